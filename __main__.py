@@ -1,0 +1,3 @@
+from .validation.cli import main
+
+raise SystemExit(main())

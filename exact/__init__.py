@@ -1,0 +1,1 @@
+"""The problem, stated exactly and solved with a certificate."""

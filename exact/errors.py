@@ -1,0 +1,15 @@
+"""What the library raises when its input cannot be used."""
+
+from __future__ import annotations
+
+
+class InputError(ValueError):
+    """The input is wrong: the message says what, where, and what to do."""
+
+
+class TooLargeError(InputError):
+    """The problem is past what this form can hold; the message names one that copes."""
+
+
+class CertificateError(RuntimeError):
+    """A gap came out below minus its rounding: some claim is false, nothing may be reported."""

@@ -1,0 +1,203 @@
+"""The problem: data and no algorithm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .errors import InputError
+from .losses import Loss, get_loss
+from .pair_sums import PairSums
+from .pairs import AllPairs, PairList
+from .spaces import Rows, Space
+
+
+@dataclass(frozen=True)
+class Ridge:
+    """The penalty lam / 2 |f|^2.
+
+    Parameters
+    ----------
+    lam : float
+        > 0, in units of the loss over |f|^2.
+    """
+
+    lam: float
+
+    def __post_init__(self) -> None:
+        if isinstance(self.lam, bool) or not isinstance(self.lam, int | float | np.number):
+            raise InputError(f"lam must be a number, not {self.lam!r}")
+        if not (np.isfinite(self.lam) and self.lam > 0):
+            raise InputError(f"lam must be > 0 and finite, not {self.lam!r}")
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Minimise F(f) = lam/2 |f|^2 + sum_ij c_ij loss(f(x_i) - f(x_j)), with sum c_ij = 1.
+
+    [ScalingUp, eq. (3)]
+
+    Parameters
+    ----------
+    space : Space
+        Where f lives.
+    positive : bool array (n,)
+        The positive rows; both classes must occur.
+    pairs : AllPairs or PairList
+    loss : Loss
+    penalty : Ridge
+
+    Raises
+    ------
+    InputError
+        If the sizes do not fit together or a class is missing.
+    """
+
+    space: Space
+    positive: np.ndarray
+    pairs: AllPairs | PairList
+    loss: Loss
+    penalty: Ridge
+
+    def __post_init__(self) -> None:
+        positive = np.asarray(self.positive)
+        if positive.dtype != bool:
+            raise InputError("positive must be a boolean array, True on the positive rows")
+        if positive.shape != (self.space.n,):
+            raise InputError(f"{self.space.n} rows, but labels of shape {positive.shape}")
+        if not positive.any() or positive.all():
+            present = "positive" if positive.all() else "negative"
+            raise InputError(f"all {positive.size} rows are {present}: pairs need both classes")
+        if isinstance(self.pairs, PairList):
+            self.pairs.check(positive)
+        else:
+            self.pairs.sides(positive)
+        object.__setattr__(self, "positive", positive)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.space.n
+
+    @property
+    def n_pos(self) -> int:
+        """Number of positive rows."""
+        return int(self.positive.sum())
+
+    @property
+    def n_neg(self) -> int:
+        """Number of negative rows."""
+        return self.n - self.n_pos
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs."""
+        return self.pairs.count(self.positive)
+
+    @property
+    def lam(self) -> float:
+        """The penalty's weight."""
+        return float(self.penalty.lam)
+
+    def over(self, space: Space) -> Problem:
+        """Return the same pairs, loss and penalty over another space, say the true kernel."""
+        return replace(self, space=space)
+
+    def sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
+        """Return value, signed marginals and conjugate sum at `scores` (n,)."""
+        return self.pairs.sums(scores, self.positive, self.loss, width)
+
+    def objective(self, w: np.ndarray) -> float:
+        """Return F at the coordinates `w` (dim,)."""
+        return self.sums(self.space.scores(w)).value + self.lam / 2 * self.space.norm2(w)
+
+    def check_weights(self, w: object) -> np.ndarray:
+        """Return `w` as a finite float vector of the space's dimension, or raise `InputError`."""
+        try:
+            vector = np.asarray(w, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError("the weights must be numbers") from None
+        if vector.shape != (self.space.dim,):
+            raise InputError(
+                f"the space has {self.space.dim} coordinates, the weights shape {vector.shape}"
+            )
+        if not np.isfinite(vector).all():
+            at = int(np.flatnonzero(~np.isfinite(vector))[0])
+            raise InputError(f"weight {at} is {vector[at]}: weights must be finite")
+        return vector
+
+
+def split_labels(y: object, positive: object = None) -> tuple[np.ndarray, object, object]:
+    """Return the mask of the positive rows, the positive label and the other one.
+
+    Parameters
+    ----------
+    y : array (n,)
+        Labels of exactly two kinds.
+    positive : label, optional
+        Which is positive; the larger one by default, as in scikit-learn.
+
+    Raises
+    ------
+    InputError
+        If there are not exactly two labels, one is missing, or `positive` is not among them.
+    """
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise InputError(f"y must have one label a row; its shape is {labels.shape}")
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        row = int(np.flatnonzero(~np.isfinite(labels))[0])
+        raise InputError(f"the label of row {row} is {labels[row]}: remove the row or set a label")
+    try:
+        kinds = np.unique(labels)
+    except TypeError:
+        raise InputError("the labels are of mixed types: use numbers or strings") from None
+    if kinds.size != 2:
+        shown = ", ".join(repr(kind) for kind in kinds[:6].tolist())
+        raise InputError(
+            f"y must have exactly two classes, it has {kinds.size}: {shown}"
+            + (", ..." if kinds.size > 6 else "")
+        )
+    if positive is None:
+        chosen = kinds[1]
+    else:
+        match = [kind for kind in kinds if kind == positive or str(kind) == str(positive)]
+        if not match:
+            raise InputError(f"the positive label {positive!r} does not occur in y: {kinds.tolist()}")
+        chosen = match[0]
+    other = kinds[0] if chosen == kinds[1] else kinds[1]
+    return labels == chosen, chosen.item(), other.item()
+
+
+def linear_problem(
+    X: object,
+    y: object,
+    lam: float,
+    loss: str | Loss = "hinge",
+    pairs: AllPairs | PairList | None = None,
+    positive: object = None,
+) -> Problem:
+    """Return the linear problem of a data matrix and its labels.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n, d)
+    y : array (n,)
+        Two kinds of labels.
+    lam : float
+        > 0.
+    loss : {"hinge", "squared_hinge", "square"}
+    pairs : AllPairs or PairList, optional
+        All pairs by default.
+    positive : label, optional
+        The larger one by default.
+
+    Raises
+    ------
+    InputError
+        As `Rows`, `split_labels`, `Ridge` and `Problem`.
+    """
+    space = Rows(X)
+    mask, _, _ = split_labels(y, positive)
+    return Problem(space, mask, pairs or AllPairs(), get_loss(loss), Ridge(lam))

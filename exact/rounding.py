@@ -1,0 +1,40 @@
+"""Bounds on floating-point error, for certificates that hold in exact arithmetic too."""
+
+from __future__ import annotations
+
+import numpy as np
+
+UNIT = 2.0**-53
+"""Unit roundoff of float64."""
+
+LONG_UNIT = float(np.finfo(np.longdouble).eps) / 2
+"""Unit roundoff of the accumulator: 2^-64 where the platform has it, else `UNIT`."""
+
+
+def gamma(k: float, unit: float = UNIT) -> float:
+    """Return k u / (1 - k u), the relative error of k roundings in a row."""
+    product = float(k) * unit
+    if product >= 0.5:
+        raise OverflowError(f"{k:g} roundings in a row leave no accuracy to bound")
+    return product / (1.0 - product)
+
+
+def gamma_sum(n: float) -> float:
+    """Return the relative error of a `running_sum` of n terms, rounded once to float64."""
+    return gamma(n + 1, LONG_UNIT) + 2 * UNIT
+
+
+def running_sum(values: np.ndarray) -> np.ndarray:
+    """Return 0 and the running sums along the first axis, in the long format.
+
+    Parameters
+    ----------
+    values : array (n, ...)
+
+    Returns
+    -------
+    array (n + 1, ...) of longdouble
+    """
+    total = np.zeros((values.shape[0] + 1, *values.shape[1:]), dtype=np.longdouble)
+    np.cumsum(values, axis=0, dtype=np.longdouble, out=total[1:])
+    return total

@@ -1,0 +1,121 @@
+"""`solve`: data in, the certified optimum of the full pairwise problem out."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from .cutting_plane import CuttingPlane
+from .errors import InputError
+from .newton import Newton
+from .pairs import AllPairs, PairList
+from .problem import Problem, linear_problem
+from .solution import Callback, Solution
+from .squared_loss import SquaredLossSolver
+
+METHODS = ("auto", "qp", "lifted", "cutting-plane", "newton")
+
+
+class Solver(Protocol):
+    """Parameters and no data."""
+
+    def solve(
+        self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None
+    ) -> Solution:
+        """Return the solution of `problem`."""
+        ...
+
+
+def solve(
+    X: object,
+    y: object,
+    lam: float,
+    *,
+    loss: str = "hinge",
+    pairs: AllPairs | PairList | None = None,
+    positive: object = None,
+    sample_weight: np.ndarray | None = None,
+    method: str = "auto",
+    tol: float = 1e-9,
+    max_time: float | None = None,
+    callback: Callback | None = None,
+) -> Solution:
+    """Solve the full pairwise problem of a linear model, with a proof of optimality.
+
+    [ScalingUp, eq. (3)]: minimise lam/2 |w|^2 + mean over pairs of loss(w'x_i - w'x_j).
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n, d)
+        Finite numbers.
+    y : array (n,)
+        Two kinds of labels.
+    lam : float
+        > 0.
+    loss : {"hinge", "squared_hinge", "square"}
+    pairs : AllPairs or PairList, optional
+        All pairs by default.
+    positive : label, optional
+        The larger label by default.
+    sample_weight : array (n,), optional
+        >= 0; a weight means repetition. Only with all pairs.
+    method : {"auto", "qp", "lifted", "cutting-plane", "newton"}
+        "auto" takes cutting planes for the hinge, Newton for the squared hinge and the closed
+        form for the square loss.
+    tol : float
+        Relative gap to reach, > 0.
+    max_time : float, optional
+        Seconds; the best certified point so far is returned.
+    callback : callable, optional
+        Called with each `Step`.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    InputError
+        If the input cannot be used; the message says what and where.
+    """
+    check_tolerance(tol, max_time)
+    if sample_weight is not None:
+        if pairs is not None:
+            raise InputError("give row weights in `pairs` or as `sample_weight`, not both")
+        pairs = AllPairs(sample_weight)
+    problem = linear_problem(X, y, lam, loss, pairs, positive)
+    return choose_solver(problem, method, tol, max_time).solve(problem, callback=callback)
+
+
+def check_tolerance(tol: float, max_time: float | None) -> None:
+    """Raise `InputError` unless tol > 0 and max_time > 0 or None."""
+    if not (np.isfinite(tol) and tol > 0):
+        raise InputError(f"tol must be > 0, not {tol!r}")
+    if max_time is not None and not max_time > 0:
+        raise InputError(f"max_time must be > 0 seconds, not {max_time!r}")
+
+
+def choose_solver(problem: Problem, method: str, tol: float, max_time: float | None) -> Solver:
+    """Return the solver that `method` names, or the one that suits the loss.
+
+    Raises
+    ------
+    InputError
+        If the method is unknown or is not one for the loss.
+    """
+    if method not in METHODS:
+        raise InputError(f"unknown method {method!r}: choose one of {', '.join(METHODS)}")
+    loss = problem.loss.name
+    if method == "auto":
+        method = {"hinge": "cutting-plane", "squared_hinge": "newton"}.get(loss, "closed-form")
+    if method == "closed-form":
+        return SquaredLossSolver(tol)
+    if method == "newton":
+        return Newton(tol, max_time=max_time)
+    if method == "cutting-plane":
+        return CuttingPlane(tol, max_time=max_time)
+    from .qp import QP
+
+    form = "teaching" if method == "qp" else "lifted"
+    return QP(form=form, tol=tol, max_time=max_time)

@@ -1,0 +1,297 @@
+"""docs/errata.md is numbered and names what shows each entry; the short algebraic ones are here.
+
+The second half puts what is printed and what is right side by side in numpy, without the library:
+it is about the papers, in their order.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import linalg
+
+ROOT = Path(__file__).resolve().parents[2]
+PAPERS = ["ScalingUp", "SAUC", "SHT", "Nonlinear"]
+PARTS = ["Printed", "Right", "Why", "Shown by"]
+
+
+@dataclass(frozen=True)
+class Erratum:
+    number: int
+    paper: str
+    parts: dict[str, str]
+
+
+def read_errata(page: str) -> list[Erratum]:
+    """The entries of a page: headings `### E7. ...`, each with its bullets `* **Right.** ...`."""
+    found: list[Erratum] = []
+    for chapter in re.split(r"^## ", page, flags=re.M)[1:]:
+        paper = chapter.split("\n", 1)[0].strip()
+        for entry in re.split(r"^### ", chapter, flags=re.M)[1:]:
+            number = re.match(r"E(\d+)\. \S", entry)
+            if not number:
+                raise ValueError(f"an entry starts with its number: {entry[:40]!r}")
+            entry = re.split(r"^\*\*", entry, flags=re.M)[0]  # the remarks after the last entry
+            pairs = re.findall(r"^\* \*\*([\w ]+)\.\*\*\s(.*?)(?=^\* \*\*|\Z)", entry, re.M | re.S)
+            if [name for name, _ in pairs] != PARTS:
+                raise ValueError(f"E{number[1]} needs {PARTS} in this order")
+            found.append(Erratum(int(number[1]), paper, {k: v.strip() for k, v in pairs}))
+    return found
+
+
+def known_claims() -> Collection[str] | None:
+    """The names in the registry of claims; None as long as there is no registry."""
+    if not all(map(find_spec, ("aucert", "aucert.validation", "aucert.validation.claim"))):
+        return None
+    for paper in ("scaling_up", "sauc", "sht", "nonlinear"):
+        if find_spec(f"aucert.validation.{paper}"):
+            importlib.import_module(f"aucert.validation.{paper}")
+    registry = getattr(importlib.import_module("aucert.validation.claim"), "REGISTRY", None)
+    return registry and {getattr(entry, "name", entry) for entry in registry}
+
+
+def fault(shown_by: str, claims: Collection[str] | None) -> str | None:
+    """What is wrong with a "Shown by"; None if each test or claim it names exists."""
+    names = re.findall(r"`([^`]+)`", shown_by)
+    if shown_by == "not yet":
+        return None
+    if not names or ", ".join(f"`{name}`" for name in names) != shown_by:
+        return f"neither 'not yet' nor names in backticks: {shown_by!r}"
+    for name in names:
+        path, _, test = name.partition("::")
+        if name.startswith("claim:"):
+            if claims is not None and name.removeprefix("claim:") not in claims:
+                return f"{name}: no such claim"
+        elif not re.fullmatch(r"tests/[\w/]+\.py", path) or not (ROOT / path).is_file():
+            return f"{name}: no such file"
+        elif f"def {test}(" not in (ROOT / path).read_text(encoding="utf-8"):
+            return f"{name}: no such test"
+    return None
+
+
+ERRATA = read_errata((ROOT / "docs" / "errata.md").read_text(encoding="utf-8"))
+
+
+def test_errata_are_numbered_from_one_without_holes() -> None:
+    assert [entry.number for entry in ERRATA] == list(range(1, len(ERRATA) + 1))
+
+
+def test_errata_are_ordered_by_paper() -> None:
+    assert list(dict.fromkeys(entry.paper for entry in ERRATA)) == PAPERS
+
+
+def test_no_part_of_an_erratum_is_empty() -> None:
+    assert [entry.number for entry in ERRATA if not all(entry.parts.values())] == []
+
+
+def test_what_shows_an_erratum_exists() -> None:
+    claims = known_claims()
+    faults = [(entry.number, fault(entry.parts["Shown by"], claims)) for entry in ERRATA]
+    assert [pair for pair in faults if pair[1]] == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["tests/docs/test_errata.py::test_nobody_wrote", "tests/docs/test_no.py::test_x", "claim:no"],
+)
+def test_the_checker_catches_a_missing_test_or_claim(name: str) -> None:
+    assert fault(f"`{name}`", claims={"known"}) is not None
+    assert fault(name, claims=None) is not None  # no backticks
+
+
+def test_the_map_of_formulas_and_the_errata_point_to_each_other() -> None:
+    page = (ROOT / "docs" / "formulas.md").read_text(encoding="utf-8")
+    pointed: set[tuple[str, int]] = set()
+    for chapter in re.split(r"^## ", page, flags=re.M)[1:]:
+        numbers = re.findall(r"\bE(\d+)\b", chapter)
+        pointed.update((chapter.split("\n", 1)[0].strip(), int(number)) for number in numbers)
+    assert pointed == {(entry.paper, entry.number) for entry in ERRATA}
+
+
+def test_eq17_of_scaling_up_bounds_the_optimal_values_but_not_the_losses() -> None:
+    # one feature, all hinges active: U(f) = 1 - g f, so the optimum is g / lam
+    lam, g, g_drawn = 2.0, 0.5, 0.6
+    f, f_drawn = g / lam, g_drawn / lam
+    largest = max(abs((1 - g * t) - (1 - g_drawn * t)) for t in (f, f_drawn))
+    losses = abs((1 - g * f) - (1 - g_drawn * f_drawn))
+    optima = abs((1 - g**2 / (2 * lam)) - (1 - g_drawn**2 / (2 * lam)))
+    assert losses > 1.5 * largest
+    assert optima <= largest
+
+
+def two_classes(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Rows X of 7 positives and 11 negatives, incidence A, R and R^(1/2) of (15)."""
+    X = np.random.default_rng(seed).normal(size=(18, 3)) + np.repeat([[0.5], [0.0]], [7, 11], 0)
+    eye = np.eye(18)
+    A = (eye[:7, None] - eye[None, 7:]).reshape(77, 18)
+    plus, minus = (np.eye(m) - 1 / m for m in (7, 11))
+    half = np.asarray(linalg.block_diag(plus / 7**0.5, minus / 11**0.5))
+    return X, A, half @ half, half
+
+
+def test_a_kernel_of_differences_is_not_a_difference_of_kernels() -> None:
+    a, b, u, v = np.array([[0.0, 0], [3, 0], [0, 3], [3, 3]])
+
+    def k(x: np.ndarray, z: np.ndarray) -> float:
+        return float(np.exp(-0.5 * ((x - z) ** 2).sum()))
+
+    assert k(a - b, u - v) == pytest.approx(1.0)
+    assert abs(k(a, u) - k(a, v) - k(b, u) + k(b, v)) < 0.03
+
+
+def test_the_matrix_inverted_in_eq17_of_sauc_is_always_singular() -> None:
+    X, A, R, half = two_classes()
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1))
+    np.testing.assert_allclose(X.T @ R @ X, np.cov((A @ X).T, bias=True))
+    for lam in (1e-3, 1.0, 1e3):
+        M = R + lam * R @ K @ R
+        right = half @ np.linalg.inv(np.eye(18) + lam * half @ K @ half) @ half
+        assert np.linalg.matrix_rank(M) == 16
+        np.testing.assert_allclose(R @ np.linalg.pinv(M, hermitian=True) @ R, right, atol=1e-12)
+
+
+def test_the_scores_of_sauc_need_the_factor_lambda() -> None:
+    X, A, R, _ = two_classes()
+    alpha, point = np.random.default_rng(1).uniform(size=77), np.array([1.0, -2.0, 0.5])
+    K, Sigma, Z = X @ X.T, X.T @ R @ X, A @ X
+    for lam in (0.0, 0.3, 1.0, 50.0):
+        inner = A @ K @ R @ np.linalg.pinv(R + lam * R @ K @ R, rcond=1e-10) @ R @ X @ point
+        true = alpha @ Z @ np.linalg.solve(np.eye(3) + lam * Sigma, point)
+        assert alpha @ (Z @ point - lam * inner) == pytest.approx(true)
+        assert (alpha @ (Z @ point - inner) == pytest.approx(true)) == (lam == 1.0)
+
+
+def test_the_hessian_of_the_square_loss_has_a_factor_two() -> None:
+    X, A, R, _ = two_classes()
+    Z = A @ X
+    delta, w, step = Z.mean(0), np.array([0.3, -1.0, 0.7]), np.array([0.5, 2.0, -1.0])
+    M = Z.T @ Z / len(Z)  # what the supplement prints as the Hessian
+    np.testing.assert_allclose(M, X.T @ R @ X + np.outer(delta, delta))
+    low, mid, high = (((1 - Z @ (w + t * step)) ** 2).mean() for t in (-1, 0, 1))
+    assert low - 2 * mid + high == pytest.approx(2 * step @ M @ step)
+
+
+def test_restricted_smoothness_needs_the_projection() -> None:
+    H, v = np.array([[1.0, 0.9], [0.9, 1.0]]), np.array([1.0, 0.0])
+    assert np.linalg.norm(H @ v) > 1.3 * (v @ H @ v)
+    assert np.linalg.norm((H @ v)[:1]) == v @ H @ v
+
+
+@pytest.mark.parametrize("rho", [1.2, 2.0, 5.0, 50.0])
+def test_the_condition_of_theorem_1_belongs_to_the_nu_of_lemma_2(rho: float) -> None:
+    def kappas(mu: float) -> tuple[float, float]:
+        lemma = 1 + (mu + np.sqrt((4 + mu) * mu)) / 2
+        return tuple(np.sqrt(nu * (1 - 1 / rho)) for nu in (lemma, 1 + mu + np.sqrt(mu)))
+
+    threshold = 1 / (rho**2 - rho)  # of k* / k
+    assert kappas(threshold)[0] == pytest.approx(1.0)
+    assert kappas(0.99 * threshold)[0] < 1 < kappas(0.99 * threshold)[1]
+    own = ((np.sqrt(1 + 4 / (rho - 1)) - 1) / 2) ** 2
+    assert kappas(own)[1] == pytest.approx(1.0)
+
+
+def gaussian_bounds(n: float, r: float, s: int, lam: float = 1.0) -> tuple[float, float, float]:
+    """The base of (12), (12), and (13), for d = 1000 and b = 50."""
+    share = s * np.log(1000) / (r * n)
+    base = lam / 2 - 6 * np.sqrt(2 * share)
+    smooth = 16 * s * np.log(1000) * (np.log(50) / 2 + np.log(1000)) / r
+    return base, base**2 - 32 / 3 * share, smooth
+
+
+def test_eq12_of_sht_is_largest_where_it_proves_nothing() -> None:
+    base, printed, _ = gaussian_bounds(1000, 0.05, 60)
+    assert base < 0 and printed > 400  # the Hessian's diagonal is about 4
+    for factor, index in ((288.0, 0), ((12 * np.sqrt(2) + 2 * np.sqrt(32 / 3)) ** 2, 1)):
+        n = factor * 60 * np.log(1000) / 0.05
+        assert gaussian_bounds(0.99 * n, 0.05, 60)[index] < 0 < gaussian_bounds(n + 9, 0.05, 60)[0]
+        assert gaussian_bounds(1.01 * n, 0.05, 60)[index] > 0
+    assert factor == pytest.approx(552.4, abs=0.05)
+
+
+def test_the_coefficient_b_of_eq14_of_sht_has_the_logarithm_outside_the_root() -> None:
+    n, r, k, lam = 1e6, 0.1, 7, 1.3
+    _, convex, smooth = gaussian_bounds(n, r, k, lam)
+    log_d, L = np.log(1000), np.log(50) / 2 + np.log(1000)
+    a, c = lam**2 / (4 * k * log_d * L), 184 / (3 * n * L)
+    right = -6 * np.sqrt(2) * lam / (L * np.sqrt(n * k * log_d))
+    printed = -6 * np.sqrt(2) * lam / np.sqrt(n * k * log_d * L)
+    assert smooth / convex == pytest.approx(16 / (a * r + right * np.sqrt(r) + c))
+    assert 16 / (a * r + printed * np.sqrt(r) + c) < 0
+
+
+def test_section_d_of_sht_uses_another_smoothness_bound_than_eq13() -> None:
+    n, k, lam = 1e6, 7, 1.3
+    for r in (1e-4, 1e-3):  # n- stands for n in the print, and 1 for 1 - r
+        base, convex, smooth = gaussian_bounds(n, r, k, lam)
+        log_d, unit = np.log(1000), 32 / 3 * k * np.log(1000)
+        printed = 3 * lam**2 * r / (128 * k * log_d) + 27 / (4 * n)
+        printed -= (9 * np.sqrt(2) * lam / (16 * np.sqrt(k * log_d * n)) + 1 / n) * np.sqrt(r)
+        assert printed == pytest.approx((base**2 - unit / (n * np.sqrt(r))) / (unit / r))
+        assert abs(printed) > 5 * abs(convex / smooth)
+
+
+def test_eleven_jaccard_indices_of_sht_are_impossible() -> None:
+    f1 = """.209 .365 .382 .450 .058 .182 .147 .177 .037 .060 .100 .159 .100 .202 .222 .320
+            .044 .088 .125 .171 .089 .163 .231 .237 .089 .157 .228 .249"""
+    jaccard = """.126 .200 .275 .311 .028 .087 .078 .101 .017 .029 .040 .065 .037 .117 .146 .210
+            .024 .049 .073 .100 .051 .093 .122 .146 .046 .096 .127 .171"""
+    lowest = np.array(f1.split(), float) - 0.0005  # half a unit for rounding, on both sides
+    highest = np.array(jaccard.split(), float) + 0.0005
+    assert np.count_nonzero(highest < lowest / (2 - lowest)) == 11
+
+
+def test_the_printed_nystrom_map_does_not_give_the_nystrom_kernel() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    E = np.exp(-0.5 * ((X[:, None] - X[None, :8]) ** 2).sum(-1))
+    values, U = np.linalg.eigh(E[:8])
+    np.testing.assert_allclose(E[:8], U @ np.diag(values) @ U.T)
+    wanted, root = E @ np.linalg.inv(E[:8]) @ E.T, np.diag(values**-0.5)
+    right, printed = root @ U.T @ E.T, U @ root @ E.T
+    np.testing.assert_allclose(right.T @ right, wanted, atol=1e-10)
+    np.testing.assert_allclose(printed.T @ printed, E @ np.diag(1 / values) @ E.T)
+    assert np.abs(printed.T @ printed - wanted).max() > 1
+
+
+def squared_hinge(w: np.ndarray, Z: np.ndarray, C: float) -> float:
+    return float(w @ w / 2 + C * (np.maximum(0, 1 - Z @ w) ** 2).sum())
+
+
+def test_the_gradient_of_algorithm_2_belongs_to_half_of_c() -> None:
+    X, A, *_ = two_classes()
+    w, Z, C = np.array([0.3, -1.0, 0.7]), A @ X, 0.7
+    printed = w - C * Z.T @ np.maximum(0, 1 - Z @ w)
+    for scale, close in ((C / 2, True), (C, False)):
+        ends = [(w + h, w - h) for h in 1e-5 * np.eye(3)]
+        slope = [(squared_hinge(p, Z, scale) - squared_hinge(m, Z, scale)) / 2e-5 for p, m in ends]
+        assert np.allclose(slope, printed, rtol=1e-6) == close
+
+
+def test_full_newton_steps_can_cycle() -> None:
+    Z, C, w = np.array([[7.0, -2], [1, 0], [0, 1], [-6, 3]]), 10.0, np.zeros(2)
+    values = []
+    for _ in range(60):
+        active = Z[Z @ w < 1]
+        hessian = np.eye(2) + 2 * C * active.T @ active
+        w = np.linalg.solve(hessian, 2 * C * active.sum(0))
+        values.append(squared_hinge(w, Z, C))
+    np.testing.assert_allclose(values[-3:], values[-6:-3])
+    assert max(values[-3:]) > 461 and min(values[-3:]) > 3.02
+    assert squared_hinge(np.array([0.774, 1.871]), Z, C) < 2.5703
+
+
+def test_the_average_of_algorithm_3_has_harmonic_weights() -> None:
+    printed, right = [Fraction(0)] * 6, [Fraction(0)] * 6
+    for q in range(1, 7):  # snapshot q arrives
+        printed[q - 1] += Fraction(1, q)
+        right = [(q - 1) * weight / q for weight in right]
+        right[q - 1] += Fraction(1, q)
+    assert printed == [Fraction(1, k) for k in range(1, 7)]
+    assert right == [Fraction(1, 6)] * 6

@@ -1,0 +1,217 @@
+"""docs/formulas.md lists every item of the papers, and its places name their source in turn."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "formulas.md"
+NOT_YET = "not yet"
+
+# How far each paper counts its items. None of the four leaves a number out, but ScalingUp gives
+# definitions, propositions and theorems one common count: Def. 1, Def. 2, Prop. 3, Theorem 4.
+PRINTED: dict[str, dict[str, range]] = {
+    "ScalingUp": {
+        "eq.": range(1, 22),
+        "Def.": range(1, 3),
+        "Prop.": range(3, 4),
+        "Theorem": range(4, 5),
+        "Table": range(1, 4),
+    },
+    "SAUC": {
+        "eq.": range(1, 26),
+        "Prop.": range(1, 3),
+        "Table": range(1, 5),
+        "Fig.": range(1, 6),
+    },
+    "SHT": {
+        "eq.": range(1, 22),
+        "Prop.": range(1, 2),
+        "Assumption": range(1, 3),
+        "Algorithm": range(1, 3),
+        "Theorem": range(1, 3),
+        "Lemma": range(1, 5),
+        "Table": range(1, 6),
+        "Fig.": range(1, 5),
+    },
+    "Nonlinear": {
+        "eq.": range(1, 6),
+        "Algorithm": range(1, 4),
+        "Table": range(1, 5),
+        "Fig.": range(1, 2),
+    },
+}
+SPELLING = re.compile(
+    r"eq\. \(\d+\)|(Theorem|Algorithm|Table|Lemma|Assumption|Fig\.|Prop\.|Def\.) \d+"
+    r"|Fig\. 2 \(second\)|Section [\w.-]+"
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    paper: str
+    item: str
+    targets: tuple[str, ...]
+    """Dotted names; empty for *not yet*."""
+
+
+def read_rows(page: str) -> list[Row]:
+    """The rows of all tables of a page, each under the heading of its paper."""
+    rows: list[Row] = []
+    paper = ""
+    for line in page.splitlines():
+        if line.startswith("## "):
+            paper = line[3:].strip()
+        if not line.startswith("|") or line.startswith(("| item ", "|---")):
+            continue
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if len(cells) != 4:
+            raise ValueError(f"four cells expected, {len(cells)} found: {line}")
+        place = cells[2]
+        names = re.findall(r"`([^`]+)`", place)
+        if place != (", ".join(f"`{name}`" for name in names) or NOT_YET):
+            raise ValueError(f"the place is neither 'not yet' nor names in backticks: {line}")
+        rows.append(Row(paper, cells[0], tuple(names)))
+    return rows
+
+
+def cited(docstring: str) -> set[tuple[str, str]]:
+    """The sources a docstring names, as (paper, item).
+
+    Brackets look like ``[ScalingUp, eq. (4), eq. (5); SAUC, eq. (2)]`` and may run over lines;
+    other brackets, such as intervals, are passed over.
+    """
+    found: set[tuple[str, str]] = set()
+    for bracket in re.findall(r"\[([^\[\]]+)\]", docstring):
+        for source in " ".join(bracket.split()).split(";"):
+            paper, *items = (part.strip() for part in source.split(","))
+            if paper in PRINTED:
+                found.update((paper, item) for item in items)
+    return found
+
+
+def resolve(target: str) -> object:
+    """Import a module, or an attribute of one, or of a class in it."""
+    parts = target.split(".")
+    for cut in range(len(parts), 0, -1):
+        name = ".".join(parts[:cut])
+        try:
+            found: object = importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if not f"{name}.".startswith(f"{error.name}."):
+                raise  # the module is there, and something it needs is not
+            continue
+        for part in parts[cut:]:
+            found = getattr(found, part)
+        return found
+    raise ModuleNotFoundError(target)
+
+
+def fault(row: Row, target: str) -> str | None:
+    """What is wrong with a target of a row; None if it exists and names the row's item."""
+    if not target.startswith("aucert."):
+        return f"{target}: not a name in aucert"
+    try:
+        found = resolve(target)
+    except (ImportError, AttributeError) as error:
+        return f"{target}: not found ({error})"
+    if (row.paper, row.item) not in cited(getattr(found, "__doc__", None) or ""):
+        return f"{target}: its docstring does not name [{row.paper}, {row.item}]"
+    return None
+
+
+ROWS = read_rows(PAGE.read_text(encoding="utf-8"))
+
+
+def test_each_paper_has_its_table() -> None:
+    assert {row.paper for row in ROWS} == set(PRINTED)
+
+
+def test_every_item_is_listed_once() -> None:
+    items = [(row.paper, row.item) for row in ROWS]
+    assert sorted(items) == sorted(set(items))
+
+
+def test_items_are_spelt_in_one_way() -> None:
+    assert [row.item for row in ROWS if not SPELLING.fullmatch(row.item)] == []
+
+
+@pytest.mark.parametrize("paper", PRINTED)
+def test_the_numbers_have_no_holes_and_no_strangers(paper: str) -> None:
+    for kind, numbers in PRINTED[paper].items():
+        pattern = re.compile(rf"{re.escape(kind)} \(?(\d+)\)?")
+        matches = [pattern.fullmatch(row.item) for row in ROWS if row.paper == paper]
+        assert sorted(int(match[1]) for match in matches if match) == list(numbers), kind
+    kinds = {row.item.split()[0] for row in ROWS if row.paper == paper}
+    assert kinds - {"Section"} == set(PRINTED[paper])
+
+
+def test_every_place_exists_and_names_its_source() -> None:
+    faults = [fault(row, target) for row in ROWS for target in row.targets]
+    assert [text for text in faults if text] == []
+
+
+@pytest.fixture
+def made_up(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """A module of aucert with a function and a class whose method has a source."""
+
+    def hinge() -> None:
+        """The hinge on [0, 1].  [ScalingUp, eq. (4),
+        eq. (13); SAUC, eq. (2)]"""
+
+    class Solver:
+        def solve(self) -> None:
+            """Solve it. [SAUC, eq. (19)]"""
+
+    module = ModuleType("aucert.made_up", "Made up. [SHT, Algorithm 1]")
+    module.__dict__.update(hinge=hinge, Solver=Solver)
+    monkeypatch.setitem(sys.modules, "aucert.made_up", module)
+    return module
+
+
+def only_fault(line: str) -> str | None:
+    paper, _, rest = line.partition(" ")
+    (row,) = read_rows(f"## {paper}\n\n{rest}")
+    (target,) = row.targets
+    return fault(row, target)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ScalingUp | eq. (13) | hinge of a pair | `aucert.made_up.hinge` | |",
+        "SAUC | eq. (2) | AUC-SVM | `aucert.made_up.hinge` | |",
+        "SAUC | eq. (19) | dual | `aucert.made_up.Solver.solve` | |",
+        "SHT | Algorithm 1 | SHT-AUC | `aucert.made_up` | |",
+    ],
+)
+def test_the_checker_accepts_a_place_that_names_its_source(made_up: ModuleType, line: str) -> None:
+    assert only_fault(line) is None
+
+
+@pytest.mark.parametrize("name", ["made_up.missing", "missing", "made_up.Solver.missing"])
+def test_the_checker_catches_a_missing_target(made_up: ModuleType, name: str) -> None:
+    text = only_fault(f"ScalingUp | eq. (4) | loss | `aucert.{name}` | |")
+    assert text is not None and "not found" in text
+
+
+@pytest.mark.parametrize("source", ["ScalingUp | eq. (5)", "SAUC | eq. (4)", "SHT | Table 1"])
+def test_the_checker_catches_a_missing_source_bracket(made_up: ModuleType, source: str) -> None:
+    text = only_fault(f"{source} | something else | `aucert.made_up.hinge` | |")
+    assert text is not None and "does not name" in text
+
+
+def test_the_checker_refuses_names_outside_the_package() -> None:
+    assert only_fault("SHT | eq. (1) | threshold | `numpy.sort` | |") is not None
+
+
+@pytest.mark.parametrize("place", ["", "soon", "aucert.made_up", "`aucert.a` and `aucert.b`"])
+def test_a_place_is_not_yet_or_names_in_backticks(place: str) -> None:
+    with pytest.raises(ValueError, match="neither"):
+        read_rows(f"## SHT\n| eq. (1) | threshold | {place} | |")

@@ -1,0 +1,134 @@
+"""What is installed is what the repository holds, and the papers around the code agree with it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import aucert
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = Path(str(aucert.__file__)).resolve().parent
+ROOMS = ("exact", "approx", "validation")
+IN_CI = os.environ.get("CI") == "true"
+
+
+def installed() -> importlib.metadata.Distribution:
+    """The installed distribution; never the `aucert.egg-info` that a build leaves in the clone."""
+    places = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    found = list(importlib.metadata.distributions(name="aucert", path=places))
+    if not found:
+        pytest.skip("aucert is not installed in this environment")
+    return found[0]
+
+
+def is_editable(distribution: importlib.metadata.Distribution) -> bool:
+    origin = json.loads(distribution.read_text("direct_url.json") or "{}")
+    return bool(origin.get("dir_info", {}).get("editable"))
+
+
+def git(*arguments: str) -> str:
+    command = ["git", "-c", "safe.directory=*", "-C", str(ROOT), *arguments]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def files_of_the_checkout() -> set[str]:
+    """What an install should copy: the files git knows, or would, in the root and the rooms."""
+    if not git("rev-parse", "--git-dir") or not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout: nothing to compare the installed files with")
+    names = git("ls-files", "--cached", "--others", "--exclude-standard", "-z").split("\0")
+    wanted = {
+        n for n in names if n.split("/")[0] in ROOMS or re.fullmatch(r"[^/]+\.py|py.typed", n)
+    }
+    return {name for name in wanted if (ROOT / name).exists()}
+
+
+def readme() -> str:
+    return (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def yaml_scalars(text: str) -> dict[str, str]:
+    """The `key: value` lines at the left margin; a key with nested lines has the value ''."""
+    pairs = re.findall(r"^([\w-]+):[ \t]*(.*)$", text, flags=re.MULTILINE)
+    return {key: value.strip().strip("\"'") for key, value in pairs}
+
+
+def test_installed_files_are_the_files_of_the_checkout() -> None:
+    distribution = installed()
+    if is_editable(distribution):
+        pytest.skip("installed editable: nothing was copied")
+    copied = {str(f) for f in distribution.files or () if f.parts[0] == "aucert"}
+    copied = {name.removeprefix("aucert/") for name in copied if not name.endswith(".pyc")}
+    expected = files_of_the_checkout()
+    assert sorted(copied - expected) == [], "left over from an old build/: delete it, install again"
+    assert sorted(expected - copied) == [], "not installed: see `packages` in pyproject.toml"
+
+
+@pytest.mark.skipif(not IN_CI, reason="elsewhere an editable install is welcome")
+def test_ci_runs_the_installed_package_and_not_the_checkout() -> None:
+    site_packages = Path(sysconfig.get_path("purelib")).resolve()
+    assert PACKAGE.is_relative_to(site_packages)
+
+
+def test_the_package_under_test_is_the_one_a_script_would_import(tmp_path: Path) -> None:
+    """pytest imports the root `__init__.py` for itself: see tests/conftest.py."""
+    command = [sys.executable, "-c", "import aucert; print(aucert.__file__)"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    import aucert as seen_inside_a_test
+
+    assert seen_inside_a_test.__file__ == run.stdout.strip()
+
+
+@pytest.mark.parametrize("ending", [".venv/bin/aucert validate", ".venv/bin/python -m pytest"])
+def test_the_one_line_commands_of_the_readme_are_what_ci_runs(ending: str) -> None:
+    (command,) = [line for line in readme().splitlines() if line.endswith(ending)]
+    assert command.startswith("python3 -m venv .venv && .venv/bin/pip install ")
+    assert f"'{command}'" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def test_the_ci_script_can_be_run() -> None:
+    script = ROOT / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    check = subprocess.run(["bash", "-n", str(script)], capture_output=True, text=True)
+    assert (check.returncode, check.stderr) == (0, "")
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    released = re.findall(r"^## \[?(\d+\.\d+\.\d+)", changelog, flags=re.MULTILINE)
+    citation = yaml_scalars((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert released[0] == aucert.__version__
+    assert citation["version"] == aucert.__version__
+    assert installed().version == aucert.__version__, "install again"
+
+
+def test_the_citation_file_has_what_the_format_requires() -> None:
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    citation = yaml_scalars(text)
+    assert {"cff-version", "message", "title", "authors"} <= citation.keys()
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["type"] == "software"
+    assert "\t" not in text
+
+
+def test_every_dependency_names_the_oldest_version_that_will_do() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *extras["parquet"], *extras["test"]]
+    assert [name for name in wanted if not re.match(r"[\w-]+>=\d", name)] == []
+
+
+def test_the_typing_marker_is_beside_the_package() -> None:
+    assert (PACKAGE / "py.typed").exists()

@@ -1,0 +1,177 @@
+"""Every command and every piece of Python in README and docs is run as it stands.
+
+The fences of one page run in their order, in one empty folder, the Python ones in one namespace.
+Run are ```python fences and those ```bash fences whose first line starts with `aucert `. The
+comment `<!-- not run -->` before a fence leaves it out; `<!-- slow -->` leaves it, and with it the
+rest of the page, to the slow tests.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+MARKS = {"<!-- not run -->": "not run", "<!-- slow -->": "slow"}
+
+
+@dataclass(frozen=True)
+class Fence:
+    language: str
+    text: str
+    line: int
+    """Number of the opening line: so many lines stand before the text."""
+    mark: str
+
+    @property
+    def runs(self) -> bool:
+        command = self.language == "bash" and self.text.startswith("aucert ")
+        return (self.language == "python" or command) and self.mark != "not run"
+
+
+def fences(page: str) -> list[Fence]:
+    """The fenced blocks of a page, each with the mark in the comment before it."""
+    found: list[Fence] = []
+    start, language, mark, lines = 0, "", "", page.splitlines()
+    for number, line in enumerate(lines, start=1):
+        opening = re.match(r"```\s*(\w*)", line)
+        if start and line.rstrip() == "```":
+            text = "\n".join(lines[start : number - 1]) + "\n"
+            found.append(Fence(language, text, start, mark))
+            start, mark = 0, ""
+        elif not start and opening:
+            start, language = number, opening[1]
+        elif not start and line.strip():
+            mark = MARKS.get(line.strip(), "")
+    if start:
+        raise ValueError(f"the fence opened in line {start} is never closed")
+    return found
+
+
+def commands(text: str) -> list[list[str]]:
+    """The command lines of a fence as argument lists; a `\\` at the end of a line continues it."""
+    lines = (line.strip() for line in text.replace("\\\n", " ").splitlines())
+    split = [shlex.split(line, comments=True) for line in lines]
+    for arguments in filter(None, split):
+        if arguments[0] != "aucert":
+            raise ValueError(f"only `aucert` commands may share this fence: {arguments}")
+    return [arguments[1:] for arguments in split if arguments]
+
+
+def run_command(arguments: list[str], folder: Path) -> None:
+    program = Path(sysconfig.get_path("scripts")) / "aucert"
+    assert program.exists(), "install the package: the snippets call its command"
+    run = subprocess.run([program, *arguments], cwd=folder, capture_output=True, text=True)
+    assert run.returncode == 0, f"aucert {shlex.join(arguments)}\n{run.stdout}\n{run.stderr}"
+
+
+def run_page(page: Path, folder: Path, *, slow: bool) -> None:
+    namespace: dict[str, object] = {"__name__": "snippet"}
+    for fence in fences(page.read_text(encoding="utf-8")):
+        if fence.mark == "slow" and not slow:
+            return
+        if fence.runs and fence.language == "python":
+            # our own pages, run on purpose; padded so that a traceback shows the page's line
+            code = compile("\n" * fence.line + fence.text, str(page), "exec")
+            exec(code, namespace)
+        elif fence.runs:
+            for arguments in commands(fence.text):
+                run_command(arguments, folder)
+
+
+def pages(*, slow: bool) -> list[Path]:
+    """The pages with something to run; with `slow`, those the fast run cuts short."""
+    chosen = []
+    for page in PAGES:
+        running = [f for f in fences(page.read_text(encoding="utf-8")) if f.runs]
+        if any(f.mark == "slow" for f in running) if slow else running:
+            chosen.append(page)
+    return chosen
+
+
+def name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", pages(slow=False), ids=name)
+def test_the_snippets_of_a_page_run(page: Path, folder: Path) -> None:
+    run_page(page, folder, slow=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", pages(slow=True), ids=name)
+def test_the_long_snippets_of_a_page_run(page: Path, folder: Path) -> None:
+    run_page(page, folder, slow=True)
+
+
+def test_the_readme_has_snippets_of_both_kinds() -> None:
+    running = [f.language for f in fences((ROOT / "README.md").read_text("utf-8")) if f.runs]
+    assert {"python", "bash"} == set(running)
+
+
+PAGE = """\
+```python
+a = 1
+```
+<!-- not run -->
+
+```python
+a = 2
+```
+```bash
+pip install .
+```
+```text
+anything
+```
+<!-- slow -->
+```bash
+aucert validate
+```
+"""
+
+
+def test_marks_and_languages_decide_what_runs() -> None:
+    found = fences(PAGE)
+    assert [(f.language, f.runs, f.mark) for f in found] == [
+        ("python", True, ""),
+        ("python", False, "not run"),
+        ("bash", False, ""),
+        ("text", False, ""),
+        ("bash", True, "slow"),
+    ]
+    assert found[1].line == 6
+
+
+def test_fences_share_a_namespace_and_a_false_one_fails_at_its_line(folder: Path) -> None:
+    page = folder / "page.md"
+    page.write_text("```python\na = 1\n```\n\n```python\nassert a == 1\nassert a == 2\n```\n")
+    with pytest.raises(AssertionError) as caught:
+        run_page(page, folder, slow=False)
+    assert caught.traceback[-1].lineno == 6  # pytest counts from 0
+
+
+def test_an_unclosed_fence_is_an_error() -> None:
+    with pytest.raises(ValueError, match="line 3"):
+        fences("text\n\n```python\na = 1\n")
+
+
+def test_command_lines_are_split_as_a_shell_does() -> None:
+    text = "aucert solve a.csv \\\n  --lam 1 # why\n\naucert certify 'b c.csv'\n"
+    assert commands(text) == [["solve", "a.csv", "--lam", "1"], ["certify", "b c.csv"]]
+    with pytest.raises(ValueError, match="only `aucert`"):
+        commands("aucert validate\nrm -rf /\n")

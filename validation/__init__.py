@@ -1,0 +1,1 @@
+"""Published claims, and anybody's solver, checked against the exact answers."""
