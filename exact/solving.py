@@ -118,4 +118,6 @@ def choose_solver(problem: Problem, method: str, tol: float, max_time: float | N
     from .qp import QP
 
     form = "teaching" if method == "qp" else "lifted"
-    return QP(form=form, tol=tol, max_time=max_time)
+    backend = "OSQP" if form == "teaching" else "CLARABEL"
+    interface = "cvxpy" if form == "teaching" else "direct"
+    return QP(form, interface, backend, finish=True, tol=tol, max_time=max_time)

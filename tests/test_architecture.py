@@ -24,11 +24,13 @@ ROOMS = ("exact", "approx", "validation")  # each may know those to its left
 # What states the problem (open to `approx`) and what solves it (closed: an approximation must
 # never be helped by the answer). A new file in exact/ has to be entered in one of the two.
 STATES = frozenset(
-    """errors rounding spaces kernels gram_factor structure losses pairs pair_sums marginals
-    squared_loss problem certificate check_proof solution""".split()
+    """errors rounding compiling spaces kernels gram_factor structure auc losses pairs pair_sums
+    pair_sums_compiled curvature marginals squared_loss problem scalings certificate check_proof
+    solution""".split()
 )
 SOLVES = frozenset(
-    "qp cutting_plane newton polish solving auditing best_subset relaxation estimators".split()
+    """qp qp_backends cutting_plane newton line_search window active_pairs polish solving
+    auditing best_subset relaxation estimators""".split()
 )
 MAY_USE_CVXPY = frozenset({"aucert.exact.qp", "aucert.exact.relaxation"})
 UNSAFE_MODULES = frozenset({"pickle", "cloudpickle", "dill", "marshal", "shelve"})

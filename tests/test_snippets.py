@@ -86,18 +86,14 @@ def run_page(page: Path, folder: Path, *, slow: bool) -> None:
                 run_command(arguments, folder)
 
 
-def pages(*, slow: bool) -> list[Path]:
+def pages(*, slow: bool) -> list:
     """The pages with something to run; with `slow`, those the fast run cuts short."""
     chosen = []
     for page in PAGES:
         running = [f for f in fences(page.read_text(encoding="utf-8")) if f.runs]
         if any(f.mark == "slow" for f in running) if slow else running:
-            chosen.append(page)
+            chosen.append(pytest.param(page, id=page.relative_to(ROOT).as_posix()))
     return chosen
-
-
-def name(page: Path) -> str:
-    return page.relative_to(ROOT).as_posix()
 
 
 @pytest.fixture
@@ -107,13 +103,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("page", pages(slow=False), ids=name)
+@pytest.mark.parametrize("page", pages(slow=False))
 def test_the_snippets_of_a_page_run(page: Path, folder: Path) -> None:
     run_page(page, folder, slow=False)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", pages(slow=True), ids=name)
+@pytest.mark.parametrize("page", pages(slow=True))
 def test_the_long_snippets_of_a_page_run(page: Path, folder: Path) -> None:
     run_page(page, folder, slow=True)
 

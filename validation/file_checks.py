@@ -69,7 +69,7 @@ def damage_reported(path: Path, kind: str, *errors: type[Exception]) -> Iterator
         raise
     except errors as error:
         detail = " ".join(str(error).split()).rstrip(".")[:200]
-        raise InputError(f"{path}: damaged, or not a {kind} file ({detail})") from None
+        raise InputError(f"{path}: damaged, or no {kind} file ({detail})") from None
 
 
 def refuse_value(path: Path, column: str, row: int, text: str, hint: str = "") -> NoReturn:

@@ -29,9 +29,13 @@ def read_arrays(path: Path, wanted: tuple[str, ...] = ()) -> dict[str, np.ndarra
     errors = (zipfile.BadZipFile, zlib.error, ValueError, EOFError, OSError, NotImplementedError)
     with damage_reported(path, "npz", *errors, RuntimeError):
         if not zipfile.is_zipfile(path):
-            raise InputError(f"{path}: damaged, or not an npz file")
+            raise InputError(f"{path}: damaged, or no npz file")
         with np.load(path, allow_pickle=False) as archive:
-            return {k: archive[k] for k in archive.files if not wanted or k in wanted}
+            arrays = {k: archive[k] for k in archive.files if not wanted or k in wanted}
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray):  # np.load hands out other members as bytes
+            raise InputError(f"{path}: damaged, or no npz file ('{name}' is no array)")
+    return arrays
 
 
 def array_names(path: Path) -> list[str]:

@@ -33,7 +33,7 @@ def read_svmlight(path: Path, target: str | None = None) -> RawTable:
         X, y = load_svmlight_file(str(path), dtype=np.float64)[:2]
     except (ValueError, OverflowError, OSError) as error:
         _refuse_line(path)
-        raise InputError(f"{path}: damaged, or not an svmlight file ({error})") from None
+        raise InputError(f"{path}: damaged, or no svmlight file ({error})") from None
     if X.shape[0] == 0:
         raise InputError(f"{path}: the file is empty")
     if X.shape[1] == 0 or X.nnz == 0:

@@ -1,0 +1,116 @@
+"""The command line: `aucert validate | solve | certify`.
+
+Results go to standard output, everything else to standard error. Exit status 0; 1 exactly when a
+verdict differs from the expected one; 2 for bad input, with one line that says what to do.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from .. import __version__
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="aucert")
+def aucert() -> None:
+    """Certified AUC maximization: pairwise AUC problems solved with a proof of optimality."""
+
+
+def problem_options(command):  # noqa: ANN001, ANN201
+    """Add the options that say which problem is meant."""
+    options = [
+        click.option("--target", help="Label column of a file; the last by default, y in npz."),
+        click.option("--positive", help="Positive label; the larger one by default."),
+        click.option(
+            "--loss",
+            type=click.Choice(["hinge", "squared_hinge", "square"]),
+            default="hinge",
+            show_default=True,
+        ),
+        click.option("--pairs", default="all", show_default=True, help="all or drawn:B."),
+        click.option("--tol", type=float, default=1e-9, show_default=True, help="Relative gap."),
+        click.option("--max-time", type=float, help="Seconds."),
+        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
+        click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@aucert.command()
+@click.argument("data")
+@click.option("--lam", type=float, required=True, help="Weight of the penalty, > 0.")
+@click.option(
+    "--method",
+    type=click.Choice(["auto", "qp", "lifted", "cutting-plane", "newton"]),
+    default="auto",
+    show_default=True,
+)
+@click.option("--out", type=click.Path(), help="Folder for weights.csv and solution.json.")
+@problem_options
+def solve(data: str, **options: object) -> None:
+    """Solve the full pairwise problem of DATA (a file, or a built-in name like wdbc)."""
+    from .commands import run_solve
+
+    run_solve(data, options)
+
+
+@aucert.command()
+@click.argument("data")
+@click.option("--lam", type=float, help="Weight of the penalty, > 0.")
+@click.option("--from", "convention", help="Whose scaling --C is in, instead of --lam.")
+@click.option("--C", "C", type=float, help="The constant of that scaling.")
+@click.option("--weights", type=click.Path(), help="File of weights: .npy, .npz, .csv or .txt.")
+@click.option("--scores", type=click.Path(), help="File of one score a row, instead.")
+@click.option("--norm2", type=float, help="|f|^2 of the scores, if known.")
+@problem_options
+def certify(data: str, **options: object) -> None:
+    """Tell how far somebody's weights or scores are from the optimum on DATA."""
+    from .commands import run_certify
+
+    run_certify(data, options)
+
+
+@aucert.command()
+@click.option("--profile", type=click.Choice(["quick", "full"]), default="quick")
+@click.option("--only", multiple=True, metavar="NAME", help="Run this claim only; repeatable.")
+@click.option("--list", "list_only", is_flag=True, help="List the claims and stop.")
+@click.option("--out", type=click.Path(), help="Folder of the report.  [default: aucert-report]")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")
+def validate(**options: object) -> None:
+    """Check the papers' claims against exact answers: a table, and a report."""
+    from .commands_validate import run_validate
+
+    sys.exit(run_validate(options))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; never a traceback for bad input."""
+    from ..exact.errors import InputError
+
+    try:
+        aucert.main(arguments, prog_name="aucert", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help() if error.ctx else "")
+        sys.exit(2)
+    except click.ClickException as error:
+        _fail(" ".join(error.format_message().split()))
+    except InputError as error:
+        _fail(str(error))
+    except OSError as error:
+        _fail(f"{error.filename or 'file'}: {error.strerror or error}")
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("aucert: interrupted", err=True)
+        sys.exit(130)
+
+
+def _fail(message: str) -> None:
+    click.echo(f"aucert: {' '.join(message.split())}", err=True)
+    sys.exit(2)

@@ -1,0 +1,200 @@
+"""What `solve` and `certify` do once their options are read."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from .. import __version__
+from ..exact.auc import auc
+from ..exact.auditing import certify
+from ..exact.errors import InputError
+from ..exact.pairs import AllPairs, PairList
+from ..exact.problem import Ridge
+from ..exact.scalings import CONVENTIONS, lam_from_C
+from ..exact.solution import Step
+from ..exact.solving import solve
+from ..exact.spaces import Rows
+from .console import solver_progress
+from .data_files import read_vector, write_json, write_vector
+from .inputs import Data, open_data, read_pairs
+
+SCHEMA_VERSION = 1
+
+
+def run_solve(name: str, options: dict[str, Any]) -> None:
+    """Solve, print, and write what `--out` asks for."""
+    Ridge(options["lam"])  # before a large file is read
+    start = time.perf_counter()
+    data = open_data(name, options["target"], options["positive"], options["seed"])
+    pairs = read_pairs(options["pairs"], data, options["seed"])
+    with solver_progress(quiet=options["as_json"]) as show:
+
+        def callback(step: Step) -> None:
+            show(step)
+
+        solution = solve(
+            data.X,
+            data.y,
+            options["lam"],
+            loss=options["loss"],
+            pairs=pairs,
+            positive=1,
+            method=options["method"],
+            tol=options["tol"],
+            max_time=options["max_time"],
+            callback=callback,
+        )
+    certificate = solution.certificate
+    scores = Rows(data.X).scores(solution.w)
+    document = _common(data, pairs, options, options["lam"]) | {
+        "method": solution.method,
+        "primal": certificate.primal,
+        "dual": certificate.dual,
+        "gap": certificate.gap,
+        "relative_gap": certificate.relative_gap,
+        "radius": certificate.radius,
+        "rounding": certificate.rounding,
+        "auc": auc(scores, data.positive),
+        "status": str(solution.status),
+        "message": solution.status.advice,
+        "n_iter": solution.n_iter,
+        "seconds": time.perf_counter() - start,
+        "statement": (
+            f"The weights have objective {certificate.primal:.12g} over "
+            f"{pairs.count(data.positive)} pairs, and no weights have less than "
+            f"{certificate.dual:.12g}."
+        ),
+    }
+    if options["out"] is not None:
+        folder = Path(options["out"])
+        folder.mkdir(parents=True, exist_ok=True)
+        write_vector(folder / "weights.csv", solution.w, "weight")
+        write_json(folder / "solution.json", document)
+    _print(document, options["as_json"])
+
+
+def run_certify(name: str, options: dict[str, Any]) -> None:
+    """Certify weights or scores, and print."""
+    _check_certify_options(options)
+    start = time.perf_counter()
+    data = open_data(name, options["target"], options["positive"], options["seed"])
+    pairs = read_pairs(options["pairs"], data, options["seed"])
+    lam = options["lam"]
+    if lam is None:
+        share = float(data.positive.mean())
+        count = pairs.count(data.positive)
+        lam = lam_from_C(options["C"], count, options["convention"], share)
+    w = scores = None
+    if options["weights"] is not None:
+        w = read_vector(options["weights"], what="weights")
+        if w.size not in (data.X.shape[1], data.X.shape[1] + 1):
+            raise InputError(
+                f"{options['weights']}: {w.size} weights, but the data have {data.X.shape[1]} "
+                "features: give one weight a feature, or one more as intercept"
+            )
+    else:
+        scores = read_vector(options["scores"], data.y.size, "scores")
+    audit = certify(
+        data.X,
+        data.y,
+        lam,
+        w=w,
+        scores=scores,
+        norm2=options["norm2"],
+        loss=options["loss"],
+        pairs=pairs,
+        positive=1,
+        tol=options["tol"],
+        max_time=options["max_time"],
+    )
+    values = scores if scores is not None else Rows(data.X).scores(w[: data.X.shape[1]])
+    document = _common(data, pairs, options, lam) | {
+        "method": "auto",
+        **{key: value for key, value in dataclasses.asdict(audit).items() if key != "statement"},
+        "auc": auc(values, data.positive),
+        "status": "certified" if audit.gap is not None else "no_gap",
+        "message": audit.statement,
+        "seconds": time.perf_counter() - start,
+        "statement": audit.statement,
+    }
+    _print(document, options["as_json"])
+
+
+def _check_certify_options(options: dict[str, Any]) -> None:
+    if (options["weights"] is None) == (options["scores"] is None):
+        raise InputError("give either --weights FILE or --scores FILE")
+    if options["norm2"] is not None and options["scores"] is None:
+        raise InputError("--norm2 goes with --scores")
+    if options["lam"] is not None:
+        if options["convention"] is not None or options["C"] is not None:
+            raise InputError("give either --lam, or --from with --C, not both")
+        Ridge(options["lam"])
+        return
+    if options["convention"] is None or options["C"] is None:
+        raise InputError("give --lam, or --from RIVAL with --C")
+    if options["convention"] not in CONVENTIONS:
+        raise InputError(
+            f"--from {options['convention']}: unknown; choose one of {', '.join(CONVENTIONS)}"
+        )
+
+
+def _common(
+    data: Data, pairs: AllPairs | PairList, options: dict[str, Any], lam: float
+) -> dict[str, Any]:
+    """Return the keys that every result carries."""
+    n_pos = int(data.positive.sum())
+    skipped = ("as_json", "out")
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "version": __version__,
+        "seed": options["seed"],
+        "parameters": {"data": data.name}
+        | {key: value for key, value in options.items() if key not in skipped},
+        "data_sha256": data.sha256,
+        "n": int(data.y.size),
+        "n_pos": n_pos,
+        "n_neg": int(data.y.size) - n_pos,
+        "n_pairs": pairs.count(data.positive),
+        "lam": lam,
+        "loss": options["loss"],
+        "pairs": options["pairs"],
+        "kernel": "linear",
+    }
+
+
+def _print(document: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        import json
+
+        click.echo(json.dumps(document, allow_nan=False, indent=2, default=_number))
+        return
+    shown = (
+        "n n_pos n_neg n_pairs lam loss pairs method primal dual gap relative_gap radius "
+        "rounding residual auc status seconds"
+    ).split()
+    for key in shown:
+        value = document.get(key)
+        if value is None and key != "relative_gap":
+            continue
+        text = f"{value:.12g}" if isinstance(value, float) else str(value)
+        click.echo(f"{key:13} {'undefined' if value is None else text}")
+    click.echo(document["statement"])
+    if document["message"] != document["statement"]:
+        click.echo(document["message"])
+
+
+def _number(value: object) -> object:
+    """Return numpy numbers as Python's; anything else is a defect."""
+    if isinstance(value, np.generic):
+        plain = value.item()
+        if isinstance(plain, float) and not math.isfinite(plain):
+            return None
+        return plain
+    raise TypeError(f"cannot be written as JSON: {type(value)}")
