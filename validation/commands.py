@@ -18,10 +18,9 @@ from ..exact.errors import InputError
 from ..exact.pairs import AllPairs, PairList
 from ..exact.problem import Ridge
 from ..exact.scalings import CONVENTIONS, lam_from_C
-from ..exact.solution import Step
 from ..exact.solving import solve
 from ..exact.spaces import Rows
-from .console import solver_progress
+from .progress import solver_progress
 from .data_files import read_vector, write_json, write_vector
 from .inputs import Data, open_data, read_pairs
 
@@ -35,10 +34,6 @@ def run_solve(name: str, options: dict[str, Any]) -> None:
     data = open_data(name, options["target"], options["positive"], options["seed"])
     pairs = read_pairs(options["pairs"], data, options["seed"])
     with solver_progress(quiet=options["as_json"]) as show:
-
-        def callback(step: Step) -> None:
-            show(step)
-
         solution = solve(
             data.X,
             data.y,
@@ -49,7 +44,7 @@ def run_solve(name: str, options: dict[str, Any]) -> None:
             method=options["method"],
             tol=options["tol"],
             max_time=options["max_time"],
-            callback=callback,
+            callback=show,
         )
     certificate = solution.certificate
     scores = Rows(data.X).scores(solution.w)

@@ -149,7 +149,6 @@ def _rows(path: Path, skip_first: bool, unusual: list[str]) -> Iterator[tuple[in
             rows = (row for row in reader if len(row) > 1 or (row and row[0].strip()))
             if skip_first:
                 next(rows)
-                unusual.clear()
             for row in rows:
                 yield reader.line_num, row
         except UnicodeDecodeError:

@@ -130,7 +130,7 @@ def read_table(
 
 def _ending(path: str | Path) -> str:
     name = Path(path).name.lower()
-    for ending in sorted(_READERS, key=len, reverse=True):
+    for ending in _READERS:
         if name.endswith(ending):
             return ending
     # A path that does not exist, or is a folder, is the more helpful thing to say.

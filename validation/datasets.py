@@ -16,10 +16,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Collection
-from typing import Any
 
 import numpy as np
-from sklearn import datasets as sklearn_datasets
 
 from ..exact.errors import InputError
 from .generators import linear, radial, sparse_mean_shift, xor
@@ -30,10 +28,12 @@ __all__ = ["Dataset", "data_sha256", "FIXED", "GENERATORS", "load", "names"]
 _MAX_ROWS = 100_000_000
 
 
-def _built_in(name: str, read: Callable[..., Any], positive: Collection[int], what: str) -> Dataset:
-    X, target = read(return_X_y=True)
+def _built_in(name: str, reader: str, positive: Collection[int], what: str) -> Dataset:
+    from sklearn import datasets  # lazily: it takes longer to load than the data
+
+    X, target = getattr(datasets, reader)(return_X_y=True)
     y = np.isin(target, list(positive)).astype(np.int64)
-    return make_dataset(name, X, y, source=f"scikit-learn {read.__name__}: {what}")
+    return make_dataset(name, X, y, source=f"scikit-learn {reader}: {what}")
 
 
 def wdbc() -> Dataset:
@@ -42,27 +42,27 @@ def wdbc() -> Dataset:
     scikit-learn codes malignant as 0; here it is 1.
     """
     what = "malignant against benign"
-    return _built_in("wdbc", sklearn_datasets.load_breast_cancer, {0}, what)
+    return _built_in("wdbc", "load_breast_cancer", {0}, what)
 
 
 def digits() -> Dataset:
     """Handwritten digits, 1797 x 64: 0 to 4 positive, 5 to 9 negative."""
-    return _built_in("digits", sklearn_datasets.load_digits, range(5), "0-4 against 5-9")
+    return _built_in("digits", "load_digits", range(5), "0-4 against 5-9")
 
 
 def digits_even() -> Dataset:
     """Handwritten digits, 1797 x 64: even positive, odd negative."""
-    return _built_in("digits-even", sklearn_datasets.load_digits, range(0, 10, 2), "even, odd")
+    return _built_in("digits-even", "load_digits", range(0, 10, 2), "even, odd")
 
 
 def wine() -> Dataset:
     """Wine, 178 x 13: the second cultivar positive, 71 against 107."""
-    return _built_in("wine", sklearn_datasets.load_wine, {1}, "class_1 against the rest")
+    return _built_in("wine", "load_wine", {1}, "class_1 against the rest")
 
 
 def iris() -> Dataset:
     """Iris, 150 x 4: versicolor positive, 50 against 100 (not linearly separable)."""
-    return _built_in("iris", sklearn_datasets.load_iris, {1}, "versicolor against the rest")
+    return _built_in("iris", "load_iris", {1}, "versicolor against the rest")
 
 
 FIXED: dict[str, Callable[[], Dataset]] = {

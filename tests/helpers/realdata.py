@@ -22,9 +22,7 @@ def require_real(name: str) -> Path:
     """Return the path of `name.npz`, or skip the test, saying what is not there."""
     folder = real_folder()
     if folder is None:
-        pytest.skip(
-            f"needs the real data file {name}.npz: set AUCERT_DATA to a folder that has it"
-        )
+        pytest.skip(f"needs the real data file {name}.npz: set AUCERT_DATA to a folder that has it")
     path = folder / f"{name}.npz"
     if not path.is_file():
         pytest.skip(f"needs the real data file {name}.npz, which is not in {folder}")

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from aucert.exact.errors import InputError
-from aucert.validation.csv_files import read_csv
-from aucert.validation.data_files import read_table
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+
+from aucert.exact.errors import InputError
+from aucert.validation.csv_files import read_csv
+from aucert.validation.data_files import read_table
 
 
 @pytest.fixture

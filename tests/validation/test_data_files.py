@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+
 from aucert.exact.errors import InputError
 from aucert.validation.data_files import TableMeta, read_table, read_vector, write_json
 from aucert.validation.labelled_data import data_sha256

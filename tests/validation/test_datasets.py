@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer, load_digits
+
 from aucert.exact.errors import InputError
 from aucert.validation.datasets import FIXED, GENERATORS, data_sha256, load, names
-from sklearn.datasets import load_breast_cancer, load_digits
 
 SIZES = {
     "wdbc": (569, 30, 212, 357),

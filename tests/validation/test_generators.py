@@ -6,11 +6,12 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
+from scipy.special import ndtr
+
 from aucert.exact.errors import InputError
 from aucert.validation.generators import linear, radial, sparse_mean_shift, xor, xor_train_test
 from aucert.validation.population import offset_for_share, population_auc
-from scipy import stats
-from scipy.special import ndtr
 
 ALL = (linear, radial, xor, sparse_mean_shift)
 
@@ -120,9 +121,10 @@ def test_only_the_positives_are_shifted_and_only_in_the_support() -> None:
 
 
 def test_the_support_and_the_order_of_classes_are_random() -> None:
-    supports = [sparse_mean_shift(n=40, seed=s, d=30, k_star=5, r=0.5) for s in range(2)]
-    assert not np.array_equal(supports[0].support, supports[1].support)
-    assert np.any(np.diff(supports[0].y) > 0) and np.any(np.diff(supports[0].y) < 0)
+    one, two = (sparse_mean_shift(n=40, seed=s, d=30, k_star=5, r=0.5) for s in range(2))
+    assert one.support is not None and two.support is not None
+    assert not np.array_equal(one.support, two.support)
+    assert np.any(np.diff(one.y) > 0) and np.any(np.diff(one.y) < 0)
 
 
 def test_normalized_rows_have_length_one_after_z_scores() -> None:

@@ -7,6 +7,7 @@ import hashlib
 import numpy as np
 import pytest
 import scipy.sparse as sp
+
 from aucert.exact.errors import InputError
 from aucert.validation.labelled_data import data_sha256, make_dataset
 

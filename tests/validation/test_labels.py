@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from aucert.exact.errors import InputError
 from aucert.validation.labels import (
     MAX_CLASSES,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from aucert.exact.errors import InputError
 from aucert.validation.npz_files import read_npz
 

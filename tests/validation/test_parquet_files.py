@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from aucert.exact.errors import InputError
 from aucert.validation.parquet_files import read_parquet
 

@@ -6,10 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from aucert.exact.errors import InputError
-from aucert.validation.population import offset_for_share, population_auc
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri, owens_t
+
+from aucert.exact.errors import InputError
+from aucert.validation.population import offset_for_share, population_auc
 
 SHARES = (0.05, 0.2, 0.5, 0.9)
 NOISES = (0.3, 1.0, 1.573, 4.0)
@@ -99,7 +100,8 @@ def test_the_radial_auc_agrees_with_the_closed_inner_integral(share, noise_sd) -
 @pytest.mark.parametrize("noise_sd", NOISES)
 def test_the_balanced_linear_auc_is_an_orthant_probability(noise_sd: float) -> None:
     """At share 1/2 the three events f > f', y = 1, y' = -1 are half-spaces through the origin."""
-    rho = 1.0 / math.sqrt(2.0 + noise_sd**2)  # between f - f' and f + eps, and f - f' and -f' - eps'
+    # correlation of f - f' with f + eps, and with -f' - eps'; the last two are independent
+    rho = 1.0 / math.sqrt(2.0 + noise_sd**2)
     orthant = 0.125 + 2.0 * math.asin(rho) / (4.0 * math.pi)
     assert population_auc("linear", 0.5, noise_sd) == pytest.approx(4.0 * orthant, abs=1e-8)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from aucert.exact.errors import InputError
 from aucert.validation.real_data import TASKS, load_npz, load_real, real_data_folder
 from realdata import require_real

@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from aucert.exact.errors import InputError
-from aucert.validation.svmlight_files import read_svmlight
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+
+from aucert.exact.errors import InputError
+from aucert.validation.svmlight_files import read_svmlight
 
 
 def write(tmp_path: Path, text: str) -> Path:

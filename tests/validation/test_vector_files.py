@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from aucert.exact.errors import InputError
-from aucert.validation.vector_files import read_vector
-from aucert.validation.written_files import write_vector
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+
+from aucert.exact.errors import InputError
+from aucert.validation.vector_files import read_vector
+from aucert.validation.written_files import write_vector
 
 W = np.array([1.5, -2.0, 1e-300])
 

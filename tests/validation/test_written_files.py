@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from aucert.exact.errors import InputError
 from aucert.validation.written_files import write_atomically, write_json, write_vector
 

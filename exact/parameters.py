@@ -1,0 +1,60 @@
+"""Checks of the numbers that solvers and estimators take as parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from numbers import Integral, Real
+
+from .errors import InputError
+
+
+def check_number(
+    name: str,
+    value: object,
+    low: float = 0.0,
+    high: float = math.inf,
+    *,
+    closed: str = "neither",
+) -> float:
+    """Return `value` as a float between `low` and `high`.
+
+    Parameters
+    ----------
+    name : str
+        Opens the error message.
+    value : number
+        Not a truth value.
+    low, high : float
+    closed : {"neither", "low", "high", "both"}
+        Which ends are allowed themselves.
+
+    Raises
+    ------
+    InputError
+        If it is no finite number or is outside.
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InputError(f"{name} must be a number, not {value!r}")
+    number = float(value)
+    above = number >= low if closed in ("low", "both") else number > low
+    below = number <= high if closed in ("high", "both") else number < high
+    if not (math.isfinite(number) and above and below):
+        left = f"{'>=' if closed in ('low', 'both') else '>'} {low:g}"
+        right = f" and {'<=' if closed in ('high', 'both') else '<'} {high:g}"
+        raise InputError(f"{name} must be {left}{right if high < math.inf else ''}, not {value!r}")
+    return number
+
+
+def check_count(name: str, value: object, low: int = 1) -> int:
+    """Return `value` as a whole number of at least `low`, or raise `InputError`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < low:
+        raise InputError(f"{name} must be a whole number >= {low}, not {value!r}")
+    return int(value)
+
+
+def check_choice(name: str, value: object, choices: Collection[str]) -> str:
+    """Return `value` if it is one of the words `choices`, or raise `InputError`."""
+    if not isinstance(value, str) or value not in choices:
+        raise InputError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
+    return value

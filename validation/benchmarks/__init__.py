@@ -1,0 +1,1 @@
+"""Ratios measured inside one run: `python -m aucert.validation.benchmarks.NAME`."""

@@ -1,0 +1,127 @@
+"""Pictures as data, and their drawing as inline SVG: readable in grey and without colour vision.
+
+A claim returns the numbers of a picture; matplotlib is loaded only when a report is written.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+# Okabe and Ito's colours, in an order whose lightness differs; markers and dashes repeat the
+# distinction for readers and printers without colour.
+_STYLES = (
+    ("#000000", "o", "-"),
+    ("#d55e00", "s", "--"),
+    ("#0072b2", "^", "-."),
+    ("#cc79a7", "D", ":"),
+    ("#009e73", "v", (0, (5, 1, 1, 1, 1, 1))),
+    ("#7f7f7f", "x", (0, (8, 3))),
+)
+
+
+@dataclass(frozen=True)
+class Series:
+    """One curve: `x` and `y` of one length, finite; a reference line has no markers."""
+
+    name: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    reference: bool = False
+
+    @classmethod
+    def of(
+        cls, name: str, x: Sequence[float], y: Sequence[float], reference: bool = False
+    ) -> Series:
+        """Return the curve through the points that a logarithmic axis can show."""
+        points = np.array([x, y], dtype=float)
+        kept = points[:, np.isfinite(points).all(axis=0) & (points > 0).all(axis=0)]
+        return cls(name, tuple(kept[0].tolist()), tuple(kept[1].tolist()), reference)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture with logarithmic axes: a title, labels, curves, and what to see in it."""
+
+    name: str
+    title: str
+    x_label: str
+    y_label: str
+    series: tuple[Series, ...]
+    caption: str
+
+    @classmethod
+    def from_document(cls, figure: dict[str, Any]) -> Figure:
+        """Return the figure that `asdict` and JSON took apart."""
+        series = tuple(
+            Series(part["name"], tuple(part["x"]), tuple(part["y"]), part["reference"])
+            for part in figure["series"]
+        )
+        return cls(**{**figure, "series": series})
+
+
+def svg(figure: Figure) -> str:
+    """Return the picture as one `<svg>` element without links to anything outside it.
+
+    Equal figures give equal text: no date, and ids that depend on the figure's name only.
+    """
+    import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure as Canvas
+
+    settings = {"svg.fonttype": "none", "svg.hashsalt": figure.name, "font.size": 10}
+    with matplotlib.rc_context(settings):
+        canvas = Canvas(figsize=(7.2, 4.2), layout="constrained")
+        FigureCanvasSVG(canvas)
+        _draw(canvas.subplots(), figure)
+        text = io.StringIO()
+        canvas.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    return _inline(text.getvalue(), figure)
+
+
+def _draw(axes: Any, figure: Figure) -> None:
+    styled = 0
+    for series in figure.series:
+        if series.reference:
+            axes.plot(series.x, series.y, color="#555555", linewidth=1, label=series.name)
+            continue
+        color, marker, dashes = _STYLES[styled % len(_STYLES)]
+        styled += 1
+        axes.plot(
+            series.x,
+            series.y,
+            color=color,
+            marker=marker,
+            linestyle=dashes,
+            linewidth=1.6,
+            markersize=5,
+            markevery=max(1, len(series.x) // 12),
+            label=series.name,
+        )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_title(figure.title, fontsize=11)
+    axes.set_xlabel(figure.x_label)
+    axes.set_ylabel(figure.y_label)
+    axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
+    axes.legend(fontsize=9, framealpha=0.9)
+
+
+def _inline(text: str, figure: Figure) -> str:
+    """Cut the XML header and the metadata, make ids unique in a page, and describe the picture."""
+    body = text[text.index("<svg") :]
+    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
+    prefix = f"{figure.name}-"
+    body = re.sub(r'\bid="', f'id="{prefix}', body)
+    body = re.sub(r'(xlink:href="|url\()#', rf"\1#{prefix}", body)
+    size = re.search(r'width="[^"]*" height="[^"]*"', body)
+    if size is not None:  # the page sets the width
+        body = body.replace(size[0], f'role="img" aria-labelledby="{prefix}title"', 1)
+    head, rest = body.split(">", 1)
+    title = figure.title.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return f'{head}>\n <title id="{prefix}title">{title}</title>{rest}'
