@@ -51,7 +51,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array or sparse matrix (n, n_features_in_)
         """
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+        above = self.decision_function(X) > 0
+        return self.classes_[above.astype(int)]
 
     def set_threshold(
         self, X: object, y: object, rule: object = None, sample_weight: object = None
@@ -80,7 +81,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         if strange.size:
             raise InputError(f"the label {strange[0]!r} was not there when the model was trained")
         weight = check_row_weights(sample_weight, labels.size)
-        self._cut(rows, labels == self.classes_[1], weight, rule or self.threshold)
+        self._cut(
+            rows, labels == self.classes_[1], weight, self.threshold if rule is None else rule
+        )
         return self
 
     def _scores(self, X: Matrix) -> np.ndarray:

@@ -1,0 +1,129 @@
+"""Kernels: a formula and a few lines of code each.
+
+Gaussian widths are written as gamma. A width sigma of exp(-d^2 / (2 sigma^2)) is gamma =
+1 / (2 sigma^2); a scale b of exp(-d^2 / b) is gamma = 1 / b.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from .errors import InputError
+
+
+class Kernel(Protocol):
+    """A positive semidefinite function of two rows."""
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        """Return the matrix of k(x, z): (n, m)."""
+        ...
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        """Return k(x, x) for every row: (n,)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Linear:
+    """k(x, z) = x'z."""
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        """Return the matrix of k(x, z): (n, m)."""
+        product = X @ Z.T
+        return product.toarray() if sp.issparse(product) else np.asarray(product)
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        """Return k(x, x) for every row: (n,)."""
+        if sp.issparse(X):
+            return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+        return np.einsum("ij,ij->i", X, X)
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """k(x, z) = exp(-gamma |x - z|^2).
+
+    Parameters
+    ----------
+    gamma : float
+        > 0, in units of one over a squared distance.
+    """
+
+    gamma: float
+
+    def __post_init__(self) -> None:
+        _check_gamma(self.gamma)
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        """Return the matrix of k(x, z): (n, m)."""
+        from sklearn.metrics.pairwise import euclidean_distances
+
+        return np.exp(-self.gamma * euclidean_distances(X, Z, squared=True))
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        """Return ones: (n,)."""
+        return np.ones(X.shape[0])
+
+
+@dataclass(frozen=True)
+class Laplacian:
+    """k(x, z) = exp(-gamma sum_k |x_k - z_k|).
+
+    Parameters
+    ----------
+    gamma : float
+        > 0, in units of one over a distance.
+    """
+
+    gamma: float
+
+    def __post_init__(self) -> None:
+        _check_gamma(self.gamma)
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        """Return the matrix of k(x, z): (n, m)."""
+        from sklearn.metrics.pairwise import manhattan_distances
+
+        return np.exp(-self.gamma * manhattan_distances(X, Z))
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        """Return ones: (n,)."""
+        return np.ones(X.shape[0])
+
+
+def get_kernel(name: str, gamma: float | None = None, dim: int | None = None) -> Kernel:
+    """Return the kernel of that name.
+
+    Parameters
+    ----------
+    name : {"linear", "rbf", "laplacian"}
+    gamma : float, optional
+        > 0; 1 / dim by default, as scikit-learn's kernels have it.
+    dim : int, optional
+        Number of features, for the default.
+
+    Raises
+    ------
+    InputError
+        For another name, or a gamma that is not > 0.
+    """
+    if name == "linear":
+        return Linear()
+    if name not in ("rbf", "laplacian"):
+        raise InputError(f"unknown kernel {name!r}: choose linear, rbf, laplacian or precomputed")
+    if gamma is None:
+        if not dim:
+            raise InputError(f"the {name} kernel needs a gamma > 0")
+        gamma = 1.0 / dim
+    return Gaussian(gamma) if name == "rbf" else Laplacian(gamma)
+
+
+def _check_gamma(gamma: object) -> None:
+    if isinstance(gamma, bool) or not isinstance(gamma, int | float | np.number):
+        raise InputError(f"gamma must be a number, not {gamma!r}")
+    if not (np.isfinite(gamma) and gamma > 0):
+        raise InputError(f"gamma must be > 0 and finite, not {gamma!r}")

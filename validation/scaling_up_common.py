@@ -1,0 +1,106 @@
+"""What the claims of [ScalingUp] share: problems, exact optima, tests by chance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from ..exact.cutting_plane import CuttingPlane
+from ..exact.losses import HINGE
+from ..exact.pairs import AllPairs, PairList
+from ..exact.problem import Problem, Ridge
+from ..exact.solution import Solution
+from ..exact.spaces import Rows, Space
+from . import datasets
+from .claim import Context
+from .labelled_data import Dataset, make_dataset
+
+PAPER = "ScalingUp"
+LEVEL = 1e-6
+"""Probability of a false alarm of each test by chance: any seed should do."""
+
+
+def wdbc_sample(context: Context, n_pos: int | None = None, n_neg: int | None = None) -> Dataset:
+    """Return breast cancer rows with columns of mean 0 and variance 1 over all 569.
+
+    All rows by default, else that many of each class, drawn without replacement.
+    """
+    whole = datasets.load("wdbc")
+    X = (whole.X - whole.X.mean(axis=0)) / whole.X.std(axis=0)
+    what = f"{whole.source}; columns scaled to mean 0, variance 1"
+    if n_pos is None or n_neg is None:
+        return make_dataset("wdbc, scaled", X, whole.y, source=what)
+    rng = context.rng("rows")
+    rows = np.concatenate(
+        [
+            rng.choice(np.flatnonzero(whole.is_positive), n_pos, replace=False),
+            rng.choice(np.flatnonzero(~whole.is_positive), n_neg, replace=False),
+        ]
+    )
+    name = f"wdbc, scaled, {n_pos} + {n_neg} rows"
+    return make_dataset(name, X[rows], whole.y[rows], source=f"{what}; rows drawn by the seed")
+
+
+def hinge_problem(
+    data: Dataset, lam: float, pairs: AllPairs | PairList | None = None, space: Space | None = None
+) -> Problem:
+    """Return [ScalingUp, eq. (3)] on a data set: linear unless another space is given."""
+    space = Rows(data.X) if space is None else space
+    return Problem(space, data.is_positive, pairs or AllPairs(), HINGE, Ridge(lam))
+
+
+def optimum(problem: Problem, tol: float = 1e-9) -> Solution:
+    """Return the optimum by cutting planes; its certificate says how near it is."""
+    return CuttingPlane(tol=tol).solve(problem)
+
+
+def overlap(first: Solution, second: Solution) -> bool:
+    """Whether the two certified intervals [dual, primal], with their rounding, have a common point.
+
+    Two solutions of one problem whose intervals do not are a contradiction.
+    """
+    a, b = first.certificate, second.certificate
+    return max(a.dual - a.rounding, b.dual - b.rounding) <= min(
+        a.primal + a.rounding, b.primal + b.rounding
+    )
+
+
+def gaussian_kernel(X: np.ndarray, gamma: float) -> np.ndarray:
+    """Return exp(-gamma |x_i - x_j|^2): (n, n)."""
+    square = np.einsum("ij,ij->i", X, X)
+    distance = np.maximum(square[:, None] + square[None, :] - 2 * X @ X.T, 0.0)
+    np.fill_diagonal(distance, 0.0)
+    return np.exp(-gamma * distance)
+
+
+def two_sided(level: float = LEVEL) -> float:
+    """Return the normal quantile z with P(|Z| > z) = level."""
+    return float(stats.norm.isf(level / 2))
+
+
+@dataclass(frozen=True)
+class Slope:
+    """A least-squares slope of log y against log x, and half the width of its interval."""
+
+    value: float
+    half_width: float
+
+    @classmethod
+    def fit(cls, x: np.ndarray, y: np.ndarray, sd_log_y: np.ndarray) -> Slope:
+        """Fit with weights 1 / sd^2; the half width is that of the normal interval at `LEVEL`."""
+        weight = 1.0 / sd_log_y**2
+        log_x, log_y = np.log(x), np.log(y)
+        centre = float(weight @ log_x / weight.sum())
+        spread = float(weight @ (log_x - centre) ** 2)
+        slope = float(weight @ ((log_x - centre) * log_y)) / spread
+        return cls(slope, two_sided() / float(np.sqrt(spread)))
+
+    @property
+    def interval(self) -> list[float]:
+        """Lower and upper end."""
+        return [self.value - self.half_width, self.value + self.half_width]
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} +- {self.half_width:.3f}"
