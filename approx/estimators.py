@@ -163,9 +163,7 @@ class IncompleteROCSVM(AUCClassifier):
     def _solver(self) -> Descent:
         check_choice("optimizer", self.optimizer, STEPS)
         step = STEPS[self.optimizer] if self.step is None else self.step
-        common = {
-            "step": step, "decay": self.decay, "tol": self.tol, "max_iter": self.max_iter
-        }
+        common = {"step": step, "decay": self.decay, "tol": self.tol, "max_iter": self.max_iter}
         if self.optimizer == "gradient":
             return GradientDescent(**common)
         variant = "textbook" if self.optimizer == "adamax" else "scalar-norm"

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from .auditing import Audit, certify
 from .certificate import Certificate, Witness
 from .errors import CertificateError, InputError, TooLargeError
+from .gram import Gram, StreamedGram
 from .losses import HINGE, SQUARE, SQUARED_HINGE
 from .pairs import AllPairs, PairList
 from .problem import Problem, Ridge, linear_problem
 from .scalings import C_from_lam, lam_from_C
 from .solution import Solution, Status, Step
 from .solving import solve
-from .spaces import Gram, Rows
+from .spaces import Rows
 
 if TYPE_CHECKING:
     from .estimators import ROCSVM
@@ -37,6 +38,7 @@ __all__ = [
     "Solution",
     "Status",
     "Step",
+    "StreamedGram",
     "TooLargeError",
     "Witness",
     "certify",

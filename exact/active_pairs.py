@@ -35,7 +35,7 @@ class ActivePairs:
     tol : float
         Relative gap to reach.
     limit : int, optional
-        Pairs in a window at most; by default 60 a coordinate and at least 3000, twice as many
+        Pairs in a window at most; by default 3 a coordinate and at least 1000, twice as many
         whenever a round gains little.
     max_rounds : int
     backend : {"CLARABEL", "OSQP"}
@@ -63,7 +63,7 @@ class ActivePairs:
         """Improve on the recorder's best point; return why it stopped."""
         if problem.loss.name != "hinge":
             raise InputError(f"active pairs solve the hinge, not {problem.loss.name}")
-        stalled, limit = 0, self.limit or max(3000, 60 * problem.space.dim)
+        stalled, limit = 0, self.limit or max(1000, 3 * problem.space.dim)
         for _ in range(self.max_rounds):
             before = recorder.best_primal - recorder.best_dual
             if not self._round(problem, recorder, limit):
@@ -128,7 +128,7 @@ def window_qp(
     incidence = sp.csr_matrix(
         (signs, (place, np.tile(np.arange(m), 2))), shape=(touched.size, m)
     )
-    rows = touched_rows(space, touched)
+    rows = space.rows(touched)
     unit = np.sqrt(problem.lam * max(primal, 1e-300))
     gain = top * spread / unit
     d, r = space.dim, touched.size
@@ -146,11 +146,6 @@ def window_qp(
     P = sp.block_diag([sp.csc_matrix((m + r, m + r)), sp.identity(d)], format="csc")
     q = np.concatenate([-window.c / max(primal, 1e-300), np.zeros(r + d)])
     return P, q, A, low, high
-
-
-def touched_rows(space: Rows, rows: np.ndarray) -> np.ndarray | sp.csr_matrix:
-    """Return the named rows, centred where that costs no sparsity."""
-    return space.X[rows]
 
 
 def _witness(problem: Problem, window: Window, alpha: np.ndarray) -> Witness:

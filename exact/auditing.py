@@ -9,8 +9,9 @@ import scipy.sparse.linalg
 
 from .certificate import Certificate, Witness, dual_value
 from .errors import InputError
+from .formulation import Formulation, formulate
 from .pairs import AllPairs, PairList, check_scores
-from .problem import Problem, linear_problem
+from .problem import Problem
 from .solving import check_tolerance, choose_solver
 from .spaces import Rows
 
@@ -57,6 +58,9 @@ def certify(
     w: object = None,
     scores: object = None,
     norm2: float | None = None,
+    kernel: str = "linear",
+    gamma: float | None = None,
+    structure: float = 0.0,
     loss: str = "hinge",
     pairs: AllPairs | PairList | None = None,
     positive: object = None,
@@ -69,10 +73,11 @@ def certify(
 
     Parameters
     ----------
-    X, y, lam, loss, pairs, positive, sample_weight
+    X, y, lam, kernel, gamma, structure, loss, pairs, positive, sample_weight
         The problem, as in `solve`.
     w : array (d,) or (d + 1,), optional
-        Weights; a last extra one is an intercept and does not matter to pairs.
+        Weights; a last extra one is an intercept and does not matter to pairs. For kernels the
+        coefficients (n,) of k(., x_i).
     scores : array (n,), optional
         f(x_i), up to one common constant, instead of weights.
     norm2 : float, optional
@@ -103,43 +108,46 @@ def certify(
         if pairs is not None:
             raise InputError("give row weights in `pairs` or as `sample_weight`, not both")
         pairs = AllPairs(sample_weight)
-    problem = linear_problem(X, y, lam, loss, pairs, positive)
+    task = formulate(X, y, lam, loss, pairs, positive, kernel, gamma, structure)
+    problem = task.meant
     if scores is None:
         weights = _weights(problem, w)
         values, residual = problem.space.scores(weights), None
     else:
         values = np.asarray(scores, dtype=float)
         check_scores(values, problem.positive)
-        weights, residual = linear_fit(problem, values)
-    witness = best_witness(problem, values, weights, refine, tol, max_time)
+        fitted, residual = linear_fit(task, values)
+        weights = task.lift(fitted)
+    witness = best_witness(task, values, refine, tol, max_time)
     if residual is not None and residual > SPAN_TOLERANCE:
         return _outside(problem, values, witness, residual)
     return _inside(problem, weights, witness, norm2, residual)
 
 
 def best_witness(
-    problem: Problem,
+    task: Formulation,
     scores: np.ndarray,
-    start: np.ndarray | None = None,
     refine: bool = True,
     tol: float = 1e-9,
     max_time: float | None = None,
 ) -> Witness:
     """Return the better of the dual point of `scores` and, if refined, the solver's."""
+    problem = task.meant
     own = Witness.from_scores(problem, scores)
     if not refine:
         return own
-    solution = choose_solver(problem, "auto", tol, max_time).solve(problem, w0=start)
+    solution = choose_solver(task.work, "auto", tol, max_time).solve(task.work)
     return max(own, solution.witness, key=lambda witness: dual_value(problem, witness)[0])
 
 
-def linear_fit(problem: Problem, scores: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return the least-norm w whose scores come nearest, and the residual.
+def linear_fit(task: Formulation, scores: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the least-norm coordinates of `task.work` whose scores come nearest, and the residual.
 
-    The residual is the largest difference, after a common constant, over the largest deviation
-    of the scores from their mean.
+    The structure depends on the scores alone, so the least norm is least in its norm too. The
+    residual is the largest difference, after a common constant, over the largest deviation of
+    the scores from their mean.
     """
-    space = problem.space
+    space = task.work.space
     assert isinstance(space, Rows)
     wanted = scores - scores.mean()
     spread = float(np.abs(wanted).max())
@@ -174,8 +182,8 @@ def _outside(problem: Problem, scores: np.ndarray, witness: Witness, residual: f
     value = problem.sums(scores).value
     dual, rounding = dual_value(problem, witness.renewed(problem))
     statement = (
-        f"Not in this model class: no gap. No linear function comes nearer to the scores than "
-        f"{residual:.2g} of their spread, so they have no norm here; the linear optimum is at "
+        f"Not in this model class: no gap. No function of it comes nearer to the scores than "
+        f"{residual:.2g} of their spread, so they have no norm here; the optimum is at "
         f"least {dual:.10g}, and the scores' own mean loss is {value:.10g}."
     )
     return Audit(value, None, dual, None, None, None, rounding, residual, statement)

@@ -165,7 +165,7 @@ class Witness:
 
 def _best_scale(problem: Problem, c: np.ndarray, conjugate: float) -> float:
     """Return the s in [0, 1] with the best dual value of s alpha."""
-    curvature = problem.space.norm2(problem.space.pull(c)) / problem.lam
+    curvature = problem.space.dual_norm2(c) / problem.lam
     total = float(c[problem.positive].sum())
     curvature += 2 * (total - conjugate)  # dual(alpha) = alpha - alpha^2/4 where not linear
     if curvature <= 0:
@@ -244,7 +244,8 @@ class Certificate:
             )
         gap = max(difference, 0.0)
         relative = gap / primal if primal > rounding else None
-        return cls(primal, dual, gap, relative, float(np.sqrt(2 * (gap + rounding) / lam)), rounding)
+        radius = float(np.sqrt(2 * (gap + rounding) / lam))
+        return cls(primal, dual, gap, relative, radius, rounding)
 
     def reaches(self, tol: float) -> bool:
         """Return whether the relative gap is at most `tol`.
@@ -283,9 +284,12 @@ def dual_value(problem: Problem, witness: Witness) -> tuple[float, float]:
     reach * deficiency away.
     """
     space, lam = problem.space, problem.lam
-    norm = float(np.sqrt(space.norm2(space.pull(witness.c))))
+    norm2 = space.dual_norm2(witness.c)
+    error = space.dual_norm2_error(witness.c)
+    norm = float(np.sqrt(norm2))
     paid = norm + space.reach * witness.deficiency
-    slip = space.pull_error(witness.c) + space.reach * witness.rounding + gamma(space.dim + 4) * norm
+    top = float(np.sqrt(norm2 + error))
+    slip = (error / (top + norm) if top > 0 else 0.0) + space.reach * witness.rounding
     dual = witness.value - paid**2 / (2 * lam)
     rounding = witness.value_rounding + slip * (2 * paid + slip) / (2 * lam)
     return dual, rounding + gamma(8) * (abs(witness.value) + paid**2 / (2 * lam))

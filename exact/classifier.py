@@ -74,9 +74,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         check_is_fitted(self)
-        rows, labels = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, reset=False
-        )
+        rows, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=False)
         strange = np.setdiff1d(labels, self.classes_)
         if strange.size:
             raise InputError(f"the label {strange[0]!r} was not there when the model was trained")

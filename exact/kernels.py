@@ -60,13 +60,26 @@ class Gaussian:
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         """Return the matrix of k(x, z): (n, m)."""
-        from sklearn.metrics.pairwise import euclidean_distances
-
-        return np.exp(-self.gamma * euclidean_distances(X, Z, squared=True))
+        return np.exp(-self.gamma * squared_distances(X, Z))
 
     def diagonal(self, X: Any) -> np.ndarray:
         """Return ones: (n,)."""
         return np.ones(X.shape[0])
+
+
+def squared_distances(X: Any, Z: Any) -> np.ndarray:
+    """Return |x - z|^2 (n, m): by differences for few features, else by products."""
+    if not sp.issparse(X) and not sp.issparse(Z) and X.shape[1] <= 16:
+        from scipy.spatial.distance import cdist
+
+        return cdist(X, Z, "sqeuclidean")
+    from sklearn.metrics.pairwise import euclidean_distances
+
+    if not sp.issparse(X) and not sp.issparse(Z):
+        # |x|^2 - 2 x'z + |z|^2 loses the digits of a common offset.
+        middle = Z.mean(axis=0)
+        X, Z = X - middle, Z - middle
+    return euclidean_distances(X, Z, squared=True)
 
 
 @dataclass(frozen=True)

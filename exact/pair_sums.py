@@ -143,7 +143,8 @@ def square_sides(
     spread_t = float((weight_t * (t - mean_t) ** 2).sum()) / mass_t
     spread_b = float((weight_b * (b - mean_b) ** 2).sum()) / mass_b
     value = mass_t * mass_b * ((mean_b - mean_t) ** 2 + spread_t + spread_b)
-    return SideSums(value, 2 * weight_t * mass_b * (mean_b - t), 2 * weight_b * mass_t * (b - mean_t))
+    u = 2 * weight_t * mass_b * (mean_b - t)
+    return SideSums(value, u, 2 * weight_b * mass_t * (b - mean_t))
 
 
 def roundings(loss: str, n: int, size: float, width: float) -> tuple[float, float]:

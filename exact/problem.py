@@ -164,7 +164,8 @@ def split_labels(y: object, positive: object = None) -> tuple[np.ndarray, object
     else:
         match = [kind for kind in kinds if kind == positive or str(kind) == str(positive)]
         if not match:
-            raise InputError(f"the positive label {positive!r} does not occur in y: {kinds.tolist()}")
+            known = kinds.tolist()
+            raise InputError(f"the positive label {positive!r} does not occur in y: {known}")
         chosen = match[0]
     other = kinds[0] if chosen == kinds[1] else kinds[1]
     return labels == chosen, chosen.item(), other.item()

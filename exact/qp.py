@@ -154,7 +154,7 @@ def teaching_dual(
 
     space = problem.space
     assert isinstance(space, Rows)
-    X = space.X if isinstance(space.X, np.ndarray) else space.X.toarray()
+    X = space.dense()
     differences = X[listed.i] - X[listed.j]
     C = listed.c / problem.lam
     alpha = cp.Variable(listed.i.size)
@@ -180,7 +180,7 @@ def lifted_dual(
     """
     import cvxpy as cp
 
-    P, q, A, low, high = window_qp(problem, _whole(problem, listed), unit)
+    _, q, A, low, _ = window_qp(problem, _whole(problem, listed), unit)
     size, m = q.size, listed.i.size
     x = cp.Variable(size)
     dim = problem.space.dim

@@ -56,7 +56,7 @@ def solve_qp(
     raise InputError(f"unknown QP solver {backend!r}: choose one of {', '.join(DIRECT_BACKENDS)}")
 
 
-def _clarabel(P, q, A, low, high, tol, max_iter, max_time) -> QPAnswer:  # noqa: ANN001
+def _clarabel(P, q, A, low, high, tol, max_iter, max_time) -> QPAnswer:
     import clarabel
 
     A = sp.csr_matrix(A)
@@ -81,7 +81,7 @@ def _clarabel(P, q, A, low, high, tol, max_iter, max_time) -> QPAnswer:  # noqa:
     return QPAnswer(np.asarray(answer.x), str(answer.status), int(answer.iterations))
 
 
-def _osqp(P, q, A, low, high, tol, max_iter, max_time) -> QPAnswer:  # noqa: ANN001
+def _osqp(P, q, A, low, high, tol, max_iter, max_time) -> QPAnswer:
     import osqp
 
     solver = osqp.OSQP()

@@ -30,7 +30,8 @@ class Status(StrEnum):
 
 _ADVICE = {
     Status.CERTIFIED: "The gap is within the tolerance: nothing more to do.",
-    Status.ITERATION_LIMIT: "The iterations ran out: the gap shown is valid; raise max_iter or lam.",
+    Status.ITERATION_LIMIT: "The iterations ran out: the gap shown is valid; "
+    "raise max_iter or lam.",
     Status.TIME_LIMIT: "The time ran out: the gap shown is valid; raise max_time or lam.",
     Status.INTERRUPTED: "You stopped it: the gap shown is valid for the best point so far.",
     Status.STALLED: "No further progress in floating point: the gap shown is valid; scale the "

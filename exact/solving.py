@@ -8,9 +8,10 @@ import numpy as np
 
 from .cutting_plane import CuttingPlane
 from .errors import InputError
+from .formulation import formulate
 from .newton import Newton
 from .pairs import AllPairs, PairList
-from .problem import Problem, linear_problem
+from .problem import Problem
 from .solution import Callback, Solution
 from .squared_loss import SquaredLossSolver
 
@@ -32,6 +33,9 @@ def solve(
     y: object,
     lam: float,
     *,
+    kernel: str = "linear",
+    gamma: float | None = None,
+    structure: float = 0.0,
     loss: str = "hinge",
     pairs: AllPairs | PairList | None = None,
     positive: object = None,
@@ -41,9 +45,10 @@ def solve(
     max_time: float | None = None,
     callback: Callback | None = None,
 ) -> Solution:
-    """Solve the full pairwise problem of a linear model, with a proof of optimality.
+    """Solve the full pairwise problem, linear or kernel, with a proof of optimality.
 
-    [ScalingUp, eq. (3)]: minimise lam/2 |w|^2 + mean over pairs of loss(w'x_i - w'x_j).
+    [ScalingUp, eq. (3); SAUC, eq. (12)]: minimise lam/2 (|f|^2 + structure f'Sigma f) + mean over
+    pairs of loss(f(x_i) - f(x_j)), Sigma the sum of the two class covariances.
 
     Parameters
     ----------
@@ -53,6 +58,12 @@ def solve(
         Two kinds of labels.
     lam : float
         > 0.
+    kernel : {"linear", "rbf", "laplacian", "precomputed"}
+        For "precomputed", X is the Gram matrix (n, n).
+    gamma : float, optional
+        > 0, of the Gaussian exp(-gamma |x - z|^2) or the Laplacian; 1 / d by default.
+    structure : float
+        >= 0: the weight of SAUC-SVM's structure relative to |f|^2.
     loss : {"hinge", "squared_hinge", "square"}
     pairs : AllPairs or PairList, optional
         All pairs by default.
@@ -73,6 +84,8 @@ def solve(
     Returns
     -------
     Solution
+        `w` are the weights of the features, or for kernels the coefficients of k(., x_i); the
+        certificate is made in the space meant: the true kernel, the structured norm.
 
     Raises
     ------
@@ -84,8 +97,9 @@ def solve(
         if pairs is not None:
             raise InputError("give row weights in `pairs` or as `sample_weight`, not both")
         pairs = AllPairs(sample_weight)
-    problem = linear_problem(X, y, lam, loss, pairs, positive)
-    return choose_solver(problem, method, tol, max_time).solve(problem, callback=callback)
+    task = formulate(X, y, lam, loss, pairs, positive, kernel, gamma, structure)
+    solver = choose_solver(task.work, method, tol, max_time)
+    return task.judge(solver.solve(task.work, callback=callback), tol)
 
 
 def check_tolerance(tol: float, max_time: float | None) -> None:

@@ -55,8 +55,12 @@ class Space(Protocol):
         """Return a bound of the rounding in each score of `w`: (n,)."""
         ...
 
-    def pull_error(self, c: np.ndarray) -> float:
-        """Return a bound e such that the computed |pull(c)| is within e of the exact one."""
+    def dual_norm2(self, c: np.ndarray) -> float:
+        """Return |sum_i c_i k_i|^2, or an upper bound of it that is tight."""
+        ...
+
+    def dual_norm2_error(self, c: np.ndarray) -> float:
+        """Return a bound of the rounding in `dual_norm2`."""
         ...
 
     def blocks(self) -> Iterator[slice]:
@@ -176,79 +180,32 @@ class Rows:
         """Return gamma_{d+3} |x_i| |w|, a bound of the rounding in each score: (n,)."""
         return gamma(self.dim + 3) * float(np.linalg.norm(w)) * self.norms
 
+    def dual_norm2(self, c: np.ndarray) -> float:
+        """Return |pull(c)|^2."""
+        return self.norm2(self.pull(c))
+
+    def dual_norm2_error(self, c: np.ndarray) -> float:
+        """Return e (2 |pull(c)| + e) and the rounding of the square, e as in `pull_error`."""
+        norm2, error = self.dual_norm2(c), self.pull_error(c)
+        return error * (2 * float(np.sqrt(norm2)) + error) + gamma(self.dim + 4) * norm2
+
     def pull_error(self, c: np.ndarray) -> float:
-        """Return gamma_k sum_i |c_i| |x_i| with k the longest chain of additions."""
+        """Return gamma_k sum_i |c_i| |x_i| >= the error of pull(c), k the chain of additions."""
         chain = self.n if self.is_sparse else self._block + self.n // self._block + 1
         return gamma(chain + 6) * float(np.abs(c) @ self.norms) * (1 + gamma(self.n))
 
-    def blocks(self) -> Iterator[slice]:
-        """Yield the one slice that holds all rows."""
-        yield slice(0, self.n)
+    def rows(self, index: np.ndarray) -> np.ndarray | sp.csr_matrix:
+        """Return the named rows, centred where that costs no sparsity."""
+        return self.X[index]
 
+    def dense(self) -> np.ndarray:
+        """Return all rows, centred, as a dense matrix."""
+        chosen = self.rows(np.arange(self.n))
+        return chosen if isinstance(chosen, np.ndarray) else chosen.toarray() - self.offset
 
-class Gram:
-    """Functions f = sum_i w_i k(., x_i) given by the kernel matrix of the rows.
-
-    [ScalingUp, eq. (9)]. Coordinates are the coefficients, and ``|f|^2 = w'K w``.
-
-    Parameters
-    ----------
-    K : array (n, n)
-        Symmetric, positive semidefinite.
-
-    Raises
-    ------
-    InputError
-        If K is not square, symmetric to rounding, finite, or has a clearly negative eigenvalue.
-    """
-
-    def __init__(self, K: object):
-        matrix = check_matrix(K, "K")
-        if not isinstance(matrix, np.ndarray):
-            matrix = matrix.toarray()
-        if matrix.shape[0] != matrix.shape[1]:
-            raise InputError(f"K must be square; its shape is {matrix.shape}")
-        self.n = self.dim = int(matrix.shape[0])
-        top = float(np.abs(matrix).max())
-        if float(np.abs(matrix - matrix.T).max()) > 1e-10 * top:
-            row, column = np.unravel_index(np.abs(matrix - matrix.T).argmax(), matrix.shape)
-            raise InputError(f"K is not symmetric: see entries ({row}, {column}) and its mirror")
-        self.K = (matrix + matrix.T) / 2
-        self._check_semidefinite(top)
-        self.reach = float(np.sqrt(max(np.diag(self.K).max(), 0.0))) * (1.0 + gamma(4))
-
-    def _check_semidefinite(self, top: float) -> None:
-        shift = 1e-9 * max(top, np.finfo(float).tiny) * self.n
-        try:
-            np.linalg.cholesky(self.K + shift * np.eye(self.n))
-        except np.linalg.LinAlgError:
-            raise InputError(
-                "K has a negative eigenvalue, so it is no kernel matrix: no dual bound is valid"
-            ) from None
-
-    def scores(self, w: np.ndarray) -> np.ndarray:
-        """Return K w: (n,)."""
-        return self.K @ w
-
-    def pull(self, c: np.ndarray) -> np.ndarray:
-        """Return c: the coordinates are the coefficients."""
-        return c
-
-    def norm2(self, w: np.ndarray) -> float:
-        """Return w'K w."""
-        return max(float(w @ (self.K @ w)), 0.0)
-
-    def inner(self, w: np.ndarray, other: np.ndarray) -> float:
-        """Return w'K other."""
-        return float(w @ (self.K @ other))
-
-    def score_error(self, w: np.ndarray) -> np.ndarray:
-        """Return gamma_{n+3} max_ij |K_ij| sum_i |w_i|, the same for each score: (n,)."""
-        return np.full(self.n, gamma(self.n + 3) * self.reach**2 * float(np.abs(w).sum()))
-
-    def pull_error(self, c: np.ndarray) -> float:
-        """Return the square root of gamma_{2n+6} max_ij |K_ij| (sum_i |c_i|)^2."""
-        return float(np.sqrt(gamma(2 * self.n + 6))) * self.reach * float(np.abs(c).sum())
+    def to_input(self, w: np.ndarray) -> np.ndarray:
+        """Return the weights of the original features: `w` itself."""
+        return w
 
     def blocks(self) -> Iterator[slice]:
         """Yield the one slice that holds all rows."""

@@ -56,7 +56,7 @@ class Verdict(StrEnum):
 _MEANINGS = {
     Verdict.HOLDS: "The statement is true in everything that was run.",
     Verdict.FAILS: "The statement is false in what was run, beyond rounding and chance.",
-    Verdict.VACUOUS: "Not contradicted, but it says nothing: the bound exceeds what is always true.",
+    Verdict.VACUOUS: "Not contradicted, but it says nothing: what it says is always true.",
     Verdict.LOOSE: "True, but the bound is at least ten times the quantity that it bounds.",
     Verdict.NOT_TESTABLE: "Cannot be run here; the measured column says why.",
 }

@@ -28,26 +28,38 @@ def claims_table(entries: Sequence[Claim]) -> Table:
     return table
 
 
-def report_table(report: Report) -> Table:
-    """Return one line a claim: verdict beside the expected one, measured beside printed."""
+WIDE = 130
+"""Columns of a terminal from which every claim fits in a line or two of a table."""
+
+
+def report_table(report: Report, width: int = WIDE) -> Table:
+    """Return the verdicts beside the expected ones, and what was measured beside what is printed.
+
+    Parameters
+    ----------
+    report : Report
+    width : int
+        Columns of the terminal; below `WIDE` the claim, its place and the numbers share a column.
+    """
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("claim", overflow="fold", ratio=3)
-    table.add_column("place", overflow="fold", ratio=2)
-    table.add_column("kind", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     table.add_column("expected", no_wrap=True)
-    table.add_column("measured (printed)", overflow="fold", ratio=4)
     table.add_column("s", justify="right", no_wrap=True)
+    if width >= WIDE:
+        table.add_column("claim", no_wrap=True)
+        table.add_column("place", overflow="fold")
+        table.add_column("kind", no_wrap=True)
+        table.add_column("measured; printed", overflow="fold")
+    else:
+        table.add_column("claim; place, kind; measured; printed", overflow="fold")
     for row in report.rows:
-        table.add_row(
-            Text(row.name),
-            Text(f"{row.paper}, {row.place}"),
-            Text(row.kind),
-            verdict_text(row),
-            Text(row.expected_verdict),
-            Text(_measured(row)),
-            Text(shown_seconds(row.seconds)),
-        )
+        start = (verdict_text(row), Text(row.expected_verdict), Text(shown_seconds(row.seconds)))
+        place = f"{row.paper}, {row.place}"
+        if width >= WIDE:
+            table.add_row(*start, *map(Text, (row.name, place, row.kind, _measured(row))))
+        else:
+            name = Text(f"{row.name}\n", style="bold")
+            table.add_row(*start, name + Text(f"{place}, {row.kind}\n{_measured(row)}"))
     return table
 
 
@@ -59,7 +71,7 @@ def verdict_text(row: Row) -> Text:
 
 
 def _measured(row: Row) -> str:
-    printed = "" if row.printed is None else f" ({row.printed})"
+    printed = "" if row.printed is None else f"; printed: {row.printed}"
     return f"{shown(row.measured)}{printed}"
 
 
@@ -75,9 +87,9 @@ def summary_line(report: Report) -> str:
 
 def print_report(report: Report, console: Console | None = None) -> None:
     """Print the table and the last line on standard output."""
-    console = console or Console(highlight=False)
-    console.print(report_table(report))
-    console.print(Text(summary_line(report), style="" if not report.unexpected else "bold red"))
+    target = Console(highlight=False) if console is None else console
+    target.print(report_table(report, target.width))
+    target.print(Text(summary_line(report), style="" if not report.unexpected else "bold red"))
 
 
 @contextmanager

@@ -74,7 +74,7 @@ def svg(figure: Figure) -> str:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas
 
-    settings = {"svg.fonttype": "none", "svg.hashsalt": figure.name, "font.size": 10}
+    settings: Any = {"svg.fonttype": "none", "svg.hashsalt": figure.name, "font.size": 10}
     with matplotlib.rc_context(settings):
         canvas = Canvas(figsize=(7.2, 4.2), layout="constrained")
         FigureCanvasSVG(canvas)

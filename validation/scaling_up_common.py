@@ -67,14 +67,6 @@ def overlap(first: Solution, second: Solution) -> bool:
     )
 
 
-def gaussian_kernel(X: np.ndarray, gamma: float) -> np.ndarray:
-    """Return exp(-gamma |x_i - x_j|^2): (n, n)."""
-    square = np.einsum("ij,ij->i", X, X)
-    distance = np.maximum(square[:, None] + square[None, :] - 2 * X @ X.T, 0.0)
-    np.fill_diagonal(distance, 0.0)
-    return np.exp(-gamma * distance)
-
-
 def two_sided(level: float = LEVEL) -> float:
     """Return the normal quantile z with P(|Z| > z) = level."""
     return float(stats.norm.isf(level / 2))

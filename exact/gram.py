@@ -1,0 +1,175 @@
+"""Functions given by their kernel matrix: held in memory, or made block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .errors import InputError
+from .kernels import Kernel
+from .rounding import gamma
+from .spaces import check_matrix
+
+COLUMN_BLOCK = 128
+"""Columns that a product with K sums at a time."""
+
+BLOCK_BYTES = 64 * 2**20
+"""Memory that a block of a streamed Gram matrix may take."""
+
+
+def blocked_product(K: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Return K w with chains of additions of about COLUMN_BLOCK + n / COLUMN_BLOCK."""
+    total = np.zeros(K.shape[0])
+    for start in range(0, K.shape[1], COLUMN_BLOCK):
+        columns = slice(start, start + COLUMN_BLOCK)
+        total += K[:, columns] @ w[columns]
+    return total
+
+
+class Gram:
+    """Functions f = sum_i w_i k(., x_i) given by the kernel matrix of the rows.
+
+    [ScalingUp, eq. (9)]. Coordinates are the coefficients, and ``|f|^2 = w'K w``.
+
+    Parameters
+    ----------
+    K : array (n, n)
+        Symmetric, positive semidefinite.
+
+    check : bool
+        Whether to test K; not needed for the matrix of a known kernel.
+
+    Raises
+    ------
+    InputError
+        If K is not square, symmetric to rounding, finite, or has a clearly negative eigenvalue.
+    """
+
+    def __init__(self, K: object, check: bool = True):
+        matrix = check_matrix(K, "K")
+        if not isinstance(matrix, np.ndarray):
+            matrix = matrix.toarray()
+        if matrix.shape[0] != matrix.shape[1]:
+            raise InputError(f"K must be square; its shape is {matrix.shape}")
+        self.n = self.dim = int(matrix.shape[0])
+        top = float(np.abs(matrix).max())
+        if float(np.abs(matrix - matrix.T).max()) > 1e-10 * top:
+            row, column = np.unravel_index(np.abs(matrix - matrix.T).argmax(), matrix.shape)
+            raise InputError(f"K is not symmetric: see entries ({row}, {column}) and its mirror")
+        self.K = (matrix + matrix.T) / 2
+        if check:
+            self._check_semidefinite(top)
+        self.reach = float(np.sqrt(max(np.diag(self.K).max(), 0.0))) * (1.0 + gamma(4))
+
+    def _check_semidefinite(self, top: float) -> None:
+        shift = 1e-9 * max(top, np.finfo(float).tiny) * self.n
+        try:
+            np.linalg.cholesky(self.K + shift * np.eye(self.n))
+        except np.linalg.LinAlgError:
+            raise InputError(
+                "K has a negative eigenvalue, so it is no kernel matrix: no dual bound is valid"
+            ) from None
+
+    def scores(self, w: np.ndarray) -> np.ndarray:
+        """Return K w, summed in blocks of columns so that rounding stays small: (n,)."""
+        return blocked_product(self.K, w)
+
+    def pull(self, c: np.ndarray) -> np.ndarray:
+        """Return c: the coordinates are the coefficients."""
+        return c
+
+    def norm2(self, w: np.ndarray) -> float:
+        """Return w'K w."""
+        return max(float((w * self.scores(w)).sum()), 0.0)
+
+    def dual_norm2(self, c: np.ndarray) -> float:
+        """Return c'K c."""
+        return self.norm2(c)
+
+    def dual_norm2_error(self, c: np.ndarray) -> float:
+        """Return gamma_k |c|'|K| |c|, k the chain of additions."""
+        size = float(np.abs(c) @ (self._magnitude() @ np.abs(c))) * (1 + gamma(2 * self.n))
+        return gamma(COLUMN_BLOCK + self.n // COLUMN_BLOCK + 96) * size
+
+    def _magnitude(self) -> np.ndarray:
+        return self.K if self.K.min() >= 0 else np.abs(self.K)
+
+    def inner(self, w: np.ndarray, other: np.ndarray) -> float:
+        """Return w'K other."""
+        return float((w * self.scores(other)).sum())
+
+    def score_error(self, w: np.ndarray) -> np.ndarray:
+        """Return gamma_k |K| |w|, k the chain of additions: (n,)."""
+        chain = COLUMN_BLOCK + self.n // COLUMN_BLOCK + 4
+        return gamma(chain) * (self._magnitude() @ np.abs(w)) * (1 + gamma(self.n))
+
+    def blocks(self) -> Iterator[slice]:
+        """Yield the one slice that holds all rows."""
+        yield slice(0, self.n)
+
+
+class StreamedGram:
+    """Functions f = sum_i w_i k(., x_i), like `Gram`, with K in blocks of rows.
+
+    [ScalingUp, eq. (10)]
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : array or CSR (n, d)
+    """
+
+    def __init__(self, kernel: Kernel, X: Any):
+        self.kernel, self.X = kernel, X
+        self.n = self.dim = int(X.shape[0])
+        self.reach = float(np.sqrt(max(kernel.diagonal(X).max(), 0.0))) * (1.0 + gamma(4))
+        self._recent: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def blocks(self) -> Iterator[slice]:
+        """Yield the slices of rows whose kernel rows are held at a time."""
+        step = max(1, BLOCK_BYTES // (8 * self.n))
+        for start in range(0, self.n, step):
+            yield slice(start, min(start + step, self.n))
+
+    def scores(self, w: np.ndarray) -> np.ndarray:
+        """Return K w: (n,)."""
+        for known, product in self._recent:
+            if np.array_equal(known, w):
+                return product
+        used = np.flatnonzero(w)
+        product = np.zeros(self.n)
+        if used.size:
+            columns, weights = self.X[used], w[used]
+            for rows in self.blocks():
+                product[rows] = blocked_product(self.kernel(self.X[rows], columns), weights)
+        # A certificate asks for the same products several times, and each costs a pass.
+        self._recent = [*self._recent[-2:], (w.copy(), product)]
+        return product
+
+    def pull(self, c: np.ndarray) -> np.ndarray:
+        """Return c: the coordinates are the coefficients."""
+        return c
+
+    def norm2(self, w: np.ndarray) -> float:
+        """Return w'K w."""
+        return max(float((w * self.scores(w)).sum()), 0.0)
+
+    def dual_norm2(self, c: np.ndarray) -> float:
+        """Return c'K c."""
+        return self.norm2(c)
+
+    def dual_norm2_error(self, c: np.ndarray) -> float:
+        """Return gamma_k max_i k(x_i, x_i) (sum_i |c_i|)^2, k the chain of additions."""
+        chain = COLUMN_BLOCK + self.n // COLUMN_BLOCK + 96
+        return gamma(chain) * (self.reach * float(np.abs(c).sum())) ** 2
+
+    def inner(self, w: np.ndarray, other: np.ndarray) -> float:
+        """Return w'K other."""
+        return float((w * self.scores(other)).sum())
+
+    def score_error(self, w: np.ndarray) -> np.ndarray:
+        """Return gamma_k max_i k(x_i, x_i) sum_i |w_i|, the same for each score: (n,)."""
+        chain = COLUMN_BLOCK + self.n // COLUMN_BLOCK + 4
+        return np.full(self.n, gamma(chain) * self.reach**2 * float(np.abs(w).sum()))

@@ -1,0 +1,126 @@
+"""A kernel machine as a linear machine: pivoted Cholesky of the Gram matrix, as features.
+
+K is about F F' with F = K[:, P] L^{-T}, P the pivots and L the Cholesky factor of K[P, P].
+[ScalingUp, Prop. 3] holds for any such factor, rank-deficient K included. A function w of the
+features is sum_p theta_p k(., x_p) with theta = L^{-T} w, so it lies in the true space with norm
+|w|; what the factor leaves out, K - F F', shows in the dual alone, and the gap against the true
+kernel (`Problem.over`) measures it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from .errors import InputError
+from .kernels import Kernel
+
+DENSE_LIMIT = 4000
+"""Rows up to which the Gram matrix is held and factored at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class GramFactor:
+    """Features of a kernel on n rows, and their continuation to other rows.
+
+    Attributes
+    ----------
+    pivots : int array (r,)
+        Rows that span the features.
+    L : array (r, r)
+        Lower triangular, K[P, P] = L L'.
+    features : array (n, r)
+        F, with F F' close to K.
+    residual : float
+        The largest diagonal entry of K - F F'.
+    """
+
+    pivots: np.ndarray
+    L: np.ndarray
+    features: np.ndarray
+    residual: float
+
+    def map(self, columns: np.ndarray) -> np.ndarray:
+        """Return the features (m, r) of new rows from `columns` (m, r) = k(x, x_p)."""
+        return scipy.linalg.solve_triangular(self.L, columns.T, lower=True).T
+
+    def coefficients(self, w: np.ndarray) -> np.ndarray:
+        """Return theta (n,), zero off the pivots, with sum_p theta_p k(., x_p) = w'features."""
+        theta = np.zeros(self.features.shape[0])
+        theta[self.pivots] = scipy.linalg.solve_triangular(self.L, w, lower=True, trans="T")
+        return theta
+
+
+def factor_gram(K: np.ndarray, tol: float = 1e-14, max_rank: int | None = None) -> GramFactor:
+    """Return the factor of a Gram matrix held in memory.
+
+    Parameters
+    ----------
+    K : array (n, n)
+        Symmetric, positive semidefinite.
+    tol : float
+        Stop where the largest remaining diagonal entry is below tol times the largest.
+    max_rank : int, optional
+
+    Raises
+    ------
+    InputError
+        If K is zero or not finite.
+    """
+    top = float(np.diag(K).max())
+    if not (np.isfinite(K).all() and top > 0):
+        raise InputError("K must be finite and have a diagonal entry > 0")
+    pstrf = scipy.linalg.get_lapack_funcs("pstrf", (K,))
+    packed, order, rank, info = pstrf(K, tol=tol * top, lower=1)
+    if info < 0:
+        raise InputError("K could not be factored: is it symmetric and finite?")
+    rank = min(int(rank), max_rank or int(rank))
+    order = order - 1
+    L = np.tril(packed)[:, :rank]
+    features = np.empty((K.shape[0], rank))
+    features[order] = L
+    residual = float(np.max(np.diag(K) - np.einsum("ij,ij->i", features, features)))
+    return GramFactor(order[:rank], np.ascontiguousarray(L[:rank]), features, max(residual, 0.0))
+
+
+def factor_kernel(
+    kernel: Kernel, X: Any, tol: float = 1e-14, max_rank: int | None = None
+) -> GramFactor:
+    """Return the factor of a kernel on rows, its Gram matrix made a column at a time.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : array or CSR (n, d)
+    tol : float
+        As `factor_gram`.
+    max_rank : int, optional
+        At most this many pivots; the residual says what is left out.
+    """
+    n = X.shape[0]
+    if n <= DENSE_LIMIT:
+        return factor_gram(kernel(X, X), tol, max_rank)
+    left = kernel.diagonal(X).astype(float)
+    top, cap = float(left.max()), min(n, max_rank or n)
+    if not top > 0:
+        raise InputError("the kernel is zero on every row")
+    features = np.zeros((n, min(cap, 256)))
+    pivots: list[int] = []
+    while len(pivots) < cap:
+        p, r = int(left.argmax()), len(pivots)
+        if left[p] <= tol * top:
+            break
+        if r == features.shape[1]:
+            features = np.hstack([features, np.zeros((n, min(r, cap - r)))])
+        column = kernel(X, X[p : p + 1])[:, 0] - features[:, :r] @ features[p, :r]
+        features[:, r] = column / np.sqrt(left[p])
+        left -= features[:, r] ** 2
+        left[p] = 0.0
+        pivots.append(p)
+    chosen, r = np.array(pivots), len(pivots)
+    features = features[:, :r]
+    L = np.tril(features[chosen])
+    return GramFactor(chosen, L, features, max(float(left.max()), 0.0))

@@ -1,0 +1,146 @@
+"""The definitions, word by word: double loops over pairs, in any kind of number.
+
+Nothing here is clever, and nothing is taken from the library's own sums. With `Fraction` the
+answers are exact; with `float` they are what a reader would write first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from aucert.exact.pairs import AllPairs, PairList
+
+Number = Any  # float or Fraction
+Pair = tuple[int, int, Number]
+
+
+@dataclass(frozen=True)
+class NaiveSums:
+    """Value, signed marginals and conjugate sum of one alpha a pair."""
+
+    value: Number
+    c: list[Number]
+    conjugate: Number
+
+
+def exact(values: Any) -> Any:
+    """Return numbers, or nested sequences of them, as fractions: every float is one."""
+    if np.ndim(values) == 0:
+        return Fraction(float(values))
+    return [exact(value) for value in values]
+
+
+def weighted_pairs(
+    positive: Sequence[bool], pairs: AllPairs | PairList, number: type = Fraction
+) -> list[Pair]:
+    """Return (i, j, c_ij) for each pair, the c_ij adding up to one.
+
+    A `PairList` keeps its own weights, which are normalised already (to rounding).
+    """
+    if isinstance(pairs, PairList):
+        listed = zip(pairs.i.tolist(), pairs.j.tolist(), pairs.c.tolist(), strict=True)
+        return [(i, j, number(c)) for i, j, c in listed]
+    weight = [1.0] * len(positive) if pairs.weight is None else pairs.weight.tolist()
+    plus = [k for k, is_plus in enumerate(positive) if is_plus]
+    minus = [k for k, is_plus in enumerate(positive) if not is_plus]
+    whole = sum(number(weight[k]) for k in plus) * sum(number(weight[k]) for k in minus)
+    return [(i, j, number(weight[i]) * number(weight[j]) / whole) for i in plus for j in minus]
+
+
+def loss_value(loss: str, t: Number) -> Number:
+    """Return the loss of the margin t."""
+    z = 1 - t
+    if loss == "square":
+        return z * z
+    z = max(z, 0 * z)
+    return z if loss == "hinge" else z * z
+
+
+def loss_alpha(loss: str, t: Number, width: Number = 0) -> Number:
+    """Return minus the slope at the margin t; the hinge's is smoothed over `width`."""
+    z = 1 - t
+    if loss == "square":
+        return 2 * z
+    if loss == "squared_hinge":
+        return 2 * max(z, 0 * z)
+    if width > 0:
+        return min(max(z / width + Fraction(1, 2), 0 * z), 1 + 0 * z)
+    return 1 + 0 * z if z > 0 else 0 * z
+
+
+def loss_dual(loss: str, alpha: Number) -> Number:
+    """Return -loss*(-alpha)."""
+    return alpha if loss == "hinge" else alpha - alpha * alpha / 4
+
+
+def alphas(
+    scores: Sequence[Number], pairs: Sequence[Pair], loss: str, width: Number = 0
+) -> list[Number]:
+    """Return alpha of every pair at these scores."""
+    return [loss_alpha(loss, scores[i] - scores[j], width) for i, j, _ in pairs]
+
+
+def marginals(alpha: Sequence[Number], pairs: Sequence[Pair], n: int) -> list[Number]:
+    """Return the signed row sums of c_ij alpha_ij: (n,)."""
+    out = [0 * pairs[0][2]] * n
+    for (i, j, c), a in zip(pairs, alpha, strict=True):
+        out[i] += c * a
+        out[j] -= c * a
+    return out
+
+
+def sums(
+    scores: Sequence[Number], pairs: Sequence[Pair], loss: str, width: Number = 0
+) -> NaiveSums:
+    """Return what `Pairs.sums` should."""
+    alpha = alphas(scores, pairs, loss, width)
+    return NaiveSums(
+        sum(c * loss_value(loss, scores[i] - scores[j]) for i, j, c in pairs),
+        marginals(alpha, pairs, len(scores)),
+        sum(c * loss_dual(loss, a) for (_, _, c), a in zip(pairs, alpha, strict=True)),
+    )
+
+
+def products(matrix: Sequence[Sequence[Number]], w: Sequence[Number]) -> list[Number]:
+    """Return the matrix times w, row by row."""
+    return [sum(x * y for x, y in zip(row, w, strict=True)) for row in matrix]
+
+
+def pulled(X: Sequence[Sequence[Number]], c: Sequence[Number]) -> list[Number]:
+    """Return X'c."""
+    return [
+        sum(weight * row[k] for weight, row in zip(c, X, strict=True)) for k in range(len(X[0]))
+    ]
+
+
+def norm2(w: Sequence[Number]) -> Number:
+    """Return w'w."""
+    return sum(x * x for x in w)
+
+
+def primal_value(
+    X: Sequence[Sequence[Number]],
+    pairs: Sequence[Pair],
+    loss: str,
+    lam: Number,
+    w: Sequence[Number],
+) -> Number:
+    """Return F(w) of the linear problem of the rows X."""
+    return lam * norm2(w) / 2 + sums(products(X, w), pairs, loss).value
+
+
+def dual_value(
+    X: Sequence[Sequence[Number]],
+    pairs: Sequence[Pair],
+    loss: str,
+    lam: Number,
+    alpha: Sequence[Number],
+) -> Number:
+    """Return sum c dual(alpha) - |sum c alpha (x_i - x_j)|^2 / (2 lam)."""
+    gain = sum(c * loss_dual(loss, a) for (_, _, c), a in zip(pairs, alpha, strict=True))
+    return gain - norm2(pulled(X, marginals(alpha, pairs, len(X)))) / (2 * lam)
