@@ -77,7 +77,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         rows, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=False)
         strange = np.setdiff1d(labels, self.classes_)
         if strange.size:
-            raise InputError(f"the label {strange[0]!r} was not there when the model was trained")
+            shown = strange.tolist()[0]
+            raise InputError(f"the label {shown!r} was not there when the model was trained")
         weight = check_row_weights(sample_weight, labels.size)
         self._cut(
             rows, labels == self.classes_[1], weight, self.threshold if rule is None else rule

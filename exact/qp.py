@@ -16,6 +16,8 @@ import numpy as np
 from .active_pairs import ActivePairs, window_qp
 from .certificate import Witness, dual_value
 from .errors import InputError, TooLargeError
+from .gram import Gram
+from .gram_factor import factor_gram
 from .line_search import best_on_segment
 from .pairs import AllPairs, PairList
 from .problem import Problem
@@ -107,7 +109,7 @@ class QP:
         if alpha is not None and np.isfinite(alpha).all():
             _offer(problem, listed, np.clip(alpha, 0.0, 1.0), recorder)
         recorder.step()
-        if self.finish and not recorder.near(self.tol / 2):
+        if self.finish and isinstance(problem.space, Rows) and not recorder.near(self.tol / 2):
             left = None if self.max_time is None else self.max_time - recorder.seconds
             reason = ActivePairs(tol=self.tol, max_time=left).run(problem, recorder)
         return recorder.finish(problem, self.tol, reason)
@@ -117,8 +119,10 @@ def check_size(problem: Problem, form: str) -> None:
     """Raise unless the form can hold the problem."""
     if problem.loss.name != "hinge":
         raise InputError(f"the QP forms are for the hinge, not {problem.loss.name}")
-    if not isinstance(problem.space, Rows):
-        raise InputError("the QP forms need rows: factor the kernel first")
+    if form == "lifted" and not isinstance(problem.space, Rows):
+        raise InputError("the lifted QP needs rows: factor the kernel first")
+    if not isinstance(problem.space, Rows | Gram):
+        raise InputError("the teaching QP needs rows or a Gram matrix")
     limit = TEACHING_LIMIT if form == "teaching" else LIFTED_LIMIT
     if problem.n_pairs > limit:
         raise TooLargeError(
@@ -141,20 +145,24 @@ def enumerate_pairs(pairs: AllPairs | PairList, positive: np.ndarray) -> PairLis
 def teaching_dual(
     problem: Problem, listed: PairList, backend: str, solver_tol: float
 ) -> np.ndarray | None:
-    """Return alpha (m,) of the dual as the papers print it. [SAUC, eq. (3)]
+    """Return alpha (m,) of the dual as the papers print it. [SAUC, eq. (3), eq. (9), eq. (19)]
 
     max  sum_k alpha_k - 1/2 sum_kl alpha_k alpha_l <d_k, d_l>,   0 <= alpha_k <= C_k,
 
     with d_k = x_i - x_j the k-th pair difference and C_k = c_k / lam (all pairs: C = 1 / (lam N)).
     Returned in units of C, so within [0, 1].
 
-    Differs from the paper: k(x_i - x_j, x_u - x_v) is right for the linear kernel only.
+    Over a `Gram` space the inner products are those of its kernel; with the deformed kernel of
+    `woodbury.deformed_gram` this is SAUC-SVM's dual.
+
+    Differs from the paper: 1. k(x_i - x_j, x_u - x_v) is right for the linear kernel only; the
+    right inner product has four terms.
     """
     import cvxpy as cp
 
     space = problem.space
-    assert isinstance(space, Rows)
-    X = space.dense()
+    assert isinstance(space, Rows | Gram)
+    X = space.dense() if isinstance(space, Rows) else factor_gram(space.K).features
     differences = X[listed.i] - X[listed.j]
     C = listed.c / problem.lam
     alpha = cp.Variable(listed.i.size)

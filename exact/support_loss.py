@@ -29,6 +29,9 @@ CONSTANT = 1e-12
 NULL = 1e-13
 """Variances below this, a feature, are zero: the features are scaled to variance one."""
 
+UNCLEAR = 1e-8
+"""A remaining variance below this, over the least eigenvalue, has lost too many digits."""
+
 
 @dataclass(frozen=True, eq=False)
 class SupportOptimum:
@@ -68,8 +71,9 @@ class _Factor:
     support: np.ndarray
     basis: np.ndarray  # (s, rank), divided by the square roots of the eigenvalues
     solved: np.ndarray  # (s,) Sigma_SS^+ delta_S
-    escaping: np.ndarray  # (s,) the part of delta_S outside the range of Sigma_SS, or zero
+    escaping: np.ndarray  # (s,) the part of delta_S outside the range of Sigma_SS
     q: float
+    least: float  # the smallest eigenvalue that is not zero
 
 
 class SupportLoss:
@@ -187,32 +191,33 @@ class SupportLoss:
         basis = inside / np.sqrt(eigenvalues[kept])
         coordinates = basis.T @ delta
         escaping = delta - inside @ (inside.T @ delta)
-        if not self._escapes(np.linalg.norm(escaping), delta):
-            return _Factor(
-                support,
-                basis,
-                basis @ coordinates,
-                np.zeros(support.size),
-                float(coordinates @ coordinates),
-            )
-        return _Factor(support, basis, basis @ coordinates, escaping, np.inf)
+        outside = np.linalg.norm(escaping) > self._slip * max(1.0, float(np.linalg.norm(delta)))
+        return _Factor(
+            support,
+            basis,
+            basis @ coordinates,
+            escaping,
+            np.inf if outside else float(coordinates @ coordinates),
+            float(eigenvalues[kept].min(initial=1.0)),
+        )
 
     def _additions(self, factor: _Factor) -> np.ndarray:
         if np.isinf(factor.q):
             return np.zeros(self.dim)
-        support = factor.support
+        support, variance = factor.support, np.diag(self._sigma)
         known = factor.basis.T @ self._sigma[support]
-        left = np.diag(self._sigma) - (known**2).sum(axis=0)
+        left = variance - (known**2).sum(axis=0)
         news = self._delta - factor.solved @ self._sigma[support]
-        news[support], left[support] = 0.0, 0.0
-        varied = left > self._null * (support.size + 1)
-        more = np.divide(news**2, left, out=np.zeros(self.dim), where=varied)
-        more[~varied & self._escapes(np.abs(news), self._delta[support])] = np.inf
-        return 1 / (1 + factor.q + more)
-
-    def _escapes(self, norm: np.ndarray | np.floating, delta: np.ndarray) -> np.ndarray:
-        """Return whether a component of delta without variance is more than rounding."""
-        return np.asarray(norm > self._slip * max(1.0, float(np.linalg.norm(delta))))
+        clear = left > UNCLEAR / factor.least
+        more = np.divide(news**2, left, out=np.zeros(self.dim), where=clear)
+        more[(variance == 0) & (self._delta != 0)] = np.inf
+        more[support] = 0.0
+        values = 1 / (1 + factor.q + more)
+        unclear = ~clear & (variance > 0)
+        unclear[support] = False
+        for i in np.flatnonzero(unclear):
+            values[i] = 1 / (1 + self._factor(np.sort(np.append(support, i))).q)
+        return values
 
     def _check_weights(self, w: np.ndarray) -> np.ndarray:
         w = np.asarray(w, dtype=float)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -266,7 +267,7 @@ def get_rule(rule: object) -> Rule:
         If there is no rule of that name.
     """
     if callable(rule):
-        return rule
+        return cast(Rule, rule)
     if not isinstance(rule, str) or rule not in RULES:
         raise InputError(
             f"threshold must be one of {', '.join(RULES)}, or a function of scores, positive "

@@ -13,6 +13,7 @@ from aucert.exact.pairs import AllPairs, PairList
 from aucert.exact.problem import Problem, linear_problem
 from aucert.exact.solution import Status
 from aucert.exact.solving import choose_solver
+from aucert.exact.spaces import Rows
 
 LOSSES = ["hinge", "squared_hinge", "square"]
 
@@ -98,8 +99,9 @@ def test_the_gradient_is_that_of_differences(loss: str, listed: bool) -> None:
 
 def test_the_hinge_step_is_equation_8_pair_by_pair() -> None:
     problem = incomplete(overlapping())
-    X, pairs, w = problem.space.X, problem.pairs, np.array([0.3, -0.2, 0.5])
-    differences = X[pairs.i] - X[pairs.j]
+    space, pairs, w = problem.space, problem.pairs, np.array([0.3, -0.2, 0.5])
+    assert isinstance(space, Rows) and isinstance(pairs, PairList)
+    differences = np.asarray(space.X[pairs.i] - space.X[pairs.j])
     active = 1 - differences @ w > 0
     gradient = -(differences * active[:, None]).mean(axis=0) + problem.lam * w
     solver = GradientDescent(step=0.1, max_iter=1, tol=0, keep="last")

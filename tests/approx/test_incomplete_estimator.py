@@ -18,7 +18,7 @@ from aucert.exact.certificate import Certificate, Witness
 from aucert.exact.errors import InputError
 from aucert.exact.problem import linear_problem
 from aucert.exact.solution import Status
-from aucert.exact.solving import solve
+from aucert.exact.solving import choose_solver, solve
 
 RNG = np.random.default_rng(0)
 Y = (np.arange(90) % 3 == 0).astype(int)
@@ -112,8 +112,10 @@ def test_sparse_input_gives_the_dense_answer() -> None:
 @pytest.mark.parametrize("optimizer", ["adamax", "adamax-scalar", "gradient"])
 def test_every_optimizer_nears_the_optimum_of_the_drawn_pairs(optimizer: str) -> None:
     step = {"adamax": 0.05, "adamax-scalar": 0.02, "gradient": 0.3}[optimizer]
-    model = make(optimizer=optimizer, step=step, decay=0.5, tol=0.02).fit(X, Y)
-    assert model.incomplete_certificate_.relative_gap <= 0.02
+    model = make(optimizer=optimizer, step=step, tol=0.02).fit(X, Y)
+    drawn = replace(linear_problem(X, Y, 0.05), pairs=draw_pairs(Y == 1, 90, 0))
+    best = choose_solver(drawn, "auto", 1e-9, None).solve(drawn).certificate.dual
+    assert drawn.objective(model.coef_[0]) <= best * 1.0201
 
 
 def test_the_optimizers_are_different() -> None:
@@ -127,7 +129,7 @@ def test_a_gap_that_is_too_large_is_said_with_advice() -> None:
     with pytest.warns(ConvergenceWarning, match=r"not within tol=0\.001.*raise max_iter"):
         model = make(max_iter=3).fit(X, Y)
     assert model.status_ == Status.ITERATION_LIMIT
-    assert model.incomplete_certificate_.relative_gap > 1e-3
+    assert not model.incomplete_certificate_.reaches(1e-3)
 
 
 def test_it_works_in_a_pipeline_under_a_grid_search() -> None:

@@ -47,11 +47,9 @@ def test_the_average_over_rows_is_the_mean_over_pairs(kind) -> None:
         assert loss.value(w) == pytest.approx(mean_square(X, positive, w, weight), rel=1e-10)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS[:3])  # the paper has no row weights
 def test_the_row_losses_as_printed_have_the_mean_over_pairs_as_their_average(kind) -> None:
-    X, positive, weight, loss = draw(kind)
-    if weight is not None:
-        pytest.skip("the paper has no row weights")
+    X, positive, _, loss = draw(kind)
     w, r = np.arange(5) / 5, positive.mean()
     plus, minus = X[positive].mean(axis=0), X[~positive].mean(axis=0)
     rows = [  # eq. (4)

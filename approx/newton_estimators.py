@@ -1,0 +1,300 @@
+"""RankSVM and NBAUC: the squared hinge over all pairs by truncated Newton, linear and Nyström."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..exact.certificate import Certificate, Witness
+from ..exact.classifier import AUCClassifier, Matrix, warn_unless_certified
+from ..exact.errors import InputError
+from ..exact.losses import SQUARED_HINGE
+from ..exact.pairs import AllPairs
+from ..exact.problem import Problem, Ridge
+from ..exact.solution import Solution, Status, Step
+from ..exact.spaces import Rows
+from ..exact.threshold import Rule
+from .nystrom import Nystrom, against_true_kernel
+from .truncated_newton import TruncatedNewton
+
+
+class NewtonClassifier(AUCClassifier):
+    """What RankSVM and NBAUC share: the solver, and what is kept of its solution."""
+
+    lam: float
+    tol: float
+    max_iter: int
+    max_time: float | None
+    solution_: Solution
+    certificate_: Certificate
+    status_: Status
+    history_: list[Step]
+    n_iter_: int
+
+    def _solver(self) -> TruncatedNewton:
+        Ridge(self.lam)
+        return TruncatedNewton(self.tol, self.max_iter, max_time=self.max_time)
+
+    def _solve(
+        self, features: Matrix, positive: np.ndarray, weight: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Solve the problem over the rows of features, keep the solution, and return w."""
+        problem = _problem(features, positive, self.lam, weight)
+        self.solution_ = self._solver().solve(problem)
+        self.certificate_ = self.solution_.certificate
+        self.status_ = self.solution_.status
+        self.history_ = self.solution_.history
+        self.n_iter_ = self.solution_.n_iter
+        return self.solution_.w
+
+
+def _problem(
+    features: Matrix, positive: np.ndarray, lam: float, weight: np.ndarray | None = None
+) -> Problem:
+    return Problem(Rows(features), positive, AllPairs(weight), SQUARED_HINGE, Ridge(lam))
+
+
+class RankSVM(NewtonClassifier):
+    """The linear ranking SVM of two classes, solved in the primal.
+
+    [Nonlinear, eq. (5)] with p = 2 and the rows themselves for features: minimise over w
+
+        lam/2 |w|^2 + mean over all positive-negative pairs of max(0, 1 - w'(x_i - x_j))^2.
+
+    Standardise the features first, as for any penalised linear model. The sum over the pairs with
+    a factor C, as printed, means lam = 1 / (C n_pos n_neg); see `aucert.exact.scalings`.
+
+    Parameters
+    ----------
+    lam : float
+        > 0, weight of the penalty against the mean loss.
+    tol : float
+        Relative gap to reach, > 0.
+    max_iter : int
+        As in `TruncatedNewton`.
+    threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
+        The rule that sets the intercept from the training scores, see `ROCSVM`.
+    max_time : float, optional
+        Seconds; the best point so far is kept, with its gap.
+
+    Attributes
+    ----------
+    coef_ : array (1, n_features_in_)
+    intercept_ : array (1,)
+        Minus the threshold.
+    classes_ : array (2,)
+        The negative and the positive label.
+    certificate_ : Certificate
+        How far `coef_` is from the optimum, at most.
+    solution_ : Solution
+        With the dual point that proves it.
+    status_ : Status
+    n_iter_ : int
+    history_ : list of Step
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only where X has column names.
+    """
+
+    def __init__(
+        self,
+        lam: float = 1e-3,
+        *,
+        tol: float = 1e-9,
+        max_iter: int = 200,
+        threshold: str | Rule = "equal-error",
+        max_time: float | None = None,
+    ):
+        self.lam = lam
+        self.tol = tol
+        self.max_iter = max_iter
+        self.threshold = threshold
+        self.max_time = max_time
+
+    def fit(self, X: object, y: object, sample_weight: object = None) -> RankSVM:
+        """Solve the problem of these rows.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n, d)
+            Finite numbers; sparse input is taken as CSR and stays sparse.
+        y : array (n,)
+            Labels of two kinds.
+        sample_weight : array (n,), optional
+            >= 0; a weight means repetition.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If a parameter or the input cannot be used; scikit-learn's own checks of X and y
+            raise plain `ValueError`.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the gap is not within `tol`; the gap in `certificate_` is valid all the same.
+        """
+        self._solver()
+        rows, positive, weight = self._check_fit(X, y, sample_weight)
+        w = self._solve(rows, positive, weight)
+        self._set_weights(w, rows, positive, weight)
+        warn_unless_certified(self.solution_, self.tol)
+        return self
+
+
+class NBAUC(NewtonClassifier):
+    """The batch nonlinear AUC machine: Nyström features, then truncated Newton.
+
+    [Nonlinear, Algorithm 1, Algorithm 2, eq. (5)] with p = 2. The function found is the best in
+    the span of the landmarks, up to `certificate_`; `certify_kernel` measures how far it is from
+    the best in the whole space of the kernel. Standardise the features first: the kernel sees
+    distances.
+
+    Parameters
+    ----------
+    lam : float
+        > 0, weight of the penalty against the mean loss.
+    kernel : {"rbf", "laplacian", "linear"}
+    gamma : float, optional
+        > 0; 1 / n_features by default, see `Nystrom`.
+    n_landmarks : int
+        At most this many; all rows where there are no more of them, which is exact.
+    landmarks : {"kmeans", "uniform", "stratified", "pivoted"}
+        How to choose them, see `aucert.approx.landmarks`.
+    rcond : float
+        In (0, 1), the relative cut-off for eigenvalues, see `nystrom_map`.
+    tol : float
+        Relative gap to reach in the span, > 0.
+    max_iter : int
+        As in `TruncatedNewton`.
+    threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
+        The rule that sets the intercept from the training scores, see `ROCSVM`.
+    max_time : float, optional
+        Seconds for the Newton steps.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    coef_ : array (1, r)
+        Weights of the Nyström features.
+    dual_coef_ : array (1, d)
+        The same function as a sum of kernel functions of the d landmarks.
+    intercept_ : array (1,)
+        Minus the threshold.
+    classes_ : array (2,)
+        The negative and the positive label.
+    nystrom_ : Nystrom
+        The fitted transformer, with `landmarks_`.
+    certificate_ : Certificate
+        How far `coef_` is from the optimum in the span, at most.
+    kernel_certificate_ : Certificate
+        The last answer of `certify_kernel`.
+    solution_, status_, n_iter_, history_, n_features_in_, feature_names_in_
+        As in `RankSVM`.
+    """
+
+    nystrom_: Nystrom
+    dual_coef_: np.ndarray
+    kernel_certificate_: Certificate
+
+    def __init__(
+        self,
+        lam: float = 1e-3,
+        *,
+        kernel: str = "rbf",
+        gamma: float | None = None,
+        n_landmarks: int = 100,
+        landmarks: str = "kmeans",
+        rcond: float = 1e-12,
+        tol: float = 1e-9,
+        max_iter: int = 200,
+        threshold: str | Rule = "equal-error",
+        max_time: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.lam = lam
+        self.kernel = kernel
+        self.gamma = gamma
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.rcond = rcond
+        self.tol = tol
+        self.max_iter = max_iter
+        self.threshold = threshold
+        self.max_time = max_time
+        self.random_state = random_state
+
+    def fit(self, X: object, y: object) -> NBAUC:
+        """Choose landmarks and solve the problem in their span.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n, d)
+            Finite numbers; sparse input is taken as CSR.
+        y : array (n,)
+            Labels of two kinds.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            As `RankSVM.fit`.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the gap in the span is not within `tol`; the gap in `certificate_` is valid.
+        """
+        self._solver()
+        rows, positive, _ = self._check_fit(X, y)
+        names = ("kernel", "gamma", "n_landmarks", "landmarks", "rcond", "random_state")
+        self.nystrom_ = Nystrom(**{name: getattr(self, name) for name in names})
+        w = self._solve(self.nystrom_.fit(rows, positive).map_.transform(rows), positive)
+        self.dual_coef_ = self.nystrom_.map_.coefficients(w).reshape(1, -1)
+        self._set_weights(w, rows, positive)
+        warn_unless_certified(self.solution_, self.tol, "the objective in the span")
+        return self
+
+    def certify_kernel(self, X: object, y: object) -> Certificate:
+        """Return how far the function is from the optimum over the kernel's whole space.
+
+        The optimum meant is that of the problem of these rows, so give those of `fit`; the model
+        does not keep them. The function lies in the span of the landmarks, where its norm is the
+        true one, so its objective is exact. The lower bound takes the slopes of the loss at its
+        scores for a dual point, and c'K c with the true kernel: O(n^2) kernel values. With K~ the
+        kernel of the features, the gap is that in the span plus c'(K - K~)c / (2 lam), or a
+        little less; the true distance may be smaller, by a factor that grows as lam falls.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n, n_features_in_)
+        y : array (n,)
+            Labels of both classes.
+
+        Raises
+        ------
+        InputError
+            If y does not have both labels that the model knows, and no other.
+        """
+        check_is_fitted(self)
+        rows, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=False)
+        if not np.array_equal(np.unique(labels), self.classes_):
+            raise InputError(f"y must have the labels {self.classes_.tolist()}, both and no other")
+        features = self.nystrom_.map_.transform(rows)
+        problem = _problem(features, labels == self.classes_[1], self.lam)
+        truth = against_true_kernel(problem, self.nystrom_.map_.kernel, rows)
+        w = self.coef_[0]
+        witness = Witness.from_scores(truth, truth.space.scores(w))
+        self.kernel_certificate_ = Certificate.of(truth, w, witness)
+        return self.kernel_certificate_
+
+    def _scores(self, X: Matrix) -> np.ndarray:
+        """Return f at checked rows, without the intercept."""
+        return self.nystrom_.map_.transform(X) @ self.coef_[0]
