@@ -144,7 +144,6 @@ class IncompleteROCSVM(AUCClassifier):
             If the gap on the drawn pairs is not within `tol`; the gaps shown are valid.
         """
         solver = self._solver()
-        Ridge(self.lam)
         check_choice("loss", self.loss, LOSSES)
         rows, positive, _ = self._check_fit(X, y)
         full = Problem(Rows(rows), positive, AllPairs(), get_loss(self.loss), Ridge(self.lam))

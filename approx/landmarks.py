@@ -246,7 +246,7 @@ def choose_landmarks(
     check_choice("landmarks", method, LANDMARKS)
     if method == "stratified":
         if y is None:
-            raise InputError("stratified landmarks need the labels y")
+            raise InputError("stratified requires y to be passed, but the target y is None")
         return stratified(X, n_landmarks, y, seed)
     if method == "pivoted":
         return pivoted(X, n_landmarks, kernel, seed)

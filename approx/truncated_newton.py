@@ -14,7 +14,7 @@ Differs from the paper:
 
 1. The printed gradient has C where the derivative of its (5) has 2 C (E50 in `docs/errata.md`).
 2. The printed steps are full. F is piecewise quadratic, and full steps can cycle for ever (E52):
-   here the slope along the step is searched for its root, loosely.
+   here a length is searched at which F is lower and nearly flat along the step.
 3. The printed shapes do not conform (E51).
 4. It stops at a gap, not at a criterion left open: at the slope's own dual point the gap is
    |g|^2 / (2 lam), exactly.
@@ -37,6 +37,9 @@ from ..exact.spaces import Rows
 
 TRIALS = 40
 """Lengths to try in one line search, at most; two or three are usual."""
+
+SLACK = 1e-13
+"""Share of F by which a step may raise it: rounding, which its value cannot tell from progress."""
 
 PATIENCE = 10
 """Steps without a smaller gradient after which only rounding is left."""
@@ -180,11 +183,12 @@ class TruncatedNewton:
 def step_length(
     problem: Problem, w: np.ndarray, step: np.ndarray, scores: np.ndarray, gradient: np.ndarray
 ) -> float:
-    """Return a length t at which the slope of F along `step` is at most a tenth of that at 0.
+    """Return a length t where F is lower and its slope at most a tenth of that at t = 0.
 
     The slope is increasing and piecewise linear in t. Its root is searched by Newton's method in
-    one variable, between the best bounds so far, from t = 1 on. Values of F are not compared:
-    near the optimum they are all equal to rounding, while slopes still have digits.
+    one variable, between the best bounds so far, from t = 1 on. Near the optimum all values of F
+    are equal to rounding, while slopes still have digits: there F may rise by `SLACK`. A small
+    slope alone would not do: far beyond the root of a long step it can be small too.
 
     Parameters
     ----------
@@ -200,22 +204,24 @@ def step_length(
     shift = space.scores(step)
     along, squared = space.inner(w, step), space.norm2(step)
 
-    def slope(t: float) -> float:
-        return lam * (along + t * squared) - float(problem.sums(scores + t * shift).c @ shift)
+    def look(t: float) -> tuple[float, float]:
+        """Return F less lam/2 |w|^2, and its slope."""
+        sums = problem.sums(scores + t * shift)
+        value = sums.value + lam * (t * along + t**2 / 2 * squared)
+        return value, lam * (along + t * squared) - float(sums.c @ shift)
 
-    def bend(t: float) -> float:
-        laplacian = curvature(problem, scores + t * shift)
-        return lam * squared + 2 * float(shift @ laplacian.times(shift))
-
-    start = float(gradient @ step)
+    start, before = float(gradient @ step), look(0.0)[0]
     if start >= 0:
         return 0.0  # no descent left: rounding
+    allowed = before + SLACK * (before + lam / 2 * space.norm2(w))
     low, high, t = 0.0, np.inf, 1.0
     for _ in range(TRIALS):
-        now = slope(t)
-        if abs(now) <= 0.1 * abs(start):
-            break
-        low, high = (t, high) if now < 0 else (low, t)
+        value, slope = look(t)
+        if abs(slope) <= 0.1 * abs(start) and value <= allowed:
+            return t
+        low, high = (t, high) if slope < 0 else (low, t)
+        laplacian = curvature(problem, scores + t * shift)
+        bend = lam * squared + 2 * float(shift @ laplacian.times(shift))
         margin = 0.1 * (high - low) if high < np.inf else 0.0
-        t = float(np.clip(t - now / bend(t), low + margin, min(high - margin, 10 * t)))
-    return t
+        t = float(np.clip(t - slope / bend, low + margin, min(high - margin, 10 * t)))
+    return low if low > 0 else t

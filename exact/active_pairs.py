@@ -56,7 +56,10 @@ class ActivePairs:
         recorder = Recorder(self.max_time, callback, "active-pairs")
         w = np.zeros(problem.space.dim) if w0 is None else problem.check_weights(w0)
         recorder.offer(w, problem.objective(w))
-        reason = self.run(problem, recorder)
+        try:
+            reason = self.run(problem, recorder)
+        except KeyboardInterrupt:
+            reason = Status.INTERRUPTED
         return recorder.finish(problem, self.tol, reason)
 
     def run(self, problem: Problem, recorder: Recorder) -> Status:
@@ -86,6 +89,13 @@ class ActivePairs:
         assert w is not None
         scores = space.scores(w)
         window = open_window(problem, scores, limit)
+        if window is None or window.i.size == 0:
+            # All margins alike, as at w = 0: leave along the slope and look again.
+            target = space.pull(problem.sums(scores).c) / problem.lam
+            w, primal = best_on_segment(problem, w, scores, target)
+            recorder.offer(w, primal)
+            scores = space.scores(w)
+            window = open_window(problem, scores, limit)
         if window is None or window.i.size == 0:
             return False
         alpha = self._window_alpha(problem, window, recorder.best_primal)
@@ -125,9 +135,7 @@ def window_qp(
     ratio = window.c / top
     spread = max(float(np.bincount(place, weights=np.tile(ratio, 2)).max()), 1.0)
     signs = np.concatenate([ratio, -ratio]) / spread
-    incidence = sp.csr_matrix(
-        (signs, (place, np.tile(np.arange(m), 2))), shape=(touched.size, m)
-    )
+    incidence = sp.csr_matrix((signs, (place, np.tile(np.arange(m), 2))), shape=(touched.size, m))
     rows = space.rows(touched)
     unit = np.sqrt(problem.lam * max(primal, 1e-300))
     gain = top * spread / unit

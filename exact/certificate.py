@@ -1,4 +1,4 @@
-"""The certificate: a dual point, the gap that it proves, and the rounding of both.
+"""The certificate: the gap that a dual point proves, and the rounding of it.
 
 For every feasible dual point alpha, with marginals c and conjugate sum V,
 
@@ -15,168 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .errors import CertificateError, InputError
-from .marginals import deficiency
-from .pairs import AllPairs, PairList
+from .errors import CertificateError
 from .problem import Problem
 from .rounding import UNIT, gamma
+from .witness import LONG_ROWS, Witness
 
-
-@dataclass(frozen=True, eq=False)
-class Witness:
-    """A dual point that its maker made feasible, with the evidence to make it again.
-
-    Use the three makers. Attributes:
-
-    c : array (n,)
-        Signed marginals, >= 0 on positive rows and <= 0 on negative ones where alpha >= 0.
-    value : float
-        The conjugate sum: sum_ij c_ij dual(alpha_ij).
-    deficiency : float
-        How far (sum of absolute differences) `c` is from feasible marginals; the certificate
-        pays for it.
-    rounding, value_rounding : float
-        Bounds of the rounding in `c` (sum of absolute errors) and in `value`.
-    scores, width, scale, alpha : evidence
-        What `c` and `value` were made from, if not from the marginals themselves.
-    """
-
-    c: np.ndarray
-    value: float
-    deficiency: float = 0.0
-    rounding: float = 0.0
-    value_rounding: float = 0.0
-    scores: np.ndarray | None = None
-    width: float = 0.0
-    scale: float = 1.0
-    alpha: np.ndarray | None = None
-
-    @classmethod
-    def from_scores(
-        cls, problem: Problem, scores: np.ndarray, width: float = 0.0, scale: float | None = None
-    ) -> Witness:
-        """Return the dual point alpha = -loss'(margin) of any scores, shrunk by its best factor.
-
-        Parameters
-        ----------
-        problem : Problem
-        scores : array (n,)
-            Any scores: feasibility does not depend on them, only the size of the gap does.
-        width : float
-            Smoothing of the hinge.
-        scale : float in [0, 1], optional
-            Shrinks alpha, which keeps it feasible; the best one by default.
-        """
-        sums = problem.sums(np.asarray(scores, dtype=float), width)
-        if scale is None:
-            scale = _best_scale(problem, sums.c, sums.conjugate)
-        if not 0 <= scale <= 1:
-            raise InputError(f"scale must be between 0 and 1, not {scale}")
-        value = _scaled_value(problem, sums.c, sums.conjugate, scale)
-        return cls(
-            scale * sums.c,
-            value,
-            rounding=scale * (sums.rounding + UNIT * float(np.abs(sums.c).sum())),
-            value_rounding=scale * (sums.conjugate_rounding + 3 * sums.rounding)
-            + gamma(8) * (abs(value) + abs(sums.conjugate)),
-            scores=scores,
-            width=width,
-            scale=scale,
-        )
-
-    @classmethod
-    def from_marginals(cls, problem: Problem, u: np.ndarray, v: np.ndarray) -> Witness:
-        """Return the dual point of given marginals, corrected for what is infeasible in them.
-
-        Parameters
-        ----------
-        problem : Problem
-            Hinge over all pairs: only there do marginals determine the dual value.
-        u : array (n_pos,)
-            >= 0, in units of the normalised pair weights: they add up to at most one.
-        v : array (n_neg,)
-            >= 0.
-
-        Raises
-        ------
-        InputError
-            For another loss, a pair list, wrong sizes, negative or non-finite marginals.
-        """
-        if problem.loss.name != "hinge" or not isinstance(problem.pairs, AllPairs):
-            raise InputError(
-                "marginals prove a bound only for the hinge over all pairs: "
-                "for another loss or a pair list give the scores or the alpha"
-            )
-        u, v = np.asarray(u, dtype=float), np.asarray(v, dtype=float)
-        if u.shape != (problem.n_pos,) or v.shape != (problem.n_neg,):
-            raise InputError(
-                f"marginals of {problem.n_pos} positive and {problem.n_neg} negative rows "
-                f"are needed, not of shapes {u.shape} and {v.shape}"
-            )
-        for name, side in (("u", u), ("v", v)):
-            if not np.isfinite(side).all() or (side < 0).any():
-                at = int(np.flatnonzero(~(np.isfinite(side) & (side >= 0)))[0])
-                raise InputError(f"marginal {name}[{at}] is {side[at]}: marginals are >= 0")
-        a, b = problem.pairs.normalised(problem.positive)
-        flow, missing, rounding = deficiency(u, v, a, b)
-        c = np.empty(problem.n)
-        c[problem.positive], c[~problem.positive] = u, -v
-        return cls(c, flow, missing, rounding, rounding)
-
-    @classmethod
-    def from_alpha(cls, problem: Problem, alpha: np.ndarray) -> Witness:
-        """Return the dual point of an alpha a pair, clipped into its box first.
-
-        Parameters
-        ----------
-        problem : Problem
-            With a `PairList`.
-        alpha : array (m,)
-            In units where the hinge's box is [0, 1].
-        """
-        if not isinstance(problem.pairs, PairList):
-            raise InputError("alpha belongs to a pair list; all pairs take scores or marginals")
-        pairs, alpha = problem.pairs, np.asarray(alpha, dtype=float)
-        if alpha.shape != pairs.i.shape:
-            raise InputError(f"{pairs.i.size} pairs, but alpha of shape {alpha.shape}")
-        if not np.isfinite(alpha).all():
-            at = int(np.flatnonzero(~np.isfinite(alpha))[0])
-            raise InputError(f"alpha of pair {at} is {alpha[at]}: it must be finite")
-        inside = problem.loss.clip(alpha)
-        duals = pairs.c * problem.loss.dual(inside)
-        mass = float(np.abs(pairs.c * inside).sum())
-        return cls(
-            pairs.marginals(inside, problem.n),
-            float(duals.sum()),
-            rounding=2 * gamma(pairs.i.size + 8) * mass,
-            value_rounding=gamma(96) * float(np.abs(duals).sum()),
-            alpha=inside,
-        )
-
-    def renewed(self, problem: Problem) -> Witness:
-        """Return this witness made again from its evidence, so that no claim in it is trusted."""
-        if self.alpha is not None:
-            return Witness.from_alpha(problem, self.alpha)
-        if self.scores is not None:
-            return Witness.from_scores(problem, self.scores, self.width, self.scale)
-        positive = problem.positive
-        return Witness.from_marginals(problem, self.c[positive], -self.c[~positive])
-
-
-def _best_scale(problem: Problem, c: np.ndarray, conjugate: float) -> float:
-    """Return the s in [0, 1] with the best dual value of s alpha."""
-    curvature = problem.space.dual_norm2(c) / problem.lam
-    total = float(c[problem.positive].sum())
-    curvature += 2 * (total - conjugate)  # dual(alpha) = alpha - alpha^2/4 where not linear
-    if curvature <= 0:
-        return 1.0
-    return float(min(max(total / curvature, 0.0), 1.0))
-
-
-def _scaled_value(problem: Problem, c: np.ndarray, conjugate: float, scale: float) -> float:
-    """Return the conjugate sum of scale * alpha."""
-    total = float(c[problem.positive].sum())
-    return scale * total - scale**2 * (total - conjugate)
+__all__ = ["Certificate", "Witness", "dual_value", "primal_value"]
 
 
 @dataclass(frozen=True)
@@ -226,10 +70,12 @@ class Certificate:
         """
         w = problem.check_weights(w)
         space, lam = problem.space, problem.lam
-        scores = space.scores(w)
+        scores, error = space.careful_scores(w)
+        if problem.n > LONG_ROWS:
+            scores, error = scores.astype(float), error + UNIT * np.abs(scores).astype(float)
         primal, primal_rounding = primal_value(problem, scores, space.norm2(w))
-        primal_rounding += _score_slip(problem, space.score_error(w), primal)
-        primal_rounding += gamma(space.dim + 8) * lam / 2 * space.norm2(w)
+        primal_rounding += _score_slip(problem, error, primal)
+        primal_rounding += lam / 2 * space.norm2_error(w) + gamma(4) * primal
         dual, dual_rounding = dual_value(problem, witness.renewed(problem))
         return cls.from_bounds(primal, dual, float(primal_rounding + dual_rounding), lam)
 
@@ -242,20 +88,20 @@ class Certificate:
                 f"the gap {difference:g} is below minus its rounding {rounding:g}: "
                 "a bound is false, please report this with the data"
             )
-        gap = max(difference, 0.0)
+        gap, dual = max(difference, 0.0), min(dual, primal)
         relative = gap / primal if primal > rounding else None
         radius = float(np.sqrt(2 * (gap + rounding) / lam))
         return cls(primal, dual, gap, relative, radius, rounding)
 
     def reaches(self, tol: float) -> bool:
-        """Return whether the relative gap is at most `tol`.
+        """Return whether the gap, rounding included, is proved to be at most `tol` of the primal.
 
         Where the optimum is below 1e-6 (separable data), an absolute gap of tol / 10 counts:
         F(0) = 1 is then the only scale.
         """
-        if self.relative_gap is not None and self.relative_gap <= tol:
-            return True
-        return self.primal <= 1e-6 and self.gap <= tol / 10
+        proved = self.gap + self.rounding
+        floor = tol / 10 if self.primal <= 1e-6 else 0.0
+        return proved <= max(tol * self.primal, floor)
 
 
 def _score_slip(problem: Problem, error: np.ndarray, primal: float) -> float:
@@ -267,7 +113,7 @@ def _score_slip(problem: Problem, error: np.ndarray, primal: float) -> float:
     mass = problem.pairs.row_mass(problem.positive)
     if problem.loss.name == "hinge":
         return float(mass @ error)
-    rms = float(np.sqrt(2 * (mass @ error**2)))
+    rms = float(np.sqrt(2 * float(mass @ error**2)))
     return 2 * float(np.sqrt(primal)) * rms + rms**2
 
 

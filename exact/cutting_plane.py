@@ -165,10 +165,13 @@ class _Bundle:
 
     def point(self, theta: np.ndarray) -> np.ndarray:
         """Return the w that belongs to the weights `theta`."""
-        return sum(
-            (x * pull for x, pull in zip(theta, self.pulls, strict=True) if x > 0),
-            np.zeros(self.problem.space.dim),
-        ) / self.problem.lam
+        return (
+            sum(
+                (x * pull for x, pull in zip(theta, self.pulls, strict=True) if x > 0),
+                np.zeros(self.problem.space.dim),
+            )
+            / self.problem.lam
+        )
 
     def witness_maker(self, theta: np.ndarray) -> Callable[[], Witness]:
         """Return a function that makes the dual point of the weights `theta`.

@@ -126,7 +126,6 @@ class ROCSVM(AUCClassifier):
         return self
 
     def _check_parameters(self) -> None:
-        Ridge(self.lam)
         check_choice("loss", self.loss, LOSSES)
         check_choice("method", self.method, METHODS)
         check_number("tol", self.tol)

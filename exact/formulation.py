@@ -23,7 +23,8 @@ from .pairs import AllPairs, PairList
 from .problem import Problem, Ridge, split_labels
 from .solution import Solution, Status
 from .spaces import Rows, Space, check_matrix
-from .structure import Structured, check_structure, scatter_of, whitened
+from .structure import check_structure, scatter_of, whitened
+from .structured import Structured
 
 KERNELS = ("linear", "rbf", "laplacian", "precomputed")
 

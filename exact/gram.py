@@ -9,7 +9,7 @@ import numpy as np
 
 from .errors import InputError
 from .kernels import Kernel
-from .rounding import gamma
+from .rounding import UNIT, gamma
 from .spaces import check_matrix
 
 COLUMN_BLOCK = 128
@@ -64,13 +64,19 @@ class Gram:
         self.reach = float(np.sqrt(max(np.diag(self.K).max(), 0.0))) * (1.0 + gamma(4))
 
     def _check_semidefinite(self, top: float) -> None:
-        shift = 1e-9 * max(top, np.finfo(float).tiny) * self.n
+        shift = self._shift(top)
         try:
             np.linalg.cholesky(self.K + shift * np.eye(self.n))
         except np.linalg.LinAlgError:
+            least = float(np.linalg.eigvalsh(self.K)[0])
             raise InputError(
-                "K has a negative eigenvalue, so it is no kernel matrix: no dual bound is valid"
+                f"K has a negative eigenvalue ({least:.2g}), so it is no kernel matrix and no "
+                f"dual bound is valid: add {-2 * least:.2g} to its diagonal, or use another kernel"
             ) from None
+
+    def _shift(self, top: float) -> float:
+        """Return how far below zero rounding may have moved an eigenvalue."""
+        return 64 * self.n * UNIT * max(top, np.finfo(float).tiny)
 
     def scores(self, w: np.ndarray) -> np.ndarray:
         """Return K w, summed in blocks of columns so that rounding stays small: (n,)."""
@@ -91,7 +97,8 @@ class Gram:
     def dual_norm2_error(self, c: np.ndarray) -> float:
         """Return gamma_k |c|'|K| |c|, k the chain of additions."""
         size = float(np.abs(c) @ (self._magnitude() @ np.abs(c))) * (1 + gamma(2 * self.n))
-        return gamma(COLUMN_BLOCK + self.n // COLUMN_BLOCK + 96) * size
+        shift = self._shift(self.reach**2) * float(c @ c)
+        return gamma(COLUMN_BLOCK + self.n // COLUMN_BLOCK + 96) * size + shift
 
     def _magnitude(self) -> np.ndarray:
         return self.K if self.K.min() >= 0 else np.abs(self.K)
@@ -104,6 +111,14 @@ class Gram:
         """Return gamma_k |K| |w|, k the chain of additions: (n,)."""
         chain = COLUMN_BLOCK + self.n // COLUMN_BLOCK + 4
         return gamma(chain) * (self._magnitude() @ np.abs(w)) * (1 + gamma(self.n))
+
+    def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores and `score_error`."""
+        return self.scores(w), self.score_error(w)
+
+    def norm2_error(self, w: np.ndarray) -> float:
+        """Return a bound of the rounding in w'K w, which may cancel."""
+        return self.dual_norm2_error(w)
 
     def blocks(self) -> Iterator[slice]:
         """Yield the one slice that holds all rows."""
@@ -173,3 +188,11 @@ class StreamedGram:
         """Return gamma_k max_i k(x_i, x_i) sum_i |w_i|, the same for each score: (n,)."""
         chain = COLUMN_BLOCK + self.n // COLUMN_BLOCK + 4
         return np.full(self.n, gamma(chain) * self.reach**2 * float(np.abs(w).sum()))
+
+    def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores and `score_error`."""
+        return self.scores(w), self.score_error(w)
+
+    def norm2_error(self, w: np.ndarray) -> float:
+        """Return a bound of the rounding in w'K w."""
+        return self.dual_norm2_error(w)

@@ -135,7 +135,7 @@ def get_loss(loss: str | Loss) -> Loss:
     InputError
         If there is no loss of that name.
     """
-    if not isinstance(loss, str):
+    if isinstance(loss, Hinge | SquaredHinge | Square):
         return loss
     if loss not in LOSSES:
         raise InputError(f"unknown loss {loss!r}: choose one of {', '.join(LOSSES)}")

@@ -50,5 +50,5 @@ def deficiency(
     """
     mass = float(u.sum()) + float(v.sum())
     flow = largest_flow(u, v, a, b)
-    rounding = (4 * gamma_sum(u.size + v.size) + gamma(64)) * max(mass, 1.0)
+    rounding = (4 * gamma_sum(u.size + v.size) + gamma(16)) * mass
     return flow, max(mass - 2 * flow, 0.0), rounding

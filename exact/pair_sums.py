@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .rounding import gamma, gamma_sum, running_sum
+from .rounding import LONG_UNIT, UNIT, gamma, running_sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class PairSums:
 class SideSums:
     """Value and marginals of the two classes, in their own order, before normalisation."""
 
-    value: float
+    value: np.floating | float
     u: np.ndarray
     v: np.ndarray
 
@@ -88,7 +88,7 @@ def hinge_sides(
     above = np.searchsorted(b_sorted, t_sorted, side="right")
     active_mass = mass_b[-1] - mass_b[above]
     per_row = (first_b[-1] - first_b[above]) - t_sorted * active_mass
-    value = float((ranked_t * per_row).sum())
+    value = (ranked_t * per_row).sum()
     u, v = np.empty_like(t), np.empty_like(b)
     if width > 0:
         low, high = t_sorted - width / 2, t_sorted + width / 2
@@ -104,8 +104,8 @@ def hinge_sides(
     else:
         row_mass = active_mass
         column_mass = mass_t[np.searchsorted(t_sorted, b_sorted, side="left")]
-    u[t_order] = ranked_t * row_mass.astype(float)
-    v[b_order] = ranked_b * column_mass.astype(float)
+    u[t_order] = ranked_t * row_mass
+    v[b_order] = ranked_b * column_mass
     return SideSums(value, u, v)
 
 
@@ -125,9 +125,9 @@ def squared_hinge_sides(
     per_row = second - 2 * t_sorted * first + t_sorted.astype(np.longdouble) ** 2 * mass
     below = np.searchsorted(t_sorted, b_sorted, side="left")
     u, v = np.empty_like(t), np.empty_like(b)
-    u[t_order] = 2 * ranked_t * (first - t_sorted * mass).astype(float)
-    v[b_order] = 2 * ranked_b * (b_sorted * mass_t[below] - first_t[below]).astype(float)
-    return SideSums(float((ranked_t * per_row).sum()), u, v)
+    u[t_order] = 2 * ranked_t * (first - t_sorted * mass)
+    v[b_order] = 2 * ranked_b * (b_sorted * mass_t[below] - first_t[below])
+    return SideSums((ranked_t * per_row).sum(), u, v)
 
 
 def square_sides(
@@ -137,24 +137,28 @@ def square_sides(
 
     [SHT, Prop. 1]: the mean over pairs is a function of the class means and variances.
     """
-    mass_t, mass_b = float(weight_t.sum()), float(weight_b.sum())
-    mean_t = float((weight_t * t).sum()) / mass_t
-    mean_b = float((weight_b * b).sum()) / mass_b
-    spread_t = float((weight_t * (t - mean_t) ** 2).sum()) / mass_t
-    spread_b = float((weight_b * (b - mean_b) ** 2).sum()) / mass_b
+    mass_t, mass_b = weight_t.sum(), weight_b.sum()
+    mean_t, mean_b = (weight_t * t).sum() / mass_t, (weight_b * b).sum() / mass_b
+    spread_t = (weight_t * (t - mean_t) ** 2).sum() / mass_t
+    spread_b = (weight_b * (b - mean_b) ** 2).sum() / mass_b
     value = mass_t * mass_b * ((mean_b - mean_t) ** 2 + spread_t + spread_b)
     u = 2 * weight_t * mass_b * (mean_b - t)
     return SideSums(value, u, 2 * weight_b * mass_t * (b - mean_t))
 
 
-def roundings(loss: str, n: int, size: float, width: float) -> tuple[float, float]:
+def roundings(
+    loss: str, n: int, size: float, width: float, unit: float = UNIT
+) -> tuple[float, float]:
     """Return bounds of the rounding in the value and in the marginals (sum of absolute errors).
 
-    They are for weights that add up to one in each class; `size` bounds |t| and |b|. A running
-    sum has at most n terms; numpy's own sums are pairwise, hence the small constant.
+    They are for weights that add up to one in each class; `size` bounds |t| and |b|, `unit` is
+    the roundoff of the scores' format. A running sum has at most n terms, in the long format or
+    compensated (error of order (n u)^2 then).
     """
-    unit = gamma_sum(2 * n + 16) + gamma(96)
+    chain = gamma(2 * n + 16, LONG_UNIT) + gamma(16, unit) + (n * unit) ** 2
+    if loss == "square":
+        chain += gamma(96, unit)
     if loss == "hinge":
         ramp = 4 * (size + width) / width if width > 0 else 0.0
-        return unit * 4 * (size + 1), unit * (4 + 2 * ramp)
-    return unit * 12 * (size + 1) ** 2, unit * 16 * (size + 1)
+        return chain * 4 * (size + 1), chain * (4 + 2 * ramp)
+    return chain * 12 * (size + 1) ** 2, chain * 16 * (size + 1)

@@ -101,7 +101,5 @@ def hinge_sides_compiled(
     t: np.ndarray, b: np.ndarray, weight_t: np.ndarray, weight_b: np.ndarray, width: float
 ) -> SideSums:
     """Return what `pair_sums.hinge_sides` returns, to rounding."""
-    value, u, v = _merge(
-        t, b, weight_t, weight_b, np.argsort(t), np.argsort(b), float(width)
-    )
+    value, u, v = _merge(t, b, weight_t, weight_b, np.argsort(t), np.argsort(b), float(width))
     return SideSums(float(value), u, v)

@@ -23,7 +23,7 @@ from .pair_sums import (
     square_sides,
     squared_hinge_sides,
 )
-from .rounding import gamma
+from .rounding import gamma, unit_of
 
 COMPILED_FROM = 20_000
 """Rows from which `AllPairs` uses the compiled sums by default."""
@@ -69,13 +69,13 @@ class AllPairs:
             raise InputError(f"form must be auto, numpy or compiled, not {self.form!r}")
         if self.weight is None:
             return
-        weight = np.asarray(self.weight, dtype=float)
+        weight = as_numbers("weights", self.weight)
         if weight.ndim != 1:
             raise InputError(f"weight must have one number a row; its shape is {weight.shape}")
         if not np.isfinite(weight).all() or (weight < 0).any():
             row = int(np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))[0])
             raise InputError(f"weight of row {row} is {weight[row]}: weights are finite and >= 0")
-        object.__setattr__(self, "weight", weight)
+        object.__setattr__(self, "weight", tamed(weight))
 
     def count(self, positive: np.ndarray) -> int:
         """Return n_pos times n_neg."""
@@ -97,7 +97,8 @@ class AllPairs:
     def normalised(self, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return a (n_pos,) and b (n_neg,), each adding up to one, with c_ij = a_i b_j."""
         a, b = self.sides(positive)
-        return a / a.sum(), b / b.sum()
+        whole = a.sum(dtype=np.longdouble), b.sum(dtype=np.longdouble)
+        return (a / whole[0]).astype(float), (b / whole[1]).astype(float)
 
     def row_mass(self, positive: np.ndarray) -> np.ndarray:
         """Return what the pairs of each row weigh together: (n,)."""
@@ -123,6 +124,7 @@ class AllPairs:
         weight_t, weight_b = self.sides(positive)
         if loss.name == "hinge":
             form = self._hinge_form(positive.size)
+            form = hinge_sides if scores.dtype == np.longdouble else form
             side = form(t, b, weight_t, weight_b, width)
         elif loss.name == "squared_hinge":
             side = squared_hinge_sides(t, b, weight_t, weight_b)
@@ -130,15 +132,19 @@ class AllPairs:
             side = square_sides(t, b, weight_t, weight_b)
         else:
             raise InputError(f"no sums over all pairs are known for the loss {loss.name!r}")
-        mass = float(weight_t.sum()) * float(weight_b.sum())
+        mass = weight_t.sum(dtype=np.longdouble) * weight_b.sum(dtype=np.longdouble)
         c = np.empty(positive.size)
         c[positive] = side.u / mass
         c[~positive] = -side.v / mass
-        value, total = side.value / mass, float(side.u.sum()) / mass
-        value_rounding, rounding = roundings(loss.name, positive.size, size, width)
-        conjugate = total if loss.name == "hinge" else total - value
+        value, total = side.value / mass, side.u.sum(dtype=np.longdouble) / mass
+        conjugate = float(total if loss.name == "hinge" else total - value)
+        value = float(value) if loss.name == "square" else max(float(value), 0.0)
+        value_rounding, rounding = roundings(loss.name, positive.size, size, width, unit_of(scores))
+        value_rounding += gamma(4) * abs(value)
+        rounding += gamma(4) * float(np.abs(c).sum())
+        cast = gamma(4) * (abs(float(total)) + abs(value))
         return PairSums(
-            value, c, conjugate, value_rounding, rounding, value_rounding + rounding
+            value, c, conjugate, value_rounding, rounding, value_rounding + rounding + cast
         )
 
     def _hinge_form(self, n: int) -> Callable[..., SideSums]:
@@ -172,11 +178,12 @@ class PairList:
             raise InputError(f"a pair list needs two index arrays of one length > 0, not {shapes}")
         if not (np.issubdtype(i.dtype, np.integer) and np.issubdtype(j.dtype, np.integer)):
             raise InputError("the indices of a pair list must be whole numbers")
-        weight = np.ones(i.size) if self.weight is None else np.asarray(self.weight, dtype=float)
+        weight = np.ones(i.size) if self.weight is None else as_numbers("weights", self.weight)
         if weight.shape != i.shape:
             raise InputError(f"{i.size} pairs, but weights of shape {weight.shape}")
-        if not np.isfinite(weight).all() or (weight < 0).any() or not weight.sum() > 0:
+        if not np.isfinite(weight).all() or (weight < 0).any() or not weight.max() > 0:
             raise InputError("pair weights must be finite, >= 0 and not all zero")
+        weight = tamed(weight)
         object.__setattr__(self, "i", i)
         object.__setattr__(self, "j", j)
         object.__setattr__(self, "weight", weight / weight.sum())
@@ -221,21 +228,26 @@ class PairList:
         alpha = loss.alpha(t, width)
         values = self.c * loss.value(t)
         c = self.marginals(alpha, positive.size)
-        value, dual = float(values.sum()), self.c * loss.dual(alpha)
+        mass, dual = self.c * np.abs(alpha), self.c * loss.dual(alpha)
+        slip = gamma(3, unit_of(scores)) * (1.0 + np.abs(t))
+        if loss.name == "hinge":
+            moved, size = float((self.c * slip).sum()), float(mass.sum())
+        else:
+            moved = float((self.c * slip * (np.abs(alpha) + slip)).sum())
+            size = float((mass * (1.0 + np.abs(alpha))).sum())
         # Any alpha in its box is feasible, from whatever margins it was made: only sums round.
-        slope = float((self.c * np.abs(alpha) * (1 + np.abs(t))).sum())
         return PairSums(
-            value,
+            float(values.sum()),
             c,
             float(dual.sum()),
-            gamma(96) * value + gamma(4) * slope,
-            gamma(self.i.size + 8) * 2 * float(np.abs(self.c * alpha).sum()),
-            gamma(96) * float(np.abs(dual).sum()),
+            gamma(96) * float(values.sum()) + moved,
+            gamma(self.i.size + 8) * 2 * float(mass.sum()),
+            gamma(96) * size,
         )
 
     def marginals(self, alpha: np.ndarray, n: int) -> np.ndarray:
         """Return the signed marginals of `alpha` (m,): (n,)."""
-        mass = self.c * alpha
+        mass = self.c * alpha.astype(float)
         plus = np.bincount(self.i, weights=mass, minlength=n)
         return plus - np.bincount(self.j, weights=mass, minlength=n)
 
@@ -246,6 +258,22 @@ class PairList:
         columns = np.stack([self.i, self.j], axis=1).ravel()
         signs = np.tile([1.0, -1.0], m)
         return sp.csr_matrix((signs, (rows, columns)), shape=(m, n))
+
+
+def as_numbers(name: str, values: object) -> np.ndarray:
+    """Return `values` as a float array, or raise `InputError`."""
+    try:
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be numbers") from None
+
+
+def tamed(weight: np.ndarray) -> np.ndarray:
+    """Return weights scaled by a power of two where their products would leave the range."""
+    top = float(weight.max(initial=0.0))
+    if top == 0.0 or 1e-50 < top < 1e50:
+        return weight
+    return np.ldexp(weight, -int(np.frexp(top)[1]))
 
 
 def check_scores(scores: np.ndarray, positive: np.ndarray) -> None:

@@ -10,7 +10,11 @@ from .errors import InputError
 from .losses import Loss, get_loss
 from .pair_sums import PairSums
 from .pairs import AllPairs, PairList
+from .parameters import check_number
 from .spaces import Rows, Space
+
+SMALLEST_LAM = 1e-250
+"""Below this, quotients by lam leave the range of floating point."""
 
 
 @dataclass(frozen=True)
@@ -26,10 +30,8 @@ class Ridge:
     lam: float
 
     def __post_init__(self) -> None:
-        if isinstance(self.lam, bool) or not isinstance(self.lam, int | float | np.number):
-            raise InputError(f"lam must be a number, not {self.lam!r}")
-        if not (np.isfinite(self.lam) and self.lam > 0):
-            raise InputError(f"lam must be > 0 and finite, not {self.lam!r}")
+        if check_number("lam", self.lam) < SMALLEST_LAM:
+            raise InputError(f"lam = {self.lam!r} is below {SMALLEST_LAM:g}: rescale the features")
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +73,10 @@ class Problem:
             raise InputError(f"all {positive.size} rows are {present}: pairs need both classes")
         if isinstance(self.pairs, PairList):
             self.pairs.check(positive)
-        else:
+        elif isinstance(self.pairs, AllPairs):
             self.pairs.sides(positive)
+        else:
+            raise InputError(f"pairs must be AllPairs() or a PairList, not {self.pairs!r}")
         object.__setattr__(self, "positive", positive)
 
     @property
@@ -168,7 +172,12 @@ def split_labels(y: object, positive: object = None) -> tuple[np.ndarray, object
             raise InputError(f"the positive label {positive!r} does not occur in y: {known}")
         chosen = match[0]
     other = kinds[0] if chosen == kinds[1] else kinds[1]
-    return labels == chosen, chosen.item(), other.item()
+    return labels == chosen, _plain(chosen), _plain(other)
+
+
+def _plain(label: object) -> object:
+    """Return a label as Python's own kind of object."""
+    return label.item() if isinstance(label, np.generic) else label
 
 
 def linear_problem(

@@ -208,9 +208,7 @@ def _run(program: Any, variable: Any, backend: str, solver_tol: float) -> np.nda
     if backend not in cp.installed_solvers():
         raise InputError(f"{backend} is not installed here: use CLARABEL or OSQP")
     options: dict[str, dict[str, Any]] = {
-        "CLARABEL": {
-            "tol_gap_abs": solver_tol, "tol_gap_rel": solver_tol, "tol_feas": solver_tol
-        },
+        "CLARABEL": {"tol_gap_abs": solver_tol, "tol_gap_rel": solver_tol, "tol_feas": solver_tol},
         "OSQP": {"eps_abs": solver_tol, "eps_rel": solver_tol, "max_iter": 10_000},
         "ECOS": {"abstol": solver_tol, "reltol": solver_tol, "feastol": solver_tol},
     }
@@ -241,5 +239,3 @@ def _offer(problem: Problem, listed: PairList, alpha: np.ndarray, recorder: Reco
     assert start is not None
     found, primal = best_on_segment(problem, start, problem.space.scores(start), target)
     recorder.offer(found, primal, witness, dual_value(problem, witness)[0])
-
-

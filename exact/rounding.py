@@ -11,6 +11,11 @@ LONG_UNIT = float(np.finfo(np.longdouble).eps) / 2
 """Unit roundoff of the accumulator: 2^-64 where the platform has it, else `UNIT`."""
 
 
+def unit_of(values: np.ndarray) -> float:
+    """Return the unit roundoff of an array: that of the long format, or of float64."""
+    return LONG_UNIT if values.dtype == np.longdouble else UNIT
+
+
 def gamma(k: float, unit: float = UNIT) -> float:
     """Return k u / (1 - k u), the relative error of k roundings in a row."""
     product = float(k) * unit

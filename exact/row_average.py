@@ -124,8 +124,8 @@ class RowAverage:
 
     def value(self, w: np.ndarray) -> float:
         """Return F at `w` (d,), a sum of terms >= 0."""
-        spread = float(self.mass @ self.residuals(w) ** 2)
-        return spread + (1 - float(w @ self.delta)) ** 2 + self.lam / 2 * float(w @ w)
+        spread = self.mass @ np.square(self.residuals(w))
+        return float(spread + np.square(1 - w @ self.delta) + self.lam / 2 * (w @ w))
 
     def gradient(self, w: np.ndarray) -> np.ndarray:
         """Return the gradient 2 M w - 2 delta + lam w at `w`: (d,)."""

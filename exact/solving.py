@@ -11,6 +11,7 @@ from .errors import InputError
 from .formulation import formulate
 from .newton import Newton
 from .pairs import AllPairs, PairList
+from .parameters import check_number
 from .problem import Problem
 from .solution import Callback, Solution
 from .squared_loss import SquaredLossSolver
@@ -104,10 +105,9 @@ def solve(
 
 def check_tolerance(tol: float, max_time: float | None) -> None:
     """Raise `InputError` unless tol > 0 and max_time > 0 or None."""
-    if not (np.isfinite(tol) and tol > 0):
-        raise InputError(f"tol must be > 0, not {tol!r}")
-    if max_time is not None and not max_time > 0:
-        raise InputError(f"max_time must be > 0 seconds, not {max_time!r}")
+    check_number("tol", tol)
+    if max_time is not None:
+        check_number("max_time", max_time)
 
 
 def choose_solver(problem: Problem, method: str, tol: float, max_time: float | None) -> Solver:

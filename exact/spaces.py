@@ -14,7 +14,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from .errors import InputError
-from .rounding import gamma
+from .rounding import LONG_UNIT, UNIT, gamma
+
+SMALLEST_REACH = 1e-140
+"""Below this the square of a row's norm loses its digits to underflow."""
+
+_LONG_ROWS = 4096
 
 
 class Space(Protocol):
@@ -51,12 +56,16 @@ class Space(Protocol):
         """Return the inner product of two functions."""
         ...
 
-    def score_error(self, w: np.ndarray) -> np.ndarray:
-        """Return a bound of the rounding in each score of `w`: (n,)."""
+    def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores in the long format, and a bound of their rounding: (n,) each."""
+        ...
+
+    def norm2_error(self, w: np.ndarray) -> float:
+        """Return a bound of the rounding in `norm2`."""
         ...
 
     def dual_norm2(self, c: np.ndarray) -> float:
-        """Return |sum_i c_i k_i|^2, or an upper bound of it that is tight."""
+        """Return |sum_i c_i k_i|^2 as accurately as can be, or a tight upper bound of it."""
         ...
 
     def dual_norm2_error(self, c: np.ndarray) -> float:
@@ -78,12 +87,19 @@ def check_matrix(X: object, name: str = "X") -> np.ndarray | sp.csr_matrix:
         the message names the first such row and column.
     """
     if sp.issparse(X):
+        if X.dtype.kind not in "fiub":
+            raise InputError(f"{name} must be a matrix of numbers, not of {X.dtype}")
         matrix = sp.csr_matrix(X, dtype=float)
         values = matrix.data
     else:
         try:
-            matrix = np.asarray(X, dtype=float)
+            raw = np.asarray(X)
+            if raw.dtype.kind == "c":
+                raise InputError(f"{name} must be a matrix of numbers; it holds complex ones")
+            matrix = raw.astype(float, copy=False)
         except (TypeError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
             raise InputError(f"{name} must be a matrix of numbers: {error}") from None
         values = matrix
     if matrix.ndim != 2:
@@ -111,6 +127,30 @@ def _first_bad(matrix: np.ndarray | sp.csr_matrix) -> tuple[int, int]:
     return int(row), int(column)
 
 
+def long_product(X: np.ndarray | sp.csr_matrix, offset: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Return (X - offset) w in the long format, a block of rows at a time: (n,)."""
+    long, out = w.astype(np.longdouble), np.empty(X.shape[0], dtype=np.longdouble)
+    for start in range(0, X.shape[0], _LONG_ROWS):
+        rows = slice(start, start + _LONG_ROWS)
+        block = X[rows].astype(np.longdouble)
+        out[rows] = (block - offset) @ long if isinstance(block, np.ndarray) else block @ long
+    return out if isinstance(X, np.ndarray) else out - (offset * long).sum()
+
+
+def long_pull(X: np.ndarray | sp.csr_matrix, offset: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """Return (X - offset)'c in the long format, a block of rows at a time: (d,)."""
+    long, out = c.astype(np.longdouble), np.zeros(X.shape[1], dtype=np.longdouble)
+    for start in range(0, X.shape[0], _LONG_ROWS):
+        rows = slice(start, start + _LONG_ROWS)
+        block = X[rows].astype(np.longdouble)
+        out += (
+            (block - offset).T @ long[rows]
+            if isinstance(block, np.ndarray)
+            else (block.T @ long[rows])
+        )
+    return out if isinstance(X, np.ndarray) else out - offset * long.sum()
+
+
 class Rows:
     """Linear functions f(x) = w'(x - offset) of the rows of a matrix, dense or CSR.
 
@@ -132,6 +172,7 @@ class Rows:
         self.offset: np.ndarray = np.asarray(matrix.mean(axis=0)).ravel()
         if not np.isfinite(self.offset).all():
             raise InputError("X has values so large that their mean overflows: rescale it")
+        self.raw: np.ndarray | sp.csr_matrix = matrix
         if isinstance(matrix, np.ndarray):
             self.X: np.ndarray | sp.csr_matrix = matrix - self.offset
             norms = np.sqrt(np.einsum("ij,ij->i", self.X, self.X))
@@ -143,6 +184,8 @@ class Rows:
             raise InputError("X has values whose squares overflow: rescale it")
         self.norms: np.ndarray = norms * (1.0 + gamma(self.dim + 8))
         self.reach = float(self.norms.max())
+        if 0 < self.reach < SMALLEST_REACH:
+            raise InputError("X has values so small that their squares underflow: rescale it")
 
     @property
     def is_sparse(self) -> bool:
@@ -181,18 +224,32 @@ class Rows:
         return gamma(self.dim + 3) * float(np.linalg.norm(w)) * self.norms
 
     def dual_norm2(self, c: np.ndarray) -> float:
-        """Return |pull(c)|^2."""
-        return self.norm2(self.pull(c))
+        """Return |pull(c)|^2, the pull summed in the long format."""
+        pulled = long_pull(self.raw, self.offset, c)
+        return float((pulled * pulled).sum())
 
     def dual_norm2_error(self, c: np.ndarray) -> float:
-        """Return e (2 |pull(c)| + e) and the rounding of the square, e as in `pull_error`."""
-        norm2, error = self.dual_norm2(c), self.pull_error(c)
-        return error * (2 * float(np.sqrt(norm2)) + error) + gamma(self.dim + 4) * norm2
+        """Return e (2 |pull(c)| + e) and the rounding of the square, e = gamma sum |c_i| |x_i|."""
+        norm2 = self.dual_norm2(c)
+        size = float(np.abs(c) @ self.norms) * (1 + gamma(self.n))
+        error = gamma(self.n + 8, LONG_UNIT) * size
+        square = gamma(self.dim + 4, LONG_UNIT) + 2 * UNIT
+        return error * (2 * float(np.sqrt(norm2)) + error) + square * norm2
 
     def pull_error(self, c: np.ndarray) -> float:
         """Return gamma_k sum_i |c_i| |x_i| >= the error of pull(c), k the chain of additions."""
         chain = self.n if self.is_sparse else self._block + self.n // self._block + 1
         return gamma(chain + 6) * float(np.abs(c) @ self.norms) * (1 + gamma(self.n))
+
+    def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores summed in the long format, and their rounding: (n,) each."""
+        length = float(np.linalg.norm(w)) * (1 + gamma(self.dim + 4))
+        error = gamma(2 * self.dim + 8, LONG_UNIT) * length * self.norms
+        return long_product(self.raw, self.offset, w), error
+
+    def norm2_error(self, w: np.ndarray) -> float:
+        """Return gamma_{d+4} w'w."""
+        return gamma(self.dim + 4) * self.norm2(w)
 
     def rows(self, index: np.ndarray) -> np.ndarray | sp.csr_matrix:
         """Return the named rows, centred where that costs no sparsity."""

@@ -101,12 +101,16 @@ class SquaredLossSolver:
         if small and isinstance(problem.pairs, AllPairs):
             found = moments(problem.space, problem.positive, problem.pairs)
             matrix = 2 * found.M + problem.lam * np.eye(problem.space.dim)
-            w = scipy.linalg.solve(matrix, 2 * found.delta, assume_a="pos")
+            w = _solve_positive(matrix, 2 * found.delta)
         else:
             w = self._iterate(problem)
         recorder.offer(w, problem.objective(w))
-        recorder.step()
-        return recorder.finish(problem, self.tol, Status.STALLED)
+        reason = Status.STALLED
+        try:
+            recorder.step()
+        except KeyboardInterrupt:
+            reason = Status.INTERRUPTED
+        return recorder.finish(problem, self.tol, reason)
 
     def _iterate(self, problem: Problem) -> np.ndarray:
         """Solve by conjugate gradients: the gradient is affine in w."""
@@ -121,3 +125,11 @@ class SquaredLossSolver:
         )
         w, _ = scipy.sparse.linalg.cg(operator, at_zero, rtol=1e-12, maxiter=self.max_iter)
         return w
+
+
+def _solve_positive(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Return the solution by Cholesky, or the least-norm one where rounding has made it fail."""
+    try:
+        return scipy.linalg.cho_solve(scipy.linalg.cho_factor(matrix), right)
+    except np.linalg.LinAlgError:
+        return np.linalg.lstsq(matrix, right, rcond=None)[0]

@@ -55,9 +55,7 @@ def open_window(problem: Problem, scores: np.ndarray, limit: int) -> Window | No
     return _all_window(problem, problem.pairs, scores, limit)
 
 
-def _list_window(
-    problem: Problem, pairs: PairList, scores: np.ndarray, limit: int
-) -> Window:
+def _list_window(problem: Problem, pairs: PairList, scores: np.ndarray, limit: int) -> Window:
     z = 1.0 - pairs.margins(scores)
     order = np.argsort(np.abs(z), kind="stable")
     chosen = np.sort(order[:limit])
@@ -75,9 +73,7 @@ def _list_window(
     )
 
 
-def _all_window(
-    problem: Problem, pairs: AllPairs, scores: np.ndarray, limit: int
-) -> Window | None:
+def _all_window(problem: Problem, pairs: AllPairs, scores: np.ndarray, limit: int) -> Window | None:
     positive = problem.positive
     a, b_weight = pairs.normalised(positive)
     rows_pos, rows_neg = np.flatnonzero(positive), np.flatnonzero(~positive)

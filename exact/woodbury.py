@@ -134,9 +134,7 @@ def sauc_scores(
     return beta @ columns - beta @ K @ R @ inverse @ R @ columns
 
 
-def literal_pair_kernel(
-    kernel: Kernel, X: np.ndarray, i: np.ndarray, j: np.ndarray
-) -> np.ndarray:
+def literal_pair_kernel(kernel: Kernel, X: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
     """Return k(x_i - x_j, x_u - x_v) of all listed pairs, as printed: (m, m). [SAUC, eq. (3)]
 
     Right for the linear kernel only; the inner product of pair differences is

@@ -23,6 +23,7 @@ _STYLES = (
     ("#009e73", "v", (0, (5, 1, 1, 1, 1, 1))),
     ("#7f7f7f", "x", (0, (8, 3))),
 )
+_REFERENCES = ("-", (0, (1, 2)))
 
 
 @dataclass(frozen=True)
@@ -85,10 +86,14 @@ def svg(figure: Figure) -> str:
 
 
 def _draw(axes: Any, figure: Figure) -> None:
-    styled = 0
+    styled = references = 0
     for series in figure.series:
         if series.reference:
-            axes.plot(series.x, series.y, color="#555555", linewidth=1, label=series.name)
+            dashes = _REFERENCES[references % len(_REFERENCES)]
+            references += 1
+            axes.plot(
+                series.x, series.y, color="#555555", lw=1, linestyle=dashes, label=series.name
+            )
             continue
         color, marker, dashes = _STYLES[styled % len(_STYLES)]
         styled += 1
@@ -116,6 +121,7 @@ def _inline(text: str, figure: Figure) -> str:
     """Cut the XML header and the metadata, make ids unique in a page, and describe the picture."""
     body = text[text.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
+    body = re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", body)  # HTML knows these names
     prefix = f"{figure.name}-"
     body = re.sub(r'\bid="', f'id="{prefix}', body)
     body = re.sub(r'(xlink:href="|url\()#', rf"\1#{prefix}", body)

@@ -104,7 +104,7 @@ class Report:
             lstrip_blocks=True,
         )
         jinja.filters.update(
-            shown=shown, seconds=shown_seconds, picture=_picture, items=_items, repeat=repeat
+            shown=shown, seconds=shown_seconds, picture=_picture, numbers=_numbers, repeat=repeat
         )
         return jinja.get_template("report.html").render(
             report=self,
@@ -157,7 +157,7 @@ def _count(rows: Sequence[Row], verdict: str) -> int:
     return sum(row.verdict == verdict for row in rows)
 
 
-def _items(details: dict[str, Any]) -> list[tuple[str, Any]]:
+def _numbers(details: dict[str, Any]) -> list[tuple[str, Any]]:
     """Return what the page shows of a claim's details: not the traceback, which has paths."""
     return [(name, value) for name, value in details.items() if name != "traceback"]
 

@@ -11,7 +11,8 @@ from ..exact.cutting_plane import CuttingPlane
 from ..exact.losses import HINGE
 from ..exact.pairs import AllPairs, PairList
 from ..exact.problem import Problem, Ridge
-from ..exact.solution import Solution
+from ..exact.solution import Solution, Status
+from ..exact.solving import Solver
 from ..exact.spaces import Rows, Space
 from . import datasets
 from .claim import Context
@@ -51,9 +52,26 @@ def hinge_problem(
     return Problem(space, data.is_positive, pairs or AllPairs(), HINGE, Ridge(lam))
 
 
+def solved(solver: Solver, problem: Problem) -> Solution:
+    """Return the solution; solvers keep their best point on Ctrl-C, but a claim has to stop."""
+    solution = solver.solve(problem)
+    if solution.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    return solution
+
+
 def optimum(problem: Problem, tol: float = 1e-9) -> Solution:
-    """Return the optimum by cutting planes; its certificate says how near it is."""
-    return CuttingPlane(tol=tol).solve(problem)
+    """Return the optimum by cutting planes; its certificate says how near it is.
+
+    Raises
+    ------
+    RuntimeError
+        If the certified relative gap is above 1e-6: nothing should be judged by it.
+    """
+    solution = solved(CuttingPlane(tol=tol), problem)
+    if not solution.certificate.reaches(max(tol, 1e-6)):
+        raise RuntimeError(f"not solved: {solution.status.advice}")
+    return solution
 
 
 def overlap(first: Solution, second: Solution) -> bool:

@@ -26,10 +26,11 @@ from .scaling_up_common import (
     hinge_problem,
     optimum,
     overlap,
+    solved,
     wdbc_sample,
 )
 
-QP_TOL = 1e-3
+QP_TOL = 1e-4
 """Relative gap that every QP solver must reach; OSQP, a first-order method, is the coarsest."""
 
 
@@ -52,7 +53,7 @@ def _qp_claim(backend: str, forms: tuple[tuple[str, str], ...], needs: tuple[str
         problem = hinge_problem(data, 0.1)
         exact = optimum(problem)
         found = {
-            f"{form} form, {interface}": QP(form, interface, backend).solve(problem)
+            f"{form} form, {interface}": solved(QP(form, interface, backend), problem)
             for form, interface in forms
         }
         return _judge_qp(exact, found, DataUsed.of(data))
@@ -168,23 +169,23 @@ def full_model_infeasible_beyond_10000(context: Context) -> Outcome:
     sizes = (10_000, 100_000) if context.quick else (10_000, 50_000, 100_000, 1_000_000)
     details: dict[str, float] = {}
     timings: dict[str, float] = {}
-    used, solved = [], []
+    used, done = [], []
     for n in sizes:
         data = datasets.load(f"linear:{n}", context.draw_seed(f"n={n}"))
         used.append(DataUsed.of(data))
         # The numpy sums: compiling would take longer than the solution.
         problem = hinge_problem(data, 0.1, AllPairs(form="numpy"))
         start = time.perf_counter()
-        solution = CuttingPlane(tol=1e-6, max_time=600).solve(problem)
+        solution = solved(CuttingPlane(tol=1e-6, max_time=600), problem)
         timings[f"n = {n}"] = time.perf_counter() - start
         details[f"n = {n}: pairs"] = problem.n_pairs
         details[f"n = {n}: relative gap"] = solution.certificate.relative_gap or 0.0
         if solution.status is Status.CERTIFIED:
-            solved.append(n)
-    beyond = [n for n in solved if n > 10_000]
+            done.append(n)
+    beyond = [n for n in done if n > 10_000]
     return Outcome(
         Verdict.FAILS if beyond else Verdict.NOT_TESTABLE,
-        f"n = {max(solved, default=0)} solved to a certified relative gap of 1e-6",
+        f"n = {max(done, default=0):,} solved to a certified relative gap of 1e-6",
         printed="infeasible for n > 10,000",
         details=details,
         timings=timings,
@@ -209,7 +210,7 @@ def no_solver_passes_the_lower_bound(context: Context) -> Outcome:
     exact = optimum(problem, tol=1e-12)
     best = exact.certificate.primal
     found = {
-        backend: [QP("lifted", "direct", backend, solver_tol=t).solve(problem) for t in tols]
+        backend: [solved(QP("lifted", "direct", backend, solver_tol=t), problem) for t in tols]
         for backend, tols in (
             ("OSQP", (1e-1, 1e-2, 1e-4, 1e-6)),
             ("CLARABEL", (1e-1, 1e-2, 1e-4, 1e-6, 1e-8)),
@@ -226,11 +227,12 @@ def no_solver_passes_the_lower_bound(context: Context) -> Outcome:
     runs = [exact, *(run for many in found.values() for run in many)]
     dual = max(s.certificate.dual - s.certificate.rounding for s in runs)
     primal = min(s.certificate.primal + s.certificate.rounding for s in runs)
-    agree = dual <= primal and dual <= best * (1 + min(adamax.values())) + 1e-15
+    lowest = min(problem.objective(w) for w, _ in points.values())
+    agree = dual <= min(primal, lowest + exact.certificate.rounding)
     last = {name: many[-1].certificate.gap / best for name, many in found.items()}
     return Outcome(
         Verdict.HOLDS if agree and max(last.values()) <= QP_TOL else Verdict.FAILS,
-        f"F of the incomplete fit is {100 * min(adamax.values()):.1f} % above the optimum",
+        f"F of the incomplete fit is {100 * adamax[max(adamax)]:.1f} % above the optimum",
         details={"optimum": best, "certified relative gap": exact.certificate.gap / best}
         | {f"relative gap, {name}": gap for name, gap in last.items()}
         | {f"Adamax, {steps} steps: F above p*, relative": x for steps, x in adamax.items()},
@@ -254,7 +256,7 @@ def _adamax_points(problem: Problem, context: Context) -> dict[int, tuple[np.nda
     drawn = Problem(problem.space, problem.positive, pairs, problem.loss, problem.penalty)
     points = {}
     for steps in (10, 30, 100, 300, 1000):
-        solution = Adamax(step=1e-2, tol=0.0, max_iter=steps, keep="best").solve(drawn)
+        solution = solved(Adamax(step=1e-2, tol=0.0, max_iter=steps, keep="best"), drawn)
         points[steps] = (solution.w, solution.seconds)
     return points
 
@@ -266,8 +268,9 @@ def _gap_figure(problem: Problem, curves: list[Series]) -> Figure:
         "seconds",
         "relative gap",
         tuple(curves),
-        "Certified relative gap against time; one point a cut for cutting planes, one a requested "
-        "tolerance for the QP solvers. For Adamax on n drawn pairs: the objective over all pairs "
-        "above the optimum, after 10 to 1000 steps; it levels off where the drawn pairs differ "
-        "from all pairs. Times depend on the machine.",
+        "Certified relative gap against time: one point a cut for cutting planes, one a requested "
+        "tolerance for the QP solvers (a tighter one does not always bring a better answer). For "
+        "Adamax on n drawn pairs: the objective over all pairs above the optimum, after 10 to 1000 "
+        "steps; it levels off where the drawn pairs differ from all pairs. Times depend on the "
+        "machine.",
     )

@@ -265,5 +265,6 @@ def _rate_figure(
         series,
         "Breast cancer data, lam = 1, B from n = 569 to 64 n. The minimiser over the drawn pairs "
         "loses like 1/B, while the statistic itself, at one f, has an error like the root of 1/B. "
-        "The proved bound (Theorem 4', part I) has the right slope and a large constant.",
+        "The proved bound (Theorem 4', part I) has the right slope and a large constant: above 1 "
+        "it says nothing.",
     )

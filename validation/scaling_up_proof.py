@@ -181,7 +181,7 @@ def theorem_4_first_term(context: Context) -> Outcome:
         right = constant * np.sqrt(np.log(4 / delta) / (2 * B))
         violated = int((left > right).sum())
         shares[delta] = violated / count
-        lower[delta] = float(stats.beta.ppf(LEVEL, violated, count - violated + 1))
+        lower[delta] = lower_limit(violated, count)
     refuted = [delta for delta, low in lower.items() if low > delta]
     worst = max(shares, key=lambda delta: shares[delta] / delta)
     return Outcome(
@@ -193,6 +193,11 @@ def theorem_4_first_term(context: Context) -> Outcome:
         | {"draws": count, "B": B, "share p": p},
         tolerance=f"lower confidence limit of the probability above delta (level {LEVEL:g})",
     )
+
+
+def lower_limit(hits: int, count: int) -> float:
+    """Return the lower confidence limit of a probability (Clopper and Pearson) at `LEVEL`."""
+    return float(stats.beta.ppf(LEVEL, hits, count - hits + 1)) if hits else 0.0
 
 
 def two_atoms(

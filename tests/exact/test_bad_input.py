@@ -213,13 +213,13 @@ def test_bad_weights_of_the_model(w: Any, message: str) -> None:
 
 @pytest.mark.parametrize("positive", [np.array([1, 0, 1, 0]), np.array([True, False])], ids=repr)
 def test_bad_mask_of_the_positives(positive: np.ndarray) -> None:
-    with pytest.raises(InputError, match="positive|labels"):
+    with pytest.raises(InputError, match=r"positive|labels"):
         Problem(Rows(X), positive, AllPairs(), HINGE, Ridge(1.0))
 
 
 @pytest.mark.parametrize("everywhere", [True, False])
 def test_a_mask_of_one_class(everywhere: bool) -> None:
-    with pytest.raises(InputError, match="all 4 rows are (positive|negative)"):
+    with pytest.raises(InputError, match=r"all 4 rows are (positive|negative)"):
         Problem(Rows(X), np.full(4, everywhere), AllPairs(), HINGE, Ridge(1.0))
 
 

@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from naive import exact, primal_value, weighted_pairs
 
 from aucert.exact.certificate import Certificate, Witness
 from aucert.exact.errors import InputError
@@ -17,6 +16,7 @@ from aucert.exact.pairs import AllPairs, PairList
 from aucert.exact.problem import Problem, Ridge, linear_problem
 from aucert.exact.solution import Status
 from aucert.exact.solving import solve
+from naive import exact, primal_value, weighted_pairs
 
 GRID = np.array([[0.5], [-0.25], [1.0], [0.125]])
 LABELS = np.array([1, 0, 1, 0])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reference import largest_flow_lp
 
 from aucert.exact.certificate import Certificate, Witness
 from aucert.exact.marginals import deficiency, largest_flow
 from aucert.exact.pairs import AllPairs
 from aucert.exact.problem import linear_problem
 from aucert.exact.solving import solve
+from reference import largest_flow_lp
 
 Flow = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import naive
 import numpy as np
 import pytest
 
+import naive
 from aucert.exact.losses import HINGE, LOSSES
 from aucert.exact.pair_sums import PairSums, centred, hinge_sides, square_sides, squared_hinge_sides
 from aucert.exact.pair_sums_compiled import hinge_sides_compiled
@@ -29,7 +29,12 @@ def random_scores(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]
 
 
 def check_against_loops(
-    found: PairSums, scores: np.ndarray, positive: np.ndarray, pairs: AllPairs, loss: str, width: float
+    found: PairSums,
+    scores: np.ndarray,
+    positive: np.ndarray,
+    pairs: AllPairs,
+    loss: str,
+    width: float,
 ) -> None:
     weighted = naive.weighted_pairs(positive.tolist(), pairs, float)
     true = naive.sums(scores.tolist(), weighted, loss, width)
@@ -88,7 +93,9 @@ def test_equal_scores_cost_one_whatever_the_size(form: str, loss: str) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_tie_at_the_margin_counts_on_neither_side(form: str) -> None:
-    found = AllPairs(form=form).sums(np.array([1.0, 0.0, 2.0]), np.array([True, False, True]), HINGE)
+    found = AllPairs(form=form).sums(
+        np.array([1.0, 0.0, 2.0]), np.array([True, False, True]), HINGE
+    )
     assert found.value == 0 and not found.c.any()
 
 

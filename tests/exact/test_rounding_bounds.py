@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import naive
 from aucert.exact.certificate import Certificate, Witness
 from aucert.exact.gram import Gram
 from aucert.exact.losses import LOSSES

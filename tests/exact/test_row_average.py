@@ -3,7 +3,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from pairwise import differences, mean_square, pair_weights
 
 from aucert.exact import Gram
 from aucert.exact.errors import InputError
@@ -12,6 +11,7 @@ from aucert.exact.pairs import AllPairs, PairList
 from aucert.exact.problem import Problem, Ridge, linear_problem
 from aucert.exact.row_average import RowAverage, top_eigenvalue
 from aucert.exact.spaces import Rows
+from pairwise import differences, mean_square, pair_weights
 
 KINDS = ["plain", "shifted", "sparse", "weighted"]
 

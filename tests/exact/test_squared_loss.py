@@ -3,7 +3,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from pairwise import differences, mean_square, pair_weights
 
 from aucert.exact.errors import InputError
 from aucert.exact.pairs import AllPairs, PairList
@@ -11,6 +10,7 @@ from aucert.exact.problem import Problem, linear_problem
 from aucert.exact.solution import Status
 from aucert.exact.spaces import Rows
 from aucert.exact.squared_loss import SquaredLossSolver, moments
+from pairwise import differences, mean_square, pair_weights
 
 
 def draw(seed: int = 0, n: int = 21, d: int = 4) -> tuple[np.ndarray, np.ndarray]:

@@ -5,13 +5,13 @@ import itertools
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from pairwise import best_subset, differences, least_mean_square, mean_square
 
 from aucert.exact.errors import InputError
 from aucert.exact.pairs import AllPairs
 from aucert.exact.spaces import Rows
 from aucert.exact.squared_loss import Moments, moments
 from aucert.exact.support_loss import SupportLoss, optimum_on
+from pairwise import best_subset, differences, least_mean_square, mean_square
 
 KINDS = ["plain", "wide", "duplicates", "constants", "separable", "weighted"]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from naive import weighted_pairs
-from problems import random_case
-from reference import reference_optimum
 
 from aucert.exact.pairs import AllPairs, PairList
 from aucert.exact.solving import solve
+from naive import weighted_pairs
+from problems import random_case
+from reference import reference_optimum
 
 FAST, ALL = 60, 300
 
@@ -79,4 +79,6 @@ def test_a_list_of_all_pairs_equals_all_pairs(loss: str) -> None:
     whole = solve(X, y, 1e-2, loss=loss, pairs=AllPairs(), tol=1e-10).certificate
     listed = solve(X, y, 1e-2, loss=loss, pairs=PairList(i.ravel(), j.ravel()), tol=1e-10)
     assert whole.reaches(1e-9) and listed.certificate.reaches(1e-9)
-    assert abs(whole.primal - listed.certificate.primal) <= whole.gap + listed.certificate.gap + 1e-12
+    assert (
+        abs(whole.primal - listed.certificate.primal) <= whole.gap + listed.certificate.gap + 1e-12
+    )

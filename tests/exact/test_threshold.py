@@ -167,8 +167,8 @@ def test_no_rule_tells_equal_scores_apart() -> None:
         assert not value > nothing
 
 
-def test_neighbouring_floats_are_still_told_apart() -> None:
-    low = 1.0
+@pytest.mark.parametrize("low", [1.0, np.nextafter(1.0, 2.0)])  # their middles round differently
+def test_neighbouring_floats_are_still_told_apart(low: float) -> None:
     high = np.nextafter(low, 2)
     scores, positive = np.array([low, high]), np.array([False, True])
     for rule in (threshold_youden, threshold_equal_error, threshold_accuracy):

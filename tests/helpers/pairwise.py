@@ -9,13 +9,13 @@ import numpy as np
 
 def differences(X: np.ndarray, positive: np.ndarray) -> np.ndarray:
     """Every x_i - x_j with i positive and j negative: (n_pos n_neg, d)."""
-    return np.array([x - z for x in X[positive] for z in X[~positive]])
+    return np.concatenate([x - X[~positive] for x in X[positive]])
 
 
 def pair_weights(positive: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
     """Weights of those pairs, adding up to one."""
     row = np.ones(positive.size) if weight is None else weight
-    product = np.array([a * b for a in row[positive] for b in row[~positive]])
+    product = np.concatenate([a * row[~positive] for a in row[positive]])
     return product / product.sum()
 
 
@@ -41,7 +41,9 @@ def least_mean_square(
 ) -> float:
     """The minimum on a support, by least squares over the pairs."""
     root = np.sqrt(pair_weights(positive, weight))[:, None]
-    A = np.vstack([root * differences(X, positive)[:, support], np.sqrt(lam / 2) * np.eye(len(support))])
+    A = np.vstack(
+        [root * differences(X, positive)[:, support], np.sqrt(lam / 2) * np.eye(len(support))]
+    )
     b = np.concatenate([root.ravel(), np.zeros(len(support))])
     w = np.linalg.lstsq(A, b, rcond=1e-10)[0]
     return float(np.sum((b - A @ w) ** 2))

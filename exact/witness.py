@@ -1,0 +1,191 @@
+"""Dual points with the evidence to make them again.
+
+A dual point that its maker made feasible is worth no more than its maker's word. So a witness
+carries what it was made from (scores, marginals, or an alpha a pair), and a certificate makes it
+anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .errors import InputError
+from .marginals import deficiency
+from .pairs import AllPairs, PairList
+from .problem import Problem
+from .rounding import UNIT, gamma
+
+LONG_ROWS = 300_000
+"""Rows up to which a certificate evaluates its sums in the long format."""
+
+
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """A dual point that its maker made feasible, with the evidence to make it again.
+
+    Use the three makers. Attributes:
+
+    c : array (n,)
+        Signed marginals, >= 0 on positive rows and <= 0 on negative ones where alpha >= 0.
+    value : float
+        The conjugate sum: sum_ij c_ij dual(alpha_ij).
+    deficiency : float
+        How far (sum of absolute differences) `c` is from feasible marginals; the certificate
+        pays for it.
+    rounding, value_rounding : float
+        Bounds of the rounding in `c` (sum of absolute errors) and in `value`.
+    scores, width, scale, alpha : evidence
+        What `c` and `value` were made from, if not from the marginals themselves.
+    """
+
+    c: np.ndarray
+    value: float
+    deficiency: float = 0.0
+    rounding: float = 0.0
+    value_rounding: float = 0.0
+    scores: np.ndarray | None = None
+    width: float = 0.0
+    scale: float = 1.0
+    alpha: np.ndarray | None = None
+
+    @classmethod
+    def from_scores(
+        cls, problem: Problem, scores: np.ndarray, width: float = 0.0, scale: float | None = None
+    ) -> Witness:
+        """Return the dual point alpha = -loss'(margin) of any scores, shrunk by its best factor.
+
+        Parameters
+        ----------
+        problem : Problem
+        scores : array (n,)
+            Any scores: feasibility does not depend on them, only the size of the gap does.
+        width : float
+            Smoothing of the hinge.
+        scale : float in [0, 1], optional
+            Shrinks alpha, which keeps it feasible; the best one by default.
+        """
+        if not (np.isfinite(width) and width >= 0):
+            raise InputError(f"width must be >= 0 and finite, not {width}")
+        scores = np.asarray(scores, dtype=float)
+        sums = problem.sums(careful(scores), width)
+        if scale is None:
+            scale = _best_scale(problem, sums.c, sums.conjugate)
+        if not 0 <= scale <= 1:
+            raise InputError(f"scale must be between 0 and 1, not {scale}")
+        value = _scaled_value(problem, sums.c, sums.conjugate, scale)
+        return cls(
+            scale * sums.c,
+            value,
+            rounding=scale * (sums.rounding + UNIT * float(np.abs(sums.c).sum())),
+            value_rounding=scale * (sums.conjugate_rounding + 3 * sums.rounding)
+            + gamma(8) * (abs(value) + abs(sums.conjugate)),
+            scores=scores,
+            width=width,
+            scale=scale,
+        )
+
+    @classmethod
+    def from_marginals(cls, problem: Problem, u: np.ndarray, v: np.ndarray) -> Witness:
+        """Return the dual point of given marginals, corrected for what is infeasible in them.
+
+        Parameters
+        ----------
+        problem : Problem
+            Hinge over all pairs: only there do marginals determine the dual value.
+        u : array (n_pos,)
+            >= 0, in units of the normalised pair weights: they add up to at most one.
+        v : array (n_neg,)
+            >= 0.
+
+        Raises
+        ------
+        InputError
+            For another loss, a pair list, wrong sizes, negative or non-finite marginals.
+        """
+        if problem.loss.name != "hinge" or not isinstance(problem.pairs, AllPairs):
+            raise InputError(
+                "marginals prove a bound only for the hinge over all pairs: "
+                "for another loss or a pair list give the scores or the alpha"
+            )
+        u, v = np.asarray(u, dtype=float), np.asarray(v, dtype=float)
+        if u.shape != (problem.n_pos,) or v.shape != (problem.n_neg,):
+            raise InputError(
+                f"marginals of {problem.n_pos} positive and {problem.n_neg} negative rows "
+                f"are needed, not of shapes {u.shape} and {v.shape}"
+            )
+        for name, side in (("u", u), ("v", v)):
+            if not np.isfinite(side).all() or (side < 0).any():
+                at = int(np.flatnonzero(~(np.isfinite(side) & (side >= 0)))[0])
+                raise InputError(f"marginal {name}[{at}] is {side[at]}: marginals are >= 0")
+        a, b = problem.pairs.normalised(problem.positive)
+        flow, missing, rounding = deficiency(u, v, a, b)
+        c = np.empty(problem.n)
+        c[problem.positive], c[~problem.positive] = u, -v
+        return cls(c, flow, missing, rounding, rounding)
+
+    @classmethod
+    def from_alpha(cls, problem: Problem, alpha: np.ndarray) -> Witness:
+        """Return the dual point of an alpha a pair, clipped into its box first.
+
+        Parameters
+        ----------
+        problem : Problem
+            With a `PairList`.
+        alpha : array (m,)
+            In units where the hinge's box is [0, 1].
+        """
+        if not isinstance(problem.pairs, PairList):
+            raise InputError("alpha belongs to a pair list; all pairs take scores or marginals")
+        pairs, alpha = problem.pairs, np.asarray(alpha, dtype=float)
+        if alpha.shape != pairs.i.shape:
+            raise InputError(f"{pairs.i.size} pairs, but alpha of shape {alpha.shape}")
+        if not np.isfinite(alpha).all():
+            at = int(np.flatnonzero(~np.isfinite(alpha))[0])
+            raise InputError(f"alpha of pair {at} is {alpha[at]}: it must be finite")
+        inside = problem.loss.clip(alpha)
+        duals = pairs.c * problem.loss.dual(inside)
+        mass = float(np.abs(pairs.c * inside).sum())
+        size = mass if problem.loss.name == "hinge" else mass + float((pairs.c * inside**2).sum())
+        return cls(
+            pairs.marginals(inside, problem.n),
+            float(duals.sum()),
+            rounding=2 * gamma(pairs.i.size + 8) * mass,
+            value_rounding=gamma(96) * size,
+            alpha=inside,
+        )
+
+    def renewed(self, problem: Problem) -> Witness:
+        """Return this witness made again from its evidence, so that no claim in it is trusted."""
+        if self.alpha is not None:
+            return Witness.from_alpha(problem, self.alpha)
+        if self.scores is not None:
+            return Witness.from_scores(problem, self.scores, self.width, self.scale)
+        positive = problem.positive
+        if self.c.shape != positive.shape:
+            raise InputError(
+                f"a witness of {self.c.size} rows does not belong to a problem of {positive.size}"
+            )
+        return Witness.from_marginals(problem, self.c[positive], -self.c[~positive])
+
+
+def careful(scores: np.ndarray) -> np.ndarray:
+    """Return scores in the long format, in which the sums barely round, while n is moderate."""
+    return scores.astype(np.longdouble if scores.size <= LONG_ROWS else float)
+
+
+def _best_scale(problem: Problem, c: np.ndarray, conjugate: float) -> float:
+    """Return the s in [0, 1] with the best dual value of s alpha."""
+    curvature = problem.space.dual_norm2(c) / problem.lam
+    total = float(c[problem.positive].sum())
+    curvature += 2 * (total - conjugate)  # dual(alpha) = alpha - alpha^2/4 where not linear
+    if curvature <= 0:
+        return 1.0
+    return float(min(max(total / curvature, 0.0), 1.0))
+
+
+def _scaled_value(problem: Problem, c: np.ndarray, conjugate: float, scale: float) -> float:
+    """Return the conjugate sum of scale * alpha."""
+    total = float(c[problem.positive].sum())
+    return scale * total - scale**2 * (total - conjugate)

@@ -1,0 +1,110 @@
+"""Cutting planes and what they are made of: bundle, window, line search."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from aucert.exact.active_pairs import ActivePairs
+from aucert.exact.certificate import Certificate
+from aucert.exact.cutting_plane import CuttingPlane, combined_witness
+from aucert.exact.line_search import best_on_segment
+from aucert.exact.pairs import AllPairs, PairList
+from aucert.exact.problem import Problem, linear_problem
+from aucert.exact.solution import Status
+from aucert.exact.window import Window, open_window
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(60, 3)), np.arange(60) % 4 == 0
+KINDS = ["all", "weighted", "listed"]
+
+
+def problem_of(kind: str, lam: float = 1e-2) -> Problem:
+    rng = np.random.default_rng(7)
+    pairs: AllPairs | PairList = AllPairs()
+    if kind == "weighted":
+        pairs = AllPairs(rng.integers(0, 4, 60).astype(float))
+    elif kind == "listed":
+        i, j = rng.choice(np.flatnonzero(Y), 200), rng.choice(np.flatnonzero(~Y), 200)
+        pairs = PairList(i, j, rng.uniform(0.5, 2, 200))
+    return linear_problem(X, Y, lam, "hinge", pairs)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_bundle_alone_agrees_with_the_window(kind: str) -> None:
+    problem = problem_of(kind)
+    bundle = CuttingPlane(tol=1e-7, finish_from=0).solve(problem)
+    window = ActivePairs(limit=10_000).solve(problem)
+    assert bundle.certificate.reaches(1e-7) and window.certificate.reaches(1e-9)
+    slack = bundle.certificate.gap + window.certificate.gap + bundle.certificate.rounding
+    assert abs(bundle.certificate.primal - window.certificate.primal) <= slack
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_combination_of_slopes_is_feasible(kind: str) -> None:
+    problem, rng = problem_of(kind), np.random.default_rng(2)
+    cuts = [(0.3, rng.normal(size=3)), (0.5, rng.normal(size=3)), (0.1, np.zeros(3))]
+    witness = combined_witness(problem, cuts)
+    assert witness.deficiency <= witness.rounding
+    expected = sum(x * problem.sums(problem.space.scores(w)).conjugate for x, w in cuts)
+    assert witness.value == pytest.approx(expected, rel=1e-12)
+    assert Certificate.of(problem, np.zeros(3), witness).gap >= 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("limit", [20, 100, 100_000])
+def test_a_window_and_its_frozen_pairs_are_all_pairs(kind: str, limit: int) -> None:
+    """With alpha = 1[z > 0] in the window, the marginals are those of the hinge itself."""
+    problem = problem_of(kind)
+    scores = problem.space.scores(np.array([1.0, -0.4, 0.2]))
+    window = open_window(problem, scores, limit)
+    assert isinstance(window, Window) and 0 < window.i.size <= limit
+    assert window.complete == (limit > 1000)
+    z = 1 - scores[window.i] + scores[window.j]
+    mass = window.c * (z > 0)
+    c = window.frozen.copy()
+    np.add.at(c, window.i, mass)
+    np.add.at(c, window.j, -mass)
+    sums = problem.sums(scores)
+    assert c == pytest.approx(sums.c, abs=1e-14)
+    assert window.frozen_mass + mass.sum() == pytest.approx(sums.conjugate, abs=1e-14)
+
+
+def test_the_window_holds_the_pairs_nearest_the_margin() -> None:
+    problem = problem_of("all")
+    scores = problem.space.scores(np.array([1.0, -0.4, 0.2]))
+    window = open_window(problem, scores, 50)
+    assert window is not None
+    z = np.abs(1 - scores[Y][:, None] + scores[~Y][None, :]).ravel()
+    inside = np.abs(1 - scores[window.i] + scores[window.j])
+    assert np.sort(inside) == pytest.approx(np.sort(z)[: inside.size])
+    assert inside.size > 30
+
+
+def test_no_window_where_too_many_pairs_are_tied() -> None:
+    problem = linear_problem(np.round(X), Y, 1e-2)
+    scores = np.where(Y, 1.0, 0.0)  # every pair is at the margin
+    assert open_window(problem, scores, 100) is None
+
+
+def test_heavy_ties_are_solved_all_the_same() -> None:
+    rng = np.random.default_rng(3)
+    levels, y = rng.integers(0, 3, size=(300, 3)).astype(float), rng.uniform(size=300) < 0.3
+    solution = CuttingPlane().solve(linear_problem(levels, y, 1e-3))
+    assert solution.status == Status.CERTIFIED
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_line_search_returns_the_best_of_a_grid(seed: int) -> None:
+    problem, rng = problem_of("all"), np.random.default_rng(seed)
+    w, target = rng.normal(size=3), rng.normal(size=3) * 3
+    found, value = best_on_segment(problem, w, problem.space.scores(w), target, trials=40)
+    assert value == pytest.approx(problem.objective(found), rel=1e-14)
+    grid = [problem.objective(w + s * (target - w)) for s in np.linspace(0, 1, 1001)]
+    assert value <= min(grid) + 1e-3 * (max(grid) - min(grid))
+    assert value <= grid[0]
+
+
+def test_osqp_may_do_the_master_problem() -> None:
+    solution = CuttingPlane(backend="OSQP", tol=1e-3, finish_from=0).solve(problem_of("all", 0.1))
+    assert solution.certificate.reaches(1e-3)

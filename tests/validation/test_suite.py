@@ -1,0 +1,219 @@
+"""Running claims: exit code, errors as rows, resuming, and the same numbers with more processes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aucert.exact.errors import InputError
+from aucert.validation import suite
+from aucert.validation.claim import Claim, Context, Outcome, Verdict, claim
+
+FAST = ("population-auc-of-the-linear-model", "theorem-4-first-term")
+
+Judge = Callable[[Context], Outcome]
+
+
+def planted(*entries: tuple[str, Judge], expected: Verdict = Verdict.HOLDS) -> dict[str, Claim]:
+    registry: dict[str, Claim] = {}
+    for name, run in entries:
+        claim(
+            name,
+            paper="ScalingUp",
+            place="nowhere",
+            kind="suite",
+            statement="It was planted.",
+            expected=expected,
+            registry=registry,
+        )(run)
+    return registry
+
+
+def holds(context: Context) -> Outcome:
+    return Outcome(Verdict.HOLDS, context.rng().random(), details={"numbers": np.arange(3)})
+
+
+def fails(context: Context) -> Outcome:
+    return Outcome(Verdict.FAILS, 0.0)
+
+
+def raises(context: Context) -> Outcome:
+    raise ZeroDivisionError("planted")
+
+
+def numbers(report: object) -> list[tuple[object, ...]]:
+    rows = report.rows  # type: ignore[attr-defined]
+    return [(row.name, row.verdict, row.measured, row.details, row.data) for row in rows]
+
+
+def test_exit_code_is_zero_when_every_verdict_is_expected() -> None:
+    report = suite.run(registry=planted(("one", holds), ("two", holds)))
+    assert report.exit_code == 0 and report.unexpected == []
+
+
+def test_exit_code_is_one_when_a_claim_that_should_hold_fails() -> None:
+    report = suite.run(registry=planted(("one", holds), ("two", fails)))
+    assert report.exit_code == 1
+    assert [row.name for row in report.unexpected] == ["two"]
+
+
+def test_exit_code_is_one_when_a_claim_that_should_fail_holds() -> None:
+    assert suite.run(registry=planted(("one", holds), expected=Verdict.FAILS)).exit_code == 1
+
+
+@pytest.mark.parametrize("expected", [*Verdict])
+def test_a_claim_that_raises_is_a_row_with_exit_code_one(expected: Verdict) -> None:
+    report = suite.run(registry=planted(("one", raises), expected=expected))
+    assert report.exit_code == 1
+    assert report.rows[0].verdict == "error"
+    assert report.rows[0].measured == "ZeroDivisionError: planted"
+
+
+def test_a_number_that_is_not_finite_is_an_error_and_not_a_result() -> None:
+    def nan(context: Context) -> Outcome:
+        return Outcome(Verdict.HOLDS, float("nan"))
+
+    assert suite.run(registry=planted(("one", nan))).rows[0].verdict == "error"
+
+
+def test_a_claim_whose_module_is_missing_is_not_testable_and_that_is_expected() -> None:
+    registry: dict[str, Claim] = {}
+    claim(
+        "one",
+        paper="ScalingUp",
+        place="nowhere",
+        kind="suite",
+        statement="It needs what is not there.",
+        expected=Verdict.HOLDS,
+        needs=("no_such_module",),
+        registry=registry,
+    )(raises)
+    report = suite.run(registry=registry)
+    assert report.exit_code == 0
+    assert report.rows[0].verdict == report.rows[0].expected_verdict == "not-testable"
+    assert report.rows[0].measured == "no_such_module is not installed"
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    runs: list[str] = []
+    killed = True
+
+    def first(context: Context) -> Outcome:
+        runs.append("first")
+        return holds(context)
+
+    def second(context: Context) -> Outcome:
+        runs.append("second")
+        if killed:
+            raise KeyboardInterrupt
+        return holds(context)
+
+    registry = planted(("first", first), ("second", second))
+    with pytest.raises(KeyboardInterrupt):
+        suite.run(registry=registry, out=tmp_path)
+    killed = False
+    resumed = suite.run(registry=registry, out=tmp_path)
+    assert runs == ["first", "second", "second"]
+    assert numbers(resumed) == numbers(suite.run(registry=registry))
+
+
+def test_a_finished_claim_is_reused_unchanged(tmp_path: Path) -> None:
+    registry = planted(("one", holds))
+    first = suite.run(registry=registry, out=tmp_path)
+    assert suite.run(registry=registry, out=tmp_path).rows == first.rows
+
+
+@pytest.mark.parametrize("change", [{"seed": 1}, {"profile": "full"}])
+def test_another_seed_or_profile_is_run_anew(tmp_path: Path, change: dict[str, object]) -> None:
+    runs: list[int] = []
+
+    def counted(context: Context) -> Outcome:
+        runs.append(context.seed)
+        return holds(context)
+
+    registry = planted(("one", counted))
+    suite.run(registry=registry, out=tmp_path)
+    suite.run(registry=registry, out=tmp_path, **change)  # type: ignore[arg-type]
+    assert len(runs) == 2
+
+
+@pytest.mark.parametrize("part", ["version", "library_sha256"])
+def test_results_of_another_version_are_not_reused(tmp_path: Path, part: str) -> None:
+    registry = planted(("one", holds))
+    suite.run(registry=registry, out=tmp_path)
+    path = tmp_path / "claims" / "one.json"
+    document = json.loads(path.read_text())
+    document["key"][part] = "another"
+    document["row"]["measured"] = -1.0
+    path.write_text(json.dumps(document))
+    assert suite.run(registry=registry, out=tmp_path).rows[0].measured >= 0
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"row": {}}', '{"key": {}, "row'])
+def test_a_damaged_result_is_made_again(tmp_path: Path, text: str) -> None:
+    registry = planted(("one", holds))
+    first = suite.run(registry=registry, out=tmp_path)
+    (tmp_path / "claims" / "one.json").write_text(text)
+    assert numbers(suite.run(registry=registry, out=tmp_path)) == numbers(first)
+
+
+def test_a_claim_that_raised_is_tried_again(tmp_path: Path) -> None:
+    assert suite.run(registry=planted(("one", raises)), out=tmp_path).exit_code == 1
+    assert suite.run(registry=planted(("one", holds)), out=tmp_path).exit_code == 0
+
+
+def test_the_same_seed_gives_the_same_numbers_and_another_one_others() -> None:
+    registry = planted(("one", holds))
+    first = suite.run(registry=registry, seed=5)
+    assert numbers(suite.run(registry=registry, seed=5)) == numbers(first)
+    assert suite.run(registry=registry, seed=6).rows[0].measured != first.rows[0].measured
+
+
+def test_two_processes_change_no_number() -> None:
+    assert numbers(suite.run(FAST, jobs=2)) == numbers(suite.run(FAST, jobs=1))
+
+
+@pytest.mark.slow
+def test_two_processes_change_no_number_of_any_claim() -> None:
+    assert numbers(suite.run(jobs=2)) == numbers(suite.run(jobs=1))
+
+
+def test_only_runs_what_is_named_in_the_order_of_the_registry() -> None:
+    registry = planted(("one", holds), ("two", holds), ("three", holds))
+    report = suite.run(["three", "one"], registry=registry)
+    assert [row.name for row in report.rows] == ["one", "three"]
+
+
+def test_a_wrong_name_is_refused_with_the_nearest_one() -> None:
+    with pytest.raises(InputError, match="did you mean theorem-4-as-printed"):
+        suite.run(["theorem-4-as-print"])
+
+
+@pytest.mark.parametrize("wrong", [{"profile": "slow"}, {"seed": -1}, {"jobs": 0}])
+def test_wrong_arguments_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(InputError, match="must be"):
+        suite.run(registry={}, **wrong)  # type: ignore[arg-type]
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="cannot be made"):
+        suite.run(registry={}, out=tmp_path / "file")
+
+
+def test_progress_is_told_of_every_claim() -> None:
+    seen: list[tuple[int, int, str]] = []
+    registry = planted(("one", holds), ("two", holds))
+    suite.run(registry=registry, progress=lambda k, n, row: seen.append((k, n, row.name)))
+    assert seen == [(1, 2, "one"), (2, 2, "two")]
+
+
+def test_the_suite_has_claims_of_every_kind() -> None:
+    entries = suite.claims()
+    assert len(entries) >= 12
+    assert {entry.kind for entry in entries} == {"paper", "corrected", "suite"}
+    assert all(entry.statement.endswith(".") and entry.place for entry in entries)
