@@ -95,7 +95,7 @@ class StochasticHardThresholding:
     seed : int or None
         Of the blocks and of their order.
     max_time : float, optional
-        Seconds.
+        Seconds for the iterations; bounding the curvature before them is not counted.
     """
 
     k: int

@@ -17,11 +17,12 @@ from .solving import solve
 from .spaces import Rows
 
 if TYPE_CHECKING:
-    from .estimators import ROCSVM
+    from .estimators import ROCSVM, SAUCSVM
 
 __all__ = [
     "HINGE",
     "ROCSVM",
+    "SAUCSVM",
     "SQUARE",
     "SQUARED_HINGE",
     "AllPairs",
@@ -47,7 +48,7 @@ __all__ = [
     "solve",
 ]
 
-_LAZY = {"ROCSVM": ".estimators"}  # scikit-learn is heavy; import it only when it is asked for
+_LAZY = {"ROCSVM": ".estimators", "SAUCSVM": ".estimators"}  # scikit-learn is heavy; import it only when it is asked for
 
 
 def __getattr__(name: str) -> object:

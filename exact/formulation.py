@@ -9,22 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
-import scipy.linalg
+import scipy.sparse as sp
 
 from .certificate import Certificate
 from .errors import InputError
-from .gram import Gram, StreamedGram
-from .gram_factor import DENSE_LIMIT, GramFactor, factor_gram, factor_kernel
+from .gram import BLOCK_BYTES, Gram, StreamedGram, blocked_product
+from .gram_factor import DENSE_LIMIT, GramFactor, Lift, rows_of
 from .kernels import Kernel, get_kernel
 from .losses import Loss, get_loss
 from .pairs import AllPairs, PairList
 from .problem import Problem, Ridge, split_labels
 from .solution import Solution, Status
-from .spaces import Rows, Space, check_matrix
-from .structure import check_structure, scatter_of, whitened
-from .structured import Structured
+from .spaces import Rows, check_matrix
+from .structure import check_structure, scatter_of
+from .structured import Structured, whitened
 
 KERNELS = ("linear", "rbf", "laplacian", "precomputed")
 
@@ -41,14 +42,37 @@ class Formulation:
         Over rows; solvers work here.
     lift : callable
         From coordinates of `work` to coordinates of `meant`.
+    evaluate : callable
+        From coordinates of `meant` and other rows to the scores of those rows.
     factor : GramFactor or None
         For kernels: the features and their continuation to other rows.
     """
 
     meant: Problem
     work: Problem
-    lift: Callable[[np.ndarray], np.ndarray]
+    lift: Lift
+    evaluate: Callable[[np.ndarray, object], np.ndarray]
     factor: GramFactor | None = None
+
+    def scorer(self, w: np.ndarray) -> Callable[[object], np.ndarray]:
+        """Return the function f(x) of the coordinates `w` of `meant`, for any rows.
+
+        On the training rows it returns `meant.space.scores(w)`.
+
+        Parameters
+        ----------
+        w : array
+            For features, their weights (d,): f(x) = w'(x - mean of the training rows). For
+            kernels, the coefficients (n,): f(x) = sum_i w_i k(x_i, x).
+
+        Returns
+        -------
+        callable
+            Takes new rows (m, d), or for a precomputed kernel k(x, x_i) (m, n), and returns
+            their scores (m,).
+        """
+        weights = self.meant.check_weights(w)
+        return lambda X: self.evaluate(weights, X)
 
     def judge(self, solution: Solution, tol: float) -> Solution:
         """Return a solution of `work` as one of `meant`, certified there."""
@@ -108,35 +132,35 @@ def formulate(
     mask, _, _ = split_labels(y, positive)
     weight, pairs = check_structure(structure), pairs or AllPairs()
     penalty, chosen = Ridge(lam), get_loss(loss)
-    base, rows, lift, factor = _spaces(X, kernel, gamma)
+    base, evaluate = _true_space(X, kernel, gamma)
     plain = Problem(base, mask, pairs, chosen, penalty)
+    scatter = scatter_of(pairs, mask, structure_source)
+    rows, back, factor = rows_of(base, few=weight > 0)
     if weight == 0:
         work = plain if rows is base else plain.over(rows)
-        return Formulation(plain, work, lift, factor)
-    scatter = scatter_of(pairs, mask, structure_source)
+        return Formulation(plain, work, back, evaluate, factor)
     white = whitened(rows, scatter, weight)
-    meant = plain.over(Structured(base, scatter, weight))
-    return Formulation(meant, plain.over(white), lambda w: lift(white.to_input(w)), factor)
+
+    def lift(w: np.ndarray) -> np.ndarray:
+        return back(white.to_input(w))
+
+    meant = plain.over(Structured(base, scatter, weight, white, lift))
+    return Formulation(meant, plain.over(white), lift, evaluate, factor)
 
 
-def _spaces(
+def _true_space(
     X: object, kernel: str, gamma: float | None
-) -> tuple[Space, Rows, Callable[[np.ndarray], np.ndarray], GramFactor | None]:
-    """Return the true space, rows to work on, the way back, and the factor of a kernel."""
+) -> tuple[Rows | Gram | StreamedGram, Callable[[np.ndarray, object], np.ndarray]]:
+    """Return the space meant, and the scores of other rows."""
     if kernel == "linear":
         rows = Rows(X)
-        if rows.is_sparse or rows.dim <= rows.n:
-            return rows, rows, lambda w: w, None
-        basis, triangle = scipy.linalg.qr(rows.X.T, mode="economic")
-        return rows, Rows(triangle.T), lambda w: basis @ w, None
+        return rows, partial(_linear_scores, rows)
     if kernel == "precomputed":
-        space = Gram(X)
-        factor = factor_gram(space.K)
-        return space, Rows(factor.features), factor.coefficients, factor
+        gram = Gram(X)
+        return gram, partial(_precomputed_scores, gram.n)
     matrix = check_matrix(X)
     function = get_kernel(kernel, gamma, int(matrix.shape[1]))
-    factor = factor_kernel(function, matrix)
-    return true_space(function, matrix), Rows(factor.features), factor.coefficients, factor
+    return true_space(function, matrix), partial(_kernel_scores, function, matrix)
 
 
 def true_space(kernel: Kernel, X: object) -> Gram | StreamedGram:
@@ -145,3 +169,36 @@ def true_space(kernel: Kernel, X: object) -> Gram | StreamedGram:
     if matrix.shape[0] <= DENSE_LIMIT:
         return Gram(kernel(matrix, matrix), check=False)
     return StreamedGram(kernel, matrix)
+
+
+def _new_rows(X: object, columns: int, what: str) -> np.ndarray | sp.csr_matrix:
+    matrix = check_matrix(X)
+    if matrix.shape[1] != columns:
+        raise InputError(f"{columns} {what} are needed, but the new rows have {matrix.shape[1]}")
+    return matrix
+
+
+def _linear_scores(space: Rows, w: np.ndarray, X: object) -> np.ndarray:
+    rows = _new_rows(X, space.dim, "features")
+    if isinstance(rows, np.ndarray):
+        return (rows - space.offset) @ w
+    return np.asarray(rows @ w) - float(space.offset @ w)
+
+
+def _precomputed_scores(n: int, w: np.ndarray, X: object) -> np.ndarray:
+    rows = _new_rows(X, n, "kernel values, one for each training row,")
+    return np.asarray(rows @ w)
+
+
+def _kernel_scores(
+    kernel: Kernel, X: np.ndarray | sp.csr_matrix, w: np.ndarray, new: object
+) -> np.ndarray:
+    rows = _new_rows(new, int(X.shape[1]), "features")
+    used = np.flatnonzero(w)
+    scores, m = np.zeros(rows.shape[0]), rows.shape[0]
+    if used.size:
+        step = max(1, BLOCK_BYTES // (8 * used.size))
+        for start in range(0, m, step):
+            some = slice(start, start + step)
+            scores[some] = blocked_product(kernel(rows[some], X[used]), w[used])
+    return scores

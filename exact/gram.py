@@ -9,7 +9,7 @@ import numpy as np
 
 from .errors import InputError
 from .kernels import Kernel
-from .rounding import UNIT, gamma
+from .rounding import LONG_UNIT, UNIT, gamma
 from .spaces import check_matrix
 
 COLUMN_BLOCK = 128
@@ -20,12 +20,22 @@ BLOCK_BYTES = 64 * 2**20
 
 
 def blocked_product(K: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Return K w with chains of additions of about COLUMN_BLOCK + n / COLUMN_BLOCK."""
-    total = np.zeros(K.shape[0])
+    """Return K w in the format of w, with chains of additions of `chain_of` the columns."""
+    total = np.zeros(K.shape[0], dtype=w.dtype)
     for start in range(0, K.shape[1], COLUMN_BLOCK):
         columns = slice(start, start + COLUMN_BLOCK)
-        total += K[:, columns] @ w[columns]
+        total += K[:, columns].astype(w.dtype, copy=False) @ w[columns]
     return total
+
+
+def chain_of(n: int) -> int:
+    """Return how many roundings in a row a `blocked_product` over n columns has at most."""
+    return COLUMN_BLOCK + n // COLUMN_BLOCK + 4
+
+
+def kernel_noise(w: np.ndarray, reach: float) -> float:
+    """Return what the rounding of a known kernel's values, 8 units each, does to w'K w."""
+    return 8 * UNIT * (reach * float(np.abs(w).sum())) ** 2
 
 
 class Gram:
@@ -37,7 +47,6 @@ class Gram:
     ----------
     K : array (n, n)
         Symmetric, positive semidefinite.
-
     check : bool
         Whether to test K; not needed for the matrix of a known kernel.
 
@@ -59,24 +68,23 @@ class Gram:
             row, column = np.unravel_index(np.abs(matrix - matrix.T).argmax(), matrix.shape)
             raise InputError(f"K is not symmetric: see entries ({row}, {column}) and its mirror")
         self.K = (matrix + matrix.T) / 2
-        if check:
-            self._check_semidefinite(top)
         self.reach = float(np.sqrt(max(np.diag(self.K).max(), 0.0))) * (1.0 + gamma(4))
+        self._shift = self._check_semidefinite(top) if check else None
 
-    def _check_semidefinite(self, top: float) -> None:
-        shift = self._shift(top)
-        try:
-            np.linalg.cholesky(self.K + shift * np.eye(self.n))
-        except np.linalg.LinAlgError:
-            least = float(np.linalg.eigvalsh(self.K)[0])
-            raise InputError(
-                f"K has a negative eigenvalue ({least:.2g}), so it is no kernel matrix and no "
-                f"dual bound is valid: add {-2 * least:.2g} to its diagonal, or use another kernel"
-            ) from None
-
-    def _shift(self, top: float) -> float:
-        """Return how far below zero rounding may have moved an eigenvalue."""
-        return 64 * self.n * UNIT * max(top, np.finfo(float).tiny)
+    def _check_semidefinite(self, top: float) -> float:
+        """Return how far below zero rounding may have moved an eigenvalue of K."""
+        unit = self.n * UNIT * max(top, np.finfo(float).tiny)
+        for shift in (unit, 8 * unit, 64 * unit):
+            try:
+                np.linalg.cholesky(self.K + shift * np.eye(self.n))
+            except np.linalg.LinAlgError:
+                continue
+            return shift
+        least = float(np.linalg.eigvalsh(self.K)[0])
+        raise InputError(
+            f"K has a negative eigenvalue ({least:.2g}), so it is no kernel matrix and no "
+            f"dual bound is valid: add {-2 * least:.2g} to its diagonal, or use another kernel"
+        )
 
     def scores(self, w: np.ndarray) -> np.ndarray:
         """Return K w, summed in blocks of columns so that rounding stays small: (n,)."""
@@ -87,21 +95,30 @@ class Gram:
         return c
 
     def norm2(self, w: np.ndarray) -> float:
-        """Return w'K w."""
-        return max(float((w * self.scores(w)).sum()), 0.0)
+        """Return w'K w, summed in the long format: large coefficients cancel."""
+        return max(float((w * self._long_scores(w)).sum()), 0.0)
+
+    def norm2_error(self, w: np.ndarray) -> float:
+        """Return gamma_k |w|'|K| |w|, k the chain of additions, and what K lacks to be >= 0."""
+        size = float(np.abs(w) @ (self._magnitude() @ np.abs(w))) * (1 + gamma(2 * self.n))
+        shift = self._shift
+        lack = kernel_noise(w, self.reach) if shift is None else shift * float(w @ w)
+        return gamma(chain_of(self.n) + 96, LONG_UNIT) * size + UNIT * self.norm2(w) + lack
 
     def dual_norm2(self, c: np.ndarray) -> float:
         """Return c'K c."""
         return self.norm2(c)
 
     def dual_norm2_error(self, c: np.ndarray) -> float:
-        """Return gamma_k |c|'|K| |c|, k the chain of additions."""
-        size = float(np.abs(c) @ (self._magnitude() @ np.abs(c))) * (1 + gamma(2 * self.n))
-        shift = self._shift(self.reach**2) * float(c @ c)
-        return gamma(COLUMN_BLOCK + self.n // COLUMN_BLOCK + 96) * size + shift
+        """Return `norm2_error`."""
+        return self.norm2_error(c)
 
     def _magnitude(self) -> np.ndarray:
         return self.K if self.K.min() >= 0 else np.abs(self.K)
+
+    def _long_scores(self, w: np.ndarray) -> np.ndarray:
+        used = np.flatnonzero(w)
+        return blocked_product(self.K[:, used], w[used].astype(np.longdouble))
 
     def inner(self, w: np.ndarray, other: np.ndarray) -> float:
         """Return w'K other."""
@@ -109,16 +126,12 @@ class Gram:
 
     def score_error(self, w: np.ndarray) -> np.ndarray:
         """Return gamma_k |K| |w|, k the chain of additions: (n,)."""
-        chain = COLUMN_BLOCK + self.n // COLUMN_BLOCK + 4
-        return gamma(chain) * (self._magnitude() @ np.abs(w)) * (1 + gamma(self.n))
+        return gamma(chain_of(self.n)) * (self._magnitude() @ np.abs(w)) * (1 + gamma(self.n))
 
     def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores and `score_error`."""
-        return self.scores(w), self.score_error(w)
-
-    def norm2_error(self, w: np.ndarray) -> float:
-        """Return a bound of the rounding in w'K w, which may cancel."""
-        return self.dual_norm2_error(w)
+        """Return the scores in the long format, and a bound of their rounding: (n,) each."""
+        size = (self._magnitude() @ np.abs(w)) * (1 + gamma(self.n))
+        return self._long_scores(w), gamma(chain_of(self.n), LONG_UNIT) * size
 
     def blocks(self) -> Iterator[slice]:
         """Yield the one slice that holds all rows."""
@@ -150,15 +163,19 @@ class StreamedGram:
 
     def scores(self, w: np.ndarray) -> np.ndarray:
         """Return K w: (n,)."""
+        return self._long_scores(w).astype(float)
+
+    def _long_scores(self, w: np.ndarray) -> np.ndarray:
         for known, product in self._recent:
             if np.array_equal(known, w):
                 return product
         used = np.flatnonzero(w)
-        product = np.zeros(self.n)
+        product = np.zeros(self.n, dtype=np.longdouble)
         if used.size:
-            columns, weights = self.X[used], w[used]
+            columns, weights = self.X[used], w[used].astype(np.longdouble)
             for rows in self.blocks():
                 product[rows] = blocked_product(self.kernel(self.X[rows], columns), weights)
+        product.flags.writeable = False
         # A certificate asks for the same products several times, and each costs a pass.
         self._recent = [*self._recent[-2:], (w.copy(), product)]
         return product
@@ -168,31 +185,35 @@ class StreamedGram:
         return c
 
     def norm2(self, w: np.ndarray) -> float:
-        """Return w'K w."""
-        return max(float((w * self.scores(w)).sum()), 0.0)
+        """Return w'K w, summed in the long format: large coefficients cancel."""
+        return max(float((w * self._long_scores(w)).sum()), 0.0)
+
+    def norm2_error(self, w: np.ndarray) -> float:
+        """Return gamma_k max_i k(x_i, x_i) (sum_i |w_i|)^2, and the rounding of the kernel."""
+        size = (self.reach * float(np.abs(w).sum())) ** 2
+        sums = gamma(chain_of(self.n) + 96, LONG_UNIT) * size + UNIT * self.norm2(w)
+        return sums + kernel_noise(w, self.reach)
 
     def dual_norm2(self, c: np.ndarray) -> float:
         """Return c'K c."""
         return self.norm2(c)
 
     def dual_norm2_error(self, c: np.ndarray) -> float:
-        """Return gamma_k max_i k(x_i, x_i) (sum_i |c_i|)^2, k the chain of additions."""
-        chain = COLUMN_BLOCK + self.n // COLUMN_BLOCK + 96
-        return gamma(chain) * (self.reach * float(np.abs(c).sum())) ** 2
+        """Return `norm2_error`."""
+        return self.norm2_error(c)
 
     def inner(self, w: np.ndarray, other: np.ndarray) -> float:
         """Return w'K other."""
         return float((w * self.scores(other)).sum())
 
     def score_error(self, w: np.ndarray) -> np.ndarray:
-        """Return gamma_k max_i k(x_i, x_i) sum_i |w_i|, the same for each score: (n,)."""
-        chain = COLUMN_BLOCK + self.n // COLUMN_BLOCK + 4
-        return np.full(self.n, gamma(chain) * self.reach**2 * float(np.abs(w).sum()))
+        """Return a bound of the rounding in each score: (n,)."""
+        return self.careful_scores(w)[1] + UNIT * np.abs(self.scores(w))
 
     def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores and `score_error`."""
-        return self.scores(w), self.score_error(w)
+        """Return the scores in the long format, and a bound of their rounding: (n,) each.
 
-    def norm2_error(self, w: np.ndarray) -> float:
-        """Return a bound of the rounding in w'K w."""
-        return self.dual_norm2_error(w)
+        gamma_k max_i k(x_i, x_i) sum_i |w_i|, the same for each score.
+        """
+        size = self.reach**2 * float(np.abs(w).sum())
+        return self._long_scores(w), np.full(self.n, gamma(chain_of(self.n), LONG_UNIT) * size)

@@ -9,17 +9,25 @@ kernel (`Problem.over`) measures it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.linalg
 
-from .errors import InputError
+from .errors import InputError, TooLargeError
+from .gram import Gram, StreamedGram
 from .kernels import Kernel
+from .spaces import Rows, Space
 
 DENSE_LIMIT = 4000
 """Rows up to which the Gram matrix is held and factored at once."""
+
+SQUARE_LIMIT = 10_000
+"""Side of the largest square matrix that is made of sparse rows."""
+
+Lift = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +124,7 @@ def factor_kernel(
         if r == features.shape[1]:
             features = np.hstack([features, np.zeros((n, min(r, cap - r)))])
         column = kernel(X, X[p : p + 1])[:, 0] - features[:, :r] @ features[p, :r]
+        column[pivots] = 0.0  # what is left of the earlier pivots is rounding
         features[:, r] = column / np.sqrt(left[p])
         left -= features[:, r] ** 2
         left[p] = 0.0
@@ -124,3 +133,50 @@ def factor_kernel(
     features = features[:, :r]
     L = np.tril(features[chosen])
     return GramFactor(chosen, L, features, max(float(left.max()), 0.0))
+
+
+def rows_of(space: Space, few: bool = False) -> tuple[Rows, Lift, GramFactor | None]:
+    """Return rows with the functions of `space`, the way back, and the factor of a kernel.
+
+    Parameters
+    ----------
+    space : Rows, Gram or StreamedGram
+    few : bool
+        Whether sparse rows with more features than rows must become n features too.
+
+    Raises
+    ------
+    TooLargeError
+        If that takes too large a matrix.
+    """
+    if isinstance(space, Rows):
+        if space.dim <= space.n or (space.is_sparse and not few):
+            return space, lambda w: w, None
+        return (*(_few_sparse(space) if space.is_sparse else _few_dense(space)), None)
+    if isinstance(space, Gram):
+        factor = factor_gram(space.K)
+    elif isinstance(space, StreamedGram):
+        factor = factor_kernel(space.kernel, space.X)
+    else:
+        raise InputError(f"{type(space).__name__} has neither rows nor a kernel matrix")
+    return Rows(factor.features), factor.coefficients, factor
+
+
+def _few_dense(space: Rows) -> tuple[Rows, Lift]:
+    """Turn the features so that n of them are left."""
+    basis, triangle = scipy.linalg.qr(space.X.T, mode="economic")
+    return Rows(triangle.T), lambda w: basis @ w
+
+
+def _few_sparse(space: Rows) -> tuple[Rows, Lift]:
+    """Factor the Gram matrix of the centred rows."""
+    if space.n > SQUARE_LIMIT:
+        raise TooLargeError(
+            f"{space.n} sparse rows of {space.dim} features need a matrix of more than "
+            f"{SQUARE_LIMIT} squared: keep fewer rows or fewer features, or leave the structure out"
+        )
+    X = cast(Any, space.X)
+    product, share = (X @ X.T).toarray(), X @ space.offset
+    product += float(space.offset @ space.offset) - share[:, None] - share[None, :]
+    factor = factor_gram(product)
+    return Rows(factor.features), lambda w: space.pull(factor.coefficients(w))

@@ -9,7 +9,7 @@ On the rows that is a quadratic form s'R s in the scores s, with R known exactly
 
 R is singular always (a constant per class has no spread), so the inverse of R + structure R K R
 printed in [SAUC, eq. (17)] never exists. Nothing here inverts it: features are whitened by the
-Cholesky factor of I + structure F'R F, and kernels take the root of R.
+Cholesky factor of I + structure F'R F (`structured`), and kernels take the root of R (`woodbury`).
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
-import scipy.sparse.linalg
 
 from .errors import InputError
 from .pairs import AllPairs, PairList
-from .spaces import Rows
 
 
 class Scatter(Protocol):
     """R, a positive semidefinite form of the scores."""
+
+    @property
+    def chain(self) -> int:
+        """Number of roundings in a row that `times` has at most."""
+        ...
 
     def times(self, values: np.ndarray) -> np.ndarray:
         """Return R values, for values (n,) or (n, k)."""
@@ -36,6 +38,18 @@ class Scatter(Protocol):
 
     def root(self) -> np.ndarray:
         """Return Q (n, m) with Q Q' = R."""
+        ...
+
+    def centre(self, values: np.ndarray) -> np.ndarray:
+        """Return values (n,) that differ by what R does not see, and are small."""
+        ...
+
+    def size(self, values: np.ndarray) -> np.ndarray:
+        """Return B (n,), B >= |R values|: the rounding of `times` is at most gamma_chain B."""
+        ...
+
+    def mass(self) -> np.ndarray:
+        """Return the diagonal (n,) of a matrix that R is nowhere above."""
         ...
 
 
@@ -54,14 +68,15 @@ class ClassScatter:
     a: np.ndarray
     b: np.ndarray
 
+    @property
+    def chain(self) -> int:
+        """Rows, and a few."""
+        return self.positive.size + 8
+
     def times(self, values: np.ndarray) -> np.ndarray:
         """Return R values: each class centred, then weighted."""
-        out = np.empty_like(values, dtype=float)
-        for side, weight in ((self.positive, self.a), (~self.positive, self.b)):
-            mean = weight @ values[side]
-            column = weight.reshape((-1,) + (1,) * (values.ndim - 1))
-            out[side] = column * (values[side] - mean)
-        return out
+        centred = self.centre(values)
+        return self.mass().reshape((-1,) + (1,) * (values.ndim - 1)) * centred
 
     def root(self) -> np.ndarray:
         """Return blkdiag of diag(sqrt a) (I - sqrt a sqrt a') and the same for b: (n, n)."""
@@ -71,6 +86,26 @@ class ClassScatter:
             q = np.sqrt(weight)
             Q[np.ix_(side, side)] = q[:, None] * (np.eye(q.size) - np.outer(q, q))
         return Q
+
+    def centre(self, values: np.ndarray) -> np.ndarray:
+        """Return values less their class mean."""
+        out = np.empty_like(values, dtype=float)
+        for side, weight in ((self.positive, self.a), (~self.positive, self.b)):
+            out[side] = values[side] - weight @ values[side]
+        return out
+
+    def size(self, values: np.ndarray) -> np.ndarray:
+        """Return a_i (|v_i| + a'|v|), and b_j (|v_j| + b'|v|): (n,)."""
+        out = np.abs(values)
+        for side, weight in ((self.positive, self.a), (~self.positive, self.b)):
+            out[side] = weight * (out[side] + weight @ out[side])
+        return out
+
+    def mass(self) -> np.ndarray:
+        """Return a and b, row by row."""
+        out = np.empty(self.positive.size)
+        out[self.positive], out[~self.positive] = self.a, self.b
+        return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,18 +122,40 @@ class PairScatter:
     pairs: PairList
     n: int
 
+    @property
+    def chain(self) -> int:
+        """Twice the pairs, and a few: their mean, and the sum of those of a row."""
+        return 2 * self.pairs.i.size + 8
+
     def times(self, values: np.ndarray) -> np.ndarray:
-        """Return A'diag(c)A values - (A'c)(A'c)'values."""
+        """Return A'diag(c) t, t = A values less their mean c'A values."""
         A, c = self.pairs.incidence(self.n), self.pairs.c
-        mean = A.T @ c
-        return A.T @ (sp.diags(c) @ (A @ values)) - np.multiply.outer(mean, mean @ values)
+        t = A @ values
+        return A.T @ (c.reshape((-1,) + (1,) * (values.ndim - 1)) * (t - c @ t))
 
     def root(self) -> np.ndarray:
-        """Return A'diag(sqrt c) (I - sqrt c sqrt c')."""
+        """Return A'diag(sqrt c) (I - sqrt c sqrt c'), or a square root of R if that is smaller."""
+        if self.pairs.i.size > self.n:
+            R = self.times(np.eye(self.n))
+            values, vectors = np.linalg.eigh((R + R.T) / 2)
+            return vectors * np.sqrt(np.maximum(values, 0.0))
         q = np.sqrt(self.pairs.c)
-        A = self.pairs.incidence(self.n)
-        scaled = (A.T @ sp.diags(q)).toarray()
+        scaled = (self.pairs.incidence(self.n).T @ sp.diags(q)).toarray()
         return scaled - np.outer(scaled @ q, q)
+
+    def centre(self, values: np.ndarray) -> np.ndarray:
+        """Return `values`: only their differences count, and those lose nothing."""
+        return values
+
+    def size(self, values: np.ndarray) -> np.ndarray:
+        """Return |A|'diag(c) (|t| + c'|t|), t = A values: (n,)."""
+        A, c = self.pairs.incidence(self.n), self.pairs.c
+        t = np.abs(A @ values)
+        return abs(A).T @ (c * (t + c @ t))
+
+    def mass(self) -> np.ndarray:
+        """Return twice what the pairs of each row weigh: R <= A'diag(c)A <= diag(mass)."""
+        return 2 * self.pairs.row_mass(np.zeros(self.n, dtype=bool))
 
 
 def scatter_of(
@@ -128,77 +185,3 @@ def check_structure(structure: float) -> float:
     if not (np.isfinite(structure) and structure >= 0):
         raise InputError(f"structure must be >= 0 and finite, not {structure!r}")
     return float(structure)
-
-
-def whitener(space: Rows, scatter: Scatter, structure: float) -> np.ndarray:
-    """Return L (d, d), lower triangular, with L L' = I + structure F'R F.
-
-    [SAUC, eq. (8)]: a machine with features F and the structure is a plain machine with features
-    F L^{-T}.
-    """
-    if isinstance(space.X, np.ndarray):
-        product = space.X.T @ scatter.times(space.X)
-    else:
-        # R kills constants within a class, so the rows need not be centred.
-        dense = np.eye(space.dim)
-        product = np.empty((space.dim, space.dim))
-        for k in range(space.dim):
-            product[:, k] = space.pull(scatter.times(space.scores(dense[k])))
-    M = np.eye(space.dim) + structure * (product + product.T) / 2
-    return scipy.linalg.cholesky(M, lower=True)
-
-
-def whitened(space: Rows, scatter: Scatter, structure: float) -> Rows:
-    """Return the rows whose plain norm is the structured norm of the given ones."""
-    if structure == 0:
-        return space
-    L = whitener(space, scatter, structure)
-    if isinstance(space.X, np.ndarray):
-        return DenseWhitened(space.X, L)
-    return SparseWhitened(space, L)
-
-
-class DenseWhitened(Rows):
-    """F L^{-T} as dense rows."""
-
-    def __init__(self, X: np.ndarray, L: np.ndarray):
-        self.L = L
-        super().__init__(scipy.linalg.solve_triangular(L, X.T, lower=True).T)
-
-    def to_input(self, w: np.ndarray) -> np.ndarray:
-        """Return L^{-T} w, the weights of the original features."""
-        return scipy.linalg.solve_triangular(self.L, w, lower=True, trans="T")
-
-
-class SparseWhitened(Rows):
-    """F L^{-T} as an operator: the rows stay sparse."""
-
-    def __init__(self, space: Rows, L: np.ndarray):
-        self.base, self.L = space, L
-        self.n, self.dim = space.n, space.dim
-        self.X, self.offset, self.norms, self.reach = (
-            space.X,
-            space.offset,
-            space.norms,
-            space.reach,
-        )
-        self.raw = space.raw
-
-    def scores(self, w: np.ndarray) -> np.ndarray:
-        """Return F L^{-T} w."""
-        return self.base.scores(self.to_input(w))
-
-    def pull(self, c: np.ndarray) -> np.ndarray:
-        """Return L^{-1} F'c: whitening never lengthens, so the base's error bounds hold."""
-        return scipy.linalg.solve_triangular(self.L, self.base.pull(c), lower=True)
-
-    def rows(self, index: np.ndarray) -> np.ndarray:
-        """Return the named rows, dense."""
-        chosen = self.base.rows(index)
-        assert not isinstance(chosen, np.ndarray)
-        dense = chosen.toarray() - self.offset
-        return scipy.linalg.solve_triangular(self.L, dense.T, lower=True).T
-
-    def to_input(self, w: np.ndarray) -> np.ndarray:
-        """Return L^{-T} w."""
-        return scipy.linalg.solve_triangular(self.L, w, lower=True, trans="T")

@@ -82,6 +82,8 @@ class SupportLoss:
     F*(S) does not depend on the units of the features where lam is zero, so they are scaled to
     variance one within the classes first. What decides between a small variance and none is
     rounding: `CONSTANT` and `NULL`. A direction of variance below them counts as having none.
+    Features that coincide to six digits or so, but not quite, are beyond what moments can tell
+    apart, and the minimum on them may come out wrong. A penalty settles it.
 
     Parameters
     ----------

@@ -7,6 +7,9 @@ from itertools import combinations
 
 import numpy as np
 
+from ..exact.losses import LOSSES
+from ..exact.problem import Problem
+from ..exact.solution import Solution
 from ..exact.solving import choose_solver
 from .check_report import CheckRow
 from .check_verdict import excess, upper_value, whole_problem
@@ -60,8 +63,9 @@ def likely_causes(rows: Sequence[CheckRow], loss: str, tol: float) -> tuple[str,
         _wrong_sign(failed, loss, tol),
         _ignores_weights(rows),
     ]
-    if not any(found):
-        found.append(_other_lam(failed, loss, tol))
+    for look in (_other_loss, _other_lam):
+        if not any(found):
+            found.append(look(failed, loss, tol))
     if not any(found):
         found += [_units(rows), _stopped_early(failed)]
     return tuple(sentence for sentence in found if sentence)
@@ -112,29 +116,65 @@ def _ignores_weights(rows: Sequence[CheckRow]) -> str:
     return "only the problems with row weights fail: sample_weight must mean repetition."
 
 
+def _other_loss(failed: Sequence[CheckRow], loss: str, tol: float) -> str:
+    """Compare with the optima of the other losses, which are known too."""
+    for other in (name for name in LOSSES if name != loss):
+        solved = 0
+        for row, w in _answered(failed):
+            value = upper_value(row.problem, other, w)
+            gap = np.inf if value is None else value[1] - row.problem.optimum[other][0]
+            solved += excess(row.problem, other, gap) <= tol
+        if 2 * solved >= len(failed):
+            return f"it minimises the {other} loss: of that it solves {solved} of {len(failed)}."
+    return ""
+
+
 def _other_lam(failed: Sequence[CheckRow], loss: str, tol: float) -> str:
     """Try what may stand in place of lam on a few small problems that tell lams apart."""
     probes = [row for row in failed if row.problem.y.size <= 100 and row.lower > 0.01]
-    probes.sort(key=lambda row: abs(np.log10(row.problem.lam) + 1))
+    probes.sort(key=lambda row: abs(np.log10(row.problem.lam) + 0.5))
     probes = probes[:4]
     if len(probes) < 2:
         return ""
-    worst = {
-        text: max(_excess_at(row, loss, row.problem.lam * factor(row.problem)) for row in probes)
-        for text, factor in SCALINGS
-    }
+    near = max(tol, 1e-3)
+    worst = {text: _worst_at(probes, loss, factor) for text, factor in SCALINGS}
     best = min(worst, key=lambda text: worst[text])
-    if worst[best] > max(tol, 1e-3):
+    if worst[best] <= near:
+        return f"it minimises another scaling; its answers are optimal for {best}."
+    found = [_equivalent_factor(row, loss) for row in probes[:2]]
+    factor = float(np.sqrt(found[0] * found[1]))
+    if _worst_at(probes, loss, lambda _: factor) > near:
         return ""
-    return f"it minimises another scaling; its answers are optimal for {best}."
+    return f"it minimises another scaling; its answers are optimal for about {factor:.3g} lam."
 
 
-def _excess_at(row: CheckRow, loss: str, lam: float) -> float:
-    """Return the excess of a row's weights at another lam; a short solve."""
-    problem = whole_problem(row.problem, loss, lam)
-    solution = choose_solver(problem, "auto", 1e-6, 2.0).solve(problem, w0=row.w)
-    lower = max(solution.certificate.dual, 1e-300)
-    return (problem.objective(np.asarray(row.w)) - lower) / lower
+def _worst_at(probes: Sequence[CheckRow], loss: str, factor: Factor) -> float:
+    """Return the largest excess of the probes' weights at `factor` times lam."""
+    worst = 0.0
+    for row in probes:
+        problem, solution = _solved_at(row, loss, factor(row.problem))
+        lower = max(solution.certificate.dual, 1e-300)
+        worst = max(worst, problem.objective(np.asarray(row.w)) / lower - 1)
+    return worst
+
+
+def _equivalent_factor(row: CheckRow, loss: str) -> float:
+    """Return the factor of lam at which the optimum is as long as w: its length falls with lam."""
+    length = float(np.linalg.norm(np.asarray(row.w)))
+    low, high = -6.0, 6.0
+    for _ in range(14):
+        middle = (low + high) / 2
+        _, solution = _solved_at(row, loss, 10**middle)
+        if float(np.linalg.norm(solution.w)) > length:
+            low = middle
+        else:
+            high = middle
+    return 10 ** ((low + high) / 2)
+
+
+def _solved_at(row: CheckRow, loss: str, factor: float) -> tuple[Problem, Solution]:
+    problem = whole_problem(row.problem, loss, row.problem.lam * factor)
+    return problem, choose_solver(problem, "auto", 1e-6, 1.0).solve(problem)
 
 
 def _units(rows: Sequence[CheckRow]) -> str:
@@ -148,10 +188,10 @@ def _units(rows: Sequence[CheckRow]) -> str:
 
 
 def _stopped_early(failed: Sequence[CheckRow]) -> str:
-    largest = max(np.inf if row.excess is None else row.excess for row in failed)
-    if largest > NEAR:
+    far = [row for row in failed if row.excess is None or min(row.excess, row.gap or 0.0) > NEAR]
+    if far:
         return ""
     return (
-        f"it stops too early: every answer is within {largest:.1g} of its optimum; allow more "
-        "iterations or a smaller tolerance."
+        f"every answer is near its optimum, but {len(failed)} are not within the tolerance: it "
+        "may stop too early, or leave a term out."
     )

@@ -31,7 +31,23 @@ def problem_options(command):  # noqa: ANN001, ANN201
             default="hinge",
             show_default=True,
         ),
-        click.option("--pairs", default="all", show_default=True, help="all or drawn:B."),
+        click.option(
+            "--kernel",
+            type=click.Choice(["linear", "rbf", "laplacian", "precomputed"]),
+            default="linear",
+            show_default=True,
+        ),
+        click.option("--gamma", type=float, help="Of the kernel, > 0.  [default: 1 / features]"),
+        click.option(
+            "--structure",
+            type=float,
+            default=0.0,
+            show_default=True,
+            help="Weight of SAUC-SVM's structure, >= 0.",
+        ),
+        click.option(
+            "--pairs", default="all", show_default=True, help="all, nearest:K or drawn:B."
+        ),
         click.option("--tol", type=float, default=1e-9, show_default=True, help="Relative gap."),
         click.option("--max-time", type=float, help="Seconds."),
         click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),

@@ -15,11 +15,12 @@ from .. import __version__
 from ..exact.auc import auc
 from ..exact.auditing import certify
 from ..exact.errors import InputError
+from ..exact.formulation import true_space
+from ..exact.kernels import get_kernel
 from ..exact.pairs import AllPairs, PairList
 from ..exact.problem import Ridge
 from ..exact.scalings import CONVENTIONS, lam_from_C
 from ..exact.solving import solve
-from ..exact.spaces import Rows
 from .progress import solver_progress
 from .data_files import read_vector, write_json, write_vector
 from .inputs import Data, open_data, read_pairs
@@ -38,16 +39,13 @@ def run_solve(name: str, options: dict[str, Any]) -> None:
             data.X,
             data.y,
             options["lam"],
-            loss=options["loss"],
-            pairs=pairs,
             positive=1,
             method=options["method"],
-            tol=options["tol"],
-            max_time=options["max_time"],
             callback=show,
+            **_shape(options, pairs),
         )
     certificate = solution.certificate
-    scores = Rows(data.X).scores(solution.w)
+    scores = _scores(data, options, solution.w)
     document = _common(data, pairs, options, options["lam"]) | {
         "method": solution.method,
         "primal": certificate.primal,
@@ -70,7 +68,8 @@ def run_solve(name: str, options: dict[str, Any]) -> None:
     if options["out"] is not None:
         folder = Path(options["out"])
         folder.mkdir(parents=True, exist_ok=True)
-        write_vector(folder / "weights.csv", solution.w, "weight")
+        name = "weight" if options["kernel"] == "linear" else "coefficient"
+        write_vector(folder / "weights.csv", solution.w, name)
         write_json(folder / "solution.json", document)
     _print(document, options["as_json"])
 
@@ -88,12 +87,7 @@ def run_certify(name: str, options: dict[str, Any]) -> None:
         lam = lam_from_C(options["C"], count, options["convention"], share)
     w = scores = None
     if options["weights"] is not None:
-        w = read_vector(options["weights"], what="weights")
-        if w.size not in (data.X.shape[1], data.X.shape[1] + 1):
-            raise InputError(
-                f"{options['weights']}: {w.size} weights, but the data have {data.X.shape[1]} "
-                "features: give one weight a feature, or one more as intercept"
-            )
+        w = _read_weights(options, data)
     else:
         scores = read_vector(options["scores"], data.y.size, "scores")
     audit = certify(
@@ -103,13 +97,10 @@ def run_certify(name: str, options: dict[str, Any]) -> None:
         w=w,
         scores=scores,
         norm2=options["norm2"],
-        loss=options["loss"],
-        pairs=pairs,
         positive=1,
-        tol=options["tol"],
-        max_time=options["max_time"],
+        **_shape(options, pairs),
     )
-    values = scores if scores is not None else Rows(data.X).scores(w[: data.X.shape[1]])
+    values = _scores(data, options, w) if scores is None else scores
     document = _common(data, pairs, options, lam) | {
         "method": "auto",
         **{key: value for key, value in dataclasses.asdict(audit).items() if key != "statement"},
@@ -120,6 +111,39 @@ def run_certify(name: str, options: dict[str, Any]) -> None:
         "statement": audit.statement,
     }
     _print(document, options["as_json"])
+
+
+def _shape(options: dict[str, Any], pairs: AllPairs | PairList) -> dict[str, Any]:
+    """Return the keywords that `solve` and `certify` share."""
+    names = ("kernel", "gamma", "structure", "loss", "tol", "max_time")
+    return {name: options[name] for name in names} | {"pairs": pairs}
+
+
+def _scores(data: Data, options: dict[str, Any], w: np.ndarray) -> np.ndarray:
+    """Return the scores of weights, or of kernel coefficients: (n,)."""
+    if options["kernel"] == "linear":
+        return np.asarray(data.X @ w[: data.X.shape[1]])
+    if options["kernel"] == "precomputed":
+        return np.asarray(data.X @ w)
+    kernel = get_kernel(options["kernel"], options["gamma"], int(data.X.shape[1]))
+    return true_space(kernel, data.X).scores(w)
+
+
+def _read_weights(options: dict[str, Any], data: Data) -> np.ndarray:
+    """Return the weights of `--weights`, of a size that fits."""
+    w = read_vector(options["weights"], what="weights")
+    n, d = data.X.shape
+    if options["kernel"] == "linear" and w.size not in (d, d + 1):
+        raise InputError(
+            f"{options['weights']}: {w.size} weights, but the data have {d} features: "
+            "give one weight a feature, or one more as intercept"
+        )
+    if options["kernel"] != "linear" and w.size != n:
+        raise InputError(
+            f"{options['weights']}: {w.size} weights, but the data have {n} rows: "
+            "a kernel machine has one coefficient a row"
+        )
+    return w
 
 
 def _check_certify_options(options: dict[str, Any]) -> None:
@@ -160,7 +184,7 @@ def _common(
         "lam": lam,
         "loss": options["loss"],
         "pairs": options["pairs"],
-        "kernel": "linear",
+        "kernel": options["kernel"],
     }
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..exact.errors import InputError
+from ..exact.nearest_pairs import nearest_pairs
 from ..exact.pairs import AllPairs, PairList
 from .datasets import load, names
 from .labelled_data import data_sha256
@@ -65,7 +66,7 @@ def open_data(name: str, target: str | None, positive: str | None, seed: int) ->
 
 
 def read_pairs(text: str, data: Data, seed: int) -> AllPairs | PairList:
-    """Return the pairs that `--pairs` asks for: `all` or `drawn:B`.
+    """Return the pairs that `--pairs` asks for: `all`, `nearest:K` or `drawn:B`.
 
     Raises
     ------
@@ -75,8 +76,11 @@ def read_pairs(text: str, data: Data, seed: int) -> AllPairs | PairList:
     if text == "all":
         return AllPairs()
     kind, _, number = text.partition(":")
-    if kind == "drawn" and number.isdigit() and int(number) > 0:
+    counted = number.isdigit() and int(number) > 0
+    if kind == "nearest" and counted:
+        return nearest_pairs(data.X, data.positive, int(number))
+    if kind == "drawn" and counted:
         from ..approx.incomplete_u import draw_pairs
 
         return draw_pairs(data.positive, int(number), seed)
-    raise InputError(f"--pairs takes all or drawn:B with B >= 1, not {text!r}")
+    raise InputError(f"--pairs takes all, nearest:K or drawn:B with K, B >= 1, not {text!r}")

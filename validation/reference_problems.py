@@ -95,20 +95,17 @@ def _all_problems() -> tuple[ReferenceProblem, ...]:
 
 
 def _problem(data: Mapping[str, Any], entry: Mapping[str, Any]) -> ReferenceProblem:
-    weight = data["sample_weight"]
-    arrays = [
-        np.array(data["X"], dtype=float),
-        np.array(data["y"], dtype=np.int64),
-        None if weight is None else np.array(weight, dtype=float),
-    ]
-    for array in arrays:
-        if array is not None:
-            array.setflags(write=False)
+    X, y = np.array(data["X"], dtype=float), np.array(data["y"], dtype=np.int64)
+    weight = None
+    if data["sample_weight"] is not None:
+        weight = np.array(data["sample_weight"], dtype=float)
+        weight.setflags(write=False)
+    X.setflags(write=False)
+    y.setflags(write=False)
     optimum = {loss: (float(low), float(high)) for loss, (low, high) in entry["optimum"].items()}
     lam = float(entry["lam"])
-    return ReferenceProblem(
-        entry["name"], data["name"], data["tests"], *arrays, lam, optimum, entry["at_ones"]
-    )
+    name, tests = entry["name"], data["tests"]
+    return ReferenceProblem(name, data["name"], tests, X, y, weight, lam, optimum, entry["at_ones"])
 
 
 def reference_problems(only: str | Iterable[str] | None = None) -> list[ReferenceProblem]:

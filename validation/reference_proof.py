@@ -51,13 +51,16 @@ class ExactProblem:
         """Return the problem of X (n, d), y (n,) of 0 and 1, weights (n,) or None."""
         mass = np.ones(y.size) if weight is None else weight
         middle = fractions(X.mean(axis=0))
-        rows, masses, places = [], [], []
-        for label in (1, 0):
-            places.append(np.flatnonzero((y == label) & (mass > 0)))
-            rows.append([_minus(fractions(row), middle) for row in X[places[-1]]])
-            total = sum(fractions(mass[places[-1]]), ZERO)
-            masses.append([m / total for m in fractions(mass[places[-1]])])
-        return cls(*rows, *masses, *places, Fraction(lam), loss)
+
+        def side(label: int) -> tuple[list[Vector], Vector, np.ndarray]:
+            at = np.flatnonzero((y == label) & (mass > 0))
+            rows = [[x - m for x, m in zip(fractions(row), middle, strict=True)] for row in X[at]]
+            masses = fractions(mass[at])
+            return rows, [m / sum(masses, ZERO) for m in masses], at
+
+        plus, a, at_plus = side(1)
+        minus, b, at_minus = side(0)
+        return cls(plus, minus, a, b, at_plus, at_minus, Fraction(lam), loss)
 
     def primal(self, w: Iterable[float]) -> Fraction:
         """Return F(w): an upper bound of the optimum."""
@@ -147,15 +150,11 @@ def root_above(value: Fraction) -> Fraction:
     return Fraction(isqrt((value.numerator << shift) // value.denominator) + 1, 1 << shift // 2)
 
 
-def _minus(p: Vector, q: Vector) -> Vector:
-    return [x - y for x, y in zip(p, q, strict=True)]
-
-
 def _running(scores: Vector, weights: Vector) -> tuple[Vector, Vector, Vector, Vector]:
     """Return running sums of weight, weight x score, weight x score^2, and the sorted scores."""
-    pairs = sorted(zip(scores, weights, strict=True))
-    powers = (
-        list(accumulate((weight * score**k for score, weight in pairs), initial=ZERO))
-        for k in range(3)
-    )
-    return *powers, [score for score, _ in pairs]
+    ranked = sorted(zip(scores, weights, strict=True))
+
+    def sums(power: int) -> Vector:
+        return list(accumulate((w * s**power for s, w in ranked), initial=ZERO))
+
+    return sums(0), sums(1), sums(2), [score for score, _ in ranked]

@@ -96,7 +96,7 @@ def test_one_block_comes_to_a_fixed_point(seed, k) -> None:
     found = StochasticHardThresholding(k, tol=1e-9, max_epochs=2000).solve(loss)
     assert found.status == Stop.STATIONARY
     moved = hard_threshold(found.w - found.step * loss.gradient(found.w), k)
-    np.testing.assert_allclose(moved, found.w, atol=1e-8 * np.linalg.norm(found.w))
+    np.testing.assert_allclose(moved, found.w, atol=1e-8 * float(np.linalg.norm(found.w)))
     # A fixed point is the minimum on its own support.
     refit = optimum_on(Rows(X), y == 1, found.support)
     assert found.objective == pytest.approx(refit.value, rel=1e-7)

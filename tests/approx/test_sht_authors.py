@@ -74,3 +74,11 @@ def test_the_authors_mode_is_screening_by_mean_differences(n_blocks, k) -> None:
     cosine = found.w @ screened / np.linalg.norm(found.w) / np.linalg.norm(screened)
     assert cosine >= 0.99
     assert found.screening_overlap == 1.0
+
+
+def test_the_authors_return_the_last_point_even_where_an_earlier_one_was_better() -> None:
+    X, y = draw()
+    solver = StochasticHardThresholding(4, mode="authors", n_blocks=10, step=0.2, keep="best")
+    found = solver.solve(sparse_problem(X, y))
+    assert found.objective == found.history[-1].objective
+    assert found.objective > min(line.objective for line in found.history)

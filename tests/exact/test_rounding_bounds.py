@@ -68,6 +68,24 @@ def test_sums_over_all_pairs(seed: int, loss: str) -> None:
     assert abs(Fraction(found.conjugate) - true.conjugate) <= found.conjugate_rounding
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("seed", range(12))
+def test_sums_in_the_long_format(seed: int, loss: str) -> None:
+    """Many uneven weights, and scores that no float64 holds."""
+    rng = np.random.default_rng([5, seed])
+    positive, weight = some_labels(rng, 50), rng.uniform(0.1, 3, 50)
+    scores = np.where(positive, -1, 1) * 10.0 ** rng.integers(-1, 4) * np.ones(50)
+    scores = scores.astype(np.longdouble) + rng.normal(size=50).astype(np.longdouble) * 1e-17
+    pairs, width = AllPairs(weight), [0.0, 0.5][seed % 2]
+    found = pairs.sums(scores, positive, LOSSES[loss], width)
+    weighted = naive.weighted_pairs(positive.tolist(), pairs)
+    true = naive.sums(naive.exact(scores), weighted, loss, Fraction(width))
+    assert abs(Fraction(found.value) - true.value) <= found.value_rounding
+    slips = [abs(x - y) for x, y in zip(naive.exact(found.c), true.c, strict=True)]
+    assert sum(slips) <= found.rounding
+    assert abs(Fraction(found.conjugate) - true.conjugate) <= found.conjugate_rounding
+
+
 def list_case(seed: int, loss: str) -> tuple:
     rng = np.random.default_rng([1, seed])
     n = int(rng.integers(2, 9))

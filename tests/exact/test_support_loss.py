@@ -122,7 +122,7 @@ def test_a_feature_with_another_constant_in_each_class_separates() -> None:
 
 
 @pytest.mark.parametrize("form", [np.array, sp.csr_matrix])
-@pytest.mark.parametrize("constant", [0.0, 0.1, -7.3, 1e9])
+@pytest.mark.parametrize("constant", [0.0, 0.1, -7.3, 1e9, -7.3e9])
 def test_a_constant_feature_is_no_information_whatever_its_rounding(form, constant) -> None:
     X, positive, _ = draw("plain")
     X[:, 3] = constant
@@ -179,6 +179,20 @@ def test_additions_are_the_minima_with_one_feature_more(kind, seed) -> None:
         for i in range(6):
             direct = loss.optimum(set(support) | {i}).value
             assert values[i] == pytest.approx(direct, abs=1e-9), (support, i)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "wide"])
+def test_additions_stay_right_where_features_nearly_coincide(kind) -> None:
+    X, positive, weight = draw(kind)
+    for distance in (1e-2, 1e-4, 1e-5):
+        near = np.random.default_rng(7).normal(size=X.shape[0])
+        X[:, 5] = X[:, 0] + distance * near
+        X[:, 4] = X[:, 0] + X[:, 5] - distance * near * 0.5
+        loss = support_loss(X, positive, weight)
+        for support in supports():
+            values = loss.additions(support)
+            direct = [loss.optimum(set(support) | {i}).value for i in range(6)]
+            np.testing.assert_allclose(values, direct, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", KINDS)

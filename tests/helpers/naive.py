@@ -31,7 +31,7 @@ class NaiveSums:
 def exact(values: Any) -> Any:
     """Return numbers, or nested sequences of them, as fractions: every float is one."""
     if np.ndim(values) == 0:
-        return Fraction(float(values))
+        return Fraction(*np.longdouble(values).as_integer_ratio())
     return [exact(value) for value in values]
 
 

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from dataclasses import asdict
+from typing import Any
 
 import pytest
 
@@ -14,9 +15,9 @@ from aucert.validation.claim import REGISTRY, Claim, Context, Outcome, Row, Verd
 from aucert.validation.plots import Figure, Series
 
 
-def enter(name: str = "a-claim", **changes: object) -> dict[str, Claim]:
+def enter(name: str = "a-claim", **changes: Any) -> dict[str, Claim]:
     registry: dict[str, Claim] = {}
-    options = {
+    options: dict[str, Any] = {
         "paper": "ScalingUp",
         "place": "eq. (1)",
         "kind": "suite",
@@ -27,7 +28,7 @@ def enter(name: str = "a-claim", **changes: object) -> dict[str, Claim]:
     def run(context: Context) -> Outcome:
         return Outcome(Verdict.HOLDS, 1.0)
 
-    claim(name, registry=registry, **{**options, **changes})(run)  # type: ignore[arg-type]
+    claim(name, registry=registry, **{**options, **changes})(run)
     return registry
 
 
@@ -44,7 +45,7 @@ def test_a_name_that_is_no_file_name_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("changes", [{"paper": "Nobody"}, {"kind": "rumour"}])
-def test_an_unknown_paper_or_kind_is_refused(changes: dict[str, object]) -> None:
+def test_an_unknown_paper_or_kind_is_refused(changes: dict[str, str]) -> None:
     with pytest.raises(InputError, match="must be one of"):
         enter(**changes)
 
