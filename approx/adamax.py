@@ -153,7 +153,7 @@ class GradientDescent(Descent):
 class Adamax(Descent):
     """Descent with averaged subgradients, scaled by a decaying maximum norm.
 
-    The method of Kingma and Ba (2015, section 7.1), which [ScalingUp, section 2.2] adopts:
+    The method of Kingma and Ba (2015, Section 7.1), which [ScalingUp, Section 2.2] adopts:
 
         m <- beta1 m + (1 - beta1) g,   u <- max(beta2 u, |g|),
         w <- w - eta_t / (1 - beta1^t) m / u,

@@ -106,7 +106,7 @@ class NystromMap:
 def nystrom_map(kernel: Kernel, landmarks: Any, rcond: float = 1e-12) -> NystromMap:
     """Return the Nyström features of these landmarks.
 
-    [ScalingUp, eq. (11); Nonlinear, section 3.2]
+    [ScalingUp, eq. (11); Nonlinear, Section 3.2]
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     kernel : {"rbf", "laplacian", "linear"}
     gamma : float, optional
         > 0, as in `aucert.exact.kernels`; 1 / n_features by default. On standardised columns that
-        is also the choice of [Nonlinear, section 5.2], one over the mean squared distance from
+        is also the choice of [Nonlinear, Section 5.2], one over the mean squared distance from
         the mean, if its Gaussian is exp(-d^2 / bandwidth).
     n_landmarks : int
         At most this many; all rows where there are no more of them, which is exact.

@@ -42,7 +42,7 @@ SLACK = 1e-13
 """Share of F by which a step may raise it: rounding, which its value cannot tell from progress."""
 
 PATIENCE = 10
-"""Steps without a smaller gradient after which only rounding is left."""
+"""Steps in a row that lower neither F nor the gradient: then only rounding is left."""
 
 
 @dataclass(frozen=True)
@@ -118,15 +118,16 @@ class TruncatedNewton:
 
     def _run(self, problem: Problem, recorder: Recorder, w: np.ndarray) -> Status:
         full_steps = self.paper_literal or not self.line_search
-        first, least, since = 0.0, np.inf, 0
+        first, least, since, before = 0.0, np.inf, 0, np.inf
         for n_iter in range(1, self.max_iter + 1):
             if full_steps:
                 recorder.best_primal = np.inf  # the last point counts, not the best
             scores, gradient = self._look(problem, recorder, w)
             size = float(np.linalg.norm(gradient))
             first = first or size
-            since = 0 if size < least else since + 1
-            least = min(size, least)
+            primal = recorder.best_primal
+            since = 0 if size < least or primal < before * (1 - SLACK) else since + 1
+            least, before = min(size, least), primal
             if size == 0.0 or self._near(recorder, size, problem.lam):
                 return Status.STALLED  # until the certificate says better
             if n_iter == self.max_iter:

@@ -152,9 +152,7 @@ class ROCSVM(AUCClassifier):
     def _formulate(
         self, rows: Matrix, positive: np.ndarray, pairs: AllPairs | PairList
     ) -> Formulation:
-        return formulate(
-            rows, positive, self.lam, self.loss, pairs, True, self.kernel, self.gamma
-        )
+        return formulate(rows, positive, self.lam, self.loss, pairs, True, self.kernel, self.gamma)
 
     def _pairs(
         self, rows: Matrix, positive: np.ndarray, weight: np.ndarray | None
@@ -166,7 +164,9 @@ class ROCSVM(AUCClassifier):
         if kind != "nearest" or not number.isdigit() or int(number) < 1:
             raise InputError(f"pairs must be 'all' or 'nearest:K' with K >= 1, not {self.pairs!r}")
         if weight is not None:
-            raise InputError("sample_weight goes with pairs='all': repeated rows have no neighbours")
+            raise InputError(
+                "sample_weight goes with pairs='all': repeated rows have no neighbours"
+            )
         if self.kernel == "precomputed":
             raise InputError("nearest pairs need features, not a precomputed kernel")
         return nearest_pairs(rows, positive, int(number), anchor_filter=self.anchor_filter)

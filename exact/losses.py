@@ -135,8 +135,8 @@ def get_loss(loss: str | Loss) -> Loss:
     InputError
         If there is no loss of that name.
     """
-    if isinstance(loss, Hinge | SquaredHinge | Square):
+    if not isinstance(loss, str) and isinstance(loss, Hinge | SquaredHinge | Square):
         return loss
-    if loss not in LOSSES:
+    if not isinstance(loss, str) or loss not in LOSSES:
         raise InputError(f"unknown loss {loss!r}: choose one of {', '.join(LOSSES)}")
     return LOSSES[loss]

@@ -14,7 +14,6 @@ Ties go to the lower row number, so the result is a function of the data alone.
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
 from .errors import InputError
@@ -62,7 +61,7 @@ def nearest_pairs(
     if anchor_filter not in FILTERS:
         raise InputError(f"unknown filter {anchor_filter!r}: choose one of {', '.join(FILTERS)}")
     matrix = check_matrix(X)
-    rows = matrix.toarray() if sp.issparse(matrix) else matrix
+    rows = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
     positive = np.asarray(positive, dtype=bool)
     plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
     if plus.size == 0 or minus.size == 0:
@@ -87,7 +86,7 @@ def _anchors(rows: np.ndarray, positive: np.ndarray, k: int, anchor_filter: str)
     if anchor_filter == "A":
         everyone = np.arange(positive.size)
         near = _nearest(rows, plus, everyone, k, skip_self=True)
-        return (~positive[near]).any(axis=1)
+        return np.asarray((~positive[near]).any(axis=1))
     return np.ones(plus.size, dtype=bool)
 
 

@@ -11,7 +11,7 @@ The house: lam/2 |f|^2 + mean over pairs. N is the number of pairs, n_pos n_neg 
 | svm-rank | 1/2 |w|^2 + C sum hinge (one query, swapped pairs) | 1 / (C N) |
 | dlib | 1/2 |w|^2 + C mean hinge | 1 / C |
 | roclab | lam/2 |w|^2 + mean hinge, C read as lam | C |
-| knn [SAUC, section 4] | 1/2 |w|^2 + C sum over the N_s near pairs | 1 / (C N_s) |
+| knn [SAUC, Section 4] | 1/2 |w|^2 + C sum over the N_s near pairs | 1 / (C N_s) |
 | sht-authors | r (1 - r) mean square + C/2 |w|^2 | C / (r (1 - r)) |
 """
 

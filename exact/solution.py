@@ -34,7 +34,7 @@ _ADVICE = {
     "raise max_iter or lam.",
     Status.TIME_LIMIT: "The time ran out: the gap shown is valid; raise max_time or lam.",
     Status.INTERRUPTED: "You stopped it: the gap shown is valid for the best point so far.",
-    Status.STALLED: "No further progress in floating point: the gap shown is valid; scale the "
+    Status.STALLED: "The solver makes no further progress: the gap shown is valid; scale the "
     "features to order one, raise lam, or accept this gap.",
 }
 

@@ -87,8 +87,9 @@ def check_matrix(X: object, name: str = "X") -> np.ndarray | sp.csr_matrix:
         the message names the first such row and column.
     """
     if sp.issparse(X):
-        if X.dtype.kind not in "fiub":
-            raise InputError(f"{name} must be a matrix of numbers, not of {X.dtype}")
+        kind = np.dtype(getattr(X, "dtype", object))
+        if kind.kind not in "fiub":
+            raise InputError(f"{name} must be a matrix of numbers, not of {kind}")
         matrix = sp.csr_matrix(X, dtype=float)
         values = matrix.data
     else:

@@ -124,7 +124,7 @@ def threshold_midpoint(
 def threshold_equal_error(
     scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
 ) -> float:
-    """Return where sensitivity equals specificity. [SAUC, section 2, second rule]
+    """Return where sensitivity equals specificity. [SAUC, Section 2, second rule]
 
     The point where the ROC curve meets the diagonal from (0, 1) to (1, 0). The curve is a
     staircase: where it jumps over the diagonal, the threshold is interpolated between the cuts on
@@ -203,7 +203,7 @@ def threshold_for_sensitivity(
 ) -> float:
     """Return the highest cut that still calls this share of the positive rows positive.
 
-    [ScalingUp, section 2.2]. Of all cuts with the wanted sensitivity it has the best specificity.
+    [ScalingUp, Section 2.2]. Of all cuts with the wanted sensitivity it has the best specificity.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def threshold_for_specificity(
 ) -> float:
     """Return the lowest cut that still calls this share of the negative rows negative.
 
-    [ScalingUp, section 2.2]. Of all cuts with the wanted specificity it has the best sensitivity.
+    [ScalingUp, Section 2.2]. Of all cuts with the wanted specificity it has the best sensitivity.
 
     Parameters
     ----------

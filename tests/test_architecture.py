@@ -24,8 +24,8 @@ ROOMS = ("exact", "approx", "validation")  # each may know those to its left
 # What states the problem (open to `approx`) and what solves it (closed: an approximation must
 # never be helped by the answer). A new file in exact/ has to be entered in one of the two.
 STATES = frozenset(
-    """errors parameters rounding compiling spaces kernels gram gram_factor structure structured woodbury
-    nearest_pairs formulation auc losses pairs pair_sums pair_sums_compiled curvature marginals
+    """errors parameters rounding compiling spaces kernels gram gram_factor structure structured
+    woodbury nearest_pairs formulation auc losses pairs pair_sums pair_sums_compiled curvature marginals
     squared_loss row_average support_loss problem scalings witness certificate check_proof solution
     classifier threshold""".split()
 )

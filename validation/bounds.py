@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 
 import numpy as np
 from scipy import stats
@@ -23,8 +22,6 @@ NORMS = ("realised", "1/lam", "2/lam")
 
 RARELY = 1e-3
 """Chance that N_max exceeds what stands for it where no pairs are given."""
-
-_EMPTY: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -57,8 +54,8 @@ class Bound:
     left_side: float | None = None
     limit: float = 1.0
     at_least: float = 0.0
-    alternatives: Mapping[str, float] = field(default=_EMPTY)
-    quantities: Mapping[str, float] = field(default=_EMPTY)
+    alternatives: Mapping[str, float] = field(default_factory=dict)
+    quantities: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property
@@ -181,7 +178,9 @@ def theorem4(
     if pairs is None and N_max is None:
         N_max, tail = often(*approximation.sizes, B)
         notes.append(f"N_max is replaced by {N_max:g}, exceeded with probability {tail:.1g}")
-    N_max = largest_count(approximation, B, pairs) if N_max is None else check_number("N_max", N_max)
+    elif pairs is not None and N_max is None:
+        N_max = largest_count(approximation, B, pairs)
+    N_max = check_number("N_max", N_max)
     C_full, C_drawn, C_projected = _squares(C, lam, norms)
     lam_min, lam_plus = approximation.lam_min, approximation.lam_plus
     formula = Theorem4(
@@ -247,10 +246,8 @@ def count_of(B: int | None, pairs: PairList | None) -> int:
     return int(pairs.i.size)
 
 
-def largest_count(approximation: Approximation, B: int, pairs: PairList | None) -> float:
+def largest_count(approximation: Approximation, B: int, pairs: PairList) -> float:
     """Return N_max of these pairs: how often the row that is drawn most is drawn."""
-    if pairs is None:
-        raise InputError("give N_max or the pairs")
     pairs.check(approximation.positive)
     return float(B * pairs.row_mass(approximation.positive).max())
 

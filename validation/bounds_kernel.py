@@ -1,4 +1,4 @@
-"""What the error bounds of [ScalingUp, section 3.2] ask of a kernel and of its approximation."""
+"""What the error bounds of [ScalingUp, Section 3.2] ask of a kernel and of its approximation."""
 
 from __future__ import annotations
 
@@ -70,7 +70,12 @@ class Approximation:
 
     @classmethod
     def of_landmarks(
-        cls, kernel: Kernel, X: object, landmarks: object, positive: np.ndarray, rcond: float = 1e-12
+        cls,
+        kernel: Kernel,
+        X: object,
+        landmarks: object,
+        positive: np.ndarray,
+        rcond: float = 1e-12,
     ) -> Approximation:
         """Return the Nystrom approximation of these landmarks. [ScalingUp, eq. (11)]
 
@@ -85,8 +90,9 @@ class Approximation:
         rcond : float
             As in `nystrom_map`.
         """
-        rows = check_matrix(X)
-        singular = _repeated(rows) or (isinstance(kernel, Linear) and rows.shape[1] < rows.shape[0])
+        rows: Any = check_matrix(X)
+        low_rank = isinstance(kernel, Linear) and rows.shape[1] < rows.shape[0]
+        singular = low_rank or _repeated(rows)
         features = nystrom_map(kernel, landmarks, rcond).transform(rows)
         return cls(true_space(kernel, rows), features, positive, singular)
 

@@ -16,10 +16,10 @@ the approximation: k_i is then the sum of P k_i (a row of V) and an orthogonal r
     (R2 + Rp l)(2 R2 + Rp l) / (lam B)   and   2 Sp R2 / sqrt(B) + 2 (1 + Rp Sp) sqrt(L / (2B)).
 **(II)** With probability 1 - delta and H = (1 + Rp |f^_P|) sqrt(log(4/delta) / (2B)),
 |U(f^) - U_B(f~_B)| is at most the smaller of
-    H + max(z^2, q) / (2 lam) + (|f^| + |f~_B|)(z + sqrt(q)) / 2   and   H + R sqrt(q)/lam + Rp z/lam.
+    H + max(z^2, q) / (2 lam) + (|f^| + |f~_B|)(z + sqrt(q)) / 2  and  H + (R sqrt(q) + Rp z) / lam.
 
-A priori q is replaced by 2 lam eps_N, |f^| by S, |f^_P| and |f~_B| by Sp. There is no lambda_min and
-no N_max. Solvers that stop early are allowed for: with a dual point of certified gap `gap`,
+A priori q is replaced by 2 lam eps_N, |f^| by S, |f^_P| and |f~_B| by Sp. There is no lambda_min
+and no N_max. Solvers that stop early are allowed for: with a dual point of certified gap `gap`,
 q / (2 lam) becomes q / (2 lam) + gap; with F_B(f~) - p~_B <= eps, z becomes z + sqrt(2 lam eps) in
 (I), which gains eps, and (II) gains Rp sqrt(2 eps / lam). The proof is in `docs/bounds.md`.
 """
@@ -113,10 +113,10 @@ def theorem4_prime(
     Returns
     -------
     Bound
-        Terms: "nystrom"; for (I) "sampling" besides, with both of its forms in `alternatives`; for
-        (II) "hoeffding" and those of the smaller branch, "objectives" and "penalties", or
-        "full change" and "drawn change". "inexact" is what solvers that stopped early cost. From 1
-        on the bound is vacuous: f = 0 has F(0) = 1, and the left side of (II) never exceeds it.
+        Terms: (A) "nystrom"; (I) "sampling" and "nystrom"; (II) "hoeffding" and, of the smaller
+        branch, "objectives" and "penalties", or "full change" and "drawn change"; "inexact" is what
+        solvers that stopped early cost. `alternatives` has the totals of both forms. From 1 on the
+        bound is vacuous: F(0) = 1, and the left side of (II) never exceeds 1.
 
     Raises
     ------
@@ -244,7 +244,7 @@ def _part_1(
         left_side,
         at_least=sum(terms.values()),
         alternatives={form: value + eps + loss.total for form, value in forms.items()},
-        quantities=vars(s),
+        quantities=dict(vars(s)),
         notes=notes,
     )
 
@@ -256,7 +256,7 @@ def fast_form(s: _Sizes, eps: float = 0.0) -> float:
 
 
 def slow_form(s: _Sizes, eps: float = 0.0) -> float:
-    """Return 2 r R2 / sqrt(B) + (2 + Rp (r + Sp)) sqrt(L/(2B)), r = Sp + sqrt(2 eps/lam) >= |f~|."""
+    """Return 2 r R2 / sqrt(B) + (2 + Rp (r + Sp)) sqrt(L/(2B)), r = Sp + sqrt(2 eps / lam)."""
     r = s.Sp + np.sqrt(2 * eps / s.lam)
     tail = (2 + s.Rp * (r + s.Sp)) * np.sqrt(s.L / (2 * s.B))
     return float(2 * r * s.R2 / np.sqrt(s.B) + tail)

@@ -118,20 +118,26 @@ def _ignores_weights(rows: Sequence[CheckRow]) -> str:
 
 def _other_loss(failed: Sequence[CheckRow], loss: str, tol: float) -> str:
     """Compare with the optima of the other losses, which are known too."""
+    solved = {}
     for other in (name for name in LOSSES if name != loss):
-        solved = 0
+        solved[other] = 0
         for row, w in _answered(failed):
             value = upper_value(row.problem, other, w)
             gap = np.inf if value is None else value[1] - row.problem.optimum[other][0]
-            solved += excess(row.problem, other, gap) <= tol
-        if 2 * solved >= len(failed):
-            return f"it minimises the {other} loss: of that it solves {solved} of {len(failed)}."
-    return ""
+            solved[other] += excess(row.problem, other, gap) <= tol
+    best = max(solved, key=lambda other: solved[other])
+    if 2 * solved[best] < len(failed):
+        return ""
+    return f"it minimises the {best} loss: of that it solves {solved[best]} of {len(failed)}."
 
 
 def _other_lam(failed: Sequence[CheckRow], loss: str, tol: float) -> str:
     """Try what may stand in place of lam on a few small problems that tell lams apart."""
-    probes = [row for row in failed if row.problem.y.size <= 100 and row.lower > 0.01]
+    probes = [
+        row
+        for row in failed
+        if row.problem.y.size <= 100 and row.lower > 0.01 and row.excess is not None
+    ]
     probes.sort(key=lambda row: abs(np.log10(row.problem.lam) + 0.5))
     probes = probes[:4]
     if len(probes) < 2:

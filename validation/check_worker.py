@@ -80,7 +80,7 @@ def call(fit: Callable[..., Any], request: dict[str, Any], seed: int) -> Answer:
     weight = request.get("sample_weight")
     extra = {} if weight is None else {"sample_weight": np.array(weight, dtype=float)}
     random.seed(seed)
-    np.random.seed(seed)  # noqa: NPY002 - for solvers that draw from it
+    np.random.seed(seed % 2**32)  # noqa: NPY002 - for solvers that draw from it
     start = time.perf_counter()
     try:
         found = fit(X, y, float(request["lam"]), **extra)
@@ -93,8 +93,8 @@ def call(fit: Callable[..., Any], request: dict[str, Any], seed: int) -> Answer:
 
 
 def read_weights(found: Any, d: int) -> Answer:
-    """Return what a fit gave back as an answer: `coef_` of an object, else itself, of size d."""
-    values = getattr(found, "coef_", found)
+    """Return what a fit gave back as an answer: `coef_` or `w` of an object, else itself."""
+    values = getattr(found, "coef_", getattr(found, "w", found))
     if sp.issparse(values):
         values = values.toarray()
     try:

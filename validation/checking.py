@@ -42,9 +42,9 @@ def check_solver(
     ----------
     fit : function (X, y, lam) -> w, or str
         X is an array (n, d), y an array (n,) of 1 and 0, lam a number. It returns w (d,), or an
-        object with `coef_`. If it has an argument `sample_weight`, the problems with row weights
-        are run too; weights mean repetition. As `"MODULE:FUNCTION"` it is imported by a new
-        interpreter, from the current folder first.
+        object with `coef_` or `w`. If it has an argument `sample_weight`, the problems with row
+        weights are run too; weights mean repetition. As `"MODULE:FUNCTION"` it is imported by a
+        new interpreter, from the current folder first.
     loss : {"hinge", "squared_hinge", "square"}
         The loss that the solver minimises.
     tol : float

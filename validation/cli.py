@@ -20,7 +20,7 @@ def aucert() -> None:
     """Certified AUC maximization: pairwise AUC problems solved with a proof of optimality."""
 
 
-def problem_options(command):  # noqa: ANN001, ANN201
+def problem_options(command):
     """Add the options that say which problem is meant."""
     options = [
         click.option("--target", help="Label column of a file; the last by default, y in npz."),

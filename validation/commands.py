@@ -21,9 +21,9 @@ from ..exact.pairs import AllPairs, PairList
 from ..exact.problem import Ridge
 from ..exact.scalings import CONVENTIONS, lam_from_C
 from ..exact.solving import solve
-from .progress import solver_progress
 from .data_files import read_vector, write_json, write_vector
 from .inputs import Data, open_data, read_pairs
+from .progress import solver_progress
 
 SCHEMA_VERSION = 1
 
@@ -100,7 +100,8 @@ def run_certify(name: str, options: dict[str, Any]) -> None:
         positive=1,
         **_shape(options, pairs),
     )
-    values = _scores(data, options, w) if scores is None else scores
+    values = scores if w is None else _scores(data, options, w)
+    assert values is not None
     document = _common(data, pairs, options, lam) | {
         "method": "auto",
         **{key: value for key, value in dataclasses.asdict(audit).items() if key != "statement"},

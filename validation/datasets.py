@@ -5,9 +5,9 @@
     digits-even        8 x 8 digits, even (891) against odd (906)
     wine               second cultivar (71) against the other two (107)
     iris               versicolor (50) against the other two (100)
-    linear, radial     [ScalingUp, section 4.1]
+    linear, radial     [ScalingUp, Section 4.1]
     xor                [SAUC, Table 1]
-    sparse-mean-shift  [SHT, section IV.A]
+    sparse-mean-shift  [SHT, Section IV.A]
 
 The last four take a number of rows: `linear:5000`.
 """

@@ -23,7 +23,7 @@ _XOR_PARTS = (
 def linear(
     n: int = 5000, seed: int = 0, *, share_pos: float = 0.2, noise_sd: float = 1.0
 ) -> Dataset:
-    """Draw from the linear model [ScalingUp, section 4.1]: y = sign(alpha + x1 + x2 + eps).
+    """Draw from the linear model [ScalingUp, Section 4.1]: y = sign(alpha + x1 + x2 + eps).
 
     x ~ N2(0, I), eps ~ N(0, noise_sd^2), and alpha gives the wanted share of positives in the
     population; the share in the sample varies. y is 0 or 1.
@@ -51,7 +51,7 @@ def linear(
 def radial(
     n: int = 5000, seed: int = 0, *, share_pos: float = 0.2, noise_sd: float = 1.0
 ) -> Dataset:
-    """Draw from the radial model [ScalingUp, section 4.1]: y = sign(alpha + |x|^2 + eps).
+    """Draw from the radial model [ScalingUp, Section 4.1]: y = sign(alpha + |x|^2 + eps).
 
     Arguments, result and errors as in `linear`.
     """
@@ -66,7 +66,7 @@ def _sign_model(model: Model, n: int, seed: int, share_pos: float, noise_sd: flo
     f = X.sum(axis=1) if model == "linear" else np.square(X).sum(axis=1)
     y = (alpha + f + noise_sd * rng.standard_normal(n) > 0.0).astype(np.int64)
     source = (
-        f"generated: {model} model [ScalingUp, section 4.1], {share_pos:g} positive, "
+        f"generated: {model} model [ScalingUp, Section 4.1], {share_pos:g} positive, "
         f"noise {noise_sd:g}, n={n}, seed={seed}"
     )
     return make_dataset(f"{model}:{n}", X, y, source=source)
@@ -146,7 +146,7 @@ def sparse_mean_shift(
     mu: float = 0.3,
     normalize: bool = False,
 ) -> Dataset:
-    """Draw the sparse mean shift [SHT, section IV.A].
+    """Draw the sparse mean shift [SHT, Section IV.A].
 
     Entries are N(0, 1); for the positives, those in a random set S of k_star features are
     N(mu, 1). S is returned as `support`. Rows stand in random order.
@@ -192,7 +192,7 @@ def sparse_mean_shift(
         X = (X - X.mean(axis=0)) / X.std(axis=0)
         X /= np.linalg.norm(X, axis=1, keepdims=True)
     source = (
-        f"generated: sparse mean shift [SHT, section IV.A], n={n}, d={d}, k_star={k_star}, "
+        f"generated: sparse mean shift [SHT, Section IV.A], n={n}, d={d}, k_star={k_star}, "
         f"r={r:g}, mu={mu:g}, seed={seed}{', normalized' if normalize else ''}"
     )
     return make_dataset(f"sparse-mean-shift:{n}", X, y, source=source, support=support)

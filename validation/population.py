@@ -1,4 +1,4 @@
-"""The AUC of the true score under the models of [ScalingUp, section 4.1], by quadrature.
+"""The AUC of the true score under the models of [ScalingUp, Section 4.1], by quadrature.
 
 The model is y = sign(alpha + f(x) + eps) with x ~ N2(0, I) and eps ~ N(0, noise_sd^2), and f is
 x1 + x2 (`linear`) or |x|^2 (`radial`). Only the law of t = f(x) matters: N(0, 2) for the linear
@@ -83,7 +83,7 @@ def _share(law: _Law, alpha: float, noise_sd: float) -> float:
 
 @lru_cache(maxsize=128)
 def offset_for_share(model: Model, share_pos: float = 0.2, noise_sd: float = 1.0) -> float:
-    """Offset alpha at which a wanted share of the responses is positive [ScalingUp, section 4.1].
+    """Offset alpha at which a wanted share of the responses is positive [ScalingUp, Section 4.1].
 
     Solves int Phi((t + alpha) / noise_sd) g(t) dt = share_pos for alpha.
 
@@ -114,7 +114,7 @@ def offset_for_share(model: Model, share_pos: float = 0.2, noise_sd: float = 1.0
 
 @lru_cache(maxsize=128)
 def population_auc(model: Model, share_pos: float = 0.2, noise_sd: float = 1.0) -> float:
-    """AUC of the true score f over the whole population [ScalingUp, section 4.1].
+    """AUC of the true score f over the whole population [ScalingUp, Section 4.1].
 
     P(f(x) > f(x') | y = 1, y' = -1) for independent (x, y) and (x', y'); ties have probability 0.
     The error is below 1e-8 for share_pos in [0.01, 0.99].

@@ -44,15 +44,15 @@ def _one_against_rest(prefix: str, labels: Sequence[int]) -> dict[str, Task]:
 
 _RATIO = "inferred from the printed class ratio [Nonlinear, Table 1]"
 TASKS: dict[str, Task] = {
-    "skin": Task("skin", (1,), "skin against the rest [ScalingUp, section 4.2]"),
+    "skin": Task("skin", (1,), "skin against the rest [ScalingUp, Section 4.2]"),
     "bank": Task(
         "bank_additional_full",
         ("yes",),
-        "yes against no [ScalingUp, section 4.2]; that `duration` is the column dropped is usual, "
+        "yes against no [ScalingUp, Section 4.2]; that `duration` is the column dropped is usual, "
         "not said",
         drop=("duration",),
     ),
-    "accelerometer": Task("accelerometer_gyro", (0,), "standing [ScalingUp, section 4.2]"),
+    "accelerometer": Task("accelerometer_gyro", (0,), "standing [ScalingUp, Section 4.2]"),
     "usps": Task("usps", (0, 1, 2, 3, 4), f"0-4 against 5-9, {_RATIO}"),
     "connect-4": Task("connect4", (1, 0), f"win or draw against loss, {_RATIO}"),
     "magic04": Task("magic04", ("g",), f"majority class, {_RATIO}"),
@@ -64,8 +64,8 @@ TASKS: dict[str, Task] = {
     "diabetes": Task("diabetes", (1,), "diabetic; not said in the paper"),
     "ionosphere": Task("ionosphere", ("g",), "good; not said in the paper"),
     "spectf": Task("spectf", (1,), "abnormal; not said in the paper"),
-    "colon": Task("colon", (1,), "tumour [SHT, section IV.B]"),
-    "leukemia": Task("leukemia", ("ALL",), "lymphoblastic [SHT, section IV.B]"),
+    "colon": Task("colon", (1,), "tumour [SHT, Section IV.B]"),
+    "leukemia": Task("leukemia", ("ALL",), "lymphoblastic [SHT, Section IV.B]"),
     **_one_against_rest("glass", (1, 2, 3, 5, 6, 7)),
     **_one_against_rest("tae", (1, 2, 3)),
 }

@@ -220,9 +220,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m aucert.validation.reference_problems")
     parser.add_argument("--out", required=True, help="the file to write")
     options = parser.parse_args(arguments)
-    text = "".join(generate())
     try:
-        write_atomically(options.out, lambda file: file.write(text.encode("ascii")))
+        write_atomically(
+            options.out, lambda file: file.writelines(piece.encode() for piece in generate())
+        )
     except InputError as error:
         print(f"aucert: {error}", file=sys.stderr)
         return 2

@@ -1,4 +1,4 @@
-"""Claims about incomplete U-statistics [ScalingUp, section 2]: mean, variance, rates in B."""
+"""Claims about incomplete U-statistics [ScalingUp, Section 2]: mean, variance, rates in B."""
 
 from __future__ import annotations
 

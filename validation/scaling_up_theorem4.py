@@ -1,4 +1,4 @@
-"""Claims about Theorem 4 [ScalingUp, section 3.2] as printed, and with its exponent put right."""
+"""Claims about Theorem 4 [ScalingUp, Section 3.2] as printed, and with its exponent put right."""
 
 from __future__ import annotations
 

@@ -132,6 +132,15 @@ def test_the_line_search_lowers_the_objective_and_flattens_its_slope_to_a_tenth(
         assert problem.objective(w + length * step) < problem.objective(w)
 
 
+def test_the_line_search_is_exact_where_the_active_pairs_stay() -> None:
+    # F = 1/2 w^2 + (1 - w / 10)^2 for w < 10, so w = 0.2 / 1.02 is the optimum: from half of it
+    # the slope has halved, and the next trial is the root.
+    problem = linear_problem([[0.0], [0.1]], [0, 1], 1.0, "squared_hinge")
+    w, step = np.zeros(1), np.array([0.1 / 1.02])
+    length = step_length(problem, w, step, np.zeros(2), naive_gradient(problem, w))
+    assert length == pytest.approx(2.0, rel=1e-12)
+
+
 def test_a_step_that_does_not_descend_has_length_zero() -> None:
     problem = cycle_problem()
     gradient = naive_gradient(problem, np.zeros(2))
@@ -179,6 +188,18 @@ def test_the_printed_gradient_is_not_believed() -> None:
     assert printed_objective(literal.w) > 2.8
     best = TruncatedNewton().solve(cycle_problem(5.0))
     np.testing.assert_allclose(literal.w, best.w, rtol=1e-3)
+
+
+def test_the_printed_gradient_decides_when_the_printed_method_stops() -> None:
+    loose, tight = (
+        TruncatedNewton(tol=tol, paper_literal=True).solve(cycle_problem()) for tol in (1e-3, 1e-9)
+    )
+    assert loose.status == tight.status == Status.STALLED
+    for solution, tol in ((loose, 1e-3), (tight, 1e-9)):
+        true, w = naive_gradient(cycle_problem(), solution.w), solution.w
+        printed = CYCLE_LAM * w + (true - CYCLE_LAM * w) / 2
+        gap = float(printed @ printed) / (2 * CYCLE_LAM)
+        assert 1e-4 * tol < gap / solution.certificate.primal <= 0.1 * tol
 
 
 # The solver's manners.
@@ -234,6 +255,16 @@ def test_rounding_ends_it_where_no_tolerance_does() -> None:
         solution = TruncatedNewton(tol=1e-30).solve(squared_hinge(random_case(seed)))
         assert solution.n_iter < 60
         assert solution.certificate.reaches(1e-11)
+
+
+@pytest.mark.parametrize("seed", [81, 103, 143])
+def test_features_out_of_scale_end_it_too(seed: int) -> None:
+    # Here the gap at which only rounding moves is above the gap that is asked for.
+    case = random_case(seed)
+    case = replace(case, X=1e4 * case.X, lam=1e-6 * case.lam)
+    solution = TruncatedNewton(tol=1e-15).solve(squared_hinge(case))
+    assert solution.n_iter < 60 and solution.status == Status.STALLED
+    assert solution.certificate.gap <= 1e-11 * solution.certificate.primal
 
 
 def test_the_limits_of_iterations_and_time_are_kept_and_said() -> None:

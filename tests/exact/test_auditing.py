@@ -23,6 +23,7 @@ def test_the_gap_is_the_true_distance_to_the_optimum(data, loss):
     best = solve(X, y, 1e-2, loss=loss, tol=1e-11)
     w = best.w + np.array([0.1, -0.2, 0.05])
     audit = certify(X, y, 1e-2, w=w, loss=loss)
+    assert audit.primal is not None and audit.radius is not None
     assert audit.gap == pytest.approx(audit.primal - best.certificate.primal, rel=1e-6)
     assert audit.radius >= np.linalg.norm(w - best.w)
 
@@ -31,6 +32,7 @@ def test_without_refining_the_gap_is_valid_but_looser(data):
     X, y = data
     w = np.array([0.3, 0.1, 0.0])
     tight, loose = certify(X, y, 1e-2, w=w), certify(X, y, 1e-2, w=w, refine=False)
+    assert loose.gap is not None and tight.gap is not None
     assert loose.gap >= tight.gap - tight.rounding - loose.rounding
     assert loose.dual <= solve(X, y, 1e-2).certificate.primal
 
@@ -46,7 +48,7 @@ def test_scores_in_the_span_give_the_gap_of_their_weights(data):
     w = np.array([0.3, 0.1, 0.2])
     of_w, of_scores = certify(X, y, 0.1, w=w), certify(X, y, 0.1, scores=X @ w + 4.0)
     assert of_scores.gap == pytest.approx(of_w.gap, rel=1e-9)
-    assert of_scores.residual < 1e-12
+    assert of_scores.residual is not None and of_scores.residual < 1e-12
 
 
 def test_sparse_scores_in_the_span_give_the_gap_too(data):
@@ -60,7 +62,7 @@ def test_scores_outside_the_class_get_a_lower_bound_and_no_gap(data):
     X, y = data
     audit = certify(X, y, 0.1, scores=np.sin(9 * X[:, 0]))
     assert audit.gap is None and audit.primal is None and audit.radius is None
-    assert audit.residual > 1e-3
+    assert audit.residual is not None and audit.residual > 1e-3
     assert audit.dual == pytest.approx(solve(X, y, 0.1).certificate.primal, rel=1e-8)
     assert audit.statement.startswith("Not in this model class: no gap")
 

@@ -15,7 +15,7 @@ from aucert.exact.solving import solve
 
 FORMS = [("teaching", "cvxpy"), ("lifted", "cvxpy"), ("lifted", "direct")]
 REACHED = {"CLARABEL": 1e-7, "ECOS": 1e-4, "OSQP": 1e-2}
-"""Relative gaps that each solver is expected to reach unaided: they differ, and that is the point."""
+"""Relative gaps that each solver reaches unaided: they differ, and that is the point."""
 
 
 def small(seed: int = 0, n: int = 24, d: int = 3):

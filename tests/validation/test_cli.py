@@ -144,9 +144,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("arguments", "words"), BAD, ids=lambda value: str(value)[:60])
-def test_bad_input_gets_one_sentence_and_exit_status_2(
-    capsys, tmp_path, table, arguments, words
-):
+def test_bad_input_gets_one_sentence_and_exit_status_2(capsys, tmp_path, table, arguments, words):
     files = {
         "table": table,
         "folder": tmp_path / "folder.csv",
@@ -175,9 +173,7 @@ def test_bad_input_gets_one_sentence_and_exit_status_2(
 
 def test_a_failing_run_leaves_nothing_half_written(capsys, table, tmp_path):
     out = tmp_path / "out"
-    status, _, _ = run(
-        capsys, "solve", table, "--lam", 1, "--out", out, "--method", "newton"
-    )
+    status, _, _ = run(capsys, "solve", table, "--lam", 1, "--out", out, "--method", "newton")
     assert status == 2
     assert not out.exists()
 

@@ -52,7 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     print(f"loss + marginals + pull over all pairs, d = {options.features}, CPU time, best of 5;")
     print("x = one X@w + one argsort + one X'g at the same size in the same run")
-    print(f"{'n':>9} {'pairs':>16} {'loss':>14} {'form':>9} {'ms':>10} {'yardstick ms':>13} {'x':>6}")
+    print(
+        f"{'n':>9} {'pairs':>16} {'loss':>14} {'form':>9} {'ms':>10} {'yardstick ms':>13} {'x':>6}"
+    )
     for n in options.sizes:
         for loss, form in (("hinge", "numpy"), ("hinge", "compiled"), ("squared_hinge", "numpy")):
             spent, unit = measure(n, options.features, form, loss)
