@@ -50,3 +50,15 @@ __all__ = [
 
 # scikit-learn is heavy: import it only when it is asked for.
 _LAZY = {"ROCSVM": ".estimators", "SAUCSVM": ".estimators"}
+
+
+def __getattr__(name: str) -> object:
+    if name in _LAZY:
+        from importlib import import_module
+
+        return getattr(import_module(_LAZY[name], __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -25,9 +25,9 @@ ROOMS = ("exact", "approx", "validation")  # each may know those to its left
 # never be helped by the answer). A new file in exact/ has to be entered in one of the two.
 STATES = frozenset(
     """errors parameters rounding compiling spaces kernels gram gram_factor structure structured
-    woodbury nearest_pairs formulation auc losses pairs pair_sums pair_sums_compiled curvature marginals
-    squared_loss row_average support_loss problem scalings witness certificate check_proof solution
-    classifier threshold""".split()
+    woodbury nearest_pairs formulation auc losses pairs pair_sums pair_sums_compiled curvature
+    marginals squared_loss row_average support_loss problem scalings witness certificate
+    check_proof solution classifier threshold""".split()
 )
 SOLVES = frozenset(
     """qp qp_backends cutting_plane newton line_search window active_pairs polish solving

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 
@@ -224,7 +225,7 @@ def prepare(
         If a gap above `tol` is left.
     """
     mask, _, _ = split_labels(y, positive)
-    points = uniform(X, landmarks, seed).rows if isinstance(landmarks, int) else landmarks
+    points = uniform(X, int(landmarks), seed).rows if isinstance(landmarks, Integral) else landmarks
     approximation = Approximation.of_landmarks(kernel, X, points, mask)
     if not isinstance(approximation.truth, Gram):
         raise InputError("the experiment solves the full kernel problem: take fewer rows")
@@ -268,7 +269,7 @@ def approximation_errors(
     check_count("n_draws", n_draws)
     experiment = prepare(X, y, kernel, lam, landmarks, seed, tol)
     rng = np.random.default_rng([seed, 1])
-    sizes = [B] if isinstance(B, int) else list(B)
+    sizes = [int(B)] if isinstance(B, Integral) else list(B)
     return [experiment.draw(b, rng, delta, realised) for b in sizes for _ in range(n_draws)]
 
 

@@ -57,15 +57,16 @@ def likely_causes(rows: Sequence[CheckRow], loss: str, tol: float) -> tuple[str,
     failed = [row for row in rows if row.verdict == "fail" and row.w is not None]
     if not failed:
         return ()
-    found = [
-        _stays_at_zero(rows),
-        _ignores_lam(rows),
-        _wrong_sign(failed, loss, tol),
-        _ignores_weights(rows),
-    ]
-    for look in (_other_loss, _other_lam):
-        if not any(found):
-            found.append(look(failed, loss, tol))
+    with np.errstate(all="ignore"):  # the weights may be anything
+        found = [
+            _stays_at_zero(rows),
+            _ignores_lam(rows),
+            _wrong_sign(failed, loss, tol),
+            _ignores_weights(rows),
+        ]
+        for look in (_other_loss, _other_lam):
+            if not any(found):
+                found.append(look(failed, loss, tol))
     if not any(found):
         found += [_units(rows), _stopped_early(failed)]
     return tuple(sentence for sentence in found if sentence)
@@ -198,6 +199,6 @@ def _stopped_early(failed: Sequence[CheckRow]) -> str:
     if far:
         return ""
     return (
-        f"every answer is near its optimum, but {len(failed)} are not within the tolerance: it "
-        "may stop too early, or leave a term out."
+        "every answer is near its optimum (within a tenth of it, or of F(0) = 1), but "
+        f"{len(failed)} not within the tolerance: it may stop too early, or leave a small term out."
     )

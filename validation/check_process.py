@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import selectors
@@ -168,6 +169,7 @@ class OwnProcess:
 def _redirect(output: int) -> None:
     """Read nothing from the terminal, and print into `output`, whoever prints."""
     empty = os.open(os.devnull, os.O_RDONLY)
+    faulthandler.disable()  # it may hold another way to the terminal
     for source, target in ((empty, 0), (output, 1), (output, 2)):
         os.dup2(source, target)
     sys.stdin = open(0, closefd=False)  # noqa: SIM115

@@ -1,4 +1,4 @@
-"""The command line: `aucert validate | solve | certify`.
+"""The command line: `aucert validate | solve | certify | check-solver`.
 
 Results go to standard output, everything else to standard error. Exit status 0; 1 exactly when a
 verdict differs from the expected one; 2 for bad input, with one line that says what to do.
@@ -105,6 +105,23 @@ def validate(**options: object) -> None:
     from .commands_validate import run_validate
 
     sys.exit(run_validate(options))
+
+
+@aucert.command("check-solver")
+@click.argument("solver", metavar="MODULE:FUNCTION", required=False)
+@click.option("--loss", type=click.Choice(["hinge", "squared_hinge", "square"]), default="hinge")
+@click.option("--tol", type=float, default=1e-3, show_default=True, help="Relative excess.")
+@click.option("--max-time", type=float, default=60.0, show_default=True, help="Seconds a problem.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--only", multiple=True, metavar="NAME", help="Of problems or data; repeatable.")
+@click.option("--list", "list_only", is_flag=True, help="List the problems and stop.")
+@click.option("--out", type=click.Path(), help="Folder for check-solver.json and .txt.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")
+def check_solver(**options: object) -> None:
+    """Run somebody's fit(X, y, lam) -> w over problems whose optima are proved."""
+    from .commands_check import run_check_solver
+
+    sys.exit(run_check_solver(options))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

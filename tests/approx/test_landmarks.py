@@ -197,8 +197,8 @@ def test_pivots_explain_more_than_uniform_landmarks_where_a_cluster_is_rare() ->
     kernel = Gaussian(1.0)
     K = kernel(rare, rare)
 
-    def unexplained(index: np.ndarray | None) -> float:
-        S = index
+    def unexplained(S: np.ndarray | None) -> float:
+        assert S is not None
         return float(np.trace(K - K[:, S] @ np.linalg.pinv(K[np.ix_(S, S)], 1e-12) @ K[S]))
 
     pivots = [unexplained(pivoted(rare, 10, kernel, s).index) for s in range(10)]

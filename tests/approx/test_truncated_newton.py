@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import naive
+from aucert.approx import truncated_newton
 from aucert.approx.truncated_newton import TruncatedNewton, step_length
 from aucert.exact.certificate import Certificate, Witness
 from aucert.exact.curvature import curvature
@@ -16,30 +17,14 @@ from aucert.exact.losses import HINGE, SQUARED_HINGE
 from aucert.exact.newton import Newton
 from aucert.exact.pairs import AllPairs, PairList
 from aucert.exact.problem import Problem, Ridge, linear_problem
-from aucert.exact.scalings import lam_from_C
 from aucert.exact.solution import Status, Step
 from aucert.exact.spaces import Rows
 from problems import Case, random_case
 from reference import reference_optimum
 
-# Four rows on which full Newton steps cycle; [Nonlinear, eq. (5)] with p = 2 and C = 10.
-CYCLE_X = np.array([[3.0, 1.0], [-4.0, 4.0], [-4.0, 3.0], [2.0, 1.0]])
-CYCLE_Y = [1, 1, 0, 0]
-CYCLE_LAM = lam_from_C(10.0, 4, "nonlinear-2")
-
 
 def squared_hinge(case: Case) -> Problem:
     return Problem(Rows(case.X), case.positive, case.pairs, SQUARED_HINGE, Ridge(case.lam))
-
-
-def cycle_problem(C: float = 10.0) -> Problem:
-    return linear_problem(CYCLE_X, CYCLE_Y, lam_from_C(C, 4, "nonlinear-2"), "squared_hinge")
-
-
-def printed_objective(w: np.ndarray, C: float = 10.0) -> float:
-    """Return 1/2 |w|^2 + C sum hinge^2 on the four rows, a sum and not a mean."""
-    margins = (CYCLE_X[:2, None] - CYCLE_X[None, 2:]) @ w
-    return float(w @ w) / 2 + C * float((np.maximum(0, 1 - margins) ** 2).sum())
 
 
 @pytest.mark.parametrize("seed", range(100))
@@ -142,64 +127,10 @@ def test_the_line_search_is_exact_where_the_active_pairs_stay() -> None:
 
 
 def test_a_step_that_does_not_descend_has_length_zero() -> None:
-    problem = cycle_problem()
-    gradient = naive_gradient(problem, np.zeros(2))
-    assert step_length(problem, np.zeros(2), gradient, np.zeros(4), gradient) == 0.0
-
-
-# What is printed.
-
-
-def test_full_steps_cycle_with_period_three_on_four_rows() -> None:
-    problem = cycle_problem()
-    full = TruncatedNewton(forcing=1e-12, line_search=False, max_iter=60)
-    solution = full.solve(problem)
-    values = [step.primal / CYCLE_LAM for step in solution.history]
-    np.testing.assert_allclose(values[-3:], values[-6:-3], rtol=1e-9)
-    np.testing.assert_allclose(sorted(values[-3:]), [3.02653, 4.59846, 461.2925], rtol=1e-5)
-    assert solution.status == Status.ITERATION_LIMIT
-    assert solution.certificate.primal / CYCLE_LAM == pytest.approx(values[-1], rel=1e-9)
-
-
-def test_the_line_search_ends_the_cycle_at_the_optimum() -> None:
-    solution = TruncatedNewton(tol=1e-12, forcing=1e-12).solve(cycle_problem())
-    assert solution.certificate.reaches(1e-10)
-    assert printed_objective(solution.w) == pytest.approx(2.570228, abs=5e-7)
-    assert solution.certificate.primal / CYCLE_LAM == pytest.approx(printed_objective(solution.w))
-    values = [step.primal for step in solution.history]
-    assert values == sorted(values, reverse=True)
-
-
-@pytest.mark.parametrize("seed", [0, 3, 5, 13])
-def test_the_printed_gradient_converges_to_the_optimum_for_half_of_c(seed: int) -> None:
-    problem = replace(squared_hinge(random_case(seed)), penalty=Ridge(0.1))
-    literal = TruncatedNewton(tol=1e-12, paper_literal=True, max_iter=500).solve(problem)
-    half = TruncatedNewton(tol=1e-12).solve(replace(problem, penalty=Ridge(0.2)))
-    right = TruncatedNewton(tol=1e-12).solve(problem)
-    np.testing.assert_allclose(literal.w, half.w, atol=1e-5 * float(np.linalg.norm(half.w)))
-    assert np.linalg.norm(literal.w - right.w) > 1e-2 * np.linalg.norm(right.w)
-    assert literal.n_iter > right.n_iter
-
-
-def test_the_printed_gradient_is_not_believed() -> None:
-    literal = TruncatedNewton(paper_literal=True, max_iter=500).solve(cycle_problem())
-    assert literal.status == Status.STALLED  # its own gradient is zero
-    assert literal.certificate.relative_gap is not None and literal.certificate.relative_gap > 0.05
-    assert printed_objective(literal.w) > 2.8
-    best = TruncatedNewton().solve(cycle_problem(5.0))
-    np.testing.assert_allclose(literal.w, best.w, rtol=1e-3)
-
-
-def test_the_printed_gradient_decides_when_the_printed_method_stops() -> None:
-    loose, tight = (
-        TruncatedNewton(tol=tol, paper_literal=True).solve(cycle_problem()) for tol in (1e-3, 1e-9)
-    )
-    assert loose.status == tight.status == Status.STALLED
-    for solution, tol in ((loose, 1e-3), (tight, 1e-9)):
-        true, w = naive_gradient(cycle_problem(), solution.w), solution.w
-        printed = CYCLE_LAM * w + (true - CYCLE_LAM * w) / 2
-        gap = float(printed @ printed) / (2 * CYCLE_LAM)
-        assert 1e-4 * tol < gap / solution.certificate.primal <= 0.1 * tol
+    problem = squared_hinge(random_case(4))
+    w = np.zeros(problem.space.dim)
+    gradient = naive_gradient(problem, w)
+    assert step_length(problem, w, gradient, np.zeros(problem.n), gradient) == 0.0
 
 
 # The solver's manners.
@@ -267,6 +198,13 @@ def test_features_out_of_scale_end_it_too(seed: int) -> None:
     assert solution.certificate.gap <= 1e-11 * solution.certificate.primal
 
 
+def test_it_goes_on_while_the_objective_falls_though_the_gradient_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(truncated_newton, "PATIENCE", 3)
+    assert TruncatedNewton().solve(squared_hinge(random_case(78))).status == Status.CERTIFIED
+
+
 def test_the_limits_of_iterations_and_time_are_kept_and_said() -> None:
     problem = squared_hinge(random_case(4))
     short = TruncatedNewton(tol=1e-12, max_iter=2).solve(problem)
@@ -290,7 +228,7 @@ def test_an_interrupt_returns_the_best_point_so_far() -> None:
 
 
 def test_other_losses_and_spaces_are_refused() -> None:
-    problem = cycle_problem()
+    problem = linear_problem(np.eye(4)[:, :2], [0, 1, 0, 1], 1.0, SQUARED_HINGE)
     with pytest.raises(InputError, match="squared hinge, not hinge"):
         TruncatedNewton().solve(replace(problem, loss=HINGE))
     with pytest.raises(InputError, match="needs rows"):

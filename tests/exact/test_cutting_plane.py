@@ -11,7 +11,7 @@ from aucert.exact.cutting_plane import CuttingPlane, combined_witness
 from aucert.exact.line_search import best_on_segment
 from aucert.exact.pairs import AllPairs, PairList
 from aucert.exact.problem import Problem, linear_problem
-from aucert.exact.solution import Status
+from aucert.exact.solution import Status, Step
 from aucert.exact.window import Window, open_window
 
 RNG = np.random.default_rng(0)
@@ -108,3 +108,17 @@ def test_the_line_search_returns_the_best_of_a_grid(seed: int) -> None:
 def test_osqp_may_do_the_master_problem() -> None:
     solution = CuttingPlane(backend="OSQP", tol=1e-3, finish_from=0).solve(problem_of("all", 0.1))
     assert solution.certificate.reaches(1e-3)
+
+
+def test_a_run_without_progress_stops_and_says_so() -> None:
+    """lam / |x|^2 = 1e-14: if floating point is at its end, hundreds of cuts will not help."""
+    rows, y = np.random.default_rng(0).normal(size=(30, 3)) * 1e6, np.arange(30) % 3 == 0
+    gaps: list[float] = []
+
+    def watch(step: Step) -> None:
+        gaps.append(step.gap)
+        stuck = len(gaps) > 200 and gaps[-1] > 0.99 * gaps[-150]
+        assert not stuck, f"150 cuts without progress at a gap of {step.gap:g}, and still cutting"
+
+    solution = CuttingPlane().solve(linear_problem(rows, y, 1e-2), callback=watch)
+    assert solution.status in (Status.CERTIFIED, Status.STALLED)

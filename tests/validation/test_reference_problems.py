@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -170,3 +171,11 @@ def test_rounding_goes_outwards_and_stays_there_as_a_double(value: Fraction) -> 
     low, high = float(rounded(value, ROUND_FLOOR)), float(rounded(value, ROUND_CEILING))
     assert Fraction(low) < value < Fraction(high)
     assert high - low < 2e-11 * high
+
+
+def test_the_page_lists_every_problem_with_what_it_tests() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "check-your-solver.md").read_text()
+    assert f"{len(PROBLEMS)} small reference problems" in page
+    for recipe in RECIPES:
+        lams = ", ".join(f"{lam:g}" for lam in recipe.lams)
+        assert f"| `{recipe.name}` | {recipe.tests} | {recipe.rows} | {lams} |" in page
