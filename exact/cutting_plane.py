@@ -26,6 +26,10 @@ from .solution import Callback, Recorder, Solution, Status
 from .spaces import Rows
 
 
+PATIENCE = 60
+"""Cuts after which idle cuts are dropped, and without a tenth of progress the run ends."""
+
+
 @dataclass(frozen=True)
 class CuttingPlane:
     """Solve a hinge problem by cutting planes.
@@ -79,7 +83,7 @@ class CuttingPlane:
         finish_at = self.finish_from if isinstance(problem.space, Rows) else 0.0
         w = recorder.best_w
         assert w is not None
-        reason = Status.ITERATION_LIMIT
+        reason, gap_then = Status.ITERATION_LIMIT, np.inf
         for k in range(self.max_iter):
             bundle.cut(w)
             theta, dual = bundle.master(recorder.best_primal)
@@ -99,6 +103,13 @@ class CuttingPlane:
             if recorder.out_of_time:
                 reason = Status.TIME_LIMIT
                 break
+            if k % PATIENCE == PATIENCE - 1:
+                bundle.drop_idle()
+                gap = recorder.best_primal - recorder.best_dual
+                if gap > 0.9 * gap_then:
+                    reason = Status.STALLED
+                    break
+                gap_then = gap
             # The window also helps long before the bundle is near, so look now and then.
             if finish_at and (recorder.near(finish_at) or k % 40 == 39):
                 reason, finish_at = self._finish(problem, recorder, finish_at)
@@ -129,6 +140,7 @@ class _Bundle:
         self.pulls: list[np.ndarray] = []
         self.masses: list[float] = []
         self.gram = np.zeros((0, 0))
+        self.idle_since: list[int] = []
 
     def cut(self, w: np.ndarray) -> None:
         """Add the plane at `w`."""
@@ -144,6 +156,7 @@ class _Bundle:
         self.made_at.append(w)
         self.pulls.append(pull)
         self.masses.append(sums.conjugate)
+        self.idle_since.append(0)
 
     def master(self, primal: float) -> tuple[np.ndarray, float]:
         """Return the best weights of the cuts (they add up to at most one) and their dual value.
@@ -160,8 +173,20 @@ class _Bundle:
         answer = solve_qp(P, -mass / unit, A, low, high, self.backend, tol)
         theta = np.maximum(np.nan_to_num(answer.x), 0.0)
         theta /= max(theta.sum(), 1.0)
+        self.idle_since = [
+            0 if x > 1e-9 else idle + 1 for x, idle in zip(theta, self.idle_since, strict=True)
+        ]
         dual = float(mass @ theta) - float(theta @ self.gram @ theta) / (2 * self.problem.lam)
         return theta, dual
+
+    def drop_idle(self, patience: int = 30) -> None:
+        """Forget the cuts that no master has used for `patience` rounds."""
+        kept = [k for k, idle in enumerate(self.idle_since) if idle < patience]
+        self.made_at = [self.made_at[k] for k in kept]
+        self.pulls = [self.pulls[k] for k in kept]
+        self.masses = [self.masses[k] for k in kept]
+        self.idle_since = [self.idle_since[k] for k in kept]
+        self.gram = self.gram[np.ix_(kept, kept)]
 
     def point(self, theta: np.ndarray) -> np.ndarray:
         """Return the w that belongs to the weights `theta`."""

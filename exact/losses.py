@@ -7,7 +7,7 @@ dual part ``dual(alpha) = -loss*(-alpha)``: for every feasible alpha, Fenchel's 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -47,7 +47,7 @@ class Hinge:
     [ScalingUp, eq. (4); SAUC, eq. (2)]
     """
 
-    name: str = "hinge"
+    name: str = field(default="hinge", init=False)
 
     def value(self, t: np.ndarray) -> np.ndarray:
         """Return max(0, 1 - t)."""
@@ -75,7 +75,7 @@ class SquaredHinge:
     [Nonlinear, eq. (5)], p = 2.
     """
 
-    name: str = "squared_hinge"
+    name: str = field(default="squared_hinge", init=False)
 
     def value(self, t: np.ndarray) -> np.ndarray:
         """Return max(0, 1 - t)^2."""
@@ -101,7 +101,7 @@ class Square:
     [SHT, eq. (3)]
     """
 
-    name: str = "square"
+    name: str = field(default="square", init=False)
 
     def value(self, t: np.ndarray) -> np.ndarray:
         """Return (1 - t)^2."""

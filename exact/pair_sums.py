@@ -137,7 +137,7 @@ def square_sides(
 
     [SHT, Prop. 1]: the mean over pairs is a function of the class means and variances.
     """
-    mass_t, mass_b = weight_t.sum(), weight_b.sum()
+    mass_t, mass_b = weight_t.sum(dtype=np.longdouble), weight_b.sum(dtype=np.longdouble)
     mean_t, mean_b = (weight_t * t).sum() / mass_t, (weight_b * b).sum() / mass_b
     spread_t = (weight_t * (t - mean_t) ** 2).sum() / mass_t
     spread_b = (weight_b * (b - mean_b) ** 2).sum() / mass_b

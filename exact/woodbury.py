@@ -58,9 +58,7 @@ def middle(
     if route not in ROUTES:
         raise InputError(f"unknown route {route!r}: choose one of {', '.join(ROUTES)}")
     if route == "root":
-        Q = scatter.root()
-        M = np.eye(Q.shape[1]) + structure * Q.T @ K @ Q
-        half = scipy.linalg.solve_triangular(scipy.linalg.cholesky(M, lower=True), Q.T, lower=True)
+        half = _half(K, scatter, structure, np.eye(K.shape[0]))
         return structure * half.T @ half
     R = scatter.times(np.eye(K.shape[0]))
     inside = R + structure * R @ K @ R
@@ -88,8 +86,21 @@ def deformed_gram(
     Differs from the paper: 1. a root or pseudo-inverse where the printed inverse does not exist.
     2. Formed from n x n matrices; from the pair matrices K^+ - K^- it would cost O(n^5).
     """
-    G = K - K @ middle(K, scatter, structure, route, paper_literal) @ K
+    if route == "root":
+        structure = check_structure(structure)
+        half = _half(K, scatter, structure, K)  # fewer digits cancel than with `middle`
+        G = K - structure * half.T @ half
+    else:
+        G = K - K @ middle(K, scatter, structure, route, paper_literal) @ K
     return (G + G.T) / 2
+
+
+def _half(K: np.ndarray, scatter: Scatter, structure: float, right: np.ndarray) -> np.ndarray:
+    """Return L^{-1} Q'right with Q Q' = R and L L' = I + structure Q'K Q."""
+    Q = scatter.root()
+    M = np.eye(Q.shape[1]) + structure * Q.T @ K @ Q
+    lower = scipy.linalg.cholesky((M + M.T) / 2, lower=True)
+    return scipy.linalg.solve_triangular(lower, Q.T @ right, lower=True)
 
 
 def direct_gram(features: np.ndarray, scatter: Scatter, structure: float) -> np.ndarray:
@@ -127,8 +138,10 @@ def sauc_scores(
     paper_literal : bool
         Leave the factor out, as printed.
     """
+    structure = check_structure(structure)
     if not paper_literal:
-        return beta @ columns - beta @ K @ middle(K, scatter, structure) @ columns
+        half = _half(K, scatter, structure, np.column_stack([K @ beta, columns]))
+        return beta @ columns - structure * half[:, 0] @ half[:, 1:]
     R = scatter.times(np.eye(K.shape[0]))
     inverse = np.linalg.pinv(R + structure * R @ K @ R, hermitian=True, rcond=1e-12)
     return beta @ columns - beta @ K @ R @ inverse @ R @ columns

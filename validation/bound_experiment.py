@@ -119,7 +119,7 @@ class Experiment:
         realised : bool
             Also solve f^_B, for Theorem 4 with the realised norms.
         """
-        pairs = draw_pairs(self.full.positive, B, seed)
+        pairs = draw_pairs(self.full.positive, B, seed, merge=True)
         drawn = Problem(self.projected.space, self.full.positive, pairs, HINGE, Ridge(self.lam))
         found = certified(drawn, self.tol)
         U = self.full.sums(self.full.space.scores(self.f.w)).value
@@ -128,7 +128,7 @@ class Experiment:
         excess = self.projected.objective(found.w) - self.f.certificate.primal
         norms = self._norms(found, pairs if realised else None)
         bounds = self._corrected(B, delta, norms, error, excess)
-        bounds |= self._printed(pairs, delta, norms, error)
+        bounds |= self._printed(B, pairs, delta, norms, error)
         return Draw(B, error, excess, self.nystrom, bounds)
 
     def _norms(self, found: Solution, pairs: PairList | None) -> Norms:
@@ -170,7 +170,7 @@ class Experiment:
         }
 
     def _printed(
-        self, pairs: PairList, delta: float, norms: Norms, error: float
+        self, B: int, pairs: PairList, delta: float, norms: Norms, error: float
     ) -> dict[str, Bound]:
         readings: dict[str, dict[str, object]] = {PRINTED: {}, REPAIRED: {"power": 2.5}}
         if norms.drawn is not None:
@@ -179,6 +179,7 @@ class Experiment:
             name: theorem4(
                 self.approximation,
                 self.lam,
+                B,
                 pairs=pairs,
                 delta=delta,
                 left_side=error,
@@ -269,7 +270,7 @@ def approximation_errors(
     check_count("n_draws", n_draws)
     experiment = prepare(X, y, kernel, lam, landmarks, seed, tol)
     rng = np.random.default_rng([seed, 1])
-    sizes = [int(B)] if isinstance(B, Integral) else list(B)
+    sizes: list[int] = np.atleast_1d(B).tolist()
     return [experiment.draw(b, rng, delta, realised) for b in sizes for _ in range(n_draws)]
 
 

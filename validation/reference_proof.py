@@ -62,7 +62,7 @@ class ExactProblem:
         minus, b, at_minus = side(0)
         return cls(plus, minus, a, b, at_plus, at_minus, Fraction(lam), loss)
 
-    def primal(self, w: Iterable[float]) -> Fraction:
+    def primal(self, w: Iterable[float | Fraction]) -> Fraction:
         """Return F(w): an upper bound of the optimum."""
         point = fractions(w)
         return self._sums(point)[0] + self.lam / 2 * dot(point, point)
@@ -73,7 +73,7 @@ class ExactProblem:
         For the squared losses: sum c (alpha - alpha^2 / 4) is sum u less the mean loss at w.
         """
         loss, u, v = self._sums(fractions(w))
-        g = self._pull(u, v)
+        g = self.pull(u, v)
         return sum(u, ZERO) - loss - dot(g, g) / (2 * self.lam)
 
     def dual_of_marginals(self, c: np.ndarray) -> Fraction:
@@ -83,8 +83,12 @@ class ExactProblem:
         """
         u = fractions(np.maximum(c[self.at_plus], 0.0))
         v = fractions(np.maximum(-c[self.at_minus], 0.0))
+        return self.dual_of_sides(u, v)
+
+    def dual_of_sides(self, u: Vector, v: Vector) -> Fraction:
+        """Return the same for the marginals of the rows in `plus` and in `minus`."""
         flow = largest_flow(u, v, self.a, self.b)
-        g = self._pull(u, v)
+        g = self.pull(u, v)
         reach = root_above(max(dot(row, row) for row in [*self.plus, *self.minus]))
         slip = reach * (sum(u, ZERO) + sum(v, ZERO) - 2 * flow)
         paid = dot(g, g) + 2 * root_above(dot(g, g)) * slip + slip**2
@@ -110,7 +114,8 @@ class ExactProblem:
             v.append(2 * bj * (sj * mass[k] - first[k]))
         return loss, u, v
 
-    def _pull(self, u: Vector, v: Vector) -> Vector:
+    def pull(self, u: Vector, v: Vector) -> Vector:
+        """Return sum_i u_i x_i - sum_j v_j x_j."""
         plus, minus = zip(*self.plus, strict=True), zip(*self.minus, strict=True)
         return [dot(p, u) - dot(q, v) for p, q in zip(plus, minus, strict=True)]
 
@@ -131,9 +136,9 @@ def largest_flow(u: Vector, v: Vector, a: Vector, b: Vector) -> Fraction:
     return least
 
 
-def fractions(values: Iterable[float]) -> Vector:
+def fractions(values: Iterable[float | Fraction]) -> Vector:
     """Return the doubles as fractions, exactly."""
-    return [Fraction(float(value)) for value in values]
+    return [v if isinstance(v, Fraction) else Fraction(float(v)) for v in values]
 
 
 def dot(p: Sequence[Fraction], q: Sequence[Fraction]) -> Fraction:

@@ -167,6 +167,11 @@ def test_no_relative_gap_where_the_primal_is_lost_in_rounding() -> None:
     assert found.relative_gap is None and found.reaches(1e-6)
 
 
+def test_a_tolerance_below_the_rounding_is_not_reached() -> None:
+    found = Certificate.from_bounds(1.0, 1.0 - 1e-12, 1e-6, 1.0)
+    assert not found.reaches(1e-9) and found.reaches(1e-5)
+
+
 def test_radius_includes_the_rounding() -> None:
     assert Certificate.from_bounds(1.0, 0.75, 0.25, 4.0).radius == pytest.approx(0.5)
 

@@ -200,11 +200,11 @@ def test_primal_dual_and_gap(seed: int, loss: str, listed: bool) -> None:
     assert abs(Fraction(found.primal) - Fraction(found.dual) - primal + dual) <= found.rounding
 
 
-@pytest.mark.parametrize("size", [1e4, 1e7, 1e9])
+@pytest.mark.parametrize("size", [1e4, 1e7, 1e9, 1e12])
 def test_primal_where_the_kernel_matrix_cancels(size: float) -> None:
     """Coefficients along the null space of K cancel in w'K w: its rounding is not |f|^2's size."""
-    features = np.round(np.random.default_rng(0).normal(size=(6, 2)) * 8)
-    space = Gram(features @ features.T / 64)  # exact, and so truly semidefinite
+    features = np.random.default_rng(0).normal(size=(6, 2))
+    space = Gram(features @ features.T)
     positive = np.array([True, True, True, False, False, False])
     problem = Problem(space, positive, AllPairs(), LOSSES["hinge"], Ridge(1.0))
     w = np.ones(6) / 10 + size * np.linalg.svd(space.K)[2][-1]
@@ -214,6 +214,24 @@ def test_primal_where_the_kernel_matrix_cancels(size: float) -> None:
     loss = naive.sums(scores, naive.weighted_pairs(positive.tolist(), AllPairs()), "hinge").value
     primal = loss + sum(x * y for x, y in zip(exact_w, scores, strict=True)) / 2
     assert abs(Fraction(found.primal) - primal) <= found.rounding
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_dual_where_the_pull_cancels(seed: int) -> None:
+    """Rows of size 1e9 whose pull is of size one: the rounding of c itself is what counts."""
+    rng = np.random.default_rng([6, seed])
+    positive, scores = np.arange(7) % 2 == 0, rng.normal(size=7)
+    weighted = naive.weighted_pairs(positive.tolist(), AllPairs())
+    alpha = naive.alphas(naive.exact(scores), weighted, "hinge", Fraction(0.7))
+    c = np.array(naive.marginals(alpha, weighted, 7), dtype=float)
+    X = rng.normal(size=(7, 1)) * 1e9
+    k = int(np.abs(c).argmax())
+    X[k] += (1 - c @ X[:, 0]) / c[k]
+    problem = linear_problem(X, positive, 1.0)
+    witness = Witness.from_scores(problem, scores, 0.7, scale=1.0)
+    found = Certificate.of(problem, np.zeros(1), witness)
+    dual = naive.dual_value(naive.exact(X), weighted, "hinge", Fraction(1), alpha)
+    assert abs(Fraction(found.dual) - dual) <= found.rounding < 1e-3
 
 
 def test_gamma_bounds_roundings_in_a_row() -> None:

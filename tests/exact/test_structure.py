@@ -206,7 +206,8 @@ def test_whitened_rows_are_the_rows_times_the_inverse_root(
     rng = np.random.default_rng(seed)
     M = np.eye(5) + structure * X.T @ dense_scatter(scatter, 40) @ X
     L = whitener(space, scatter, structure)
-    assert L @ L.T == pytest.approx(M, rel=1e-10, abs=1e-12)
+    product = L @ L.T
+    assert product == pytest.approx(M, rel=1e-10, abs=1e-12)
     white = whitened(space, scatter, structure)
     assert white.dense() @ white.dense().T == pytest.approx(
         X @ np.linalg.solve(M, X.T), rel=1e-9, abs=1e-11

@@ -126,6 +126,7 @@ def true_kernel(X: np.ndarray, kernel: str, gamma: float | None) -> np.ndarray:
     if kernel == "linear":
         X = X - X.mean(axis=0)  # a common offset cancels in every pair, but not in rounding
         return X @ X.T
+    assert gamma is not None
     apart = X[:, None, :] - X[None, :, :]
     if kernel == "rbf":
         return np.exp(-gamma * (apart**2).sum(axis=2))

@@ -65,6 +65,7 @@ def test_restricted_constants_are_those_of_all_supports(s: int) -> None:
     largest = max(np.linalg.eigvalsh(B[np.ix_(S, S)])[-1] for S in every for B in M)
     assert found.minus == pytest.approx(2 * least)
     assert found.plus == pytest.approx(2 * largest)
+    assert restricted_constants_exact(M[::-1], s).plus == pytest.approx(found.plus)
     assert found.ratio == pytest.approx(largest / least) and found.s == min(s, 8)
 
 
@@ -80,9 +81,11 @@ def test_a_random_vector_with_s_nonzeros_is_never_outside_the_constants() -> Non
 
 
 def test_a_singular_support_gives_an_infinite_ratio() -> None:
-    M = np.ones((1, 3, 3))
-    found = restricted_constants_exact(M, 2)
-    assert found.minus == 0.0 and found.ratio == np.inf
+    rng = np.random.default_rng(6)
+    for _ in range(20):
+        x = rng.normal(size=6)
+        found = restricted_constants_exact(np.outer(x, x)[None], 2)
+        assert found.minus == 0.0 and found.ratio == np.inf
 
 
 def test_too_many_supports_are_refused() -> None:

@@ -123,7 +123,7 @@ def test_eqs_18_20_21_by_hand() -> None:
     assert eq_18(pair, U_full=0.9).left == pytest.approx(abs(0.9 - at_tilde))
 
     def objective(G: np.ndarray, theta: np.ndarray) -> float:
-        return hinge(pair.drawn, G @ theta) + lam / 2 * theta @ G @ theta
+        return hinge(pair.drawn, G @ theta) + lam / 2 * float(theta @ G @ theta)
 
     first, last = eq_20(pair), eq_20(pair, "last")
     assert first.left == last.left == pytest.approx(objective(K, tilde) - objective(K, hat))
