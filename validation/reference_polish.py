@@ -26,6 +26,12 @@ ROUNDING = 1e-15
 TRIES = 6
 """Guesses of which pairs are at the margin."""
 
+ORDERS = 20
+"""Where a pair too many was guessed, others may come first: so many orders are tried."""
+
+ROUNDS = 4
+"""Pairs that turn out not to be at the margin are put on their side, so many times."""
+
 ALMOST = 1e-7
 """An alpha nearer than this to 0 or 1 is taken to be there: the linear program's accuracy."""
 
@@ -42,29 +48,62 @@ def exact_optimum(problem: ExactProblem, w: np.ndarray) -> Fraction | None:
     """
     margins = _margins(problem, w)
     slip = np.abs(1 - margins)
-    tries = (_optimum_if(problem, margins, slip <= cut) for cut in _cuts(slip))
-    return next((optimum for optimum in tries if optimum is not None), None)
+    for tied in (slip <= cut for cut in _cuts(slip)):
+        pairs = [(int(i), int(j)) for i, j in np.argwhere(tied)]
+        sides = _full_marginals(problem, (margins < 1) & ~tied)
+        for k in range(min(max(len(pairs), 1), ORDERS)):
+            optimum = _optimum_if(problem, pairs[k:] + pairs[:k], *map(list, sides))
+            if optimum is not None:
+                return optimum
+    return None
 
 
-def _optimum_if(problem: ExactProblem, margins: np.ndarray, tied: np.ndarray) -> Fraction | None:
-    """Return the optimum if these are the pairs at the margin (n_pos, n_neg)."""
-    u, v = _full_marginals(problem, (margins < 1) & ~tied)
-    pairs = [(int(i), int(j)) for i, j in np.argwhere(tied)]
-    rows = [_minus(problem.plus[i], problem.minus[j]) for i, j in pairs]
-    pulled = problem.pull(u, v)
-    best = _least(problem.lam, pulled, independent(rows))
-    if best is None or any(dot(row, best) != 1 for row in rows):
-        return None
+def _optimum_if(
+    problem: ExactProblem, pairs: list[tuple[int, int]], u: Vector, v: Vector
+) -> Fraction | None:
+    """Return the optimum if these are the pairs at the margin, or the first of them are.
+
+    u and v are the marginals of the pairs below the margin.
+    """
+    for _ in range(ROUNDS):
+        rows = [_minus(problem.plus[i], problem.minus[j]) for i, j in pairs]
+        best = _least(problem.lam, problem.pull(u, v), independent(rows))
+        if best is None:
+            return None
+        reached = [dot(row, best) for row in rows]
+        for (i, j), margin in zip(pairs, reached, strict=True):
+            if margin < 1:
+                _add(problem, u, v, i, j, Fraction(1))
+        pairs = [pair for pair, margin in zip(pairs, reached, strict=True) if margin == 1]
+        if len(pairs) == len(rows):
+            return _value_if(problem, best, pairs, rows, u, v)
+    return None
+
+
+def _value_if(
+    problem: ExactProblem,
+    best: Vector,
+    pairs: list[tuple[int, int]],
+    rows: list[Vector],
+    u: Vector,
+    v: Vector,
+) -> Fraction | None:
+    """Return F at `best` if alpha on the pairs at the margin prove it optimal."""
     caps = [problem.a[i] * problem.b[j] for i, j in pairs]
     columns = [[cap * x for x in row] for cap, row in zip(caps, rows, strict=True)]
-    alpha = alpha_of(columns, _minus([problem.lam * x for x in best], pulled))
+    alpha = alpha_of(columns, _minus([problem.lam * x for x in best], problem.pull(u, v)))
     if alpha is None:
         return None
-    for (i, j), cap, share in zip(pairs, caps, alpha, strict=True):
-        u[i] += cap * share
-        v[j] += cap * share
+    for (i, j), share in zip(pairs, alpha, strict=True):
+        _add(problem, u, v, i, j, share)
     optimum = problem.primal(best)
     return optimum if problem.dual_of_sides(u, v) == optimum else None
+
+
+def _add(problem: ExactProblem, u: Vector, v: Vector, i: int, j: int, alpha: Fraction) -> None:
+    """Add a pair with its alpha to the marginals."""
+    u[i] += problem.a[i] * problem.b[j] * alpha
+    v[j] += problem.a[i] * problem.b[j] * alpha
 
 
 def _margins(problem: ExactProblem, w: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ from .reference_rows import (
     both_labels,
     constant_feature,
     duplicates,
+    eighths,
     equal_rows,
     four_rows,
     fractional_weights,
@@ -20,7 +21,6 @@ from .reference_rows import (
     mostly_zero,
     near_copies,
     offset,
-    one_decimal,
     outlier,
     overlap,
     separable,
@@ -119,10 +119,10 @@ RECIPES: tuple[Recipe, ...] = (
     Recipe(
         "ties",
         "some margins tie",
-        "normal, means 0.6 apart, one decimal",
+        "normal, means 0.6 apart, in eighths",
         7,
         (0.01,),
-        one_decimal,
+        eighths,
     ),
     Recipe(
         "integers",

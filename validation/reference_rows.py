@@ -102,10 +102,10 @@ def mirrored(draws: Draws) -> Made:
     return np.repeat(rows, 2, axis=0), np.tile([1, 0], 15), None
 
 
-def one_decimal(draws: Draws) -> Made:
-    """Two normal classes, rounded to one decimal."""
+def eighths(draws: Draws) -> Made:
+    """Two normal classes, rounded to eighths."""
     X, y, _ = shifted(60, 25, 2, 0.6)(draws)
-    return _decimals(X, 1), y, None
+    return np.rint(X * 8) / 8 + 0.0, y, None
 
 
 def integers(n: int, n_pos: int, d: int, k: int) -> Callable[[Draws], Made]:

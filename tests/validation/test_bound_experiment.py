@@ -21,6 +21,9 @@ from aucert.validation.bound_experiment import (
     prepare,
 )
 from aucert.validation.bound_figure import bound_figure
+from aucert.validation.bounds import Norms
+from aucert.validation.bounds_kernel import Approximation
+from aucert.validation.bounds_prime import Projected, sandwich, theorem4_prime
 from aucert.validation.claim import Context
 from aucert.validation.plots import svg
 from aucert.validation.scaling_up_common import wdbc_sample
@@ -50,6 +53,33 @@ def test_the_errors_are_those_of_problems_solved_one_by_one() -> None:
     assert draw.excess == pytest.approx(F - f.certificate.primal, abs=10 * radius)
     nystrom = f_P.certificate.primal - f.certificate.primal
     assert draw.nystrom == pytest.approx(nystrom, abs=1e-7)
+
+
+@pytest.mark.parametrize("jitter", [1e-3, 0.3])
+def test_any_approximation_from_below_will_do(jitter: float) -> None:
+    """K~ = C (W + jitter I)^-1 C' is no projection; |w| then exceeds the function's own norm."""
+    data = datasets.load("linear:50", 3)
+    kernel, lam, B = Laplacian(0.5), 0.2, 5000
+    K, C = kernel(data.X, data.X), kernel(data.X, data.X[:10])
+    K_tilde = C @ np.linalg.solve(C[:10] + jitter * np.eye(10), C.T)
+    a = Approximation.of_matrices(K, K_tilde, data.is_positive)
+    full = solve(K, data.y, lam, kernel="precomputed")
+    near = solve(a.features, data.y, lam)
+    f = Projected(full.witness.c, full.certificate.gap + full.certificate.rounding)
+    f_P = Projected(near.witness.c, near.certificate.gap + near.certificate.rounding)
+    low, high = sandwich(a, lam, f, f_P)
+    lost = near.certificate.primal - full.certificate.primal
+    assert low - 1e-8 <= lost <= high + 1e-8
+    U = full.certificate.primal - lam / 2 * float(full.w @ K @ full.w)
+    for seed in range(5):
+        drawn = solve(a.features, data.y, lam, pairs=draw_pairs(data.is_positive, B, seed))
+        size = float(drawn.w @ drawn.w)
+        U_B = drawn.certificate.primal - lam / 2 * size
+        norms = Norms(drawn_projected=float(np.sqrt(size)) + drawn.certificate.radius)
+        bound = theorem4_prime(
+            a, lam, B, projected=f_P, norms=norms, eps=1e-9, gap_full=f.gap, left_side=abs(U - U_B)
+        )
+        assert bound.violated is False
 
 
 def test_a_seed_gives_the_same_draws_and_another_seed_others() -> None:
