@@ -35,7 +35,7 @@ def nearest_pairs(
 ) -> PairList:
     """Return the nearest pairs by Euclidean distance, each once, in order of their rows.
 
-    [SAUC, Section 4.1]
+    [SAUC, Section 3.2]
 
     Differs from the paper: 1. its rule is not stated; see the module for the rules offered.
 

@@ -45,8 +45,8 @@ def whitener(space: Rows, scatter: Scatter, structure: float) -> np.ndarray:
         by_column, step = space.X.tocsc(), max(1, _BLOCK_ENTRIES // space.n)
         for start in range(0, space.dim, step):
             some = slice(start, start + step)
-            dense = by_column[:, some].toarray() - space.offset[some]
-            product[:, some] = space.X.T @ scatter.times(dense)
+            # R does not see an offset, neither of the columns nor of the rows.
+            product[:, some] = space.X.T @ scatter.times(by_column[:, some].toarray())
     M = np.eye(space.dim) + structure * (product + product.T) / 2
     try:
         return scipy.linalg.cholesky(M, lower=True)

@@ -124,7 +124,7 @@ def threshold_midpoint(
 def threshold_equal_error(
     scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
 ) -> float:
-    """Return where sensitivity equals specificity. [SAUC, Section 2, second rule]
+    """Return where sensitivity equals specificity. [SAUC, Section 2.2], the second rule
 
     The point where the ROC curve meets the diagonal from (0, 1) to (1, 0). The curve is a
     staircase: where it jumps over the diagonal, the threshold is interpolated between the cuts on

@@ -54,13 +54,19 @@ class OwnProcess:
 
     def close(self) -> None:
         """End the process, and whatever it has started itself."""
-        if self.pid is None:
-            return
+        if self.pid is not None:
+            self._kill()
+            self._forget()
+
+    def _kill(self) -> int:
+        """Kill the process and its group; return its status, which is its own if it had ended."""
+        assert self.pid is not None
         for kill in (os.killpg, os.kill):  # its group, and itself if it has none yet
             with suppress(ProcessLookupError):
                 kill(self.pid, signal.SIGKILL)
-        with suppress(ChildProcessError):  # `_ended` has waited for it
-            os.waitpid(self.pid, 0)
+        return os.waitpid(self.pid, 0)[1]
+
+    def _forget(self) -> None:
         self.pid = None
         for descriptor in (self._requests, self._answers, self._output):
             os.close(descriptor)
@@ -94,7 +100,7 @@ class OwnProcess:
             pass_fds=(requests, answers),
             start_new_session=True,
         )
-        process.returncode = 0  # waited for by its number, in `close` or `_ended`
+        process.returncode = 0  # waited for by its number, in `_kill`
         return process.pid
 
     def _fork(self, requests: int, answers: int, output: int) -> int:
@@ -148,18 +154,11 @@ class OwnProcess:
 
     def _ended(self, printed: bytes) -> Answer:
         """Return how the process ended by itself, with the last line it printed."""
-        assert self.pid is not None
-        status, deadline = 0, time.monotonic() + 2.0
-        while time.monotonic() < deadline:
-            done, status = os.waitpid(self.pid, os.WNOHANG)
-            if done:
-                break
-            time.sleep(0.01)
+        code = os.waitstatus_to_exitcode(self._kill())
         os.set_blocking(self._output, False)
         with suppress(BlockingIOError):
             printed += os.read(self._output, 65536)
-        self.close()
-        code = os.waitstatus_to_exitcode(status)
+        self._forget()
         how = f"exit status {code}" if code >= 0 else signal.Signals(-code).name
         lines = [text.strip() for text in printed.decode("utf-8", "replace").splitlines()]
         last = next((text for text in reversed(lines) if text), "it printed nothing")

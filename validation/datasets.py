@@ -7,7 +7,7 @@
     iris               versicolor (50) against the other two (100)
     linear, radial     [ScalingUp, Section 4.1]
     xor                [SAUC, Table 1]
-    sparse-mean-shift  [SHT, Section IV.A]
+    sparse-mean-shift  [SHT, Section IV-A]
 
 The last four take a number of rows: `linear:5000`.
 """

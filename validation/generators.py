@@ -146,7 +146,7 @@ def sparse_mean_shift(
     mu: float = 0.3,
     normalize: bool = False,
 ) -> Dataset:
-    """Draw the sparse mean shift [SHT, Section IV.A].
+    """Draw the sparse mean shift [SHT, Section IV-A].
 
     Entries are N(0, 1); for the positives, those in a random set S of k_star features are
     N(mu, 1). S is returned as `support`. Rows stand in random order.
@@ -192,7 +192,7 @@ def sparse_mean_shift(
         X = (X - X.mean(axis=0)) / X.std(axis=0)
         X /= np.linalg.norm(X, axis=1, keepdims=True)
     source = (
-        f"generated: sparse mean shift [SHT, Section IV.A], n={n}, d={d}, k_star={k_star}, "
+        f"generated: sparse mean shift [SHT, Section IV-A], n={n}, d={d}, k_star={k_star}, "
         f"r={r:g}, mu={mu:g}, seed={seed}{', normalized' if normalize else ''}"
     )
     return make_dataset(f"sparse-mean-shift:{n}", X, y, source=source, support=support)

@@ -61,8 +61,8 @@ def sauc_pair_counts_by_the_printed_rule(context: Context) -> Outcome:
     place="Section 3.2, Table 2",
     kind="corrected",
     statement="All six printed counts occur together if anchors come from the class of 40 only, "
-    "and one is dropped that is among the k nearest of no row of the other class. (This rule is "
-    "inferred; the paper does not state it. Without dropping, k = 5 has 200 pairs.)",
+    "and one is dropped that is among the k nearest of no row of the other class; the paper does "
+    "not state this rule, it is inferred (without dropping, k = 5 has 200 pairs).",
     formula="145, 370, 585, 800, 1000, 1200 = k times 29, 37, 39, 40, 40, 40",
     expected=Verdict.HOLDS,
 )

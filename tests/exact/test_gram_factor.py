@@ -122,7 +122,7 @@ def check_rows(space: Rows | Gram | StreamedGram, few: bool) -> None:
     rng = np.random.default_rng(3)
     c = rng.normal(size=space.n)
     c -= c.mean()
-    w = rows.pull(c)
+    w = rows.pull(c)  # every point of a solver is of this kind
     lifted = lift(w)
     assert lifted.shape == (space.dim,)
     one, two = rows.scores(w), space.scores(lifted)
@@ -133,6 +133,7 @@ def check_rows(space: Rows | Gram | StreamedGram, few: bool) -> None:
 
 X = np.random.default_rng(2).normal(size=(15, 4))
 WIDE = np.random.default_rng(2).normal(size=(12, 40)) + 5.0
+WIDE[11] = 2 * WIDE[0] - 3 * WIDE[1]
 
 
 @pytest.mark.parametrize("few", [False, True])

@@ -98,7 +98,7 @@ def test_in_this_process_the_limit_is_checked_afterwards_and_the_seed_is_put_bac
     before = np.random.get_state(legacy=False)["state"]["key"].tolist()  # noqa: NPY002
     report = check_solver(fit, only="ties", isolate=False, max_time=0.01)
     assert report.counts == {"timeout": 1} and "cannot be stopped" in report.isolation
-    assert np.random.get_state()[1].tolist() == before  # noqa: NPY002
+    assert np.random.get_state(legacy=False)["state"]["key"].tolist() == before  # noqa: NPY002
     assert check_solver(fit, only="ties", isolate=False).passed
     assert capsys.readouterr().out == ""
 

@@ -64,37 +64,30 @@ def test_the_recipes_make_the_rows_of_the_file(recipe) -> None:
 def test_every_interval_is_narrow() -> None:
     for problem in PROBLEMS.values():
         for lower, upper in problem.optimum.values():
-            # two units of the twelfth digit are at most 1.1e-11 of the number
-            assert 0 < lower <= upper <= lower * (1 + 1.2e-11)
+            # one unit of the twelfth digit is at most 1e-11 of the number
+            assert 0 < lower <= upper <= lower * (1 + 1.001e-11)
 
 
-@pytest.mark.parametrize("name", ["two-rows:10", "overlap:0.1", "binary", "zero-weights"])
-@pytest.mark.parametrize("loss", LOSSES)
-def test_making_an_interval_again_finds_the_same_optimum(name: str, loss: str) -> None:
-    problem = PROBLEMS[name]
-    lower, upper = interval(problem.X, problem.y, problem.sample_weight, problem.lam, loss)
-    low, high = problem.optimum[loss]
-    assert lower <= upper <= lower * (1 + Fraction(1, 10**11))
-    # both hold the optimum; the solver's last digits may depend on the machine
-    assert lower <= Fraction(high) and Fraction(low) <= upper
+@pytest.mark.parametrize("name", ["two-rows", "overlap", "ties", "binary", "zero-weights"])
+def test_making_a_part_of_the_file_again_gives_the_same_text(name: str) -> None:
+    (recipe,) = (recipe for recipe in RECIPES if recipe.name == name)
+    data, problems = "".join(generate([recipe])).split('"problems": [\n')
+    shipped = FILE.read_text()
+    assert data.split('"data": [\n')[1].removesuffix("\n],\n") in shipped
+    assert problems.removesuffix("\n]\n}\n") in shipped
 
 
 @pytest.mark.slow
-def test_making_the_file_again_gives_the_same_data_and_the_same_optima(tmp_path) -> None:
+def test_making_the_file_again_gives_the_same_bytes(tmp_path) -> None:
     assert main(["--out", str(tmp_path / "again.json")]) == 0
-    again, shipped = json.loads((tmp_path / "again.json").read_text()), json.loads(FILE.read_text())
-    for key in shipped.keys() - {"problems"}:
-        assert again[key] == shipped[key]
-    for new, old in zip(again["problems"], shipped["problems"], strict=True):
-        assert {**new, "optimum": None} == {**old, "optimum": None}
-        for loss, (lower, upper) in old["optimum"].items():
-            assert new["optimum"][loss] == pytest.approx([lower, upper], rel=1.2e-11, abs=0)
+    assert (tmp_path / "again.json").read_bytes() == FILE.read_bytes()
 
 
-def test_a_part_of_the_file_is_made_alike_twice() -> None:
-    first, second = ("".join(generate(RECIPES[:2])) for _ in range(2))
-    assert first == second
-    assert json.loads(first)["problems"] == json.loads(FILE.read_text())["problems"][:3]
+def test_intervals_come_from_bounds_in_order() -> None:
+    p = PROBLEMS["weights"]
+    for loss in LOSSES:
+        lower, upper = interval(p.X, p.y, p.sample_weight, p.lam, loss)
+        assert Fraction(p.optimum[loss][0]) <= lower <= upper <= Fraction(p.optimum[loss][1])
 
 
 def test_a_bad_place_for_the_file_is_one_sentence_and_status_2(capsys, tmp_path) -> None:
