@@ -25,7 +25,6 @@ from .qp_backends import solve_qp
 from .solution import Callback, Recorder, Solution, Status
 from .spaces import Rows
 
-
 PATIENCE = 60
 """Cuts after which idle cuts are dropped, and without a tenth of progress the run ends."""
 

@@ -138,9 +138,10 @@ def nystrom_with_all_rows_is_the_kernel_machine(context: Context) -> Outcome:
     sets, gap, moved = bound_data(context), 0.0, 0.0
     for data, kernel in sets:
         features = nystrom_map(kernel, data.X).transform(data.X)
-        for lam in (1.0, LAM, LAM**2):
-            near = optimum(hinge_problem(data, lam, space=Rows(features)), tol=1e-11)
-            truth = against_true_kernel(hinge_problem(data, lam, space=Rows(features)), kernel, data.X)
+        for lam in (1.0, LAM):
+            problem = hinge_problem(data, lam, space=Rows(features))
+            near = optimum(problem, tol=1e-11)
+            truth = against_true_kernel(problem, kernel, data.X)
             found = Certificate.of(truth, near.w, near.witness)
             gap = max(gap, found.gap + found.rounding)
             moved = max(moved, _squared_hinge_change(data, kernel, features, lam))
@@ -148,7 +149,7 @@ def nystrom_with_all_rows_is_the_kernel_machine(context: Context) -> Outcome:
         Verdict.HOLDS if max(gap, moved) <= 1e-8 else Verdict.FAILS,
         f"gap at most {gap:.1e}, scores differ by at most {moved:.1e}",
         details={
-            "problems": 3 * len(sets),
+            "problems": 2 * len(sets),
             "largest gap against the true kernel, rounding included": gap,
             "largest difference of a score, squared hinge": moved,
         },
@@ -158,7 +159,10 @@ def nystrom_with_all_rows_is_the_kernel_machine(context: Context) -> Outcome:
 
 
 def _squared_hinge_change(data: Dataset, kernel: Kernel, features: np.ndarray, lam: float) -> float:
-    """Return the largest difference of scores on Nystrom features and on a factor of the kernel."""
+    """Return the largest difference of scores on Nystrom features and on a factor of the kernel.
+
+    Both solvers go on until rounding stops them: scores are off by the root of a gap.
+    """
     factor = factor_gram(kernel(data.X, data.X)).features
     problems = [
         Problem(Rows(rows), data.is_positive, AllPairs(), SQUARED_HINGE, Ridge(lam))
@@ -167,7 +171,7 @@ def _squared_hinge_change(data: Dataset, kernel: Kernel, features: np.ndarray, l
     scores = [
         problem.space.scores(solver.solve(problem).w)
         for solver, problem in zip(
-            (TruncatedNewton(tol=1e-15), Newton(tol=1e-15)), problems, strict=True
+            (TruncatedNewton(tol=1e-24), Newton(tol=1e-24)), problems, strict=True
         )
     ]
     return float(np.abs(scores[0] - scores[1]).max())
@@ -184,7 +188,7 @@ def _squared_hinge_change(data: Dataset, kernel: Kernel, features: np.ndarray, l
     expected=Verdict.HOLDS,
 )
 def incomplete_nystrom_converges_in_the_pairs(context: Context) -> Outcome:
-    rungs, count = ladders(context.seed, context.profile), 12 if context.quick else 60
+    rungs, count = ladders(context.seed, context.profile), 10 if context.quick else 60
     holds, details, slopes = True, {}, []
     for ladder in rungs:
         d, sizes = round(SHARES[2] * ladder.n), ladder.n * 8 ** np.arange(4)
@@ -224,7 +228,7 @@ def incomplete_nystrom_converges_in_the_pairs(context: Context) -> Outcome:
     expected=Verdict.HOLDS,
 )
 def incomplete_nystrom_converges_to_the_exact_answer(context: Context) -> Outcome:
-    rungs, count = ladders(context.seed, context.profile), 10 if context.quick else 40
+    rungs, count = ladders(context.seed, context.profile), 6 if context.quick else 40
     holds, details, worst = True, {}, 0.0
     for ladder in rungs:
         n, ds = ladder.n, list(ladder.steps)

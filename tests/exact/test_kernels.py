@@ -32,7 +32,7 @@ def naive(kernel: Kernel, x: np.ndarray, z: np.ndarray) -> float:
     return math.exp(-kernel.gamma * math.fsum(abs(a - b) for a, b in pairs))
 
 
-@pytest.mark.parametrize("d", [1, 3, 30])  # few features and many are computed differently
+@pytest.mark.parametrize("d", [1, 3, 80])  # few features and many are computed differently
 @pytest.mark.parametrize("kernel", KERNELS, ids=NAMES)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_a_kernel_is_its_formula(kernel: Kernel, d: int, sparse: bool) -> None:
@@ -53,7 +53,7 @@ def test_the_diagonal_is_that_of_the_matrix(kernel: Kernel, sparse: bool) -> Non
     assert kernel.diagonal(rows) == pytest.approx(np.diag(kernel(rows, rows)), rel=1e-13)
 
 
-@pytest.mark.parametrize("d", [3, 30])
+@pytest.mark.parametrize("d", [3, 80])
 @pytest.mark.parametrize("kernel", KERNELS[1:], ids=NAMES[1:])
 def test_a_common_offset_costs_no_more_than_it_must(kernel: Kernel, d: int) -> None:
     """Rows near 1e6 carry their differences to 1e-10; the kernel may lose as much."""
@@ -62,7 +62,7 @@ def test_a_common_offset_costs_no_more_than_it_must(kernel: Kernel, d: int) -> N
     assert kernel(moved, moved) == pytest.approx(kernel(moved - 1e6, moved - 1e6), abs=1e-14)
 
 
-@pytest.mark.parametrize("d", [4, 30])
+@pytest.mark.parametrize("d", [4, 80])
 def test_a_repeated_row_is_at_distance_zero(d: int) -> None:
     X = np.random.default_rng(2).normal(size=(10, d))
     again = np.vstack([X, X])
@@ -70,7 +70,10 @@ def test_a_repeated_row_is_at_distance_zero(d: int) -> None:
     assert (squared_distances(again, again) >= 0).all()
 
 
-@pytest.mark.parametrize("d", [4, 30])
+FAR = pytest.mark.xfail(reason="many features: distances by products", strict=True)
+
+
+@pytest.mark.parametrize("d", [4, 30, pytest.param(80, marks=FAR)])
 def test_neighbours_far_from_the_others_keep_their_distance(d: int) -> None:
     """|x|^2 - 2 x'z + |z|^2 would lose it: two rows 0.3 apart, 10,000 away from the rest."""
     rng = np.random.default_rng(3)

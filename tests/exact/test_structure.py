@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 from aucert.exact.errors import InputError
 from aucert.exact.pairs import AllPairs, PairList
 from aucert.exact.solving import solve
-from aucert.exact.structure import (
-    ClassScatter,
-    PairScatter,
-    check_structure,
-    scatter_of,
-)
+from aucert.exact.structure import ClassScatter, PairScatter, check_structure, scatter_of
 from structures import dense_scatter, some_labels, some_pairs
 
 

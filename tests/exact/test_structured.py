@@ -19,9 +19,7 @@ from aucert.exact.pairs import AllPairs, PairList
 from aucert.exact.problem import Problem, Ridge
 from aucert.exact.solving import choose_solver, solve
 from aucert.exact.spaces import Rows, Space
-from aucert.exact.structure import (
-    scatter_of,
-)
+from aucert.exact.structure import scatter_of
 from aucert.exact.structured import Structured
 from structures import exact_scatter, fraction_solve, some_labels, some_pairs
 

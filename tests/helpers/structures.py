@@ -1,4 +1,4 @@
-"""Structures by their definitions: R as a covariance of pair differences, in doubles or fractions."""
+"""R by its definition, the covariance of pair differences: in doubles, or in fractions."""
 
 from __future__ import annotations
 

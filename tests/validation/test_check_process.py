@@ -171,4 +171,5 @@ def test_a_large_problem_and_much_output_fit_through_the_pipes() -> None:
 
     (row, _) = check_solver(fit, only="larger", max_time=20).rows
     assert row.verdict == "fail"
+    assert row.w is not None
     assert np.array_equal(row.w, row.problem.X.copy().sum(axis=0))

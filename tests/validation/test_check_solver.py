@@ -205,6 +205,7 @@ def test_the_gap_is_that_of_certify_but_never_smaller() -> None:
         audit = certify(problem.X, problem.y, problem.lam, w=row.w)
         assert row.objective == audit.primal
         assert row.gap == pytest.approx(audit.gap, rel=1e-6)
+        assert row.gap is not None and row.objective is not None
         assert row.gap >= row.objective - row.upper
 
 

@@ -30,6 +30,7 @@ from aucert.validation.sauc_common import LEVEL, Paired, every_pair, toy
 from aucert.validation.sauc_toy import ALL, Toy
 
 Patch = pytest.MonkeyPatch
+Ends = tuple[float, float]
 
 SLOW = ("sauc-toy-", "sauc-eq-3-as-printed", "sauc-pair-counts-with-")
 NAMES = [
@@ -52,20 +53,18 @@ def test_the_verdict_is_the_expected_one(name: str) -> None:
 # Planted mistakes, and planted repairs: each must turn the verdict round.
 
 
-def test_eq_20_would_hold_if_it_had_the_factor(monkeypatch: Patch) -> None:
-    def repaired(*arguments: Any) -> np.ndarray:
-        return scores_by_eq_20(*arguments[:5])
+@pytest.mark.parametrize(
+    ("literal", "name", "verdict"),
+    [(False, "as-printed", "holds"), (True, "with-the-factor-lambda", "fails")],
+)
+def test_the_factor_of_eq_20_decides(
+    monkeypatch: Patch, literal: bool, name: str, verdict: str
+) -> None:
+    def scores(*arguments: Any) -> np.ndarray:
+        return scores_by_eq_20(*arguments[:5], paper_literal=literal)
 
-    monkeypatch.setattr(sauc_dual, "sauc_scores", repaired)
-    assert run("sauc-eq-20-as-printed").verdict == "holds"
-
-
-def test_a_score_without_the_factor_is_noticed(monkeypatch: Patch) -> None:
-    def printed(*arguments: Any) -> np.ndarray:
-        return scores_by_eq_20(*arguments[:5], True)
-
-    monkeypatch.setattr(sauc_dual, "sauc_scores", printed)
-    assert run("sauc-eq-20-with-the-factor-lambda").verdict == "fails"
+    monkeypatch.setattr(sauc_dual, "sauc_scores", scores)
+    assert run(f"sauc-eq-20-{name}").verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -221,7 +220,7 @@ def test_anchors_that_are_not_dropped_are_noticed(monkeypatch: Patch) -> None:
 # The toy experiment with made-up results: what each verdict depends on.
 
 
-def planted(five: tuple[float, float], everything: tuple[float, float]) -> Callable[..., Toy]:
+def planted(five: Ends, everything: Ends) -> Callable[..., Toy]:
     """Return draws of AUC 0.93 for SVM and the given ones for AUC-SVM and SAUC-SVM, and noise."""
 
     def draw(seed: int, k: int) -> Toy:
@@ -233,7 +232,6 @@ def planted(five: tuple[float, float], everything: tuple[float, float]) -> Calla
     return draw
 
 
-TOY = "sauc-toy-"
 CASES = [
     ((0.90, 0.91), (0.94, 0.95), "sampling-costs-auc-svm", "holds"),
     ((0.93, 0.91), (0.94, 0.95), "sampling-costs-auc-svm", "not-testable"),
@@ -249,19 +247,15 @@ CASES = [
 
 @pytest.mark.parametrize(("five", "everything", "name", "verdict"), CASES)
 def test_the_toy_verdicts_follow_the_results(
-    monkeypatch: Patch,
-    five: tuple[float, float],
-    everything: tuple[float, float],
-    name: str,
-    verdict: str,
+    monkeypatch: Patch, five: Ends, everything: Ends, name: str, verdict: str
 ) -> None:
     monkeypatch.setattr(sauc_toy, "draw", planted(five, everything))
-    assert run(TOY + name).verdict == verdict
+    assert run(f"sauc-toy-{name}").verdict == verdict
 
 
 def test_the_toy_picture_has_a_point_for_each_k(monkeypatch: Patch) -> None:
     monkeypatch.setattr(sauc_toy, "draw", planted((0.9, 0.92), (0.94, 0.95)))
-    (figure,) = run(TOY + "consistently-better").figures
+    (figure,) = run("sauc-toy-consistently-better").figures
     assert [series.name for series in figure.series] == ["SVM", "AUC-SVM", "SAUC-SVM"]
     assert all(series.x == (5, 10, 20, ALL) for series in figure.series)
     assert figure.series[1].y[0] == pytest.approx(0.1, abs=0.02)
@@ -274,10 +268,8 @@ def test_a_toy_draw_is_a_function_of_its_seed() -> None:
 
 
 def test_without_structure_the_two_machines_of_a_toy_draw_are_one(monkeypatch: Patch) -> None:
-    sauc_toy.draw.cache_clear()
     monkeypatch.setattr(sauc_toy, "STRUCTURE", 0.0)
-    found = sauc_toy.draw(3, 5)
-    sauc_toy.draw.cache_clear()
+    found = sauc_toy.draw.__wrapped__(3, 5)
     assert found.plain == found.structured
 
 
