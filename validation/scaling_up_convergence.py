@@ -251,5 +251,3 @@ def incomplete_nystrom_converges_to_the_exact_answer(context: Context) -> Outcom
         data=_used(rungs),
         tolerance="1e-3 at the end; the excesses of two steps do not overlap in any draw",
     )
-
-

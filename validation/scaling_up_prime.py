@@ -69,7 +69,9 @@ def bound_data(context: Context) -> list[tuple[Dataset, Kernel]]:
     """Return breast cancer rows and the two models of [ScalingUp, Section 4.1], with kernels."""
     n = 100 if context.quick else 200
     wdbc = wdbc_sample(context, 2 * n // 5, n - 2 * n // 5)
-    models = [datasets.load(f"{name}:{n}", context.draw_seed(name)) for name in ("linear", "radial")]
+    models = [
+        datasets.load(f"{name}:{n}", context.draw_seed(name)) for name in ("linear", "radial")
+    ]
     return [(wdbc, Gaussian(0.02)), *((data, Gaussian(0.5)) for data in models)]
 
 
@@ -113,7 +115,9 @@ def _corrected(context: Context, name: str, prior: str | None, certain: bool) ->
     refuted = sum(hits) > 0 if certain else max(limits) > DELTA
     # Without a Nystrom error (A) compares rounding with rounding.
     shown = [cell for cell in cells if not (certain and cell.all_rows)]
-    ratios = np.array([cell.median(lambda draw: draw.bounds[name].ratio or np.inf) for cell in shown])
+    ratios = np.array(
+        [cell.median(lambda draw: draw.bounds[name].ratio or np.inf) for cell in shown]
+    )
     vacuous = [draw.bounds[name].vacuous for cell in shown for draw in cell.draws]
     verdict = Verdict.LOOSE if ratios.min() >= 10 else Verdict.HOLDS
     verdict = Verdict.VACUOUS if all(vacuous) else verdict

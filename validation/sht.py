@@ -12,10 +12,10 @@ import numpy as np
 
 from ..approx.hard_threshold import hard_threshold
 from ..approx.sht_auc import StochasticHardThresholding, sparse_problem
-from ..exact.row_average import RowAverage
-from ..exact.squared_loss import moments
 from ..exact.pairs import AllPairs
+from ..exact.row_average import RowAverage
 from ..exact.spaces import Rows
+from ..exact.squared_loss import moments
 from . import datasets
 from .claim import Context, DataUsed, Outcome, Verdict, claim
 from .generators import sparse_mean_shift
@@ -244,7 +244,9 @@ def published_sht_is_mean_difference_screening(context: Context) -> Outcome:
             loss = sparse_problem(data.X, data.y)
             for k in (20, 60, 100):
                 for m in (1, 10):
-                    solver = StochasticHardThresholding(k, n_blocks=m, max_epochs=50, mode="authors")
+                    solver = StochasticHardThresholding(
+                        k, n_blocks=m, max_epochs=50, mode="authors"
+                    )
                     found = solver.solve(loss)
                     cosines.append(_cosine(found.w, hard_threshold(loss.delta, k - 1)))
                     overlaps.append(found.screening_overlap)

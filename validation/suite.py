@@ -24,12 +24,12 @@ from threadpoolctl import threadpool_limits
 
 from .. import __version__
 from ..exact.errors import InputError
-from . import sauc, scaling_up
+from . import nonlinear, sauc, scaling_up, sht
 from .claim import ERROR, PROFILES, REGISTRY, Claim, Context, Outcome, Row, Verdict
 from .report import Report, environment
 from .written_files import write_json
 
-PAPER_MODULES = (scaling_up, sauc)
+PAPER_MODULES = (scaling_up, sauc, sht, nonlinear)
 """Importing them has entered their claims."""
 
 SCHEMA_VERSION = 1

@@ -56,10 +56,10 @@ def test_the_diagonal_is_that_of_the_matrix(kernel: Kernel, sparse: bool) -> Non
 @pytest.mark.parametrize("d", [3, 80])
 @pytest.mark.parametrize("kernel", KERNELS[1:], ids=NAMES[1:])
 def test_a_common_offset_costs_no_more_than_it_must(kernel: Kernel, d: int) -> None:
-    """Rows near 1e6 carry their differences to 1e-10; the kernel may lose as much."""
+    """Both sides see the same rounded rows; products of 80 features then lose some units."""
     X = np.random.default_rng(1).normal(size=(12, d))
     moved = X + 1e6
-    assert kernel(moved, moved) == pytest.approx(kernel(moved - 1e6, moved - 1e6), abs=1e-14)
+    assert kernel(moved, moved) == pytest.approx(kernel(moved - 1e6, moved - 1e6), abs=2e-13)
 
 
 @pytest.mark.parametrize("d", [4, 80])
