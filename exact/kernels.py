@@ -84,7 +84,24 @@ def squared_distances(X: Any, Z: Any) -> np.ndarray:
         # |x|^2 - 2 x'z + |z|^2 loses the digits of a common offset.
         middle = Z.mean(axis=0)
         X, Z = X - middle, Z - middle
-    return euclidean_distances(X, Z, squared=True)
+    found = euclidean_distances(X, Z, squared=True)
+    _mend_close_rows(found, X, Z)
+    return found
+
+
+def _mend_close_rows(found: np.ndarray, X: Any, Z: Any) -> None:
+    """Take again, by differences, the distances that are small against the rows' lengths."""
+    squares_x, squares_z = Linear().diagonal(X), Linear().diagonal(Z)
+    for i in range(X.shape[0]):
+        close = np.flatnonzero(found[i] < 1e-2 * (squares_x[i] + squares_z))
+        if close.size == 0:
+            continue
+        if sp.issparse(X) or sp.issparse(Z):
+            row = sp.csr_matrix(X[i])
+            difference = sp.csr_matrix(Z[close]) - sp.vstack([row] * close.size, format="csr")
+            found[i, close] = Linear().diagonal(difference)
+        else:
+            found[i, close] = Linear().diagonal(Z[close] - X[i])
 
 
 @dataclass(frozen=True)

@@ -101,6 +101,11 @@ def _used(cells: tuple[Cell, ...]) -> tuple[DataUsed, ...]:
     return tuple({cell.data.name: DataUsed.of(cell.data) for cell in cells}.values())
 
 
+def _ratios(cells: list[Cell], name: str) -> np.ndarray:
+    """Return the median of bound / true error of each cell."""
+    return np.array([cell.median(lambda draw: draw.bounds[name].ratio or np.inf) for cell in cells])
+
+
 def _corrected(context: Context, name: str, prior: str | None, certain: bool) -> Outcome:
     """Judge one part of Theorem 4' by all draws.
 
@@ -134,7 +139,7 @@ def _corrected(context: Context, name: str, prior: str | None, certain: bool) ->
         "share of draws where the bound is vacuous": float(np.mean(vacuous)),
     }
     if prior is not None:
-        priors = [c.median(lambda draw: draw.bounds[prior].ratio or np.inf) for c in shown]
+        priors = _ratios(shown, prior)
         details["a priori: violated"] = sum(prior in draw.violated for draw in draws)
         details["a priori bound / true error: least, median, largest"] = np.quantile(
             priors, [0, 0.5, 1]

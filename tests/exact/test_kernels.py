@@ -54,12 +54,12 @@ def test_the_diagonal_is_that_of_the_matrix(kernel: Kernel, sparse: bool) -> Non
 
 
 @pytest.mark.parametrize("d", [3, 80])
-@pytest.mark.parametrize("kernel", KERNELS[1:], ids=NAMES[1:])
-def test_a_common_offset_costs_no_more_than_it_must(kernel: Kernel, d: int) -> None:
-    """Both sides see the same rounded rows; products of 80 features then lose some units."""
+@pytest.mark.parametrize("kind", [Gaussian, Laplacian])
+def test_a_common_offset_costs_no_more_than_it_must(kind: type, d: int) -> None:
+    """Both sides see the same rounded rows; sums over 80 features then lose some units."""
     X = np.random.default_rng(1).normal(size=(12, d))
-    moved = X + 1e6
-    assert kernel(moved, moved) == pytest.approx(kernel(moved - 1e6, moved - 1e6), abs=2e-13)
+    moved, kernel = X + 1e6, kind(1 / d)
+    assert kernel(moved, moved) == pytest.approx(kernel(moved - 1e6, moved - 1e6), abs=2e-14)
 
 
 @pytest.mark.parametrize("d", [4, 80])
@@ -70,10 +70,7 @@ def test_a_repeated_row_is_at_distance_zero(d: int) -> None:
     assert (squared_distances(again, again) >= 0).all()
 
 
-FAR = pytest.mark.xfail(reason="many features: distances by products", strict=True)
-
-
-@pytest.mark.parametrize("d", [4, 30, pytest.param(80, marks=FAR)])
+@pytest.mark.parametrize("d", [4, 30, 80])
 def test_neighbours_far_from_the_others_keep_their_distance(d: int) -> None:
     """|x|^2 - 2 x'z + |z|^2 would lose it: two rows 0.3 apart, 10,000 away from the rest."""
     rng = np.random.default_rng(3)
