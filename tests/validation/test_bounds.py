@@ -152,6 +152,7 @@ def test_on_the_clusters_the_matrices_and_the_closed_form_agree(lam: float) -> N
     assert value == pytest.approx(solution.certificate.primal, rel=1e-8)
 
 
+@pytest.mark.slow
 def test_a_kernel_in_memory_violates_the_printed_theorem() -> None:
     """1000 rows, two pure clusters and ten single rows, which are the landmarks."""
     n, lam, B = 1000, 1.24, 50_000
