@@ -181,6 +181,8 @@ def _outside(problem: Problem, scores: np.ndarray, witness: Witness, residual: f
     """Return the audit of scores that no linear function has."""
     value = problem.sums(scores).value
     dual, rounding = dual_value(problem, witness.renewed(problem))
+    if dual - rounding < 0:
+        dual, rounding = 0.0, 0.0
     statement = (
         f"Not in this model class: no gap. No function of it comes nearer to the scores than "
         f"{residual:.2g} of their spread, so they have no norm here; the optimum is at "

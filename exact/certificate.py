@@ -20,7 +20,7 @@ from .problem import Problem
 from .rounding import UNIT, gamma
 from .witness import LONG_ROWS, Witness
 
-__all__ = ["Certificate", "Witness", "dual_value", "primal_value"]
+__all__ = ["Certificate", "Witness", "dual_value", "evaluated", "primal_value"]
 
 
 @dataclass(frozen=True)
@@ -68,16 +68,10 @@ class Certificate:
         InputError
             If the witness does not belong to the problem.
         """
-        w = problem.check_weights(w)
-        space, lam = problem.space, problem.lam
-        scores, error = space.careful_scores(w)
-        if problem.n > LONG_ROWS:
-            scores, error = scores.astype(float), error + UNIT * np.abs(scores).astype(float)
-        primal, primal_rounding = primal_value(problem, scores, space.norm2(w))
-        primal_rounding += _score_slip(problem, error, primal)
-        primal_rounding += lam / 2 * space.norm2_error(w) + gamma(4) * primal
-        dual, dual_rounding = dual_value(problem, witness.renewed(problem))
-        return cls.from_bounds(primal, dual, float(primal_rounding + dual_rounding), lam)
+        primal, primal_rounding, dual, dual_rounding = evaluated(problem, w, witness)
+        if dual - dual_rounding < 0:
+            dual, dual_rounding = 0.0, 0.0  # F >= 0 needs no witness
+        return cls.from_bounds(primal, dual, primal_rounding + dual_rounding, problem.lam)
 
     @classmethod
     def from_bounds(cls, primal: float, dual: float, rounding: float, lam: float) -> Certificate:
@@ -102,6 +96,25 @@ class Certificate:
         proved = self.gap + self.rounding
         floor = tol / 10 if self.primal <= 1e-6 else 0.0
         return proved <= max(tol * self.primal, floor)
+
+
+def evaluated(
+    problem: Problem, w: np.ndarray, witness: Witness
+) -> tuple[float, float, float, float]:
+    """Return F(w), its rounding, the witness's own lower bound, and its rounding.
+
+    The lower bound may be below zero here; a certificate then takes zero.
+    """
+    w = problem.check_weights(w)
+    space, lam = problem.space, problem.lam
+    scores, error = space.careful_scores(w)
+    if problem.n > LONG_ROWS:
+        scores, error = scores.astype(float), error + UNIT * np.abs(scores).astype(float)
+    primal, rounding = primal_value(problem, scores, space.norm2(w))
+    rounding += _score_slip(problem, error, primal)
+    rounding += lam / 2 * space.norm2_error(w) + gamma(4) * primal
+    dual, dual_rounding = dual_value(problem, witness.renewed(problem))
+    return primal, float(rounding), dual, float(dual_rounding)
 
 
 def _score_slip(problem: Problem, error: np.ndarray, primal: float) -> float:

@@ -17,6 +17,14 @@ import numpy as np
 from .rounding import gamma, gamma_sum, running_sum
 
 
+def remaining_sum(values: np.ndarray) -> np.ndarray:
+    """Return sums of the last n, n - 1, ..., 0 values: added up, not subtracted from the whole.
+
+    All terms are >= 0, so each sum keeps its relative accuracy however small it is.
+    """
+    return running_sum(values[::-1])[::-1]
+
+
 def largest_flow(u: np.ndarray, v: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
     """Return M, the largest mass of a flow within the caps a_i b_j and the marginals u, v.
 
@@ -31,13 +39,13 @@ def largest_flow(u: np.ndarray, v: np.ndarray, a: np.ndarray, b: np.ndarray) -> 
         row_ratio = np.where(a > 0, u / a, np.where(u > 0, np.inf, 0.0))
         column_ratio = np.where(b > 0, v / b, np.where(v > 0, np.inf, 0.0))
     order = np.argsort(-row_ratio, kind="stable")
-    chosen_u, chosen_a = running_sum(u[order]), running_sum(a[order])
+    left_u, chosen_a = remaining_sum(u[order]), running_sum(a[order])
     by_ratio = np.argsort(column_ratio, kind="stable")
-    filled, caps = running_sum(v[by_ratio]), running_sum(b[by_ratio])
+    filled, open_caps = running_sum(v[by_ratio]), remaining_sum(b[by_ratio])
     # Columns with v_j <= b_j A_k give v_j, the others b_j A_k.
     full = np.searchsorted(column_ratio[by_ratio], chosen_a.astype(float), side="right")
-    through = filled[full] + (caps[-1] - caps[full]) * chosen_a
-    return float((chosen_u[-1] - chosen_u + through).min())
+    through = filled[full] + open_caps[full] * chosen_a
+    return float((left_u + through).min())
 
 
 def deficiency(

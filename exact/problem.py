@@ -13,7 +13,9 @@ from .pairs import AllPairs, PairList
 from .parameters import check_number
 from .spaces import Rows, Space
 
-SMALLEST_LAM = 1e-250
+LARGEST_WEIGHT = 1e100
+
+SMALLEST_LAM = 1e-100
 """Below this, quotients by lam leave the range of floating point."""
 
 
@@ -129,6 +131,8 @@ class Problem:
         if not np.isfinite(vector).all():
             at = int(np.flatnonzero(~np.isfinite(vector))[0])
             raise InputError(f"weight {at} is {vector[at]}: weights must be finite")
+        if float(np.abs(vector).max(initial=0.0)) > LARGEST_WEIGHT:
+            raise InputError(f"a weight is larger than {LARGEST_WEIGHT:g}: its square overflows")
         return vector
 
 

@@ -19,6 +19,9 @@ from .rounding import LONG_UNIT, UNIT, gamma
 SMALLEST_REACH = 1e-140
 """Below this the square of a row's norm loses its digits to underflow."""
 
+LARGEST_REACH = 1e100
+"""Above this products of norms leave the range of floating point."""
+
 _LONG_ROWS = 4096
 
 
@@ -185,7 +188,10 @@ class Rows:
             raise InputError("X has values whose squares overflow: rescale it")
         self.norms: np.ndarray = norms * (1.0 + gamma(self.dim + 8))
         self.reach = float(self.norms.max())
-        if 0 < self.reach < SMALLEST_REACH:
+        if self.reach > LARGEST_REACH:
+            raise InputError("X has values so large that their squares overflow: rescale it")
+        largest = abs(self.X).max() if self.is_sparse else np.abs(self.X).max()
+        if self.reach < SMALLEST_REACH and float(largest) > 0:
             raise InputError("X has values so small that their squares underflow: rescale it")
 
     @property

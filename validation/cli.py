@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 import click
 
@@ -126,8 +127,10 @@ def check_solver(**options: object) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; never a traceback for bad input."""
-    from ..exact.errors import InputError
-
+    try:
+        from ..exact.errors import InputError
+    except KeyboardInterrupt:
+        _interrupted()
     try:
         aucert.main(arguments, prog_name="aucert", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -140,8 +143,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except OSError as error:
         _fail(f"{error.filename or 'file'}: {error.strerror or error}")
     except (KeyboardInterrupt, click.Abort):
-        click.echo("aucert: interrupted", err=True)
-        sys.exit(130)
+        _interrupted()
+    except SystemError as error:
+        # Compiled code turns an interrupt into an error of its own, with the interrupt behind it.
+        if not _is_interrupt(error):
+            raise
+        _interrupted()
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _interrupted() -> NoReturn:
+    click.echo("aucert: interrupted", err=True)
+    sys.exit(130)
 
 
 def _fail(message: str) -> None:

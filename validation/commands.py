@@ -116,6 +116,8 @@ def run_certify(name: str, options: dict[str, Any]) -> None:
 
 def _shape(options: dict[str, Any], pairs: AllPairs | PairList) -> dict[str, Any]:
     """Return the keywords that `solve` and `certify` share."""
+    if options["gamma"] is not None and options["kernel"] in ("linear", "precomputed"):
+        raise InputError(f"--gamma is not for the {options['kernel']} kernel")
     names = ("kernel", "gamma", "structure", "loss", "tol", "max_time")
     return {name: options[name] for name in names} | {"pairs": pairs}
 
@@ -193,7 +195,7 @@ def _print(document: dict[str, Any], as_json: bool) -> None:
     if as_json:
         import json
 
-        click.echo(json.dumps(document, allow_nan=False, indent=2, default=_number))
+        click.echo(json.dumps(_finite(document), allow_nan=False, indent=2, default=_number))
         return
     shown = (
         "n n_pos n_neg n_pairs lam loss pairs method primal dual gap relative_gap radius "
@@ -208,6 +210,14 @@ def _print(document: dict[str, Any], as_json: bool) -> None:
     click.echo(document["statement"])
     if document["message"] != document["statement"]:
         click.echo(document["message"])
+
+
+def _finite(document: dict[str, Any]) -> dict[str, Any]:
+    """Return the document with null for numbers that JSON cannot hold."""
+    return {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value
+        for key, value in document.items()
+    }
 
 
 def _number(value: object) -> object:

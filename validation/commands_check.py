@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,7 +38,11 @@ def run_check_solver(options: dict[str, Any]) -> int:
         For bad input: exit status 2.
     """
     if options["list_only"]:
-        click.echo(problems_list(options["only"] or None))
+        if options["as_json"]:
+            listed = reference_problems(options["only"] or None)
+            click.echo(json.dumps({"problems": [p.name for p in listed]}, indent=2))
+        else:
+            click.echo(problems_list(options["only"] or None))
         return 0
     if options["solver"] is None:
         raise InputError("which solver? give MODULE:FUNCTION, say mysolver:fit")

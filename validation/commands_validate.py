@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import click
@@ -46,5 +47,8 @@ def _list(as_json: bool) -> None:
             for entry in entries
         ]
         click.echo(json.dumps({"claims": document}, indent=2))
-    else:
+    elif sys.stdout.isatty():
         Console(highlight=False).print(claims_table(entries))
+    else:  # one line a claim, so that names can be cut out
+        for entry in entries:
+            click.echo(f"{entry.name}\t{entry.paper}, {entry.place}\t{entry.statement}")

@@ -121,3 +121,12 @@ def test_the_two_comparisons_do_disagree_on_tenths() -> None:
     one = tenths[None, :] > tenths[:, None] - 1
     two = tenths[:, None] < tenths[None, :] + 1
     assert (one != two).any()
+
+
+def test_tiny_weights_beside_large_ones_keep_the_flow_accurate() -> None:
+    """What is left of the caps is added up: subtracted from the whole it would be lost."""
+    a, b = np.ones(10), np.concatenate([[1.0], np.full(1000, 7e-20)])
+    u, v = np.zeros(10), 0.15 * b
+    u[0], v[0] = 1.0, 0.0
+    flow = largest_flow(u, v, a, b)
+    assert flow == pytest.approx(1000 * 0.15 * 7e-20, rel=1e-12)

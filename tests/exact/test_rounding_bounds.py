@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import naive
-from aucert.exact.certificate import Certificate, Witness
+from aucert.exact.certificate import Certificate, Witness, evaluated
 from aucert.exact.gram import Gram
 from aucert.exact.losses import LOSSES
 from aucert.exact.pairs import AllPairs, PairList
@@ -186,7 +186,8 @@ def test_primal_dual_and_gap(seed: int, loss: str, listed: bool) -> None:
     w = rng.normal(size=d) / float(np.abs(X - X.mean(axis=0)).max())
     scores, width = some_scores(rng, n), some_width(rng)
     witness = Witness.from_scores(problem, scores, width)
-    found = Certificate.of(problem, w, witness)
+    found_primal, primal_error, found_dual, dual_error = evaluated(problem, w, witness)
+    rounding = primal_error + dual_error
     weighted = naive.weighted_pairs(positive.tolist(), pairs)
     alpha = naive.alphas(naive.exact(scores), weighted, loss, Fraction(width))
     if isinstance(pairs, PairList):
@@ -195,9 +196,12 @@ def test_primal_dual_and_gap(seed: int, loss: str, listed: bool) -> None:
     exact_lam, rows = Fraction(lam), naive.exact(X)
     primal = naive.primal_value(rows, weighted, loss, exact_lam, naive.exact(w))
     dual = naive.dual_value(rows, weighted, loss, exact_lam, alpha)
-    assert abs(Fraction(found.primal) - primal) <= found.rounding
-    assert abs(Fraction(found.dual) - dual) <= found.rounding
-    assert abs(Fraction(found.primal) - Fraction(found.dual) - primal + dual) <= found.rounding
+    assert abs(Fraction(found_primal) - primal) <= primal_error
+    assert abs(Fraction(found_dual) - dual) <= dual_error
+    found = Certificate.of(problem, w, witness)
+    assert found.primal == found_primal and found.dual in (0.0, min(found_dual, found_primal))
+    assert primal - max(dual, 0) <= Fraction(found.gap) + Fraction(found.rounding)
+    assert found.rounding <= rounding
 
 
 @pytest.mark.parametrize("size", [1e4, 1e7, 1e9, 1e12])
@@ -229,9 +233,9 @@ def test_dual_where_the_pull_cancels(seed: int) -> None:
     X[k] += (1 - c @ X[:, 0]) / c[k]
     problem = linear_problem(X, positive, 1.0)
     witness = Witness.from_scores(problem, scores, 0.7, scale=1.0)
-    found = Certificate.of(problem, np.zeros(1), witness)
+    _, _, found, rounding = evaluated(problem, np.zeros(1), witness)
     dual = naive.dual_value(naive.exact(X), weighted, "hinge", Fraction(1), alpha)
-    assert abs(Fraction(found.dual) - dual) <= found.rounding < 1e-3
+    assert abs(Fraction(found) - dual) <= rounding < 1e-3
 
 
 def test_gamma_bounds_roundings_in_a_row() -> None:
