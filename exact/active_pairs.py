@@ -78,7 +78,8 @@ class ActivePairs:
                 return Status.TIME_LIMIT
             gap = recorder.best_primal - recorder.best_dual
             stalled = stalled + 1 if gap > 0.5 * before else 0
-            if stalled >= 3:
+            widest = self.limit is not None or limit >= min(LARGEST_WINDOW, problem.n_pairs)
+            if stalled >= 3 and widest:
                 return Status.STALLED
             if stalled and self.limit is None:
                 limit = min(2 * limit, LARGEST_WINDOW)
