@@ -70,6 +70,10 @@ class ActivePairs:
         for _ in range(self.max_rounds):
             before = recorder.best_primal - recorder.best_dual
             if not self._round(problem, recorder, limit):
+                # More pairs may be tied at the margin than a window of this size can hold.
+                if self.limit is None and limit < min(LARGEST_WINDOW, problem.n_pairs):
+                    limit = min(2 * limit, LARGEST_WINDOW)
+                    continue
                 return Status.STALLED
             recorder.step()
             if recorder.near(self.tol / 2):
