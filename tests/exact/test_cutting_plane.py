@@ -12,6 +12,7 @@ from aucert.exact.line_search import best_on_segment
 from aucert.exact.pairs import AllPairs, PairList
 from aucert.exact.problem import Problem, linear_problem
 from aucert.exact.solution import Status, Step
+from aucert.exact.solving import solve
 from aucert.exact.window import Window, open_window
 
 RNG = np.random.default_rng(0)
@@ -122,3 +123,11 @@ def test_a_run_without_progress_stops_and_says_so() -> None:
 
     solution = CuttingPlane().solve(linear_problem(rows, y, 1e-2), callback=watch)
     assert solution.status in (Status.CERTIFIED, Status.STALLED)
+
+
+def test_more_pairs_tied_at_the_margin_than_a_window_holds_are_no_obstacle() -> None:
+    """A nearly diagonal kernel puts thousands of pairs at the margin: the window widens."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(126, 30)), np.arange(126) % 8 < 3
+    found = solve(X, y, 1e-2, kernel="rbf", gamma=0.1, structure=1.0, tol=1e-9)
+    assert found.certificate.reaches(1e-9)
