@@ -6,19 +6,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .bounds import theorem4
-    from .bounds_prime import theorem4_prime
-    from .bounds_sht import sht_theorem1
-    from .checking import check_solver
+    from .bounds.prime import theorem4_prime
+    from .bounds.printed import theorem4
+    from .bounds.sht import sht_theorem1
+    from .checking.check_solver import check_solver
 
 __all__ = ["check_solver", "sht_theorem1", "theorem4", "theorem4_prime"]
 
 # The command line imports this package first, so nothing heavy may come with it.
 _LAZY = {
-    "check_solver": ".checking",
-    "sht_theorem1": ".bounds_sht",
-    "theorem4": ".bounds",
-    "theorem4_prime": ".bounds_prime",
+    "check_solver": ".checking.check_solver",
+    "sht_theorem1": ".bounds.sht",
+    "theorem4": ".bounds.printed",
+    "theorem4_prime": ".bounds.prime",
 }
 
 

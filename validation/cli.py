@@ -7,7 +7,7 @@ verdict differs from the expected one; 2 for bad input, with one line that says 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 import click
@@ -21,7 +21,7 @@ def aucert() -> None:
     """Certified AUC maximization: pairwise AUC problems solved with a proof of optimality."""
 
 
-def problem_options(command):
+def problem_options(command: Callable[..., object]) -> Callable[..., object]:
     """Add the options that say which problem is meant."""
     options = [
         click.option("--target", help="Label column of a file; the last by default, y in npz."),
@@ -72,7 +72,7 @@ def problem_options(command):
 @problem_options
 def solve(data: str, **options: object) -> None:
     """Solve the full pairwise problem of DATA (a file, or a built-in name like wdbc)."""
-    from .commands import run_solve
+    from .commands.solve_certify import run_solve
 
     run_solve(data, options)
 
@@ -88,7 +88,7 @@ def solve(data: str, **options: object) -> None:
 @problem_options
 def certify(data: str, **options: object) -> None:
     """Tell how far somebody's weights or scores are from the optimum on DATA."""
-    from .commands import run_certify
+    from .commands.solve_certify import run_certify
 
     run_certify(data, options)
 
@@ -103,7 +103,7 @@ def certify(data: str, **options: object) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")
 def validate(**options: object) -> None:
     """Check the papers' claims against exact answers: a table, and a report."""
-    from .commands_validate import run_validate
+    from .commands.validate import run_validate
 
     sys.exit(run_validate(options))
 
@@ -120,7 +120,7 @@ def validate(**options: object) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")
 def check_solver(**options: object) -> None:
     """Run somebody's fit(X, y, lam) -> w over problems whose optima are proved."""
-    from .commands_check import run_check_solver
+    from .commands.check_solver import run_check_solver
 
     sys.exit(run_check_solver(options))
 

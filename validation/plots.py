@@ -79,13 +79,14 @@ def svg(figure: Figure) -> str:
     with matplotlib.rc_context(settings):
         canvas = Canvas(figsize=(7.2, 4.2), layout="constrained")
         FigureCanvasSVG(canvas)
-        _draw(canvas.subplots(), figure)
+        draw(canvas.subplots(), figure)
         text = io.StringIO()
         canvas.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     return _inline(text.getvalue(), figure)
 
 
-def _draw(axes: Any, figure: Figure) -> None:
+def draw(axes: Any, figure: Figure) -> None:
+    """Draw the curves on the axes of matplotlib, with their labels and a legend."""
     styled = references = 0
     for series in figure.series:
         if series.reference:

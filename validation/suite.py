@@ -24,10 +24,10 @@ from threadpoolctl import threadpool_limits
 
 from .. import __version__
 from ..exact.errors import InputError
-from . import nonlinear, sauc, scaling_up, sht
-from .claim import ERROR, PROFILES, REGISTRY, Claim, Context, Outcome, Row, Verdict
-from .report import Report, environment
-from .written_files import write_json
+from .claims import nonlinear, sauc, scaling_up, sht
+from .claims.claim import ERROR, PROFILES, REGISTRY, Claim, Context, Outcome, Row, Verdict
+from .files.written_files import write_json
+from .report.document import Report, environment
 
 PAPER_MODULES = (scaling_up, sauc, sht, nonlinear)
 """Importing them has entered their claims."""

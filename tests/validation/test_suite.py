@@ -11,7 +11,7 @@ import pytest
 
 from aucert.exact.errors import InputError
 from aucert.validation import suite
-from aucert.validation.claim import Claim, Context, Outcome, Verdict, claim
+from aucert.validation.claims.claim import Claim, Context, Outcome, Verdict, claim
 
 FAST = ("population-auc-of-the-linear-model", "theorem-4-first-term")
 

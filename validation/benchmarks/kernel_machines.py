@@ -16,7 +16,7 @@ import numpy as np
 
 from ...exact.formulation import formulate
 from ...exact.solving import choose_solver
-from ..datasets import load
+from ..data.datasets import load
 
 LAMS = (1e-1, 1e-3, 1e-5)
 STRUCTURES = (0.0, 50.0)

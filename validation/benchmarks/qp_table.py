@@ -17,7 +17,7 @@ from ...exact.errors import InputError
 from ...exact.problem import Problem, linear_problem
 from ...exact.qp import BACKENDS, QP
 from ...exact.solving import Solver, choose_solver
-from ..datasets import wdbc
+from ..data.datasets import wdbc
 
 FORMS = (("teaching", "cvxpy"), ("lifted", "cvxpy"), ("lifted", "direct"))
 

@@ -1,0 +1,175 @@
+"""A fit runs in a process of its own: it may print, crash, change things, and never end."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aucert.exact import solve
+from aucert.exact.errors import InputError
+from aucert.validation.checking.check_solver import check_solver
+
+
+def exact(X, y, lam):
+    return solve(X, y, lam, tol=1e-6).w
+
+
+def test_leaving_the_interpreter_or_asking_the_user_is_an_error() -> None:
+    fits = {"SystemExit": lambda X, y, lam: sys.exit(3), "EOFError": lambda X, y, lam: input()}
+    for name, fit in fits.items():
+        (row,) = check_solver(fit, only="ties").rows
+        assert row.verdict == "error" and name in row.message
+
+
+def test_the_next_problem_is_run_after_a_crash_or_a_timeout() -> None:
+    def fit(X, y, lam):
+        if lam == 1e-3:
+            os._exit(7)
+        while lam == 0.1:
+            time.sleep(1)
+        return exact(X, y, lam)
+
+    report = check_solver(fit, only="overlap", max_time=2)
+    assert [row.verdict for row in report.rows] == ["pass", "crash", "pass", "timeout", "pass"]
+    assert "exit status 7" in report.rows[1].message
+
+
+def test_no_process_is_left_behind(tmp_path: Path) -> None:
+    def fit(X, y, lam):
+        child = subprocess.Popen(["sleep", "60"])
+        (tmp_path / "pids").write_text(f"{os.getpid()} {child.pid}")
+        child.wait()
+
+    check_solver(fit, only="ties", max_time=1)
+    deadline = time.monotonic() + 5
+    for pid in map(int, (tmp_path / "pids").read_text().split()):
+        while alive(pid):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; an orphan that nobody has waited for yet does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+    except OSError:
+        os.kill(pid, 0)
+        return True
+
+
+def test_what_a_fit_prints_and_breaks_stays_in_its_process(capfd) -> None:
+    def fit(X, y, lam):
+        print("python", file=sys.stdout)
+        os.write(1, b"C\n")
+        X[:] = 0.0
+        os.environ["AUCERT_TEST_MARK"] = "1"
+        return np.zeros(X.shape[1])
+
+    report = check_solver(fit, only=["equal-rows", "mirrored"])
+    assert report.passed and "fork" in report.isolation
+    assert capfd.readouterr() == ("", "")
+    assert "AUCERT_TEST_MARK" not in os.environ
+
+
+def test_a_seed_makes_a_random_solver_repeatable() -> None:
+    def fit(X, y, lam):
+        return np.random.normal(size=X.shape[1]) + random.random()  # noqa: NPY002
+
+    found = [check_solver(fit, only="ties", seed=seed).rows[0].objective for seed in (1, 1, 2)]
+    assert found[0] == found[1] != found[2]
+
+
+def test_in_this_process_the_limit_is_checked_afterwards_and_the_seed_is_put_back(capsys) -> None:
+    def fit(X, y, lam):
+        print("noise")
+        np.random.seed(5)  # noqa: NPY002
+        time.sleep(0.05)
+        return exact(X, y, lam)
+
+    before = np.random.get_state(legacy=False)["state"]["key"].tolist()  # noqa: NPY002
+    report = check_solver(fit, only="ties", isolate=False, max_time=0.01)
+    assert report.counts == {"timeout": 1} and "cannot be stopped" in report.isolation
+    assert np.random.get_state(legacy=False)["state"]["key"].tolist() == before  # noqa: NPY002
+    assert check_solver(fit, only="ties", isolate=False).passed
+    assert capsys.readouterr().out == ""
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A module of the user's in the current folder."""
+    (tmp_path / "mysolver.py").write_text(
+        "import os, numpy as np\n"
+        "print('imported')\n"
+        "class Best:\n"
+        "    @staticmethod\n"
+        "    def fit(X, y, lam):\n"
+        "        os.write(1, b'noise')\n"
+        "        return np.zeros(X.shape[1])\n"
+        "def hidden(X, y, lam):\n"
+        "    print('last words')\n"
+        "    os.abort()\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_name_is_imported_from_the_current_folder_by_a_new_interpreter(module, capfd) -> None:
+    report = check_solver("mysolver:Best.fit", only=["equal-rows", "mirrored", "ties"])
+    assert [row.verdict for row in report.rows] == ["pass", "pass", "fail"]
+    assert report.solver == "mysolver:Best.fit" and "new interpreter" in report.isolation
+    assert "mysolver" not in sys.modules
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_last_line_printed_before_a_crash_is_kept(module) -> None:
+    (row,) = check_solver("mysolver:hidden", only="ties").rows
+    assert row.verdict == "crash"
+    assert row.message == "its process ended (SIGABRT): last words"
+
+
+def test_an_error_while_importing_names_the_module_and_the_line(module) -> None:
+    (module / "broken.py").write_text("x = 1\n1 / 0\n")
+    with pytest.raises(InputError, match=r"broken: ZeroDivisionError.*\(broken.py, line 2\)"):
+        check_solver("broken:fit")
+    (module / "quits.py").write_text("import os\nos._exit(4)\n")
+    with pytest.raises(InputError, match=r"quits:fit: its process ended \(exit status 4\)"):
+        check_solver("quits:fit")
+    with pytest.raises(InputError, match=r"leave out \.py"):
+        check_solver("mysolver.py:fit")
+
+
+def test_solve_itself_can_be_named() -> None:
+    assert check_solver("aucert.exact:solve", only=["two-rows", "weights"]).passed
+
+
+def test_an_interrupt_ends_the_process_too(tmp_path: Path) -> None:
+    def fit(X, y, lam):
+        (tmp_path / "pid").write_text(str(os.getpid()))
+        return np.zeros(X.shape[1])
+
+    def interrupt(done, total, row):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        check_solver(fit, only="overlap", progress=interrupt)
+    assert not alive(int((tmp_path / "pid").read_text()))
+
+
+def test_a_large_problem_and_much_output_fit_through_the_pipes() -> None:
+    def fit(X, y, lam):
+        os.write(2, b"x" * 1_000_000)
+        return X.sum(axis=0)
+
+    (row, _) = check_solver(fit, only="larger", max_time=20).rows
+    assert row.verdict == "fail"
+    assert row.w is not None
+    assert np.array_equal(row.w, row.problem.X.copy().sum(axis=0))

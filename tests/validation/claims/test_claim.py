@@ -1,0 +1,145 @@
+"""A claim is checked when it is entered, and hands out random numbers that anybody can repeat."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+
+from aucert.exact.errors import InputError
+from aucert.validation.claims.claim import REGISTRY, Claim, Context, Outcome, Row, Verdict, claim
+from aucert.validation.plots import Figure, Series
+
+
+def enter(name: str = "a-claim", **changes: Any) -> dict[str, Claim]:
+    registry: dict[str, Claim] = {}
+    options: dict[str, Any] = {
+        "paper": "ScalingUp",
+        "place": "eq. (1)",
+        "kind": "suite",
+        "statement": "One is one.",
+        "expected": Verdict.HOLDS,
+    }
+
+    def run(context: Context) -> Outcome:
+        return Outcome(Verdict.HOLDS, 1.0)
+
+    claim(name, registry=registry, **{**options, **changes})(run)
+    return registry
+
+
+def test_the_decorator_enters_the_claim_and_leaves_the_function_alone() -> None:
+    entry = enter()["a-claim"]
+    assert entry.expected_verdict is Verdict.HOLDS
+    assert entry.run(Context("a-claim", 0)).measured == 1.0
+
+
+@pytest.mark.parametrize("name", ["A-claim", "a claim", "../a", "a--b", ""])
+def test_a_name_that_is_no_file_name_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match="small letters"):
+        enter(name)
+
+
+@pytest.mark.parametrize("changes", [{"paper": "Nobody"}, {"kind": "rumour"}])
+def test_an_unknown_paper_or_kind_is_refused(changes: dict[str, str]) -> None:
+    with pytest.raises(InputError, match="must be one of"):
+        enter(**changes)
+
+
+def test_two_claims_cannot_have_one_name() -> None:
+    registry = enter()
+    with pytest.raises(InputError, match="two claims"):
+        claim(
+            "a-claim",
+            paper="ScalingUp",
+            place="",
+            kind="suite",
+            statement="",
+            expected=Verdict.HOLDS,
+            registry=registry,
+        )(lambda context: Outcome(Verdict.HOLDS, ""))
+
+
+def test_planted_claims_do_not_reach_the_registry_of_the_papers() -> None:
+    enter("planted")
+    assert "planted" not in REGISTRY
+
+
+def test_a_module_that_is_not_installed_is_named() -> None:
+    assert enter(needs=("json", "no_such_module"))["a-claim"].missing == "no_such_module"
+    assert enter(needs=("json",))["a-claim"].missing is None
+
+
+def test_random_numbers_depend_on_seed_claim_and_purpose_only() -> None:
+    draw = Context("a-claim", 3).rng("rows").random()
+    assert draw == Context("a-claim", 3, "full").rng("rows").random()
+    others = [Context("a-claim", 4), Context("b-claim", 3)]
+    assert draw not in [context.rng("rows").random() for context in others]
+    assert draw != Context("a-claim", 3).rng("pairs").random()
+
+
+def test_random_numbers_are_the_same_in_another_process() -> None:
+    code = (
+        "from aucert.validation.claims.claim import Context; c = Context('a-claim', 3); "
+        "print(repr(c.rng('rows').random()), c.draw_seed('x'))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    context = Context("a-claim", 3)
+    assert found.stdout.split() == [
+        repr(context.rng("rows").random()),
+        str(context.draw_seed("x")),
+    ]
+
+
+def row(**changes: object) -> Row:
+    figure = Figure("f", "t", "x", "y", (Series.of("s", [1.0, 2.0], [3.0, 4.0]),), "c")
+    values: dict[str, object] = {
+        "name": "a-claim",
+        "paper": "ScalingUp",
+        "place": "eq. (1)",
+        "kind": "suite",
+        "statement": "One is one.",
+        "formula": "1 = 1",
+        "measured": 1.0,
+        "printed": None,
+        "verdict": "holds",
+        "expected_verdict": "holds",
+        "seconds": 0.5,
+        "tolerance": None,
+        "seed": 0,
+        "profile": "quick",
+        "version": "0",
+        "figures": (figure,),
+    }
+    return Row(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def test_a_row_comes_back_from_json_as_it_was() -> None:
+    assert Row.from_document(json.loads(json.dumps(asdict(row())))) == row()
+
+
+def test_the_public_keys_of_a_row_are_the_documented_ones() -> None:
+    documented = (
+        "name paper place kind statement measured printed verdict expected_verdict seconds "
+        "data seed tolerance version"
+    )
+    assert set(row().public) == set(documented.split())
+
+
+@pytest.mark.parametrize("verdict", [*Verdict])
+def test_a_row_is_as_expected_exactly_when_the_verdicts_agree(verdict: Verdict) -> None:
+    changed = row(verdict=str(verdict), expected_verdict="fails")
+    assert changed.as_expected == (verdict is Verdict.FAILS)
+
+
+def test_a_row_that_raised_is_never_as_expected() -> None:
+    for verdict in Verdict:
+        assert not row(verdict="error", expected_verdict=str(verdict)).as_expected
+
+
+def test_every_verdict_has_a_meaning() -> None:
+    assert all(verdict.meaning.endswith(".") for verdict in Verdict)

@@ -1,0 +1,87 @@
+"""The claims of [Nonlinear]: their verdicts, the cycle by hand, and that they notice a mistake."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aucert.approx.truncated_newton import TruncatedNewton
+from aucert.validation import suite
+from aucert.validation.claims import nonlinear
+from aucert.validation.claims.claim import Row
+
+NAMES = [entry.name for entry in suite.claims() if entry.run.__module__ == nonlinear.__name__]
+
+
+def run(name: str, seed: int = 0) -> Row:
+    return suite.run([name], seed=seed).rows[0]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("name", NAMES)
+def test_the_verdict_about_nonlinear_is_the_expected_one(name: str, seed: int) -> None:
+    row = run(name, seed)
+    assert row.verdict == row.expected_verdict, (row.measured, row.details)
+
+
+def test_the_cycle_is_exact_and_of_length_three() -> None:
+    row = run("full-newton-steps-converge")
+    assert row.details["length of the cycle"] == 3
+    assert sorted(row.details["objectives on the cycle"]) == pytest.approx(
+        [3.02653, 4.59846, 461.2925], rel=1e-5
+    )
+    assert row.details["the optimum, certified"] == pytest.approx(2.570228, abs=1e-6)
+
+
+def test_the_rational_newton_step_is_the_library_s() -> None:
+    problem = nonlinear.fixture()
+    w = (Fraction(0), Fraction(0))
+    full = TruncatedNewton(forcing=1e-12, line_search=False)
+    for n_iter in range(2, 7):
+        w = nonlinear.exact_newton(w)
+        solution = replace(full, max_iter=n_iter).solve(problem)
+        np.testing.assert_allclose(solution.w, [float(part) for part in w], rtol=1e-9)
+        value = float(nonlinear.exact_objective(w))
+        assert solution.certificate.primal / problem.lam == pytest.approx(value)
+
+
+# Planted mistakes: each must turn a verdict round.
+
+
+def test_the_right_factor_in_print_would_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nonlinear, "PRINTED_FACTOR", 2.0)
+    assert run("gradient-as-printed").verdict == "holds"
+
+
+def test_full_steps_would_converge_for_a_small_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    cost = Fraction(1, 1000)
+    right = nonlinear.fixture
+    monkeypatch.setattr(nonlinear, "C", cost)
+    monkeypatch.setattr(nonlinear, "fixture", lambda: right(float(cost)))
+    assert run("full-newton-steps-converge").verdict == "holds"
+
+
+@pytest.mark.parametrize("broken", [{"line_search": False}, {"paper_literal": True}])
+def test_the_printed_method_in_place_of_the_right_one_is_noticed(
+    monkeypatch: pytest.MonkeyPatch, broken: dict[str, bool]
+) -> None:
+    def printed(problem: Any, tol: float) -> Any:
+        return TruncatedNewton(tol=tol, max_iter=100, **broken).solve(problem)
+
+    monkeypatch.setattr(nonlinear, "_certified", printed)
+    assert run("newton-with-a-line-search-converges").verdict == "fails"
+
+
+def test_a_solver_that_stops_early_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = nonlinear.NBAUC
+    monkeypatch.setattr(nonlinear, "NBAUC", lambda lam, **rest: right(lam, **{**rest, "tol": 1e-3}))
+    assert run("nbauc-reaches-its-optimum").verdict == "fails"
+
+
+def test_the_right_gradient_does_not_solve_for_half_of_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nonlinear, "TruncatedNewton", lambda tol, **rest: TruncatedNewton(tol=tol))
+    assert run("printed-gradient-solves-for-half-of-c").verdict == "fails"

@@ -1,0 +1,112 @@
+"""One function for every kind of table."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from aucert.exact.errors import InputError
+from aucert.validation.data.labelled_data import data_sha256
+from aucert.validation.files.data_files import TableMeta, read_table, read_vector, write_json
+
+X = np.array([[0.5, 2.0], [3.0, 4.0], [5.0, 6.25]])
+LABELS = [1, 2, 1]
+
+
+def save(folder: Path, ending: str) -> Path:
+    """The same small table in the given format."""
+    path = folder / f"data{ending}"
+    lines = [f"{a!r},{b!r},{k}" for (a, b), k in zip(X.tolist(), LABELS, strict=True)]
+    text = "\n".join(["a,b,y", *lines])
+    if ending == ".npz":
+        np.savez(path, X=X, y=LABELS)
+    elif ending == ".parquet":
+        pa = pytest.importorskip("pyarrow")
+        pq = pytest.importorskip("pyarrow.parquet")
+        pq.write_table(pa.table({"a": X[:, 0], "b": X[:, 1], "y": LABELS}), path)
+    elif "csv" in ending.lower():
+        path.write_bytes(gzip.compress(text.encode()) if ending.endswith("gz") else text.encode())
+    else:
+        rows = [f"{k} 1:{a!r} 2:{b!r}" for (a, b), k in zip(X.tolist(), LABELS, strict=True)]
+        path.write_text("\n".join(rows))
+    return path
+
+
+ENDINGS = [".csv", ".CSV", ".csv.gz", ".npz", ".parquet", ".txt", ".libsvm", ".svm"]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_every_format_gives_the_same_rows_and_labels(tmp_path: Path, ending: str) -> None:
+    rows, y, meta = read_table(save(tmp_path, ending))
+    dense = rows.toarray() if sp.issparse(rows) else rows
+    assert np.array_equal(dense, X)
+    assert y.tolist() == [0, 1, 0] and y.dtype == np.int64
+    assert (meta.positive, meta.negative, meta.classes) == (2, 1, {1: 2, 2: 1})
+    assert (meta.n, meta.n_pos, meta.n_neg) == (3, 1, 2)
+    assert len(meta.columns) == 2
+    if not sp.issparse(rows):
+        assert data_sha256(rows, y) == data_sha256(X, np.array([0, 1, 0]))
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_the_positive_class_can_be_named(tmp_path: Path, ending: str) -> None:
+    _, y, meta = read_table(save(tmp_path, ending), positive="1")
+    assert y.tolist() == [1, 0, 1]
+    assert (meta.positive, meta.negative, meta.n_pos) == (1, 2, 2)
+    with pytest.raises(InputError, match="no class '3'; the classes are 1, 2"):
+        read_table(save(tmp_path, ending), positive="3")
+
+
+def test_the_meta_data_can_be_written_as_json(tmp_path: Path) -> None:
+    from dataclasses import asdict
+
+    meta = read_table(save(tmp_path, ".csv"))[2]
+    assert isinstance(meta, TableMeta)
+    write_json(tmp_path / "meta.json", asdict(meta))
+
+
+def test_one_class_and_three_classes_name_file_and_column(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("a,y\n1,5\n2,5\n")
+    with pytest.raises(InputError, match=r"data\.csv, column 'y': a single class, 5"):
+        read_table(path)
+    path.write_text("a,y\n1,u\n2,v\n3,w\n")
+    with pytest.raises(InputError, match=r"data\.csv, column 'y': 3 classes \('u', 'v', 'w'\)"):
+        read_table(path)
+    assert read_table(path, positive="v")[1].tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".npz", ".parquet", ".txt"])
+def test_no_file_a_folder_and_an_empty_file_are_refused(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"data{ending}"
+    with pytest.raises(InputError, match=r"no such file"):
+        read_table(path)
+    path.mkdir()
+    with pytest.raises(InputError, match=r"this is a folder, a file is needed"):
+        read_table(path)
+    path.rmdir()
+    path.write_bytes(b"")
+    with pytest.raises(InputError, match=r"empty|damaged"):
+        read_table(path)
+
+
+def test_an_unknown_ending_is_refused_with_the_list(tmp_path: Path) -> None:
+    (tmp_path / "data.xlsx").write_bytes(b"x")
+    with pytest.raises(InputError, match=r"must end in one of \.csv, \.csv\.gz, \.npz"):
+        read_table(tmp_path / "data.xlsx")
+    with pytest.raises(InputError, match="no such file"):
+        read_table(tmp_path / "gone")
+    with pytest.raises(InputError, match="this is a folder"):
+        read_table(tmp_path)
+
+
+def test_the_readers_and_writers_are_found_in_one_place(tmp_path: Path) -> None:
+    from aucert.validation.files import data_files
+
+    for name in data_files.__all__:
+        assert hasattr(data_files, name)
+    assert read_vector is data_files.read_vector

@@ -1,0 +1,57 @@
+"""What all readers of users' files share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aucert.exact.errors import InputError
+from aucert.validation.files.file_checks import (
+    check_names,
+    damage_reported,
+    first_not_finite,
+    nearest,
+    target_place,
+)
+
+PATH = Path("f.csv")
+
+
+@pytest.mark.parametrize("place", [(0, 0), (0, 2), (65_535, 1), (65_536, 0), (199_999, 2)])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_the_first_bad_entry_is_found_in_reading_order(place, bad: float) -> None:
+    X = np.zeros((200_000, 3))
+    assert first_not_finite(X) is None
+    X[place] = bad
+    X[place[0] :, 2] = np.nan  # later ones do not matter
+    assert first_not_finite(X) == place
+
+
+def test_only_the_named_errors_become_ours() -> None:
+    sentence = r"^f\.csv: damaged, or no gzip file \(two lines\)$"
+    with pytest.raises(InputError, match=sentence), damage_reported(PATH, "gzip", EOFError):
+        raise EOFError("two\n lines.")
+    with pytest.raises(InputError, match=r"^mine$"), damage_reported(PATH, "gzip", ValueError):
+        raise InputError("mine")
+    with pytest.raises(KeyError), damage_reported(PATH, "gzip", EOFError):
+        raise KeyError
+
+
+def test_the_target_is_the_last_column_by_default() -> None:
+    assert target_place(PATH, ["a", "b", "c"], None) == 2
+    assert target_place(PATH, ["a", "b", "c"], "a") == 0
+
+
+def test_names_are_unique_and_not_empty() -> None:
+    check_names(PATH, ["a", "A", "1"])
+    with pytest.raises(InputError, match="column 2 has no name"):
+        check_names(PATH, ["a", ""])
+    with pytest.raises(InputError, match="two columns are called 'b'"):
+        check_names(PATH, ["a", "b", "b"])
+
+
+def test_the_nearest_names_come_first_and_a_long_list_is_cut() -> None:
+    assert nearest("ages", ["age", "height"]) == "the nearest names are 'age'"
+    assert nearest("zzz", [str(k) for k in range(12)]).endswith("'9', ...")

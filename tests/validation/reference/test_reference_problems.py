@@ -1,0 +1,174 @@
+"""The reference problems: the same everywhere, with optima that are proved and known otherwise."""
+
+from __future__ import annotations
+
+import json
+from decimal import ROUND_CEILING, ROUND_FLOOR
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aucert.exact import AllPairs, linear_problem, solve
+from aucert.exact.errors import InputError
+from aucert.exact.losses import LOSSES
+from aucert.validation.reference.problems import (
+    FILE,
+    generate,
+    interval,
+    main,
+    reference_problems,
+    rounded,
+)
+from aucert.validation.reference.recipes import RECIPES
+
+PROBLEMS = {problem.name: problem for problem in reference_problems()}
+SMALL = [problem for problem in PROBLEMS.values() if problem.y.size <= 60]
+DATA = {entry["name"]: entry for entry in json.loads(FILE.read_text())["data"]}
+
+
+def test_the_file_is_small_ascii_and_says_what_it_holds() -> None:
+    text = FILE.read_bytes()
+    assert len(text) < 1_500_000 and text.isascii()
+    document = json.loads(text)
+    assert {"schema_version", "objective", "losses", "numbers", "optimum"} <= document.keys()
+    for entry in document["data"]:
+        shape = (entry["n"], entry["d"])
+        assert np.shape(entry["X"]) == shape and len(entry["y"]) == entry["n"]
+        assert entry["n_pos"] == sum(entry["y"]) == entry["n"] - entry["n_neg"]
+
+
+def test_the_problems_are_as_awkward_as_promised() -> None:
+    lams = [problem.lam for problem in PROBLEMS.values()]
+    sizes = [problem.X.shape for problem in PROBLEMS.values()]
+    assert len(PROBLEMS) >= 40
+    assert {1e-5, 10.0} <= set(lams)
+    assert min(n for n, _ in sizes) == 2 and max(n for n, _ in sizes) == 2000
+    assert any(d > n for n, d in sizes)
+    assert 1 in {int(p.y.sum()) for p in SMALL} and 1 in {int((1 - p.y).sum()) for p in SMALL}
+    assert np.abs(PROBLEMS["offset"].X).min() > 9e5
+    assert np.ptp(PROBLEMS["constant"].X, axis=0).min() == 0
+    assert not (PROBLEMS["integers:0.1"].X % 1).any()
+    assert (PROBLEMS["zero-weights"].sample_weight == 0).any()
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
+def test_the_recipes_make_the_rows_of_the_file(recipe) -> None:
+    X, y, weight = recipe.data()
+    entry = DATA[recipe.name]
+    assert X.tolist() == entry["X"] and y.tolist() == entry["y"]
+    assert (None if weight is None else weight.tolist()) == entry["sample_weight"]
+
+
+def test_every_interval_is_narrow() -> None:
+    for problem in PROBLEMS.values():
+        for lower, upper in problem.optimum.values():
+            # one unit of the twelfth digit is at most 1e-11 of the number
+            assert 0 < lower <= upper <= lower * (1 + 1.001e-11)
+
+
+@pytest.mark.parametrize("name", ["two-rows", "overlap", "ties", "binary", "zero-weights"])
+def test_making_a_part_of_the_file_again_gives_the_same_text(name: str) -> None:
+    (recipe,) = (recipe for recipe in RECIPES if recipe.name == name)
+    data, problems = "".join(generate([recipe])).split('"problems": [\n')
+    shipped = FILE.read_text()
+    assert data.split('"data": [\n')[1].removesuffix("\n],\n") in shipped
+    assert problems.removesuffix("\n]\n}\n") in shipped
+
+
+@pytest.mark.slow
+def test_making_the_file_again_gives_the_same_bytes(tmp_path) -> None:
+    assert main(["--out", str(tmp_path / "again.json")]) == 0
+    assert (tmp_path / "again.json").read_bytes() == FILE.read_bytes()
+
+
+def test_intervals_come_from_bounds_in_order() -> None:
+    p = PROBLEMS["weights"]
+    for loss in LOSSES:
+        lower, upper = interval(p.X, p.y, p.sample_weight, p.lam, loss)
+        assert Fraction(p.optimum[loss][0]) <= lower <= upper <= Fraction(p.optimum[loss][1])
+
+
+def test_a_bad_place_for_the_file_is_one_sentence_and_status_2(capsys, tmp_path) -> None:
+    assert main(["--out", str(tmp_path / "nowhere" / "file.json")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_optima_known_by_hand_lie_in_their_intervals() -> None:
+    """Two rows 2 apart: min lam/2 w^2 + loss(2 w); w = 1/2, or the root of a linear equation."""
+    for lam, name in ((0.1, "two-rows:0.1"), (10.0, "two-rows:10")):
+        w_hinge = min(0.5, 2 / lam)
+        hinge = lam / 2 * w_hinge**2 + max(0.0, 1 - 2 * w_hinge)
+        square = lam / (lam + 8)
+        for loss, optimum in (("hinge", hinge), ("squared_hinge", square), ("square", square)):
+            lower, upper = PROBLEMS[name].optimum[loss]
+            assert lower * (1 - 1e-15) <= optimum <= upper * (1 + 1e-15)
+
+
+@pytest.mark.parametrize("name", ["equal-rows", "mirrored"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_where_the_best_w_is_zero_the_optimum_is_one(name: str, loss: str) -> None:
+    lower, upper = PROBLEMS[name].optimum[loss]
+    assert lower <= 1 <= upper
+
+
+SAME_OPTIMUM = [
+    ("overlap:0.01", "large-units"),
+    ("overlap:0.01", "small-units"),
+    ("overlap:0.01", "sorted-rows"),
+    ("overlap:0.01", "constant"),
+    ("duplicates", "weights-for-rows"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME_OPTIMUM)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_problems_that_are_the_same_have_the_same_optimum(one, other, loss) -> None:
+    a, b = PROBLEMS[one].optimum[loss], PROBLEMS[other].optimum[loss]
+    assert max(a[0], b[0]) <= min(a[1], b[1])
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_solver_agrees_by_its_own_certificate(loss: str) -> None:
+    for name in ("ties", "one-negative", "weights", "mostly-zero"):
+        p = PROBLEMS[name]
+        found = solve(p.X, p.y, p.lam, loss=loss, sample_weight=p.sample_weight).certificate
+        lower, upper = p.optimum[loss]
+        assert found.dual - found.rounding <= upper and lower <= found.primal + found.rounding
+
+
+def test_f_at_ones_is_the_librarys_f() -> None:
+    for p in PROBLEMS.values():
+        for loss, value in p.at_ones.items():
+            problem = linear_problem(p.X, p.y, p.lam, loss, AllPairs(p.sample_weight))
+            found = problem.objective(np.ones(p.X.shape[1]))
+            # twelve digits are kept, and running sums lose a few of sixteen
+            assert found == pytest.approx(value, rel=1e-11)
+
+
+def test_arrays_cannot_be_written_to() -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        PROBLEMS["overlap:0.1"].X[0, 0] = 1.0
+
+
+def test_names_choose_problems_or_all_lams_of_their_data() -> None:
+    assert [p.name for p in reference_problems("overlap:0.1")] == ["overlap:0.1"]
+    assert [p.lam for p in reference_problems(["overlap"])] == [1e-5, 1e-3, 0.01, 0.1, 10.0]
+    with pytest.raises(InputError, match="did you mean overlap"):
+        reference_problems("overlapp")
+
+
+@pytest.mark.parametrize("value", [Fraction(1, 3), Fraction(2, 3) / 10**7, Fraction(10**15, 7)])
+def test_rounding_goes_outwards_and_stays_there_as_a_double(value: Fraction) -> None:
+    low, high = float(rounded(value, ROUND_FLOOR)), float(rounded(value, ROUND_CEILING))
+    assert Fraction(low) < value < Fraction(high)
+    assert high - low < 2e-11 * high
+
+
+def test_the_page_lists_every_problem_with_what_it_tests() -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs" / "check-your-solver.md").read_text()
+    assert f"{len(PROBLEMS)} small reference problems" in page
+    for recipe in RECIPES:
+        lams = ", ".join(f"{lam:g}" for lam in recipe.lams)
+        assert f"| `{recipe.name}` | {recipe.tests} | {recipe.rows} | {lams} |" in page

@@ -1,0 +1,53 @@
+"""The exact answer that bounds and claims are judged by, with its certificate."""
+
+from __future__ import annotations
+
+from ...exact.cutting_plane import CuttingPlane
+from ...exact.losses import HINGE
+from ...exact.pairs import AllPairs, PairList
+from ...exact.problem import Problem, Ridge
+from ...exact.solution import Solution, Status
+from ...exact.solving import Solver
+from ...exact.spaces import Rows, Space
+from ..data.labelled_data import Dataset
+
+
+def hinge_problem(
+    data: Dataset, lam: float, pairs: AllPairs | PairList | None = None, space: Space | None = None
+) -> Problem:
+    """Return [ScalingUp, eq. (3)] on a data set: linear unless another space is given."""
+    space = Rows(data.X) if space is None else space
+    return Problem(space, data.is_positive, pairs or AllPairs(), HINGE, Ridge(lam))
+
+
+def solved(solver: Solver, problem: Problem) -> Solution:
+    """Return the solution; solvers keep their best point on Ctrl-C, but a claim has to stop."""
+    solution = solver.solve(problem)
+    if solution.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    return solution
+
+
+def optimum(problem: Problem, tol: float = 1e-9) -> Solution:
+    """Return the optimum by cutting planes; its certificate says how near it is.
+
+    Raises
+    ------
+    RuntimeError
+        If the certified relative gap is above 1e-6: nothing should be judged by it.
+    """
+    solution = solved(CuttingPlane(tol=tol), problem)
+    if not solution.certificate.reaches(max(tol, 1e-6)):
+        raise RuntimeError(f"not solved: {solution.status.advice}")
+    return solution
+
+
+def overlap(first: Solution, second: Solution) -> bool:
+    """Whether the two certified intervals [dual, primal], with their rounding, have a common point.
+
+    Two solutions of one problem whose intervals do not are a contradiction.
+    """
+    a, b = first.certificate, second.certificate
+    return max(a.dual - a.rounding, b.dual - b.rounding) <= min(
+        a.primal + a.rounding, b.primal + b.rounding
+    )

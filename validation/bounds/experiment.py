@@ -1,0 +1,298 @@
+"""True approximation errors of the incomplete Nystrom machine, with every bound beside them.
+
+The full problem f^ and the projected one f^_P are solved once, with proof; then pairs are drawn
+again and again, f~_B is solved on each draw, and its errors on the full problem are measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
+
+from ...approx.incomplete_u import draw_pairs
+from ...approx.landmarks import uniform
+from ...exact.errors import InputError
+from ...exact.formulation import formulate
+from ...exact.gram import Gram
+from ...exact.kernels import Kernel
+from ...exact.losses import HINGE
+from ...exact.pairs import AllPairs, PairList
+from ...exact.parameters import check_count
+from ...exact.problem import Problem, Ridge, split_labels
+from ...exact.solution import Solution
+from ...exact.spaces import Rows
+from .exact_answers import optimum
+from .kernel import Approximation
+from .prime import Projected, sandwich, theorem4_prime
+from .printed import Bound, Norms, theorem4
+
+POSTERIOR, PRIOR, EXCESS = "4' (II)", "4' (II) a priori", "4' (I)"
+EXCESS_PRIOR, NYSTROM = "4' (I) a priori", "4' (A)"
+PRINTED, REPAIRED, REALISED = "4", "4, n^(5/2)", "4, realised norms"
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """One draw of D_B: the true errors and the bounds on them.
+
+    Attributes
+    ----------
+    B : int
+        Pairs drawn.
+    loss_difference : float
+        |U(f^) - U_B(f~_B)|, which "4" and "4' (II)" bound.
+    excess : float
+        F(f~_B) - p*, which "4' (I)" bounds: never more than the truth.
+    nystrom : float
+        p*_P - p*, which "4' (A)" bounds; the same in every draw.
+    bounds : mapping of str to Bound
+        Each with its own left side.
+    """
+
+    B: int
+    loss_difference: float
+    excess: float
+    nystrom: float
+    bounds: Mapping[str, Bound]
+
+    @property
+    def violated(self) -> list[str]:
+        """Names of the bounds that the true error exceeds."""
+        return [name for name, bound in self.bounds.items() if bound.violated]
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """One data set, kernel, lam and set of landmarks, with both exact solutions. See `prepare`.
+
+    Attributes
+    ----------
+    approximation : Approximation
+    lam : float
+    tol : float
+        Largest certified gap of any solution here; fixed before anything is drawn.
+    full, projected : Problem
+        All pairs, with the kernel and with its approximation.
+    f, f_P : Solution
+        Their optima.
+    factor : Rows
+        Features that reproduce the kernel, on which f^_B is solved.
+    """
+
+    approximation: Approximation
+    lam: float
+    tol: float
+    full: Problem
+    projected: Problem
+    f: Solution
+    f_P: Solution
+    factor: Rows
+
+    @property
+    def posterior(self) -> Projected:
+        """What the projected problem tells."""
+        return _dual(self.f_P)
+
+    @property
+    def sandwich(self) -> tuple[float, float]:
+        """Bounds below and above of p*_P - p*, Theorem 4' (A)."""
+        return sandwich(self.approximation, self.lam, _dual(self.f), self.posterior)
+
+    @property
+    def nystrom(self) -> float:
+        """p*_P - p*, up to the two gaps."""
+        return self.f_P.certificate.primal - self.f.certificate.primal
+
+    def draw(
+        self, B: int, seed: int | np.random.Generator, delta: float = 0.05, realised: bool = False
+    ) -> Draw:
+        """Return the errors and bounds of one draw.
+
+        Parameters
+        ----------
+        B : int
+        seed : int or Generator
+        delta : float in (0, 1)
+        realised : bool
+            Also solve f^_B, for Theorem 4 with the realised norms.
+        """
+        pairs = draw_pairs(self.full.positive, B, seed, merge=True)
+        drawn = Problem(self.projected.space, self.full.positive, pairs, HINGE, Ridge(self.lam))
+        found = certified(drawn, self.tol)
+        U = self.full.sums(self.full.space.scores(self.f.w)).value
+        U_B = drawn.sums(drawn.space.scores(found.w)).value
+        error = abs(U - U_B)
+        excess = self.projected.objective(found.w) - self.f.certificate.primal
+        norms = self._norms(found, pairs if realised else None)
+        bounds = self._corrected(B, delta, norms, error, excess)
+        bounds |= self._printed(B, pairs, delta, norms, error)
+        return Draw(B, error, excess, self.nystrom, bounds)
+
+    def _norms(self, found: Solution, pairs: PairList | None) -> Norms:
+        """Return upper bounds of the exact minimisers' norms."""
+        drawn = None
+        if pairs is not None:
+            problem = Problem(self.factor, self.full.positive, pairs, HINGE, Ridge(self.lam))
+            drawn = _norm(problem, certified(problem, self.tol))
+        return Norms(
+            full=_norm(self.full, self.f),
+            drawn=drawn,
+            projected=_norm(self.projected, self.f_P),
+            drawn_projected=_norm(self.projected, found),
+        )
+
+    def _corrected(
+        self, B: int, delta: float, norms: Norms, error: float, excess: float
+    ) -> dict[str, Bound]:
+        def prime(part: str, left_side: float, informed: bool) -> Bound:
+            return theorem4_prime(
+                self.approximation,
+                self.lam,
+                B,
+                part=part,
+                delta=delta,
+                projected=self.posterior if informed else None,
+                norms=norms if informed else None,
+                eps=self.tol,
+                gap_full=self.tol,
+                left_side=left_side,
+            )
+
+        return {
+            NYSTROM: prime("A", self.nystrom - self.tol, True),
+            EXCESS: prime("I", excess, True),
+            EXCESS_PRIOR: prime("I", excess, False),
+            POSTERIOR: prime("II", error, True),
+            PRIOR: prime("II", error, False),
+        }
+
+    def _printed(
+        self, B: int, pairs: PairList, delta: float, norms: Norms, error: float
+    ) -> dict[str, Bound]:
+        readings: dict[str, dict[str, object]] = {PRINTED: {}, REPAIRED: {"power": 2.5}}
+        if norms.drawn is not None:
+            readings[REALISED] = {"C": "realised", "norms": norms}
+        return {
+            name: theorem4(
+                self.approximation,
+                self.lam,
+                B,
+                pairs=pairs,
+                delta=delta,
+                left_side=error,
+                **reading,  # type: ignore[arg-type]
+            )
+            for name, reading in readings.items()
+        }
+
+
+def prepare(
+    X: object,
+    y: object,
+    kernel: Kernel,
+    lam: float,
+    landmarks: int | np.ndarray,
+    seed: int = 0,
+    tol: float = 1e-9,
+    positive: object = None,
+) -> Experiment:
+    """Solve the full and the projected problem of a data set, with proof.
+
+    Parameters
+    ----------
+    X : array (n, p)
+        A few hundred rows: the Gram matrix is held.
+    y : array (n,)
+        Two kinds of labels.
+    kernel : Kernel
+    lam : float
+        > 0.
+    landmarks : int or array (d, p)
+        The number of landmarks, drawn uniformly by the seed, or the points themselves.
+    seed : int
+    tol : float
+        Largest certified gap of each solution.
+    positive : label, optional
+        The larger one by default.
+
+    Raises
+    ------
+    InputError
+        If the input cannot be used.
+    RuntimeError
+        If a gap above `tol` is left.
+    """
+    mask, _, _ = split_labels(y, positive)
+    points = uniform(X, int(landmarks), seed).rows if isinstance(landmarks, Integral) else landmarks
+    approximation = Approximation.of_landmarks(kernel, X, points, mask)
+    if not isinstance(approximation.truth, Gram):
+        raise InputError("the experiment solves the full kernel problem: take fewer rows")
+    task = formulate(approximation.truth.K, mask, lam, kernel="precomputed")
+    assert isinstance(task.work.space, Rows)
+    f = task.judge(certified(task.work, tol), tol)
+    _check_gap(f, tol)
+    projected = Problem(Rows(approximation.features), mask, AllPairs(), HINGE, Ridge(lam))
+    f_P = certified(projected, tol)
+    return Experiment(approximation, lam, tol, task.meant, projected, f, f_P, task.work.space)
+
+
+def approximation_errors(
+    X: object,
+    y: object,
+    kernel: Kernel,
+    lam: float,
+    landmarks: int | np.ndarray,
+    B: int | Sequence[int],
+    seed: int = 0,
+    n_draws: int = 20,
+    delta: float = 0.05,
+    realised: bool = False,
+    tol: float = 1e-9,
+) -> list[Draw]:
+    """Return true errors and bounds of repeated draws of B pairs. [ScalingUp, Theorem 4]
+
+    Parameters
+    ----------
+    X, y, kernel, lam, landmarks, tol
+        As `prepare`.
+    B : int or list of int
+        Pairs in a draw; of several, `n_draws` of each.
+    seed : int
+        Of landmarks and draws.
+    n_draws : int
+    delta : float in (0, 1)
+    realised : bool
+        Also evaluate Theorem 4 with the realised norms, which costs a solution more a draw.
+    """
+    check_count("n_draws", n_draws)
+    experiment = prepare(X, y, kernel, lam, landmarks, seed, tol)
+    rng = np.random.default_rng([seed, 1])
+    sizes: list[int] = np.atleast_1d(B).tolist()
+    return [experiment.draw(b, rng, delta, realised) for b in sizes for _ in range(n_draws)]
+
+
+def certified(problem: Problem, tol: float) -> Solution:
+    """Return the optimum up to a certified gap of `tol`, or raise `RuntimeError`."""
+    solution = optimum(problem, tol)
+    _check_gap(solution, tol)
+    return solution
+
+
+def _check_gap(solution: Solution, tol: float) -> None:
+    certificate = solution.certificate
+    if certificate.gap + certificate.rounding > tol:
+        raise RuntimeError(f"a gap of {certificate.gap:.1g} is left: {solution.status.advice}")
+
+
+def _dual(solution: Solution) -> Projected:
+    """Return a solution's marginals and gap."""
+    certificate = solution.certificate
+    return Projected(solution.witness.c, certificate.gap + certificate.rounding)
+
+
+def _norm(problem: Problem, solution: Solution) -> float:
+    """Return an upper bound of the exact minimiser's norm."""
+    return float(np.sqrt(problem.space.norm2(solution.w))) + solution.certificate.radius

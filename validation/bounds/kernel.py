@@ -1,0 +1,268 @@
+"""What the error bounds of [ScalingUp, Section 3.2] ask of a kernel and of its approximation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...approx.nystrom import nystrom_map
+from ...exact.errors import InputError
+from ...exact.formulation import true_space
+from ...exact.gram import Gram, StreamedGram
+from ...exact.kernels import Kernel, Linear
+from ...exact.marginals import deficiency
+from ...exact.rounding import UNIT, gamma
+from ...exact.row_average import top_eigenvalue
+from ...exact.spaces import check_matrix
+
+BLOCK_BYTES = 64 * 2**20
+"""Memory that a block of distances may take."""
+
+SAMPLE = 1000
+"""Rows whose smallest eigenvalue stands for the whole, where the matrix is not held."""
+
+FEASIBLE = 1e-6
+"""Mass by which marginals may fail to be those of an alpha; the bounds pay for it."""
+
+
+class Interval(NamedTuple):
+    """A number known to lie between two others."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Approximation:
+    """A kernel K and an approximation K~ of it on the same rows, with E = K - K~ semidefinite.
+
+    Made by `of_landmarks` or `of_matrices`. Everything is computed once, when first asked for.
+
+    Attributes
+    ----------
+    truth : Gram or StreamedGram
+        The kernel on the rows.
+    features : array (n, r)
+        V with K~ = V V'.
+    positive : bool array (n,)
+    singular : bool
+        Whether K is known to be singular, say because rows are repeated.
+    """
+
+    truth: Gram | StreamedGram
+    features: np.ndarray
+    positive: np.ndarray
+    singular: bool = False
+
+    def __post_init__(self) -> None:
+        positive = np.asarray(self.positive)
+        if positive.dtype != bool or positive.shape != (self.truth.n,):
+            raise InputError(f"positive must be a boolean array, one entry for {self.n} rows")
+        if not positive.any() or positive.all():
+            raise InputError("the rows are of one class: pairs need both")
+        if self.features.ndim != 2 or self.features.shape[0] != self.n:
+            raise InputError(f"{self.n} rows, but features of shape {self.features.shape}")
+
+    @classmethod
+    def of_landmarks(
+        cls,
+        kernel: Kernel,
+        X: object,
+        landmarks: object,
+        positive: np.ndarray,
+        rcond: float = 1e-12,
+    ) -> Approximation:
+        """Return the Nystrom approximation of these landmarks. [ScalingUp, eq. (11)]
+
+        Parameters
+        ----------
+        kernel : Kernel
+        X : array or CSR (n, p)
+            The Gram matrix is held for a few thousand rows, else made in blocks.
+        landmarks : array or CSR (d, p)
+            Any points that were chosen without a look at the drawn pairs.
+        positive : bool array (n,)
+        rcond : float
+            As in `nystrom_map`.
+        """
+        rows: Any = check_matrix(X)
+        low_rank = isinstance(kernel, Linear) and rows.shape[1] < rows.shape[0]
+        singular = low_rank or _repeated(rows)
+        features = nystrom_map(kernel, landmarks, rcond).transform(rows)
+        return cls(true_space(kernel, rows), features, positive, singular)
+
+    @classmethod
+    def of_matrices(cls, K: object, K_tilde: object, positive: np.ndarray) -> Approximation:
+        """Return the approximation K~ of K, both (n, n).
+
+        Raises
+        ------
+        InputError
+            If one of them, or K - K~, has a clearly negative eigenvalue (random features do not
+            approximate from below, and the bounds do not hold for them), or K~ is zero.
+        """
+        truth, other = Gram(K), Gram(K_tilde)
+        if truth.n != other.n:
+            raise InputError(f"K has {truth.n} rows, K_tilde {other.n}")
+        values, vectors = np.linalg.eigh(other.K)
+        kept = values > 2 * truth.n * UNIT * values[-1]
+        if not kept.any():
+            raise InputError("K_tilde is zero: it approximates nothing")
+        least = float(np.linalg.eigvalsh(truth.K - other.K)[0])
+        if least < -1e-10 * float(np.abs(truth.K).max()):
+            raise InputError(
+                f"K - K_tilde has the eigenvalue {least:.2g}: the bounds need an approximation "
+                "from below, such as Nystrom's"
+            )
+        return cls(truth, vectors[:, kept] * np.sqrt(values[kept]), positive)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.truth.n
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Numbers of positive and of negative rows."""
+        n_pos = int(self.positive.sum())
+        return n_pos, self.n - n_pos
+
+    @property
+    def K_max(self) -> float:
+        """The largest root of a K_ii."""
+        return self.truth.reach
+
+    @cached_property
+    def E2(self) -> float:
+        """The spectral norm of K - K~; above a few thousand rows an upper bound of it."""
+        V = self.features
+        if isinstance(self.truth, Gram):
+            return float(np.abs(np.linalg.eigvalsh(self.truth.K - V @ V.T)).max())
+
+        def times(v: np.ndarray) -> np.ndarray:
+            return self.truth.scores(v) - V @ (V.T @ v)
+
+        return top_eigenvalue(times, self.n, np.random.default_rng(0), rank=self.n)
+
+    @cached_property
+    def lam_min(self) -> Interval:
+        """The smallest eigenvalue of K, as far as floating point knows it.
+
+        LAPACK's eigenvalues are off by n eps |K| at most. Of a matrix that is not held, the
+        smallest eigenvalue of its first rows is an upper bound.
+        """
+        if isinstance(self.truth, StreamedGram):
+            K = self.truth.kernel(self.truth.X[:SAMPLE], self.truth.X[:SAMPLE])
+        else:
+            K = self.truth.K
+        if self.singular or _repeated(K):
+            return Interval(0.0, 0.0)
+        values = np.linalg.eigvalsh(K)
+        slack = 2 * K.shape[0] * UNIT * float(np.abs(values).max())
+        low = values[0] - slack if isinstance(self.truth, Gram) else 0.0
+        return Interval(max(float(low), 0.0), max(float(values[0]) + slack, 0.0))
+
+    @cached_property
+    def lam_plus(self) -> Interval:
+        """The smallest nonzero eigenvalue of K~; it depends on the cut-off that made K~."""
+        values = np.linalg.svd(self.features, compute_uv=False)
+        least, slack = float(values[-1]), 2 * max(self.features.shape) * UNIT * float(values[0])
+        return Interval(max(least - slack, 0.0) ** 2, (least + slack) ** 2)
+
+    @cached_property
+    def R(self) -> float:
+        """The largest |k_i - k_j|, i positive, j negative."""
+        return _largest_distance(*self._split_diagonal(), self._truth_blocks())
+
+    @cached_property
+    def Rp(self) -> float:
+        """The largest |P (k_i - k_j)|: the same with K~."""
+        V = self.features - self.features.mean(axis=0)
+        plus, minus = V[self.positive], V[~self.positive]
+        squares = [np.einsum("ij,ij->i", side, side) for side in (plus, minus)]
+        blocks = ((rows, plus[rows] @ minus.T) for rows in self._blocks())
+        return _largest_distance(squares[0], squares[1], blocks)
+
+    @cached_property
+    def R2(self) -> float:
+        """The root of the mean of |P (k_i - k_j)|^2 over all pairs."""
+        plus, minus = self.features[self.positive], self.features[~self.positive]
+        total = float(((plus.mean(axis=0) - minus.mean(axis=0)) ** 2).sum())
+        for side in (plus, minus):
+            total += float(((side - side.mean(axis=0)) ** 2).sum(axis=1).mean())
+        return float(np.sqrt(total))
+
+    def error_form(self, c: object) -> float:
+        """Return an upper bound of c'E c, what the approximation costs the dual point c.
+
+        Parameters
+        ----------
+        c : array (n,)
+            Signed marginals, as in `Witness.c`. What they lack of feasibility, and rounding, is
+            added.
+
+        Raises
+        ------
+        InputError
+            If c has another size, a sign that does not belong to its class, or is not the
+            marginals of any alpha.
+        """
+        marginals = np.asarray(c, dtype=float)
+        if marginals.shape != (self.n,) or not np.isfinite(marginals).all():
+            raise InputError(f"marginals must be {self.n} finite numbers")
+        u, v = marginals[self.positive], -marginals[~self.positive]
+        if min(u.min(), v.min()) < 0:
+            raise InputError("marginals are >= 0 on positive rows and <= 0 on negative ones")
+        caps = [np.full(size, 1.0 / size) for size in self.sizes]
+        missing = deficiency(u, v, caps[0], caps[1])[1]
+        if missing > FEASIBLE:
+            raise InputError(f"these are the marginals of no alpha: {missing:.2g} of mass too many")
+        kept = self.features.T @ marginals
+        size = float(np.abs(marginals) @ np.sqrt(np.einsum("ij,ij->i", *[self.features] * 2)))
+        rounding = self.truth.dual_norm2_error(marginals) + 2 * gamma(self.n + 8) * size**2
+        form = self.truth.dual_norm2(marginals) - float(kept @ kept)
+        return (np.sqrt(max(form, 0.0) + rounding) + self.truth.reach * missing) ** 2
+
+    def _blocks(self) -> Iterator[slice]:
+        """Yield slices of the positive rows."""
+        n_pos, n_neg = self.sizes
+        step = max(1, BLOCK_BYTES // (8 * n_neg))
+        for start in range(0, n_pos, step):
+            yield slice(start, min(start + step, n_pos))
+
+    def _split_diagonal(self) -> tuple[np.ndarray, np.ndarray]:
+        truth = self.truth
+        diagonal = np.diag(truth.K) if isinstance(truth, Gram) else truth.kernel.diagonal(truth.X)
+        return diagonal[self.positive], diagonal[~self.positive]
+
+    def _truth_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
+        truth = self.truth
+        plus, minus = np.flatnonzero(self.positive), np.flatnonzero(~self.positive)
+        for rows in self._blocks():
+            if isinstance(truth, Gram):
+                yield rows, truth.K[np.ix_(plus[rows], minus)]
+            else:
+                yield rows, truth.kernel(truth.X[plus[rows]], truth.X[minus])
+
+
+def _largest_distance(
+    plus: np.ndarray, minus: np.ndarray, blocks: Iterator[tuple[slice, np.ndarray]]
+) -> float:
+    """Return the largest |a - b| from the squares of all a and b and blocks of products a'b."""
+    largest = 0.0
+    for rows, products in blocks:
+        largest = max(largest, float((plus[rows, None] + minus - 2 * products).max()))
+    return float(np.sqrt(largest))
+
+
+def _repeated(matrix: Any) -> bool:
+    """Whether two rows of a dense matrix are equal."""
+    if sp.issparse(matrix):
+        return False
+    rows = np.ascontiguousarray(matrix) + 0.0  # no minus zero
+    return len({row.tobytes() for row in rows}) < rows.shape[0]

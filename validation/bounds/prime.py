@@ -1,0 +1,297 @@
+"""Theorem 4', the corrected form of [ScalingUp, Theorem 4], on anybody's data.
+
+**Setting.** Data, labels, kernel, lam, B and delta are fixed. The landmarks are any function of the
+data and of randomness independent of D_B; D_B are B pairs drawn independently and uniformly, with
+replacement. Probability is over D_B alone. K - K~ is semidefinite, which is all that is used of
+the approximation: k_i is then the sum of P k_i (a row of V) and an orthogonal rest.
+
+    Rp = max |P(k_i - k_j)|,  R2^2 = mean |P(k_i - k_j)|^2,  R = max |k_i - k_j|  over all pairs,
+    L = log(2/delta),  l = sqrt(2 L),  z = (R2 + Rp l) / sqrt(B),
+    Sp = min(1/sqrt(lam), Rp/lam),  S = min(1/sqrt(lam), R/lam),
+    q = c'(K - K~)c,  c the signed marginals of an optimal dual point of the full projected problem,
+    q <= 2 lam eps_N,  eps_N = E2 (1/n_pos + 1/n_neg) / (2 lam).
+
+**(A)** p*_P - p* <= q / (2 lam), and |f^_P - f^| <= sqrt(q) / lam.
+**(I)** With probability 1 - delta, F(f~_B) - p* is at most q / (2 lam) plus the smaller of
+    (R2 + Rp l)(2 R2 + Rp l) / (lam B)   and   2 Sp R2 / sqrt(B) + 2 (1 + Rp Sp) sqrt(L / (2B)).
+**(II)** With probability 1 - delta and H = (1 + Rp |f^_P|) sqrt(log(4/delta) / (2B)),
+|U(f^) - U_B(f~_B)| is at most the smaller of
+    H + max(z^2, q) / (2 lam) + (|f^| + |f~_B|)(z + sqrt(q)) / 2  and  H + (R sqrt(q) + Rp z) / lam.
+
+A priori q is replaced by 2 lam eps_N, |f^| by S, |f^_P| and |f~_B| by Sp. There is no lambda_min
+and no N_max. Solvers that stop early are allowed for: with a dual point of certified gap `gap`,
+q / (2 lam) becomes q / (2 lam) + gap; with F_B(f~) - p~_B <= eps, z becomes z + sqrt(2 lam eps) in
+(I), which gains eps, and (II) gains Rp sqrt(2 eps / lam). The proof is in `docs/bounds.md`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ...exact.errors import InputError
+from ...exact.parameters import check_choice, check_count, check_number
+from .kernel import Approximation
+from .printed import Bound, Norms
+
+PARTS = ("A", "I", "II")
+
+HYPOTHESES = (
+    "D_B: B pairs drawn independently and uniformly from all pairs, with replacement",
+    "lam, B, kernel and landmarks were chosen without a look at D_B",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Projected:
+    """What the problem with all pairs and the approximate kernel tells, once it is solved.
+
+    Whoever has solved it does not need D_B: its use is to see how tight the bounds can be.
+
+    Attributes
+    ----------
+    marginals : array (n,)
+        Signed marginals of its dual point, `solution.witness.c`.
+    gap : float
+        Its certified gap, rounding included; >= 0.
+    """
+
+    marginals: np.ndarray
+    gap: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_number("gap", self.gap, closed="low")
+
+
+def theorem4_prime(
+    approximation: Approximation,
+    lam: float,
+    B: int | None = None,
+    *,
+    part: str = "II",
+    delta: float = 0.05,
+    projected: Projected | None = None,
+    norms: Norms | None = None,
+    eps: float = 0.0,
+    gap_full: float = 0.0,
+    tuned_over: int = 1,
+    with_replacement: bool = True,
+    left_side: float | None = None,
+) -> Bound:
+    """Return a part of Theorem 4', which corrects [ScalingUp, Theorem 4].
+
+    Parameters
+    ----------
+    approximation : Approximation
+        K and K~ on the rows.
+    lam : float
+        > 0.
+    B : int, optional
+        Number of drawn pairs; (A) needs none.
+    part : {"II", "I", "A"}
+        (II) bounds |U(f^) - U_B(f~_B)|, the paper's quantity; (I) bounds F(f~_B) - p*, what f~_B
+        loses on the full problem; (A) bounds p*_P - p*, what the approximation loses, always.
+    delta : float in (0, 1)
+    projected : Projected, optional
+        With it the bound is a posteriori; without, a priori.
+    norms : Norms, optional
+        full, projected and drawn_projected enter (II); what is missing is replaced by S or Sp.
+    eps : float
+        f~ is the exact f~_B up to F_B(f~) - p~_B <= eps. Fixed before the draw in (I).
+    gap_full : float
+        The same of the f^ that `left_side` was measured at, in (II).
+    tuned_over : int
+        Number of settings (of lam, say) among which one was chosen by looking at D_B: delta is
+        divided by it.
+    with_replacement : bool
+        False is refused: the proof does not cover it.
+    left_side : float, optional
+        The true error. F may be measured in the features, U + lam/2 |w|^2, which is never smaller.
+
+    Returns
+    -------
+    Bound
+        Terms: (A) "nystrom"; (I) "sampling" and "nystrom"; (II) "hoeffding" and, of the smaller
+        branch, "objectives" and "penalties", or "full change" and "drawn change"; "inexact" is what
+        solvers that stopped early cost. `alternatives` has the totals of both forms. From 1 on the
+        bound is vacuous: F(0) = 1, and the left side of (II) never exceeds 1.
+
+    Raises
+    ------
+    InputError
+        For numbers out of range, or draws without replacement.
+    """
+    check_choice("part", part, PARTS)
+    check_number("lam", lam)
+    check_number("delta", delta, 0.0, 1.0)
+    check_number("eps", eps, closed="low")
+    check_number("gap_full", gap_full, closed="low")
+    if not with_replacement:
+        raise InputError("Theorem 4' is for pairs drawn with replacement: its proof needs that")
+    loss = _loss(approximation, lam, projected)
+    form = "a posteriori" if projected else "a priori"
+    name = f"Theorem 4' ({part}), {form}"
+    if part == "A":
+        return _part_a(name, loss, left_side)
+    if B is None:
+        raise InputError(f"part {part} needs B, the number of drawn pairs")
+    notes = HYPOTHESES
+    if check_count("tuned_over", tuned_over) > 1:
+        notes = (*notes, f"one of {tuned_over} settings was chosen by D_B: delta / {tuned_over}")
+    sizes = _Sizes.of(approximation, lam, check_count("B", B), delta / tuned_over)
+    if part == "I":
+        return _part_1(name, sizes, loss, eps, left_side, notes)
+    slack = sizes.R * np.sqrt(2 * gap_full / lam) + sizes.Rp * np.sqrt(2 * eps / lam)
+    return _part_2(name, sizes, loss, norms or Norms(), float(slack), left_side, notes)
+
+
+def sandwich(
+    approximation: Approximation, lam: float, full: Projected, projected: Projected
+) -> tuple[float, float]:
+    """Return bounds below and above of p*_P - p*, the sandwich (A).
+
+    u^'E u^ / (2 lam) - gap <= p*_P - p* <= u_P'E u_P / (2 lam) + gap_P.
+
+    Parameters
+    ----------
+    approximation : Approximation
+    lam : float
+        > 0.
+    full, projected : Projected
+        Marginals and certified gap of the full problem with the kernel, and with K~.
+    """
+    low = approximation.error_form(full.marginals) / (2 * check_number("lam", lam)) - full.gap
+    return max(low, 0.0), _loss(approximation, lam, projected).total
+
+
+class _Loss(NamedTuple):
+    """q / (2 lam), the gap of the dual point, and their sum."""
+
+    nystrom: float
+    gap: float
+
+    @property
+    def total(self) -> float:
+        return self.nystrom + self.gap
+
+
+def _loss(approximation: Approximation, lam: float, projected: Projected | None) -> _Loss:
+    if projected is None:
+        return _Loss(nystrom_a_priori(approximation.E2, lam, *approximation.sizes), 0.0)
+    return _Loss(approximation.error_form(projected.marginals) / (2 * lam), projected.gap)
+
+
+def nystrom_a_priori(E2: float, lam: float, n_pos: int, n_neg: int) -> float:
+    """Return eps_N = E2 (1/n_pos + 1/n_neg) / (2 lam) >= p*_P - p*, all pairs."""
+    return E2 * (1 / n_pos + 1 / n_neg) / (2 * lam)
+
+
+def nystrom_a_priori_drawn(E2: float, lam: float, N_max: float, B: int) -> float:
+    """Return eps_B = E2 N_max / (lam B) >= p~_B - p*_B, the same for the drawn pairs."""
+    return E2 * N_max / (lam * B)
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """The numbers of the setting."""
+
+    lam: float
+    B: int
+    delta: float
+    R: float
+    Rp: float
+    R2: float
+    L: float
+    z: float
+    S: float
+    Sp: float
+
+    @classmethod
+    def of(cls, approximation: Approximation, lam: float, B: int, delta: float) -> _Sizes:
+        R, Rp, R2 = approximation.R, approximation.Rp, approximation.R2
+        L = float(np.log(2 / delta))
+        z = (R2 + Rp * np.sqrt(2 * L)) / np.sqrt(B)
+        S, Sp = (min(lam**-0.5, radius / lam) for radius in (R, Rp))
+        return cls(lam, B, delta, R, Rp, R2, L, float(z), float(S), float(Sp))
+
+
+def _part_a(name: str, loss: _Loss, left_side: float | None) -> Bound:
+    return Bound(
+        name,
+        {"nystrom": loss.nystrom, "inexact": loss.gap},
+        left_side,
+        at_least=loss.total,
+        notes=("holds always, for any landmarks",),
+    )
+
+
+def _part_1(
+    name: str, s: _Sizes, loss: _Loss, eps: float, left_side: float | None, notes: tuple[str, ...]
+) -> Bound:
+    forms = {"fast": fast_form(s, eps), "slow": slow_form(s, eps)}
+    sampling = min(forms.values())
+    exact = min(fast_form(s), slow_form(s))
+    terms = {
+        "sampling": exact,
+        "nystrom": loss.nystrom,
+        "inexact": sampling - exact + eps + loss.gap,
+    }
+    return Bound(
+        name,
+        terms,
+        left_side,
+        at_least=sum(terms.values()),
+        alternatives={form: value + eps + loss.total for form, value in forms.items()},
+        quantities=dict(vars(s)),
+        notes=notes,
+    )
+
+
+def fast_form(s: _Sizes, eps: float = 0.0) -> float:
+    """Return r (2 R2 + Rp l) / sqrt(B) with r = z/lam + sqrt(2 eps/lam) >= |f~ - f^_P|."""
+    r = s.z / s.lam + np.sqrt(2 * eps / s.lam)
+    return float(r * (2 * s.R2 + s.Rp * np.sqrt(2 * s.L)) / np.sqrt(s.B))
+
+
+def slow_form(s: _Sizes, eps: float = 0.0) -> float:
+    """Return 2 r R2 / sqrt(B) + (2 + Rp (r + Sp)) sqrt(L/(2B)), r = Sp + sqrt(2 eps / lam)."""
+    r = s.Sp + np.sqrt(2 * eps / s.lam)
+    tail = (2 + s.Rp * (r + s.Sp)) * np.sqrt(s.L / (2 * s.B))
+    return float(2 * r * s.R2 / np.sqrt(s.B) + tail)
+
+
+def _part_2(
+    name: str,
+    s: _Sizes,
+    loss: _Loss,
+    norms: Norms,
+    slack: float,
+    left_side: float | None,
+    notes: tuple[str, ...],
+) -> Bound:
+    full = s.S if norms.full is None else norms.full
+    projected = s.Sp if norms.projected is None else norms.projected
+    drawn = s.Sp if norms.drawn_projected is None else norms.drawn_projected
+    away = np.sqrt(2 * loss.total / s.lam)  # >= |f^_P - f^|
+    H = (1 + s.Rp * projected) * np.sqrt(np.log(4 / s.delta) / (2 * s.B))
+    branches = {
+        "penalties": {
+            "objectives": max(s.z**2 / (2 * s.lam), loss.total),
+            "penalties": 0.5 * (full + drawn) * (s.z + s.lam * away),
+        },
+        "lipschitz": {"full change": s.R * away, "drawn change": s.Rp * s.z / s.lam},
+    }
+    totals = {key: float(H + slack + sum(value.values())) for key, value in branches.items()}
+    best = branches[min(totals, key=lambda key: totals[key])]
+    terms = {"hoeffding": H, **best, "inexact": slack}
+    return Bound(
+        name,
+        {key: float(value) for key, value in terms.items()},
+        left_side,
+        at_least=min(totals.values()),
+        alternatives=totals,
+        quantities=vars(s) | {"q": 2 * s.lam * loss.nystrom},
+        notes=notes,
+    )

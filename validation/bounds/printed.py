@@ -1,0 +1,268 @@
+"""Error bounds on anybody's data: what a bound is here, and [ScalingUp, Theorem 4] as printed.
+
+`prime.py` has the corrected theorem, `steps.py` the steps of the printed proof,
+`sht.py` the convergence theorem of sparse AUC. How to call them: `docs/bounds.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy import stats
+
+from ...exact.errors import InputError
+from ...exact.pairs import PairList
+from ...exact.parameters import check_choice, check_count, check_number
+from .kernel import Approximation
+from .right_side import PRINTED, Theorem4
+
+NORMS = ("realised", "1/lam", "2/lam")
+
+RARELY = 1e-3
+"""Chance that N_max exceeds what stands for it where no pairs are given."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The right side of a theorem, term by term, beside the left side where that is known.
+
+    Attributes
+    ----------
+    name : str
+    terms : mapping
+        Names and values of the terms, which add up to `total`.
+    left_side : float or None
+        The true error.
+    limit : float
+        What the left side cannot exceed, or what costs no work: from here on the bound says
+        nothing. 1 unless the theorem says otherwise.
+    at_least : float
+        A lower bound of the right side, different from `total` where an ingredient (an
+        eigenvalue below rounding) is not known to floating point.
+    alternatives : mapping
+        Totals of the forms of which the smallest was taken.
+    quantities : mapping
+        What went into the terms.
+    notes : tuple of str
+        Hypotheses to keep in mind, and what was put in place of what was not given.
+    """
+
+    name: str
+    terms: Mapping[str, float]
+    left_side: float | None = None
+    limit: float = 1.0
+    at_least: float = 0.0
+    alternatives: Mapping[str, float] = field(default_factory=dict)
+    quantities: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> float:
+        """The right side; infinite where it is undefined."""
+        return float(sum(self.terms.values()))
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether the bound says nothing."""
+        return not self.total < self.limit
+
+    @property
+    def violated(self) -> bool | None:
+        """Whether the left side is above the bound; None where it is not known."""
+        return None if self.left_side is None else self.left_side > self.total
+
+    @property
+    def ratio(self) -> float | None:
+        """The bound over the true error, infinite where that is zero; None where not known."""
+        if self.left_side is None:
+            return None
+        return self.total / self.left_side if self.left_side > 0 else float("inf")
+
+    def __str__(self) -> str:
+        left = "" if self.left_side is None else f"{self.left_side:.4g} <= "
+        parts = " + ".join(f"{value:.4g} ({name})" for name, value in self.terms.items())
+        say = ", which says nothing" if self.vacuous else ""
+        return f"{self.name}: {left}{self.total:.4g} = {parts}{say}"
+
+
+@dataclass(frozen=True)
+class Norms:
+    """Norms |f| of the exact minimisers, or upper bounds of them; None where not known.
+
+    full : of f^, all pairs and the kernel itself
+    drawn : of f^_B, the drawn pairs and the kernel itself
+    projected : of f^_P, all pairs and the approximation
+    drawn_projected : of f~_B, the drawn pairs and the approximation
+    """
+
+    full: float | None = None
+    drawn: float | None = None
+    projected: float | None = None
+    drawn_projected: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if value is not None:
+                check_number(f"the norm `{name}`", value, closed="low")
+
+
+def theorem4(
+    approximation: Approximation,
+    lam: float,
+    B: int | None = None,
+    *,
+    delta: float = 0.05,
+    pairs: PairList | None = None,
+    N_max: float | None = None,
+    C: str = "1/lam",
+    norms: Norms | None = None,
+    p: float = 0.5,
+    power: float = PRINTED,
+    left_side: float | None = None,
+) -> Bound:
+    """Return the right side of Theorem 4 as printed. [ScalingUp, Theorem 4]
+
+    With probability 1 - delta over D_B it is said to bound |U(f^) - U_B(f~_B)|:
+
+        A1 sqrt(log(4/delta) / B) + N_max/B (A2 E2 sqrt(n) + A3 sqrt(N_max E2 n^power / B)),
+        A1 = (1 + 2 K_max sqrt(max(C, C_B))) / sqrt(2),    A2 = sqrt(C~_B / lam~+),
+        A3 = K_max sqrt(2 / lam) (sqrt(C / lam_min) + sqrt(C~_B / lam~+))^p.
+
+    As printed (power 3/2) it is false, see E7 in `docs/errata.md`, and with power 5/2 unproved.
+
+    Parameters
+    ----------
+    approximation : Approximation
+        K and K~ on the rows.
+    lam : float
+        > 0.
+    B : int, optional
+        Number of drawn pairs; the length of `pairs` by default.
+    delta : float in (0, 1)
+    pairs : PairList, optional
+        The drawn pairs, for the realised N_max.
+    N_max : float, optional
+        The largest number of times that one row is drawn. With neither, a number that it exceeds
+        with probability 0.001 at most.
+    C : {"1/lam", "2/lam", "realised"}
+        The bounds C, C_B, C~_B of the squared norms. 1/lam always holds, and so does 2/lam;
+        "realised" takes them from `norms`: full, drawn, drawn_projected.
+    norms : Norms, optional
+    p : float
+        Power of the sum in A3: 1/2 in the theorem, 1 in the appendix's displays.
+    power : float
+        Of n in the last term: 3/2 in print, 5/2 as the algebra gives.
+    left_side : float, optional
+        The true |U(f^) - U_B(f~_B)|.
+
+    Returns
+    -------
+    Bound
+        Terms "A1", "A2", "A3". Where floating point cannot tell lam_min from 0 the total is
+        infinite and `at_least` has the value at the largest possible lam_min. The right side
+        falls as lam_min grows.
+
+    Raises
+    ------
+    InputError
+        For numbers out of range, pairs of other rows, or norms that are missing.
+    """
+    check_number("lam", lam)
+    check_number("delta", delta, 0.0, 1.0)
+    check_number("p", p)
+    check_number("power", power)
+    B = count_of(B, pairs)
+    notes = ["D_B: B pairs drawn uniformly, with replacement"]
+    if pairs is None and N_max is None:
+        N_max, tail = often(*approximation.sizes, B)
+        notes.append(f"N_max is replaced by {N_max:g}, exceeded with probability {tail:.1g}")
+    elif pairs is not None and N_max is None:
+        N_max = largest_count(approximation, B, pairs)
+    N_max = check_number("N_max", N_max)
+    C_full, C_drawn, C_projected = _squares(C, lam, norms)
+    lam_min, lam_plus = approximation.lam_min, approximation.lam_plus
+    formula = Theorem4(
+        n=approximation.n,
+        B=B,
+        lam=lam,
+        N_max=N_max,
+        E2=approximation.E2,
+        lam_min=lam_min.low,
+        lam_plus=lam_plus.low,
+        C=C_full,
+        C_B=C_drawn,
+        C_tilde=C_projected,
+        K_max=approximation.K_max,
+        delta=delta,
+    )
+    highest = replace(formula, lam_min=lam_min.high, lam_plus=lam_plus.high)
+    if lam_min.high == 0:
+        notes.append("K is singular: the bound is undefined")
+    elif lam_min.low == 0:
+        notes.append(f"the smallest eigenvalue of K is below {lam_min.high:.1g}, maybe 0")
+    return Bound(
+        f"Theorem 4, n^{power:g}, p = {p:g}, C {C}",
+        dict(zip(("A1", "A2", "A3"), _terms(formula, power, p), strict=True)),
+        left_side,
+        at_least=sum(_terms(highest, power, p)),
+        quantities={name: float(value) for name, value in vars(formula).items()},
+        notes=tuple(notes),
+    )
+
+
+def _terms(formula: Theorem4, power: float, p: float) -> tuple[float, float, float]:
+    """Return the three terms; what an eigenvalue that may be zero divides is infinite."""
+    low, low_plus = formula.lam_min, formula.lam_plus
+    safe = replace(formula, lam_min=low or 1.0, lam_plus=low_plus or 1.0)
+    first, second, third = safe.terms(power, p)
+    return first, second if low_plus else np.inf, third if low and low_plus else np.inf
+
+
+def _squares(C: str, lam: float, norms: Norms | None) -> tuple[float, float, float]:
+    """Return C, C_B and C~_B."""
+    check_choice("C", C, NORMS)
+    if C != "realised":
+        one = {"1/lam": 1.0, "2/lam": 2.0}[C] / lam
+        return one, one, one
+    known = norms or Norms()
+    full, drawn, projected = known.full, known.drawn, known.drawn_projected
+    if full is None or drawn is None or projected is None:
+        raise InputError(
+            'C = "realised" needs the norms full, drawn and drawn_projected: give `norms`'
+        )
+    return full**2, drawn**2, projected**2
+
+
+def count_of(B: int | None, pairs: PairList | None) -> int:
+    """Return B, or the number of pairs where it is not given; raise `InputError` on neither."""
+    if B is not None:
+        return check_count("B", B)
+    if pairs is None:
+        raise InputError("give B, the number of drawn pairs, or the pairs")
+    if np.ptp(pairs.c) > 1e-12 * pairs.c.max():
+        raise InputError("the pairs have weights of their own: give B, the number of draws")
+    return int(pairs.i.size)
+
+
+def largest_count(approximation: Approximation, B: int, pairs: PairList) -> float:
+    """Return N_max of these pairs: how often the row that is drawn most is drawn."""
+    pairs.check(approximation.positive)
+    return float(B * pairs.row_mass(approximation.positive).max())
+
+
+def often(n_pos: int, n_neg: int, B: int, level: float = RARELY) -> tuple[float, float]:
+    """Return a t and a bound of P(N_max > t), at most `level`, by a union over the rows.
+
+    Parameters
+    ----------
+    n_pos, n_neg : int
+        Rows of each class.
+    B : int
+        Draws with replacement: a row of a class of m is in each with probability 1/m.
+    level : float in (0, 1)
+    """
+    sizes = (n_pos, n_neg)
+    t = max(float(stats.binom.isf(level / (2 * m), B, 1 / m)) for m in sizes)
+    return t, float(sum(m * stats.binom.sf(t, B, 1 / m) for m in sizes))

@@ -1,0 +1,232 @@
+"""The steps of the printed proof of [ScalingUp, Theorem 4], each as a left and a right side.
+
+For anybody's data and any (near) minimisers f^ of the full problem, f^_B of the drawn one and f~_B
+of the drawn one with K~. Where a step is wrong as printed the right form stands beside it. With
+inexact minimisers the sides are off by what their certified radius allows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...exact.errors import InputError
+from ...exact.parameters import check_choice, check_number
+from ...exact.problem import Problem
+from .kernel import Approximation
+
+
+@dataclass(frozen=True)
+class Step:
+    """left <= right is what is printed; `corrected` is a right side that does hold, if known."""
+
+    place: str
+    left: float
+    right: float
+    corrected: float | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the printed inequality holds."""
+        return self.left <= self.right
+
+
+def eq_17(full: Problem, drawn: Problem, w: np.ndarray, w_B: np.ndarray) -> Step:
+    """Return |U(f^) - U_B(f^_B)| <= max of |U_B(f) - U(f)| over f^ and f^_B. [ScalingUp, eq. (17)]
+
+    Wrong as printed: the two minimise loss plus penalty. `corrected` adds the difference of the
+    penalties, lam/2 | |f^_B|^2 - |f^|^2 |, that was left out.
+
+    Parameters
+    ----------
+    full, drawn : Problem
+        Over one space, with all pairs and with the drawn ones.
+    w, w_B : arrays (dim,)
+        Coordinates of f^ and f^_B.
+    """
+    _check_same(full, drawn)
+    losses = _losses(full, drawn, w, w_B)
+    largest = float(np.abs(losses[1] - losses[0]).max())
+    penalties = full.lam / 2 * abs(full.space.norm2(w_B) - full.space.norm2(w))
+    left = abs(float(losses[0, 0] - losses[1, 1]))
+    return Step("eq. (17)", left, largest, largest + penalties)
+
+
+def eq_17_objectives(full: Problem, drawn: Problem, w: np.ndarray, w_B: np.ndarray) -> Step:
+    """Return |p* - p*_B| <= the right side of eq. (17), its correct form. Arguments: `eq_17`."""
+    _check_same(full, drawn)
+    losses = _losses(full, drawn, w, w_B)
+    right = float(np.abs(losses[1] - losses[0]).max())
+    return Step("eq. (17) for p*", abs(full.objective(w) - drawn.objective(w_B)), right, right)
+
+
+def hoeffding(
+    full: Problem,
+    drawn: Problem,
+    w: np.ndarray,
+    w_B: np.ndarray,
+    B: int,
+    K_max: float,
+    C_max: float,
+    delta: float = 0.05,
+) -> Step:
+    """Return max |U_B(f) - U(f)| <= (1 + 2 K_max sqrt(C_max)) sqrt(log(4/delta) / (2B)).
+
+    The second display after eq. (17), said to hold with probability 1 - delta; f^_B depends on the
+    draw, so that Hoeffding's inequality does not apply to it. [ScalingUp, Theorem 4]
+
+    Parameters
+    ----------
+    full, drawn, w, w_B
+        As in `eq_17`.
+    B : int
+        Number of draws.
+    K_max : float
+        The largest root of a K_ii.
+    C_max : float
+        >= |f^|^2 and |f^_B|^2; 1/lam always is.
+    delta : float in (0, 1)
+    """
+    _check_same(full, drawn)
+    check_number("delta", delta, 0.0, 1.0)
+    check_number("C_max", C_max, closed="low")
+    losses = _losses(full, drawn, w, w_B)
+    right = (1 + 2 * K_max * np.sqrt(C_max)) * np.sqrt(np.log(4 / delta) / (2 * B))
+    return Step("Hoeffding", float(np.abs(losses[1] - losses[0]).max()), float(right))
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnPair:
+    """f^_B and f~_B as expansions in the rows, for eqs. (18) to (21). [ScalingUp, eq. (16)]
+
+    Attributes
+    ----------
+    approximation : Approximation
+    drawn : Problem
+        The drawn pairs, with the kernel itself (the space is not used).
+    B : int
+        Number of draws.
+    theta_hat : array (n,)
+        f^_B = sum_k theta_k K(., x_k).
+    theta_tilde : array (n,)
+        f~_B = sum_k theta_k K~(., x_k). The paper wants the one of least norm, see `least_norm`.
+    """
+
+    approximation: Approximation
+    drawn: Problem
+    B: int
+    theta_hat: np.ndarray
+    theta_tilde: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name in ("theta_hat", "theta_tilde"):
+            if getattr(self, name).shape != (self.approximation.n,):
+                raise InputError(f"{name} must have one number a row: {self.approximation.n}")
+
+    @property
+    def N_max(self) -> float:
+        """How often the row that is drawn most is drawn."""
+        pairs = self.drawn.pairs
+        return self.B * float(pairs.row_mass(self.drawn.positive).max())
+
+    @property
+    def sum_of_norms(self) -> float:
+        """|theta~| + |theta^|, the factor of (20) and (21)."""
+        return float(np.linalg.norm(self.theta_tilde) + np.linalg.norm(self.theta_hat))
+
+    def exact(self, theta: np.ndarray) -> np.ndarray:
+        """Return K theta: (n,)."""
+        return self.approximation.truth.scores(theta)
+
+    def approximate(self, theta: np.ndarray) -> np.ndarray:
+        """Return K~ theta: (n,)."""
+        V = self.approximation.features
+        return V @ (V.T @ theta)
+
+    def loss(self, scores: np.ndarray) -> float:
+        """Return U_B at these scores."""
+        return self.drawn.sums(scores).value
+
+
+def least_norm(features: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Return the theta (n,) of least norm with V'theta = w, so that K~ theta = V w."""
+    return np.linalg.lstsq(features.T, w, rcond=None)[0]
+
+
+def eq_18(pair: DrawnPair, U_full: float | None = None) -> Step:
+    """Return |U_B(f^_B) - U_B(f~_B)| <= N_max/B (n K_max |f_D| + sqrt(n) E2 |theta~|).
+
+    [ScalingUp, eq. (18)], with |f_D|^2 = (theta^ - theta~)'K (theta^ - theta~). It holds; the
+    printed left side is |U(f^) - U_B(f~_B)|, for which there is no argument.
+
+    Parameters
+    ----------
+    pair : DrawnPair
+    U_full : float, optional
+        U(f^): then the left side is the printed one.
+    """
+    at_hat = pair.loss(pair.exact(pair.theta_hat)) if U_full is None else U_full
+    left = abs(at_hat - pair.loss(pair.approximate(pair.theta_tilde)))
+    a = pair.approximation
+    change = np.sqrt(a.truth.norm2(pair.theta_hat - pair.theta_tilde))
+    size = float(np.linalg.norm(pair.theta_tilde))
+    right = pair.N_max / pair.B * (a.n * a.K_max * change + np.sqrt(a.n) * a.E2 * size)
+    return Step("eq. (18)", left, float(right))
+
+
+def eq_20(pair: DrawnPair, line: str = "first") -> Step:
+    """Return F_B,k(theta~) - F_B,k(theta^) and its bound. [ScalingUp, eq. (20)]
+
+    Parameters
+    ----------
+    pair : DrawnPair
+    line : {"first", "last"}
+        The printed sum of hinges, or N_max E2 sqrt(n) / B (|theta~| + |theta^|). Both drop
+        lam/2 (theta~'E theta~ - theta^'E theta^), which `corrected` adds.
+    """
+    check_choice("line", line, ("first", "last"))
+    hat, tilde, lam = pair.theta_hat, pair.theta_tilde, pair.drawn.lam
+    scores = [(pair.exact(t), pair.approximate(t)) for t in (hat, tilde)]
+    (hat_exact, hat_near), (tilde_exact, tilde_near) = scores
+    left = pair.loss(tilde_exact) + lam / 2 * float(tilde @ tilde_exact)
+    left -= pair.loss(hat_exact) + lam / 2 * float(hat @ hat_exact)
+    if line == "first":
+        right = pair.loss(tilde_exact) - pair.loss(tilde_near)
+        right += pair.loss(hat_near) - pair.loss(hat_exact)
+    else:
+        a = pair.approximation
+        right = pair.N_max * a.E2 * np.sqrt(a.n) / pair.B * pair.sum_of_norms
+    penalty = float(tilde @ (tilde_exact - tilde_near) - hat @ (hat_exact - hat_near))
+    return Step(f"eq. (20), {line} line", left, float(right), float(right + lam / 2 * penalty))
+
+
+def eq_21(pair: DrawnPair, p: float = 0.5) -> Step:
+    """Return |theta^ - theta~|_H <= sqrt(2 N_max E2 sqrt(n) / (B lam)) (|theta~| + |theta^|)^p.
+
+    [ScalingUp, eq. (21)]. In print the sum stands outside the root (p = 1); (19) and (20) give
+    p = 1/2. `corrected` is for the theta~ of least norm: p = 1/2, larger by sqrt(3/2).
+
+    Parameters
+    ----------
+    pair : DrawnPair
+    p : float
+        > 0.
+    """
+    a = pair.approximation
+    left = np.sqrt(a.truth.norm2(pair.theta_hat - pair.theta_tilde))
+    root = np.sqrt(2 * pair.N_max * a.E2 * np.sqrt(a.n) / (pair.B * pair.drawn.lam))
+    right = root * pair.sum_of_norms ** check_number("p", p)
+    corrected = np.sqrt(1.5) * root * np.sqrt(pair.sum_of_norms)
+    return Step(f"eq. (21), p = {p:g}", float(left), float(right), float(corrected))
+
+
+def _losses(full: Problem, drawn: Problem, w: np.ndarray, w_B: np.ndarray) -> np.ndarray:
+    """Return the losses U (first row) and U_B of f^ and f^_B (columns): (2, 2)."""
+    scores = [full.space.scores(full.check_weights(at)) for at in (w, w_B)]
+    return np.array([[problem.sums(s).value for s in scores] for problem in (full, drawn)])
+
+
+def _check_same(full: Problem, drawn: Problem) -> None:
+    if full.space is not drawn.space or full.lam != drawn.lam:
+        raise InputError("the full and the drawn problem must share their space and lam")

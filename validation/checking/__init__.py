@@ -1,0 +1,1 @@
+"""Somebody's fit, run over the reference problems and judged by certified gaps."""

@@ -1,0 +1,183 @@
+"""The process that somebody's fit runs in: started, asked, stopped, and started again."""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from ...exact.errors import InputError
+from .worker import Answer, SameProcess, load_function, send, serve
+
+START_SECONDS = 120.0
+"""For the interpreter and the solver's imports; not part of a fit's time."""
+
+KEPT_OUTPUT = 2000
+
+
+class OwnProcess:
+    """Asks a fit in a process of its own, and stops it when its time is over.
+
+    Parameters
+    ----------
+    fit : function or "MODULE:FUNCTION"
+    seed : int
+    """
+
+    def __init__(self, fit: Callable[..., Any] | str, seed: int):
+        self.fit, self.seed = fit, seed
+        kind = "a new interpreter" if isinstance(fit, str) else "a fork of this process"
+        self.how = f"in {kind}, stopped when its time is over"
+        self.pid: int | None = None
+        self._start()
+
+    def ask(self, request: dict[str, Any], limit: float) -> Answer:
+        """Return the answer; its kind is "timeout" or "crash" where the process had to be ended."""
+        if self.pid is None:
+            self._start()
+        start = time.perf_counter()
+        # A broken pipe: it has ended, and reading tells how.
+        with suppress(BrokenPipeError), os.fdopen(os.dup(self._requests), "wb", 0) as target:
+            send(target, request)
+        answer = self._read(limit)
+        return {"seconds": time.perf_counter() - start} | answer
+
+    def close(self) -> None:
+        """End the process, and whatever it has started itself."""
+        if self.pid is not None:
+            self._kill()
+            self._forget()
+
+    def _kill(self) -> int:
+        """Kill the process and its group; return its status, which is its own if it had ended."""
+        assert self.pid is not None
+        for kill in (os.killpg, os.kill):  # its group, and itself if it has none yet
+            with suppress(ProcessLookupError):
+                kill(self.pid, signal.SIGKILL)
+        return os.waitpid(self.pid, 0)[1]
+
+    def _forget(self) -> None:
+        self.pid = None
+        for descriptor in (self._requests, self._answers, self._output):
+            os.close(descriptor)
+
+    def _start(self) -> None:
+        requests, self._requests = os.pipe()
+        self._answers, answers = os.pipe()
+        self._output, output = os.pipe()
+        try:
+            begin = self._execute if isinstance(self.fit, str) else self._fork
+            self.pid = begin(requests, answers, output)
+        finally:
+            for descriptor in (requests, answers, output):
+                os.close(descriptor)
+        first = self._read(START_SECONDS)
+        if first["kind"] == "ready":
+            self.takes_weights = bool(first["takes_weights"])
+            return
+        self.close()
+        reasons = {"timeout": f"{self.fit}: importing it took more than {START_SECONDS:g} s"}
+        raise InputError(reasons.get(first["kind"], f"{self.fit}: {first['message']}"))
+
+    def _execute(self, requests: int, answers: int, output: int) -> int:
+        """Start a new interpreter; the solver's module is imported there and not here."""
+        command = [sys.executable, "-u", "-m", f"{__package__}.worker", str(self.fit)]
+        process = subprocess.Popen(
+            [*command, str(self.seed), str(requests), str(answers)],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            pass_fds=(requests, answers),
+            start_new_session=True,
+        )
+        process.returncode = 0  # waited for by its number, in `_kill`
+        return process.pid
+
+    def _fork(self, requests: int, answers: int, output: int) -> int:
+        """Fork: the one way to run a function that only this process knows."""
+        with warnings.catch_warnings():
+            # Python warns if there are threads; the child starts none and holds no lock of theirs.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            pid = os.fork()
+        if pid:
+            return pid
+        try:
+            os.setsid()
+            for descriptor in (self._requests, self._answers, self._output):
+                os.close(descriptor)
+            _redirect(output)
+            from threadpoolctl import threadpool_limits
+
+            # The threads of a linear algebra library do not survive a fork.
+            with threadpool_limits(1):
+                serve(self.fit, self.seed, requests, answers)  # pyright: ignore[reportArgumentType]
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(1)
+
+    def _read(self, limit: float) -> Answer:
+        """Return the next answer, at the latest after `limit` seconds; keep what is printed."""
+        deadline = time.monotonic() + limit
+        line, printed = b"", b""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._answers, selectors.EVENT_READ)
+            selector.register(self._output, selectors.EVENT_READ)
+            while not line.endswith(b"\n"):
+                left = deadline - time.monotonic()
+                ready = selector.select(max(left, 0.0))
+                if left <= 0:
+                    self.close()
+                    return {"kind": "timeout", "message": f"stopped after {limit:g} s"}
+                for key, _ in ready:
+                    part = os.read(key.fd, 65536)
+                    if key.fd == self._output:
+                        printed = (printed + part)[-KEPT_OUTPUT:]
+                        if not part:
+                            selector.unregister(key.fd)
+                    elif part:
+                        line += part
+                    else:
+                        return self._ended(printed)
+        return json.loads(line)
+
+    def _ended(self, printed: bytes) -> Answer:
+        """Return how the process ended by itself, with the last line it printed."""
+        code = os.waitstatus_to_exitcode(self._kill())
+        os.set_blocking(self._output, False)
+        with suppress(BlockingIOError):
+            printed += os.read(self._output, 65536)
+        self._forget()
+        how = f"exit status {code}" if code >= 0 else signal.Signals(-code).name
+        lines = [text.strip() for text in printed.decode("utf-8", "replace").splitlines()]
+        last = next((text for text in reversed(lines) if text), "it printed nothing")
+        return {"kind": "crash", "message": f"its process ended ({how}): {last[:300]}"}
+
+
+def _redirect(output: int) -> None:
+    """Read nothing from the terminal, and print into `output`, whoever prints."""
+    empty = os.open(os.devnull, os.O_RDONLY)
+    faulthandler.disable()  # it may hold another way to the terminal
+    for source, target in ((empty, 0), (output, 1), (output, 2)):
+        os.dup2(source, target)
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", buffering=1, closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", buffering=1, closefd=False)  # noqa: SIM115
+
+
+def start(fit: Callable[..., Any] | str, seed: int, isolate: bool) -> OwnProcess | SameProcess:
+    """Return what calls the fit: a process of its own where the system has them."""
+    if isolate and hasattr(os, "fork"):
+        return OwnProcess(fit, seed)
+    return SameProcess(load_function(fit) if isinstance(fit, str) else fit, seed)

@@ -1,0 +1,203 @@
+"""What `check_solver` found: one row a problem, a table, and a JSON document."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from ... import __version__
+from ..reference.problems import ReferenceProblem
+
+SCHEMA_VERSION = 1
+
+CheckVerdict = Literal[
+    "pass", "fail", "not finite", "wrong shape", "error", "crash", "timeout", "skipped"
+]
+
+MEANINGS: dict[CheckVerdict, str] = {
+    "pass": "proved to be within the tolerance of the optimum",
+    "fail": "not within the tolerance",
+    "not finite": "weights that are NaN or infinite",
+    "wrong shape": "not one weight a feature",
+    "error": "the fit raised an error",
+    "crash": "the fit's process ended",
+    "timeout": "stopped when its time was over",
+    "skipped": "row weights, which the fit does not take",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class CheckRow:
+    """One problem's result.
+
+    Attributes
+    ----------
+    problem : ReferenceProblem
+    verdict : str
+        A key of `MEANINGS`.
+    lower, upper : float
+        The optimum lies between them.
+    objective : float or None
+        F(w).
+    gap : float or None
+        F(w) exceeds the optimum by at most this, rounding included.
+    excess : float or None
+        gap over the optimum; where the optimum is below 1e-6, ten times the gap.
+    seconds : float
+        What the fit took.
+    message : str
+        What went wrong, or nothing.
+    w : array (d,) or None
+    """
+
+    problem: ReferenceProblem
+    verdict: CheckVerdict
+    lower: float
+    upper: float
+    objective: float | None = None
+    gap: float | None = None
+    excess: float | None = None
+    seconds: float = 0.0
+    message: str = ""
+    w: np.ndarray | None = field(default=None, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The problem's name."""
+        return self.problem.name
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold of it; the weights are left out."""
+        problem = self.problem
+        return {
+            "name": problem.name,
+            "tests": problem.tests,
+            "n": int(problem.y.size),
+            "d": int(problem.X.shape[1]),
+            "lam": problem.lam,
+            "verdict": self.verdict,
+            "objective": self.objective,
+            "lower": self.lower,
+            "upper": self.upper,
+            "gap": self.gap,
+            "excess": self.excess,
+            "seconds": self.seconds,
+            "message": self.message,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class CheckReport:
+    """The result of `check_solver`.
+
+    Attributes
+    ----------
+    rows : tuple of CheckRow
+    diagnosis : tuple of str
+        Likely causes of what failed, one sentence each; often none.
+    solver : str
+    loss : str
+    tol, max_time : float
+    seed : int
+    isolation : str
+        Where the fit ran, and so whether it could be stopped.
+    seconds : float
+        Of the whole check.
+    """
+
+    rows: tuple[CheckRow, ...]
+    diagnosis: tuple[str, ...]
+    solver: str
+    loss: str
+    tol: float
+    max_time: float
+    seed: int
+    isolation: str
+    seconds: float
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many rows have each verdict that occurs."""
+        found = [row.verdict for row in self.rows]
+        return {verdict: found.count(verdict) for verdict in MEANINGS if verdict in found}
+
+    @property
+    def passed(self) -> bool:
+        """Whether every problem that was not skipped is solved, and there is one."""
+        return {row.verdict for row in self.rows} - {"skipped"} == {"pass"}
+
+    @property
+    def summary(self) -> str:
+        """How many problems are solved, in one sentence."""
+        counts, total = self.counts, len(self.rows)
+        skipped = counts.get("skipped", 0)
+        text = f"{counts.get('pass', 0)} of {total - skipped} problems solved within {self.tol:g}"
+        others = [f"{k} {v}" for v, k in counts.items() if v not in ("pass", "skipped")]
+        text += f" ({', '.join(others)})" if others else ""
+        return text + (f"; {skipped} skipped: it takes no sample_weight." if skipped else ".")
+
+    @property
+    def table(self) -> str:
+        """The rows as text, the summary, and the likely causes."""
+        head = ("problem", "n", "d", "lam", "F(w)", "optimum", "excess", "seconds", "verdict")
+        lines = [head, *(_cells(row) for row in self.rows)]
+        widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
+        text = []
+        for number, line in enumerate(lines):
+            cells = [
+                cell.ljust(width) if k in (0, 8) else cell.rjust(width)
+                for k, (cell, width) in enumerate(zip(line, widths, strict=True))
+            ]
+            text.append("  ".join(cells).rstrip())
+            if number and self.rows[number - 1].message:
+                text.append(f"    {self.rows[number - 1].message}")
+        causes = [f"Likely cause: {sentence}" for sentence in self.diagnosis]
+        return "\n".join([*text, "", self.summary, *causes])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the whole report as plain values."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "version": __version__,
+            "solver": self.solver,
+            "loss": self.loss,
+            "tol": self.tol,
+            "max_time": self.max_time,
+            "seed": self.seed,
+            "isolation": self.isolation,
+            "passed": self.passed,
+            "counts": self.counts,
+            "diagnosis": list(self.diagnosis),
+            "seconds": self.seconds,
+            "problems": [row.to_dict() for row in self.rows],
+        }
+
+    def to_json(self) -> str:
+        """Return the whole report as one JSON document."""
+        return json.dumps(self.to_dict(), allow_nan=False, indent=2)
+
+    def __str__(self) -> str:
+        return self.table
+
+
+def _cells(row: CheckRow) -> tuple[str, ...]:
+    """Return a row's cells; what is not a pass is written in capitals."""
+
+    def shown(value: float | None, digits: int) -> str:
+        return "-" if value is None else f"{value:.{digits}g}"
+
+    problem = row.problem
+    return (
+        problem.name,
+        str(problem.y.size),
+        str(problem.X.shape[1]),
+        f"{problem.lam:g}",
+        shown(row.objective, 8),
+        f"{row.upper:.8g}",
+        shown(row.excess, 2),
+        f"{row.seconds:.2f}",
+        row.verdict if row.verdict in ("pass", "skipped") else row.verdict.upper(),
+    )

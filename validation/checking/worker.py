@@ -1,0 +1,176 @@
+"""Calling somebody's fit: once here, or again and again in a process that can be stopped.
+
+The process is a fork of this one for a function, or a new interpreter for `MODULE:FUNCTION`. It
+reads a problem a line and writes an answer a line, both JSON, on pipes of its own; whatever the
+fit prints goes elsewhere, and of that the last lines are kept.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import io
+import json
+import os
+import random
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from typing import Any, BinaryIO
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...exact.errors import InputError
+
+Answer = dict[str, Any]
+"""kind: "w" (with w), "error", "wrong shape" (with message); and seconds."""
+
+
+def load_function(name: str) -> Callable[..., Any]:
+    """Return the function that `MODULE:FUNCTION` names, the current folder searched first.
+
+    Raises
+    ------
+    InputError
+        If there is none, or importing its module fails.
+    """
+    module_name, _, path = name.partition(":")
+    if not (module_name and path):
+        raise InputError(f"{name}: write MODULE:FUNCTION, say mysolver:fit")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        found: Any = importlib.import_module(module_name)
+    except Exception as error:  # whatever the module's own code raises
+        hint = " (a module, not a file: leave out .py)" if module_name.endswith(".py") else ""
+        raise InputError(f"cannot import {module_name}: {described(error)}{hint}") from error
+    for part in path.split("."):
+        if not hasattr(found, part):
+            raise InputError(f"{module_name} has no {path}")
+        found = getattr(found, part)
+    if not callable(found):
+        raise InputError(f"{name} is not a function")
+    return found
+
+
+def takes_weights(fit: Callable[..., Any]) -> bool:
+    """Return whether `fit` has an argument named `sample_weight`."""
+    try:
+        return "sample_weight" in inspect.signature(fit).parameters
+    except (TypeError, ValueError):  # some compiled functions have no signature
+        return False
+
+
+def call(fit: Callable[..., Any], request: dict[str, Any], seed: int) -> Answer:
+    """Call `fit` on one problem; never raise, except for an interrupt.
+
+    Parameters
+    ----------
+    fit : function (X, y, lam) -> w
+    request : dict
+        X, y, lam, and sample_weight if there are weights.
+    seed : int
+        Set in the generators that Python and numpy keep for everybody.
+    """
+    X = np.array(request["X"], dtype=float)
+    y = np.array(request["y"], dtype=np.int64)
+    weight = request.get("sample_weight")
+    extra = {} if weight is None else {"sample_weight": np.array(weight, dtype=float)}
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002 - for solvers that draw from it
+    start = time.perf_counter()
+    try:
+        found = fit(X, y, float(request["lam"]), **extra)
+        answer = read_weights(found, len(request["X"][0]))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # `sys.exit` in a fit is its failure, not ours
+        answer = {"kind": "error", "message": described(error)}
+    return answer | {"seconds": time.perf_counter() - start}
+
+
+def read_weights(found: Any, d: int) -> Answer:
+    """Return what a fit gave back as an answer: `coef_` or `w` of an object, else itself."""
+    values = getattr(found, "coef_", getattr(found, "w", found))
+    if sp.issparse(values):
+        values = values.toarray()
+    try:
+        array = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        return {"kind": "error", "message": f"{type(found).__name__} returned, not {d} numbers"}
+    if array.shape not in ((d,), (1, d), (d, 1)):
+        hint = " (leave out the intercept)" if array.size == d + 1 else ""
+        message = f"shape {array.shape} returned, ({d},) wanted{hint}"
+        return {"kind": "wrong shape", "message": message}
+    return {"kind": "w", "w": array.ravel().tolist()}
+
+
+def described(error: BaseException) -> str:
+    """Return the error's type, its message, and where it was raised."""
+    text = " ".join(str(error).split())
+    frames = traceback.extract_tb(error.__traceback__)
+    place = (
+        f" ({os.path.basename(frames[-1].filename)}, line {frames[-1].lineno})" if frames else ""
+    )
+    return f"{type(error).__name__}{': ' if text else ''}{text[:300]}{place}"
+
+
+class SameProcess:
+    """Calls a fit here: it cannot be stopped, and what it prints is dropped."""
+
+    how = "in this process: a fit that never ends cannot be stopped"
+
+    def __init__(self, fit: Callable[..., Any], seed: int):
+        self.fit, self.seed = fit, seed
+        self.takes_weights = takes_weights(fit)
+
+    def ask(self, request: dict[str, Any], limit: float) -> Answer:
+        """Return the answer; one that came after `limit` seconds counts as "timeout"."""
+        state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
+        try:
+            with redirect_stdout(io.StringIO()):
+                answer = call(self.fit, request, self.seed)
+        finally:
+            random.setstate(state)
+            np.random.set_state(numpy_state)  # noqa: NPY002
+        if answer["seconds"] <= limit:
+            return answer
+        message = f"took {answer['seconds']:.3g} s, {limit:g} s allowed"
+        return {"kind": "timeout", "message": message, "seconds": answer["seconds"]}
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def send(target: BinaryIO | io.RawIOBase, message: dict[str, Any]) -> None:
+    """Write one message as a line of JSON, whole."""
+    rest = memoryview((json.dumps(message) + "\n").encode("ascii"))
+    while rest:
+        rest = rest[target.write(rest) or 0 :]
+
+
+def serve(fit: Callable[..., Any], seed: int, requests: int, answers: int) -> None:
+    """Answer the requests from one file descriptor on another until there are no more."""
+    with os.fdopen(requests, encoding="ascii") as source, os.fdopen(answers, "wb", 0) as target:
+        send(target, {"kind": "ready", "takes_weights": takes_weights(fit)})
+        for line in source:
+            send(target, call(fit, json.loads(line), seed))
+
+
+def main(arguments: list[str]) -> None:
+    """Serve MODULE:FUNCTION: its name, the seed and two file descriptors are the arguments."""
+    name, seed, requests, answers = arguments[0], *map(int, arguments[1:])
+    try:
+        fit = load_function(name)
+    except InputError as error:
+        with os.fdopen(answers, "wb", 0) as target:
+            send(target, {"kind": "refused", "message": str(error)})
+        return
+    serve(fit, seed, requests, answers)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,266 @@
+"""A claim of a paper, or of this project, as something that can be run and judged.
+
+    @claim(
+        "incomplete-u-is-unbiased",
+        paper="ScalingUp", place="Definition 2", kind="paper",
+        statement="...", formula="E U_B(f) = U(f)", expected=Verdict.HOLDS,
+    )
+    def incomplete_u_is_unbiased(context: Context) -> Outcome: ...
+
+Importing the module that holds the function enters the claim in `REGISTRY`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from importlib.util import find_spec
+from typing import Any, Literal
+
+import numpy as np
+
+from ...exact.errors import InputError
+from ..data.labelled_data import Dataset
+from ..plots import Figure
+
+Kind = Literal["paper", "corrected", "suite"]
+PAPERS = ("ScalingUp", "SAUC", "SHT", "Nonlinear")
+KINDS: dict[str, str] = {
+    "paper": "what a paper states, judged as printed",
+    "corrected": "what it should have stated, by our derivation",
+    "suite": "what this project states about its own solvers and figures",
+}
+PROFILES = ("quick", "full")
+ERROR = "error"
+"""Stands in the place of a verdict where the claim could not be judged because it raised."""
+
+
+class Verdict(StrEnum):
+    """What the run of a claim came to."""
+
+    HOLDS = "holds"
+    FAILS = "fails"
+    VACUOUS = "vacuous"
+    LOOSE = "loose"
+    NOT_TESTABLE = "not-testable"
+
+    @property
+    def meaning(self) -> str:
+        """What it says, in one sentence."""
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    Verdict.HOLDS: "The statement is true in everything that was run.",
+    Verdict.FAILS: "The statement is false in what was run, beyond rounding and chance.",
+    Verdict.VACUOUS: "Not contradicted, but it says nothing: what it says is always true.",
+    Verdict.LOOSE: "True, but the bound is at least ten times the quantity that it bounds.",
+    Verdict.NOT_TESTABLE: "Cannot be run here; the measured column says why.",
+}
+
+
+@dataclass(frozen=True)
+class DataUsed:
+    """Name, fingerprint and origin of rows that a claim used."""
+
+    name: str
+    sha256: str
+    source: str = ""
+
+    @classmethod
+    def of(cls, dataset: Dataset) -> DataUsed:
+        """Return those of a data set."""
+        return cls(dataset.name, dataset.sha256, dataset.source)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a claim's function returns.
+
+    Attributes
+    ----------
+    verdict : Verdict
+    measured : str or float
+        What was found, short: one cell of a table.
+    printed : str, optional
+        What the paper prints there.
+    details : dict
+        Name to number, text, or a list of these: everything that has to be repeatable.
+    timings : dict
+        Name to seconds: whatever differs from run to run.
+    data : tuple of DataUsed
+    tolerance : str, optional
+        What decided, in words: "relative gap 1e-8", "two-sided level 1e-6".
+    figures : tuple of Figure
+    """
+
+    verdict: Verdict
+    measured: str | float
+    printed: str | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+    timings: dict[str, float] = field(default_factory=dict)
+    data: tuple[DataUsed, ...] = ()
+    tolerance: str | None = None
+    figures: tuple[Figure, ...] = ()
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a claim's function is given: its name, the run's seed and the profile."""
+
+    name: str
+    seed: int
+    profile: str = "quick"
+
+    @property
+    def quick(self) -> bool:
+        """Whether the whole suite has to end within a minute or two."""
+        return self.profile == "quick"
+
+    def _sequence(self, stream: str) -> np.random.SeedSequence:
+        # A stable hash: `hash` of a string differs from process to process.
+        digest = hashlib.sha256(f"{self.name}/{stream}".encode()).digest()
+        return np.random.SeedSequence([self.seed, *np.frombuffer(digest[:16], "<u4").tolist()])
+
+    def rng(self, stream: str = "") -> np.random.Generator:
+        """Return the random numbers of one purpose: a function of (seed, claim, purpose) only."""
+        return np.random.default_rng(self._sequence(stream))
+
+    def draw_seed(self, stream: str = "") -> int:
+        """Return a whole number below 2^32 for what takes a seed, derived likewise."""
+        return int(self._sequence(stream).generate_state(1)[0])
+
+
+Run = Callable[[Context], Outcome]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim: what is stated and where, what we expect, and the function that finds out.
+
+    Attributes
+    ----------
+    name : str
+        Small letters, digits and hyphens.
+    paper : str
+        One of `PAPERS`.
+    place : str
+        Where in the paper: "Theorem 4", "Table 1".
+    kind : {"paper", "corrected", "suite"}
+    statement : str
+        One sentence.
+    formula : str
+        The same in symbols, plain text.
+    expected_verdict : Verdict
+    run : function of a Context
+    needs : tuple of str
+        Modules that may be missing; then the claim is not testable, as expected.
+    """
+
+    name: str
+    paper: str
+    place: str
+    kind: Kind
+    statement: str
+    expected_verdict: Verdict
+    run: Run
+    formula: str = ""
+    needs: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", self.name):
+            raise InputError(f"claim name {self.name!r}: use small letters, digits and hyphens")
+        if self.paper not in PAPERS:
+            raise InputError(f"claim {self.name}: paper must be one of {', '.join(PAPERS)}")
+        if self.kind not in KINDS:
+            raise InputError(f"claim {self.name}: kind must be one of {', '.join(KINDS)}")
+
+    @property
+    def missing(self) -> str | None:
+        """The first module that the claim needs and that is not installed."""
+        return next((name for name in self.needs if find_spec(name) is None), None)
+
+
+REGISTRY: dict[str, Claim] = {}
+"""Every claim that has been imported, by name."""
+
+
+def claim(
+    name: str,
+    *,
+    paper: str,
+    place: str,
+    kind: Kind,
+    statement: str,
+    expected: Verdict,
+    formula: str = "",
+    needs: tuple[str, ...] = (),
+    registry: dict[str, Claim] | None = None,
+) -> Callable[[Run], Run]:
+    """Enter the decorated function as a claim; the function itself is returned unchanged.
+
+    Arguments as the attributes of `Claim`; `registry` is `REGISTRY` by default.
+
+    Raises
+    ------
+    InputError
+        If the name is taken or an argument is not as `Claim` wants it.
+    """
+    entries = REGISTRY if registry is None else registry
+
+    def enter(run: Run) -> Run:
+        if name in entries:
+            raise InputError(f"two claims are called {name!r}")
+        entries[name] = Claim(name, paper, place, kind, statement, expected, run, formula, needs)
+        return run
+
+    return enter
+
+
+@dataclass(frozen=True)
+class Row:
+    """A claim that has been run: what the table, the report and the JSON show."""
+
+    name: str
+    paper: str
+    place: str
+    kind: str
+    statement: str
+    formula: str
+    measured: str | float
+    printed: str | None
+    verdict: str
+    expected_verdict: str
+    seconds: float
+    tolerance: str | None
+    seed: int
+    profile: str
+    version: str
+    data: tuple[DataUsed, ...] = ()
+    details: dict[str, Any] = field(default_factory=dict)
+    timings: dict[str, float] = field(default_factory=dict)
+    figures: tuple[Figure, ...] = ()
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether the verdict is the expected one; never for a claim that raised."""
+        return self.verdict == self.expected_verdict
+
+    @property
+    def public(self) -> dict[str, Any]:
+        """The keys that other people's scripts may rely on."""
+        row = asdict(self)
+        hidden = ("details", "timings", "figures", "formula", "profile")
+        return {key: value for key, value in row.items() if key not in hidden}
+
+    @classmethod
+    def from_document(cls, row: dict[str, Any]) -> Row:
+        """Return the row that `asdict` and JSON took apart."""
+        parts = {
+            "data": tuple(DataUsed(**used) for used in row["data"]),
+            "figures": tuple(Figure.from_document(figure) for figure in row["figures"]),
+        }
+        return cls(**{**row, **parts})

@@ -1,0 +1,92 @@
+"""Claims about the number of nearest pairs [SAUC, Section 3.2, Table 2]."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....exact.nearest_pairs import nearest_pairs
+from ...data.generators import xor_train_test
+from ..claim import Context, Outcome, Verdict, claim
+from .common import PAPER
+
+PRINTED = {5: 145, 10: 370, 15: 585, 20: 800, 25: 1000, 30: 1200}
+"""Number of pairs by k, on 40 rows of one class and 80 of the other. [SAUC, Table 2]"""
+
+
+def counts(seeds: list[int], k: int, rule: str, anchor_filter: str = "none") -> np.ndarray:
+    """Return the number of pairs in each draw of the toy problem."""
+    found = []
+    for seed in seeds:
+        data, _ = xor_train_test(seed)
+        found.append(nearest_pairs(data.X, data.is_positive, k, rule, anchor_filter).i.size)
+    return np.array(found)
+
+
+def _seeds(context: Context, number: int) -> list[int]:
+    return [context.draw_seed(f"draw {t}") for t in range(number)]
+
+
+def _text(values: np.ndarray) -> str:
+    return f"{values.min()} to {values.max()}"
+
+
+@claim(
+    "sauc-pair-counts-by-the-printed-rule",
+    paper=PAPER,
+    place="Section 3.2, Table 2",
+    kind="paper",
+    statement="The pairs of the samples and their k nearest neighbours in the opposite class, "
+    "either row being the sample, are as many as Table 2 prints.",
+    formula="at least 80 k pairs, since each of the 80 rows has k neighbours",
+    expected=Verdict.FAILS,
+)
+def sauc_pair_counts_by_the_printed_rule(context: Context) -> Outcome:
+    seeds = _seeds(context, 20 if context.quick else 500)
+    found = {k: counts(seeds, k, "union") for k in PRINTED}
+    refuted = [k for k, printed in PRINTED.items() if found[k].min() > printed]
+    return Outcome(
+        Verdict.FAILS if refuted else Verdict.HOLDS,
+        f"k = 5: {_text(found[5])}; k = 30: {_text(found[30])}",
+        printed=", ".join(map(str, PRINTED.values())),
+        details={f"k = {k}: range of the counts": _text(x) for k, x in found.items()}
+        | {f"k = {k}: least possible": 80 * k for k in PRINTED}
+        | {"draws": len(seeds), "seed of the first draw": seeds[0]},
+        tolerance="refuted where the fewest pairs of any draw are more than printed",
+    )
+
+
+@claim(
+    "sauc-pair-counts-with-anchors-of-one-class",
+    paper=PAPER,
+    place="Section 3.2, Table 2",
+    kind="corrected",
+    statement="All six printed counts occur together if anchors come from the class of 40 only, "
+    "and one is dropped that is among the k nearest of no row of the other class; the paper does "
+    "not state this rule, it is inferred (without dropping, k = 5 has 200 pairs).",
+    formula="145, 370, 585, 800, 1000, 1200 = k times 29, 37, 39, 40, 40, 40",
+    expected=Verdict.HOLDS,
+)
+def sauc_pair_counts_with_anchors_of_one_class(context: Context) -> Outcome:
+    divisible = all(printed % k == 0 for k, printed in PRINTED.items())
+    seeds = _seeds(context, 1000 if context.quick else 10_000)
+    some = seeds[:40]
+    ranges = {k: counts(some, k, "anchor", "E") for k in PRINTED}
+    whole = {k: counts(some, k, "anchor") for k in PRINTED}
+    divisible &= all((x % k == 0).all() for k, x in ranges.items())
+    alike = {k: float((x == PRINTED[k]).mean()) for k, x in ranges.items()}
+    left = seeds
+    for k, printed in PRINTED.items():  # the first k is met by few draws
+        hit = counts(left, k, "anchor", "E") == printed
+        left = [seed for seed, yes in zip(left, hit, strict=True) if yes]
+        if not left:
+            break
+    return Outcome(
+        Verdict.HOLDS if divisible and left else Verdict.FAILS,
+        f"all six counts in {len(left)} of {len(seeds)} draws; k = 5: {_text(ranges[5])}",
+        printed=", ".join(map(str, PRINTED.values())),
+        details={f"k = {k}: range of the counts": _text(x) for k, x in ranges.items()}
+        | {f"k = {k}: share of 40 draws with the printed count": x for k, x in alike.items()}
+        | {f"k = {k}: no anchor dropped": _text(x) for k, x in whole.items()}
+        | {"draws with all six counts": len(left), "a seed of these": left[0] if left else None},
+        tolerance="every count divisible by k, and one draw or more with all six counts",
+    )

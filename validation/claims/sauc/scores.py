@@ -1,0 +1,163 @@
+"""Claims about scores: the AUC (1), the threshold rules of Section 2.2, the averages of Table 3."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....exact.auc import auc
+from ....exact.threshold import all_cuts, threshold_equal_error, threshold_midpoint
+from ...bounds.exact_answers import hinge_problem, optimum
+from ..claim import Context, DataUsed, Outcome, Verdict, claim
+from ..common import wdbc_sample
+from .common import PAPER, toy
+
+TABLE_3_GAUSSIAN = {
+    "Automobile": (0.9245, 0.9311, 0.9388),
+    "Arrhythmia": (0.8031, 0.7616, 0.7823),
+    "Bupa": (0.7637, 0.8229, 0.8293),
+    "Diabetes": (0.8123, 0.8075, 0.8361),
+    "Glass1": (0.7898, 0.7235, 0.7581),
+    "Glass2": (0.8408, 0.7983, 0.826),
+    "Glass3": (0.5928, 0.6601, 0.6893),
+    "Glass4": (0.9128, 0.9267, 0.9588),
+    "Glass5": (0.9765, 0.9473, 0.969),
+    "Glass6": (0.9584, 0.979, 0.9918),
+    "Hepatitis": (0.65, 0.6913, 0.7056),
+    "Ionosphere": (0.976, 0.9583, 0.9689),
+    "Import": (0.9362, 0.9532, 0.9722),
+    "Spectf": (0.7611, 0.7798, 0.8231),
+    "Tae1": (0.6096, 0.5938, 0.6247),
+    "Tae2": (0.6581, 0.6469, 0.6675),
+    "Tae3": (0.6199, 0.6223, 0.6333),
+    "wdbc": (0.9774, 0.9723, 0.9795),
+}
+"""AUC of SVM, AUC-SVM and SAUC-SVM with the Gaussian kernel. [SAUC, Table 3]"""
+
+PRINTED_GAIN = 2.07
+"""Points by which SAUC-SVM is above SVM on average, Gaussian kernel. [SAUC, Section 4.2.1]"""
+
+
+def printed_auc(scores: np.ndarray, positive: np.ndarray) -> float:
+    """Return the share of pairs with f(x_i) > f(x_j), ties as errors. [SAUC, eq. (1)]"""
+    above = scores[positive][:, None] > scores[~positive][None, :]
+    return float(above.mean())
+
+
+@claim(
+    "sauc-eq-1-of-a-constant-score",
+    paper=PAPER,
+    place="eq. (1)",
+    kind="paper",
+    statement="A score that tells no row from another has AUC 0.5.",
+    formula="AUC = sum_ij 1(f(x_i) > f(x_j)) / (n+ n-)",
+    expected=Verdict.FAILS,
+)
+def sauc_eq_1_of_a_constant_score(context: Context) -> Outcome:
+    data, _ = toy(context)
+    constant = np.zeros(data.y.size)
+    found = printed_auc(constant, data.is_positive)
+    return Outcome(
+        Verdict.HOLDS if found == 0.5 else Verdict.FAILS,
+        found,
+        printed="0.5",
+        details={"AUC by (1)": found, "AUC, ties one half": auc(constant, data.is_positive)},
+        data=(DataUsed.of(data),),
+        tolerance="exact",
+    )
+
+
+def accuracy(scores: np.ndarray, positive: np.ndarray, threshold: float) -> float:
+    """Return the share of rows on their side of the threshold; above it is positive."""
+    return float(((scores > threshold) == positive).mean())
+
+
+@claim(
+    "sauc-eq-4-has-no-breakdown-point",
+    paper=PAPER,
+    place="eq. (4)",
+    kind="suite",
+    statement="The threshold (4) rests on one score a class: a single outlying positive row moves "
+    "it beyond every negative one, where the equal-error rule loses one row.",
+    formula="threshold = (min f(x+) + max f(x-)) / 2",
+    expected=Verdict.HOLDS,
+)
+def sauc_eq_4_has_no_breakdown_point(context: Context) -> Outcome:
+    rng = context.rng("scores")
+    positive = np.arange(100) < 50
+    clean = np.where(positive, 1.0, -1.0) * rng.uniform(1, 2, 100)
+    halfway = (clean[positive].min() + clean[~positive].max()) / 2
+    rules = {"(4)": threshold_midpoint, "equal error": threshold_equal_error}
+    found = {}
+    for outlier in (None, -10.0, -1000.0):
+        scores = clean.copy()
+        if outlier is not None:
+            scores[0] = outlier
+        found[outlier] = {
+            name: (rule(scores, positive), accuracy(scores, positive, rule(scores, positive)))
+            for name, rule in rules.items()
+        }
+    right = found[None]["(4)"] == (halfway, 1.0)
+    broken = max(found[outlier]["(4)"][1] for outlier in (-10.0, -1000.0))
+    kept = min(found[outlier]["equal error"][1] for outlier in (-10.0, -1000.0))
+    return Outcome(
+        Verdict.HOLDS if right and broken < 0.5 and kept >= 0.98 else Verdict.FAILS,
+        f"accuracy 1 without and {broken:.2f} with one outlier of 100 rows; equal error {kept:.2f}",
+        details={
+            f"{name}, outlier {outlier}: threshold, accuracy": values
+            for outlier, rows in found.items()
+            for name, values in rows.items()
+        },
+        tolerance="(4) below 0.5, equal error at least 0.98; (4) exactly halfway without outlier",
+    )
+
+
+@claim(
+    "sauc-diagonal-is-the-best-compromise",
+    paper=PAPER,
+    place="Section 2.2",
+    kind="paper",
+    statement="The point of the ROC curve on the (0,1)-(1,0) diagonal has the best compromise of "
+    "true and false positive rate: no threshold has a larger TPR - FPR.",
+    formula="TPR = 1 - FPR  at the maximum of  TPR - FPR",
+    expected=Verdict.FAILS,
+)
+def sauc_diagonal_is_the_best_compromise(context: Context) -> Outcome:
+    data = wdbc_sample(context)
+    problem = hinge_problem(data, 0.1)
+    scores, positive = problem.space.scores(optimum(problem).w), data.is_positive
+    cuts = all_cuts(scores, positive)
+    best = float((cuts.sensitivity + cuts.specificity - 1).max())
+    above = scores > threshold_equal_error(scores, positive)
+    diagonal = float(above[positive].mean() - above[~positive].mean())
+    # Next to the diagonal: the two corners of the curve around the crossing.
+    around = np.searchsorted(cuts.balance, 0.0) + np.array([-1, 0])
+    nearest = float((cuts.sensitivity + cuts.specificity - 1)[around].max())
+    return Outcome(
+        Verdict.FAILS if best > max(diagonal, nearest) + 1e-12 else Verdict.HOLDS,
+        f"TPR - FPR {max(diagonal, nearest):.4f} on the diagonal, {best:.4f} at its largest",
+        details={"at the equal-error threshold": diagonal, "largest": best}
+        | {"at the corners around the diagonal": nearest},
+        data=(DataUsed.of(data),),
+        tolerance="1e-12",
+    )
+
+
+@claim(
+    "sauc-table-3-gain-over-svm",
+    paper=PAPER,
+    place="Section 4.2.1, Table 3",
+    kind="paper",
+    statement="By Table 3 SAUC-SVM is 2.07 points above SVM on average with the Gaussian kernel.",
+    expected=Verdict.FAILS,
+)
+def sauc_table_3_gain_over_svm(context: Context) -> Outcome:
+    svm, _, sauc = 100 * np.array(list(TABLE_3_GAUSSIAN.values())).mean(axis=0)
+    gain = float(sauc - svm)
+    # Each entry is rounded to 1e-4, so the mean is known to half of that.
+    return Outcome(
+        Verdict.HOLDS if abs(gain - PRINTED_GAIN) <= 0.02 else Verdict.FAILS,
+        f"{gain:.2f} points",
+        printed=f"{PRINTED_GAIN} points",
+        details={"mean of SVM": svm, "mean of SAUC-SVM": sauc, "data sets": len(TABLE_3_GAUSSIAN)},
+        tolerance="0.02 points: what rounding of the entries and of the print can do",
+    )

@@ -1,0 +1,5 @@
+"""Whose claims these are."""
+
+from __future__ import annotations
+
+PAPER = "ScalingUp"

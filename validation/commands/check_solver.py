@@ -1,0 +1,121 @@
+"""What `check-solver` does once its options are read."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ...exact.errors import InputError
+from ..checking.check_solver import Progress, check_solver
+from ..checking.report import CheckReport, CheckRow
+from ..files.written_files import write_atomically, write_json
+from ..reference.problems import reference_problems
+
+
+def run_check_solver(options: dict[str, Any]) -> int:
+    """Run the check, print, and write what `--out` asks for; return the exit status.
+
+    Parameters
+    ----------
+    options : dict
+        solver (MODULE:FUNCTION or None), loss, tol, max_time, seed, only (names), list_only,
+        out (folder or None), as_json.
+
+    Returns
+    -------
+    int
+        0 if every problem is solved, 1 if not.
+
+    Raises
+    ------
+    InputError
+        For bad input: exit status 2.
+    """
+    if options["list_only"]:
+        if options["as_json"]:
+            listed = reference_problems(options["only"] or None)
+            click.echo(json.dumps({"problems": [p.name for p in listed]}, indent=2))
+        else:
+            click.echo(problems_list(options["only"] or None))
+        return 0
+    if options["solver"] is None:
+        raise InputError("which solver? give MODULE:FUNCTION, say mysolver:fit")
+    if ":" not in options["solver"]:
+        raise InputError(f"{options['solver']}: write MODULE:FUNCTION, say mysolver:fit")
+    with output_folder(options["out"]) as folder:
+        with check_progress(quiet=options["as_json"]) as show:
+            report = check_solver(
+                options["solver"],
+                loss=options["loss"],
+                tol=options["tol"],
+                max_time=options["max_time"],
+                seed=options["seed"],
+                only=options["only"] or None,
+                progress=show,
+            )
+        if folder is not None:
+            write_report(report, folder)
+    click.echo(report.to_json() if options["as_json"] else report.table)
+    return 0 if report.passed else 1
+
+
+@contextmanager
+def output_folder(name: str | None) -> Iterator[Path | None]:
+    """Make the folder before the work, so that a bad name is no loss; remove it on bad input."""
+    if name is None:
+        yield None
+        return
+    folder = Path(name)
+    made = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield folder
+    except InputError:
+        if made:
+            folder.rmdir()
+        raise
+
+
+def write_report(report: CheckReport, folder: Path) -> None:
+    """Write check-solver.json and check-solver.txt into `folder`, which must exist."""
+    write_json(folder / "check-solver.json", report.to_dict())
+    text = f"{report.table}\n".encode()
+    write_atomically(folder / "check-solver.txt", lambda file: file.write(text))
+
+
+def problems_list(only: Any = None) -> str:
+    """Return the names of the problems and what each one tests, a line each."""
+    problems = reference_problems(only)
+    width = max(len(problem.name) for problem in problems)
+    return "\n".join(
+        f"{p.name:{width}}  {p.y.size:4} x {p.X.shape[1]:<3}  {p.tests}" for p in problems
+    )
+
+
+@contextmanager
+def check_progress(quiet: bool = False) -> Iterator[Progress | None]:
+    """Yield a function (done, total, row): a bar on standard error, on a terminal only."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich import progress
+    from rich.console import Console
+
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+    )
+    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("problems", total=None)
+
+        def show(done: int, total: int, row: CheckRow) -> None:
+            bar.update(task, completed=done, total=total, description=f"{row.name}: {row.verdict}")
+
+        yield show

@@ -1,0 +1,115 @@
+"""The table of a run on a terminal, and progress while it runs: readable without colour."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from ..claims.claim import Claim, Row
+from ..report.document import Report, shown, shown_seconds
+
+
+def claims_table(entries: Sequence[Claim]) -> Table:
+    """Return the list of claims that `--list` shows."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("claim", "place", "kind", "expected", "statement"):
+        table.add_column(heading, overflow="fold", vertical="top")
+    for entry in entries:
+        place = f"{entry.paper}, {entry.place}"
+        table.add_row(
+            *map(Text, (entry.name, place, entry.kind, entry.expected_verdict, entry.statement))
+        )
+    return table
+
+
+WIDE = 130
+"""Columns of a terminal from which every claim fits in a line or two of a table."""
+
+
+def report_table(report: Report, width: int = WIDE) -> Table:
+    """Return the verdicts beside the expected ones, and what was measured beside what is printed.
+
+    Parameters
+    ----------
+    report : Report
+    width : int
+        Columns of the terminal; below `WIDE` the claim, its place and the numbers share a column.
+    """
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("expected", no_wrap=True)
+    table.add_column("s", justify="right", no_wrap=True)
+    if width >= WIDE:
+        table.add_column("claim", no_wrap=True)
+        table.add_column("place", overflow="fold")
+        table.add_column("kind", no_wrap=True)
+        table.add_column("measured; printed", overflow="fold")
+    else:
+        table.add_column("claim; place, kind; measured; printed", overflow="fold")
+    for row in report.rows:
+        start = (verdict_text(row), Text(row.expected_verdict), Text(shown_seconds(row.seconds)))
+        place = f"{row.paper}, {row.place}"
+        if width >= WIDE:
+            table.add_row(*start, *map(Text, (row.name, place, row.kind, _measured(row))))
+        else:
+            name = Text(f"{row.name}\n", style="bold")
+            table.add_row(*start, name + Text(f"{place}, {row.kind}\n{_measured(row)}"))
+    return table
+
+
+def verdict_text(row: Row) -> Text:
+    """Return the verdict; one that differs is marked by a sign, capitals and colour."""
+    if row.as_expected:
+        return Text(f"  {row.verdict}", style="green")
+    return Text(f"! {row.verdict.upper()}", style="bold red")
+
+
+def _measured(row: Row) -> str:
+    printed = "" if row.printed is None else f"; printed: {row.printed}"
+    return f"{shown(row.measured)}{printed}"
+
+
+def summary_line(report: Report) -> str:
+    """Return the last line: how many verdicts are as expected, and which are not."""
+    count, wrong = len(report.rows), report.unexpected
+    time = f"{shown_seconds(report.seconds)} s"
+    if not wrong:
+        return f"All {count} verdicts are the expected ones ({time})."
+    names = ", ".join(row.name for row in wrong)
+    return f"{len(wrong)} of {count} verdicts differ from the expected ones: {names} ({time})."
+
+
+def print_report(report: Report, console: Console | None = None) -> None:
+    """Print the table and the last line on standard output."""
+    target = Console(highlight=False) if console is None else console
+    target.print(report_table(report, target.width))
+    target.print(Text(summary_line(report), style="" if not report.unexpected else "bold red"))
+
+
+@contextmanager
+def claims_progress(quiet: bool = False) -> Iterator[object]:
+    """Yield a function (done, total, row) for `suite.run`: a bar on standard error.
+
+    Parameters
+    ----------
+    quiet : bool
+        Show nothing, even on a terminal; elsewhere nothing is shown anyway.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    bar = Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True)
+    with bar:
+        task = bar.add_task("claims", total=None)
+
+        def show(done: int, total: int, row: Row) -> None:
+            bar.update(task, completed=done, total=total, description=f"claims, {row.name} done")
+
+        yield show

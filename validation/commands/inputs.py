@@ -1,0 +1,86 @@
+"""What a command works on: a file or a built-in name, and the options that shape the problem."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...exact.errors import InputError
+from ...exact.nearest_pairs import nearest_pairs
+from ...exact.pairs import AllPairs, PairList
+from ..data.datasets import load, names
+from ..data.labelled_data import data_sha256
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Rows and labels with their fingerprint.
+
+    Attributes
+    ----------
+    name : str
+    X : array or CSR (n, d)
+    y : array (n,)
+        1 on the positive rows, 0 elsewhere.
+    sha256 : str
+    """
+
+    name: str
+    X: Any
+    y: np.ndarray
+    sha256: str
+
+    @property
+    def positive(self) -> np.ndarray:
+        """Bool array (n,)."""
+        return self.y == 1
+
+
+def open_data(name: str, target: str | None, positive: str | None, seed: int) -> Data:
+    """Return the data that `name` stands for: a built-in name, else a file.
+
+    Raises
+    ------
+    InputError
+        If there is neither, or the file cannot be used.
+    """
+    base = name.split(":")[0]
+    if base in names() and not Path(name).exists():
+        if target is not None or positive is not None:
+            raise InputError(f"{name} is built in: --target and --positive are for files")
+        data = load(name, seed)
+        y = data.is_positive.astype(np.int64)
+        return Data(name, data.X, y, data.sha256)
+    from ..files.data_files import read_table
+
+    if not Path(name).exists() and not Path(name).suffix:
+        close = difflib.get_close_matches(base, names(), 3)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"built in: {', '.join(names())}"
+        raise InputError(f"{name}: no such file, and no built-in data of that name ({hint})")
+    X, y, _ = read_table(name, target, positive)
+    return Data(name, X, y, data_sha256(X, y))
+
+
+def read_pairs(text: str, data: Data, seed: int) -> AllPairs | PairList:
+    """Return the pairs that `--pairs` asks for: `all`, `nearest:K` or `drawn:B`.
+
+    Raises
+    ------
+    InputError
+        If the text is neither.
+    """
+    if text == "all":
+        return AllPairs()
+    kind, _, number = text.partition(":")
+    counted = number.isdigit() and int(number) > 0
+    if kind == "nearest" and counted:
+        return nearest_pairs(data.X, data.positive, int(number))
+    if kind == "drawn" and counted:
+        from ...approx.incomplete_u import draw_pairs
+
+        return draw_pairs(data.positive, int(number), seed)
+    raise InputError(f"--pairs takes all, nearest:K or drawn:B with K, B >= 1, not {text!r}")

@@ -1,0 +1,1 @@
+"""Labelled data sets by name, the papers' generators, and the real sets of a user's folder."""

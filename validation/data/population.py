@@ -1,0 +1,150 @@
+"""The AUC of the true score under the models of [ScalingUp, Section 4.1], by quadrature.
+
+The model is y = sign(alpha + f(x) + eps) with x ~ N2(0, I) and eps ~ N(0, noise_sd^2), and f is
+x1 + x2 (`linear`) or |x|^2 (`radial`). Only the law of t = f(x) matters: N(0, 2) for the linear
+model, exponential with mean 2 for the radial one. With its density g and
+p(t) = P(y = 1 | t) = Phi((t + alpha) / noise_sd),
+
+    share = int p g,    AUC = int g(t) (1 - p(t)) [ int_t^inf p g ] dt / (share (1 - share)).
+
+The paper prints 90.377 % and 90.985 % from a Monte Carlo run; its model as stated gives 90.809 %
+and 96.471 %.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.special import ndtr
+
+from ...exact.errors import InputError
+
+Model = Literal["linear", "radial"]
+
+# Beyond these ends the laws of f(x) hold less than 1e-17 of their mass.
+_LINEAR_END = 12.5
+_RADIAL_END = 80.0
+
+
+@dataclass(frozen=True)
+class _Law:
+    """Density of t = f(x) on [low, high]."""
+
+    density: Callable[[float], float]
+    low: float
+    high: float
+
+
+_LAWS = {
+    "linear": _Law(
+        lambda t: math.exp(-t * t / 4.0) / (2.0 * math.sqrt(math.pi)), -_LINEAR_END, _LINEAR_END
+    ),
+    "radial": _Law(lambda t: 0.5 * math.exp(-t / 2.0), 0.0, _RADIAL_END),
+}
+
+
+def _check(model: str, share_pos: float, noise_sd: float) -> _Law:
+    if model not in _LAWS:
+        raise InputError(f"model must be one of {', '.join(_LAWS)}, not {model!r}")
+    if not 0.0 < share_pos < 1.0:
+        raise InputError(f"share_pos must lie strictly between 0 and 1, not {share_pos!r}")
+    if not 0.0 < noise_sd < math.inf:
+        raise InputError(f"noise_sd must be positive and finite, not {noise_sd!r}")
+    return _LAWS[model]
+
+
+def _integral(
+    law: _Law, f: Callable[[float], float], start: float, alpha: float, noise_sd: float
+) -> float:
+    """Integral of f * density over [start, high], cut where p(t) turns from 0 to 1."""
+    turns = (-alpha - 6.0 * noise_sd, -alpha, -alpha + 6.0 * noise_sd)
+    inside = [t for t in turns if start < t < law.high]
+    value = quad(
+        lambda t: f(t) * law.density(t),
+        start,
+        law.high,
+        points=inside or None,
+        epsabs=1e-12,
+        epsrel=1e-11,
+        limit=200,
+    )
+    return float(value[0])
+
+
+def _share(law: _Law, alpha: float, noise_sd: float) -> float:
+    return _integral(law, lambda t: float(ndtr((t + alpha) / noise_sd)), law.low, alpha, noise_sd)
+
+
+@lru_cache(maxsize=128)
+def offset_for_share(model: Model, share_pos: float = 0.2, noise_sd: float = 1.0) -> float:
+    """Offset alpha at which a wanted share of the responses is positive [ScalingUp, Section 4.1].
+
+    Solves int Phi((t + alpha) / noise_sd) g(t) dt = share_pos for alpha.
+
+    Parameters
+    ----------
+    model : "linear" (f = x1 + x2) or "radial" (f = |x|^2)
+    share_pos : float in (0, 1)
+        Wanted P(y = 1); the paper's 80 % negatives are 0.2.
+    noise_sd : float > 0
+        Standard deviation of eps.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InputError
+        For an unknown model, or a share or noise out of range.
+    """
+    law = _check(model, share_pos, noise_sd)
+    reach = 1.0 + noise_sd
+    while not _share(law, -reach, noise_sd) < share_pos < _share(law, reach, noise_sd):
+        reach *= 2.0
+    root = brentq(lambda a: _share(law, a, noise_sd) - share_pos, -reach, reach, xtol=1e-12)
+    return float(root)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=128)
+def population_auc(model: Model, share_pos: float = 0.2, noise_sd: float = 1.0) -> float:
+    """AUC of the true score f over the whole population [ScalingUp, Section 4.1].
+
+    P(f(x) > f(x') | y = 1, y' = -1) for independent (x, y) and (x', y'); ties have probability 0.
+    The error is below 1e-8 for share_pos in [0.01, 0.99].
+
+    Parameters
+    ----------
+    model : "linear" (f = x1 + x2) or "radial" (f = |x|^2)
+    share_pos : float in (0, 1)
+        P(y = 1); it sets the offset.
+    noise_sd : float > 0
+        Standard deviation of eps.
+
+    Returns
+    -------
+    float in (1/2, 1)
+
+    Raises
+    ------
+    InputError
+        For an unknown model, or a share or noise out of range.
+    """
+    law = _check(model, share_pos, noise_sd)
+    alpha = offset_for_share(model, share_pos, noise_sd)
+
+    def positive(t: float) -> float:
+        return float(ndtr((t + alpha) / noise_sd))
+
+    def negative_below(t: float) -> float:
+        above = _integral(law, positive, t, alpha, noise_sd)
+        return float(ndtr(-(t + alpha) / noise_sd)) * above
+
+    ordered = _integral(law, negative_below, law.low, alpha, noise_sd)
+    return ordered / (share_pos * (1.0 - share_pos))

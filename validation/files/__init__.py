@@ -1,0 +1,1 @@
+"""What users have on disk: tables, vectors, labels, and the files that are written."""

@@ -1,0 +1,146 @@
+"""What every reader of users' files shares: opening, naming columns, refusing values."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ...exact.errors import InputError
+from .labels import Labels, as_number, is_missing
+
+_CHECK_ROWS = 65_536
+
+
+@dataclass(frozen=True, eq=False)
+class RawTable:
+    """A table as read: the rows, the labels of the target column, and the names.
+
+    Attributes
+    ----------
+    X : array (n, d) of float64, or CSR
+    labels : Labels
+    columns : list of str
+        Names of the d features; "1", "2", ... (their place in the file) where there are none.
+    target : str
+    ignored : list of str
+        What the file holds besides, and was not used.
+    """
+
+    X: Any
+    labels: Labels
+    columns: list[str]
+    target: str
+    ignored: list[str]
+
+
+def existing_file(path: str | Path) -> Path:
+    """Return the path of a file that can be opened.
+
+    Raises
+    ------
+    InputError
+        If there is none, if it is a folder, or if it may not be read.
+    """
+    found = Path(path)
+    if found.is_dir():
+        raise InputError(f"{path}: this is a folder, a file is needed")
+    try:
+        with open(found, "rb"):
+            return found
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+@contextmanager
+def damage_reported(path: Path, kind: str, *errors: type[Exception]) -> Iterator[None]:
+    """Turn a reader's own errors into one `InputError`; those of ours pass."""
+    try:
+        yield
+    except InputError:
+        raise
+    except errors as error:
+        detail = " ".join(str(error).split()).rstrip(".")[:200]
+        raise InputError(f"{path}: damaged, or no {kind} file ({detail})") from None
+
+
+def refuse_value(path: Path, column: str, row: int, text: str, hint: str = "") -> NoReturn:
+    """Raise the sentence for a cell that is no finite number; `row` counts from 1."""
+    place = f"in column '{column}', row {row}"
+    value = as_number(text)
+    if is_missing(text) or (value is not None and math.isnan(value)):
+        raise InputError(f"{path}: missing value {place}: fill it in or drop the row or column")
+    if value is not None:
+        raise InputError(f"{path}: infinite value {place}: only finite numbers can be used")
+    shown = repr(text.strip()[:40])
+    raise InputError(f"{path}: text {shown} {place}{hint}: encode it as numbers or drop the column")
+
+
+def first_not_finite(X: np.ndarray) -> tuple[int, int] | None:
+    """Row and column of the first entry that is NaN or infinite, in reading order."""
+    for start in range(0, X.shape[0], _CHECK_ROWS):
+        bad = ~np.isfinite(X[start : start + _CHECK_ROWS])
+        if bad.any():
+            row, column = np.argwhere(bad)[0]
+            return start + int(row), int(column)
+    return None
+
+
+def finite_rows(path: Path, X: np.ndarray, columns: list[str]) -> np.ndarray:
+    """Return X as float64 in C order (itself if it is); refuse other types, no rows, NaN, inf."""
+    if X.dtype.kind not in "biuf":
+        raise InputError(f"{path}: 'X' must hold numbers, not {X.dtype}")
+    if 0 in X.shape:
+        raise InputError(f"{path}: 'X' has shape {X.shape}: there is nothing to read")
+    rows = np.ascontiguousarray(X, dtype=np.float64)
+    bad = first_not_finite(rows)
+    if bad is not None:
+        refuse_value(path, columns[bad[1]], bad[0] + 1, str(rows[bad]))
+    return rows
+
+
+def check_names(path: Path, names: Sequence[str]) -> None:
+    """Refuse column names that are empty or occur twice."""
+    seen: set[str] = set()
+    for place, name in enumerate(names, start=1):
+        if not name:
+            raise InputError(
+                f"{path}: column {place} has no name in row 1 (a saved row index?): "
+                "name it or drop it"
+            )
+        if name in seen:
+            raise InputError(f"{path}: two columns are called '{name}': rename one")
+        seen.add(name)
+
+
+def target_place(path: Path, names: Sequence[str], target: str | None) -> int:
+    """Place of the target column (the last one by default), leaving at least one feature.
+
+    Raises
+    ------
+    InputError
+        If there is no such column, or nothing is left beside it.
+    """
+    if target is not None and target not in names:
+        raise InputError(f"{path}: no column '{target}'; {nearest(target, names)}")
+    place = len(names) - 1 if target is None else list(names).index(target)
+    if len(names) == 1:
+        raise InputError(f"{path}: no feature columns: '{names[place]}' is the only column")
+    return place
+
+
+def nearest(name: str, names: Collection[str], what: str = "columns") -> str:
+    """Say which of the names are nearest, or list the first ones."""
+    near = difflib.get_close_matches(name, list(names), n=3, cutoff=0.5)
+    if near:
+        return "the nearest names are " + ", ".join(f"'{n}'" for n in near)
+    shown = [f"'{n}'" for n in list(names)[:10]]
+    return f"the {what} are " + ", ".join(shown) + (", ..." if len(names) > 10 else "")

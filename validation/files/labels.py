@@ -1,0 +1,209 @@
+"""Class labels as files bring them, and which class is the positive one."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...exact.errors import InputError
+
+MAX_CLASSES = 1000
+"""A target column with more different values is taken for something else than a label."""
+
+Label = float | int | str
+
+_MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "<na>"})
+
+
+def as_number(text: str) -> float | None:
+    """Read one plain number (ASCII, no digit grouping); None if the text is none."""
+    if "_" in text or not text.isascii():
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def is_missing(text: str) -> bool:
+    """Whether a cell says that there is no value: empty, `NA`, `nan`, `?`, `null`, ..."""
+    return text.strip().lower() in _MISSING
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Distinct labels in order, and the one of each row.
+
+    Attributes
+    ----------
+    values : list of float, int or str
+        Distinct, sorted: numeric order if all are numbers, else text order.
+    codes : array (n,) of int
+        `values[codes[i]]` is the label of row i.
+    """
+
+    values: list[Label]
+    codes: np.ndarray
+
+    def counts(self) -> dict[Label, int]:
+        """Rows of each label."""
+        found = np.bincount(self.codes, minlength=len(self.values))
+        return dict(zip(self.values, found.tolist(), strict=True))
+
+
+class LabelColumn:
+    """Collects a column of text labels row by row, holding each distinct text once."""
+
+    def __init__(self) -> None:
+        self.table: dict[str, int] = {}
+        self.codes = array("i")
+
+    def new_code(self, text: str, where: str, row: int) -> int:
+        """Number a label seen for the first time, in row `row` counted from 1.
+
+        Raises
+        ------
+        InputError
+            If it is missing, or there are more than `MAX_CLASSES`.
+        """
+        if is_missing(text):
+            raise InputError(f"{where}, row {row}: the label is missing: drop the row")
+        if len(self.table) >= MAX_CLASSES:
+            raise too_many_classes(where)
+        return self.table.setdefault(text, len(self.table))
+
+    def add(self, text: str, where: str, row: int) -> None:
+        """Append the label of one row."""
+        code = self.table.get(text)
+        self.codes.append(self.new_code(text, where, row) if code is None else code)
+
+    def labels(self) -> Labels:
+        """The labels so far: numbers if every distinct text is a finite one."""
+        texts = list(self.table)
+        numbers = [_number(text) for text in texts]
+        found = [n for n in numbers if n is not None]
+        values: list[Label] = [*found] if len(found) == len(texts) else [t.strip() for t in texts]
+        return sort_labels(values, np.frombuffer(self.codes, dtype=np.intc))
+
+
+def sort_labels(values: Sequence[Label], codes: np.ndarray) -> Labels:
+    """Sort the distinct labels and merge equal ones ("1" and "1.0"); renumber the codes."""
+    ordered = sorted(set(values))  # type: ignore[type-var]
+    place = {value: k for k, value in enumerate(ordered)}
+    return Labels(ordered, np.array([place[v] for v in values], dtype=np.intp)[codes])
+
+
+def array_labels(y: np.ndarray, where: str) -> Labels:
+    """Labels of an array of numbers, truth values or text.
+
+    Parameters
+    ----------
+    y : array (n,)
+    where : str
+        File and column, to open the error message.
+
+    Raises
+    ------
+    InputError
+        For missing or infinite labels, other types, or more than `MAX_CLASSES` different ones.
+    """
+    if y.dtype.kind not in "biufUS":
+        raise InputError(f"{where}: labels must be numbers or text, not {y.dtype}")
+    if y.dtype.kind == "S":
+        y = np.char.decode(y, "utf-8")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        row = int(np.argmin(np.isfinite(y))) + 1
+        raise InputError(f"{where}, row {row}: the label is missing or infinite")
+    values, codes = np.unique(y, return_inverse=True)
+    if len(values) > MAX_CLASSES:
+        raise too_many_classes(where)
+    if y.dtype.kind == "b":
+        values = values.astype(np.int64)
+    return sort_labels([_plain(v) for v in values.tolist()], codes)
+
+
+def too_many_classes(where: str) -> InputError:
+    """The error for a target that is not a class label."""
+    return InputError(
+        f"{where}: more than {MAX_CLASSES} different values: this is not a class label"
+    )
+
+
+def two_classes(
+    labels: Labels, positive: object, where: str
+) -> tuple[np.ndarray, Label, Label | None]:
+    """Turn labels into 0 and 1.
+
+    Parameters
+    ----------
+    labels : Labels
+    positive : label or None
+        The positive class; None takes the larger of two labels, as scikit-learn does. Numbers
+        are compared as numbers (`"1"` is `1.0`). With more than two labels: one against the rest.
+    where : str
+        File and column, to open the error message.
+
+    Returns
+    -------
+    y : array (n,) of int64, 0 or 1
+    positive, negative : labels
+        The negative one is None for "the rest".
+
+    Raises
+    ------
+    InputError
+        Unless there are two classes, or a positive one is named among several.
+    """
+    values = labels.values
+    if len(values) == 1:
+        raise InputError(f"{where}: a single class, {_show(values[0])}: two are needed")
+    if positive is None:
+        if len(values) > 2:
+            raise InputError(
+                f"{where}: {len(values)} classes ({_list(values)}) where two are needed: "
+                "take one against the rest with --positive LABEL"
+            )
+        place = 1
+    else:
+        place = _find(values, positive)
+        if place is None:
+            raise InputError(f"{where}: no class {positive!r}; the classes are {_list(values)}")
+    y = (labels.codes == place).astype(np.int64)
+    return y, values[place], values[1 - place] if len(values) == 2 else None
+
+
+def _find(values: list[Label], wanted: object) -> int | None:
+    """Place of a label, given as itself or as text."""
+    if isinstance(wanted, bool | np.bool_):
+        wanted = int(wanted)
+    text = str(wanted).strip()
+    number = _number(text)
+    for place, value in enumerate(values):
+        if value == text if isinstance(value, str) else value == number:
+            return place
+    if text.lower() in {"true", "false"} and set(values) <= {0, 1}:
+        return values.index(int(text.lower() == "true"))
+    return None
+
+
+def _number(text: str) -> Label | None:
+    value = as_number(text)
+    return None if value is None or not math.isfinite(value) else _plain(value)
+
+
+def _plain(value: Label) -> Label:
+    """1 for 1.0, so that labels print as they are written."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _show(value: Label) -> str:
+    return repr(value) if isinstance(value, str) else str(value)
+
+
+def _list(values: list[Label]) -> str:
+    shown = ", ".join(_show(v) for v in values[:10])
+    return shown + (", ..." if len(values) > 10 else "")

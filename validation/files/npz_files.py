@@ -1,0 +1,90 @@
+"""Reading arrays, and a table with labels, from npz files."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from ...exact.errors import InputError
+from .file_checks import RawTable, damage_reported, finite_rows, nearest
+from .labels import array_labels
+
+
+def read_arrays(path: Path, wanted: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
+    """Read arrays of an npz file, never a pickled object.
+
+    Parameters
+    ----------
+    path : Path
+    wanted : names of the arrays; all of them if empty. Absent ones are left out.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged, or no npz, or an array holds Python objects.
+    """
+    errors = (zipfile.BadZipFile, zlib.error, ValueError, EOFError, OSError, NotImplementedError)
+    with damage_reported(path, "npz", *errors, RuntimeError):
+        if not zipfile.is_zipfile(path):
+            raise InputError(f"{path}: damaged, or no npz file")
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {k: archive[k] for k in archive.files if not wanted or k in wanted}
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray):  # np.load hands out other members as bytes
+            raise InputError(f"{path}: damaged, or no npz file ('{name}' is no array)")
+    return arrays
+
+
+def array_names(path: Path) -> list[str]:
+    """Names of the arrays in an npz file, without reading them."""
+    with damage_reported(path, "npz", zipfile.BadZipFile, OSError), zipfile.ZipFile(path) as file:
+        return [name.removesuffix(".npy") for name in file.namelist()]
+
+
+def read_npz(path: Path, target: str | None = None) -> RawTable:
+    """Read the arrays `X` (n, d) and `y` (n,), or another label array, of an npz file.
+
+    Parameters
+    ----------
+    path : Path
+    target : str, optional
+        Name of the label array; `y` by default.
+
+    Returns
+    -------
+    RawTable
+        Columns are named by the array `feature_names` (d,) if there is one. Rows count from 1.
+
+    Raises
+    ------
+    InputError
+        If an array is missing, or does not hold finite numbers, or the shapes do not fit.
+    """
+    target = "y" if target is None else target
+    held = array_names(path)
+    for name in ("X", target):
+        if name not in held:
+            raise InputError(f"{path}: no array '{name}'; {nearest(name, held, 'arrays')}")
+    arrays = read_arrays(path, ("X", target, "feature_names"))
+    X, y = arrays["X"], arrays[target]
+    if X.ndim != 2 or y.shape != X.shape[:1]:
+        raise InputError(
+            f"{path}: 'X' must have shape (n, d) and '{target}' shape (n,); "
+            f"they have {X.shape} and {y.shape}"
+        )
+    columns = column_names(arrays, X.shape[1])
+    where = f"{path}, array '{target}'"
+    rows = finite_rows(path, X, columns)
+    unused = [name for name in held if name not in ("X", target, "feature_names")]
+    return RawTable(rows, array_labels(y, where), columns, target, unused)
+
+
+def column_names(arrays: dict[str, np.ndarray], d: int) -> list[str]:
+    """Names from `feature_names` if they are d pieces of text, else "1" to "d"."""
+    names = arrays.get("feature_names")
+    if names is not None and names.shape == (d,) and names.dtype.kind == "U":
+        return [str(name) for name in names]
+    return [str(k) for k in range(1, d + 1)]

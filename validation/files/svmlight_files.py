@@ -1,0 +1,81 @@
+"""Reading svmlight files into sparse rows and labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...exact.errors import InputError
+from .file_checks import RawTable, refuse_value
+from .labels import array_labels, as_number
+
+_BLOCK = 1 << 20
+
+
+def read_svmlight(path: Path, target: str | None = None) -> RawTable:
+    """Read an svmlight file (`label index:value ...` a line) into CSR, through scikit-learn.
+
+    Indices count from 0 if index 0 occurs, else from 1. Rows in messages are lines of the file.
+
+    Raises
+    ------
+    InputError
+        For a line that is not of this form (its number is named), or a `target`: the label
+        always stands first.
+    """
+    from sklearn.datasets import load_svmlight_file
+
+    if target is not None:
+        raise InputError(f"{path}: an svmlight file holds its label first: leave out the target")
+    try:
+        X, y = load_svmlight_file(str(path), dtype=np.float64)[:2]
+    except (ValueError, OverflowError, OSError) as error:
+        _refuse_line(path)
+        raise InputError(f"{path}: damaged, or no svmlight file ({error})") from None
+    if X.shape[0] == 0:
+        raise InputError(f"{path}: the file is empty")
+    if X.shape[1] == 0 or X.nnz == 0:
+        raise InputError(f"{path}: no feature columns: no line has an index:value pair")
+    if not (np.isfinite(X.data).all() and np.isfinite(y).all()) or _has_underscore(path):
+        _refuse_line(path)
+    columns = [str(k) for k in range(1, X.shape[1] + 1)]
+    return RawTable(sp.csr_array(X), array_labels(y, f"{path}, labels"), columns, "label", [])
+
+
+def _refuse_line(path: Path) -> None:
+    """Raise for the first line that is not `label index:value ...` with finite numbers."""
+    with open(path, "rb") as file:
+        for row, raw in enumerate(file, start=1):
+            fields = raw.partition(b"#")[0].decode("utf-8", errors="replace").split()
+            if not fields:
+                continue
+            label = as_number(fields[0])
+            if label is None or not np.isfinite(label):
+                shown = repr(fields[0][:40])
+                raise InputError(f"{path}: row {row} starts with {shown}, not with a number")
+            last = -1
+            for pair in fields[1:]:
+                last = _check_pair(path, row, pair, last)
+
+
+def _check_pair(path: Path, row: int, pair: str, last: int) -> int:
+    """The index of one `index:value`, which must be above the last one."""
+    index, colon, value = pair.partition(":")
+    if index == "qid" and colon:
+        return last
+    number = as_number(value)
+    if not (colon and index.isascii() and index.isdigit() and number is not None):
+        raise InputError(f"{path}: row {row} holds {pair[:40]!r} where index:value is needed")
+    if not np.isfinite(number):
+        refuse_value(path, index, row, value)
+    if int(index) <= last:
+        raise InputError(f"{path}: row {row}: index {index} comes after {last}, sort the indices")
+    return int(index)
+
+
+def _has_underscore(path: Path) -> bool:
+    """Whether `1_000` may occur, which Python reads as a number."""
+    with open(path, "rb") as file:
+        return any(b"_" in block for block in iter(lambda: file.read(_BLOCK), b""))

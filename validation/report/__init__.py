@@ -1,0 +1,1 @@
+"""What a run of the claims found, as JSON and as a page."""

@@ -1,0 +1,169 @@
+"""The report of a run: one JSON document and one HTML page that needs nothing beside it."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from ..claims.claim import ERROR, KINDS, PAPERS, Row, Verdict
+from ..files.written_files import write_atomically, write_json
+from ..plots import Figure, svg
+
+SCHEMA_VERSION = 1
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "cvxpy", "osqp", "clarabel", "ecos")
+
+
+def environment() -> dict[str, str]:
+    """Return the versions that numbers may depend on: Python, the system, the libraries."""
+    found = {"python": platform.python_version(), "system": platform.system()}
+    found["machine"] = platform.machine()
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+@dataclass(frozen=True)
+class Report:
+    """All rows of a run and what they were run with.
+
+    Attributes
+    ----------
+    rows : tuple of Row
+    seed : int
+    profile : str
+    version : str
+        Of this library.
+    library_sha256 : str
+        Fingerprint of its source.
+    environment : dict
+        Versions of everything else.
+    seconds : float
+        Of this run; rows that an earlier run had left cost none.
+    """
+
+    rows: tuple[Row, ...]
+    seed: int
+    profile: str
+    version: str
+    library_sha256: str
+    environment: dict[str, str]
+    seconds: float
+
+    @property
+    def unexpected(self) -> list[Row]:
+        """The rows whose verdict is not the expected one, or that raised."""
+        return [row for row in self.rows if not row.as_expected]
+
+    @property
+    def exit_code(self) -> int:
+        """1 exactly when a verdict differs from the expected one, else 0."""
+        return int(bool(self.unexpected))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the document of `aucert validate --json`."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "version": self.version,
+            "library_sha256": self.library_sha256,
+            "seed": self.seed,
+            "parameters": {"profile": self.profile, "only": [row.name for row in self.rows]},
+            "environment": self.environment,
+            "seconds": self.seconds,
+            "claims": [row.public for row in self.rows],
+        }
+
+    def summary(self) -> list[dict[str, Any]]:
+        """Return one entry a paper: how many claims had which verdict, and how many surprise."""
+        entries = []
+        for paper in PAPERS:
+            rows = [row for row in self.rows if row.paper == paper]
+            counts = {name: _count(rows, name) for name in (*map(str, Verdict), ERROR)}
+            unexpected = sum(not row.as_expected for row in rows)
+            if rows:
+                entries.append(
+                    {"paper": paper, "n": len(rows), "counts": counts, "unexpected": unexpected}
+                )
+        return entries
+
+    def html(self) -> str:
+        """Return the page: escaped text, pictures inside, no script and no link to anywhere."""
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+
+        jinja = Environment(
+            loader=PackageLoader("aucert.validation.report"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        jinja.filters.update(
+            shown=shown, seconds=shown_seconds, picture=_picture, numbers=_numbers, repeat=repeat
+        )
+        return jinja.get_template("report.html").render(
+            report=self,
+            verdicts=[*Verdict],
+            error=ERROR,
+            kinds=KINDS,
+            papers=[entry["paper"] for entry in self.summary()],
+        )
+
+    def write(self, folder: str | Path) -> None:
+        """Write claims.json and report.html, each complete or not at all.
+
+        Raises
+        ------
+        InputError
+            If they cannot be written.
+        """
+        text = self.html().encode()
+        write_json(Path(folder) / "claims.json", self.as_json())
+        write_atomically(Path(folder) / "report.html", lambda file: file.write(text))
+
+
+def repeat(row: Row) -> str:
+    """Return the command that runs this row's claim again."""
+    profile = "" if row.profile == "quick" else f" --profile {row.profile}"
+    return f"aucert validate --only {row.name} --seed {row.seed}{profile}"
+
+
+def shown(value: object) -> str:
+    """Return a number with six digits, a list with commas, text as it is, None as a dash."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, dict):
+        return "; ".join(f"{key}: {shown(part)}" for key, part in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(shown, value))
+    return str(value)
+
+
+def shown_seconds(value: float) -> str:
+    """Return seconds with two digits after the point below ten, one above."""
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}"
+
+
+def _count(rows: Sequence[Row], verdict: str) -> int:
+    return sum(row.verdict == verdict for row in rows)
+
+
+def _numbers(details: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Return what the page shows of a claim's details: not the traceback, which has paths."""
+    return [(name, value) for name, value in details.items() if name != "traceback"]
+
+
+def _picture(figure: Figure) -> object:
+    """Return the drawing, marked as safe: matplotlib escapes the text in it, `svg` the title."""
+    from markupsafe import Markup
+
+    return Markup(svg(figure))

@@ -1,0 +1,89 @@
+"""Which side of the margin a pair is on for the exact optimum, told by a certificate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...exact.errors import InputError
+from ...exact.kernels import Linear, get_kernel
+from ...exact.parameters import check_count
+from ...exact.problem import split_labels
+
+ROUNDING = 1e-10
+"""Relative error of a score, generously: features of order one, up to some 10,000 of them."""
+
+
+def scored_rows(model: Any, X: object, y: object) -> tuple[np.ndarray, np.ndarray]:
+    """Return f at the rows, without the intercept, and the mask of the positive rows.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        With `decision_function`, `intercept_` and `classes_`.
+    X : array or sparse matrix (n, d)
+    y : array (n,)
+        Labels of both classes.
+
+    Raises
+    ------
+    InputError
+        If the model has no scores, or a class is missing.
+    """
+    if not hasattr(model, "decision_function") or not hasattr(model, "intercept_"):
+        raise InputError("give a fitted model with decision_function and intercept_")
+    positive, _, _ = split_labels(y, model.classes_[1])
+    scores = np.asarray(model.decision_function(X)) - float(np.ravel(model.intercept_)[0])
+    return scores, positive
+
+
+def certified_margins(
+    model: Any, X: object, y: object, *, n_pairs: int = 20_000, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the margins of pairs, and how far each can be from that of the exact optimum.
+
+    With r the certificate's radius, |f - f*| <= r, so that the margin of a pair moves by at most
+    r |k_i - k_j|: a margin farther than this from 1 is on the same side for the optimum.
+
+    Parameters
+    ----------
+    model : fitted `ROCSVM` or `SAUCSVM`
+        Not with a precomputed kernel.
+    X : array (n, d)
+        The training rows or others.
+    y : array (n,)
+        Labels of both classes.
+    n_pairs : int
+        Pairs drawn, with replacement, if there are more.
+    seed : int
+
+    Returns
+    -------
+    margins, slack : arrays (m,)
+        f(x_i) - f(x_j), and r |k_i - k_j|.
+
+    Raises
+    ------
+    InputError
+        If the model has no certificate, or a precomputed kernel.
+    """
+    check_count("n_pairs", n_pairs)
+    kind = getattr(model, "kernel", "linear")
+    if not hasattr(model, "certificate_") or kind == "precomputed":
+        raise InputError("give a fitted model with a certificate, not with a precomputed kernel")
+    scores, positive = scored_rows(model, X, y)
+    plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
+    if plus.size * minus.size <= n_pairs:
+        i, j = np.repeat(plus, minus.size), np.tile(minus, plus.size)
+    else:
+        rng = np.random.default_rng(seed)
+        i, j = rng.choice(plus, n_pairs), rng.choice(minus, n_pairs)
+    rows = np.asarray(X, dtype=float)
+    if kind == "linear":
+        length = np.sqrt(Linear().diagonal(rows[i] - rows[j]))
+    else:  # |k_i - k_j| <= |k_i| + |k_j|
+        norm = np.sqrt(get_kernel(kind, model.gamma, rows.shape[1]).diagonal(rows))
+        length = norm[i] + norm[j]
+    margins = scores[i] - scores[j]
+    return margins, model.certificate_.radius * length + ROUNDING * (1 + np.abs(margins))

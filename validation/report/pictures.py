@@ -1,0 +1,266 @@
+"""Pictures with one call each, of what the library returns: solutions, fitted models, bounds.
+
+Each function returns a matplotlib `Figure`, which a notebook shows as it is and `savefig` writes.
+With `axes` it draws there and returns the figure that these belong to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...exact.auc import auc
+from ...exact.errors import InputError
+from ...exact.parameters import check_choice, check_count
+from ...exact.problem import split_labels
+from ...exact.solution import Solution
+from ...exact.threshold import RULES, Rule, all_cuts
+from ..bounds.experiment import Draw
+from ..bounds.figure import bound_figure
+from ..plots import draw
+from .margins import certified_margins, scored_rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+BLACK, ORANGE, BLUE, GREY = "#000000", "#d55e00", "#0072b2", "#999999"
+STYLES = ("-", "--", "-.", ":")
+COUNTS = {"seconds": "seconds", "n_iter": "steps"}
+
+
+def _canvas(axes: Axes | None, width: float = 6.4) -> tuple[Figure, Axes]:
+    """Return the figure and its axes: new ones, unless some are given."""
+    if axes is not None:
+        return axes.get_figure(root=True), axes  # type: ignore[return-value]
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, 4.0), layout="constrained")
+    return figure, figure.subplots()
+
+
+def gap_curves(
+    solutions: Solution | Mapping[str, Solution], *, by: str = "seconds", axes: Axes | None = None
+) -> Figure:
+    """Draw how the relative gap of one or more solutions fell.
+
+    What a solver knew on the way is not certified; the last point, marked, is. A gap at or below
+    its rounding is drawn at the rounding.
+
+    Parameters
+    ----------
+    solutions : Solution, or mapping of names to solutions
+        Of one problem, to be compared.
+    by : {"seconds", "n_iter"}
+        What to draw against.
+    axes : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Raises
+    ------
+    InputError
+        If `by` is unknown or there is no solution.
+    """
+    check_choice("by", by, tuple(COUNTS))
+    many = {solutions.method: solutions} if isinstance(solutions, Solution) else dict(solutions)
+    if not many:
+        raise InputError("give at least one solution")
+    figure, axes = _canvas(axes)
+    for k, (name, solution) in enumerate(many.items()):
+        certificate, style = solution.certificate, STYLES[k % len(STYLES)]
+        last = (certificate.gap + certificate.rounding) / max(certificate.primal, 1e-300)
+        known = [step for step in solution.history if np.isfinite(step.gap) and step.primal > 0]
+        x = [float(getattr(step, by)) for step in known]
+        y = [max(step.gap / step.primal, last) for step in known]
+        x, y = [*x, float(getattr(solution, by))], [*y, last]
+        axes.plot(x, y, style, color=f"C{k}", label=name)
+        axes.plot(x[-1:], y[-1:], "o", color=f"C{k}")
+    axes.set(yscale="log", xlabel=COUNTS[by], ylabel="relative gap", title="The dots are certified")
+    axes.grid(alpha=0.3)
+    axes.legend()
+    return figure
+
+
+def bound_against_error(
+    draws: Sequence[Draw], title: str = "Bounds beside the true error", *, axes: Axes | None = None
+) -> Figure:
+    """Draw the true error of drawn pairs and Nyström, and the bounds on it, against B.
+
+    [ScalingUp, Theorem 4] as printed, and Theorem 4' a priori and a posteriori.
+
+    Parameters
+    ----------
+    draws : list of Draw
+        From `aucert.validation.bounds.experiment.approximation_errors`, of several B.
+    title : str
+    axes : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Raises
+    ------
+    InputError
+        If there are no draws.
+    """
+    if not draws:
+        raise InputError("give at least one draw")
+    figure, axes = _canvas(axes, 7.2)
+    draw(axes, bound_figure(draws, title))
+    return figure
+
+
+def roc_with_thresholds(
+    model: Any,
+    X: object,
+    y: object,
+    *,
+    rules: Mapping[str, Rule] = RULES,
+    axes: Axes | None = None,
+) -> Figure:
+    """Draw the ROC curve of a model, and where the threshold rules cut it.
+
+    [SAUC, Section 2.2; ScalingUp, Section 2.2]
+
+    Parameters
+    ----------
+    model : fitted classifier
+        `ROCSVM` or any other with `decision_function`, `intercept_` and `classes_`.
+    X : array or sparse matrix (n, d)
+    y : array (n,)
+        Labels of both classes.
+    rules : mapping of names to rules
+        All named rules by default; a rule takes (scores, positive, weight).
+    axes : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Raises
+    ------
+    InputError
+        If the model has no scores, or a class is missing.
+    """
+    scores, positive = scored_rows(model, X, y)
+    cuts = all_cuts(scores, positive)
+    figure, axes = _canvas(axes, 4.8)
+    axes.plot(1 - cuts.specificity, cuts.sensitivity, color=BLACK, lw=1.2)
+    axes.plot([0, 1], [1, 0], ":", color=GREY, lw=0.8)
+    for marker, (name, rule) in zip("osD^vPX*" * len(rules), rules.items(), strict=False):
+        above = scores > rule(scores, positive, None)
+        place = above[~positive].mean(), above[positive].mean()
+        axes.plot(*place, marker, ms=8, mfc="none", mew=1.6, label=name)
+    axes.set(
+        xlabel="1 - specificity",
+        ylabel="sensitivity",
+        title=f"AUC {auc(scores, positive):.4f}",
+        aspect="equal",
+    )
+    axes.legend(loc="lower right")
+    return figure
+
+
+def margin_distribution(
+    model: Any,
+    X: object,
+    y: object,
+    *,
+    n_pairs: int = 20_000,
+    seed: int = 0,
+    axes: Axes | None = None,
+) -> Figure:
+    """Draw the margins of the pairs, and which of them the certificate decides.
+
+    A decided pair is on the same side of margin 1 for the exact optimum, whose loss on it is
+    therefore known to be zero, or not; the others lie too near to 1 for the gap that is left.
+
+    Parameters
+    ----------
+    model, X, y, n_pairs, seed
+        As `certified_margins`.
+    axes : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Raises
+    ------
+    InputError
+        As `certified_margins`.
+    """
+    margins, slack = certified_margins(model, X, y, n_pairs=n_pairs, seed=seed)
+    beyond, active = margins - slack > 1, margins + slack < 1
+    groups = {
+        "active, certified": (margins[active], ORANGE),
+        "undecided": (margins[~active & ~beyond], GREY),
+        "beyond the margin, certified": (margins[beyond], BLUE),
+    }
+    figure, axes = _canvas(axes)
+    edges = np.histogram_bin_edges(margins, bins=60).tolist()
+    values = [part for part, _ in groups.values()]
+    labels = [f"{name} ({part.size / margins.size:.1%})" for name, (part, _) in groups.items()]
+    axes.hist(values, edges, stacked=True, color=[c for _, c in groups.values()], label=labels)
+    axes.margins(y=0.3)  # room for the legend
+    axes.axvline(0, color=BLACK, lw=0.8, ls=":")
+    axes.axvline(1, color=BLACK, lw=0.8)
+    right = float(np.mean(margins > 0) + np.mean(margins == 0) / 2)
+    axes.set(xlabel="f(x_i) - f(x_j)", ylabel="pairs", title=f"{right:.2%} in the right order")
+    axes.legend()
+    return figure
+
+
+def decision_surface(
+    model: Any, X: object, y: object, *, resolution: int = 150, axes: Axes | None = None
+) -> Figure:
+    """Draw the score of a model over the plane, the line where it cuts, and the rows.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        With `decision_function` and `classes_`, on two features.
+    X : array (n, 2)
+    y : array (n,)
+        Labels of both classes.
+    resolution : int
+        Points a side, >= 2.
+    axes : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Raises
+    ------
+    InputError
+        If there are not two features.
+    """
+    rows = np.asarray(X, dtype=float)
+    if rows.ndim != 2 or rows.shape[1] != 2:
+        raise InputError(f"a surface needs two features, not rows of shape {rows.shape}")
+    check_count("resolution", resolution, 2)
+    positive, _, _ = split_labels(y, model.classes_[1])
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    pad = 0.08 * np.maximum(high - low, 1e-12)
+    sides = [np.linspace(low[k] - pad[k], high[k] + pad[k], resolution) for k in (0, 1)]
+    first, second = np.meshgrid(*sides)
+    height = model.decision_function(np.column_stack([first.ravel(), second.ravel()]))
+    height = np.asarray(height).reshape(first.shape)
+    figure, axes = _canvas(axes, 5.6)
+    largest = max(float(np.abs(height).max()), 1e-300)
+    filled = axes.contourf(
+        first, second, height, 15, cmap="PuOr_r", vmin=-largest, vmax=largest, alpha=0.8
+    )
+    axes.contour(first, second, height, [0.0], colors=BLACK, linewidths=1.4)
+    axes.scatter(*rows[~positive].T, s=16, marker="o", c="white", edgecolors=BLACK, lw=0.6)
+    axes.scatter(*rows[positive].T, s=22, marker="^", c=BLACK, lw=0)
+    figure.colorbar(filled, ax=axes, label="decision function")
+    axes.set(xlabel="x1", ylabel="x2", title="triangles are positive")
+    return figure
