@@ -18,7 +18,11 @@ import numpy as np
 from .errors import CertificateError
 from .problem import Problem
 from .rounding import UNIT, gamma
+from .spaces import Rows
 from .witness import LONG_ROWS, Witness
+
+WORTHWHILE = 0.25
+"""Share of the gap that rounding may be before the long format is worth its cost."""
 
 __all__ = ["Certificate", "Witness", "dual_value", "evaluated", "primal_value"]
 
@@ -106,6 +110,13 @@ def evaluated(
     The lower bound may be below zero here; a certificate then takes zero.
     """
     w = problem.check_weights(w)
+    if witness.weights is not None:
+        return _evaluated_in_bins(problem, w, witness.weights, witness)
+    renewed = witness.renewed(problem)
+    if type(problem.space) is Rows:
+        bounds = _evaluated_plainly(problem, problem.space, w, renewed)
+        if bounds[1] + bounds[3] <= WORTHWHILE * (bounds[0] - bounds[2]):
+            return bounds
     space, lam = problem.space, problem.lam
     scores, error = space.careful_scores(w)
     if problem.n > LONG_ROWS:
@@ -113,8 +124,40 @@ def evaluated(
     primal, rounding = primal_value(problem, scores, space.norm2(w))
     rounding += _score_slip(problem, error, primal)
     rounding += lam / 2 * space.norm2_error(w) + gamma(4) * primal
-    dual, dual_rounding = dual_value(problem, witness.renewed(problem))
+    dual, dual_rounding = dual_value(problem, renewed)
     return primal, float(rounding), dual, float(dual_rounding)
+
+
+def _evaluated_plainly(
+    problem: Problem, space: Rows, w: np.ndarray, witness: Witness
+) -> tuple[float, float, float, float]:
+    """Return the bounds of `evaluated` without the long format: cheap, with more rounding."""
+    lam = problem.lam
+    primal, rounding = primal_value(problem, space.scores(w), space.norm2(w))
+    rounding += _score_slip(problem, space.score_error(w), primal)
+    rounding += lam / 2 * space.norm2_error(w) + gamma(4) * primal
+    norm = float(np.linalg.norm(space.pull(witness.c)))
+    slip = space.pull_error(witness.c) + gamma(space.dim + 8) * norm
+    dual, dual_rounding = _dual_of_norm(problem, witness, norm, slip)
+    return primal, float(rounding), dual, float(dual_rounding)
+
+
+def _evaluated_in_bins(
+    problem: Problem, w: np.ndarray, weights: np.ndarray, witness: Witness
+) -> tuple[float, float, float, float]:
+    """Return the bounds of `evaluated` from binned sums: two passes, four if the points differ."""
+    from .evaluators import binned_at
+
+    lam = problem.lam
+    dual = binned_at(problem, problem.check_weights(weights), witness.bins, witness.half)
+    primal = dual if np.array_equal(w, weights) else binned_at(problem, w, witness.bins, 0)
+    scale = witness.scale
+    return (
+        primal.primal(lam),
+        primal.primal_rounding(lam),
+        dual.dual(lam, scale),
+        dual.dual_rounding(lam, scale),
+    )
 
 
 def _score_slip(problem: Problem, error: np.ndarray, primal: float) -> float:
@@ -142,13 +185,21 @@ def dual_value(problem: Problem, witness: Witness) -> tuple[float, float]:
     The deficiency of infeasible marginals enters the bound itself: the true pull is at most
     reach * deficiency away.
     """
-    space, lam = problem.space, problem.lam
+    space = problem.space
     norm2 = space.dual_norm2(witness.c)
     error = space.dual_norm2_error(witness.c)
     norm = float(np.sqrt(norm2))
-    paid = norm + space.reach * witness.deficiency
     top = float(np.sqrt(norm2 + error))
-    slip = (error / (top + norm) if top > 0 else 0.0) + space.reach * witness.rounding
+    return _dual_of_norm(problem, witness, norm, error / (top + norm) if top > 0 else 0.0)
+
+
+def _dual_of_norm(
+    problem: Problem, witness: Witness, norm: float, norm_error: float
+) -> tuple[float, float]:
+    """Return the lower bound and its rounding, given |pull(c)| and the rounding of that."""
+    lam, reach = problem.lam, problem.space.reach
+    paid = norm + reach * witness.deficiency
+    slip = norm_error + reach * witness.rounding
     dual = witness.value - paid**2 / (2 * lam)
     rounding = witness.value_rounding + slip * (2 * paid + slip) / (2 * lam)
     return dual, rounding + gamma(8) * (abs(witness.value) + paid**2 / (2 * lam))

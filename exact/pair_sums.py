@@ -51,6 +51,8 @@ class SideSums:
     value: np.floating | float
     u: np.ndarray
     v: np.ndarray
+    exact: bool = False
+    """Whether the marginals are whole numbers but for one division."""
 
 
 def centred(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:

@@ -97,9 +97,52 @@ def _merge(t, b, weight_t, weight_b, t_order, b_order, width):  # pragma: no cov
     return value + carry, u, v
 
 
+@compiled
+def whole_ramps(T, B, t_order, b_order, half, u, v):  # pragma: no cover - compiled
+    """Fill u[i] = sum_j clip(B_j - T_i + half, 0, 2 half), and v likewise, over sorted orders."""
+    p, q = T.size, B.size
+    start = 0  # first b above t - half
+    stop = 0  # first b at or above t + half
+    inside = 0  # sum of the b in between
+    for k in range(p):
+        ti = T[t_order[k]]
+        while stop < q and B[b_order[stop]] < ti + half:
+            inside += B[b_order[stop]]
+            stop += 1
+        while start < stop and B[b_order[start]] <= ti - half:
+            inside -= B[b_order[start]]
+            start += 1
+        u[t_order[k]] = (q - stop) * 2 * half + inside + (stop - start) * (half - ti)
+    start = 0
+    stop = 0
+    inside = 0
+    for k in range(q):
+        bj = B[b_order[k]]
+        while stop < p and T[t_order[stop]] < bj + half:
+            inside += T[t_order[stop]]
+            stop += 1
+        while start < stop and T[t_order[start]] <= bj - half:
+            inside -= T[t_order[start]]
+            start += 1
+        v[b_order[k]] = start * 2 * half - inside + (stop - start) * (bj + half)
+
+
 def hinge_sides_compiled(
     t: np.ndarray, b: np.ndarray, weight_t: np.ndarray, weight_b: np.ndarray, width: float
 ) -> SideSums:
     """Return what `pair_sums.hinge_sides` returns, to rounding."""
-    value, u, v = _merge(t, b, weight_t, weight_b, np.argsort(t), np.argsort(b), float(width))
+    return merged_hinge(t, b, weight_t, weight_b, np.argsort(t), np.argsort(b), width)
+
+
+def merged_hinge(
+    t: np.ndarray,
+    b: np.ndarray,
+    weight_t: np.ndarray,
+    weight_b: np.ndarray,
+    t_order: np.ndarray,
+    b_order: np.ndarray,
+    width: float,
+) -> SideSums:
+    """Return the same, given what sorts t and b."""
+    value, u, v = _merge(t, b, weight_t, weight_b, t_order, b_order, float(width))
     return SideSums(float(value), u, v)

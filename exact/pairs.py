@@ -5,7 +5,6 @@ Pair weights c_ij always add up to one, so every loss here is a mean over pairs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -23,10 +22,9 @@ from .pair_sums import (
     square_sides,
     squared_hinge_sides,
 )
+from .pair_sums_grid import COMPILED_FROM, counted_sides, grid_ramps
+from .parameters import as_numbers, tamed
 from .rounding import gamma, unit_of
-
-COMPILED_FROM = 20_000
-"""Rows from which `AllPairs` uses the compiled sums by default."""
 
 
 class Pairs(Protocol):
@@ -57,16 +55,20 @@ class AllPairs:
     ----------
     weight : array (n,), optional
         Row weights, >= 0; a weight means repetition. Normalised within each class.
-    form : {"auto", "numpy", "compiled"}
-        Which form of the sums to use; "auto" takes the compiled one for many rows.
+    form : {"auto", "numpy", "compiled", "binned"}
+        Which form of the sums to use; "auto" takes the compiled one for many rows. "binned"
+        needs no sort, for the hinge; its value is an upper bound.
+    bins : int
+        Bins a unit of score for "binned", a power of two.
     """
 
     weight: np.ndarray | None = None
     form: str = "auto"
+    bins: int = 1 << 14
 
     def __post_init__(self) -> None:
-        if self.form not in ("auto", "numpy", "compiled"):
-            raise InputError(f"form must be auto, numpy or compiled, not {self.form!r}")
+        if self.form not in ("auto", "numpy", "compiled", "binned"):
+            raise InputError(f"form must be auto, numpy, compiled or binned, not {self.form!r}")
         if self.weight is None:
             return
         weight = as_numbers("weights", self.weight)
@@ -76,6 +78,11 @@ class AllPairs:
             row = int(np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))[0])
             raise InputError(f"weight of row {row} is {weight[row]}: weights are finite and >= 0")
         object.__setattr__(self, "weight", tamed(weight))
+
+    def check(self, positive: np.ndarray) -> None:
+        """Raise `InputError` unless the weights fit the rows and leave both classes some."""
+        if self.weight is not None:
+            self.sides(positive)
 
     def count(self, positive: np.ndarray) -> int:
         """Return n_pos times n_neg."""
@@ -120,12 +127,14 @@ class AllPairs:
             Smoothing of the hinge's slope; the value is never smoothed.
         """
         check_scores(scores, positive)
+        if self.form == "binned" and loss.name == "hinge":
+            from .pair_sums_binned import binned_hinge
+
+            return binned_hinge(scores.astype(float), positive, self.weight, width, self.bins)
         t, b, size = centred(scores, positive)
         weight_t, weight_b = self.sides(positive)
         if loss.name == "hinge":
-            form = self._hinge_form(positive.size)
-            form = hinge_sides if scores.dtype == np.longdouble else form
-            side = form(t, b, weight_t, weight_b, width)
+            side = self._hinge_sides(t, b, weight_t, weight_b, width)
         elif loss.name == "squared_hinge":
             side = squared_hinge_sides(t, b, weight_t, weight_b)
         elif loss.name == "square":
@@ -139,20 +148,41 @@ class AllPairs:
         value, total = side.value / mass, side.u.sum(dtype=np.longdouble) / mass
         conjugate = float(total if loss.name == "hinge" else total - value)
         value = float(value) if loss.name == "square" else max(float(value), 0.0)
-        value_rounding, rounding = roundings(loss.name, positive.size, size, width, unit_of(scores))
+        smoothed = 0.0 if side.exact else width
+        value_rounding, rounding = roundings(
+            loss.name, positive.size, size, smoothed, unit_of(scores)
+        )
         value_rounding += gamma(4) * abs(value)
+        if loss.name == "hinge" and self.weight is None and smoothed == 0:
+            rounding = 2 * gamma(8) * float(total)  # counts: only quotients round
         rounding += gamma(4) * float(np.abs(c).sum())
         cast = gamma(4) * (abs(float(total)) + abs(value))
-        return PairSums(
-            value, c, conjugate, value_rounding, rounding, value_rounding + rounding + cast
-        )
+        conjugate_rounding = rounding + cast
+        if loss.name != "hinge":
+            conjugate_rounding += value_rounding
+        return PairSums(value, c, conjugate, value_rounding, rounding, conjugate_rounding)
 
-    def _hinge_form(self, n: int) -> Callable[..., SideSums]:
-        if self.form == "compiled" or (self.form == "auto" and n >= COMPILED_FROM):
-            from .pair_sums_compiled import hinge_sides_compiled
+    def _hinge_sides(
+        self,
+        t: np.ndarray,
+        b: np.ndarray,
+        weight_t: np.ndarray,
+        weight_b: np.ndarray,
+        width: float,
+    ) -> SideSums:
+        many = self.form == "auto" and t.size + b.size >= COMPILED_FROM
+        fast = t.dtype != np.longdouble and (self.form == "compiled" or many)
+        if not fast:
+            side = hinge_sides(t, b, weight_t, weight_b, width)
+            if width > 0 and self.weight is None and self.form != "numpy":
+                ramps = grid_ramps(t, b, np.argsort(t), np.argsort(b), width)
+                return side if ramps is None else SideSums(side.value, *ramps, True)
+            return side
+        from .pair_sums_compiled import hinge_sides_compiled
 
-            return hinge_sides_compiled
-        return hinge_sides
+        if width > 0 and self.weight is None:
+            return counted_sides(t, b, width)
+        return hinge_sides_compiled(t, b, weight_t, weight_b, width)
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,22 +288,6 @@ class PairList:
         columns = np.stack([self.i, self.j], axis=1).ravel()
         signs = np.tile([1.0, -1.0], m)
         return sp.csr_matrix((signs, (rows, columns)), shape=(m, n))
-
-
-def as_numbers(name: str, values: object) -> np.ndarray:
-    """Return `values` as a float array, or raise `InputError`."""
-    try:
-        return np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be numbers") from None
-
-
-def tamed(weight: np.ndarray) -> np.ndarray:
-    """Return weights scaled by a power of two where their products would leave the range."""
-    top = float(weight.max(initial=0.0))
-    if top == 0.0 or 1e-50 < top < 1e50:
-        return weight
-    return np.ldexp(weight, -int(np.frexp(top)[1]))
 
 
 def check_scores(scores: np.ndarray, positive: np.ndarray) -> None:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Collection
 from numbers import Integral, Real
 
+import numpy as np
+
 from .errors import InputError
 
 
@@ -58,3 +60,19 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise InputError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
     return value
+
+
+def as_numbers(name: str, values: object) -> np.ndarray:
+    """Return `values` as a float array, or raise `InputError`."""
+    try:
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be numbers") from None
+
+
+def tamed(weight: np.ndarray) -> np.ndarray:
+    """Return weights scaled by a power of two where their products would leave the range."""
+    top = float(weight.max(initial=0.0))
+    if top == 0.0 or 1e-50 < top < 1e50:
+        return weight
+    return np.ldexp(weight, -int(np.frexp(top)[1]))

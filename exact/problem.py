@@ -73,10 +73,8 @@ class Problem:
         if not positive.any() or positive.all():
             present = "positive" if positive.all() else "negative"
             raise InputError(f"all {positive.size} rows are {present}: pairs need both classes")
-        if isinstance(self.pairs, PairList):
+        if isinstance(self.pairs, PairList | AllPairs):
             self.pairs.check(positive)
-        elif isinstance(self.pairs, AllPairs):
-            self.pairs.sides(positive)
         else:
             raise InputError(f"pairs must be AllPairs() or a PairList, not {self.pairs!r}")
         object.__setattr__(self, "positive", positive)

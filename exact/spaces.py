@@ -230,6 +230,10 @@ class Rows:
         """Return gamma_{d+3} |x_i| |w|, a bound of the rounding in each score: (n,)."""
         return gamma(self.dim + 3) * float(np.linalg.norm(w)) * self.norms
 
+    def score_slip(self, w: np.ndarray) -> float:
+        """Return a bound of the rounding in every score: the largest of `score_error`."""
+        return float(self.score_error(w).max())
+
     def dual_norm2(self, c: np.ndarray) -> float:
         """Return |pull(c)|^2, the pull summed in the long format."""
         pulled = long_pull(self.raw, self.offset, c)

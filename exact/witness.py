@@ -36,8 +36,9 @@ class Witness:
         pays for it.
     rounding, value_rounding : float
         Bounds of the rounding in `c` (sum of absolute errors) and in `value`.
-    scores, width, scale, alpha : evidence
-        What `c` and `value` were made from, if not from the marginals themselves.
+    scores, width, scale, alpha, weights, bins, half : evidence
+        What `c` and `value` were made from, if not from the marginals themselves. For rows read
+        in blocks `c` is empty: `weights`, `bins` and `half` regenerate it.
     """
 
     c: np.ndarray
@@ -49,6 +50,34 @@ class Witness:
     width: float = 0.0
     scale: float = 1.0
     alpha: np.ndarray | None = None
+    weights: np.ndarray | None = None
+    bins: int = 0
+    half: int = 0
+
+    @classmethod
+    def from_weights(
+        cls, problem: Problem, w: np.ndarray, bins: int, half: int, scale: float = 1.0
+    ) -> Witness:
+        """Return the dual point of the scores of `w`, rounded down to a grid; see `bins`.
+
+        Parameters
+        ----------
+        problem : Problem
+            Hinge over all pairs.
+        w : array (dim,)
+            Any weights.
+        bins : int
+            Bins a unit, a power of two.
+        half : int
+            Half width of the smoothing in bins, >= 0.
+        scale : float in [0, 1]
+            Shrinks alpha.
+        """
+        if problem.loss.name != "hinge" or not isinstance(problem.pairs, AllPairs):
+            raise InputError("binned dual points are for the hinge over all pairs")
+        if not 0 <= scale <= 1:
+            raise InputError(f"scale must be between 0 and 1, not {scale}")
+        return cls(np.zeros(0), np.nan, scale=scale, weights=w, bins=int(bins), half=int(half))
 
     @classmethod
     def from_scores(
@@ -69,7 +98,7 @@ class Witness:
         if not (np.isfinite(width) and width >= 0):
             raise InputError(f"width must be >= 0 and finite, not {width}")
         scores = np.asarray(scores, dtype=float)
-        sums = problem.sums(careful(scores), width)
+        sums = problem.sums(careful(problem, scores), width)
         if scale is None:
             scale = _best_scale(problem, sums.c, sums.conjugate)
         if not 0 <= scale <= 1:
@@ -158,6 +187,8 @@ class Witness:
 
     def renewed(self, problem: Problem) -> Witness:
         """Return this witness made again from its evidence, so that no claim in it is trusted."""
+        if self.weights is not None:
+            return Witness.from_weights(problem, self.weights, self.bins, self.half, self.scale)
         if self.alpha is not None:
             return Witness.from_alpha(problem, self.alpha)
         if self.scores is not None:
@@ -170,8 +201,14 @@ class Witness:
         return Witness.from_marginals(problem, self.c[positive], -self.c[~positive])
 
 
-def careful(scores: np.ndarray) -> np.ndarray:
-    """Return scores in the long format, in which the sums barely round, while n is moderate."""
+def careful(problem: Problem, scores: np.ndarray) -> np.ndarray:
+    """Return scores in the long format where sums then round less, while n is moderate.
+
+    The marginals of the hinge over all pairs are counts, exact in any format.
+    """
+    counted = isinstance(problem.pairs, AllPairs) and problem.pairs.weight is None
+    if problem.loss.name == "hinge" and counted:
+        return scores
     return scores.astype(np.longdouble if scores.size <= LONG_ROWS else float)
 
 

@@ -224,7 +224,7 @@ def test_a_mask_of_one_class(everywhere: bool) -> None:
 
 
 def test_bad_choice_of_form_or_backend() -> None:
-    with pytest.raises(InputError, match="form must be auto, numpy or compiled"):
+    with pytest.raises(InputError, match="form must be auto, numpy, compiled or binned"):
         AllPairs(form="fortran")
     empty = sp.csc_matrix((1, 1))
     with pytest.raises(InputError, match="unknown QP solver 'GUROBI'"):

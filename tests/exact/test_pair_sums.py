@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import naive
 from aucert.exact.losses import HINGE, LOSSES
-from aucert.exact.pair_sums import PairSums, centred, hinge_sides, square_sides, squared_hinge_sides
+from aucert.exact.pair_sums import (
+    PairSums,
+    SideSums,
+    centred,
+    hinge_sides,
+    square_sides,
+    squared_hinge_sides,
+)
 from aucert.exact.pair_sums_compiled import hinge_sides_compiled
 from aucert.exact.pairs import COMPILED_FROM, AllPairs, PairList
 
@@ -147,9 +156,17 @@ def test_many_rows_agree_with_a_histogram_of_pairs() -> None:
         assert found.value == pytest.approx(float((weight * values).sum()), rel=1e-12)
 
 
-def test_auto_takes_the_compiled_form_for_many_rows() -> None:
-    assert AllPairs()._hinge_form(COMPILED_FROM) is hinge_sides_compiled
-    assert AllPairs()._hinge_form(COMPILED_FROM - 1) is hinge_sides
+def test_auto_takes_the_compiled_form_for_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[int] = []
+
+    def spy(t: np.ndarray, b: np.ndarray, *rest: Any) -> SideSums:
+        called.append(t.size + b.size)
+        return hinge_sides(t, b, *rest)
+
+    monkeypatch.setattr("aucert.exact.pair_sums_compiled.hinge_sides_compiled", spy)
+    for n in (COMPILED_FROM - 1, COMPILED_FROM):
+        AllPairs().sums(np.arange(n) / n, np.arange(n) % 3 == 0, LOSSES["hinge"])
+    assert called == [COMPILED_FROM]
 
 
 def test_sides_keep_the_order_of_the_rows() -> None:

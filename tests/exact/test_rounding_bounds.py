@@ -12,6 +12,8 @@ import naive
 from aucert.exact.certificate import Certificate, Witness, evaluated
 from aucert.exact.gram import Gram
 from aucert.exact.losses import LOSSES
+from aucert.exact.pair_sums import centred
+from aucert.exact.pair_sums_grid import on_grid
 from aucert.exact.pairs import AllPairs, PairList
 from aucert.exact.problem import Problem, Ridge, linear_problem
 from aucert.exact.rounding import gamma, gamma_sum, running_sum
@@ -52,6 +54,25 @@ def some_width(rng: np.random.Generator) -> float:
     return 0.0 if rng.integers(2) else float(10.0 ** rng.integers(-17, 4))
 
 
+def exact_sums(
+    scores: np.ndarray, positive: np.ndarray, pairs: AllPairs, loss: str, width: float
+) -> naive.NaiveSums:
+    """Return the exact sums; alpha that of the grid where the scores are rounded to one."""
+    weighted = naive.weighted_pairs(positive.tolist(), pairs)
+    true = naive.sums(naive.exact(scores), weighted, loss, Fraction(width))
+    if loss != "hinge" or width == 0 or pairs.weight is not None or pairs.form == "numpy":
+        return true
+    t, b, _ = centred(scores, positive)
+    numbers = on_grid(t, b, width)
+    if numbers is None:
+        return true
+    steps = np.empty(scores.size, dtype=object)
+    steps[positive], steps[~positive] = numbers[0].astype(object) + 1, numbers[1].astype(object)
+    steps = [Fraction(int(x)) for x in steps]
+    ramps = naive.sums(steps, weighted, loss, Fraction(2 * numbers[2]))
+    return naive.NaiveSums(true.value, ramps.c, ramps.conjugate)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_sums_over_all_pairs(seed: int, loss: str) -> None:
@@ -59,9 +80,9 @@ def test_sums_over_all_pairs(seed: int, loss: str) -> None:
     n = int(rng.integers(2, 9))
     positive, scores, width = some_labels(rng, n), some_scores(rng, n), some_width(rng)
     pairs = some_pairs(rng, positive, listed=False)
+    assert isinstance(pairs, AllPairs)
     found = pairs.sums(scores, positive, LOSSES[loss], width)
-    weighted = naive.weighted_pairs(positive.tolist(), pairs)
-    true = naive.sums(naive.exact(scores), weighted, loss, Fraction(width))
+    true = exact_sums(scores, positive, pairs, loss, width)
     assert abs(Fraction(found.value) - true.value) <= found.value_rounding
     slips = [abs(x - y) for x, y in zip(naive.exact(found.c), true.c, strict=True)]
     assert sum(slips) <= found.rounding
@@ -225,17 +246,16 @@ def test_dual_where_the_pull_cancels(seed: int) -> None:
     """Rows of size 1e9 whose pull is of size one: the rounding of c itself is what counts."""
     rng = np.random.default_rng([6, seed])
     positive, scores = np.arange(7) % 2 == 0, rng.normal(size=7)
-    weighted = naive.weighted_pairs(positive.tolist(), AllPairs())
-    alpha = naive.alphas(naive.exact(scores), weighted, "hinge", Fraction(0.7))
-    c = np.array(naive.marginals(alpha, weighted, 7), dtype=float)
+    c = np.array(exact_sums(scores, positive, AllPairs(), "hinge", 0.7).c, dtype=float)
     X = rng.normal(size=(7, 1)) * 1e9
     k = int(np.abs(c).argmax())
     X[k] += (1 - c @ X[:, 0]) / c[k]
     problem = linear_problem(X, positive, 1.0)
     witness = Witness.from_scores(problem, scores, 0.7, scale=1.0)
     _, _, found, rounding = evaluated(problem, np.zeros(1), witness)
-    dual = naive.dual_value(naive.exact(X), weighted, "hinge", Fraction(1), alpha)
-    assert abs(Fraction(found) - dual) <= rounding < 1e-3
+    true = exact_sums(scores, positive, AllPairs(), "hinge", 0.7)
+    pull = naive.pulled(naive.exact(X), true.c)
+    assert abs(Fraction(found) - (true.conjugate - naive.norm2(pull) / 2)) <= rounding < 1e-3
 
 
 def test_gamma_bounds_roundings_in_a_row() -> None:

@@ -1,0 +1,168 @@
+"""Sums over ALL pairs without a sort: the scores rounded down to a grid of bins, O(n).
+
+With K bins a unit (a power of two), a_i = floor(K s_i) on positive rows and b_j = floor(K s_j) on
+negative ones, the integer ``m_ij = b_j - a_i + K`` tells the pair's shortfall
+``K z_ij = m_ij + theta_j - theta_i`` up to the residuals theta in [0, 1). Then
+
+    alpha_ij = clip(m_ij / (2 half) + 1/2, 0, 1),   or 1[m_ij >= 1] for half = 0,
+
+is in the hinge's box whatever the scores were, so its marginals are feasible without tolerance:
+they are sums of counts. m >= 1 means z > 0 and m <= -1 means z < 0; only pairs with m = 0 are
+uncertain, and ``max(0, x) <= (x + 1)^2 / 4`` on [-1, 1] bounds them from above, so the value is a
+rigorous upper bound of the mean hinge, too large by about (density of pairs at the margin) /
+(6 K^2). Rows are seen a block at a time, in any order: `add` all blocks, `close`, then `marginals`
+of each block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import bins_compiled as loops
+from .errors import InputError
+from .rounding import UNIT, gamma
+
+LARGEST_GRID = 1 << 22
+"""Bins at most: 48 bytes each for the two histograms."""
+
+_NO_WEIGHT = np.zeros(0)
+
+
+class Extent:
+    """The range of each class's scores, a block at a time."""
+
+    def __init__(self) -> None:
+        self.ends = np.array([np.inf, -np.inf, np.inf, -np.inf])
+
+    def add(self, scores: np.ndarray, positive: np.ndarray) -> None:
+        """Widen the range by a block of scores (m,).
+
+        Raises
+        ------
+        InputError
+            If a score is not finite.
+        """
+        if not loops.extent(scores, positive, self.ends):
+            row = int(np.flatnonzero(~np.isfinite(scores))[0])
+            raise InputError(f"a score is {scores[row]}: scores must be finite")
+
+
+@dataclass(frozen=True, eq=False)
+class Marginals:
+    """The closed histogram: what pairs weigh at each bin, and the sums over all pairs.
+
+    Attributes
+    ----------
+    u, v : arrays (size,)
+        Marginals of a positive and of a negative row of weight one, by bin, before
+        normalisation.
+    value : float
+        An upper bound of the summed hinge.
+    value_rounding : float
+        Bound of its rounding.
+    total : float
+        The summed alpha.
+    mass : float
+        The summed pair weights.
+    slip : float
+        Relative error of the marginals: zero up to division for whole weights.
+    """
+
+    u: np.ndarray
+    v: np.ndarray
+    value: float
+    value_rounding: float
+    total: float
+    mass: float
+    slip: float
+
+
+class Histogram:
+    """Counts of two classes on one grid of bins.
+
+    Parameters
+    ----------
+    extent : array (4,)
+        Least and largest score of the positive, then of the negative rows, or bounds of them.
+    bins : int
+        K, bins a unit of score: a power of two. Halved until the grid has at most
+        `LARGEST_GRID` bins; read the number used from `bins`.
+    half : int
+        Largest half width, in bins, that `close` will be asked for.
+    """
+
+    def __init__(self, extent: np.ndarray, bins: int, half: int = 0, largest: int = LARGEST_GRID):
+        if bins < 1 or bins & (bins - 1):
+            raise InputError(f"bins must be a power of two, not {bins}")
+        self.bins = bins
+        while True:
+            low_a, high_a, low_b, high_b = np.floor(self.bins * extent)
+            K = float(self.bins)
+            # Rows beyond these ends have m >= edge, or m <= -edge, with all of the other class.
+            edge = max(half, 1)
+            a_low = min(max(low_a, low_b + K - edge), high_a)
+            a_high = max(min(high_a, high_b + K + edge), a_low)
+            size = a_high - a_low + 2 * edge + 1
+            if size <= largest or self.bins == 1:
+                break
+            self.bins //= 2
+        if not size <= max(largest, 1 << 10):
+            raise InputError("the scores are so far apart that no grid of bins holds them")
+        self.limits = np.array([a_low, a_high, a_low - K - edge])
+        self.plus = np.zeros((int(size), 3))
+        self.minus = np.zeros((int(size), 3))
+        self.rows = 0
+
+    def add(
+        self, scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
+    ) -> None:
+        """Count a block of rows: scores, classes and row weights (m,)."""
+        chosen = _NO_WEIGHT if weight is None else weight
+        loops.fill(scores, positive, chosen, float(self.bins), self.limits, self.plus, self.minus)
+        self.rows += scores.size
+
+    def close(self, half: int, whole: bool) -> Marginals:
+        """Return the marginals by bin and the sums over all pairs.
+
+        Parameters
+        ----------
+        half : int
+            Half width of the smoothing, in bins, >= 0.
+        whole : bool
+            Whether the row weights are whole numbers, so that counts are exact.
+        """
+        plus, minus = self.plus, self.minus
+        u, v = np.empty(plus.shape[0]), np.empty(plus.shape[0])
+        ones = np.ones(u.size)
+        mass_a, mass_b = loops.dot(plus[:, 0], ones), loops.dot(minus[:, 0], ones)
+        whole = whole and 2 * (half + 1) * max(mass_a, mass_b) < 2.0**53
+        ramp = loops.whole_ramps if whole else loops.ramps
+        ramp(minus[:, 0], half, u)
+        ramp(plus[::-1, 0], half, v[::-1])
+        value, counted, residual = loops.summed(plus, minus)
+        total = loops.dot(plus[:, 0], u)
+        # Whole numbers are counted exactly; residuals are summed plainly within a bin (at most
+        # `longest` terms) and compensated over bins.
+        longest = float(max(plus[:, 0].max(), minus[:, 0].max())) if whole else float(self.rows)
+        slip = gamma(4) if whole else gamma(2 * self.rows + 8)
+        across = gamma(16) + (plus.shape[0] * UNIT) ** 2
+        rounding = (across + slip) * counted + (across + gamma(longest + 16) + slip) * residual
+        return Marginals(
+            u, v, value / self.bins, rounding / self.bins, float(total), mass_a * mass_b, slip
+        )
+
+    def marginals(
+        self,
+        scores: np.ndarray,
+        positive: np.ndarray,
+        closed: Marginals,
+        weight: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Return the signed, normalised marginals of a block of rows: (m,)."""
+        out = np.empty(scores.size)
+        chosen = _NO_WEIGHT if weight is None else weight
+        u, v = closed.u / closed.mass, closed.v / closed.mass
+        loops.look_up(scores, positive, chosen, float(self.bins), self.limits, u, v, out)
+        return out

@@ -1,0 +1,177 @@
+"""The loops of `bins`, compiled: over rows, and over the bins of a closed histogram.
+
+A grid is named by limits = [least and largest bin of the positives, least bin of the negatives];
+the positive bin a and the negative bin b are stored at a - K - limits[2] and b - limits[2], so that
+their difference there is m = b - a + K. Functions that call each other stay in this one file: the
+on-disk cache does not notice a changed callee elsewhere.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .compiling import compiled
+
+
+@compiled
+def extent(scores, positive, extent):  # pragma: no cover - compiled
+    """Widen extent = [least, largest of the positives, of the negatives]; False if not finite."""
+    low_a, high_a, low_b, high_b = extent[0], extent[1], extent[2], extent[3]
+    fine = True
+    for k in range(scores.size):
+        s = scores[k]
+        if not np.isfinite(s):
+            fine = False
+        if positive[k]:
+            low_a = min(low_a, s)
+            high_a = max(high_a, s)
+        else:
+            low_b = min(low_b, s)
+            high_b = max(high_b, s)
+    extent[0], extent[1], extent[2], extent[3] = low_a, high_a, low_b, high_b
+    return fine
+
+
+@compiled
+def fill(scores, positive, weight, K, limits, plus, minus):  # pragma: no cover - compiled
+    """Add mass, mass * theta and mass * theta^2 of each row to its class's histogram."""
+    a_low, a_high, base = limits[0], limits[1], limits[2]
+    b_high = base + plus.shape[0] - 1
+    weighted = weight.size > 0
+    for k in range(scores.size):
+        x = K * scores[k]
+        bin_of = np.floor(x)
+        mass = weight[k] if weighted else 1.0
+        if positive[k]:
+            bin_of = min(max(bin_of, a_low), a_high)
+            theta = x - bin_of
+            at = int(bin_of - K - base)
+            plus[at, 0] += mass
+            plus[at, 1] += mass * theta
+            plus[at, 2] += mass * theta * theta
+        else:
+            bin_of = min(max(bin_of, base), b_high)
+            theta = x - bin_of
+            at = int(bin_of - base)
+            minus[at, 0] += mass
+            minus[at, 1] += mass * theta
+            minus[at, 2] += mass * theta * theta
+
+
+@compiled
+def _add(high, low, x):  # pragma: no cover - compiled
+    """Return high + low + x as a pair of floats (two-sum)."""
+    total = high + x
+    part = total - high
+    low += (high - (total - part)) + (x - part)
+    new = total + low
+    return new, low - (new - total)
+
+
+@compiled
+def whole_ramps(mass, half, out):  # pragma: no cover - compiled
+    """As `ramps`, for whole numbers whose sums stay below 2^53: nothing rounds but the quotient."""
+    size = mass.size
+    if half == 0:
+        above = 0.0
+        for k in range(size - 1, -1, -1):
+            out[k] = above
+            above += mass[k]
+        return
+    # Moving k down by one adds the masses whose ramp grows: b - k + half in (0, 2 half].
+    inside = 0.0  # sum over b in [k - half + 1, k + half] of mass
+    ramp = 0.0  # sum_b clip(b - k + half, 0, 2 half) mass[b], for k beyond the end
+    for k in range(size + half - 1, -1, -1):
+        enter = k - half + 1
+        leave = k + half + 1
+        if 0 <= enter < size:
+            inside += mass[enter]
+        if leave < size:
+            inside -= mass[leave]
+        ramp += inside
+        if k < size:
+            out[k] = ramp / (2.0 * half)
+
+
+@compiled
+def ramps(mass, half, out):  # pragma: no cover - compiled
+    """Fill out[k] = sum_b clip(b - k + half, 0, 2 half) mass[b] / (2 half), or sum_{b > k}."""
+    # Row k + half of the tables belongs to bin k; bins -half to -1 are empty.
+    size = mass.size + half
+    tail = np.empty((size + 1, 2))  # sum_{b >= k} mass[b], as a pair of floats
+    ramp = np.empty((size + 1, 2))  # sum_b max(0, b - k) mass[b]
+    tail[size, 0] = tail[size, 1] = ramp[size, 0] = ramp[size, 1] = 0.0
+    for k in range(size - 1, -1, -1):
+        x = mass[k - half] if k >= half else 0.0
+        tail[k, 0], tail[k, 1] = _add(tail[k + 1, 0], tail[k + 1, 1], x)
+        high, low = _add(ramp[k + 1, 0], ramp[k + 1, 1], tail[k + 1, 0])
+        ramp[k, 0], ramp[k, 1] = _add(high, low, tail[k + 1, 1])
+    for k in range(mass.size):
+        if half == 0:
+            out[k] = tail[k + 1, 0] + tail[k + 1, 1]
+            continue
+        high, low = ramp[k, 0], ramp[k, 1]
+        lower = min(k + 2 * half, size)
+        part, rest = _add(high, low, -ramp[lower, 0])
+        out[k] = (part + (rest - ramp[lower, 1])) / (2.0 * half)
+
+
+@compiled
+def summed(plus, minus):  # pragma: no cover - compiled
+    """Return the upper bound of K times the summed hinge, its counted part, its residual part.
+
+    The two parts are of absolute values, for the bound of the rounding.
+    """
+    mass = mass_carry = 0.0  # of the negatives in bins above k
+    theta = theta_carry = 0.0  # their summed residuals,
+    spread = 0.0  # at least the sum of their absolute values,
+    ramp = ramp_carry = 0.0  # and sum of (b - k) mass
+    value = carry = 0.0
+    counted = 0.0
+    residual = 0.0
+    for k in range(plus.shape[0] - 1, -1, -1):
+        count, first, second = plus[k, 0], plus[k, 1], plus[k, 2]
+        q, q_first, q_second = minus[k, 0], minus[k, 1], minus[k, 2]
+        if count > 0.0:
+            steps = count * (ramp + ramp_carry)
+            shifts = count * (theta + theta_carry) - first * (mass + mass_carry)
+            edge = count * q_second + second * q - 2.0 * first * q_first
+            edge += count * q + 2.0 * (count * q_first - first * q)
+            value, carry = _add(value, carry, steps)
+            value, carry = _add(value, carry, shifts)
+            value, carry = _add(value, carry, max(edge, 0.0) / 4.0)
+            counted += steps
+            residual += count * spread + (abs(first) + 2.0 * count) * mass + 4.0 * count * q
+        mass, mass_carry = _add(mass, mass_carry, q)
+        theta, theta_carry = _add(theta, theta_carry, q_first)
+        spread += abs(q_first) + 2.0 * q
+        ramp, ramp_carry = _add(ramp, ramp_carry, mass + mass_carry)
+    return value + carry, counted, residual
+
+
+@compiled
+def look_up(scores, positive, weight, K, limits, u, v, out):  # pragma: no cover - compiled
+    """Fill out with +u at the bins of positive rows and -v at those of negative rows."""
+    a_low, a_high, base = limits[0], limits[1], limits[2]
+    b_high = base + u.size - 1
+    weighted = weight.size > 0
+    for k in range(scores.size):
+        bin_of = np.floor(K * scores[k])
+        if positive[k]:
+            bin_of = min(max(bin_of, a_low), a_high)
+            c = u[int(bin_of - K - base)]
+        else:
+            bin_of = min(max(bin_of, base), b_high)
+            c = -v[int(bin_of - base)]
+        out[k] = weight[k] * c if weighted else c
+
+
+@compiled
+def dot(a, b):  # pragma: no cover - compiled
+    """Return the sum of a[k] b[k], compensated."""
+    total = 0.0
+    carry = 0.0
+    for k in range(a.size):
+        if a[k] != 0.0:
+            total, carry = _add(total, carry, a[k] * b[k])
+    return total + carry

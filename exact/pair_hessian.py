@@ -1,0 +1,163 @@
+"""The curvature of the smoothed hinge from sampled pairs, and what steps teach about it.
+
+At width delta the smoothed objective has the Hessian
+
+    H = lam I + (1 / delta) sum over the pairs with |z_ij| < delta / 2 of c_ij d_ij d_ij',
+
+d_ij = x_i - x_j. A few pairs a coordinate, drawn from that window, give H well enough: Newton's
+method converges at the rate of H's relative error, and secant pairs (L-BFGS around the Cholesky
+factor) mend the rest. The draw needs one sort and never lists the window.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from .pairs import AllPairs, PairList
+from .problem import Problem
+from .spaces import Rows
+
+MEMORY = 8
+"""Secant pairs kept."""
+
+POOR = 0.4
+"""Share of the gradient left by a step at which H is drawn anew."""
+
+
+def drawn_window(
+    problem: Problem, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return up to `size` pairs of the window |z| < width / 2, and what each stands for.
+
+    Parameters
+    ----------
+    problem : Problem
+    scores : array (n,)
+    width : float
+    size : int
+    rng : Generator
+
+    Returns
+    -------
+    i, j : int arrays (m,)
+        Rows; all pairs of the window where it holds no more than `size`.
+    share : array (m,)
+        Pair weights, scaled so that they add up, in expectation, to the window's.
+    """
+    if isinstance(problem.pairs, PairList):
+        return _listed(problem.pairs, scores, width, size, rng)
+    pairs: AllPairs = problem.pairs
+    plus, minus = np.flatnonzero(problem.positive), np.flatnonzero(~problem.positive)
+    t, b = scores[plus] - 1.0, scores[minus]
+    order = np.argsort(b)
+    b = b[order]
+    first = np.searchsorted(b, t - width / 2, side="right")
+    counts = np.maximum(np.searchsorted(b, t + width / 2, side="left") - first, 0)
+    ends = np.cumsum(counts)
+    held = int(ends[-1])
+    if held == 0:
+        return plus[:0], minus[:0], np.zeros(0)
+    picks = np.arange(held) if held <= size else np.sort(rng.integers(0, held, size))
+    row = np.searchsorted(ends, picks, side="right")
+    column = order[first[row] + picks - (ends[row] - counts[row])]
+    if pairs.weight is None:
+        share = np.full(picks.size, held / (picks.size * float(plus.size) * float(minus.size)))
+    else:
+        a, mass = pairs.normalised(problem.positive)
+        share = a[row] * mass[column] * (held / picks.size)
+    return plus[row], minus[column], share
+
+
+def _listed(
+    pairs: PairList, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    inside = np.flatnonzero(np.abs(1.0 - pairs.margins(scores)) < width / 2)
+    held = inside.size
+    if held > size:
+        inside = inside[np.sort(rng.integers(0, held, size))]
+    return pairs.i[inside], pairs.j[inside], pairs.c[inside] * (held / max(inside.size, 1))
+
+
+class PairHessian:
+    """H at one point, factored.
+
+    Parameters
+    ----------
+    problem : Problem
+        Over `Rows`: the whole problem, or a sample of its rows.
+    scores : array (n,)
+        Where.
+    width : float
+        Window; widened tenfold until it holds enough pairs.
+    size : int
+        Pairs drawn at most.
+    rng : Generator
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        scores: np.ndarray,
+        width: float,
+        size: int,
+        rng: np.random.Generator,
+    ):
+        space = problem.space
+        assert isinstance(space, Rows)
+        top = 2.0 * (float(np.ptp(scores)) + 1.0) * 1.01
+        enough = min(size, problem.n_pairs) // 4
+        while True:
+            i, j, share = drawn_window(problem, scores, width, size, rng)
+            if i.size >= enough or width >= top:
+                break
+            width = min(4 * width, top)
+        self.pairs = int(i.size)
+        self.secants: list[tuple[np.ndarray, np.ndarray, float]] = []
+        H = _differences_gram(space, i, j, share / width)
+        H.flat[:: space.dim + 1] += problem.lam
+        while True:
+            try:
+                self.factor = scipy.linalg.cho_factor(H, overwrite_a=False, check_finite=False)
+                return
+            except np.linalg.LinAlgError:
+                H.flat[:: space.dim + 1] += 1e-12 * np.trace(H)
+
+    def poor(self, before: np.ndarray, after: np.ndarray) -> bool:
+        """Whether a full step left more of the gradient, in the norm of H^-1, than it should.
+
+        With secants a step leaves less and less; leaving much says that H has moved away.
+        """
+        sizes = [
+            float(r @ scipy.linalg.cho_solve(self.factor, r, check_finite=False))
+            for r in (before, after)
+        ]
+        return sizes[1] > POOR**2 * sizes[0]
+
+    def learn(self, step: np.ndarray, change: np.ndarray) -> None:
+        """Remember that a step changed the gradient so."""
+        inner = float(step @ change)
+        if inner > 1e-14 * float(np.linalg.norm(step) * np.linalg.norm(change)):
+            self.secants = [*self.secants[1 - MEMORY :], (step, change, inner)]
+
+    def solve(self, r: np.ndarray) -> np.ndarray:
+        """Return H^-1 r, H corrected by the secants."""
+        q, kept = r.copy(), []
+        for step, change, inner in reversed(self.secants):
+            a = float(step @ q) / inner
+            kept.append(a)
+            q -= a * change
+        q = scipy.linalg.cho_solve(self.factor, q, check_finite=False)
+        for (step, change, inner), a in zip(self.secants, reversed(kept), strict=True):
+            q += step * (a - float(change @ q) / inner)
+        return q
+
+
+def _differences_gram(space: Rows, i: np.ndarray, j: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Return sum_k share_k d_k d_k' for d_k = x_i - x_j."""
+    D = space.rows(i) - space.rows(j)
+    if isinstance(D, np.ndarray):
+        D *= np.sqrt(share)[:, None]
+        return D.T @ D
+    D = D.multiply(np.sqrt(share)[:, None]).tocsr()
+    return np.asarray((D.T @ D).todense())
