@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import scipy.sparse.linalg
 
-from .certificate import Certificate, Witness, dual_value
+from .audit import Audit, Rival, audit_inside, audit_outside
+from .certificate import Witness, dual_value
 from .errors import InputError
 from .formulation import Formulation, formulate
 from .pairs import AllPairs, PairList, check_scores
-from .problem import Problem
+from .parameters import check_number
+from .problem import Problem, split_labels
+from .scalings import convention_loss, convention_name, lam_from_C, objective_scale
 from .solving import check_tolerance, choose_solver
 from .spaces import Rows
 
@@ -19,49 +20,21 @@ SPAN_TOLERANCE = 1e-8
 """Largest residual, relative to the spread of the scores, at which they count as linear."""
 
 
-@dataclass(frozen=True)
-class Audit:
-    """What is proved about somebody's model.
-
-    Attributes
-    ----------
-    loss_value : float
-        The mean loss over the pairs, without the penalty.
-    primal, gap, relative_gap, radius : float or None
-        As in `Certificate`; None where the model has no norm in this space.
-    dual : float
-        A lower bound of the optimum; valid whatever the model is.
-    rounding : float
-        A bound of the floating-point error in the gap, or in the lower bound alone.
-    residual : float or None
-        For scores: how far they are from any linear function, relative to their spread.
-    statement : str
-        What was certified, in one sentence.
-    """
-
-    loss_value: float
-    primal: float | None
-    dual: float
-    gap: float | None
-    relative_gap: float | None
-    radius: float | None
-    rounding: float
-    residual: float | None
-    statement: str
-
-
 def certify(
     X: object,
     y: object,
-    lam: float,
+    lam: float | None = None,
     *,
     w: object = None,
     scores: object = None,
     norm2: float | None = None,
+    rival: str | None = None,
+    C: float | None = None,
     kernel: str = "linear",
     gamma: float | None = None,
     structure: float = 0.0,
-    loss: str = "hinge",
+    structure_source: str = "full",
+    loss: str | None = None,
     pairs: AllPairs | PairList | None = None,
     positive: object = None,
     sample_weight: np.ndarray | None = None,
@@ -73,8 +46,10 @@ def certify(
 
     Parameters
     ----------
-    X, y, lam, kernel, gamma, structure, loss, pairs, positive, sample_weight
+    X, y, kernel, gamma, structure, pairs, positive, sample_weight
         The problem, as in `solve`.
+    lam : float, optional
+        > 0; or give `rival` and `C`.
     w : array (d,) or (d + 1,), optional
         Weights; a last extra one is an intercept and does not matter to pairs. For kernels the
         coefficients (n,) of k(., x_i).
@@ -82,6 +57,15 @@ def certify(
         f(x_i), up to one common constant, instead of weights.
     norm2 : float, optional
         |f|^2, for scores; taken on your word, but refused where it is impossible.
+    rival : str, optional
+        Whose scaling `C` is in: "liblinear-ranksvm", "dlib", "roclab", "svm-rank",
+        "scikit-learn", "torch", or another key of `aucert.exact.scalings.SCALINGS`.
+    C : float, optional
+        > 0: the constant of that scaling; for roclab its lambda, for torch the weight decay.
+    structure_source : {"full", "sampled"}
+        Whether the structure is that of all data or of the listed pairs.
+    loss : {"hinge", "squared_hinge", "square"}, optional
+        By default the rival's own, or the hinge.
     refine : bool
         Solve the problem for the best lower bound, so that the gap is the true distance to
         `tol`; otherwise take the dual point of the scores themselves, which is cheap and looser.
@@ -108,7 +92,8 @@ def certify(
         if pairs is not None:
             raise InputError("give row weights in `pairs` or as `sample_weight`, not both")
         pairs = AllPairs(sample_weight)
-    task = formulate(X, y, lam, loss, pairs, positive, kernel, gamma, structure)
+    judge, lam, loss = _units(y, lam, rival, C, loss, pairs, positive)
+    task = formulate(X, y, lam, loss, pairs, positive, kernel, gamma, structure, structure_source)
     problem = task.meant
     if scores is None:
         weights = _weights(problem, w)
@@ -120,8 +105,47 @@ def certify(
         weights = task.lift(fitted)
     witness = best_witness(task, values, refine, tol, max_time)
     if residual is not None and residual > SPAN_TOLERANCE:
-        return _outside(problem, values, witness, residual)
-    return _inside(problem, weights, witness, norm2, residual)
+        return audit_outside(problem, values, witness, residual)
+    slip = (residual or 0.0) * float(np.ptp(values))
+    return audit_inside(problem, weights, witness, norm2, residual, judge, slip)
+
+
+def _units(
+    y: object,
+    lam: float | None,
+    rival: str | None,
+    C: float | None,
+    loss: str | None,
+    pairs: AllPairs | PairList | None,
+    positive: object,
+) -> tuple[Rival | None, float, str]:
+    """Return the rival, lam and the loss, from lam or from a rival's C."""
+    if lam is not None:
+        if rival is not None or C is not None:
+            raise InputError("give either lam, or rival with C, not both")
+        return None, lam, loss or "hinge"
+    if rival is None or C is None:
+        raise InputError("give lam, or rival with C")
+    name = convention_name(rival)
+    chosen = convention_loss(name, loss)
+    check_number("C", C)
+    mask, _, _ = split_labels(y, positive)
+    count, share = _pair_mass(pairs or AllPairs(), mask)
+    scale = objective_scale(C, count, name, share)
+    return Rival(name, float(C), scale), lam_from_C(C, count, name, share), chosen
+
+
+def _pair_mass(pairs: AllPairs | PairList, positive: np.ndarray) -> tuple[float, float]:
+    """Return the number of pairs, weights counted as repetitions, and the positive share."""
+    if isinstance(pairs, PairList):
+        if float(np.ptp(pairs.c)) > 1e-12 * float(pairs.c.max()):
+            raise InputError(
+                "a list of pairs with unequal weights has no number of pairs to convert C by: "
+                "give lam"
+            )
+        return pairs.i.size, float(positive.mean())
+    a, b = (float(side.sum()) for side in pairs.sides(positive))
+    return a * b, a / (a + b)
 
 
 def best_witness(
@@ -175,59 +199,3 @@ def _weights(problem: Problem, w: object) -> np.ndarray:
     if vector.size == problem.space.dim + 1:
         vector = vector[:-1]
     return problem.check_weights(vector)
-
-
-def _outside(problem: Problem, scores: np.ndarray, witness: Witness, residual: float) -> Audit:
-    """Return the audit of scores that no linear function has."""
-    value = problem.sums(scores).value
-    dual, rounding = dual_value(problem, witness.renewed(problem))
-    if dual - rounding < 0:
-        dual, rounding = 0.0, 0.0
-    statement = (
-        f"Not in this model class: no gap. No function of it comes nearer to the scores than "
-        f"{residual:.2g} of their spread, so they have no norm here; the optimum is at "
-        f"least {dual:.10g}, and the scores' own mean loss is {value:.10g}."
-    )
-    return Audit(value, None, dual, None, None, None, rounding, residual, statement)
-
-
-def _inside(
-    problem: Problem,
-    w: np.ndarray,
-    witness: Witness,
-    norm2: float | None,
-    residual: float | None,
-) -> Audit:
-    """Return the audit of a linear function, with its own norm or one given."""
-    space, lam = problem.space, problem.lam
-    value = problem.sums(space.scores(w)).value
-    certificate = Certificate.of(problem, w, witness)
-    least = space.norm2(w)
-    if norm2 is not None:
-        if norm2 < least * (1 - 1e-6):
-            raise InputError(
-                f"norm2 = {norm2:g} is impossible: the least |f|^2 with these scores is {least:g}"
-            )
-        extra = max(norm2 - least, 0.0) * lam / 2
-        certificate = Certificate.from_bounds(
-            certificate.primal + extra, certificate.dual, certificate.rounding, lam
-        )
-    what = "weights" if residual is None else "scores"
-    relative = certificate.relative_gap
-    share = "" if relative is None else f" ({relative:.3g} of it)"
-    statement = (
-        f"The {what} have objective {certificate.primal:.10g} over {problem.n_pairs} pairs, and "
-        f"no weights have less than {certificate.dual:.10g}: they are at most "
-        f"{certificate.gap:.3g}{share} from the optimum."
-    )
-    return Audit(
-        value,
-        certificate.primal,
-        certificate.dual,
-        certificate.gap,
-        relative,
-        certificate.radius,
-        certificate.rounding,
-        residual,
-        statement,
-    )

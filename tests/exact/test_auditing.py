@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from aucert.exact import certify, solve
+from aucert.exact import PairList, certify, solve
 from aucert.exact.errors import InputError
 
 
@@ -105,3 +105,101 @@ def test_bad_input_is_refused_with_a_sentence(data, options, message):
 def test_constant_scores_are_the_zero_function(data):
     X, y = data
     assert certify(X, y, 0.1, scores=np.full(80, 3.0)).primal == pytest.approx(1.0)
+
+
+RIVALS = {
+    "liblinear-ranksvm": ("squared_hinge", lambda C, N: 1 / (C * N), lambda C, N: C * N),
+    "dlib": ("hinge", lambda C, N: 1 / C, lambda C, N: C),
+    "roclab": ("hinge", lambda C, N: C, lambda C, N: 1.0),
+    "svm-rank": ("hinge", lambda C, N: 1 / (C * N), lambda C, N: C * N),
+    "scikit-learn": ("squared_hinge", lambda C, N: 1 / (C * N), lambda C, N: C * N),
+    "torch": ("hinge", lambda C, N: C, lambda C, N: 1.0),
+}
+
+
+@pytest.mark.parametrize("rival", RIVALS)
+def test_a_rivals_constant_names_the_problem_its_loss_included(data, rival):
+    X, y = data
+    loss, lam, scale = RIVALS[rival]
+    w, C, N = [0.3, 0.1, 0.2], 0.02, 20 * 60
+    theirs = certify(X, y, w=w, rival=rival, C=C)
+    ours = certify(X, y, lam(C, N), w=w, loss=loss)
+    assert (theirs.lam, theirs.loss) == (pytest.approx(lam(C, N), rel=1e-14), loss)
+    assert theirs.gap == pytest.approx(ours.gap, rel=1e-7)
+    assert theirs.rival_primal == pytest.approx(scale(C, N) * ours.primal, rel=1e-12)
+    assert theirs.rival_gap == pytest.approx(scale(C, N) * ours.gap, rel=1e-7)
+    assert f"in the units of {rival} at C = 0.02" in theirs.statement
+    assert ours.rival_primal is None and "units" not in ours.statement
+
+
+def test_row_weights_count_as_repetitions_in_a_sum_over_pairs(data):
+    X, y = data
+    weight = 1.0 + np.arange(80) % 3
+    whole = np.repeat(np.arange(80), weight.astype(int))
+    options = {"w": [0.3, 0.1, 0.2], "rival": "svm-rank", "C": 0.01}
+    weighted = certify(X, y, sample_weight=weight, **options)
+    repeated = certify(X[whole], y[whole], **options)
+    assert weighted.lam == pytest.approx(repeated.lam, rel=1e-13)
+    assert weighted.rival_gap == pytest.approx(repeated.rival_gap, rel=1e-7)
+
+
+def test_a_list_of_pairs_is_counted_by_its_length_if_its_weights_are_equal(data):
+    X, y = data
+    i, j = np.flatnonzero(y)[:5], np.flatnonzero(y == 0)[:5]
+    options = {"w": [0.3, 0.1, 0.2], "rival": "knn", "C": 0.5}
+    assert certify(X, y, pairs=PairList(i, j), **options).lam == pytest.approx(1 / (0.5 * 5))
+    with pytest.raises(InputError, match="unequal weights"):
+        certify(X, y, pairs=PairList(i, j, np.arange(1.0, 6.0)), **options)
+
+
+def test_the_sentence_says_how_many_pairs_are_ordered_for_certain(data):
+    X, y = data
+    best = solve(X, y, 0.1, tol=1e-9)
+    audit = certify(X, y, 0.1, w=best.w)
+    assert audit.n_right is not None and audit.n_wrong is not None
+    assert 0 < audit.n_right + audit.n_wrong <= audit.n_pairs == 1200
+    assert f"order {audit.n_right + audit.n_wrong} of the pairs as they do" in audit.statement
+    worse = certify(X, y, 0.1, w=best.w + 0.2)
+    assert worse.n_right is not None and worse.n_right < audit.n_right
+
+
+def test_scores_a_little_outside_the_class_have_no_more_certain_pairs(data):
+    X, y = data
+    w = solve(X, y, 0.1, tol=1e-11).w
+    exact = certify(X, y, 0.1, scores=X @ w, tol=1e-11)
+    noisy = X @ w + 5e-9 * np.sign(np.sin(np.arange(80)))
+    near = certify(X, y, 0.1, scores=noisy, tol=1e-11)
+    assert near.residual is not None and 1e-10 < near.residual < 1e-8
+    assert near.n_right is not None and exact.n_right is not None
+    assert near.n_right <= exact.n_right
+
+
+def test_the_structure_of_the_listed_pairs_can_be_meant(data):
+    X, y = data
+    i, j = np.flatnonzero(y)[:9], np.flatnonzero(y == 0)[:9]
+    options = {"w": [0.3, 0.1, 0.2], "structure": 5.0, "pairs": PairList(i, j)}
+    full = certify(X, y, 0.1, **options)
+    sampled = certify(X, y, 0.1, structure_source="sampled", **options)
+    differences = X[i] - X[j]
+    spread = float(np.var(differences @ np.array([0.3, 0.1, 0.2])))
+    value = np.maximum(0, 1 - differences @ np.array([0.3, 0.1, 0.2])).mean()
+    assert sampled.primal == pytest.approx(value + 0.05 * (0.14 + 5 * spread), rel=1e-10)
+    assert full.primal is not None and sampled.primal is not None
+    assert abs(full.primal - sampled.primal) > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"w": [1.0, 0, 0]}, "give lam, or rival with C"),
+        ({"w": [1.0, 0, 0], "rival": "dlib"}, "give lam, or rival with C"),
+        ({"w": [1.0, 0, 0], "C": 1.0}, "give lam, or rival with C"),
+        ({"w": [1.0, 0, 0], "lam": 1.0, "rival": "dlib", "C": 1.0}, "not both"),
+        ({"w": [1.0, 0, 0], "rival": "libfm", "C": 1.0}, "unknown convention 'libfm'"),
+        ({"w": [1.0, 0, 0], "rival": "dlib", "C": 0.0}, "C must be > 0"),
+        ({"w": [1.0, 0, 0], "rival": "dlib", "C": 1.0, "loss": "square"}, "dlib has the loss"),
+    ],
+)
+def test_a_scaling_that_is_not_clear_is_refused(data, options, message):
+    with pytest.raises(InputError, match=message):
+        certify(*data, **options)

@@ -1,0 +1,117 @@
+"""`ROCSVMCV`: scikit-learn's contract, and the lam that the folds say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from aucert.exact import ROCSVM, ROCSVMCV, SAUCSVM
+from aucert.exact.errors import InputError
+
+RNG = np.random.default_rng(0)
+Y = (np.arange(60) % 3 == 0).astype(int)
+X = RNG.normal(size=(60, 3)) + 0.8 * Y[:, None]
+LAMS = [1.0, 0.1, 0.001]
+SPLITS = list(StratifiedKFold(3).split(X, Y))
+
+
+@parametrize_with_checks([ROCSVMCV([1.0, 0.1], cv=2, loss="square")])
+def test_scikit_learn_contract_of_the_choice_of_lam(estimator, check) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([ROCSVMCV(cv=3, n_lams=3)])
+def test_scikit_learn_contract_of_the_choice_of_lam_for_the_hinge(estimator, check) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize("choice", ["best", "one-se"])
+def test_lam_is_that_of_a_plain_loop_over_folds_and_grid(choice: str) -> None:
+    model = ROCSVMCV(LAMS, cv=SPLITS, choice=choice).fit(X, Y)
+    table = [
+        [
+            roc_auc_score(Y[test], ROCSVM(lam).fit(X[train], Y[train]).decision_function(X[test]))
+            for lam in LAMS
+        ]
+        for train, test in SPLITS
+    ]
+    np.testing.assert_allclose(model.cv_path_.fold_auc, table, rtol=1e-12)
+    mean = np.mean(table, axis=0)
+    error = np.std(table, axis=0, ddof=1) / np.sqrt(3)
+    best = max(range(3), key=lambda k: mean[k])
+    if choice == "one-se":
+        best = min(k for k in range(3) if mean[k] >= mean[best] - error[best])
+    assert model.lam_ == LAMS[best]
+    np.testing.assert_array_equal(model.coef_, ROCSVM(LAMS[best]).fit(X, Y).coef_)
+    assert model.certificate_.reaches(1e-9)
+
+
+def test_the_structure_is_that_of_the_structured_machine() -> None:
+    model = ROCSVMCV([0.1], cv=SPLITS, structure=2.0).fit(X, Y)
+    np.testing.assert_allclose(model.coef_, SAUCSVM(0.1, 2.0).fit(X, Y).coef_, rtol=1e-9)
+
+
+def test_kernels_and_sparse_rows_are_chosen_for_too() -> None:
+    thin = np.where(np.abs(X) > 0.5, X, 0.0)
+    dense = ROCSVMCV(LAMS, cv=SPLITS, kernel="rbf").fit(thin, Y)
+    K = np.exp(-((thin[:, None] - thin[None]) ** 2).sum(axis=2) / 3)
+    for model, rows in (
+        (ROCSVMCV(LAMS, cv=SPLITS, kernel="rbf").fit(sp.csr_array(thin), Y), sp.csr_array(thin)),
+        (ROCSVMCV(LAMS, cv=SPLITS, kernel="precomputed").fit(K, Y), K),
+    ):
+        assert model.lam_ == dense.lam_
+        np.testing.assert_allclose(model.cv_path_.fold_auc, dense.cv_path_.fold_auc, atol=0.02)
+        np.testing.assert_allclose(
+            model.decision_function(rows), dense.decision_function(thin), rtol=1e-4, atol=1e-5
+        )
+
+
+def test_nearest_pairs_are_found_in_each_fold() -> None:
+    model = ROCSVMCV([0.1], cv=SPLITS, pairs="nearest:2").fit(X, Y)
+    train, test = SPLITS[0]
+    alone = ROCSVM(0.1, pairs="nearest:2").fit(X[train], Y[train])
+    expected = roc_auc_score(Y[test], alone.decision_function(X[test]))
+    assert model.cv_path_.fold_auc[0, 0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_same_random_state_gives_the_same_model_in_a_pipeline() -> None:
+    models = [
+        make_pipeline(StandardScaler(), ROCSVMCV(LAMS, cv=3, random_state=state)).fit(X, Y)[-1]
+        for state in (0, 0, 1)
+    ]
+    np.testing.assert_array_equal(models[0].cv_path_.fold_auc, models[1].cv_path_.fold_auc)
+    assert (models[0].cv_path_.fold_auc != models[2].cv_path_.fold_auc).any()
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ({"lams": [1.0, 0.0]}, "lam must be > 0"),
+        ({"lams": []}, "lams is empty"),
+        ({"lams": ["a"]}, "lams must be numbers"),
+        ({"cv": 1}, "cv must be a whole number >= 2"),
+        ({"cv": 21}, "use at most 20 folds"),
+        ({"cv": "many"}, "cv must be a number of folds"),
+        ({"cv": None}, "cv must be a number of folds"),
+        ({"choice": "worst"}, "choice must be one of"),
+        ({"n_lams": 0}, "n_lams must be"),
+        ({"cv_tol": 0.0}, "cv_tol must be"),
+        ({"structure": -1.0}, "structure must be"),
+        ({"random_state": "seed"}, "random_state"),
+    ],
+)
+def test_bad_parameters_of_the_choice_are_refused_at_fit(bad: dict, message: str) -> None:
+    arguments: dict[str, Any] = {"cv": 3, "n_lams": 3} | bad
+    model = clone(ROCSVMCV(**arguments))
+    with pytest.raises(InputError, match=message):
+        model.fit(X, Y)
