@@ -17,6 +17,7 @@ of each block.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -45,8 +46,19 @@ class Extent:
             If a score is not finite.
         """
         if not loops.extent(scores, positive, self.ends):
-            row = int(np.flatnonzero(~np.isfinite(scores))[0])
-            raise InputError(f"a score is {scores[row]}: scores must be finite")
+            raise_for(scores)
+
+    def widened(self, share: float) -> np.ndarray:
+        """Return the ends, moved outwards by `share` of each range."""
+        low, high = self.ends[[0, 2]], self.ends[[1, 3]]
+        margin = share * (high - low) + 1e-9
+        return np.ravel(np.column_stack([low - margin, high + margin]))
+
+
+def raise_for(scores: np.ndarray) -> None:
+    """Raise `InputError` for the first score that is not finite, or overflows on the grid."""
+    row = int(np.argmin(np.isfinite(scores)))
+    raise InputError(f"a score is {scores[row]}: scores must be finite and within reach of a grid")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +90,11 @@ class Marginals:
     mass: float
     slip: float
 
+    @cached_property
+    def table(self) -> np.ndarray:
+        """-v and +u over the mass: (2, size)."""
+        return np.stack([-self.v, self.u]) / self.mass
+
 
 class Histogram:
     """Counts of two classes on one grid of bins.
@@ -96,7 +113,7 @@ class Histogram:
     def __init__(self, extent: np.ndarray, bins: int, half: int = 0, largest: int = LARGEST_GRID):
         if bins < 1 or bins & (bins - 1):
             raise InputError(f"bins must be a power of two, not {bins}")
-        self.bins = bins
+        self.bins, self.extent = bins, extent
         while True:
             low_a, high_a, low_b, high_b = np.floor(self.bins * extent)
             K = float(self.bins)
@@ -111,16 +128,25 @@ class Histogram:
         if not size <= max(largest, 1 << 10):
             raise InputError("the scores are so far apart that no grid of bins holds them")
         self.limits = np.array([a_low, a_high, a_low - K - edge])
-        self.plus = np.zeros((int(size), 3))
-        self.minus = np.zeros((int(size), 3))
+        # Of each bin the mass, sum of theta, sum of theta^2; the negatives first.
+        self.grid = np.zeros((2, int(size), 3))
         self.rows = 0
+        self.seen = Extent()
+
+    @property
+    def fits(self) -> bool:
+        """Whether the scores added so far lie in the range that the grid was made for."""
+        low, high = self.seen.ends[[0, 2]], self.seen.ends[[1, 3]]
+        return bool((low >= self.extent[[0, 2]]).all() and (high <= self.extent[[1, 3]]).all())
 
     def add(
         self, scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
     ) -> None:
         """Count a block of rows: scores, classes and row weights (m,)."""
         chosen = _NO_WEIGHT if weight is None else weight
-        loops.fill(scores, positive, chosen, float(self.bins), self.limits, self.plus, self.minus)
+        K, seen = float(self.bins), self.seen.ends
+        if not loops.fill(scores, positive, chosen, K, self.limits, self.grid, seen):
+            raise_for(scores)
         self.rows += scores.size
 
     def close(self, half: int, whole: bool) -> Marginals:
@@ -133,7 +159,7 @@ class Histogram:
         whole : bool
             Whether the row weights are whole numbers, so that counts are exact.
         """
-        plus, minus = self.plus, self.minus
+        minus, plus = self.grid
         u, v = np.empty(plus.shape[0]), np.empty(plus.shape[0])
         ones = np.ones(u.size)
         mass_a, mass_b = loops.dot(plus[:, 0], ones), loops.dot(minus[:, 0], ones)
@@ -163,6 +189,6 @@ class Histogram:
         """Return the signed, normalised marginals of a block of rows: (m,)."""
         out = np.empty(scores.size)
         chosen = _NO_WEIGHT if weight is None else weight
-        u, v = closed.u / closed.mass, closed.v / closed.mass
-        loops.look_up(scores, positive, chosen, float(self.bins), self.limits, u, v, out)
+        table = closed.table
+        loops.look_up(scores, positive, chosen, float(self.bins), self.limits, table, out)
         return out

@@ -33,29 +33,37 @@ def extent(scores, positive, extent):  # pragma: no cover - compiled
 
 
 @compiled
-def fill(scores, positive, weight, K, limits, plus, minus):  # pragma: no cover - compiled
-    """Add mass, mass * theta and mass * theta^2 of each row to its class's histogram."""
-    a_low, a_high, base = limits[0], limits[1], limits[2]
-    b_high = base + plus.shape[0] - 1
+def fill(scores, positive, weight, K, limits, grid, extent):  # pragma: no cover - compiled
+    """Add mass, mass * theta and mass * theta^2 of each row to grid[class, bin].
+
+    Widens `extent` as `extent()` does; False if a score is not finite (its row is left out).
+    """
+    # Arrays indexed by class instead of a branch, which a processor could not foresee.
+    low = np.array([limits[2], limits[0]])
+    high = np.array([limits[2] + grid.shape[1] - 1, limits[1]])
+    first = np.array([limits[2], limits[2] + K])
+    least = np.array([extent[2], extent[0]])
+    most = np.array([extent[3], extent[1]])
     weighted = weight.size > 0
+    fine = True
     for k in range(scores.size):
-        x = K * scores[k]
-        bin_of = np.floor(x)
+        s = scores[k]
+        x = K * s
+        if not np.isfinite(x):
+            fine = False
+            continue
+        side = int(positive[k])
+        least[side] = min(least[side], s)
+        most[side] = max(most[side], s)
+        bin_of = min(max(np.floor(x), low[side]), high[side])
+        theta = x - bin_of
         mass = weight[k] if weighted else 1.0
-        if positive[k]:
-            bin_of = min(max(bin_of, a_low), a_high)
-            theta = x - bin_of
-            at = int(bin_of - K - base)
-            plus[at, 0] += mass
-            plus[at, 1] += mass * theta
-            plus[at, 2] += mass * theta * theta
-        else:
-            bin_of = min(max(bin_of, base), b_high)
-            theta = x - bin_of
-            at = int(bin_of - base)
-            minus[at, 0] += mass
-            minus[at, 1] += mass * theta
-            minus[at, 2] += mass * theta * theta
+        at = int(bin_of - first[side])
+        grid[side, at, 0] += mass
+        grid[side, at, 1] += mass * theta
+        grid[side, at, 2] += mass * theta * theta
+    extent[0], extent[1], extent[2], extent[3] = least[1], most[1], least[0], most[0]
+    return fine
 
 
 @compiled
@@ -150,19 +158,16 @@ def summed(plus, minus):  # pragma: no cover - compiled
 
 
 @compiled
-def look_up(scores, positive, weight, K, limits, u, v, out):  # pragma: no cover - compiled
-    """Fill out with +u at the bins of positive rows and -v at those of negative rows."""
-    a_low, a_high, base = limits[0], limits[1], limits[2]
-    b_high = base + u.size - 1
+def look_up(scores, positive, weight, K, limits, table, out):  # pragma: no cover - compiled
+    """Fill out with table[class, bin] of each row, times its weight."""
+    low = np.array([limits[2], limits[0]])
+    high = np.array([limits[2] + table.shape[1] - 1, limits[1]])
+    first = np.array([limits[2], limits[2] + K])
     weighted = weight.size > 0
     for k in range(scores.size):
-        bin_of = np.floor(K * scores[k])
-        if positive[k]:
-            bin_of = min(max(bin_of, a_low), a_high)
-            c = u[int(bin_of - K - base)]
-        else:
-            bin_of = min(max(bin_of, base), b_high)
-            c = -v[int(bin_of - base)]
+        side = int(positive[k])
+        bin_of = min(max(np.floor(K * scores[k]), low[side]), high[side])
+        c = table[side, int(bin_of - first[side])]
         out[k] = weight[k] * c if weighted else c
 
 

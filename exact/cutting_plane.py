@@ -72,12 +72,13 @@ class CuttingPlane:
         w = np.zeros(problem.space.dim) if w0 is None else problem.check_weights(w0)
         recorder.offer(w, problem.objective(w))
         try:
-            reason = self._run(problem, recorder)
+            reason = self.run(problem, recorder)
         except KeyboardInterrupt:
             reason = Status.INTERRUPTED
         return recorder.finish(problem, self.tol, reason)
 
-    def _run(self, problem: Problem, recorder: Recorder) -> Status:
+    def run(self, problem: Problem, recorder: Recorder) -> Status:
+        """Improve on the recorder's best point; return why it stopped."""
         bundle = _Bundle(problem, self.backend)
         finish_at = self.finish_from if isinstance(problem.space, Rows) else 0.0
         w = recorder.best_w

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from .problem import Problem
 from .rounding import UNIT, gamma
 from .spaces import Rows
 from .streamed import Pull, StreamedRows
+
+SKIPPED = 16
+"""The range of scores is first guessed from every sixteenth block of rows."""
 
 
 class InMemory:
@@ -150,22 +154,20 @@ class Streamed:
 
     def _filled(self, w: np.ndarray, bins: int, half: int) -> Histogram:
         """Return the histogram of all rows; a guessed range spares a pass where it holds."""
-        if self._guess is None:
-            found = Extent()
-            for rows, positive, _ in self._blocks():
-                found.add(self.space.scores_of(self.space.block(rows), w), positive)
-            self._guess = found.ends
+        for skipped in (SKIPPED, 1):  # few blocks may hold one class only
+            if self._guess is None:
+                found = Extent()
+                for rows, positive, _ in islice(self._blocks(), 0, None, skipped):
+                    found.add(self.space.scores_of(self.space.block(rows), w), positive)
+                self._guess = found.widened(0.3) if np.isfinite(found.ends).all() else None
+        assert self._guess is not None
         while True:
-            histogram, found = Histogram(self._guess, bins, half), Extent()
+            histogram = Histogram(self._guess, bins, half)
             for rows, positive, weight in self._blocks():
                 scores = self.space.scores_of(self.space.block(rows), w)
-                found.add(scores, positive)
                 histogram.add(scores, positive, weight)
-            low, high = found.ends[[0, 2]], found.ends[[1, 3]]
-            held = (low >= self._guess[[0, 2]]).all() and (high <= self._guess[[1, 3]]).all()
-            margin = 0.02 * (high - low)
-            self._guess = np.ravel(np.column_stack([low - margin, high + margin]))
-            if held:
+            self._guess = histogram.seen.widened(0.02)
+            if histogram.fits:
                 return histogram
 
     def _blocks(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray | None]]:

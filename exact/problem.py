@@ -15,6 +15,8 @@ from .spaces import Rows, Space
 
 LARGEST_WEIGHT = 1e100
 
+_BLOCK = 1 << 16
+
 SMALLEST_LAM = 1e-100
 """Below this, quotients by lam leave the range of floating point."""
 
@@ -156,7 +158,7 @@ def split_labels(y: object, positive: object = None) -> tuple[np.ndarray, object
         row = int(np.flatnonzero(~np.isfinite(labels))[0])
         raise InputError(f"the label of row {row} is {labels[row]}: remove the row or set a label")
     try:
-        kinds = np.unique(labels)
+        kinds = _kinds(labels)
     except TypeError:
         raise InputError("the labels are of mixed types: use numbers or strings") from None
     if kinds.size != 2:
@@ -175,6 +177,19 @@ def split_labels(y: object, positive: object = None) -> tuple[np.ndarray, object
         chosen = match[0]
     other = kinds[0] if chosen == kinds[1] else kinds[1]
     return labels == chosen, _plain(chosen), _plain(other)
+
+
+def _kinds(labels: np.ndarray) -> np.ndarray:
+    """Return the different labels, ascending: a block at a time, as sorting many takes long."""
+    kinds = np.unique(labels[:_BLOCK])
+    for start in range(_BLOCK, labels.size, _BLOCK):
+        block = labels[start : start + _BLOCK]
+        if kinds.size == 2 and bool(((block == kinds[0]) | (block == kinds[1])).all()):
+            continue
+        kinds = np.unique(np.concatenate([kinds, np.unique(block)]))
+        if kinds.size > 6:
+            break
+    return kinds
 
 
 def _plain(label: object) -> object:

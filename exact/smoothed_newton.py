@@ -5,7 +5,7 @@ what smoothing costs (the bias, of order delta^2) and |gradient|^2 / (2 lam). Th
 the Newton decrement falls below the bias, no further than the tolerance needs. Large problems are
 first solved on a twentieth of their rows. The gradient is exact, over all pairs; only the Hessian
 is sampled. Where the window has too few pairs left for a Hessian (small n, last digits), the
-pairs near the margin are listed and `ActivePairs` finishes.
+pairs near the margin are listed and `ActivePairs` finishes, with cutting planes as the last resort.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .active_pairs import ActivePairs
+from .cutting_plane import CuttingPlane
 from .errors import InputError
 from .evaluation import Evaluation, Evaluator
 from .evaluators import InMemory, Streamed
@@ -86,10 +87,13 @@ class SmoothedNewton:
         reason = level.run()
         if recorder.near(self.tol) or not self.polish or not isinstance(problem.space, Rows):
             return reason
-        if reason in (Status.STALLED, Status.ITERATION_LIMIT):
-            finish = ActivePairs(tol=self.tol, max_rounds=12, max_time=_left(recorder))
-            return finish.run(problem, recorder)
-        return reason
+        if reason not in (Status.STALLED, Status.ITERATION_LIMIT):
+            return reason
+        finish = ActivePairs(tol=self.tol, max_rounds=12, max_time=_left(recorder))
+        reason = finish.run(problem, recorder)
+        if recorder.near(self.tol) or recorder.out_of_time:
+            return reason
+        return CuttingPlane(self.tol, max_time=self.max_time).run(problem, recorder)
 
     def _level(self, problem: Problem, recorder: Recorder, w: np.ndarray | None) -> _Level:
         """Return the first level of `problem`, started from a solved sample where that pays."""
@@ -101,7 +105,7 @@ class SmoothedNewton:
             if isinstance(problem.space, StreamedRows):  # few enough to hold
                 sample = problem.over(Rows(problem.space.rows(np.arange(problem.n))))
             return _Level(self, problem, sample, recorder, start, 4.0 if w is None else 0.05)
-        sample = subsample(problem, max(base, problem.n // THINNING))
+        sample = subsample(problem, max(base, min(problem.n // THINNING, 100 * base)))
         tol = max(self.tol, min(1e-3, 20 * dim / sample.n))
         silent = Recorder(_left(recorder))
         inner = replace(self, tol=tol, polish=False)._level(sample, silent, w)

@@ -9,12 +9,23 @@ import numpy as np
 from .cutting_plane import CuttingPlane
 from .errors import InputError
 from .formulation import formulate
+from .losses import get_loss
 from .newton import Newton
 from .pairs import AllPairs, PairList
 from .parameters import check_number
-from .problem import Problem
+from .problem import Problem, Ridge, split_labels
 from .solution import Callback, Solution
+from .spaces import Rows
 from .squared_loss import SquaredLossSolver
+
+MANY_COORDINATES = 100
+"""Coordinates from which cutting planes can be the faster method,"""
+
+STRONG_PENALTY = 0.03
+"""if lam is at least so much of the rows' mean squared norm."""
+
+HELD_NUMBERS = 8_000_000
+"""Numbers in X from which its rows are read in blocks rather than copied and centred."""
 
 METHODS = ("auto", "qp", "lifted", "cutting-plane", "newton")
 
@@ -53,7 +64,7 @@ def solve(
 
     Parameters
     ----------
-    X : array or sparse matrix (n, d)
+    X : array, memory map, `StreamedRows` or sparse matrix (n, d)
         Finite numbers.
     y : array (n,)
         Two kinds of labels.
@@ -73,8 +84,8 @@ def solve(
     sample_weight : array (n,), optional
         >= 0; a weight means repetition. Only with all pairs.
     method : {"auto", "qp", "lifted", "cutting-plane", "newton"}
-        "auto" takes cutting planes for the hinge, Newton for the squared hinge and the closed
-        form for the square loss.
+        "auto" takes the closed form for the square loss and Newton for the other two, but
+        cutting planes for the hinge where many coordinates meet a strong penalty.
     tol : float
         Relative gap to reach, > 0.
     max_time : float, optional
@@ -98,9 +109,42 @@ def solve(
         if pairs is not None:
             raise InputError("give row weights in `pairs` or as `sample_weight`, not both")
         pairs = AllPairs(sample_weight)
+    if method in ("auto", "newton"):
+        large = streamed_problem(X, y, lam, kernel, structure, loss, pairs, positive)
+        if large is not None:
+            return choose_solver(large, method, tol, max_time).solve(large, callback=callback)
     task = formulate(X, y, lam, loss, pairs, positive, kernel, gamma, structure)
     solver = choose_solver(task.work, method, tol, max_time)
     return task.judge(solver.solve(task.work, callback=callback), tol)
+
+
+def streamed_problem(
+    X: object,
+    y: object,
+    lam: float,
+    kernel: str,
+    structure: float,
+    loss: str,
+    pairs: AllPairs | PairList | None,
+    positive: object,
+) -> Problem | None:
+    """Return the problem over rows that are read in blocks, or None where they are better held.
+
+    They are read in blocks if X is a memory map or a `StreamedRows`, or so large that a centred
+    copy would be dear; only linear hinge problems over all pairs can be.
+    """
+    if kernel != "linear" or structure != 0 or loss != "hinge" or isinstance(pairs, PairList):
+        return None
+    from .streamed import StreamedRows
+
+    large = isinstance(X, np.ndarray) and X.ndim == 2 and X.size >= HELD_NUMBERS
+    if large or isinstance(X, np.memmap):
+        assert isinstance(X, np.ndarray)
+        X = StreamedRows(X)
+    if not isinstance(X, StreamedRows):
+        return None
+    mask, _, _ = split_labels(y, positive)
+    return Problem(X, mask, pairs or AllPairs(), get_loss(loss), Ridge(lam))
 
 
 def check_tolerance(tol: float, max_time: float | None) -> None:
@@ -108,6 +152,18 @@ def check_tolerance(tol: float, max_time: float | None) -> None:
     check_number("tol", tol)
     if max_time is not None:
         check_number("max_time", max_time)
+
+
+def few_cuts_suffice(problem: Problem) -> bool:
+    """Whether cutting planes are likely faster than Newton: many coordinates, strong penalty.
+
+    Cuts needed grow as lam falls against the rows' squared size; a Newton step costs dim^3.
+    Measured in `docs/benchmarks.md`.
+    """
+    space = problem.space
+    if not isinstance(space, Rows) or space.dim < MANY_COORDINATES:
+        return False
+    return problem.lam >= STRONG_PENALTY * float(np.mean(space.norms**2))
 
 
 def choose_solver(problem: Problem, method: str, tol: float, max_time: float | None) -> Solver:
@@ -122,11 +178,17 @@ def choose_solver(problem: Problem, method: str, tol: float, max_time: float | N
         raise InputError(f"unknown method {method!r}: choose one of {', '.join(METHODS)}")
     loss = problem.loss.name
     if method == "auto":
-        method = {"hinge": "cutting-plane", "squared_hinge": "newton"}.get(loss, "closed-form")
+        method = "closed-form" if loss == "square" else "newton"
+        if loss == "hinge" and few_cuts_suffice(problem):
+            method = "cutting-plane"
     if method == "closed-form":
         return SquaredLossSolver(tol)
     if method == "newton":
-        return Newton(tol, max_time=max_time)
+        if loss != "hinge":
+            return Newton(tol, max_time=max_time)
+        from .smoothed_newton import SmoothedNewton
+
+        return SmoothedNewton(tol, max_time=max_time)
     if method == "cutting-plane":
         return CuttingPlane(tol, max_time=max_time)
     from .qp import QP

@@ -32,7 +32,7 @@ class Source(Protocol):
         """Rows and columns."""
         ...
 
-    def __getitem__(self, rows: slice) -> np.ndarray:
+    def __getitem__(self, rows: slice, /) -> np.ndarray:
         """Return some rows, as numbers."""
         ...
 

@@ -55,5 +55,5 @@ def _marks(seen: int, more: int, share: float) -> np.ndarray:
     `seen` rows came before.
     """
     first, last = int(np.ceil(seen * share)), int(np.ceil((seen + more) * share)) + 1
-    at = np.unique((np.arange(first, last) / share).astype(np.int64)) - seen
-    return at[(at >= 0) & (at < more)]
+    at = (np.arange(first, last) / share).astype(np.int64) - seen
+    return at[(at >= 0) & (at < more) & (np.diff(at, prepend=-1) > 0)]
