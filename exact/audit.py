@@ -10,6 +10,7 @@ from .certificate import Certificate, dual_value
 from .certified_order import certified_order
 from .errors import InputError
 from .problem import Problem
+from .streamed import StreamedRows
 from .witness import Witness
 
 
@@ -142,7 +143,7 @@ def audit_inside(
     return Audit(
         lam=problem.lam,
         loss=problem.loss.name,
-        loss_value=problem.sums(problem.space.scores(w)).value,
+        loss_value=_mean_loss(problem, w, certificate),
         primal=certificate.primal,
         dual=certificate.dual,
         gap=certificate.gap,
@@ -157,6 +158,13 @@ def audit_inside(
         rival_gap=None if rival is None else certificate.gap * rival.scale,
         statement=statement,
     )
+
+
+def _mean_loss(problem: Problem, w: np.ndarray, certificate: Certificate) -> float:
+    """Return the mean loss over the pairs, from the objective where rows are read in blocks."""
+    if isinstance(problem.space, StreamedRows):
+        return max(certificate.primal - problem.lam / 2 * problem.space.norm2(w), 0.0)
+    return problem.sums(problem.space.scores(w)).value
 
 
 def _with_norm(

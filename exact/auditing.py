@@ -13,8 +13,11 @@ from .pairs import AllPairs, PairList, check_scores
 from .parameters import check_number
 from .problem import Problem, split_labels
 from .scalings import convention_loss, convention_name, lam_from_C, objective_scale
-from .solving import check_tolerance, choose_solver
+from .solving import check_tolerance, choose_solver, streamed_problem
 from .spaces import Rows
+
+BINS = 1 << 14
+"""Bins a unit of score in the dual point of somebody's weights, for rows read in blocks."""
 
 SPAN_TOLERANCE = 1e-8
 """Largest residual, relative to the spread of the scores, at which they count as linear."""
@@ -93,6 +96,10 @@ def certify(
             raise InputError("give row weights in `pairs` or as `sample_weight`, not both")
         pairs = AllPairs(sample_weight)
     judge, lam, loss = _units(y, lam, rival, C, loss, pairs, positive)
+    if scores is None:
+        large = streamed_problem(X, y, lam, kernel, structure, loss, pairs, positive)
+        if large is not None:
+            return _audit_streamed(large, _weights(large, w), refine, judge, tol, max_time)
     task = formulate(X, y, lam, loss, pairs, positive, kernel, gamma, structure, structure_source)
     problem = task.meant
     if scores is None:
@@ -108,6 +115,24 @@ def certify(
         return audit_outside(problem, values, witness, residual)
     slip = (residual or 0.0) * float(np.ptp(values))
     return audit_inside(problem, weights, witness, norm2, residual, judge, slip)
+
+
+def _audit_streamed(
+    problem: Problem,
+    w: np.ndarray,
+    refine: bool,
+    rival: Rival | None,
+    tol: float,
+    max_time: float | None,
+) -> Audit:
+    """Return the audit of weights over rows that are read in blocks."""
+    witness = Witness.from_weights(problem, w, BINS, 2)
+    if refine:
+        solution = choose_solver(problem, "newton", tol, max_time).solve(problem)
+        witness = max(
+            witness, solution.witness, key=lambda witness: dual_value(problem, witness)[0]
+        )
+    return audit_inside(problem, w, witness, rival=rival)
 
 
 def _units(

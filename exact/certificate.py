@@ -185,6 +185,12 @@ def dual_value(problem: Problem, witness: Witness) -> tuple[float, float]:
     The deficiency of infeasible marginals enters the bound itself: the true pull is at most
     reach * deficiency away.
     """
+    if witness.weights is not None:
+        from .evaluators import binned_at
+
+        found = binned_at(problem, witness.weights, witness.bins, witness.half)
+        scale, lam = witness.scale, problem.lam
+        return found.dual(lam, scale), found.dual_rounding(lam, scale)
     space = problem.space
     norm2 = space.dual_norm2(witness.c)
     error = space.dual_norm2_error(witness.c)

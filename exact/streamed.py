@@ -12,7 +12,6 @@ from typing import Protocol
 
 import numpy as np
 
-from .compiling import compiled
 from .errors import InputError
 from .rounding import UNIT, gamma
 from .spaces import LARGEST_REACH, SMALLEST_REACH
@@ -35,55 +34,6 @@ class Source(Protocol):
     def __getitem__(self, rows: slice, /) -> np.ndarray:
         """Return some rows, as numbers."""
         ...
-
-
-@compiled
-def _scores(X, offset, w, out):  # pragma: no cover - compiled
-    for i in range(X.shape[0]):
-        total = 0.0
-        for k in range(X.shape[1]):
-            total += (X[i, k] - offset[k]) * w[k]
-        out[i] = total
-
-
-@compiled
-def _pull(X, offset, c, chain, total, carry):  # pragma: no cover - compiled
-    """Add sum_i c_i (x_i - offset) to `total` (compensated) and return sum |c_i| |x_i - offset|."""
-    part = np.zeros(X.shape[1])
-    size = 0.0
-    for start in range(0, X.shape[0], chain):
-        part[:] = 0.0
-        for i in range(start, min(start + chain, X.shape[0])):
-            square = 0.0
-            for k in range(X.shape[1]):
-                x = X[i, k] - offset[k]
-                part[k] += c[i] * x
-                square += x * x
-            size += abs(c[i]) * np.sqrt(square)
-        for k in range(X.shape[1]):
-            new = total[k] + part[k]
-            if abs(total[k]) >= abs(part[k]):
-                carry[k] += (total[k] - new) + part[k]
-            else:
-                carry[k] += (part[k] - new) + total[k]
-            total[k] = new
-    return size
-
-
-@compiled
-def _largest_square(X, offset):  # pragma: no cover - compiled
-    """Return the largest |x_i - offset|^2; NaN or infinity where a value is not finite."""
-    top = 0.0
-    for i in range(X.shape[0]):
-        square = 0.0
-        for k in range(X.shape[1]):
-            x = X[i, k] - offset[k]
-            square += x * x
-        if not square <= top:
-            top = square
-            if np.isnan(top):
-                return top
-    return top
 
 
 class Pull:
@@ -152,15 +102,19 @@ class StreamedRows:
         """Return the scores of a raw block: (m,)."""
         if self.dim > _FEW_COLUMNS:
             return (rows - self.offset) @ w
+        from . import streamed_compiled as loops
+
         out = np.empty(rows.shape[0])
-        _scores(rows, self.offset, np.asarray(w, dtype=float), out)
+        loops.scores(rows, self.offset, np.asarray(w, dtype=float), out)
         return out
 
     def pull_of(self, rows: np.ndarray, c: np.ndarray, into: Pull) -> None:
         """Add sum_i c_i (x_i - offset) of a raw block to `into`."""
         into.rows += rows.shape[0]
         if self.dim <= _FEW_COLUMNS:
-            into.size += _pull(rows, self.offset, c, _CHAIN, into.total, into.carry)
+            from . import streamed_compiled as loops
+
+            into.size += loops.pull(rows, self.offset, c, _CHAIN, into.total, into.carry)
             return
         centred = rows - self.offset
         into.size += float(np.abs(c) @ np.sqrt(np.einsum("ij,ij->i", centred, centred)))
@@ -250,10 +204,12 @@ class StreamedRows:
 
     def _checked_reach(self) -> float:
         """Return a bound of every |x_i - offset|; refuse values that are not finite."""
+        from . import streamed_compiled as loops
+
         top = 0.0
         for rows in self.blocks():
             block = self.block(rows)
-            square = float(_largest_square(block, self.offset))
+            square = float(loops.largest_square(block, self.offset))
             if not np.isfinite(square):
                 self._refuse(block, rows.start)
             top = max(top, square)

@@ -6,6 +6,7 @@ Every checker takes source text: the tests at the end plant a violation and see 
 from __future__ import annotations
 
 import ast
+import functools
 import graphlib
 import subprocess
 import sys
@@ -24,14 +25,26 @@ ROOMS = ("exact", "approx", "validation")  # each may know those to its left
 # What states the problem (open to `approx`) and what solves it (closed: an approximation must
 # never be helped by the answer). A new file in exact/ has to be entered in one of the two.
 STATES = frozenset(
-    """errors parameters rounding compiling spaces kernels gram gram_factor structure structured
-    woodbury nearest_pairs formulation auc losses pairs pair_sums pair_sums_compiled curvature
-    marginals squared_loss row_average support_loss problem scalings witness certificate
-    check_proof solution classifier threshold""".split()
+    """errors parameters rounding compiling spaces kernels gram gram_factor reduction
+    structure structured woodbury nearest_pairs formulation auc losses pairs pair_sums
+    pair_sums_compiled curvature marginals squared_loss row_average support_loss problem
+    scalings witness certificate check_proof proof proof_evidence solution classifier
+    threshold model_codec model_files row_moments subset_bounds support_search
+    restricted_constants bins streamed streamed_compiled pair_sums_binned pair_sums_grid
+    bins_compiled evaluation evaluators slope_search subsample certified_order
+    curvature_compiled newton_points newton_equation audit folds convex_square""".split()
 )
 SOLVES = frozenset(
-    """qp qp_backends cutting_plane newton line_search window active_pairs polish solving
-    auditing best_subset relaxation estimators""".split()
+    """qp qp_backends cutting_plane newton smoothed_newton pair_hessian line_search window
+    active_pairs multipliers multipliers_compiled newton_systems polish solving auditing
+    subset branch_and_bound subset_dive relaxation convex_reference estimators path
+    path_selection path_estimators saved_models""".split()
+)
+# Inside `validation`: each may know those to its left, and everything beside the folders named
+# here (`cli`, which starts everything) is free.
+FOLDERS = (
+    *("plots", "files", "data", "bounds", "claims", "report", "suite"),
+    *("reference", "checking", "benchmarks", "commands"),
 )
 MAY_USE_CVXPY = frozenset({"aucert.exact.qp", "aucert.exact.relaxation"})
 UNSAFE_MODULES = frozenset({"pickle", "cloudpickle", "dill", "marshal", "shelve"})
@@ -77,6 +90,13 @@ def library() -> dict[str, str]:
     }
 
 
+@functools.cache
+def parsed(source: str) -> ast.Module:
+    """The syntax tree of a source, made once for all checkers."""
+    return ast.parse(source)
+
+
+@functools.cache
 def imports(source: str, module: str) -> list[Import]:
     """All imports of a module, relative ones made absolute; `import_module("x")` counts as one."""
     package = module.split(".")[:-1]
@@ -97,7 +117,7 @@ def imports(source: str, module: str) -> list[Import]:
         for child in ast.iter_child_nodes(node):
             visit(child, inside)
 
-    visit(ast.parse(source), lazy=False)
+    visit(parsed(source), lazy=False)
     return found
 
 
@@ -127,10 +147,24 @@ def fence_violations(source: str, module: str) -> list[str]:
     return wrong
 
 
+def order_violations(source: str, module: str) -> list[str]:
+    """Imports against the order of the folders of `validation`."""
+    name = module.split(".")
+    if name[1] != "validation" or name[2] not in FOLDERS:
+        return []
+    wrong = []
+    for item in imports(source, module):
+        target = item.target.split(".")
+        known = target[:2] == ["aucert", "validation"] and len(target) > 2
+        if known and target[2] not in FOLDERS[: FOLDERS.index(name[2]) + 1]:
+            wrong.append(f"{module}: {name[2]} may not know {item.target}")
+    return wrong
+
+
 def import_style_violations(source: str, module: str) -> list[str]:
     """Absolute imports of the library by itself; cvxpy at the wrong place or the wrong time."""
     wrong = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and not node.level:
             names = [node.module or ""]
@@ -152,7 +186,7 @@ def unsafe_violations(source: str, module: str) -> list[str]:
             "load",
         ):
             wrong.append(f"{module}: imports {item.module} {item.name}")
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Call):
             plain = isinstance(node.func, ast.Name) and node.func.id in UNSAFE_CALLS
             if plain or ast.unparse(node.func) == "joblib.load":
@@ -167,7 +201,7 @@ def size_violations(source: str, module: str) -> list[str]:
     """A file or the body of a function (docstring not counted) that has grown too long."""
     lines = len(source.splitlines())
     wrong = [f"{module}: {lines} lines"] if lines > MAX_FILE_LINES else []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[:1] if ast.get_docstring(node) is None else node.body[1:2]
             length = (node.end_lineno or 0) - first[0].lineno + 1 if first else 0
@@ -201,6 +235,7 @@ CHECKERS: tuple[Checker, ...] = (
     import_style_violations,
     unsafe_violations,
     size_violations,
+    order_violations,
 )
 
 
@@ -217,6 +252,13 @@ def test_every_file_of_exact_either_states_or_solves() -> None:
     files = {f.stem for f in (ROOT / "exact").glob("*.py")} - {"__init__"}
     assert not STATES & SOLVES
     assert sorted(files - STATES - SOLVES) == [], "enter it in STATES or in SOLVES above"
+
+
+def test_every_part_of_validation_has_its_place_in_the_order() -> None:
+    room = ROOT / "validation"
+    folders = {f.parent.name for f in room.glob("*/__init__.py")}
+    files = {f.stem for f in room.glob("*.py")} - {"__init__", "cli"}
+    assert sorted(folders | files) == sorted(FOLDERS), "enter it in FOLDERS above"
 
 
 def test_packages_listed_are_the_folders_with_an_init() -> None:
@@ -243,7 +285,7 @@ def test_importing_exact_loads_no_heavy_library(tmp_path: Path) -> None:
 
 def planted() -> Iterator[tuple[Checker, str, str, bool]]:
     """Checker, module, source, and whether the checker must complain."""
-    fence, style, unsafe, size = CHECKERS
+    fence, style, unsafe, size, order = CHECKERS
     yield fence, "aucert.exact.pairs", "from ..approx.nystrom import Nystrom", True
     yield fence, "aucert.exact.pairs", "def f():\n    from .. import validation", True
     yield fence, "aucert.exact.problem", "def f():\n    from .newton import Newton", True
@@ -254,7 +296,14 @@ def planted() -> Iterator[tuple[Checker, str, str, bool]]:
     yield fence, "aucert.approx.adamax", "import_module('aucert.exact.newton')", True
     yield fence, "aucert.approx.adamax", "from ..validation.bounds import theorem4", True
     yield fence, "aucert.approx.adamax", "from ..exact.pairs import AllPairs", False
-    yield fence, "aucert.validation.bounds", "from ..exact import solve", False
+    yield fence, "aucert.validation.bounds.printed", "from ..exact import solve", False
+    yield order, "aucert.validation.files.labels", "from ..data import datasets", True
+    yield order, "aucert.validation.bounds.prime", "def f(): from ..claims import sht", True
+    yield order, "aucert.validation.claims.sauc.toy", "from ... import suite", True
+    yield order, "aucert.validation.report.document", "from ..cli import main", True
+    yield order, "aucert.validation.claims.sauc.toy", "from ...bounds import theorem4", False
+    yield order, "aucert.validation.claims.sauc.toy", "from .common import toy", False
+    yield order, "aucert.validation.cli", "from .commands.validate import run_validate", False
     yield style, "aucert.exact.qp", "import cvxpy", True
     yield style, "aucert.exact.qp", "def f():\n    import cvxpy as cp", False
     yield style, "aucert.exact.newton", "def f():\n    import cvxpy as cp", True

@@ -128,17 +128,17 @@ def check_solver(**options: object) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; never a traceback for bad input."""
     try:
-        from ..exact.errors import InputError
-    except KeyboardInterrupt:
-        _interrupted()
-    try:
         aucert.main(arguments, prog_name="aucert", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.ctx.get_help() if error.ctx else "")
         sys.exit(2)
     except click.ClickException as error:
         _fail(" ".join(error.format_message().split()))
-    except InputError as error:
+    except ValueError as error:
+        from ..exact.errors import InputError  # here: `--help` needs no numpy
+
+        if not isinstance(error, InputError):
+            raise
         _fail(str(error))
     except OSError as error:
         _fail(f"{error.filename or 'file'}: {error.strerror or error}")

@@ -77,7 +77,7 @@ def svg(figure: Figure) -> str:
 
     settings: Any = {"svg.fonttype": "none", "svg.hashsalt": figure.name, "font.size": 10}
     with matplotlib.rc_context(settings):
-        canvas = Canvas(figsize=(7.2, 4.2), layout="constrained")
+        canvas = Canvas(figsize=(7.2, 4.8), layout="constrained")
         FigureCanvasSVG(canvas)
         draw(canvas.subplots(), figure)
         text = io.StringIO()
@@ -115,7 +115,11 @@ def draw(axes: Any, figure: Figure) -> None:
     axes.set_xlabel(figure.x_label)
     axes.set_ylabel(figure.y_label)
     axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
-    axes.legend(fontsize=9, framealpha=0.9)
+    # Below the picture, where it covers no point.
+    columns = 2 if len(figure.series) > 1 else 1
+    axes.legend(
+        fontsize=9, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=columns
+    )
 
 
 def _inline(text: str, figure: Figure) -> str:

@@ -49,12 +49,12 @@ def read_errata(page: str) -> list[Erratum]:
 
 def known_claims() -> Collection[str] | None:
     """The names in the registry of claims; None as long as there is no registry."""
-    if not all(map(find_spec, ("aucert", "aucert.validation", "aucert.validation.claim"))):
+    if not all(map(find_spec, ("aucert", "aucert.validation", "aucert.validation.claims.claim"))):
         return None
     for paper in ("scaling_up", "sauc", "sht", "nonlinear"):
-        if find_spec(f"aucert.validation.{paper}"):
-            importlib.import_module(f"aucert.validation.{paper}")
-    registry = getattr(importlib.import_module("aucert.validation.claim"), "REGISTRY", None)
+        if find_spec(f"aucert.validation.claims.{paper}"):
+            importlib.import_module(f"aucert.validation.claims.{paper}")
+    registry = getattr(importlib.import_module("aucert.validation.claims.claim"), "REGISTRY", None)
     return registry and {getattr(entry, "name", entry) for entry in registry}
 
 

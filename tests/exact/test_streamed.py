@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import naive
+from aucert.exact.auditing import certify
 from aucert.exact.certificate import Certificate, Witness, evaluated
 from aucert.exact.errors import InputError
 from aucert.exact.losses import HINGE
@@ -16,6 +17,7 @@ from aucert.exact.pairs import AllPairs
 from aucert.exact.problem import Problem, Ridge
 from aucert.exact.smoothed_newton import SmoothedNewton
 from aucert.exact.solution import Status
+from aucert.exact.solving import solve
 from aucert.exact.spaces import Rows
 from aucert.exact.streamed import StreamedRows
 
@@ -115,3 +117,27 @@ def test_named_rows_are_returned_centred() -> None:
     space = StreamedRows(X, 64)
     index = np.array([0, 3, 63, 64, 400, 499])
     assert np.array_equal(space.rows(index), X[index] - space.offset)
+
+
+def test_weights_are_audited_over_blocks_as_over_held_rows(tmp_path: Path) -> None:
+    X, positive = some_rows(8_000, 2)
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    w = np.array([0.5, 0.3])
+    streamed = certify(mapped, positive, 1e-2, w=w, tol=1e-7)
+    held = certify(X, positive, 1e-2, w=w, tol=1e-7)
+    assert streamed.primal == pytest.approx(held.primal, rel=1e-7)
+    assert streamed.gap == pytest.approx(held.gap, rel=1e-3)
+    assert streamed.loss_value == pytest.approx(held.loss_value, rel=1e-7)
+    for name in ("n_right", "n_wrong"):
+        seen, true = getattr(streamed, name), getattr(held, name)
+        assert 0.9 * true - 1000 <= seen <= true * (1 + 1e-3)
+    assert streamed.n_pairs == held.n_pairs
+
+
+def test_a_dual_point_of_the_audited_weights_needs_no_solver() -> None:
+    X, positive = some_rows(6_000, 2)
+    solution = solve(StreamedRows(X), positive, 1e-2, tol=1e-6)
+    audit = certify(StreamedRows(X), positive, 1e-2, w=solution.w, refine=False)
+    assert audit.gap is not None and audit.primal is not None
+    assert audit.gap < 1e-3 * audit.primal

@@ -122,7 +122,7 @@ BAD = [
     (["solve", "{table}", "--lam", "1", "--pairs", "drawn:0"], "drawn:B"),
     (["solve", "{table}", "--lam", "1", "--pairs", "near"], "drawn:B"),
     (["solve", "{table}", "--lam", "1", "--loss", "logistic"], "logistic"),
-    (["solve", "{table}", "--lam", "1", "--method", "newton"], "squared hinge"),
+    (["solve", "{table}", "--lam", "1", "--loss", "square", "--method", "lifted"], "square"),
     (["solve", "wdbc", "--lam", "1", "--method", "qp"], "cutting-plane"),
     (["solve", "{nan}", "--lam", "1"], "row 3"),
     (["solve", "{inf}", "--lam", "1"], "row 2"),
@@ -173,7 +173,8 @@ def test_bad_input_gets_one_sentence_and_exit_status_2(capsys, tmp_path, table, 
 
 def test_a_failing_run_leaves_nothing_half_written(capsys, table, tmp_path):
     out = tmp_path / "out"
-    status, _, _ = run(capsys, "solve", table, "--lam", 1, "--out", out, "--method", "newton")
+    arguments = ["solve", table, "--lam", 1, "--out", out, "--loss", "square", "--method", "lifted"]
+    status, _, _ = run(capsys, *arguments)
     assert status == 2
     assert not out.exists()
 
@@ -190,3 +191,11 @@ def test_the_module_runs_and_standard_error_stays_empty_with_json():
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stderr == ""
     assert json.loads(done.stdout)["status"] == "certified"
+
+
+def test_help_loads_neither_numpy_nor_the_solvers(tmp_path: Path) -> None:
+    code = "import sys\nfrom aucert.validation.cli import main\ntry:\n    main(['--help'])\n"
+    code += "except SystemExit:\n    pass\n"
+    code += "print([m for m in ('numpy', 'aucert.exact', 'rich') if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert run.stdout.splitlines()[-1] == "[]", run.stdout + run.stderr

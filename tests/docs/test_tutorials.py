@@ -1,0 +1,112 @@
+"""The tutorials run, are short, and show lines of the library that exist."""
+
+from __future__ import annotations
+
+import ast
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+TUTORIALS = sorted((DOCS / "tutorials").glob("[0-9]*.py"))
+LONG = ("05", "08")
+"""Those that take more than two seconds or so."""
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.name[:2] in LONG else [])
+        for path in TUTORIALS
+    ],
+)
+def test_a_tutorial_runs_as_it_stands(
+    script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import matplotlib.pyplot as plt
+
+    plt.switch_backend("Agg")
+    monkeypatch.chdir(tmp_path)
+    shown: list[int] = []
+    monkeypatch.setattr(plt, "show", lambda: shown.extend(plt.get_fignums()))
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+        assert shown, "a tutorial has pictures"
+    finally:
+        plt.close("all")
+
+
+def test_the_eight_tutorials_are_there_and_short() -> None:
+    assert [path.name[:2] for path in TUTORIALS] == [f"{k:02}" for k in range(1, 10)]
+    for path in TUTORIALS:
+        assert len(path.read_text("utf-8").splitlines()) < 150, path.name
+
+
+def definitions(source: str) -> set[str]:
+    """Names of functions and classes of a module, methods as `Class.method`."""
+    found = set()
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            found |= {f"{node.name}.{f.name}" for f in node.body if isinstance(f, ast.FunctionDef)}
+    return found
+
+
+def shown_lines(text: str) -> list[tuple[str, str]]:
+    """File and name of every piece of the library that a page shows."""
+    blocks = re.split(r"\.\. literalinclude:: ", text)[1:]
+    return [
+        (block.splitlines()[0].strip(), re.search(r":pyobject: (\S+)", block)[1])  # type: ignore
+        for block in blocks
+    ]
+
+
+@pytest.mark.parametrize(
+    "script", [p for p in TUTORIALS if p.name[:2] < "09"], ids=lambda path: path.stem
+)
+def test_a_tutorial_shows_lines_of_the_library(script: Path) -> None:
+    shown = shown_lines(script.read_text("utf-8"))
+    assert shown
+    for file, name in shown:
+        assert name in definitions((DOCS / file.lstrip("/")).read_text("utf-8")), (file, name)
+
+
+def test_every_exercise_has_a_solution() -> None:
+    pages = [(DOCS / name).read_text("utf-8") for name in ("exercises.md", "solutions.md")]
+    asked, solved = (
+        {
+            (section.splitlines()[0][:2], number)
+            for section in re.split(r"^## ", page, flags=re.MULTILINE)[1:]
+            for number in re.findall(r"^(?:\*\*)?(\d)\.", section, flags=re.MULTILINE)
+        }
+        for page in pages
+    )
+    assert asked == solved and len(asked) >= 16
+
+
+def test_relative_links_of_the_pages_lead_somewhere() -> None:
+    made = {"_tutorials", "_api"}
+    for page in [*DOCS.rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
+        if {"_build", *made} & set(page.relative_to(ROOT).parts):
+            continue
+        for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text("utf-8")):
+            if "://" in link or link.split("/")[0] in made:
+                continue
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_every_page_is_in_the_index() -> None:
+    text = (DOCS / "index.md").read_text("utf-8")
+    listed = set(re.findall(r"^([\w/-]+)$", text, flags=re.MULTILINE))
+    assert {page.stem for page in DOCS.glob("*.md")} - listed == {"index"}
+
+
+def test_links_to_tutorials_name_one() -> None:
+    stems = {path.stem for path in TUTORIALS} | {"index"}
+    for page in DOCS.glob("*.md"):
+        for name in re.findall(r"_tutorials/(\w+)", page.read_text("utf-8")):
+            assert name in stems, f"{page.name}: {name}"
