@@ -1,14 +1,15 @@
 """Landmarks: the few points whose kernel functions span the approximation.
 
-Four ways to choose d of them for n rows:
+Five ways to choose d of them for n rows:
 
 * `uniform`: d different rows, every set equally likely. [ScalingUp, Section 3.2]
 * `stratified`: the same within each class, in proportion to its size.
 * `kmeans`: the centres that k-means finds; they are no rows. [Nonlinear, Algorithm 1]
 * `pivoted`: rows drawn one by one in proportion to what the chosen ones do not explain yet, the
   randomly pivoted Cholesky method of Chen, Epperly, Tropp and Webber (2023).
+* `leverage`: rows drawn in proportion to their ridge leverage scores, see `leverage.py`.
 
-Equal rows do no harm: `uniform` and `stratified` may choose both, and the map of `nystrom.py`
+Equal rows do no harm: the ways that draw rows may choose both, and the map of `nystrom.py`
 drops what is redundant; `kmeans` and `pivoted` never do, and return fewer than d landmarks where
 fewer span everything.
 """
@@ -25,11 +26,12 @@ from ..exact.errors import InputError
 from ..exact.kernels import Kernel
 from ..exact.parameters import check_choice, check_count
 from ..exact.spaces import check_matrix
+from .leverage import draw_by_leverage
 
 Matrix = np.ndarray | sp.csr_matrix
 Seed = int | np.random.Generator | None
 
-LANDMARKS = ("uniform", "stratified", "kmeans", "pivoted")
+LANDMARKS = ("uniform", "stratified", "kmeans", "pivoted", "leverage")
 
 EXPLAINED = 1e-13
 """A row of which less than this share is unexplained is left alone: the rest is rounding."""
@@ -229,11 +231,11 @@ def choose_landmarks(
 
     Parameters
     ----------
-    method : {"uniform", "stratified", "kmeans", "pivoted"}
+    method : {"uniform", "stratified", "kmeans", "pivoted", "leverage"}
     X : array or sparse matrix (n, p)
     n_landmarks : int
     kernel : Kernel
-        For "pivoted".
+        For "pivoted" and "leverage".
     y : array (n,), optional
         Labels, for "stratified".
     seed : int, Generator or None
@@ -250,6 +252,10 @@ def choose_landmarks(
         return stratified(X, n_landmarks, y, seed)
     if method == "pivoted":
         return pivoted(X, n_landmarks, kernel, seed)
+    if method == "leverage":
+        matrix = _checked(X, n_landmarks)
+        index = draw_by_leverage(matrix, n_landmarks, kernel, seed)
+        return Landmarks(matrix[index], index)
     return uniform(X, n_landmarks, seed) if method == "uniform" else kmeans(X, n_landmarks, seed)
 
 

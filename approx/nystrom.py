@@ -208,7 +208,7 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         the mean, if its Gaussian is exp(-d^2 / bandwidth).
     n_landmarks : int
         At most this many; all rows where there are no more of them, which is exact.
-    landmarks : {"uniform", "stratified", "kmeans", "pivoted"}
+    landmarks : {"uniform", "stratified", "kmeans", "pivoted", "leverage"}
         How to choose them, see `landmarks.py`; "stratified" needs y in `fit`.
     rcond : float
         In (0, 1), the relative cut-off for eigenvalues, see `nystrom_map`.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .auditing import Audit, certify
+from .audit import Audit
+from .auditing import certify
 from .certificate import Certificate, Witness
 from .errors import CertificateError, InputError, TooLargeError
 from .gram import Gram, StreamedGram
 from .losses import HINGE, SQUARE, SQUARED_HINGE
 from .pairs import AllPairs, PairList
+from .path import Path, PathPoint, regularization_path
 from .problem import Problem, Ridge, linear_problem
 from .scalings import C_from_lam, lam_from_C
 from .solution import Solution, Status, Step
@@ -17,22 +19,35 @@ from .solving import solve
 from .spaces import Rows
 
 if TYPE_CHECKING:
+    from .convex_reference import convex_reference
+    from .convex_square import ConvexSquare
     from .estimators import ROCSVM, SAUCSVM
+    from .path_estimators import ROCSVMCV
+    from .path_selection import CVPath, cross_validated_path
+    from .proof import write_proof, write_proof_of
+    from .saved_models import load_model, save_model
+    from .subset import BestSubset, best_subset
 
 __all__ = [
     "HINGE",
     "ROCSVM",
+    "ROCSVMCV",
     "SAUCSVM",
     "SQUARE",
     "SQUARED_HINGE",
     "AllPairs",
     "Audit",
+    "BestSubset",
+    "CVPath",
     "C_from_lam",
     "Certificate",
     "CertificateError",
+    "ConvexSquare",
     "Gram",
     "InputError",
     "PairList",
+    "Path",
+    "PathPoint",
     "Problem",
     "Ridge",
     "Rows",
@@ -42,14 +57,36 @@ __all__ = [
     "StreamedGram",
     "TooLargeError",
     "Witness",
+    "best_subset",
     "certify",
+    "convex_reference",
+    "cross_validated_path",
     "lam_from_C",
     "linear_problem",
+    "load_model",
+    "regularization_path",
+    "save_model",
     "solve",
+    "write_proof",
+    "write_proof_of",
 ]
 
 # scikit-learn is heavy: import it only when it is asked for.
-_LAZY = {"ROCSVM": ".estimators", "SAUCSVM": ".estimators"}
+_LAZY = {
+    "ROCSVM": ".estimators",
+    "ConvexSquare": ".convex_square",
+    "convex_reference": ".convex_reference",
+    "SAUCSVM": ".estimators",
+    "ROCSVMCV": ".path_estimators",
+    "CVPath": ".path_selection",
+    "cross_validated_path": ".path_selection",
+    "write_proof": ".proof",
+    "write_proof_of": ".proof",
+    "load_model": ".saved_models",
+    "save_model": ".saved_models",
+    "BestSubset": ".subset",
+    "best_subset": ".subset",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -1,0 +1,161 @@
+"""RFAUC, NOAM and NSOLAM: a map of the features and a linear learner, as pipelines.
+
+They are what [Nonlinear, Section 5.2] compares its own methods with. Each function returns an
+ordinary scikit-learn `Pipeline`, its steps named, to be fitted, searched over and saved like any
+other. Every one begins with a `StandardScaler`, as the paper standardises its features.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from ..exact.errors import InputError
+from ..exact.parameters import check_number
+from .newton_estimators import RankSVM
+from .nystrom import Nystrom
+from .oam_estimator import OAM
+from .sparse_estimators import SOLAM
+
+Seed = int | np.random.RandomState | None
+
+
+def rfauc(
+    lam: float = 1e-3,
+    gamma: float | None = None,
+    n_features: int = 100,
+    seed: Seed = None,
+    with_mean: bool = True,
+) -> Pipeline:
+    """Return RFAUC: random Fourier features, then the linear RankSVM. [Nonlinear, Section 5.2]
+
+    z(x) = sqrt(2 / D) cos(V'x + b) with the columns of V drawn from N(0, 2 gamma I): the mean of
+    z(x)'z(x') over the draws is exp(-gamma |x - x'|^2) (Rahimi and Recht, 2008). Unlike Nyström
+    features they do not look at the data, z'z is not below the kernel, and no certificate for the
+    kernel's whole space comes with them; that of the last step, in the space of z, does.
+
+    Parameters
+    ----------
+    lam : float
+        > 0, of `RankSVM`.
+    gamma : float, optional
+        > 0; by default 1 / (number of features), as everywhere here: scikit-learn's "scale" on
+        standardised columns. The paper searches 1, 10, 100 in units that it does not name.
+    n_features : int
+        D, the number of random features; 1600 in the paper.
+    seed : int, RandomState or None
+    with_mean : bool
+        Whether to centre the columns; False for sparse input.
+
+    Raises
+    ------
+    InputError
+        If gamma is not > 0. Other parameters are checked when the pipeline is fitted.
+    """
+    width = "scale" if gamma is None else check_number("gamma", gamma)
+    sampler = RBFSampler(gamma=width, n_components=n_features, random_state=seed)
+    return Pipeline(
+        [
+            ("scale", StandardScaler(with_mean=with_mean)),
+            ("fourier", sampler),
+            ("ranksvm", RankSVM(lam)),
+        ]
+    )
+
+
+def noam(
+    C: float = 0.01,
+    gamma: float | None = None,
+    n_landmarks: int = 100,
+    update: str = "sequential",
+    n_buffer: int = 100,
+    seed: int | None = None,
+    with_mean: bool = True,
+) -> Pipeline:
+    """Return NOAM: k-means Nyström features, then OAM. [Nonlinear, Section 5.2]
+
+    The landmarks need the rows beforehand, so the pipeline as a whole is no online method; for a
+    stream, fit the first two steps on some rows, and give what they make of the others to
+    `OAM.partial_fit`.
+
+    Parameters
+    ----------
+    C : float
+        > 0, of `OAM`.
+    gamma : float, optional
+        > 0, of the Gaussian; 1 / (number of features) by default, see `aucert.approx.bandwidth`.
+    n_landmarks : int
+        1600 in the paper.
+    update : {"sequential", "gradient"}
+        The first is the paper's.
+    n_buffer : int
+        Rows kept of each class; 100 in the paper.
+    seed : int or None
+        Of the landmarks, the order and the buffers.
+    with_mean : bool
+        Whether to centre the columns; False for sparse input.
+
+    Raises
+    ------
+    InputError
+        If the seed is no whole number; for the others when it is fitted.
+    """
+    _check_seed(seed)
+    learner = OAM(C, update=update, n_buffer=n_buffer, random_state=seed)
+    return Pipeline([*_features(gamma, n_landmarks, seed, with_mean), ("oam", learner)])
+
+
+def nsolam(
+    radius: float = 1.0,
+    gamma: float | None = None,
+    n_landmarks: int = 100,
+    step: float | str = "auto",
+    max_passes: int = 15,
+    seed: int | None = None,
+    with_mean: bool = True,
+) -> Pipeline:
+    """Return NSOLAM: k-means Nyström features, then SOLAM. [Nonlinear, Section 5.2]
+
+    It minimises the square loss over all pairs, not the squared hinge as the paper says (E57 in
+    `docs/errata.md`).
+
+    Parameters
+    ----------
+    radius : float
+        > 0, of `SOLAM`; the paper searches 0.1 to 1e5 in powers of ten.
+    gamma : float, optional
+        > 0, of the Gaussian; 1 / (number of features) by default.
+    n_landmarks : int
+        1600 in the paper.
+    step : "auto" or float
+        > 0, the learning rate; the paper searches 1 to 100.
+    max_passes : int
+        15 in the paper.
+    seed : int or None
+        Of the landmarks and the order.
+    with_mean : bool
+        Whether to centre the columns; False for sparse input.
+
+    Raises
+    ------
+    InputError
+        If the seed is no number. Other parameters are checked when the pipeline is fitted.
+    """
+    _check_seed(seed)
+    learner = SOLAM(radius, step=step, max_passes=max_passes, random_state=seed)
+    return Pipeline([*_features(gamma, n_landmarks, seed, with_mean), ("solam", learner)])
+
+
+def _features(
+    gamma: float | None, n_landmarks: int, seed: int | None, with_mean: bool
+) -> list[tuple[str, BaseEstimator]]:
+    chosen = Nystrom(gamma=gamma, n_landmarks=n_landmarks, landmarks="kmeans", random_state=seed)
+    return [("scale", StandardScaler(with_mean=with_mean)), ("nystrom", chosen)]
+
+
+def _check_seed(seed: object) -> None:
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer)):
+        raise InputError(f"seed must be a whole number or None, not {seed!r}")

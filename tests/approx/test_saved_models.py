@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from aucert import exact
+from aucert.approx import (
+    NBAUC,
+    NSAUC,
+    NSVMSGD2,
+    OAM,
+    SHTAUC,
+    IncompleteROCSVM,
+    Nystrom,
+    RankSVM,
+    load_model,
+    noam,
+    nsolam,
+    rfauc,
+    save_model,
+)
+from aucert.approx.sparse_estimators import FSAUC, SOLAM, SPAM
+from aucert.exact import model_codec
+from aucert.exact.errors import InputError
+
+RNG = np.random.default_rng(0)
+Y = np.arange(60) % 3 == 0
+X = RNG.normal(size=(60, 3)) + 0.8 * Y[:, None]
+FRESH = RNG.normal(size=(15, 3))
+
+MODELS = [
+    IncompleteROCSVM(0.1, random_state=0),
+    RankSVM(),
+    NBAUC(n_landmarks=10, random_state=0),
+    NBAUC(kernel="laplacian", landmarks="leverage", n_landmarks=10, random_state=0),
+    NSAUC(0.01, n_landmarks=10, random_state=0),
+    NSVMSGD2(0.01, n_landmarks=10, random_state=0),
+    OAM(random_state=0),
+    SHTAUC(2, random_state=0),
+    rfauc(seed=0),
+    noam(seed=0),
+    nsolam(seed=0),
+    SPAM(random_state=0),
+    SOLAM(random_state=0),
+    FSAUC(random_state=0),
+    make_pipeline(StandardScaler(), Nystrom(n_landmarks=9, random_state=0), exact.ROCSVM()),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda m: type(m).__name__)
+def test_estimators_of_approx_come_back_bit_for_bit(model, tmp_path: Path) -> None:
+    model = clone(model).fit(X, Y)
+    save_model(model, tmp_path / "m.npz")
+    for load in (load_model, exact.load_model):
+        loaded = load(tmp_path / "m.npz")
+        assert repr(loaded) == repr(model)
+        np.testing.assert_array_equal(
+            loaded.decision_function(FRESH), model.decision_function(FRESH)
+        )
+
+
+@pytest.mark.parametrize("model", [MODELS[4], MODELS[6]], ids=["NSAUC", "OAM"])
+def test_a_stream_goes_on_after_it_was_saved(model, tmp_path: Path) -> None:
+    begun = clone(model).partial_fit(X[:30], Y[:30], classes=[False, True])
+    save_model(begun, tmp_path / "m.npz")
+    loaded = load_model(tmp_path / "m.npz")
+    for each in (begun, loaded):
+        each.partial_fit(X[30:], Y[30:])
+    np.testing.assert_array_equal(loaded.coef_, begun.coef_)
+    assert loaded.n_iter_ == begun.n_iter_
+
+
+@pytest.mark.parametrize("model", [SPAM(random_state=0), SOLAM(random_state=0)], ids=repr)
+def test_a_stream_whose_state_holds_the_rows_says_that_it_cannot_go_on(model, tmp_path) -> None:
+    save_model(model.fit(X, Y), tmp_path / "m.npz")
+    with pytest.raises(InputError, match="cannot go on: its run was not saved"):
+        load_model(tmp_path / "m.npz").partial_fit(X, Y)
+    model.partial_fit(X, Y)
+
+
+def test_a_type_that_is_not_imported_is_named(tmp_path: Path, monkeypatch) -> None:
+    save_model(OAM().fit(X, Y), tmp_path / "m.npz")
+    monkeypatch.delitem(model_codec.KNOWN, "Stream")
+    with pytest.raises(InputError, match="holds a Stream, which is not known here: import"):
+        load_model(tmp_path / "m.npz")
+
+
+def test_a_generator_as_random_state_is_refused(tmp_path: Path) -> None:
+    model = OAM(random_state=np.random.RandomState(0)).fit(X, Y)
+    with pytest.raises(InputError, match=r"random_state is a RandomState"):
+        save_model(model, tmp_path / "m.npz")
