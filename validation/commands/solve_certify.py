@@ -21,10 +21,13 @@ from ...exact.kernels import get_kernel
 from ...exact.pairs import AllPairs, PairList
 from ...exact.parameters import check_number
 from ...exact.problem import Ridge
+from ...exact.proof import write_proof
 from ...exact.scalings import convention_loss, convention_name
+from ...exact.solution import Solution
 from ...exact.solving import solve
 from ..files.data_files import read_vector, write_json, write_vector
 from .inputs import Data, open_data, read_pairs
+from .interrupts import stopped_between_steps
 from .progress import solver_progress
 
 SCHEMA_VERSION = 1
@@ -36,14 +39,17 @@ def run_solve(name: str, options: dict[str, Any]) -> None:
     start = time.perf_counter()
     data = open_data(name, options["target"], options["positive"], options["seed"])
     pairs = read_pairs(options["pairs"], data, options["seed"])
-    with solver_progress(quiet=options["as_json"]) as show:
+    with (
+        solver_progress(quiet=options["as_json"]) as show,
+        stopped_between_steps(show) as callback,
+    ):
         solution = solve(
             data.X,
             data.y,
             options["lam"],
             positive=1,
             method=options["method"],
-            callback=show,
+            callback=callback,
             **_shape(options, pairs),
         )
     certificate = solution.certificate
@@ -72,8 +78,20 @@ def run_solve(name: str, options: dict[str, Any]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         name = "weight" if options["kernel"] == "linear" else "coefficient"
         write_vector(folder / "weights.csv", solution.w, name)
+        document["proof"] = _proof(folder / "proof.npz", data, options, solution)
         write_json(folder / "solution.json", document)
     _print(document, options["as_json"])
+
+
+def _proof(path: Path, data: Data, options: dict[str, Any], solution: Solution) -> str | None:
+    """Write the proof file and return its name, or None where there is none for the problem."""
+    plain = options["kernel"] == "linear" and options["structure"] == 0
+    if not plain or options["loss"] != "hinge" or options["pairs"] != "all":
+        return None
+    if not isinstance(data.X, np.ndarray):
+        return None
+    write_proof(path, data.X, data.y, options["lam"], solution, positive=1)
+    return path.name
 
 
 def run_certify(name: str, options: dict[str, Any]) -> None:
