@@ -47,7 +47,7 @@ def hard_threshold(w: np.ndarray, k: int, paper_literal: bool = False) -> np.nda
     Differs from the paper: 1. Its eq. (6) keeps the entries *above* the k-th largest absolute
     value, which are k - 1 or, with ties, fewer: none at all for k = 1. Exactly k are kept here,
     the lower indices among tied ones. 2. Its Algorithm 2 (Floyd and Rivest's selection) cannot
-    run as printed; the selection here is numpy's, also O(d).
+    run as printed, see `floyd_rivest.py`; the selection here is numpy's, also O(d).
 
     Parameters
     ----------

@@ -24,6 +24,7 @@ from ..exact.problem import Problem, split_labels
 from ..exact.row_average import RowAverage
 from ..exact.spaces import Rows
 from .hard_threshold import hard_threshold
+from .refinement import REFINEMENTS, refined
 from .sparse_solution import Epoch, SparseRecorder, SparseSolution, Stop
 
 
@@ -95,7 +96,12 @@ class StochasticHardThresholding:
     seed : int or None
         Of the blocks and of their order.
     max_time : float, optional
-        Seconds for the iterations; bounding the curvature before them is not counted.
+        Seconds for the iterations; bounding the curvature before them, and refining the answer
+        after them, are not counted.
+    refine : {"none", "refit", "swaps"}
+        What is done with the answer: nothing, as in the paper; the optimum on its features; or
+        besides, one feature exchanged for another as long as that lowers the objective, see
+        `refined`. It has no history, and is no proof either.
     """
 
     k: int
@@ -108,6 +114,7 @@ class StochasticHardThresholding:
     mode: str = "right"
     seed: int | None = 0
     max_time: float | None = None
+    refine: str = "none"
 
     def __post_init__(self) -> None:
         check_count("k", self.k)
@@ -126,6 +133,7 @@ class StochasticHardThresholding:
         check_choice("mode", self.mode, ("right", "authors"))
         if self.max_time is not None:
             check_number("max_time", self.max_time)
+        check_choice("refine", self.refine, REFINEMENTS)
 
     @property
     def literal(self) -> bool:
@@ -178,6 +186,9 @@ class StochasticHardThresholding:
             if not recorder.history:
                 raise
             status = Stop.INTERRUPTED
+        kept = self.k - 1 if self.literal else self.k
+        if self.refine != "none" and kept > 0:
+            recorder.improve(lambda w: refined(loss, w, kept, self.refine))
         return recorder.finish(status, step, loss.delta, walk.n_iter)
 
     def blocks(self, loss: RowAverage, rng: np.random.Generator) -> list[RowAverage]:

@@ -3,19 +3,47 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral
+from typing import Protocol
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
-from ..exact.classifier import AUCClassifier
+from ..exact.classifier import AUCClassifier, draw_seed
+from ..exact.errors import InputError
 from ..exact.pairs import AllPairs
 from ..exact.row_average import RowAverage
 from ..exact.spaces import Rows
+from ..exact.subset_bounds import sparse_floor
 from ..exact.threshold import Rule
 from .sht_auc import StochasticHardThresholding
 from .sparse_solution import Epoch, SparseSolution, Stop
+
+PROVED = 1e-9
+"""The gap at which the features are called proved; F(0) = 1 is the scale."""
+
+
+class SparseBound(Protocol):
+    """A lower bound of the objective over all weights with at most k nonzeros."""
+
+    @property
+    def k(self) -> int:
+        """Nonzeros, at most."""
+        ...
+
+    @property
+    def ridge(self) -> float:
+        """The penalty is ridge/2 |w|^2."""
+        ...
+
+    @property
+    def lower(self) -> float:
+        """The bound."""
+        ...
+
+    def gap_of(self, w: np.ndarray) -> float:
+        """Return how far the objective at `w` is above the bound, rounding included."""
+        ...
 
 
 class SHTAUC(AUCClassifier):
@@ -45,6 +73,10 @@ class SHTAUC(AUCClassifier):
         and does hardly more than rank them by the difference of the class means.
     tol : float
         Stationarity at which to stop; 0 for never.
+    refine : {"none", "refit", "swaps"}
+        What is done with the answer: nothing, as in the paper; the optimum on its features; or
+        features exchanged besides, one at a time, as long as that helps. "swaps" mostly ends at
+        the best features, see `refined`.
     threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
         The rule that sets the intercept from the training scores, see `aucert.exact.threshold`.
     max_time : float, optional
@@ -65,6 +97,13 @@ class SHTAUC(AUCClassifier):
         The mean square loss over all pairs.
     stationarity_ : float
         In [0, 2], zero at a fixed point; see `SparseSolution`.
+    lower_bound_ : float
+        No weights with at most k nonzeros have a lower objective. From a relaxation where there
+        are few features, else zero; `judge` takes a better one.
+    gap_ : float
+        objective_ - lower_bound_.
+    proved_ : bool
+        Whether gap_ is at most 1e-9: then no other features are better, beyond that.
     solution_ : SparseSolution
     status_ : Stop
     n_iter_ : int
@@ -78,6 +117,9 @@ class SHTAUC(AUCClassifier):
     support_: np.ndarray
     objective_: float
     stationarity_: float
+    lower_bound_: float
+    gap_: float
+    proved_: bool
     solution_: SparseSolution
     status_: Stop
     n_iter_: int
@@ -92,6 +134,7 @@ class SHTAUC(AUCClassifier):
         max_epochs: int = 500,
         mode: str = "right",
         tol: float = 1e-4,
+        refine: str = "none",
         threshold: str | Rule = "equal-error",
         max_time: float | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -102,6 +145,7 @@ class SHTAUC(AUCClassifier):
         self.max_epochs = max_epochs
         self.mode = mode
         self.tol = tol
+        self.refine = refine
         self.threshold = threshold
         self.max_time = max_time
         self.random_state = random_state
@@ -141,20 +185,59 @@ class SHTAUC(AUCClassifier):
             max_epochs=self.max_epochs,
             tol=self.tol,
             mode=self.mode,
-            seed=self._seed(),
+            seed=draw_seed(self.random_state),
             max_time=self.max_time,
+            refine=self.refine,
         )
         rows, positive, weight = self._check_fit(X, y, sample_weight)
-        self.solution_ = solver.solve(RowAverage.of(Rows(rows), positive, AllPairs(weight)))
+        loss = RowAverage.of(Rows(rows), positive, AllPairs(weight))
+        self.solution_ = solver.solve(loss)
         self.support_ = self.solution_.support
         self.objective_ = self.solution_.objective
         self.stationarity_ = self.solution_.stationarity
         self.status_ = self.solution_.status
         self.n_iter_ = self.solution_.n_iter
         self.history_ = self.solution_.history
+        self._set_bound(sparse_floor(loss, self.k), self.objective_)
         self._set_weights(self.solution_.w, rows, positive, weight)
         self._warn()
         return self
+
+    def judge(self, best: SparseBound) -> SHTAUC:
+        """Set `lower_bound_`, `gap_` and `proved_` by a bound that somebody has computed.
+
+        Parameters
+        ----------
+        best : BestSubset, or another `SparseBound`
+            Of the data of the training, for this k or a larger one, without a penalty: what
+            `aucert.exact.best_subset` returns, stopped early or not. It does not change the model.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If the bound is of another problem.
+        """
+        check_is_fitted(self)
+        if best.ridge != 0 or best.k < self.k:
+            raise InputError(
+                f"the bound is for k = {best.k} and ridge = {best.ridge:g}; "
+                f"this model needs one for k = {self.k} and ridge = 0"
+            )
+        gap = best.gap_of(self.coef_[0])
+        if abs(best.lower + gap - self.objective_) > 1e-6 * (1 + self.objective_):
+            raise InputError("the bound is of other data than the model was trained on")
+        if best.lower > self.lower_bound_:
+            self._set_bound(best.lower, best.lower + gap)
+        return self
+
+    def _set_bound(self, lower: float, objective: float) -> None:
+        self.lower_bound_ = lower
+        self.gap_ = objective - lower
+        self.proved_ = self.gap_ <= PROVED
 
     def _warn(self) -> None:
         awaited = (Stop.STATIONARY,)
@@ -167,8 +250,3 @@ class SHTAUC(AUCClassifier):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-
-    def _seed(self) -> int:
-        if isinstance(self.random_state, Integral):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))

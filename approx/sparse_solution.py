@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Protocol
 
@@ -193,6 +193,20 @@ class SparseRecorder:
         if self.callback is not None:
             self.callback(line)
         return Stop.STATIONARY if residual <= self.tol else None
+
+    def improve(self, better: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Put `better` of the kept point in its place, where its objective is not higher."""
+        assert self._line is not None, "a recorder has looked at the start at least"
+        w = better(self._kept)
+        value = self.objective.value(w)
+        if w is self._kept or not value <= self._line.objective:
+            return
+        gradient = self.objective.gradient(w)
+        residual = stationarity(w, gradient, self.curvature, self.k, self.paper_literal)
+        self._line = replace(
+            self._line, seconds=self.seconds, objective=value, stationarity=residual
+        )
+        self._kept = w
 
     def finish(self, status: Stop, step: float, screen: np.ndarray, n_iter: int) -> SparseSolution:
         """Return the kept point; `screen` (d,) are the numbers that screening ranks by size."""

@@ -118,8 +118,29 @@ class SupportLoss:
         correlation = ridged / np.outer(self._scale, self._scale)
         self._sigma = np.where(np.outer(varies, varies), correlation, 0.0)
         noise = float((np.finfo(float).eps * size / self._scale)[varies].max(initial=0.0))
+        self._informative = varies | (self._delta != 0.0)
         self._null = NULL + noise
         self._slip = 1e-8 + 8 * noise
+
+    @property
+    def scale(self) -> np.ndarray:
+        """What the features are divided by, to have variance one within the classes: (d,)."""
+        return self._scale
+
+    @property
+    def scaled_sigma(self) -> np.ndarray:
+        """Sigma, with the penalty, of the scaled features: (d, d), its diagonal one or zero."""
+        return self._sigma
+
+    @property
+    def scaled_delta(self) -> np.ndarray:
+        """Difference of the class means of the scaled features: (d,)."""
+        return self._delta
+
+    @property
+    def informative(self) -> np.ndarray:
+        """Which features are not the same constant in both classes: bool (d,)."""
+        return self._informative
 
     def value(self, w: np.ndarray) -> float:
         """Return F(w) = w'Sigma w + (1 - w'delta)^2 + lam/2 |w|^2 at `w` (d,)."""

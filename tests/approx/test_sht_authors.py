@@ -10,7 +10,7 @@ import pytest
 from aucert.approx.hard_threshold import hard_threshold
 from aucert.approx.sht_auc import StochasticHardThresholding, sparse_problem
 from aucert.exact.row_average import RowAverage
-from aucert.validation.generators import sparse_mean_shift
+from aucert.validation.data.generators import sparse_mean_shift
 from sparse_signal import draw
 
 

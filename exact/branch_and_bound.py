@@ -1,0 +1,236 @@
+"""Branch and bound for the best k features: leaps and bounds with a relaxation's bounds. [SHT, (3)]
+
+The open nodes wait in a heap, the one of lowest bound first, so that the lowest one is a bound of
+the whole whenever the search stops. A node is opened by `dive`, which goes on below it for a while.
+Nodes whose features are linearly dependent cannot be bounded that way and are split here until
+they are not.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .row_moments import MomentError
+from .subset_bounds import (
+    REGULAR,
+    ceiling,
+    certified_diagonal,
+    objective_ceiling,
+    objective_floor,
+)
+from .subset_dive import CANDIDATE, IN, OUT, dive
+from .support_loss import NULL, SupportLoss, SupportOptimum
+
+WORK = 4e7
+"""Floating-point operations of one dive, about; some hundredths of a second."""
+
+SLOTS, SLOT_BYTES = 64, 1e8
+"""Depth of one dive, and the memory that it may take."""
+
+
+@dataclass(frozen=True)
+class SearchStep:
+    """One line of progress: after n_nodes nodes, n_open of them wait; the optimum is between."""
+
+    n_nodes: int
+    n_open: int
+    upper: float
+    lower: float
+    seconds: float
+
+
+class SubsetSearch:
+    """The state of one search; every method leaves `lower` and `upper` valid.
+
+    Parameters
+    ----------
+    loss : SupportLoss
+    error : MomentError
+        Of the moments in `loss`.
+    k : int
+        Fewer than there are features.
+    start : SupportOptimum
+        A support of k features, the better the sooner it ends.
+    tol : float
+        upper - lower to reach.
+
+    Attributes
+    ----------
+    best : SupportOptimum
+    upper : float
+        Not below F(best.w) on the data.
+    dependent : bool
+        Whether some node's features were dependent: then what varies less than rounding is taken
+        for constant, as `SupportLoss` does, and the lower bound holds under that convention.
+    n_nodes : int
+    """
+
+    def __init__(
+        self, loss: SupportLoss, error: MomentError, k: int, start: SupportOptimum, tol: float
+    ):
+        self.loss, self.error, self.k, self.tol = loss, error, k, tol
+        self.best, self.upper = start, np.inf
+        self.dependent, self.n_nodes = False, 0
+        self._start = time.perf_counter()
+        self._closed, self._between, self._known, self._count = np.inf, np.inf, 0.0, 0
+        self._heap: list[tuple[float, int, int, bytes]] = []
+        self._offer(start)
+        root = np.where(loss.informative, CANDIDATE, OUT).astype(np.uint8)
+        self._push(0.0, root)
+
+    @property
+    def lower(self) -> float:
+        """A lower bound of F over all supports of k features; it never falls."""
+        waiting = self._heap[0][0] if self._heap else np.inf
+        self._known = max(self._known, min(waiting, self._between, self._closed, self.upper))
+        return self._known
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left that could be better by `tol`."""
+        return not self._heap or self.upper - self.lower <= self.tol
+
+    def step(self) -> SearchStep:
+        """Open the node of the lowest bound and what is below it, for a while."""
+        floor, _, _, packed = self._heap[0]
+        state = np.frombuffer(packed, dtype=np.uint8).copy()
+        found, closed, children = self._open(state, floor)
+        self._between = floor  # an interrupt may come between any two of these lines
+        heapq.heappop(self._heap)
+        self._closed = min(self._closed, max(closed, floor))
+        for child_floor, child in children:
+            self._push(max(child_floor, floor), child)
+        self._between = np.inf
+        if found is not None:
+            self._offer(found)
+        seconds = time.perf_counter() - self._start
+        return SearchStep(self.n_nodes, len(self._heap), self.upper, self.lower, seconds)
+
+    def _push(self, floor: float, state: np.ndarray) -> None:
+        self._count += 1
+        depth = int(np.count_nonzero(state == IN)) - int(np.count_nonzero(state))
+        heapq.heappush(self._heap, (floor, -depth, self._count, state.tobytes()))
+
+    def _offer(self, found: SupportOptimum) -> None:
+        upper = objective_ceiling(self.loss, found.w, self.error)
+        if upper < self.upper:
+            self.best, self.upper = found, upper
+
+    def _open(
+        self, state: np.ndarray, floor: float
+    ) -> tuple[SupportOptimum | None, float, list[tuple[float, np.ndarray]]]:
+        """Return a support, the lowest bound of what is done with, and what is left to do."""
+        if floor >= self.upper - self.tol / 2:
+            return None, floor, []
+        members = np.flatnonzero(state)
+        inside = np.flatnonzero(state == IN)
+        if members.size <= self.k or inside.size == self.k:
+            self.n_nodes += 1
+            chosen = members if members.size <= self.k else inside
+            found = self.loss.optimum(chosen)
+            return found, self._leaf_floor(found), []
+        sigma = self.loss.scaled_sigma[np.ix_(members, members)]
+        diagonal = certified_diagonal(sigma)
+        if diagonal is None:
+            self.n_nodes += 1
+            self.dependent = True
+            return self._split(state, members, inside, sigma)
+        whole = np.ones(self.loss.dim)
+        whole[members] = diagonal.entries
+        side = members.size
+        slots = int(np.clip(SLOT_BYTES / (8.0 * side * side), 2, SLOTS))
+        nodes = int(np.clip(WORK / (8.0 * side * side), 1, 5000))
+        data = (self.loss.scaled_sigma, self.loss.scaled_delta, whole)
+        support, closed, states, bounds, count = dive(
+            data, state, diagonal.inverse, self.k, self.best.q, self.tol / 2, nodes, slots
+        )
+        self.n_nodes += int(count)
+        found = self.loss.optimum(support) if support.size else None
+        least = diagonal.least
+        left = [(self._floor(q, least), s) for q, s in zip(bounds, states, strict=True)]
+        return found, self._floor(closed, least), left
+
+    def _floor(self, q: float, least: float) -> float:
+        return float(objective_floor(float(q), self.k, least, self.error))
+
+    def _leaf_floor(self, found: SupportOptimum) -> float:
+        """Return a lower bound of F on a whole support."""
+        S = found.support
+        sigma, delta = self.loss.scaled_sigma[np.ix_(S, S)], self.loss.scaled_delta[S]
+        diagonal = certified_diagonal(sigma) if S.size else None
+        if diagonal is None:
+            self.dependent = self.dependent or S.size > 0
+            return found.value
+        q = ceiling(sigma, delta, diagonal, S.size, np.ones(S.size, dtype=bool))
+        return self._floor(q, diagonal.least)
+
+    def _split(
+        self, state: np.ndarray, members: np.ndarray, inside: np.ndarray, sigma: np.ndarray
+    ) -> tuple[SupportOptimum | None, float, list[tuple[float, np.ndarray]]]:
+        """Branch on the feature that takes most part in a dependence."""
+        values, vectors = np.linalg.eigh(sigma)
+        held = self._held(inside)
+        if held is not None and held < NULL * inside.size:
+            chosen = self.loss.optimum(inside)
+            if np.isfinite(chosen.q):  # one of these features is redundant: see without it
+                return None, np.inf, []
+        floor = self._dependent_floor(values, members)
+        weak = np.square(vectors[:, values < max(10 * REGULAR, 2 * values[0])]).sum(axis=1)
+        free = np.flatnonzero(state[members] == CANDIDATE)
+        at = members[free[int(np.argmax(weak[free]))]]
+        without, within = state.copy(), state.copy()
+        without[at], within[at] = OUT, IN
+        return None, np.inf, [(floor, without), (floor, within)]
+
+    def _held(self, inside: np.ndarray) -> float | None:
+        """Return the least eigenvalue of the features that are in."""
+        if inside.size == 0:
+            return None
+        sigma = self.loss.scaled_sigma[np.ix_(inside, inside)]
+        return float(np.linalg.eigvalsh(sigma)[0])
+
+    def _dependent_floor(self, values: np.ndarray, members: np.ndarray) -> float:
+        """Return F* of dependent features, if no eigenvalue leaves in doubt which they are."""
+        null = values < NULL * members.size
+        doubtful = (values < REGULAR) & ~null
+        if doubtful.any():
+            return 0.0
+        q = self.loss.optimum(members).q
+        return self._floor(q, float(values[~null].min(initial=1.0)) / 2)
+
+
+def run(
+    search: SubsetSearch,
+    max_time: float | None = None,
+    callback: Callable[[SearchStep], object] | None = None,
+) -> str:
+    """Search until it is done, the time is up or the user says so: return which.
+
+    Parameters
+    ----------
+    search : SubsetSearch
+        Holds what was found, however it ends.
+    max_time : float, optional
+        Seconds.
+    callback : function of a `SearchStep`, optional
+
+    Returns
+    -------
+    {"done", "time_limit", "interrupted"}
+    """
+    end = np.inf if max_time is None else time.perf_counter() + max_time
+    try:
+        while not search.done:
+            if time.perf_counter() >= end:
+                return "time_limit"
+            line = search.step()
+            if callback is not None:
+                callback(line)
+    except KeyboardInterrupt:
+        return "interrupted"
+    return "done"
