@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Integral
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from ..exact.certificate import Certificate, Witness, dual_value
-from ..exact.classifier import AUCClassifier, warn_unless_certified
+from ..exact.classifier import AUCClassifier, draw_seed, warn_unless_certified
 from ..exact.losses import LOSSES, get_loss
 from ..exact.pairs import AllPairs
 from ..exact.parameters import check_choice, check_count
@@ -148,13 +146,10 @@ class IncompleteROCSVM(AUCClassifier):
         rows, positive, _ = self._check_fit(X, y)
         full = Problem(Rows(rows), positive, AllPairs(), get_loss(self.loss), Ridge(self.lam))
         self.n_pairs_ = self._count(positive.size)
-        pairs = draw_pairs(positive, self.n_pairs_, self._seed(), self.replace)
-        self.solution_ = solver.solve(replace(full, pairs=pairs))
+        pairs = draw_pairs(positive, self.n_pairs_, draw_seed(self.random_state), self.replace)
+        self._keep_solution(solver.solve(replace(full, pairs=pairs)))
         self.incomplete_certificate_ = self.solution_.certificate
         self.certificate_ = full_certificate(full, self.solution_.w)
-        self.status_ = self.solution_.status
-        self.history_ = self.solution_.history
-        self.n_iter_ = self.solution_.n_iter
         self._set_weights(self.solution_.w, rows, positive)
         warn_unless_certified(self.solution_, self.tol, "the objective over the drawn pairs")
         return self
@@ -172,11 +167,6 @@ class IncompleteROCSVM(AUCClassifier):
         if isinstance(self.n_pairs, str) and self.n_pairs == "n":
             return n
         return check_count("n_pairs (other than 'n')", self.n_pairs)
-
-    def _seed(self) -> int:
-        if isinstance(self.random_state, Integral):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
 
 
 def full_certificate(problem: Problem, w: np.ndarray) -> Certificate:

@@ -40,11 +40,7 @@ class NewtonClassifier(AUCClassifier):
     ) -> np.ndarray:
         """Solve the problem over the rows of features, keep the solution, and return w."""
         problem = _problem(features, positive, self.lam, weight)
-        self.solution_ = self._solver().solve(problem)
-        self.certificate_ = self.solution_.certificate
-        self.status_ = self.solution_.status
-        self.history_ = self.solution_.history
-        self.n_iter_ = self.solution_.n_iter
+        self._keep_solution(self._solver().solve(problem))
         return self.solution_.w
 
 

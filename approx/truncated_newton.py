@@ -17,32 +17,36 @@ Differs from the paper:
    here a length is searched at which F is lower and nearly flat along the step.
 3. The printed shapes do not conform (E51).
 4. It stops at a gap, not at a criterion left open: at the slope's own dual point the gap is
-   |g|^2 / (2 lam), exactly.
+   |g|^2 / (2 lam), exactly. It also stops where only rounding is left.
+5. Conjugate gradients are preconditioned by the H of some sampled pairs, and many rows are first
+   solved on a few of them. Neither changes what is solved: gradient and H are those of all pairs.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
-import scipy.sparse.linalg
 
-from ..exact.certificate import Witness
-from ..exact.curvature import Curvature, curvature
 from ..exact.errors import InputError
+from ..exact.newton_equation import LARGEST_DIM, Preconditioner, direction
+from ..exact.newton_points import Line, Point, smaller, time_left
 from ..exact.parameters import check_count, check_number
-from ..exact.problem import Problem
+from ..exact.problem import Problem, Ridge
 from ..exact.solution import Callback, Recorder, Solution, Status
 from ..exact.spaces import Rows
 
-TRIALS = 40
-"""Lengths to try in one line search, at most; two or three are usual."""
-
-SLACK = 1e-13
-"""Share of F by which a step may raise it: rounding, which its value cannot tell from progress."""
-
 PATIENCE = 10
-"""Steps in a row that lower neither F nor the gradient: then only rounding is left."""
+"""Steps in a row that clearly lower neither F nor the gradient: then only rounding is left."""
+
+FURTHER = 1e-5
+"""Share of the tolerance to reach. Weights are known to the root of the gap only, and where steps
+converge so fast the digits that are missing then cost one step more, at most."""
+
+MANY_PRODUCTS = 15
+"""Products with H in one step after which a new preconditioner is drawn."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ class TruncatedNewton:
         Points to look at, at most, the start included.
     forcing : float
         In (0, 1): a step's equation is solved to |H s + g| <= min(forcing, sqrt(|g| / |g_0|)) |g|,
-        g_0 being the gradient at the start. This makes the convergence superlinear.
+        g_0 being the gradient at w = 0. This makes the convergence superlinear.
     max_cg : int
         Products with H for one step, at most.
     line_search : bool
@@ -68,6 +72,11 @@ class TruncatedNewton:
         optimum for C / 2, that is 2 lam. It stops by its own gradient; the certificate tells.
     max_time : float, optional
         Seconds.
+    gradient_tol : float
+        Norm of the gradient to reach as well, >= 0; 0 for none. Gaps below about 1e-13 of F cannot
+        be seen in F, but gradients still can.
+    drawn : int
+        Pairs a coordinate from which the preconditioner is made, >= 0; 0 for none.
     """
 
     tol: float = 1e-9
@@ -77,19 +86,23 @@ class TruncatedNewton:
     line_search: bool = True
     paper_literal: bool = False
     max_time: float | None = None
+    gradient_tol: float = 0.0
+    drawn: int = 20
 
     def __post_init__(self) -> None:
         check_number("tol", self.tol)
         check_count("max_iter", self.max_iter)
         check_number("forcing", self.forcing, 0.0, 1.0)
         check_count("max_cg", self.max_cg)
+        check_number("gradient_tol", self.gradient_tol, closed="low")
+        check_count("drawn", self.drawn, 0)
         if self.max_time is not None:
             check_number("max_time", self.max_time)
 
     def solve(
         self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None
     ) -> Solution:
-        """Return the solution, started from `w0` (zero by default).
+        """Return the solution, started from `w0`; by default zero, or a sample's solution.
 
         Parameters
         ----------
@@ -97,7 +110,7 @@ class TruncatedNewton:
             Squared hinge, over `Rows`; all pairs or a list.
         w0 : array (dim,), optional
         callback : callable, optional
-            Called with each `Step`.
+            Called with each `Step`. Its gap is that of the slopes' own dual point, best so far.
 
         Raises
         ------
@@ -109,120 +122,106 @@ class TruncatedNewton:
         if not isinstance(problem.space, Rows):
             raise InputError("truncated Newton needs rows: take Nyström features of the kernel")
         recorder = Recorder(self.max_time, callback, "truncated-newton")
-        w = np.zeros(problem.space.dim) if w0 is None else problem.check_weights(w0)
+        start = None if w0 is None else problem.check_weights(w0)
         try:
-            reason = self._run(problem, recorder, w)
+            if self._full_steps:
+                reason = self._printed(problem, recorder, start)
+            else:
+                reason = self._run(problem, recorder, self._start(problem, recorder, start))
         except KeyboardInterrupt:
             reason = Status.INTERRUPTED
         return recorder.finish(problem, self.tol, reason)
 
+    def path(self, problem: Problem, lams: Sequence[float]) -> Iterator[Solution]:
+        """Yield the solutions at falling lam, each started from the one before.
+
+        Parameters
+        ----------
+        problem : Problem
+            Its own lam is not used.
+        lams : sequence of float
+            > 0; taken from the largest to the smallest.
+        """
+        w = None
+        for lam in sorted((float(lam) for lam in lams), reverse=True):
+            solution = self.solve(replace(problem, penalty=Ridge(lam)), w)
+            w = solution.w
+            yield solution
+
+    @property
+    def _full_steps(self) -> bool:
+        return self.paper_literal or not self.line_search
+
+    def _start(self, problem: Problem, recorder: Recorder, w: np.ndarray | None) -> np.ndarray:
+        """Return `w`, or zero, or for many rows the solution of a sample of them."""
+        sample = smaller(problem, self.tol) if w is None else None
+        if sample is None:
+            return np.zeros(problem.space.dim) if w is None else w
+        silent = Recorder(time_left(recorder))
+        inner = replace(self, tol=sample[1], gradient_tol=0.0)
+        inner._run(sample[0], silent, inner._start(sample[0], silent, None))
+        assert silent.best_w is not None
+        return silent.best_w
+
     def _run(self, problem: Problem, recorder: Recorder, w: np.ndarray) -> Status:
-        full_steps = self.paper_literal or not self.line_search
-        first, least, since, before = 0.0, np.inf, 0, np.inf
-        for n_iter in range(1, self.max_iter + 1):
-            if full_steps:
-                recorder.best_primal = np.inf  # the last point counts, not the best
-            scores, gradient = self._look(problem, recorder, w)
-            size = float(np.linalg.norm(gradient))
-            first = first or size
-            primal = recorder.best_primal
-            since = 0 if size < least or primal < before * (1 - SLACK) else since + 1
-            least, before = min(size, least), primal
-            if size == 0.0 or self._near(recorder, size, problem.lam):
+        now, rng = Point.at(problem, w), np.random.default_rng(0)
+        first, least, idle, rough = steepness(problem), np.inf, 0, None
+        renew = 0 < self.drawn and problem.space.dim <= LARGEST_DIM
+        while True:
+            now.note(recorder)
+            if self._near(now, FURTHER) or now.size <= now.noise or idle >= PATIENCE:
                 return Status.STALLED  # until the certificate says better
-            if n_iter == self.max_iter:
-                break
+            if len(recorder.history) == self.max_iter:
+                return Status.ITERATION_LIMIT
             if recorder.out_of_time:
                 return Status.TIME_LIMIT
-            laplacian = curvature(problem, scores)
-            rtol = min(self.forcing, float(np.sqrt(size / first)))
-            step = self._direction(problem, laplacian, gradient, rtol)
-            length = 1.0 if full_steps else step_length(problem, w, step, scores, gradient)
-            moved = w + length * step
-            if np.array_equal(moved, w) or (since >= PATIENCE and not full_steps):
+            if renew:
+                rough = Preconditioner(now, self.drawn, rng)
+            step, products = direction(now, self._rtol(now.size, first), self.max_cg, rough)
+            renew = rough is not None and products > MANY_PRODUCTS
+            found, least = Line(now, step).search(), min(least, now.size)
+            if found is None:
                 return Status.STALLED
-            w = moved
+            idle = 0 if found.clearly_beats(now, least) else idle + 1
+            now = found
+
+    def _printed(self, problem: Problem, recorder: Recorder, w: np.ndarray | None) -> Status:
+        """Take full steps, whatever they do to F; the last point counts."""
+        w, first = np.zeros(problem.space.dim) if w is None else w, steepness(problem)
+        for n_iter in range(1, self.max_iter + 1):
+            now = Point.at(problem, w)
+            recorder.best_primal = np.inf
+            now.note(recorder)
+            if self.paper_literal:
+                now = _PrintedPoint(problem, w, now.scores, now.curved)
+            if self._near(now, 0.1) or now.size == 0.0:
+                return Status.STALLED
+            if n_iter < self.max_iter and recorder.out_of_time:
+                return Status.TIME_LIMIT
+            w = w + direction(now, self._rtol(now.size, first), self.max_cg)[0]
         return Status.ITERATION_LIMIT
 
-    def _look(
-        self, problem: Problem, recorder: Recorder, w: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores and the gradient (or what is printed for it), and write history."""
-        space, lam = problem.space, problem.lam
-        scores = space.scores(w)
-        sums = problem.sums(scores)
-        pull = space.pull(sums.c)
-        gradient = lam * w - pull
-        primal = sums.value + lam / 2 * space.norm2(w)
-        gap = float(gradient @ gradient) / (2 * lam)
-        recorder.offer(w, primal, lambda: Witness.from_scores(problem, scores), primal - gap)
-        recorder.step()
-        return scores, lam * w - pull / 2 if self.paper_literal else gradient
+    def _near(self, now: Point, share: float) -> bool:
+        """Whether to stop: inside the tolerance by so much, for the certificate measures again."""
+        reached = self.gradient_tol == 0 or now.size <= self.gradient_tol
+        small = now.gap <= share * self.tol * now.primal
+        return reached and (small or (now.primal <= 1e-6 and now.gap <= share * self.tol / 10))
 
-    def _near(self, recorder: Recorder, size: float, lam: float) -> bool:
-        """Whether to stop: a little inside the tolerance, for the certificate measures again."""
-        if self.paper_literal:
-            return size**2 / (2 * lam) <= 0.1 * self.tol * recorder.best_primal
-        return recorder.near(0.1 * self.tol)
-
-    def _direction(
-        self, problem: Problem, laplacian: Curvature, gradient: np.ndarray, rtol: float
-    ) -> np.ndarray:
-        """Return s with |H s + g| <= rtol |g|, or the best that `max_cg` products find."""
-        space, lam = problem.space, problem.lam
-
-        def times(v: np.ndarray) -> np.ndarray:
-            v = np.ravel(v)
-            return lam * v + 2 * space.pull(laplacian.times(space.scores(v)))
-
-        operator = scipy.sparse.linalg.LinearOperator((space.dim, space.dim), matvec=times)
-        # The first product alone is the steepest descent step: every answer descends.
-        step, _ = scipy.sparse.linalg.cg(operator, -gradient, rtol=rtol, maxiter=self.max_cg)
-        return step
+    def _rtol(self, size: float, first: float) -> float:
+        return min(self.forcing, float(np.sqrt(size / first)) if first > 0 else self.forcing)
 
 
-def step_length(
-    problem: Problem, w: np.ndarray, step: np.ndarray, scores: np.ndarray, gradient: np.ndarray
-) -> float:
-    """Return a length t where F is lower and its slope at most a tenth of that at t = 0.
+class _PrintedPoint(Point):
+    """A point whose gradient has C where it should have 2 C."""
 
-    The slope is increasing and piecewise linear in t. Its root is searched by Newton's method in
-    one variable, between the best bounds so far, from t = 1 on. Near the optimum all values of F
-    are equal to rounding, while slopes still have digits: there F may rise by `SLACK`. A small
-    slope alone would not do: far beyond the root of a long step it can be small too.
+    @cached_property
+    def gradient(self) -> np.ndarray:
+        """lam w - pull(c) / 2."""
+        return self.problem.lam * self.w - self.problem.space.pull(self.curved.c) / 2
 
-    Parameters
-    ----------
-    problem : Problem
-        Squared hinge.
-    w, step : arrays (dim,)
-    scores : array (n,)
-        Those of `w`.
-    gradient : array (dim,)
-        That at `w`.
-    """
-    lam, space = problem.lam, problem.space
-    shift = space.scores(step)
-    along, squared = space.inner(w, step), space.norm2(step)
 
-    def look(t: float) -> tuple[float, float]:
-        """Return F less lam/2 |w|^2, and its slope."""
-        sums = problem.sums(scores + t * shift)
-        value = sums.value + lam * (t * along + t**2 / 2 * squared)
-        return value, lam * (along + t * squared) - float(sums.c @ shift)
-
-    start, before = float(gradient @ step), look(0.0)[0]
-    if start >= 0:
-        return 0.0  # no descent left: rounding
-    allowed = before + SLACK * (before + lam / 2 * space.norm2(w))
-    low, high, t = 0.0, np.inf, 1.0
-    for _ in range(TRIALS):
-        value, slope = look(t)
-        if abs(slope) <= 0.1 * abs(start) and value <= allowed:
-            return t
-        low, high = (t, high) if slope < 0 else (low, t)
-        laplacian = curvature(problem, scores + t * shift)
-        bend = lam * squared + 2 * float(shift @ laplacian.times(shift))
-        margin = 0.1 * (high - low) if high < np.inf else 0.0
-        t = float(np.clip(t - slope / bend, low + margin, min(high - margin, 10 * t)))
-    return low if low > 0 else t
+def steepness(problem: Problem) -> float:
+    """Return the norm of the gradient at w = 0: twice that of the mean difference of the pairs."""
+    mass = problem.pairs.row_mass(problem.positive)
+    signed = np.where(problem.positive, mass, -mass)
+    return 2 * float(np.linalg.norm(problem.space.pull(signed)))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -123,6 +125,14 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         self.coef_ = np.array(w, dtype=float).reshape(1, -1)
         self._cut(X, positive, weight, self.threshold)
 
+    def _keep_solution(self, solution: Solution) -> None:
+        """Keep a certified solution and its parts as attributes."""
+        self.solution_ = solution
+        self.certificate_ = solution.certificate
+        self.status_ = solution.status
+        self.history_ = solution.history
+        self.n_iter_ = solution.n_iter
+
     def _cut(
         self, X: Matrix, positive: np.ndarray, weight: np.ndarray | None, rule: object
     ) -> None:
@@ -133,6 +143,13 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         return tags
+
+
+def draw_seed(random_state: Any) -> int:
+    """Return a whole number as it is, and otherwise draw one from the `RandomState`."""
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def check_row_weights(weight: object, n: int) -> np.ndarray | None:

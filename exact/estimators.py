@@ -139,11 +139,7 @@ class ROCSVM(AUCClassifier):
         rows, positive, weight = self._check_fit(X, y, sample_weight)
         task = self._formulate(rows, positive, self._pairs(rows, positive, weight))
         solver = choose_solver(task.work, self.method, self.tol, self.max_time)
-        self.solution_ = task.judge(solver.solve(task.work), self.tol)
-        self.certificate_ = self.solution_.certificate
-        self.status_ = self.solution_.status
-        self.history_ = self.solution_.history
-        self.n_iter_ = self.solution_.n_iter
+        self._keep_solution(task.judge(solver.solve(task.work), self.tol))
         self._keep(task, rows)
         self._cut(rows, positive, weight, self.threshold)
         warn_unless_certified(self.solution_, self.tol)

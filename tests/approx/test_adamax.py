@@ -109,7 +109,10 @@ def test_the_hinge_step_is_equation_8_pair_by_pair() -> None:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("solver", [Adamax(step=0.05), GradientDescent(step=0.1)])
+@pytest.mark.parametrize(
+    "solver",
+    [Adamax(step=0.05), pytest.param(GradientDescent(step=0.1), marks=pytest.mark.slow)],
+)
 def test_both_reach_a_certified_optimum(loss: str, solver) -> None:
     solver = replace(solver, decay=0.5, tol=1e-4, max_iter=20_000)
     for problem in (overlapping(loss=loss), incomplete(overlapping(loss=loss))):

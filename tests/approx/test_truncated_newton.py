@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -7,14 +8,14 @@ import pytest
 import scipy.sparse as sp
 
 import naive
-from aucert.approx import truncated_newton
-from aucert.approx.truncated_newton import TruncatedNewton, step_length
+from aucert.approx.truncated_newton import TruncatedNewton, steepness
 from aucert.exact.certificate import Witness, evaluated
-from aucert.exact.curvature import curvature
 from aucert.exact.errors import InputError
 from aucert.exact.gram import Gram
 from aucert.exact.losses import HINGE, SQUARED_HINGE
 from aucert.exact.newton import Newton
+from aucert.exact.newton_equation import Preconditioner, direction
+from aucert.exact.newton_points import Point
 from aucert.exact.pairs import AllPairs, PairList
 from aucert.exact.problem import Problem, Ridge, linear_problem
 from aucert.exact.solution import Status, Step
@@ -95,43 +96,103 @@ def test_a_step_solves_the_newton_equation_as_exactly_as_asked(seed: int, rtol: 
     problem = squared_hinge(random_case(seed))
     w = np.random.default_rng(seed).normal(size=problem.space.dim)
     gradient, hessian = naive_gradient(problem, w), naive_hessian(problem, w)
-    laplacian = curvature(problem, problem.space.scores(w))
-    step = TruncatedNewton()._direction(problem, laplacian, gradient, rtol)
+    step, products = direction(Point.at(problem, w), rtol, 1000)
     size = np.linalg.norm(gradient)
     assert np.linalg.norm(hessian @ step + gradient) <= rtol * size * (1 + 1e-6)
-    assert gradient @ step < 0
+    assert gradient @ step < 0 and products >= 1
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_the_line_search_lowers_the_objective_and_flattens_its_slope_to_a_tenth(seed: int) -> None:
+@pytest.mark.parametrize("seed", range(5))
+def test_every_step_of_the_history_has_the_gap_of_its_own_dual_point(seed: int) -> None:
     problem = squared_hinge(random_case(seed))
-    rng = np.random.default_rng(seed)
-    w = rng.normal(size=problem.space.dim)
-    gradient = naive_gradient(problem, w)
-    for step in (
-        -gradient * 10.0 ** rng.uniform(-3, 3),
-        -np.linalg.solve(naive_hessian(problem, w), gradient),
-    ):
-        length = step_length(problem, w, step, problem.space.scores(w), gradient)
-        slope = naive_gradient(problem, w + length * step) @ step
-        assert length > 0 and abs(slope) <= 0.1000001 * abs(gradient @ step)
-        assert problem.objective(w + length * step) < problem.objective(w)
+    steps: list[Step] = []
+    TruncatedNewton(tol=1e-6).solve(problem, callback=steps.append)
+    assert len(steps) > 1
+    for k in range(1, len(steps) + 1):
+        stopped = TruncatedNewton(tol=1e-6, max_iter=k).solve(problem)
+        certificate = stopped.certificate
+        slack = certificate.rounding + 1e-12 * certificate.primal
+        # The certificate takes 0 for a dual value below it.
+        known = min(steps[k - 1].gap, steps[k - 1].primal)
+        assert certificate.gap == pytest.approx(known, rel=1e-6, abs=slack)
 
 
-def test_the_line_search_is_exact_where_the_active_pairs_stay() -> None:
-    # F = 1/2 w^2 + (1 - w / 10)^2 for w < 10, so w = 0.2 / 1.02 is the optimum: from half of it
-    # the slope has halved, and the next trial is the root.
-    problem = linear_problem([[0.0], [0.1]], [0, 1], 1.0, "squared_hinge")
-    w, step = np.zeros(1), np.array([0.1 / 1.02])
-    length = step_length(problem, w, step, np.zeros(2), naive_gradient(problem, w))
-    assert length == pytest.approx(2.0, rel=1e-12)
+def test_the_steepness_is_the_gradient_at_zero() -> None:
+    for seed in (0, 2, 7):
+        problem = squared_hinge(random_case(seed))
+        expected = np.linalg.norm(naive_gradient(problem, np.zeros(problem.space.dim)))
+        assert steepness(problem) == pytest.approx(expected, rel=1e-10)
 
 
-def test_a_step_that_does_not_descend_has_length_zero() -> None:
-    problem = squared_hinge(random_case(4))
-    w = np.zeros(problem.space.dim)
-    gradient = naive_gradient(problem, w)
-    assert step_length(problem, w, gradient, np.zeros(problem.n), gradient) == 0.0
+@pytest.mark.parametrize("seed", range(20))
+def test_no_accepted_step_raises_the_objective(seed: int) -> None:
+    case = random_case(seed)
+    problem = squared_hinge(replace(case, X=10.0 ** (seed % 5 - 2) * case.X))
+    values: list[float] = []
+    for k in range(1, 12):
+        solution = TruncatedNewton(tol=1e-12, max_iter=k).solve(problem)
+        values.append(problem.objective(solution.w))
+    assert all(b <= a * (1 + 2e-13) for a, b in itertools.pairwise(values))
+
+
+# Many rows: a sample first, sampled pairs for a preconditioner.
+
+
+def many_rows(n: int = 60_000, d: int = 4, lam: float = 1e-4) -> Problem:
+    rng = np.random.default_rng(0)
+    y = rng.uniform(size=n) < 0.3
+    X = rng.normal(size=(n, d)) * np.geomspace(1, 0.01, d)
+    return linear_problem(X + 0.3 * y[:, None], y, lam, SQUARED_HINGE)
+
+
+def test_a_sample_of_many_rows_spares_steps_and_changes_no_answer() -> None:
+    problem = many_rows()
+    warm = TruncatedNewton(tol=1e-12, gradient_tol=1e-10).solve(problem)
+    cold = TruncatedNewton(tol=1e-12, gradient_tol=1e-10).solve(problem, np.zeros(4))
+    assert warm.n_iter < cold.n_iter
+    assert warm.history[0].gap < 1e-2 * cold.history[0].gap
+    np.testing.assert_allclose(warm.w, cold.w, atol=1e-10 / problem.lam)
+
+
+def test_the_gradient_is_brought_down_to_what_is_asked() -> None:
+    problem = many_rows()
+    assert isinstance(problem.space, Rows)
+    for asked in (1e-7, 1e-10, 1e-13):
+        w = TruncatedNewton(tol=0.5, gradient_tol=asked).solve(problem).w
+        sums = problem.sums(problem.space.scores(w).astype(np.longdouble))
+        gradient = problem.lam * w - problem.space.pull(sums.c)
+        assert np.linalg.norm(gradient) <= 1.01 * asked
+
+
+def test_a_preconditioner_spares_products() -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(6000, 60)) * np.geomspace(1, 1e-3, 60), rng.uniform(size=6000) < 0.3
+    problem = linear_problem(X, y, 1e-8, SQUARED_HINGE)
+    point = Point.at(problem, rng.normal(size=60))
+    plain, alone = direction(point, 1e-8, 2000)
+    rough, helped = direction(
+        point, 1e-8, 2000, Preconditioner(point, 20, np.random.default_rng(0))
+    )
+    assert helped < 25 < alone
+    for step in (plain, rough):
+        left = 2 * problem.space.pull(point.curved.times(problem.space.scores(step)))
+        left += problem.lam * step + point.gradient
+        assert np.linalg.norm(left) <= 1.01e-8 * point.size
+
+
+def test_a_path_starts_each_solution_from_the_one_before() -> None:
+    case = random_case(0)
+    problem, lams = squared_hinge(case), np.geomspace(1e-4, 1.0, 9)
+    warm = list(TruncatedNewton(tol=1e-9).path(problem, lams.tolist()))
+    cold = [
+        TruncatedNewton(tol=1e-9).solve(replace(problem, penalty=Ridge(lam)))
+        for lam in sorted(lams.tolist(), reverse=True)
+    ]
+    assert all(solution.status == Status.CERTIFIED for solution in warm)
+    assert sum(s.n_iter for s in warm) < 0.8 * sum(s.n_iter for s in cold)
+    for one, other in zip(warm, cold, strict=True):
+        radius = one.certificate.radius + other.certificate.radius
+        assert np.linalg.norm(one.w - other.w) <= radius
 
 
 # The solver's manners.
@@ -199,13 +260,6 @@ def test_features_out_of_scale_end_it_too(seed: int) -> None:
     assert solution.certificate.gap <= 1e-11 * solution.certificate.primal
 
 
-def test_it_goes_on_while_the_objective_falls_though_the_gradient_does_not(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(truncated_newton, "PATIENCE", 3)
-    assert TruncatedNewton().solve(squared_hinge(random_case(78))).status == Status.CERTIFIED
-
-
 def test_the_limits_of_iterations_and_time_are_kept_and_said() -> None:
     problem = squared_hinge(random_case(4))
     short = TruncatedNewton(tol=1e-12, max_iter=2).solve(problem)
@@ -247,6 +301,8 @@ def test_other_losses_and_spaces_are_refused() -> None:
         {"forcing": 0.0},
         {"max_cg": 0},
         {"max_time": -1.0},
+        {"gradient_tol": -1.0},
+        {"drawn": -1},
     ],
 )
 def test_parameters_out_of_range_are_refused_at_once(bad: dict) -> None:
