@@ -32,6 +32,9 @@ from .witness import LONG_ROWS, Witness
 THINNING = 20
 """A problem is first solved on one row in so many."""
 
+LARGEST_DIM = 10_000
+"""Coordinates above which no Hessian is formed (800 MB)."""
+
 GRID_ROWS = 6.0
 """Bins are used where the grid has at most so many bins a row; sorted sums elsewhere."""
 
@@ -74,6 +77,11 @@ class SmoothedNewton:
             raise InputError(f"the smoothed Newton method solves the hinge, not {problem.loss}")
         if not isinstance(problem.space, Rows | StreamedRows):
             raise InputError("Newton needs rows: factor the kernel first")
+        if problem.space.dim > LARGEST_DIM:
+            raise InputError(
+                f"Newton would form a matrix of {problem.space.dim} x {problem.space.dim}: "
+                "use cutting planes"
+            )
         recorder = Recorder(self.max_time, callback, "newton")
         start = None if w0 is None else problem.check_weights(w0)
         try:

@@ -21,6 +21,9 @@ from .squared_loss import SquaredLossSolver
 MANY_COORDINATES = 100
 """Coordinates from which cutting planes can be the faster method,"""
 
+LARGEST_HESSIAN = 3000
+"""Coordinates above which `auto` forms no Hessian."""
+
 STRONG_PENALTY = 0.03
 """if lam is at least so much of the rows' mean squared norm."""
 
@@ -48,6 +51,7 @@ def solve(
     kernel: str = "linear",
     gamma: float | None = None,
     structure: float = 0.0,
+    structure_source: str = "full",
     loss: str = "hinge",
     pairs: AllPairs | PairList | None = None,
     positive: object = None,
@@ -76,6 +80,8 @@ def solve(
         > 0, of the Gaussian exp(-gamma |x - z|^2) or the Laplacian; 1 / d by default.
     structure : float
         >= 0: the weight of SAUC-SVM's structure relative to |f|^2.
+    structure_source : {"full", "sampled"}
+        Whether the structure is that of all data or of the listed pairs.
     loss : {"hinge", "squared_hinge", "square"}
     pairs : AllPairs or PairList, optional
         All pairs by default.
@@ -85,7 +91,8 @@ def solve(
         >= 0; a weight means repetition. Only with all pairs.
     method : {"auto", "qp", "lifted", "cutting-plane", "newton"}
         "auto" takes the closed form for the square loss and Newton for the other two, but
-        cutting planes for the hinge where many coordinates meet a strong penalty.
+        cutting planes for the hinge where there are many coordinates for the rows, or many and
+        a strong penalty.
     tol : float
         Relative gap to reach, > 0.
     max_time : float, optional
@@ -113,7 +120,7 @@ def solve(
         large = streamed_problem(X, y, lam, kernel, structure, loss, pairs, positive)
         if large is not None:
             return choose_solver(large, method, tol, max_time).solve(large, callback=callback)
-    task = formulate(X, y, lam, loss, pairs, positive, kernel, gamma, structure)
+    task = formulate(X, y, lam, loss, pairs, positive, kernel, gamma, structure, structure_source)
     solver = choose_solver(task.work, method, tol, max_time)
     return task.judge(solver.solve(task.work, callback=callback), tol)
 
@@ -155,14 +162,16 @@ def check_tolerance(tol: float, max_time: float | None) -> None:
 
 
 def few_cuts_suffice(problem: Problem) -> bool:
-    """Whether cutting planes are likely faster than Newton: many coordinates, strong penalty.
+    """Whether cutting planes are likely faster than Newton: many coordinates for the rows.
 
-    Cuts needed grow as lam falls against the rows' squared size; a Newton step costs dim^3.
-    Measured in `docs/benchmarks.md`.
+    A Newton step costs dim^3, a cut n dim; the cuts needed grow as lam falls against the rows'
+    squared size. Measured in `docs/benchmarks.md`.
     """
     space = problem.space
     if not isinstance(space, Rows) or space.dim < MANY_COORDINATES:
         return False
+    if space.dim > LARGEST_HESSIAN or space.dim**2 > 100 * space.n:
+        return True
     return problem.lam >= STRONG_PENALTY * float(np.mean(space.norms**2))
 
 

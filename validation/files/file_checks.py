@@ -69,6 +69,8 @@ def damage_reported(path: Path, kind: str, *errors: type[Exception]) -> Iterator
         raise
     except errors as error:
         detail = " ".join(str(error).split()).rstrip(".")[:200]
+        if "allow_pickle" in detail:  # numpy's advice would have a stranger's code run
+            detail = "it holds Python objects, which are never read"
         raise InputError(f"{path}: damaged, or no {kind} file ({detail})") from None
 
 

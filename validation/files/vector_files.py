@@ -18,6 +18,8 @@ from .npz_files import read_arrays
 
 _TEXT_ENDINGS = (".csv", ".csv.gz", ".txt")
 _BETWEEN = re.compile(r"[,;\s]+")
+_TITLE = re.compile(r"weight|coef|score|value|decision|margin|pred|prob|\b(w|f|beta|alpha|theta)\b")
+"""What a line of text above numbers has to say, unless it names each of them."""
 
 
 def read_vector(path: str | Path, length: int | None = None, what: str = "weights") -> np.ndarray:
@@ -27,8 +29,8 @@ def read_vector(path: str | Path, length: int | None = None, what: str = "weight
     ----------
     path : str or Path
         `.npy`; `.npz` with a single array; `.csv`, `.csv.gz` or `.txt` with one number a line or
-        all in one row (separated by commas, semicolons, tabs or blanks), and at most one row of
-        names above.
+        all in one row (separated by commas, semicolons, tabs or blanks). Above may stand one name
+        for each number of a row, or a title that says what the numbers are ("weight", "score").
     length : int, optional
         How many there must be.
     what : str
@@ -75,6 +77,7 @@ def _from_array(path: Path, what: str) -> np.ndarray:
         held = next(iter(arrays.values()))
     else:
         with damage_reported(path, "npy", ValueError, EOFError, OSError):
+            _check_beginning(path, what)
             held = np.load(path, allow_pickle=False)
         if not isinstance(held, np.ndarray):
             raise InputError(f"{path}: this is an npz file under another name: call it .npz")
@@ -85,9 +88,21 @@ def _from_array(path: Path, what: str) -> np.ndarray:
     return np.ascontiguousarray(held, dtype=np.float64).ravel()
 
 
+def _check_beginning(path: Path, what: str) -> None:
+    """Refuse what numpy would take for a pickle, and then advise to load it unsafely."""
+    with path.open("rb") as file:
+        start = file.read(6)
+    if start and start != b"\x93NUMPY" and start[:2] != b"PK":
+        raise InputError(
+            f"{path}: damaged, or no npy file; {what} in a text file need a name that ends in "
+            f"{', '.join(_TEXT_ENDINGS)}"
+        )
+
+
 def _from_text(path: Path, what: str) -> np.ndarray:
     values = array("d")
-    rows, wide, named = 0, False, False
+    rows, place, wide = 0, 0, False
+    title: list[str] = []
     with (
         damage_reported(path, "gzip", gzip.BadGzipFile, EOFError, zlib.error),
         damage_reported(path, "UTF-8 text", UnicodeDecodeError),
@@ -97,16 +112,31 @@ def _from_text(path: Path, what: str) -> np.ndarray:
             fields = [f.strip('"') for f in _BETWEEN.split(line.strip().rstrip(",;"))]
             if fields == [""]:
                 continue
-            if not (rows or named) and all(map(_is_name, fields)):
-                named = True
+            if not (rows or title) and all(map(_is_name, fields)):
+                title, place = fields, row
                 continue
+            if title and not rows:
+                _check_title(path, title, place, len(fields), what)
             rows, wide = rows + 1, wide or len(fields) > 1
             if wide and rows > 1:
                 raise InputError(
                     f"{path}: {what} are one number a line or one row; row {row} is neither"
                 )
             values.extend(_number(path, field, row, what) for field in fields)
+    if title and not rows:
+        _check_title(path, title, place, 0, what)
     return np.array(values)
+
+
+def _check_title(path: Path, fields: list[str], row: int, below: int, what: str) -> None:
+    """Refuse text above the numbers that is neither their names nor a title: a typing error."""
+    text = " ".join(fields)
+    if (below > 1 and len(fields) == below) or _TITLE.search(text.lower()):
+        return
+    raise InputError(
+        f"{path}: text {text[:40]!r} in row {row}: {what} must be numbers; a title above them "
+        f"must say what they are, as in '{what.removesuffix('s')}'"
+    )
 
 
 def _is_name(field: str) -> bool:

@@ -131,7 +131,7 @@ def test_a_run_that_is_interrupted_inside_a_solver_stops_the_suite(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Interrupted(exact_answers.CuttingPlane):
-        def _run(self, problem: Problem, recorder: object) -> Status:
+        def run(self, problem: Problem, recorder: object) -> Status:
             raise KeyboardInterrupt
 
     monkeypatch.setattr(exact_answers, "CuttingPlane", Interrupted)

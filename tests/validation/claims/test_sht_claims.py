@@ -11,7 +11,7 @@ from aucert.approx.hard_threshold import hard_threshold
 from aucert.approx.sht_auc import StochasticHardThresholding
 from aucert.exact.row_average import RowAverage
 from aucert.validation import suite
-from aucert.validation.claims import sht
+from aucert.validation.claims.sht import basics as sht
 from aucert.validation.claims.claim import Row
 
 NAMES = [entry.name for entry in suite.claims() if entry.run.__module__ == sht.__name__]

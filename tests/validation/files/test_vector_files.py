@@ -44,6 +44,8 @@ def test_a_written_vector_reads_back_bit_for_bit(tmp_path: Path, w, name: str) -
         "1.5\t-2\t1e-300\r\n",
         '\ufeff"w"\r\n"1.5"\r\n\r\n"-2"\r\n"1e-300"\r\n',
         "the weights\n1.5,\n-2,\n1e-300,\n",
+        "COEF_\n1.5,-2,1e-300\n",
+        "decision_function\n1.5\n-2\n1e-300\n",
     ],
 )
 @pytest.mark.parametrize("name", ["w.csv", "w.txt", "w.csv.gz"])
@@ -85,13 +87,18 @@ def test_a_wrong_length_names_both(tmp_path: Path) -> None:
         ("w\nv\n1\n", "text 'v' in row 2"),
         ("w\n1\n?\n", "missing value in row 3"),
         ("NA\n1\n", "missing value in row 1"),
-        ("1_0\n1\n2_0\n", "text '2_0' in row 3"),
+        ("1_0\n1\n2_0\n", "text '1_0' in row 1"),
+        ("1\n2_0\n", "text '2_0' in row 2"),
         ("1,x,3\n", "text 'x' in row 1"),
         ("1\nnan\n", "number 2 of the weights is nan: all must be finite"),
         ("w\n1\n-inf\n", "number 2 of the weights is -inf"),
         ("1,2\n3,4\n", "one number a line or one row; row 2 is neither"),
         ("1\n2\n3,4\n", "row 3 is neither"),
         ("a,b\n1,2\n3\n", "row 3 is neither"),
+        ("hello\n1\n2\n", "text 'hello' in row 1: weights must be numbers; a title .* 'weight'"),
+        ("hello\n", "text 'hello' in row 1"),
+        ("a,b\n1,2,3\n", "text 'a b' in row 1"),
+        ("hello\n1,2,3\n", "text 'hello' in row 1"),
     ],
 )
 def test_bad_text_is_refused_with_its_row(tmp_path: Path, text: str, words: str) -> None:
@@ -137,14 +144,24 @@ def test_damaged_or_ambiguous_array_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="a single array of weights; it holds a, b"):
         read_vector(tmp_path / "two.npz")
     np.save(tmp_path / "objects.npy", np.array([None, 1], dtype=object))
-    with pytest.raises(InputError, match="Object arrays cannot be loaded"):
+    with pytest.raises(InputError, match="holds Python objects, which are never read"):
         read_vector(tmp_path / "objects.npy")
+    np.savez(tmp_path / "objects.npz", w=np.array([None, 1], dtype=object))
+    with pytest.raises(InputError, match="holds Python objects, which are never read"):
+        read_vector(tmp_path / "objects.npz")
     (tmp_path / "cut.npy").write_bytes((tmp_path / "objects.npy").read_bytes()[:20])
     with pytest.raises(InputError, match=r"cut\.npy: damaged, or no npy file"):
         read_vector(tmp_path / "cut.npy")
     (tmp_path / "renamed.npy").write_bytes((tmp_path / "two.npz").read_bytes())
     with pytest.raises(InputError, match="npz file under another name"):
         read_vector(tmp_path / "renamed.npy")
+
+
+def test_a_text_file_called_npy_gets_no_advice_to_load_it_unsafely(tmp_path: Path) -> None:
+    (tmp_path / "w.npy").write_text("1 2 3\n")
+    with pytest.raises(InputError, match=r"no npy file; weights in a text .*\.txt") as error:
+        read_vector(tmp_path / "w.npy")
+    assert "pickle" not in str(error.value)
 
 
 def test_paths_that_are_no_vector_file_are_refused(tmp_path: Path) -> None:
