@@ -17,6 +17,7 @@ from .scalings import C_from_lam, lam_from_C
 from .solution import Solution, Status, Step
 from .solving import solve
 from .spaces import Rows
+from .streamed import StreamedRows
 
 if TYPE_CHECKING:
     from .convex_reference import convex_reference
@@ -55,6 +56,7 @@ __all__ = [
     "Status",
     "Step",
     "StreamedGram",
+    "StreamedRows",
     "TooLargeError",
     "Witness",
     "best_subset",
