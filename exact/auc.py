@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .pairs import check_scores
+from .parameters import check_scores
 
 
 def auc(scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None) -> float:

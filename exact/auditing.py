@@ -9,8 +9,8 @@ from .audit import Audit, Rival, audit_inside, audit_outside
 from .certificate import Witness, dual_value
 from .errors import InputError
 from .formulation import Formulation, formulate
-from .pairs import AllPairs, PairList, check_scores
-from .parameters import check_number
+from .pairs import AllPairs, PairList
+from .parameters import check_number, check_scores
 from .problem import Problem, split_labels
 from .scalings import convention_loss, convention_name, lam_from_C, objective_scale
 from .solving import check_tolerance, choose_solver, streamed_problem

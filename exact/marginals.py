@@ -14,15 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .rounding import gamma, gamma_sum, running_sum
-
-
-def remaining_sum(values: np.ndarray) -> np.ndarray:
-    """Return sums of the last n, n - 1, ..., 0 values: added up, not subtracted from the whole.
-
-    All terms are >= 0, so each sum keeps its relative accuracy however small it is.
-    """
-    return running_sum(values[::-1])[::-1]
+from .rounding import gamma, gamma_sum, remaining_sum, running_sum
 
 
 def largest_flow(u: np.ndarray, v: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:

@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse as sp
 
+from .errors import InputError
 from .pairs import AllPairs, PairList
 from .problem import Problem
 from .spaces import Rows
@@ -116,12 +118,7 @@ class PairHessian:
         self.secants: list[tuple[np.ndarray, np.ndarray, float]] = []
         H = _differences_gram(space, i, j, share / width)
         H.flat[:: space.dim + 1] += problem.lam
-        while True:
-            try:
-                self.factor = scipy.linalg.cho_factor(H, overwrite_a=False, check_finite=False)
-                return
-            except np.linalg.LinAlgError:
-                H.flat[:: space.dim + 1] += 1e-12 * np.trace(H)
+        self.factor = _factored(H)
 
     def poor(self, before: np.ndarray, after: np.ndarray) -> bool:
         """Whether a full step left more of the gradient, in the norm of H^-1, than it should.
@@ -153,11 +150,38 @@ class PairHessian:
         return q
 
 
+def _factored(H: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Return the Cholesky factor of H, with a ridge where rounding made it indefinite."""
+    ridge = 1e-14 * float(np.abs(np.diag(H)).sum())
+    while np.isfinite(ridge):
+        try:
+            return scipy.linalg.cho_factor(H, check_finite=False)
+        except np.linalg.LinAlgError:
+            H.flat[:: H.shape[0] + 1] += ridge
+            ridge = 100 * ridge or 1.0
+    raise InputError("the features are so large that their curvature overflows: rescale them")
+
+
 def _differences_gram(space: Rows, i: np.ndarray, j: np.ndarray, share: np.ndarray) -> np.ndarray:
     """Return sum_k share_k d_k d_k' for d_k = x_i - x_j."""
+    touched, place = np.unique(np.concatenate([i, j]), return_inverse=True)
+    # Sparse rows are not centred: far from the origin the Laplacian would cancel.
+    if 2 * touched.size <= i.size and not space.is_sparse:
+        return _laplacian_gram(space, touched, place, share)
     D = space.rows(i) - space.rows(j)
     if isinstance(D, np.ndarray):
         D *= np.sqrt(share)[:, None]
         return D.T @ D
     D = D.multiply(np.sqrt(share)[:, None]).tocsr()
     return np.asarray((D.T @ D).todense())
+
+
+def _laplacian_gram(
+    space: Rows, touched: np.ndarray, place: np.ndarray, share: np.ndarray
+) -> np.ndarray:
+    """Return the same as X'L X, L the Laplacian of the pairs' graph: few rows, many pairs."""
+    t, (i, j) = touched.size, np.split(place, 2)
+    adjacency = sp.csr_matrix((share, (i, j)), shape=(t, t))
+    degree = np.bincount(i, share, t) + np.bincount(j, share, t)
+    X = space.rows(touched)
+    return np.asarray(X.T @ (sp.csr_matrix(sp.diags(degree) - adjacency - adjacency.T) @ X))

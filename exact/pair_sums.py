@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .rounding import LONG_UNIT, UNIT, gamma, running_sum
+from .rounding import LONG_UNIT, UNIT, gamma, remaining_sum, running_sum, unit_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +54,9 @@ class SideSums:
     exact: bool = False
     """Whether the marginals are whole numbers but for one division."""
 
+    near: float | None = None
+    """For the hinge: the mass of all pairs that can be active, rounding included."""
+
 
 def centred(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """Return t = s - 1 of the positives, b = s of the negatives, and their largest magnitude.
@@ -89,8 +92,12 @@ def hinge_sides(
     mass_t, first_t = running_sum(ranked_t), running_sum(ranked_t * t_sorted)
     above = np.searchsorted(b_sorted, t_sorted, side="right")
     active_mass = mass_b[-1] - mass_b[above]
-    per_row = (first_b[-1] - first_b[above]) - t_sorted * active_mass
-    value = (ranked_t * per_row).sum()
+    # Summed from the far end, so that what is small stays accurate: only active pairs enter.
+    tail, first_tail = remaining_sum(ranked_b), remaining_sum(ranked_b * b_sorted)
+    value = (ranked_t * (first_tail[above] - t_sorted * tail[above])).sum()
+    slip = 8 * unit_of(t) * (float(max(np.abs(t).max(), np.abs(b).max())) + 1)
+    reach = np.searchsorted(b_sorted, t_sorted - slip, side="left")
+    near = float((ranked_t * tail[reach]).sum()) * (1 + 1e-9)
     u, v = np.empty_like(t), np.empty_like(b)
     if width > 0:
         low, high = t_sorted - width / 2, t_sorted + width / 2
@@ -108,7 +115,7 @@ def hinge_sides(
         column_mass = mass_t[np.searchsorted(t_sorted, b_sorted, side="left")]
     u[t_order] = ranked_t * row_mass
     v[b_order] = ranked_b * column_mass
-    return SideSums(value, u, v)
+    return SideSums(value, u, v, near=near)
 
 
 def squared_hinge_sides(

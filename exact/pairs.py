@@ -23,7 +23,7 @@ from .pair_sums import (
     squared_hinge_sides,
 )
 from .pair_sums_grid import COMPILED_FROM, counted_sides, grid_ramps
-from .parameters import as_numbers, tamed
+from .parameters import as_numbers, check_scores, tamed
 from .rounding import gamma, unit_of
 
 
@@ -152,6 +152,8 @@ class AllPairs:
         value_rounding, rounding = roundings(
             loss.name, positive.size, size, smoothed, unit_of(scores)
         )
+        if side.near is not None:
+            value_rounding *= min(float(side.near / mass) * (1 + 1e-9), 1.0)
         value_rounding += gamma(4) * abs(value)
         if loss.name == "hinge" and self.weight is None and smoothed == 0:
             rounding = 2 * gamma(8) * float(total)  # counts: only quotients round
@@ -176,7 +178,7 @@ class AllPairs:
             side = hinge_sides(t, b, weight_t, weight_b, width)
             if width > 0 and self.weight is None and self.form != "numpy":
                 ramps = grid_ramps(t, b, np.argsort(t), np.argsort(b), width)
-                return side if ramps is None else SideSums(side.value, *ramps, True)
+                return side if ramps is None else SideSums(side.value, *ramps, True, side.near)
             return side
         from .pair_sums_compiled import hinge_sides_compiled
 
@@ -252,7 +254,7 @@ class PairList:
     def sums(
         self, scores: np.ndarray, positive: np.ndarray, loss: Loss, width: float = 0.0
     ) -> PairSums:
-        """Return the value, signed marginals and conjugate sum at given scores."""
+        """As `AllPairs.sums`, over the listed pairs."""
         check_scores(scores, positive)
         t = self.margins(scores)
         alpha = loss.alpha(t, width)
@@ -288,12 +290,3 @@ class PairList:
         columns = np.stack([self.i, self.j], axis=1).ravel()
         signs = np.tile([1.0, -1.0], m)
         return sp.csr_matrix((signs, (rows, columns)), shape=(m, n))
-
-
-def check_scores(scores: np.ndarray, positive: np.ndarray) -> None:
-    """Raise `InputError` unless there is one finite score a row."""
-    if scores.shape != positive.shape:
-        raise InputError(f"{positive.size} rows, but scores of shape {scores.shape}")
-    if not np.isfinite(scores).all():
-        row = int(np.flatnonzero(~np.isfinite(scores))[0])
-        raise InputError(f"the score of row {row} is {scores[row]}: scores must be finite")

@@ -76,3 +76,12 @@ def tamed(weight: np.ndarray) -> np.ndarray:
     if top == 0.0 or 1e-50 < top < 1e50:
         return weight
     return np.ldexp(weight, -int(np.frexp(top)[1]))
+
+
+def check_scores(scores: np.ndarray, positive: np.ndarray) -> None:
+    """Raise `InputError` unless there is one finite score a row."""
+    if scores.shape != positive.shape:
+        raise InputError(f"{positive.size} rows, but scores of shape {scores.shape}")
+    if not np.isfinite(scores).all():
+        row = int(np.flatnonzero(~np.isfinite(scores))[0])
+        raise InputError(f"the score of row {row} is {scores[row]}: scores must be finite")

@@ -43,3 +43,11 @@ def running_sum(values: np.ndarray) -> np.ndarray:
     total = np.zeros((values.shape[0] + 1, *values.shape[1:]), dtype=np.longdouble)
     np.cumsum(values, axis=0, dtype=np.longdouble, out=total[1:])
     return total
+
+
+def remaining_sum(values: np.ndarray) -> np.ndarray:
+    """Return sums of the last n, n - 1, ..., 0 values: added up, not subtracted from the whole.
+
+    All terms are >= 0, so each sum keeps its relative accuracy however small it is.
+    """
+    return running_sum(values[::-1])[::-1]

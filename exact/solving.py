@@ -168,10 +168,12 @@ def few_cuts_suffice(problem: Problem) -> bool:
     squared size. Measured in `docs/benchmarks.md`.
     """
     space = problem.space
-    if not isinstance(space, Rows) or space.dim < MANY_COORDINATES:
+    if not isinstance(space, Rows):
         return False
     if space.dim > LARGEST_HESSIAN or space.dim**2 > 100 * space.n:
         return True
+    if space.dim < MANY_COORDINATES:
+        return False
     return problem.lam >= STRONG_PENALTY * float(np.mean(space.norms**2))
 
 

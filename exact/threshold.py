@@ -14,8 +14,8 @@ from typing import cast
 import numpy as np
 
 from .errors import InputError
-from .pairs import AllPairs, check_scores
-from .parameters import check_number
+from .pairs import AllPairs
+from .parameters import check_number, check_scores
 
 Rule = Callable[[np.ndarray, np.ndarray, np.ndarray | None], float]
 

@@ -116,7 +116,10 @@ ARGUMENTS: dict[str, tuple[dict[str, Any], str]] = {
     "loss none": ({"loss": None}, "unknown loss"),
     "method": ({"method": "magic"}, "unknown method 'magic': choose one of auto"),
     "method none": ({"method": None}, "unknown method"),
-    "newton for the hinge": ({"method": "newton"}, "Newton solves the squared hinge"),
+    "newton for the square": (
+        {"method": "newton", "loss": "square"},
+        "Newton solves the squared hinge",
+    ),
     "cuts for the square": (
         {"method": "cutting-plane", "loss": "square"},
         "cutting planes solve the hinge",

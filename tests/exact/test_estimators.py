@@ -28,7 +28,7 @@ Y = (np.arange(60) % 3 == 0).astype(int)
 X = RNG.normal(size=(60, 3)) + 0.8 * Y[:, None]
 
 
-@parametrize_with_checks([ROCSVM(), *(ROCSVM(loss=loss) for loss in LOSSES[1:])])
+@parametrize_with_checks([ROCSVM(), *(ROCSVM(lam=1.0, loss=loss) for loss in LOSSES[1:])])
 def test_scikit_learn_contract(estimator, check) -> None:
     check(estimator)
 
@@ -181,7 +181,7 @@ def test_identical_rows_have_a_valid_model() -> None:
         {"max_time": "short"},
         {"threshold": "best"},
         {"threshold": None},
-        {"method": "newton"},
+        {"method": "newton", "loss": "square"},
     ],
 )
 def test_bad_parameters_are_refused_at_fit(bad: dict) -> None:

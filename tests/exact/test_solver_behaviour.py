@@ -13,6 +13,7 @@ from aucert.exact.gram import Gram
 from aucert.exact.newton import Newton
 from aucert.exact.pairs import AllPairs, PairList
 from aucert.exact.problem import Problem, linear_problem
+from aucert.exact.smoothed_newton import SmoothedNewton
 from aucert.exact.solution import Recorder, Status, Step
 from aucert.exact.solving import choose_solver, solve
 from aucert.exact.squared_loss import SquaredLossSolver
@@ -175,9 +176,26 @@ def test_degenerate_data_are_solved(kind: str, loss: str) -> None:
 
 
 def test_auto_chooses_by_the_loss() -> None:
-    kinds = {"hinge": CuttingPlane, "squared_hinge": Newton, "square": SquaredLossSolver}
+    kinds = {"hinge": SmoothedNewton, "squared_hinge": Newton, "square": SquaredLossSolver}
     for loss, kind in kinds.items():
         assert isinstance(choose_solver(problem_of(loss), "auto", 1e-9, None), kind)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "lam", "kind"),
+    [
+        (2000, 100, 1e-3, SmoothedNewton),
+        (2000, 100, 100.0, CuttingPlane),  # few cuts for a strong penalty
+        (50, 80, 1e-3, CuttingPlane),  # more coordinates than a Hessian is worth
+        (50, 20, 100.0, SmoothedNewton),
+    ],
+)
+def test_auto_takes_cutting_planes_where_a_hessian_is_dear(
+    n: int, d: int, lam: float, kind: type
+) -> None:
+    rng = np.random.default_rng(0)
+    problem = linear_problem(rng.normal(size=(n, d)), np.arange(n) % 2, lam)
+    assert isinstance(choose_solver(problem, "auto", 1e-9, None), kind)
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "square"])
