@@ -11,7 +11,7 @@ from ..exact.errors import InputError
 from ..exact.losses import SQUARED_HINGE
 from ..exact.pairs import AllPairs
 from ..exact.problem import Problem, Ridge
-from ..exact.solution import Solution, Status, Step
+from ..exact.solution import Callback, Solution, Status, Step
 from ..exact.spaces import Rows
 from ..exact.threshold import Rule
 from .nystrom import Nystrom, against_true_kernel
@@ -36,11 +36,15 @@ class NewtonClassifier(AUCClassifier):
         return TruncatedNewton(self.tol, self.max_iter, max_time=self.max_time)
 
     def _solve(
-        self, features: Matrix, positive: np.ndarray, weight: np.ndarray | None = None
+        self,
+        features: Matrix,
+        positive: np.ndarray,
+        weight: np.ndarray | None = None,
+        callback: Callback | None = None,
     ) -> np.ndarray:
         """Solve the problem over the rows of features, keep the solution, and return w."""
         problem = _problem(features, positive, self.lam, weight)
-        self._keep_solution(self._solver().solve(problem))
+        self._keep_solution(self._solver().solve(problem, callback=callback))
         return self.solution_.w
 
 
@@ -107,7 +111,13 @@ class RankSVM(NewtonClassifier):
         self.threshold = threshold
         self.max_time = max_time
 
-    def fit(self, X: object, y: object, sample_weight: object = None) -> RankSVM:
+    def fit(
+        self,
+        X: object,
+        y: object,
+        sample_weight: object = None,
+        callback: Callback | None = None,
+    ) -> RankSVM:
         """Solve the problem of these rows.
 
         Parameters
@@ -118,6 +128,8 @@ class RankSVM(NewtonClassifier):
             Labels of two kinds.
         sample_weight : array (n,), optional
             >= 0; a weight means repetition.
+        callback : function of a `Step`, optional
+            Called after each Newton step.
 
         Returns
         -------
@@ -136,7 +148,7 @@ class RankSVM(NewtonClassifier):
         """
         self._solver()
         rows, positive, weight = self._check_fit(X, y, sample_weight)
-        w = self._solve(rows, positive, weight)
+        w = self._solve(rows, positive, weight, callback)
         self._set_weights(w, rows, positive, weight)
         warn_unless_certified(self.solution_, self.tol)
         return self
@@ -152,8 +164,6 @@ class NBAUC(NewtonClassifier):
 
     Parameters
     ----------
-    lam : float
-        > 0, weight of the penalty against the mean loss.
     kernel : {"rbf", "laplacian", "linear"}
     gamma : float, optional
         > 0; 1 / n_features by default, see `Nystrom`.
@@ -163,14 +173,8 @@ class NBAUC(NewtonClassifier):
         How to choose them, see `aucert.approx.landmarks`.
     rcond : float
         In (0, 1), the relative cut-off for eigenvalues, see `nystrom_map`.
-    tol : float
-        Relative gap to reach in the span, > 0.
-    max_iter : int
-        As in `TruncatedNewton`.
-    threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
-        The rule that sets the intercept from the training scores, see `ROCSVM`.
-    max_time : float, optional
-        Seconds for the Newton steps.
+    lam, tol, max_iter, threshold, max_time
+        As in `RankSVM`; gap and seconds are those of the Newton steps, in the span.
     random_state : int, RandomState or None
 
     Attributes
@@ -224,15 +228,13 @@ class NBAUC(NewtonClassifier):
         self.max_time = max_time
         self.random_state = random_state
 
-    def fit(self, X: object, y: object) -> NBAUC:
+    def fit(self, X: object, y: object, callback: Callback | None = None) -> NBAUC:
         """Choose landmarks and solve the problem in their span.
 
         Parameters
         ----------
-        X : array or sparse matrix (n, d)
-            Finite numbers; sparse input is taken as CSR.
-        y : array (n,)
-            Labels of two kinds.
+        X, y, callback
+            As in `RankSVM`; sparse input is taken as CSR.
 
         Returns
         -------
@@ -252,7 +254,8 @@ class NBAUC(NewtonClassifier):
         rows, positive, _ = self._check_fit(X, y)
         names = ("kernel", "gamma", "n_landmarks", "landmarks", "rcond", "random_state")
         self.nystrom_ = Nystrom(**{name: getattr(self, name) for name in names})
-        w = self._solve(self.nystrom_.fit(rows, positive).map_.transform(rows), positive)
+        features = self.nystrom_.fit(rows, positive).map_.transform(rows)
+        w = self._solve(features, positive, None, callback)
         self.dual_coef_ = self.nystrom_.map_.coefficients(w).reshape(1, -1)
         self._set_weights(w, rows, positive)
         warn_unless_certified(self.solution_, self.tol, "the objective in the span")

@@ -4,23 +4,27 @@ The objective is piecewise quadratic with gradient lam w - pull(c); its generali
 lam I + 2 X'L X with L the Laplacian of the active pairs. Full steps can cycle (there is a
 four-row example in the tests), so each step is searched until the slope along it has clearly
 fallen; a test on values would stall in the last digits. At the slope's own dual point the gap is
-exactly |gradient|^2 / (2 lam).
+exactly |gradient|^2 / (2 lam). It ends where only rounding is left.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.linalg
-import scipy.sparse.linalg
 
-from .certificate import Witness, dual_value
-from .curvature import Curvature, curvature
 from .errors import InputError
+from .newton_equation import LARGEST_DIM, Preconditioner, direction
+from .newton_points import Line, Point, smaller, time_left
 from .problem import Problem
 from .solution import Callback, Recorder, Solution, Status
 from .spaces import Rows
+
+PATIENCE = 10
+"""Steps in a row that clearly lower neither F nor the gradient: then only rounding is left."""
+
+DRAWN = 40
+"""Pairs a coordinate from which a Hessian that is too dear to form is estimated."""
 
 
 @dataclass(frozen=True)
@@ -32,21 +36,18 @@ class Newton:
     tol : float
         Relative gap to reach.
     max_iter : int
-    dense_limit : float
-        Up to n dim^2 of this the Hessian is formed; above, conjugate gradients.
     max_time : float, optional
         Seconds.
     """
 
     tol: float = 1e-9
     max_iter: int = 200
-    dense_limit: float = 1e9
     max_time: float | None = None
 
     def solve(
         self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None
     ) -> Solution:
-        """Return the solution, started from `w0` (zero by default).
+        """Return the solution, started from `w0`; by default zero, or a sample's solution.
 
         Raises
         ------
@@ -58,96 +59,40 @@ class Newton:
         if not isinstance(problem.space, Rows):
             raise InputError("Newton needs rows: factor the kernel first")
         recorder = Recorder(self.max_time, callback, "newton")
-        w = np.zeros(problem.space.dim) if w0 is None else problem.check_weights(w0)
-        recorder.offer(w, problem.objective(w))
+        start = None if w0 is None else problem.check_weights(w0)
         try:
-            reason = self._run(problem, recorder, w)
+            reason = self._run(problem, recorder, self._start(problem, recorder, start))
         except KeyboardInterrupt:
             reason = Status.INTERRUPTED
         return recorder.finish(problem, self.tol, reason)
 
+    def _start(self, problem: Problem, recorder: Recorder, w: np.ndarray | None) -> np.ndarray:
+        """Return `w`, or zero, or for many rows the solution of a sample of them."""
+        sample = smaller(problem, self.tol) if w is None else None
+        if sample is None:
+            return np.zeros(problem.space.dim) if w is None else w
+        silent = Recorder(time_left(recorder))
+        inner = replace(self, tol=sample[1])
+        inner._run(sample[0], silent, inner._start(sample[0], silent, None))
+        assert silent.best_w is not None
+        return silent.best_w
+
     def _run(self, problem: Problem, recorder: Recorder, w: np.ndarray) -> Status:
-        space, lam = problem.space, problem.lam
-        scores = space.scores(w)
+        rng, now, idle, least = np.random.default_rng(0), Point.at(problem, w), 0, np.inf
         for _ in range(self.max_iter):
-            sums = problem.sums(scores)
-            gradient = lam * w - space.pull(sums.c)
-            primal = sums.value + lam / 2 * space.norm2(w)
-            witness = Witness.from_scores(problem, scores, scale=1.0)
-            recorder.offer(w, primal, witness, dual_value(problem, witness)[0])
-            recorder.step()
-            if recorder.near(self.tol * 1e-3) or not np.any(gradient):
-                return Status.STALLED
+            now.note(recorder)
+            if now.gap <= self.tol * 1e-3 * now.primal or now.size <= now.noise or idle >= PATIENCE:
+                return Status.STALLED  # until the certificate says better
             if recorder.out_of_time:
                 return Status.TIME_LIMIT
-            step = self._direction(problem, curvature(problem, scores), gradient)
-            shift = space.scores(step)
-            length = _line_search(problem, w, step, scores, shift, gradient)
-            if length == 0.0 or np.array_equal(w + length * step, w):
+            rough = None
+            if problem.space.dim <= LARGEST_DIM:
+                rough = Preconditioner(now, DRAWN, rng)
+            step, _ = direction(now, min(0.1, 0.1 * float(np.sqrt(now.size))), 500, rough)
+            least = min(least, now.size)
+            found = Line(now, step).search()
+            if found is None:
                 return Status.STALLED
-            w = w + length * step
-            scores = space.scores(w)
+            idle = 0 if found.clearly_beats(now, least) else idle + 1
+            now = found
         return Status.ITERATION_LIMIT
-
-    def _direction(
-        self, problem: Problem, laplacian: Curvature, gradient: np.ndarray
-    ) -> np.ndarray:
-        """Return minus the Hessian's inverse times the gradient."""
-        space, lam = problem.space, problem.lam
-        assert isinstance(space, Rows)
-        if isinstance(space.X, np.ndarray) and space.n * space.dim**2 <= self.dense_limit:
-            hessian = 2 * space.X.T @ laplacian.times(space.X)
-            hessian.flat[:: space.dim + 1] += lam
-            try:
-                return -scipy.linalg.cho_solve(scipy.linalg.cho_factor(hessian), gradient)
-            except np.linalg.LinAlgError:
-                pass  # lost to rounding at tiny lam: conjugate gradients never form the matrix
-
-        def times(v: np.ndarray) -> np.ndarray:
-            v = np.ravel(v)
-            return lam * v + 2 * space.pull(laplacian.times(space.scores(v)))
-
-        size = float(np.linalg.norm(gradient))
-        operator = scipy.sparse.linalg.LinearOperator((space.dim, space.dim), matvec=times)
-        found, _ = scipy.sparse.linalg.cg(
-            operator, -gradient, rtol=min(0.1, np.sqrt(size) * 0.1), maxiter=500
-        )
-        return found
-
-
-def _line_search(
-    problem: Problem,
-    w: np.ndarray,
-    step: np.ndarray,
-    scores: np.ndarray,
-    shift: np.ndarray,
-    gradient: np.ndarray,
-) -> float:
-    """Return a length at which the slope along `step` has fallen to a tenth, or nearly the root."""
-    lam = problem.lam
-    along, squared = float(w @ step), float(step @ step)
-    start = float(gradient @ step)
-    if start >= 0:
-        return 0.0
-
-    def slope(length: float) -> float:
-        sums = problem.sums(scores + length * shift)
-        return lam * (along + length * squared) - float(sums.c @ shift)
-
-    low, high, length = 0.0, np.inf, 1.0
-    at_low, at_high = start, np.nan
-    for _ in range(60):
-        now = slope(length)
-        if abs(now) <= 0.1 * abs(start):
-            return length
-        if now > 0:
-            high, at_high = length, now
-        else:
-            low, at_low = length, now
-        if high == np.inf:
-            length *= 2
-            continue
-        root = low - at_low * (high - low) / (at_high - at_low)
-        margin = 0.1 * (high - low)
-        length = float(np.clip(root, low + margin, high - margin))
-    return low if low > 0 else length

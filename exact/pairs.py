@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import scipy.sparse as sp
 
 from .errors import InputError
 from .losses import Loss
+from .pair_list import PairList
 from .pair_sums import (
     PairSums,
     SideSums,
@@ -25,6 +25,8 @@ from .pair_sums import (
 from .pair_sums_grid import COMPILED_FROM, counted_sides, grid_ramps
 from .parameters import as_numbers, check_scores, tamed
 from .rounding import gamma, unit_of
+
+__all__ = ["COMPILED_FROM", "AllPairs", "PairList", "Pairs"]
 
 
 class Pairs(Protocol):
@@ -136,7 +138,7 @@ class AllPairs:
         if loss.name == "hinge":
             side = self._hinge_sides(t, b, weight_t, weight_b, width)
         elif loss.name == "squared_hinge":
-            side = squared_hinge_sides(t, b, weight_t, weight_b)
+            side = self._squared_hinge_sides(t, b, weight_t, weight_b)
         elif loss.name == "square":
             side = square_sides(t, b, weight_t, weight_b)
         else:
@@ -172,9 +174,7 @@ class AllPairs:
         weight_b: np.ndarray,
         width: float,
     ) -> SideSums:
-        many = self.form == "auto" and t.size + b.size >= COMPILED_FROM
-        fast = t.dtype != np.longdouble and (self.form == "compiled" or many)
-        if not fast:
+        if not self._compiled(t, b):
             side = hinge_sides(t, b, weight_t, weight_b, width)
             if width > 0 and self.weight is None and self.form != "numpy":
                 ramps = grid_ramps(t, b, np.argsort(t), np.argsort(b), width)
@@ -186,107 +186,15 @@ class AllPairs:
             return counted_sides(t, b, width)
         return hinge_sides_compiled(t, b, weight_t, weight_b, width)
 
+    def _squared_hinge_sides(
+        self, t: np.ndarray, b: np.ndarray, weight_t: np.ndarray, weight_b: np.ndarray
+    ) -> SideSums:
+        if not self._compiled(t, b):
+            return squared_hinge_sides(t, b, weight_t, weight_b)
+        from .curvature_compiled import squared_hinge_sides_compiled
 
-@dataclass(frozen=True, eq=False)
-class PairList:
-    """A list of pairs, drawn (multiplicities kept) or nearest. [ScalingUp, eq. (6)]
+        return squared_hinge_sides_compiled(t, b, weight_t, weight_b)
 
-    Parameters
-    ----------
-    i, j : int arrays (m,)
-        Rows of the positive and of the negative partner.
-    weight : array (m,), optional
-        Pair weights, >= 0; normalised to add up to one.
-    """
-
-    i: np.ndarray
-    j: np.ndarray
-    weight: np.ndarray | None = None
-
-    def __post_init__(self) -> None:
-        i, j = np.asarray(self.i), np.asarray(self.j)
-        if i.ndim != 1 or i.shape != j.shape or i.size == 0:
-            shapes = f"{i.shape} and {j.shape}"
-            raise InputError(f"a pair list needs two index arrays of one length > 0, not {shapes}")
-        if not (np.issubdtype(i.dtype, np.integer) and np.issubdtype(j.dtype, np.integer)):
-            raise InputError("the indices of a pair list must be whole numbers")
-        weight = np.ones(i.size) if self.weight is None else as_numbers("weights", self.weight)
-        if weight.shape != i.shape:
-            raise InputError(f"{i.size} pairs, but weights of shape {weight.shape}")
-        if not np.isfinite(weight).all() or (weight < 0).any() or not weight.max() > 0:
-            raise InputError("pair weights must be finite, >= 0 and not all zero")
-        weight = tamed(weight)
-        object.__setattr__(self, "i", i)
-        object.__setattr__(self, "j", j)
-        object.__setattr__(self, "weight", weight / weight.sum())
-
-    @property
-    def c(self) -> np.ndarray:
-        """Pair weights, adding up to one: (m,)."""
-        assert self.weight is not None
-        return self.weight
-
-    def count(self, positive: np.ndarray) -> int:
-        """Return the length of the list."""
-        return int(self.i.size)
-
-    def check(self, positive: np.ndarray) -> None:
-        """Raise `InputError` unless every i is a positive row and every j a negative one."""
-        top = positive.size
-        if min(self.i.min(), self.j.min()) < 0 or max(self.i.max(), self.j.max()) >= top:
-            raise InputError(f"the pair list names rows outside 0 .. {top - 1}")
-        bad = np.flatnonzero(~positive[self.i] | positive[self.j])
-        if bad.size:
-            k = int(bad[0])
-            raise InputError(
-                f"pair {k} = ({self.i[k]}, {self.j[k]}) is not a positive row with a negative row"
-            )
-
-    def row_mass(self, positive: np.ndarray) -> np.ndarray:
-        """Return what the pairs of each row weigh together: (n,)."""
-        both = np.concatenate([self.i, self.j])
-        return np.bincount(both, weights=np.tile(self.c, 2), minlength=positive.size)
-
-    def margins(self, scores: np.ndarray) -> np.ndarray:
-        """Return s_i - s_j for every listed pair: (m,)."""
-        return scores[self.i] - scores[self.j]
-
-    def sums(
-        self, scores: np.ndarray, positive: np.ndarray, loss: Loss, width: float = 0.0
-    ) -> PairSums:
-        """As `AllPairs.sums`, over the listed pairs."""
-        check_scores(scores, positive)
-        t = self.margins(scores)
-        alpha = loss.alpha(t, width)
-        values = self.c * loss.value(t)
-        c = self.marginals(alpha, positive.size)
-        mass, dual = self.c * np.abs(alpha), self.c * loss.dual(alpha)
-        slip = gamma(3, unit_of(scores)) * (1.0 + np.abs(t))
-        if loss.name == "hinge":
-            moved, size = float((self.c * slip).sum()), float(mass.sum())
-        else:
-            moved = float((self.c * slip * (np.abs(alpha) + slip)).sum())
-            size = float((mass * (1.0 + np.abs(alpha))).sum())
-        # Any alpha in its box is feasible, from whatever margins it was made: only sums round.
-        return PairSums(
-            float(values.sum()),
-            c,
-            float(dual.sum()),
-            gamma(96) * float(values.sum()) + moved,
-            gamma(self.i.size + 8) * 2 * float(mass.sum()),
-            gamma(96) * size,
-        )
-
-    def marginals(self, alpha: np.ndarray, n: int) -> np.ndarray:
-        """Return the signed marginals of `alpha` (m,): (n,)."""
-        mass = self.c * alpha.astype(float)
-        plus = np.bincount(self.i, weights=mass, minlength=n)
-        return plus - np.bincount(self.j, weights=mass, minlength=n)
-
-    def incidence(self, n: int) -> sp.csr_matrix:
-        """Return A (m, n) with +1 at (k, i_k) and -1 at (k, j_k). [Nonlinear, Algorithm 2]"""
-        m = self.i.size
-        rows = np.repeat(np.arange(m), 2)
-        columns = np.stack([self.i, self.j], axis=1).ravel()
-        signs = np.tile([1.0, -1.0], m)
-        return sp.csr_matrix((signs, (rows, columns)), shape=(m, n))
+    def _compiled(self, t: np.ndarray, b: np.ndarray) -> bool:
+        many = self.form == "auto" and t.size + b.size >= COMPILED_FROM
+        return t.dtype != np.longdouble and (self.form == "compiled" or many)

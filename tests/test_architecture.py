@@ -25,8 +25,8 @@ ROOMS = ("exact", "approx", "validation")  # each may know those to its left
 # What states the problem (open to `approx`) and what solves it (closed: an approximation must
 # never be helped by the answer). A new file in exact/ has to be entered in one of the two.
 STATES = frozenset(
-    """errors parameters rounding compiling spaces kernels gram gram_factor reduction
-    structure structured woodbury nearest_pairs formulation auc losses pairs pair_sums
+    """errors atomic_files parameters rounding compiling spaces kernels gram gram_factor reduction
+    structure structured woodbury nearest_pairs formulation auc losses pairs pair_list pair_sums
     pair_sums_compiled curvature marginals squared_loss row_average support_loss problem
     scalings witness certificate check_proof proof proof_evidence solution classifier
     threshold model_codec model_files row_moments subset_bounds support_search
@@ -35,7 +35,7 @@ STATES = frozenset(
     curvature_compiled newton_points newton_equation audit folds convex_square""".split()
 )
 SOLVES = frozenset(
-    """qp qp_backends cutting_plane newton smoothed_newton pair_hessian line_search window
+    """qp qp_backends cutting_plane newton smoothed_newton pair_hessian line_search window window_qp
     active_pairs multipliers multipliers_compiled newton_systems polish solving auditing
     subset branch_and_bound subset_dive relaxation convex_reference estimators path
     path_selection path_estimators saved_models""".split()
@@ -43,8 +43,8 @@ SOLVES = frozenset(
 # Inside `validation`: each may know those to its left, and everything beside the folders named
 # here (`cli`, which starts everything) is free.
 FOLDERS = (
-    *("plots", "files", "data", "bounds", "claims", "report", "suite"),
-    *("reference", "checking", "benchmarks", "commands"),
+    *("plots", "files", "data", "bounds", "budget", "claims", "report", "suite"),
+    *("reference", "checking", "benchmarks", "tables", "commands"),
 )
 MAY_USE_CVXPY = frozenset({"aucert.exact.qp", "aucert.exact.relaxation"})
 UNSAFE_MODULES = frozenset({"pickle", "cloudpickle", "dill", "marshal", "shelve"})

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import naive
+from aucert.exact import newton
 from aucert.exact.curvature import curvature
 from aucert.exact.newton import Newton
 from aucert.exact.pairs import AllPairs, PairList
@@ -64,18 +65,55 @@ def test_a_start_far_away_does_no_harm(seed: int) -> None:
     assert np.linalg.norm(near.w - far.w) <= reach
 
 
-@pytest.mark.parametrize("dense_limit", [0.0, 1e9])
-def test_conjugate_gradients_and_the_formed_hessian_agree(dense_limit: float) -> None:
+@pytest.mark.parametrize("limit", [0, 3000])
+def test_plain_and_preconditioned_conjugate_gradients_agree(
+    limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = np.random.default_rng(1)
     problem = linear_problem(
         rng.normal(size=(60, 8)), np.arange(60) % 4 == 0, 1e-3, "squared_hinge"
     )
-    solution = Newton(dense_limit=dense_limit).solve(problem)
-    assert solution.certificate.reaches(1e-9)
     other = Newton().solve(problem)
+    monkeypatch.setattr(newton, "LARGEST_DIM", limit)
+    solution = Newton().solve(problem)
+    assert solution.certificate.reaches(1e-9)
     assert np.linalg.norm(solution.w - other.w) <= (
         solution.certificate.radius + other.certificate.radius
     )
+
+
+@pytest.mark.parametrize("scale", [1e3, 1e5])
+@pytest.mark.parametrize("seed", range(4))
+def test_separable_rows_out_of_scale_end_at_rounding(seed: int, scale: float) -> None:
+    rng = np.random.default_rng(seed)
+    y = np.arange(60) % 3 == 0
+    X = scale * (rng.normal(size=(60, 4)) + 6.0 * y[:, None])
+    solution = Newton(tol=1e-15).solve(linear_problem(X, y, 1e-8, "squared_hinge"))
+    assert solution.status in (Status.STALLED, Status.CERTIFIED) and solution.n_iter < 80
+    assert solution.certificate.gap <= 1e-10
+
+
+def test_at_the_optimum_rounding_is_known_for_what_it_is() -> None:
+    """No step is tried from a point whose gradient has no digits left."""
+    tried = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(50, 3)), np.arange(50) % 3 == 0
+        problem = linear_problem(X, y, 1e-2, "squared_hinge")
+        best = Newton(tol=1e-30).solve(problem)
+        again = Newton(tol=1e-30).solve(problem, best.w)
+        assert best.n_iter < 30 and again.status in (Status.STALLED, Status.CERTIFIED)
+        tried.append(again.n_iter)
+    assert tried == [1] * 6
+
+
+def test_many_rows_start_from_a_sample() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.uniform(size=50_000) < 0.3
+    problem = linear_problem(rng.normal(size=(50_000, 3)) + y[:, None], y, 1e-4, "squared_hinge")
+    warm, cold = Newton().solve(problem), Newton().solve(problem, np.zeros(3))
+    assert warm.status == cold.status == Status.CERTIFIED
+    assert warm.history[0].gap < 1e-2 * cold.history[0].gap and warm.n_iter < cold.n_iter
 
 
 @pytest.mark.parametrize("kind", ["all", "weighted", "listed"])

@@ -21,8 +21,8 @@ from aucert.exact.estimators import ROCSVM
 from aucert.exact.kernels import Gaussian
 from aucert.exact.pairs import AllPairs, PairList
 from aucert.validation.budget import ErrorBudget, budget_picture, error_budget
-from aucert.validation.budget.error_budget import KERNEL, OPTIMISATION, SAMPLING
 from aucert.validation.budget.picture import bars
+from aucert.validation.budget.rows import KERNEL, OPTIMISATION, SAMPLING
 from reference import reference_optimum
 
 RNG = np.random.default_rng(0)
@@ -133,7 +133,7 @@ def test_the_theorem_stands_beside_the_terms_it_has() -> None:
     assert found.bound is not None and found.bound.name.startswith("Theorem 4' (I)")
     for term, name in zip(found.terms, ("inexact", "sampling", "nystrom"), strict=True):
         assert term.bound == found.bound.terms[name]
-        assert term.value <= term.bound
+        assert term.bound is not None and term.value <= term.bound
     assert found.bound.total >= found.total
     assert found.bound.quantities["B"] == 300
     steps = budget("steps")
@@ -207,7 +207,7 @@ def test_rows_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> No
         error_budget(fitted("exact"), X[:, :1], Y)
     with pytest.raises(InputError, match="need their labels"):
         error_budget(fitted("exact"), X, Y, X_TEST)
-    monkeypatch.setattr("aucert.validation.budget.error_budget.DENSE_LIMIT", 50)
+    monkeypatch.setattr("aucert.validation.budget.terms.DENSE_LIMIT", 50)
     with pytest.raises(InputError, match="too large"):
         error_budget(fitted("no draw"), X, Y)
 

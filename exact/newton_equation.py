@@ -1,0 +1,131 @@
+"""The Newton equation H s = -g of the squared hinge: H formed, sampled, or only multiplied.
+
+    H = lam I + 2 X'L X = lam I + 2 sum over the active pairs of c_ij d_ij d_ij',  d_ij = x_i - x_j.
+
+A few active pairs a coordinate give H well enough to precondition conjugate gradients: with m a
+coordinate the condition number is about ((1 + m^-1/2) / (1 - m^-1/2))^2, whatever the data are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse.linalg
+
+from .curvature import Curvature
+from .newton_points import Point
+from .problem import Problem
+from .spaces import Rows
+
+LEAST_PAIRS = 5000
+"""Pairs drawn at least."""
+
+LARGEST_DIM = 3000
+"""Coordinates up to which a matrix is factored."""
+
+
+def hessian(problem: Problem, curved: Curvature) -> np.ndarray:
+    """Return H, formed over dense rows: O(n dim^2)."""
+    X = problem.space.X  # type: ignore[attr-defined]
+    return _ridged(2 * X.T @ curved.times(X), problem.lam)
+
+
+def sampled_hessian(
+    problem: Problem, curved: Curvature, size: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return H as `size` active pairs estimate it, without bias: O(size dim^2).
+
+    Parameters
+    ----------
+    problem : Problem
+        Over `Rows`.
+    curved : Curvature
+    size : int
+        Pairs drawn at most; where fewer are active, H is exact.
+    rng : Generator
+    """
+    space = problem.space
+    assert isinstance(space, Rows)
+    i, j, share = curved.drawn(size, rng)
+    D, root = space.rows(i) - space.rows(j), np.sqrt(2 * share)[:, None]
+    if isinstance(D, np.ndarray):
+        D *= root
+        return _ridged(D.T @ D, problem.lam)
+    D = D.multiply(root).tocsr()
+    return _ridged(np.asarray((D.T @ D).todense()), problem.lam)
+
+
+def _ridged(H: np.ndarray, lam: float) -> np.ndarray:
+    H.flat[:: H.shape[0] + 1] += lam
+    return H
+
+
+class Preconditioner:
+    """A factored H, formed where the rows are few and sampled where they are many.
+
+    Parameters
+    ----------
+    point : Point
+    per_coordinate : int
+        Pairs a coordinate, `LEAST_PAIRS` in all at least. Over no more dense rows than that, H
+        is formed.
+    rng : Generator
+    """
+
+    def __init__(self, point: Point, per_coordinate: int, rng: np.random.Generator):
+        problem, space = point.problem, point.problem.space
+        assert isinstance(space, Rows)
+        size = max(LEAST_PAIRS, per_coordinate * space.dim)
+        if problem.n <= size and not space.is_sparse:
+            H = hessian(problem, point.curved)
+        else:
+            H = sampled_hessian(problem, point.curved, size, rng)
+        self.factor = _factored(H)
+
+    def solve(self, r: np.ndarray) -> np.ndarray:
+        """Return the factored matrix's inverse times r (dim,)."""
+        return scipy.linalg.cho_solve(self.factor, np.ravel(r), check_finite=False)
+
+
+def _factored(H: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Return the Cholesky factor; where lam is lost to rounding, of a matrix a little larger."""
+    more = 1e-15 * float(np.trace(H))
+    while True:
+        try:
+            factor, lower = scipy.linalg.cho_factor(H, check_finite=False)
+            return factor, bool(lower)
+        except np.linalg.LinAlgError:
+            more *= 10
+            H.flat[:: H.shape[0] + 1] += more
+
+
+def direction(
+    point: Point, rtol: float, max_cg: int, preconditioner: Preconditioner | None = None
+) -> tuple[np.ndarray, int]:
+    """Return s with |H s + g| <= rtol |g|, or the best of `max_cg` products; and their number.
+
+    Every answer descends: the first iterate is a multiple of the preconditioned gradient.
+
+    Parameters
+    ----------
+    point : Point
+    rtol : float
+        In (0, 1).
+    max_cg : int
+    preconditioner : Preconditioner, optional
+    """
+    problem, space, products = point.problem, point.problem.space, 0
+
+    def times(v: np.ndarray) -> np.ndarray:
+        nonlocal products
+        products += 1
+        v = np.ravel(v)
+        return problem.lam * v + 2 * space.pull(point.curved.times(space.scores(v)))
+
+    shape, rough = (space.dim, space.dim), None
+    operator = scipy.sparse.linalg.LinearOperator(shape, matvec=times, dtype=float)
+    if preconditioner is not None:
+        solve = preconditioner.solve
+        rough = scipy.sparse.linalg.LinearOperator(shape, matvec=solve, dtype=float)
+    step, _ = scipy.sparse.linalg.cg(operator, -point.gradient, rtol=rtol, maxiter=max_cg, M=rough)
+    return step, products

@@ -1,0 +1,129 @@
+"""Reading a fitted model: its features, its weights, and the problem that it was fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from ...approx.estimators import IncompleteROCSVM
+from ...approx.incomplete_u import draw_pairs
+from ...approx.newton_estimators import NewtonClassifier
+from ...approx.nystrom import Nystrom
+from ...exact.errors import InputError
+from ...exact.kernels import Kernel
+from ...exact.losses import HINGE, SQUARED_HINGE, Loss, get_loss
+from ...exact.pairs import PairList
+from ...exact.solution import Status
+from ...exact.spaces import check_matrix
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """What an error budget needs of a model.
+
+    Attributes
+    ----------
+    w : array (r,)
+        Weights of the features.
+    lam : float
+    loss : Loss
+    features : callable
+        Rows as given to the model, to features (m, r).
+    inputs : callable
+        Rows as given, to the rows that the kernel sees.
+    kernel : Kernel or None
+        None where the features are the space itself.
+    pairs : PairList or None
+        The drawn pairs; None where all pairs are meant.
+    replaced : bool
+        Whether they were drawn with replacement.
+    stopped_at : float or None
+        What F_B(f) - p~_B was promised to be before the draw, and is; None where nothing was.
+    """
+
+    w: np.ndarray
+    lam: float
+    loss: Loss
+    features: Callable[[Any], Any]
+    inputs: Callable[[Any], Any]
+    kernel: Kernel | None
+    pairs: PairList | None
+    replaced: bool
+    stopped_at: float | None
+
+
+def read_model(model: Any, positive: np.ndarray) -> FittedModel:
+    """Return the parts of a fitted linear or Nyström classifier, or of a pipeline that ends in one.
+
+    Parameters
+    ----------
+    model : estimator
+        With `coef_` and `lam`: `RankSVM`, `NBAUC`, `NSAUC`, `IncompleteROCSVM`, .., alone or
+        behind transformers. If one of these is `Nystrom`, it must stand last before the model.
+    positive : bool array (n,)
+        The rows that it was fitted to.
+
+    Raises
+    ------
+    InputError
+        If the model is not of this kind, or drew its pairs in a way that cannot be repeated.
+    """
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    before, last = [step for step in steps[:-1] if step not in (None, "passthrough")], steps[-1]
+    check_is_fitted(last)
+    if not (hasattr(last, "coef_") and hasattr(last, "lam")):
+        raise InputError(
+            f"no error budget for {type(last).__name__}: it needs a model with coef_ and lam"
+        )
+    maps: list[Nystrom] = [step for step in before if isinstance(step, Nystrom)]
+    if maps and (len(maps) > 1 or before[-1] is not maps[0]):
+        raise InputError(
+            "Nystrom must stand once, right before the model: its norm is the kernel's"
+        )
+    own: Nystrom | None = getattr(last, "nystrom_", None)
+    if own is not None and maps:
+        raise InputError("two Nystrom maps in a row: the kernel that is meant is not defined")
+    chosen = own if own is not None else maps[0] if maps else None
+    scalers = [step for step in before if step is not chosen]
+
+    def inputs(X: Any) -> Any:
+        for step in scalers:
+            X = step.transform(X)
+        return check_matrix(X)
+
+    def features(X: Any) -> Any:
+        return inputs(X) if chosen is None else chosen.map_.transform(inputs(X))
+
+    return FittedModel(
+        np.asarray(last.coef_[0], dtype=float),
+        float(last.lam),
+        _loss(last),
+        features,
+        inputs,
+        None if chosen is None else chosen.map_.kernel,
+        _pairs(last, positive),
+        bool(getattr(last, "replace", True)),
+        float(last.tol) if getattr(last, "status_", None) == Status.CERTIFIED else None,
+    )
+
+
+def _loss(model: Any) -> Loss:
+    if isinstance(model, NewtonClassifier):
+        return SQUARED_HINGE
+    named = getattr(model, "loss", None)
+    return HINGE if named is None else get_loss(named)
+
+
+def _pairs(model: Any, positive: np.ndarray) -> PairList | None:
+    """Return the pairs that the model was fitted to, drawn again."""
+    if not isinstance(model, IncompleteROCSVM):
+        return None
+    seed = model.random_state
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+        raise InputError("the drawn pairs are not kept: fit with a number as random_state")
+    return draw_pairs(positive, model.n_pairs_, int(seed), model.replace)

@@ -1,0 +1,120 @@
+"""The rows of an error budget, and the table that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ...exact.solution import Solution
+from ..bounds.printed import Bound
+
+OPTIMISATION, SAMPLING, KERNEL = "optimisation", "pair sampling", "kernel approximation"
+BOUND_TERMS = {OPTIMISATION: "inexact", SAMPLING: "sampling", KERNEL: "nystrom"}
+"""The terms of Theorem 4' (I) that belong to the rows."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """One row of the budget.
+
+    Attributes
+    ----------
+    name : str
+    value : float
+        Its part of F(f) - F(f^).
+    bound : float or None
+        What Theorem 4' (I) allows it; None where it has no term or does not apply.
+    auc_lost, auc_error : float or None
+        What it takes from the AUC on the test rows, and the standard error of that difference.
+    """
+
+    name: str
+    value: float
+    bound: float | None = None
+    auc_lost: float | None = None
+    auc_error: float | None = None
+
+
+@dataclass(frozen=True)
+class FiniteTest:
+    """What the test rows say about the model, each number with its standard error.
+
+    Attributes
+    ----------
+    auc, auc_error : float
+    loss, loss_error : float
+        Mean loss over the pairs of test rows.
+    auc_lost, auc_lost_error : float
+        Against the exact optimum f^, on the same rows.
+    """
+
+    auc: float
+    auc_error: float
+    loss: float
+    loss_error: float
+    auc_lost: float
+    auc_lost_error: float
+
+
+@dataclass(frozen=True)
+class ErrorBudget:
+    """What the approximations behind one model cost.
+
+    Attributes
+    ----------
+    terms : tuple of Term
+        Optimisation, pair sampling, kernel approximation; they add up to `total`.
+    objective, optimum : float
+        F(f) and F(f^), over all pairs with the kernel itself.
+    slack : float
+        Certified gaps, rounding included, of the optima between: no term is better known.
+    own_gap : float
+        F_B(f) - p~_B: how far f is from the optimum of the problem it was fitted to.
+    bound : Bound or None
+        Theorem 4' (I), or (A) where no pairs were drawn.
+    test : FiniteTest or None
+    solutions : mapping
+        The optima by name: "f~_B", "f^_P", "f^".
+    """
+
+    terms: tuple[Term, ...]
+    objective: float
+    optimum: float
+    slack: float
+    own_gap: float
+    bound: Bound | None = None
+    test: FiniteTest | None = None
+    solutions: Mapping[str, Solution] = field(default_factory=dict, repr=False)
+
+    @property
+    def total(self) -> float:
+        """F(f) - F(f^)."""
+        return self.objective - self.optimum
+
+    @property
+    def table(self) -> str:
+        """The budget as text, one row a term."""
+        lines = [f"{'':>22} {'F - p*':>11} {'Theorem 4 prime':>16} {'test AUC lost':>20}"]
+        for term in self.terms:
+            lines.append(_line(term.name, term.value, term.bound, term.auc_lost, term.auc_error))
+        allowed = None if self.bound is None else self.bound.total
+        lost = (None, None) if self.test is None else (self.test.auc_lost, self.test.auc_lost_error)
+        lines.append(_line("total", self.total, allowed, *lost))
+        if self.test is not None:
+            shown = f"AUC {self.test.auc:.5f} +- {self.test.auc_error:.5f}"
+            lines.append(
+                f"{'finite test set':>22} {self.test.loss_error:11.2e} {'':>16} {shown:>20}"
+            )
+        lines.append(f"F(f) = {self.objective:.8g}, p* = {self.optimum:.8g} +- {self.slack:.1g}")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.table
+
+
+def _line(
+    name: str, value: float, bound: float | None, lost: float | None, error: float | None
+) -> str:
+    allowed = "-" if bound is None else f"{bound:.2e}"
+    auc = "" if lost is None else f"{lost:+.5f} +- {error:.5f}"
+    return f"{name:>22} {value:11.2e} {allowed:>16} {auc:>20}"
