@@ -149,7 +149,10 @@ def draw_seed(random_state: Any) -> int:
     """Return a whole number as it is, and otherwise draw one from the `RandomState`."""
     if isinstance(random_state, Integral):
         return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError as error:
+        raise InputError(f"random_state: {error}") from None
 
 
 def check_row_weights(weight: object, n: int) -> np.ndarray | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,6 +23,7 @@ from .kernels import Kernel, get_kernel
 from .losses import Loss, get_loss
 from .pairs import AllPairs, PairList
 from .problem import Problem, Ridge, split_labels
+from .reduction import Groups, Spread, equal_rows
 from .solution import Solution, Status
 from .spaces import Rows, check_matrix
 from .structure import check_structure, scatter_of
@@ -46,6 +48,8 @@ class Formulation:
         From coordinates of `meant` and other rows to the scores of those rows.
     factor : GramFactor or None
         For kernels: the features and their continuation to other rows.
+    groups : Groups or None
+        Where equal rows are one row of `work`.
     """
 
     meant: Problem
@@ -53,6 +57,7 @@ class Formulation:
     lift: Lift
     evaluate: Callable[[np.ndarray, object], np.ndarray]
     factor: GramFactor | None = None
+    groups: Groups | None = None
 
     def scorer(self, w: np.ndarray) -> Callable[[object], np.ndarray]:
         """Return the function f(x) of the coordinates `w` of `meant`, for any rows.
@@ -78,14 +83,16 @@ class Formulation:
         """Return a solution of `work` as one of `meant`, certified there."""
         if self.work is self.meant:
             return solution
-        w = self.lift(solution.w)
-        certificate = Certificate.of(self.meant, w, solution.witness)
+        w, witness = self.lift(solution.w), solution.witness
+        if self.groups is not None:
+            witness = self.groups.witness(self.meant, witness)
+        certificate = Certificate.of(self.meant, w, witness)
         status = solution.status
         if certificate.reaches(tol):
             status = Status.CERTIFIED
         elif status == Status.CERTIFIED:
             status = Status.STALLED
-        return replace(solution, w=w, certificate=certificate, status=status)
+        return replace(solution, w=w, witness=witness, certificate=certificate, status=status)
 
 
 def formulate(
@@ -99,6 +106,7 @@ def formulate(
     gamma: float | None = None,
     structure: float = 0.0,
     structure_source: str = "full",
+    collapse: bool = False,
 ) -> Formulation:
     """Return the formulation of a data matrix (or a Gram matrix) and its labels.
 
@@ -121,6 +129,9 @@ def formulate(
         >= 0: the weight of SAUC's structure, 0 for none. [SAUC, eq. (8), eq. (12)]
     structure_source : {"full", "sampled"}
         Whether the structure is that of all data or of the listed pairs.
+    collapse : bool
+        Whether equal rows of one class may become one row of `work`, whose rows then are not
+        those of X. Only with all pairs and a kernel of features, and where it pays.
 
     Raises
     ------
@@ -131,21 +142,39 @@ def formulate(
         raise InputError(f"unknown kernel {kernel!r}: choose one of {', '.join(KERNELS)}")
     mask, _, _ = split_labels(y, positive)
     weight, pairs = check_structure(structure), pairs or AllPairs()
+    scatter = scatter_of(pairs, mask, structure_source)
     penalty, chosen = Ridge(lam), get_loss(loss)
     base, evaluate = _true_space(X, kernel, gamma)
-    plain = Problem(base, mask, pairs, chosen, penalty)
-    scatter = scatter_of(pairs, mask, structure_source)
-    rows, back, factor = rows_of(base, few=weight > 0)
+    meant = Problem(base, mask, pairs, chosen, penalty)
+    groups = None
+    if collapse and isinstance(pairs, AllPairs) and kernel != "precomputed":
+        groups = equal_rows(base.raw if isinstance(base, Rows) else check_matrix(X), mask)
+    small, few = (base, meant) if groups is None else _grouped(groups, meant, base)
+    rows, back, factor = rows_of(small, few=weight > 0)
+    if groups is not None and factor is not None:
+        factor = groups.factor(factor)
+        back = factor.coefficients
     if weight == 0:
-        work = plain if rows is base else plain.over(rows)
-        return Formulation(plain, work, back, evaluate, factor)
-    white = whitened(rows, scatter, weight)
+        work = few if rows is few.space else few.over(rows)
+        return Formulation(meant, work, back, evaluate, factor, groups)
+    white = whitened(rows, scatter_of(few.pairs, few.positive, structure_source), weight)
 
     def lift(w: np.ndarray) -> np.ndarray:
         return back(white.to_input(w))
 
-    meant = plain.over(Structured(base, scatter, weight, white, lift))
-    return Formulation(meant, plain.over(white), lift, evaluate, factor)
+    seen = white if groups is None else cast(Rows, Spread(white, groups))
+    structured = Structured(base, scatter, weight, seen, lift)
+    return Formulation(meant.over(structured), few.over(white), lift, evaluate, factor, groups)
+
+
+def _grouped(
+    groups: Groups, meant: Problem, base: Rows | Gram | StreamedGram
+) -> tuple[Rows | Gram | StreamedGram, Problem]:
+    """Return the space and the problem of one row a group."""
+    assert isinstance(meant.pairs, AllPairs)
+    space = groups.space(base)
+    positive = meant.positive[groups.first]
+    return space, replace(meant, space=space, positive=positive, pairs=groups.pairs(meant.pairs))
 
 
 def _true_space(

@@ -118,21 +118,70 @@ def factor_kernel(
     features = np.zeros((n, min(cap, 256)))
     pivots: list[int] = []
     while len(pivots) < cap:
-        p, r = int(left.argmax()), len(pivots)
-        if left[p] <= tol * top:
+        r = len(pivots)
+        chosen = _next_pivots(kernel, X, features[:, :r], left, tol * top, min(r // 8, cap - r))
+        if not chosen:
             break
-        if r == features.shape[1]:
-            features = np.hstack([features, np.zeros((n, min(r, cap - r)))])
-        column = kernel(X, X[p : p + 1])[:, 0] - features[:, :r] @ features[p, :r]
-        column[pivots] = 0.0  # what is left of the earlier pivots is rounding
-        features[:, r] = column / np.sqrt(left[p])
-        left -= features[:, r] ** 2
-        left[p] = 0.0
-        pivots.append(p)
-    chosen, r = np.array(pivots), len(pivots)
+        if r + len(chosen) > features.shape[1]:
+            more = min(max(r, len(chosen)), cap - features.shape[1])
+            features = np.hstack([features, np.zeros((n, more))])
+        _append(kernel, X, features, pivots, chosen, left)
+    at, r = np.array(pivots), len(pivots)
     features = features[:, :r]
-    L = np.tril(features[chosen])
-    return GramFactor(chosen, L, features, max(float(left.max()), 0.0))
+    return GramFactor(at, np.tril(features[at]), features, max(float(left.max()), 0.0))
+
+
+def _next_pivots(
+    kernel: Kernel, X: Any, features: np.ndarray, left: np.ndarray, least: float, size: int
+) -> list[int]:
+    """Return the rows with the most left, those among them that the others leave much of.
+
+    One at a time they are the greedy pivots; several at a time their columns are one product.
+    """
+    if size <= 1:
+        p = int(left.argmax())
+        return [p] if left[p] > least else []
+    near = np.argpartition(-left, size - 1)[:size]
+    F = features[near]
+    S = kernel(X[near], X[near]) - F @ F.T
+    rest, chosen = left[near].copy(), []
+    enough = max(least, 0.5 * float(rest.max()))
+    columns = np.zeros((size, size))
+    for k in range(size):
+        p = int(rest.argmax())
+        if rest[p] <= enough:
+            break
+        columns[:, k] = (S[:, p] - columns[:, :k] @ columns[p, :k]) / np.sqrt(rest[p])
+        rest -= columns[:, k] ** 2
+        rest[p] = 0.0
+        chosen.append(int(near[p]))
+    return chosen
+
+
+def _append(
+    kernel: Kernel,
+    X: Any,
+    features: np.ndarray,
+    pivots: list[int],
+    chosen: list[int],
+    left: np.ndarray,
+) -> None:
+    """Add the columns of the chosen pivots to `features`, and take them off what is left."""
+    r, m = len(pivots), len(chosen)
+    F = features[:, :r]
+    block = kernel(X, X[chosen]) - F @ F[chosen].T
+    block[pivots] = 0.0  # what is left of the earlier pivots is rounding
+    try:
+        L = scipy.linalg.cholesky(block[chosen], lower=True)
+    except np.linalg.LinAlgError:  # what is left is rounding almost
+        chosen, block, m = chosen[:1], block[:, :1], 1
+        L = np.sqrt(left[chosen])[:, None]
+    block = scipy.linalg.solve_triangular(L, block.T, lower=True).T
+    block[chosen] = L
+    features[:, r : r + m] = block
+    left -= np.einsum("ij,ij->i", block, block)
+    pivots.extend(chosen)
+    left[pivots] = 0.0
 
 
 def rows_of(space: Space, few: bool = False) -> tuple[Rows, Lift, GramFactor | None]:
@@ -142,7 +191,8 @@ def rows_of(space: Space, few: bool = False) -> tuple[Rows, Lift, GramFactor | N
     ----------
     space : Rows, Gram or StreamedGram
     few : bool
-        Whether sparse rows with more features than rows must become n features too.
+        Whether sparse rows with more features than rows must become n features too, even where
+        that makes more numbers of them.
 
     Raises
     ------
@@ -150,7 +200,7 @@ def rows_of(space: Space, few: bool = False) -> tuple[Rows, Lift, GramFactor | N
         If that takes too large a matrix.
     """
     if isinstance(space, Rows):
-        if space.dim <= space.n or (space.is_sparse and not few):
+        if space.dim <= space.n or (space.is_sparse and not (few or _worth_dense(space))):
             return space, lambda w: w, None
         return (*(_few_sparse(space) if space.is_sparse else _few_dense(space)), None)
     if isinstance(space, Gram):
@@ -160,6 +210,12 @@ def rows_of(space: Space, few: bool = False) -> tuple[Rows, Lift, GramFactor | N
     else:
         raise InputError(f"{type(space).__name__} has neither rows nor a kernel matrix")
     return Rows(factor.features), factor.coefficients, factor
+
+
+def _worth_dense(space: Rows) -> bool:
+    """Whether n features make few rows not much larger than their entries that are not zero."""
+    n = space.n
+    return n <= 500 or (n <= SQUARE_LIMIT and n**2 <= 4 * cast(Any, space.X).nnz)
 
 
 def _few_dense(space: Rows) -> tuple[Rows, Lift]:

@@ -16,8 +16,8 @@ def best_on_segment(
 ) -> tuple[np.ndarray, float]:
     """Return the best point found on the way from `w` to `target`, and its objective.
 
-    F is convex along the way, so the sign of its slope tells the side: bisection, after a first
-    look at the target itself.
+    F is convex along the way, so the sign of its slope tells the side. The target itself comes
+    first; then secants of the slope, kept inside the bracket.
 
     Parameters
     ----------
@@ -41,18 +41,23 @@ def best_on_segment(
         slope = problem.lam * (cross + step * norm_shift) - float(sums.c @ shift)
         return sums.value + problem.lam / 2 * norm2, slope
 
-    best_step, best_value = 0.0, look(0.0)[0]
+    best_step, (best_value, first) = 0.0, look(0.0)
     low, high, step = 0.0, 1.0, 1.0
+    at_low, at_high = first, np.inf
     for _ in range(trials):
         value, slope = look(step)
         if value < best_value:
             best_step, best_value = step, value
+        # An end that stays has its slope halved, lest secants creep along it (Illinois rule).
         if slope > 0:
-            high = step
+            high, at_high, at_low = step, slope, at_low / (2.0 if at_high < np.inf else 1.0)
         else:
-            low = step
-        if low == 1.0 or high - low < 1e-3 * high:
+            low, at_low, at_high = step, slope, at_high / 2.0
+        flat = best_step == step and abs(slope) < 0.02 * abs(first)
+        if low == 1.0 or high - low < 1e-3 * high or flat:
             break
-        step = (low + high) / 2
+        # At a kink the slope is any subgradient, and the secant is then worth no more than this.
+        part = at_low / (at_low - at_high) if at_low < 0 else 0.5
+        step = low + (high - low) * float(np.clip(part, 0.05, 0.95))
     found = target if best_step == 1.0 else w + best_step * direction
     return found, problem.objective(found)

@@ -15,12 +15,9 @@ Scores made by a loaded model are those of the saved one, bit for bit.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import json
-import os
-import secrets
 import zipfile
 from importlib.metadata import version as installed
 from pathlib import Path
@@ -33,6 +30,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
+from .atomic_files import write_atomically
 from .certificate import Certificate
 from .errors import InputError
 from .kernels import Gaussian, Laplacian, Linear
@@ -85,7 +83,7 @@ def save_model(model: Any, path: str | Path) -> None:
     entries = {f"a{k}": array for k, array in enumerate(encoder.arrays)}
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, header=text, **entries)
-    _replace(Path(path), buffer.getbuffer())
+    write_atomically(path, lambda file: file.write(buffer.getbuffer()))
 
 
 def load_model(path: str | Path) -> Any:
@@ -176,22 +174,3 @@ def _digest(header: dict[str, Any], arrays: list[np.ndarray]) -> str:
         digest.update(f"{array.dtype.str}{array.shape}".encode())
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
-
-
-def _replace(path: Path, data: memoryview) -> None:
-    """Write under a temporary name in the same folder, then put the file in its place."""
-    final = Path(os.path.realpath(path))
-    if final.is_dir():
-        raise InputError(f"{path}: this is a folder, a file name is needed")
-    temporary = final.with_name(f".{final.name[:100]}.{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, final)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror or error})") from None
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()

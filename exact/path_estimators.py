@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from .classifier import Matrix
-from .errors import InputError
+from .classifier import Matrix, draw_seed
 from .estimators import ROCSVM
 from .formulation import Formulation, formulate
 from .pairs import AllPairs, PairList
@@ -117,16 +115,12 @@ class ROCSVMCV(ROCSVM):
         """
         self._check_parameters()
         rows, positive, _ = self._check_fit(X, y)
-        try:
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        except ValueError as error:
-            raise InputError(f"random_state: {error}") from None
         self.cv_path_ = cross_validated_path(
             rows,
             positive,
             self.lams,
             cv=self.cv,
-            seed=seed,
+            seed=draw_seed(self.random_state),
             n_lams=self.n_lams,
             pairs=self._pairs,
             positive=True,

@@ -8,7 +8,6 @@ is in `docs/proof-files.md`.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import check_proof
+from .atomic_files import write_atomically
 from .errors import InputError
 from .pairs import AllPairs
 from .problem import Problem, Ridge, split_labels
@@ -234,12 +234,4 @@ def _mean(X: np.ndarray | _Blocks) -> np.ndarray:
 
 
 def _save(path: Path, arrays: dict[str, Any]) -> None:
-    """Write the arrays to `path`: under another name first, so that no half file is left."""
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as file:
-            np.savez(file, **arrays)
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    write_atomically(path, lambda file: np.savez(file, **arrays))

@@ -96,6 +96,13 @@ class QP:
         recorder.offer(w, problem.objective(w))
         listed = enumerate_pairs(problem.pairs, problem.positive)
         _offer(problem, listed, np.ones(listed.i.size), recorder)
+        try:
+            reason = self._run(problem, listed, recorder)
+        except KeyboardInterrupt:
+            reason = Status.INTERRUPTED
+        return recorder.finish(problem, self.tol, reason)
+
+    def _run(self, problem: Problem, listed: PairList, recorder: Recorder) -> Status:
         unit = recorder.best_primal
         if self.form == "teaching":
             alpha = teaching_dual(problem, listed, self.backend, self.solver_tol)
@@ -112,7 +119,7 @@ class QP:
         if self.finish and isinstance(problem.space, Rows) and not recorder.near(self.tol / 2):
             left = None if self.max_time is None else self.max_time - recorder.seconds
             reason = ActivePairs(tol=self.tol, max_time=left).run(problem, recorder)
-        return recorder.finish(problem, self.tol, reason)
+        return reason
 
 
 def check_size(problem: Problem, form: str) -> None:

@@ -56,7 +56,16 @@ def solve_qp(
     raise InputError(f"unknown QP solver {backend!r}: choose one of {', '.join(DIRECT_BACKENDS)}")
 
 
-def _clarabel(P, q, A, low, high, tol, max_iter, max_time) -> QPAnswer:
+def _clarabel(
+    P: sp.spmatrix,
+    q: np.ndarray,
+    A: sp.spmatrix,
+    low: np.ndarray,
+    high: np.ndarray,
+    tol: float,
+    max_iter: int,
+    max_time: float | None,
+) -> QPAnswer:
     import clarabel
 
     A = sp.csr_matrix(A)
@@ -81,7 +90,16 @@ def _clarabel(P, q, A, low, high, tol, max_iter, max_time) -> QPAnswer:
     return QPAnswer(np.asarray(answer.x), str(answer.status), int(answer.iterations))
 
 
-def _osqp(P, q, A, low, high, tol, max_iter, max_time) -> QPAnswer:
+def _osqp(
+    P: sp.spmatrix,
+    q: np.ndarray,
+    A: sp.spmatrix,
+    low: np.ndarray,
+    high: np.ndarray,
+    tol: float,
+    max_iter: int,
+    max_time: float | None,
+) -> QPAnswer:
     import osqp
 
     solver = osqp.OSQP()

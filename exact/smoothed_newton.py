@@ -41,6 +41,9 @@ TRIED_ROWS = 20_000
 GRID_ROWS = 6.0
 """Bins are used where the grid has at most so many bins a row; sorted sums elsewhere."""
 
+DRAWN_NUMBERS = 10_000_000
+"""Numbers in the rows that are held for the Hessian where the others are read in blocks."""
+
 
 @dataclass(frozen=True)
 class SmoothedNewton:
@@ -149,9 +152,11 @@ class SmoothedNewton:
         inner.run()
         start = inner.recorder.best_w
         assert start is not None
-        # Pairs of few rows are far from independent: then draw them from all rows.
-        rich = min(sample.n_pos, sample.n_neg) >= 100 * dim or not isinstance(problem.space, Rows)
-        level = _Level(self, problem, sample if rich else problem, recorder, start, 0.05)
+        # Pairs of few rows are far from independent: then draw them from all rows, or from many.
+        if min(sample.n_pos, sample.n_neg) < 100 * dim:
+            held = isinstance(problem.space, Rows)
+            sample = problem if held else subsample(problem, max(sample.n, DRAWN_NUMBERS // dim))
+        level = _Level(self, problem, sample, recorder, start, 0.05)
         level.density, level.spread = inner.density, inner.spread
         level.width = level.first_width(silent.best_primal)
         return level

@@ -43,7 +43,13 @@ _ADVICE = {
 class Step:
     """One line of a solver's history: what it knew then. Only the last gap is certified.
 
-    seconds since the start; primal and dual are the best so far (NaN where not known yet).
+    Attributes
+    ----------
+    n_iter : int
+    seconds : float
+        Since the start.
+    primal, dual : float
+        The best so far; infinite or NaN where not known yet.
     """
 
     n_iter: int

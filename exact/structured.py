@@ -31,7 +31,8 @@ def whitener(space: Rows, scatter: Scatter, structure: float) -> np.ndarray:
     TooLargeError
         If d squared numbers are too many.
     InputError
-        If the structure is so large that the identity is lost in rounding.
+        If the structure is so large that the identity is lost in rounding (or in `whitened` the
+        rows are).
     """
     if space.dim > SQUARE_LIMIT:
         raise TooLargeError(
@@ -47,14 +48,19 @@ def whitener(space: Rows, scatter: Scatter, structure: float) -> np.ndarray:
             some = slice(start, start + step)
             # R does not see an offset, neither of the columns nor of the rows.
             product[:, some] = space.X.T @ scatter.times(by_column[:, some].toarray())
-    M = np.eye(space.dim) + structure * (product + product.T) / 2
+    with np.errstate(over="ignore", invalid="ignore"):
+        M = np.eye(space.dim) + structure * ((product + product.T) / 2)
     try:
         return scipy.linalg.cholesky(M, lower=True)
-    except np.linalg.LinAlgError:
-        raise InputError(
-            f"structure = {structure:g} is too large for the spread of these features in "
-            "floating point: scale the features to order one"
-        ) from None
+    except (np.linalg.LinAlgError, ValueError):  # the latter where M overflows
+        raise _too_large(structure) from None
+
+
+def _too_large(structure: float) -> InputError:
+    return InputError(
+        f"structure = {structure:g} is too large for the spread of these features in "
+        "floating point: lower it, or scale the features to order one"
+    )
 
 
 def whitened(space: Rows, scatter: Scatter, structure: float) -> Rows:
@@ -62,9 +68,12 @@ def whitened(space: Rows, scatter: Scatter, structure: float) -> Rows:
     if structure == 0:
         return space
     L = whitener(space, scatter, structure)
-    return (
-        DenseWhitened(space.X, L) if isinstance(space.X, np.ndarray) else SparseWhitened(space, L)
-    )
+    try:
+        if isinstance(space.X, np.ndarray):
+            return DenseWhitened(space.X, L)
+        return SparseWhitened(space, L)
+    except InputError:  # the rows given are fine, and whitened ones are never longer
+        raise _too_large(structure) from None
 
 
 class DenseWhitened(Rows):
@@ -91,7 +100,7 @@ class SparseWhitened(Rows):
         self.n, self.dim = space.n, space.dim
         lost = gamma(self.dim + 2) * float((L * L).sum())
         if lost >= 0.5:
-            raise InputError("the structure is lost in rounding: scale the features to order one")
+            raise InputError("the identity is lost in rounding beside the structure")
         self.stretch = float(1 / np.sqrt(1 - lost))
         self.offset = self._solve(space.offset)
         self.norms, self.reach = self.stretch * space.norms, self.stretch * space.reach

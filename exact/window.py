@@ -13,6 +13,7 @@ import numpy as np
 
 from .pairs import AllPairs, PairList
 from .problem import Problem
+from .rounding import running_sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,10 +30,12 @@ class Window:
         Signed marginals of the pairs frozen at alpha = 1.
     frozen_mass : float
         Their weight.
+    complete : bool
+        Whether every pair is open, except those without weight.
     chosen : int array (m,) or None
         Positions in the pair list, for a `PairList`.
-    complete : bool
-        Whether every pair is open.
+    frozen_alpha : array or None
+        alpha of the whole list, zero in the window, for a `PairList`.
     """
 
     i: np.ndarray
@@ -44,21 +47,42 @@ class Window:
     chosen: np.ndarray | None = None
     frozen_alpha: np.ndarray | None = None
 
+    @property
+    def keys(self) -> np.ndarray:
+        """A number of each pair that it keeps from window to window: (m,)."""
+        if self.chosen is not None:
+            return self.chosen
+        return self.i.astype(np.int64) * self.frozen.size + self.j
 
-def open_window(problem: Problem, scores: np.ndarray, limit: int) -> Window | None:
+
+def open_window(
+    problem: Problem, scores: np.ndarray, limit: int, width: float = np.inf
+) -> Window | None:
     """Return the widest window around the margin with at most `limit` pairs.
 
     None where more than `limit` pairs are tied at the margin itself.
+
+    Parameters
+    ----------
+    problem : Problem
+    scores : array (n,)
+    limit : int
+    width : float
+        Half width that the window does not exceed, in units of the margin.
     """
     if isinstance(problem.pairs, PairList):
-        return _list_window(problem, problem.pairs, scores, limit)
-    return _all_window(problem, problem.pairs, scores, limit)
+        return _list_window(problem, problem.pairs, scores, limit, width)
+    return _all_window(problem, problem.pairs, scores, limit, width)
 
 
-def _list_window(problem: Problem, pairs: PairList, scores: np.ndarray, limit: int) -> Window:
+def _list_window(
+    problem: Problem, pairs: PairList, scores: np.ndarray, limit: int, width: float
+) -> Window:
     z = 1.0 - pairs.margins(scores)
-    order = np.argsort(np.abs(z), kind="stable")
-    chosen = np.sort(order[:limit])
+    far = np.abs(z)
+    chosen = np.flatnonzero((far < width) & (pairs.c > 0))
+    if chosen.size > limit:
+        chosen = np.sort(chosen[np.argpartition(far[chosen], limit - 1)[:limit]])
     alpha = (z > 0).astype(float)
     alpha[chosen] = 0.0
     return Window(
@@ -67,58 +91,65 @@ def _list_window(problem: Problem, pairs: PairList, scores: np.ndarray, limit: i
         pairs.c[chosen],
         pairs.marginals(alpha, problem.n),
         float((pairs.c * alpha).sum()),
-        chosen.size == z.size,
+        chosen.size == np.count_nonzero(pairs.c),
         chosen,
         alpha,
     )
 
 
-def _all_window(problem: Problem, pairs: AllPairs, scores: np.ndarray, limit: int) -> Window | None:
+def _all_window(
+    problem: Problem, pairs: AllPairs, scores: np.ndarray, limit: int, width: float
+) -> Window | None:
     positive = problem.positive
     a, b_weight = pairs.normalised(positive)
-    rows_pos, rows_neg = np.flatnonzero(positive), np.flatnonzero(~positive)
-    t = scores[rows_pos] - 1.0
-    b = scores[rows_neg]
-    order = np.argsort(b, kind="stable")
-    b_sorted = b[order]
-    half = _half_width(t, b_sorted, limit)
+    # Rows without weight have no pairs.
+    rows_pos, rows_neg = np.flatnonzero(positive)[a > 0], np.flatnonzero(~positive)[b_weight > 0]
+    a, b_weight = a[a > 0], b_weight[b_weight > 0]
+    # In the order of their scores searches stay in the cache, and the pairs come out in order.
+    by_t = np.argsort(scores[rows_pos], kind="stable")
+    by_b = np.argsort(scores[rows_neg], kind="stable")
+    rows_pos, a = rows_pos[by_t], a[by_t]
+    rows_neg, b_weight = rows_neg[by_b], b_weight[by_b]
+    t, b = scores[rows_pos] - 1.0, scores[rows_neg]
+    half = _half_width(t, b, limit, width)
     if half is None:
         return None
     low, high = t - half, t + half
-    start = np.searchsorted(b_sorted, low, side="right")
-    stop = np.maximum(np.searchsorted(b_sorted, high, side="left"), start)
+    start = np.searchsorted(b, low, side="right")
+    stop = np.maximum(np.searchsorted(b, high, side="left"), start)
     counts = stop - start
     i_at = np.repeat(np.arange(t.size), counts)
-    offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    j_at = order[np.repeat(start, counts) + offsets]
+    j_at = np.arange(i_at.size) + np.repeat(start - (np.cumsum(counts) - counts), counts)
+    # Long sums: what rounding leaves between the two sides is infeasible, and is paid for.
+    mass_b, mass_t = running_sum(b_weight[::-1])[::-1], running_sum(a)
     frozen = np.zeros(problem.n)
-    mass_b = np.concatenate([[0.0], np.cumsum(b_weight[order][::-1])])[::-1]
     frozen[rows_pos] = a * mass_b[stop]
-    by_high = np.argsort(high, kind="stable")
-    mass_t = np.concatenate([[0.0], np.cumsum(a[by_high])])
-    frozen[rows_neg] = -b_weight * mass_t[np.searchsorted(high[by_high], b, side="right")]
+    frozen[rows_neg] = -b_weight * mass_t[np.searchsorted(high, b, side="right")]
     return Window(
         rows_pos[i_at],
         rows_neg[j_at],
         a[i_at] * b_weight[j_at],
         frozen,
         float(frozen[rows_pos].sum()),
-        bool(counts.sum() == t.size * b.size),
+        bool(i_at.size == t.size * b.size),
     )
 
 
-def _half_width(t: np.ndarray, b_sorted: np.ndarray, limit: int) -> float | None:
-    """Return a half width whose window holds at most `limit` pairs, and nearly so many."""
+def _half_width(t: np.ndarray, b: np.ndarray, limit: int, width: float) -> float | None:
+    """Return a half width <= width whose window holds at most `limit` pairs, and nearly so many.
+
+    Both t and b are sorted.
+    """
 
     def count(half: float) -> int:
-        stop = np.searchsorted(b_sorted, t + half, side="left")
-        start = np.searchsorted(b_sorted, t - half, side="right")
+        stop = np.searchsorted(b, t + half, side="left")
+        start = np.searchsorted(b, t - half, side="right")
         return int(np.maximum(stop - start, 0).sum())
 
-    top = float(max(abs(b_sorted[-1] - t.min()), abs(t.max() - b_sorted[0]))) * 1.01 + 1e-300
-    if count(top) <= limit:
-        return top
-    low, high = 1e-13 * top, top
+    top = float(max(abs(b[-1] - t[0]), abs(t[-1] - b[0]))) * 1.01 + 1e-300
+    low, high = 1e-13 * top, max(min(top, width), 2e-13 * top)
+    if count(high) <= limit:
+        return high
     if count(low) > limit:
         return None
     for _ in range(60):

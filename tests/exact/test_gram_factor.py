@@ -78,12 +78,23 @@ def test_a_column_at_a_time_gives_the_same_factor(seed: int, sparse: bool) -> No
 
 def test_many_columns_fit() -> None:
     """More than the 256 that are made room for at first."""
-    X = np.random.default_rng(0).normal(size=(600, 6))
+    X = np.random.default_rng(0).normal(size=(300, 6))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(factor_module, "DENSE_LIMIT", 0)
         found = factor_kernel(Laplacian(1.0), X)
-    assert found.pivots.size == 600
+    assert found.pivots.size == 300
     check_factor(found, Laplacian(1.0)(X, X))
+
+
+def test_columns_in_blocks_take_hardly_more_of_them() -> None:
+    """Smooth kernels: neighbours of a pivot are spent with it, and must not be pivots too."""
+    X = np.random.default_rng(1).normal(size=(700, 2))
+    one = factor_gram(Gaussian(0.5)(X, X))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(factor_module, "DENSE_LIMIT", 0)
+        many = factor_kernel(Gaussian(0.5), X)
+    check_factor(many, Gaussian(0.5)(X, X))
+    assert many.pivots.size <= 1.05 * one.pivots.size
 
 
 def test_the_rank_can_be_bounded_and_the_residual_says_what_is_lost() -> None:
@@ -157,10 +168,18 @@ def test_every_space_has_rows_with_the_same_functions(
 
 
 def test_rows_are_changed_only_where_there_are_more_features_than_rows() -> None:
-    for space in (Rows(X), Rows(sp.csr_matrix(X)), Rows(sp.csr_matrix(WIDE))):
+    for space in (Rows(X), Rows(sp.csr_matrix(X))):
         assert rows_of(space)[0] is space
-    assert rows_of(Rows(WIDE))[0].dim == 12
-    assert rows_of(Rows(sp.csr_matrix(WIDE)), few=True)[0].dim <= 12
+    for space in (Rows(WIDE), Rows(sp.csr_matrix(WIDE))):
+        assert rows_of(space)[0].dim <= 12
+
+
+def test_sparse_rows_stay_where_dense_ones_would_be_many_more_numbers() -> None:
+    sparse = Rows(sp.random(600, 2000, density=2e-3, format="csr", random_state=1))
+    assert rows_of(sparse)[0] is sparse
+    assert rows_of(sparse, few=True)[0].dim <= 600
+    fuller = Rows(sp.random(600, 2000, density=0.1, format="csr", random_state=1))
+    assert rows_of(fuller)[0].dim <= 600
 
 
 def test_spaces_without_rows_and_matrices_past_memory_are_refused() -> None:

@@ -12,7 +12,7 @@ import aucert.exact.nearest_pairs as module
 from aucert.exact.errors import InputError
 from aucert.exact.nearest_pairs import FILTERS, nearest_pairs
 from aucert.exact.pairs import PairList
-from aucert.validation.datasets import load
+from aucert.validation.data.datasets import load
 
 COUNTS = {5: 145, 10: 370, 15: 585, 20: 800, 25: 1000, 30: 1200}
 """Pairs by k in the paper, on 40 positive and 80 negative rows."""

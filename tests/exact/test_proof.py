@@ -207,7 +207,7 @@ def test_an_old_file_survives_a_write_that_fails(
         raise OSError("disk full")
 
     monkeypatch.setattr(np, "savez", broken)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(InputError, match="disk full"):
         write_proof(path, X, Y, LAM, solution)
     assert [name.name for name in tmp_path.iterdir()] == ["p.npz"]
     assert path.read_text() == "old"

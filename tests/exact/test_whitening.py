@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from aucert.exact.errors import InputError, TooLargeError
+from aucert.exact.formulation import formulate
 from aucert.exact.pairs import AllPairs
 from aucert.exact.row_average import RowAverage
 from aucert.exact.spaces import Rows
@@ -116,6 +117,16 @@ def test_stated_errors_of_sparse_whitened_rows_cover_the_solves_with_L(
     for k, row in enumerate(rows):
         image = fraction_solve(exact_L, row)
         assert sum(x * x for x in image) <= Fraction(float(white.norms[k])) ** 2
+
+
+@pytest.mark.parametrize("structure", [1e300, 1e308])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_a_structure_that_leaves_nothing_of_the_rows_is_named(structure, kernel, form) -> None:
+    rng = np.random.default_rng(0)
+    X, y = form(3 * rng.normal(size=(12, 3))), np.arange(12) % 2
+    with pytest.raises(InputError, match=r"structure = 1e\+30. is too large .* lower it"):
+        formulate(X, y, 0.1, kernel=kernel, structure=structure)
 
 
 def test_too_many_features_and_too_large_a_structure_are_refused() -> None:
