@@ -41,7 +41,7 @@ TRIED_ROWS = 20_000
 GRID_ROWS = 6.0
 """Bins are used where the grid has at most so many bins a row; sorted sums elsewhere."""
 
-DRAWN_NUMBERS = 10_000_000
+DRAWN_NUMBERS = 5_000_000
 """Numbers in the rows that are held for the Hessian where the others are read in blocks."""
 
 

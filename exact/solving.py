@@ -120,7 +120,8 @@ def solve(
         large = streamed_problem(X, y, lam, kernel, structure, loss, pairs, positive)
         if large is not None:
             return choose_solver(large, method, tol, max_time).solve(large, callback=callback)
-    task = formulate(X, y, lam, loss, pairs, positive, kernel, gamma, structure, structure_source)
+    shape = (kernel, gamma, structure, structure_source)
+    task = formulate(X, y, lam, loss, pairs, positive, *shape, collapse=True)
     solver = choose_solver(task.work, method, tol, max_time)
     return task.judge(solver.solve(task.work, callback=callback), tol)
 
