@@ -88,7 +88,7 @@ class NewtonSystem:
         """Return L (t, t)."""
         i, j, t = self.i[active], self.j[active], self.n
         adjacency = sp.csr_matrix((weight, (i, j)), shape=(t, t))
-        degree = np.bincount(i, weight, t) + np.bincount(j, weight, t)
+        degree = (np.bincount(i, weight, t) + np.bincount(j, weight, t)).astype(float)
         return sp.csr_matrix(sp.diags(degree) - adjacency - adjacency.T)
 
     def _by_coordinates(self, active: np.ndarray, weight: np.ndarray, r: np.ndarray) -> np.ndarray:

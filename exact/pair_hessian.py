@@ -182,6 +182,6 @@ def _laplacian_gram(
     """Return the same as X'L X, L the Laplacian of the pairs' graph: few rows, many pairs."""
     t, (i, j) = touched.size, np.split(place, 2)
     adjacency = sp.csr_matrix((share, (i, j)), shape=(t, t))
-    degree = np.bincount(i, share, t) + np.bincount(j, share, t)
+    degree = (np.bincount(i, share, t) + np.bincount(j, share, t)).astype(float)
     X = space.rows(touched)
     return np.asarray(X.T @ (sp.csr_matrix(sp.diags(degree) - adjacency - adjacency.T) @ X))
