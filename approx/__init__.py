@@ -1,6 +1,7 @@
 """What the literature proposes to make the problem cheap, and the rivals; one algorithm a file."""
 
 from .adamax import Adamax, GradientDescent
+from .baseline_svms import SubsampledRankSVM, kernel_svm, linear_svm
 from .baselines import mean_difference, oracle_support, top_fisher, top_mean_difference
 from .estimators import IncompleteROCSVM
 from .fsauc import MultiStageSaddle
@@ -21,6 +22,7 @@ from .solam import StochasticSaddle
 from .spam import StochasticProximal
 from .sparse_estimators import FSAUC, SOLAM, SPAM
 from .stoiht import stoiht
+from .structured_incomplete import IncompleteSAUCSVM, incomplete_sauc
 from .truncated_newton import TruncatedNewton
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
     "Adamax",
     "GradientDescent",
     "IncompleteROCSVM",
+    "IncompleteSAUCSVM",
     "MultiStageSaddle",
     "Nystrom",
     "OnlineAUC",
@@ -42,13 +45,17 @@ __all__ = [
     "RankSVM",
     "StochasticHardThresholding",
     "StochasticProximal",
+    "SubsampledRankSVM",
     "StochasticSaddle",
     "TruncatedNewton",
     "against_true_kernel",
     "draw_pairs",
     "hard_threshold",
     "hsg_ht",
+    "incomplete_sauc",
+    "kernel_svm",
     "leverage_scores",
+    "linear_svm",
     "load_model",
     "mean_difference",
     "noam",

@@ -87,6 +87,11 @@ def oracle_support(X: object, y: object, support: object, positive: object = Non
     X, y, positive
         As in `mean_difference`.
     support : int array
+
+    Raises
+    ------
+    InputError
+        If the support is no list of the places of features.
     """
     mask, _, _ = split_labels(y, positive)
     chosen = np.asarray(support)

@@ -90,6 +90,8 @@ class MultiStageSaddle:
         p as it is in the rows seen so far, as in the paper, or in all rows.
     max_passes : int
     seed : int or None
+    max_time : float, optional
+        Seconds, looked at after each stage.
     """
 
     radius: float = 1.0
@@ -97,12 +99,15 @@ class MultiStageSaddle:
     share: str = "running"
     max_passes: int = 10
     seed: int | None = 0
+    max_time: float | None = None
 
     def __post_init__(self) -> None:
         check_number("radius", self.radius)
         check_step(self.step)
         check_choice("share", self.share, SHARES)
         check_count("max_passes", self.max_passes)
+        if self.max_time is not None:
+            check_number("max_time", self.max_time)
 
     def problem(self, loss: RowAverage) -> ConvexSquare:
         """Return the convex problem that the steps minimise."""
@@ -129,7 +134,7 @@ class MultiStageSaddle:
             If w0 does not fit.
         """
         walk = StageWalk(self, loss, start_at(w0, loss.dim), self.max_passes * loss.mass.size)
-        return run_passes(self.problem(loss), self._stages(walk, loss), callback)
+        return run_passes(self.problem(loss), self._stages(walk, loss), callback, self.max_time)
 
     def _stages(self, walk: StageWalk, loss: RowAverage) -> Iterator[tuple[int, np.ndarray]]:
         rng = np.random.default_rng(self.seed)

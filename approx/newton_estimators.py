@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..exact.certificate import Certificate, Witness
 from ..exact.classifier import AUCClassifier, Matrix, warn_unless_certified
 from ..exact.errors import InputError
+from ..exact.formulation import formulate
 from ..exact.losses import SQUARED_HINGE
 from ..exact.pairs import AllPairs
 from ..exact.problem import Problem, Ridge
@@ -43,15 +44,11 @@ class NewtonClassifier(AUCClassifier):
         callback: Callback | None = None,
     ) -> np.ndarray:
         """Solve the problem over the rows of features, keep the solution, and return w."""
-        problem = _problem(features, positive, self.lam, weight)
-        self._keep_solution(self._solver().solve(problem, callback=callback))
+        pairs = AllPairs(weight)
+        task = formulate(features, positive, self.lam, SQUARED_HINGE, pairs, True)
+        found = self._solver().solve(task.work, callback=callback)
+        self._keep_solution(task.judge(found, self.tol))
         return self.solution_.w
-
-
-def _problem(
-    features: Matrix, positive: np.ndarray, lam: float, weight: np.ndarray | None = None
-) -> Problem:
-    return Problem(Rows(features), positive, AllPairs(weight), SQUARED_HINGE, Ridge(lam))
 
 
 class RankSVM(NewtonClassifier):
@@ -287,7 +284,8 @@ class NBAUC(NewtonClassifier):
         if not np.array_equal(np.unique(labels), self.classes_):
             raise InputError(f"y must have the labels {self.classes_.tolist()}, both and no other")
         features = self.nystrom_.map_.transform(rows)
-        problem = _problem(features, labels == self.classes_[1], self.lam)
+        positive = labels == self.classes_[1]
+        problem = Problem(Rows(features), positive, AllPairs(), SQUARED_HINGE, Ridge(self.lam))
         truth = against_true_kernel(problem, self.nystrom_.map_.kernel, rows)
         w = self.coef_[0]
         witness = Witness.from_scores(truth, truth.space.scores(w))

@@ -23,14 +23,13 @@ The printed map U_r S_r^(-1/2) e does not conform; see E48 and E49 in `docs/erra
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..exact.classifier import draw_seed
 from ..exact.errors import InputError
 from ..exact.formulation import true_space
 from ..exact.kernels import Kernel, get_kernel
@@ -38,6 +37,7 @@ from ..exact.parameters import check_choice, check_count, check_number
 from ..exact.problem import Problem
 from ..exact.rounding import UNIT
 from ..exact.spaces import Rows, Space, check_matrix
+from ..exact.structured import Structured
 from .landmarks import LANDMARKS, Matrix, choose_landmarks
 
 BLOCK_BYTES = 64 * 2**20
@@ -176,7 +176,8 @@ def against_true_kernel(problem: Problem, kernel: Kernel, X: object) -> Problem:
     Parameters
     ----------
     problem : Problem
-        Over `Rows` of Nyström features of X.
+        Over `Rows` of Nyström features of X, or those in SAUC's norm, `Structured`: then the
+        optimum meant is that of SAUC-SVM with the true kernel. [SAUC, eq. (12)]
     kernel : Kernel
     X : array or CSR (n, p)
         The rows. Their Gram matrix is held for a few thousand of them, else made in blocks each
@@ -187,10 +188,14 @@ def against_true_kernel(problem: Problem, kernel: Kernel, X: object) -> Problem:
     InputError
         If the problem is not over rows, or X has another number of them.
     """
-    if not isinstance(problem.space, Rows) or problem.space.is_sparse:
+    space = problem.space
+    base = space.base if isinstance(space, Structured) else space
+    if not isinstance(base, Rows) or base.is_sparse:
         raise InputError("the problem must be over the rows of Nyström features")
-    features = np.asarray(problem.space.X)
-    return problem.over(SpanRows(features, true_space(kernel, X)))
+    span = SpanRows(np.asarray(base.X), true_space(kernel, X))
+    if not isinstance(space, Structured):
+        return problem.over(span)
+    return problem.over(Structured(span, space.scatter, space.structure))
 
 
 class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -267,7 +272,9 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
         kernel = get_kernel(self.kernel, self.gamma, rows.shape[1])
         wanted = min(int(self.n_landmarks), rows.shape[0])
-        chosen = choose_landmarks(self.landmarks, rows, wanted, kernel, y, self._seed())
+        chosen = choose_landmarks(
+            self.landmarks, rows, wanted, kernel, y, draw_seed(self.random_state)
+        )
         self.landmarks_, self.landmark_indices_ = chosen.rows, chosen.index
         self.map_ = nystrom_map(kernel, chosen.rows, self.rcond)
         self._n_features_out = self.map_.rank
@@ -283,11 +290,6 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         return self.map_.transform(rows)
-
-    def _seed(self) -> int:
-        if isinstance(self.random_state, Integral):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from ..exact.convex_square import ConvexSquare
 from ..exact.errors import InputError
 from ..exact.row_average import RowAverage
+from ..exact.solution import Status
 
 Look = Callable[["Pass"], object]
 
@@ -118,6 +119,8 @@ class OnlineSolution:
         Without the looks after the passes.
     history : list of Pass
         One line a pass if asked for, else the last only.
+    status : Status
+        "iteration_limit" after all passes, or "time_limit".
     """
 
     w: np.ndarray
@@ -126,10 +129,14 @@ class OnlineSolution:
     n_iter: int
     seconds: float
     history: list[Pass] = field(default_factory=list)
+    status: Status = Status.ITERATION_LIMIT
 
 
 def run_passes(
-    problem: ConvexSquare, walk: Iterator[tuple[int, np.ndarray]], callback: Look | None
+    problem: ConvexSquare,
+    walk: Iterator[tuple[int, np.ndarray]],
+    callback: Look | None,
+    max_time: float | None = None,
 ) -> OnlineSolution:
     """Run a method to its end and judge its answer.
 
@@ -141,6 +148,8 @@ def run_passes(
         One item a pass.
     callback : function of a `Pass`, optional
         Called after each pass; each look costs about as much as a pass.
+    max_time : float, optional
+        Seconds for the passes: none is begun after that.
 
     Raises
     ------
@@ -149,17 +158,21 @@ def run_passes(
     """
     history: list[Pass] = []
     seconds, n_iter, w = 0.0, 0, np.zeros(problem.loss.dim)
+    status = Status.ITERATION_LIMIT
     start = time.perf_counter()
     for n_iter, w in walk:
         seconds += time.perf_counter() - start
         if callback is not None:
             history.append(_judge(problem, w, n_iter, seconds))
             callback(history[-1])
+        if max_time is not None and seconds > max_time:
+            status = Status.TIME_LIMIT
+            break
         start = time.perf_counter()
     if not history:
         history.append(_judge(problem, w, n_iter, seconds))
     last = history[-1]
-    return OnlineSolution(w, last.objective, last.gap, n_iter, seconds, history)
+    return OnlineSolution(w, last.objective, last.gap, n_iter, seconds, history, status)
 
 
 def _judge(problem: ConvexSquare, w: np.ndarray, n_iter: int, seconds: float) -> Pass:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from ..exact.classifier import AUCClassifier, Matrix
+from ..exact.classifier import AUCClassifier, Matrix, draw_seed
 from ..exact.errors import InputError
 from ..exact.model_codec import is_whole
 from ..exact.threshold import get_rule
@@ -70,10 +68,7 @@ class OnlineClassifier(AUCClassifier):
 
     def _draw_seed(self) -> int:
         """Return the number that names this run, and keep it for later batches."""
-        if isinstance(self.random_state, Integral):
-            self._run_seed = int(self.random_state)
-        else:
-            self._run_seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self._run_seed = draw_seed(self.random_state)
         return self._run_seed
 
     def _batch_rng(self) -> np.random.Generator:

@@ -79,10 +79,7 @@ class PairSGDClassifier(OnlineClassifier):
         problem = Problem(Rows(features), positive, AllPairs(), HINGE, Ridge(self.lam))
         self._walk = Walk.of(np.zeros(features.shape[1]))
         solver = replace(solver, seed=self._run_seed)
-        self.solution_ = solver.run(problem, self._walk, callback)
-        self.certificate_ = self.solution_.certificate
-        self.status_ = self.solution_.status
-        self.history_ = self.solution_.history
+        self._keep_solution(solver.run(problem, self._walk, callback))
         self.n_iter_ = self._walk.t
         self.t0_ = starting_time(self.t0, self.lam, mean_square_size(Rows(features)))
         self._keep(self.solution_.w, rows, positive)

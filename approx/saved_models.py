@@ -6,6 +6,7 @@ from sklearn.kernel_approximation import RBFSampler
 
 from ..exact.model_codec import leave_out, register
 from ..exact.model_files import load_model, save_model
+from .baseline_svms import SubsampledRankSVM
 from .estimators import IncompleteROCSVM
 from .newton_estimators import NBAUC, RankSVM
 from .nystrom import Nystrom, NystromMap
@@ -16,10 +17,12 @@ from .pair_steps import Walk
 from .sht_estimator import SHTAUC
 from .sparse_estimators import FSAUC, SOLAM, SPAM
 from .sparse_solution import Epoch, SparseSolution, Stop
+from .structured_incomplete import IncompleteSAUCSVM
 
 __all__ = ["load_model", "save_model"]
 
 register(IncompleteROCSVM, RankSVM, NBAUC, NSAUC, NSVMSGD2, OAM, SHTAUC)
+register(IncompleteSAUCSVM, SubsampledRankSVM)
 register(SPAM, SOLAM, FSAUC, OnlineSolution, Pass)
 register(Nystrom, NystromMap, RBFSampler, Stream, Walk, SparseSolution, Epoch, Stop)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -131,7 +132,7 @@ class SHTAUC(AUCClassifier):
         *,
         n_blocks: int = 1,
         step: float | str = "auto",
-        max_epochs: int = 500,
+        max_epochs: int = 5000,
         mode: str = "right",
         tol: float = 1e-4,
         refine: str = "none",
@@ -150,7 +151,13 @@ class SHTAUC(AUCClassifier):
         self.max_time = max_time
         self.random_state = random_state
 
-    def fit(self, X: object, y: object, sample_weight: object = None) -> SHTAUC:
+    def fit(
+        self,
+        X: object,
+        y: object,
+        sample_weight: object = None,
+        callback: Callable[[Epoch], object] | None = None,
+    ) -> SHTAUC:
         """Find the features and their weights.
 
         Parameters
@@ -162,6 +169,8 @@ class SHTAUC(AUCClassifier):
         sample_weight : array (n,), optional
             >= 0; a weight means repetition. Several blocks have equally many rows, whatever
             their weights.
+        callback : function of an `Epoch`, optional
+            Called after each epoch.
 
         Returns
         -------
@@ -191,7 +200,7 @@ class SHTAUC(AUCClassifier):
         )
         rows, positive, weight = self._check_fit(X, y, sample_weight)
         loss = RowAverage.of(Rows(rows), positive, AllPairs(weight))
-        self.solution_ = solver.solve(loss)
+        self.solution_ = solver.solve(loss, callback=callback)
         self.support_ = self.solution_.support
         self.objective_ = self.solution_.objective
         self.stationarity_ = self.solution_.stationarity

@@ -68,6 +68,8 @@ class StochasticSaddle:
     max_passes : int
         Of n steps each.
     seed : int or None
+    max_time : float, optional
+        Seconds, looked at after each pass.
     """
 
     radius: float = 1.0
@@ -75,12 +77,15 @@ class StochasticSaddle:
     share: str = "running"
     max_passes: int = 10
     seed: int | None = 0
+    max_time: float | None = None
 
     def __post_init__(self) -> None:
         check_number("radius", self.radius)
         check_step(self.step)
         check_choice("share", self.share, SHARES)
         check_count("max_passes", self.max_passes)
+        if self.max_time is not None:
+            check_number("max_time", self.max_time)
 
     def problem(self, loss: RowAverage) -> ConvexSquare:
         """Return the convex problem that the steps minimise."""
@@ -107,7 +112,7 @@ class StochasticSaddle:
             If w0 does not fit.
         """
         walk = SaddleWalk(self, loss, start_at(w0, loss.dim))
-        return run_passes(self.problem(loss), self.passes(walk), callback)
+        return run_passes(self.problem(loss), self.passes(walk), callback, self.max_time)
 
     def passes(self, walk: SaddleWalk) -> Iterator[tuple[int, np.ndarray]]:
         """Make the steps of a run; yield their number and the answer after each pass."""

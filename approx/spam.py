@@ -59,6 +59,8 @@ class StochasticProximal:
     max_passes : int
         Of n steps each; the rows are drawn with replacement.
     seed : int or None
+    max_time : float, optional
+        Seconds, looked at after each pass.
     """
 
     l1: float = 0.0
@@ -69,6 +71,7 @@ class StochasticProximal:
     average: bool = False
     max_passes: int = 10
     seed: int | None = 0
+    max_time: float | None = None
 
     def __post_init__(self) -> None:
         check_number("l1", self.l1, closed="low")
@@ -83,6 +86,8 @@ class StochasticProximal:
         if self.t0 is not None:
             check_number("t0", self.t0, closed="low")
         check_count("max_passes", self.max_passes)
+        if self.max_time is not None:
+            check_number("max_time", self.max_time)
 
     def problem(self, loss: RowAverage) -> ConvexSquare:
         """Return the convex problem that the steps minimise."""
@@ -109,7 +114,7 @@ class StochasticProximal:
             If w0 does not fit, or the steps diverge.
         """
         walk = ProximalWalk(self, loss, start_at(w0, loss.dim))
-        return run_passes(self.problem(loss), self.passes(walk), callback)
+        return run_passes(self.problem(loss), self.passes(walk), callback, self.max_time)
 
     def passes(self, walk: ProximalWalk) -> Iterator[tuple[int, np.ndarray]]:
         """Make the steps of a run; yield their number and the answer after each pass."""

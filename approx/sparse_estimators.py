@@ -40,6 +40,8 @@ class SPAM(SquareClassifier):
     threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
         The rule that sets the intercept from the training scores, see `ROCSVM`; in `partial_fit`
         from those of the last batch that had both classes.
+    max_time : float, optional
+        Seconds of `fit`, looked at after each pass (each stage of FSAUC); there is one at least.
     random_state : int, RandomState or None
         Draws the rows.
 
@@ -77,6 +79,7 @@ class SPAM(SquareClassifier):
         average: bool = False,
         max_passes: int = 20,
         threshold: str | Rule = "equal-error",
+        max_time: float | None = None,
         random_state: int | np.random.RandomState | None = None,
     ):
         self.l1 = l1
@@ -87,16 +90,17 @@ class SPAM(SquareClassifier):
         self.average = average
         self.max_passes = max_passes
         self.threshold = threshold
+        self.max_time = max_time
         self.random_state = random_state
 
     def _solver(self, seed: int) -> StochasticProximal:
-        names = ("l1", "l2", "schedule", "step", "t0", "average", "max_passes")
+        names = ("l1", "l2", "schedule", "step", "t0", "average", "max_passes", "max_time")
         return StochasticProximal(**{name: getattr(self, name) for name in names}, seed=seed)
 
     def _run(self, loss: RowAverage, seed: int, callback: Look | None) -> OnlineSolution:
         solver = self._solver(seed)
         self._walk = ProximalWalk(solver, loss, np.zeros(loss.dim))
-        return run_passes(solver.problem(loss), solver.passes(self._walk), callback)
+        return run_passes(solver.problem(loss), solver.passes(self._walk), callback, self.max_time)
 
     def partial_fit(self, X: object, y: object, classes: object = None) -> SPAM:
         """Make a step on each of these rows, in the order they have.
@@ -152,7 +156,7 @@ class SOLAM(SquareClassifier):
     share : {"running", "exact"}
         The share of the positive rows among those seen so far, or among all.
     max_passes : int
-    threshold, random_state
+    threshold, max_time, random_state
         As in `SPAM`.
 
     Attributes
@@ -172,6 +176,7 @@ class SOLAM(SquareClassifier):
         share: str = "running",
         max_passes: int = 20,
         threshold: str | Rule = "equal-error",
+        max_time: float | None = None,
         random_state: int | np.random.RandomState | None = None,
     ):
         self.radius = radius
@@ -179,16 +184,17 @@ class SOLAM(SquareClassifier):
         self.share = share
         self.max_passes = max_passes
         self.threshold = threshold
+        self.max_time = max_time
         self.random_state = random_state
 
     def _solver(self, seed: int) -> StochasticSaddle:
-        names = ("radius", "step", "share", "max_passes")
+        names = ("radius", "step", "share", "max_passes", "max_time")
         return StochasticSaddle(**{name: getattr(self, name) for name in names}, seed=seed)
 
     def _run(self, loss: RowAverage, seed: int, callback: Look | None) -> OnlineSolution:
         solver = self._solver(seed)
         self._walk = SaddleWalk(solver, loss, np.zeros(loss.dim))
-        return run_passes(solver.problem(loss), solver.passes(self._walk), callback)
+        return run_passes(solver.problem(loss), solver.passes(self._walk), callback, self.max_time)
 
     def partial_fit(self, X: object, y: object, classes: object = None) -> SOLAM:
         """Make a step on each of these rows, in the order they have.
@@ -246,7 +252,7 @@ class FSAUC(SquareClassifier):
     share : {"running", "exact"}
         As in `SOLAM`.
     max_passes : int
-    threshold, random_state
+    threshold, max_time, random_state
         As in `SPAM`.
 
     Attributes
@@ -264,6 +270,7 @@ class FSAUC(SquareClassifier):
         share: str = "running",
         max_passes: int = 20,
         threshold: str | Rule = "equal-error",
+        max_time: float | None = None,
         random_state: int | np.random.RandomState | None = None,
     ):
         self.radius = radius
@@ -271,10 +278,11 @@ class FSAUC(SquareClassifier):
         self.share = share
         self.max_passes = max_passes
         self.threshold = threshold
+        self.max_time = max_time
         self.random_state = random_state
 
     def _solver(self, seed: int) -> MultiStageSaddle:
-        names = ("radius", "step", "share", "max_passes")
+        names = ("radius", "step", "share", "max_passes", "max_time")
         return MultiStageSaddle(**{name: getattr(self, name) for name in names}, seed=seed)
 
     def _run(self, loss: RowAverage, seed: int, callback: Look | None) -> OnlineSolution:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from ..exact.classifier import Matrix
 from ..exact.errors import InputError
 from ..exact.row_average import RowAverage
+from ..exact.solution import Status
 from .fsauc import MultiStageSaddle
 from .online import Look, OnlineSolution, Pass, from_rows
 from .online_classifier import OnlineClassifier
@@ -23,6 +27,7 @@ class SquareClassifier(OnlineClassifier):
     lower_bound_: float
     solution_: OnlineSolution
     history_: list[Pass]
+    status_: Status
     _seen: np.ndarray
     _sums: np.ndarray
 
@@ -47,6 +52,11 @@ class SquareClassifier(OnlineClassifier):
         InputError
             If a parameter or the input cannot be used, or the steps diverge; scikit-learn's own
             checks of X and y raise plain `ValueError`.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the time ran out.
         """
         self._solver(0)
         rows, positive, _ = self._check_fit(X, y)
@@ -57,8 +67,12 @@ class SquareClassifier(OnlineClassifier):
         self.objective_, self.gap_ = self.solution_.objective, self.solution_.gap
         self.lower_bound_ = self.objective_ - self.gap_
         self.history_, self.n_iter_ = self.solution_.history, self.solution_.n_iter
+        self.status_ = self.solution_.status
         self._set_weights(self.solution_.w, rows, positive)
         self.support_ = np.flatnonzero(self.coef_[0])
+        if self.status_ == Status.TIME_LIMIT:
+            text = "the time ran out before the last pass: raise max_time"
+            warnings.warn(text, ConvergenceWarning, stacklevel=2)
         return self
 
     def _solver(self, seed: int) -> StochasticProximal | StochasticSaddle | MultiStageSaddle:
@@ -87,7 +101,7 @@ class SquareClassifier(OnlineClassifier):
 
     def _keep_batch(self, w: np.ndarray, rows: Matrix, positive: np.ndarray) -> None:
         """Set the weights after a batch; the intercept stays where the batch has one class."""
-        for name in ("solution_", "history_", "objective_", "gap_", "lower_bound_"):
+        for name in ("solution_", "status_", "history_", "objective_", "gap_", "lower_bound_"):
             self.__dict__.pop(name, None)
         if not np.isfinite(w).all():
             raise InputError("the steps diverged: take a shorter step, or scale the features")

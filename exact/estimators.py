@@ -15,7 +15,7 @@ from .losses import LOSSES
 from .nearest_pairs import FILTERS, nearest_pairs
 from .pairs import AllPairs, PairList
 from .parameters import check_choice, check_number
-from .solution import Solution, Status, Step
+from .solution import Callback, Solution, Status, Step
 from .solving import METHODS, choose_solver
 from .threshold import Rule
 
@@ -108,7 +108,13 @@ class ROCSVM(AUCClassifier):
         self.threshold = threshold
         self.max_time = max_time
 
-    def fit(self, X: object, y: object, sample_weight: object = None) -> ROCSVM:
+    def fit(
+        self,
+        X: object,
+        y: object,
+        sample_weight: object = None,
+        callback: Callback | None = None,
+    ) -> ROCSVM:
         """Solve the problem of these rows.
 
         Parameters
@@ -119,6 +125,8 @@ class ROCSVM(AUCClassifier):
             Labels of two kinds.
         sample_weight : array (n,), optional
             >= 0; a weight means repetition. Only with all pairs.
+        callback : function of a `Step`, optional
+            Called after each step of the solver.
 
         Returns
         -------
@@ -139,7 +147,8 @@ class ROCSVM(AUCClassifier):
         rows, positive, weight = self._check_fit(X, y, sample_weight)
         task = self._formulate(rows, positive, self._pairs(rows, positive, weight))
         solver = choose_solver(task.work, self.method, self.tol, self.max_time)
-        self._keep_solution(task.judge(solver.solve(task.work), self.tol))
+        found = solver.solve(task.work, callback=callback)
+        self._keep_solution(task.judge(found, self.tol))
         self._keep(task, rows)
         self._cut(rows, positive, weight, self.threshold)
         warn_unless_certified(self.solution_, self.tol)

@@ -10,6 +10,7 @@ from .formulation import Formulation, formulate
 from .pairs import AllPairs, PairList
 from .parameters import check_choice, check_number
 from .path_selection import CHOICES, CVPath, cross_validated_path
+from .solution import Callback
 from .threshold import Rule
 
 
@@ -90,13 +91,21 @@ class ROCSVMCV(ROCSVM):
         self.max_time = max_time
         self.random_state = random_state
 
-    def fit(self, X: object, y: object, sample_weight: object = None) -> ROCSVMCV:
+    def fit(
+        self,
+        X: object,
+        y: object,
+        sample_weight: object = None,
+        callback: Callback | None = None,
+    ) -> ROCSVMCV:
         """Choose lam, and solve the problem of these rows.
 
         Parameters
         ----------
         X, y, sample_weight
             As in `ROCSVM`; a weight means repetition, in training and in the AUC.
+        callback : function of a `Step`, optional
+            Called after each step of the last fit, that with the chosen lam.
 
         Returns
         -------
@@ -134,7 +143,7 @@ class ROCSVMCV(ROCSVM):
             method=self.method,
         )
         self.lam_ = self.cv_path_.lam_of(self.choice)
-        super().fit(X, y, sample_weight)
+        super().fit(X, y, sample_weight, callback)
         return self
 
     def _formulate(

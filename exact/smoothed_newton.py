@@ -19,6 +19,7 @@ from .cutting_plane import CuttingPlane
 from .errors import InputError
 from .evaluation import Evaluation, Evaluator
 from .evaluators import InMemory, Streamed
+from .hard_margin import offer_hard_margin
 from .pair_hessian import PairHessian
 from .pairs import AllPairs
 from .problem import Problem
@@ -113,9 +114,8 @@ class SmoothedNewton:
         except KeyboardInterrupt:
             reason = Status.INTERRUPTED
         again = recorder.finish(problem, self.tol, reason)
-        first, second = solution.certificate, again.certificate
-        worse = second.gap + second.rounding >= first.gap + first.rounding
-        return solution if worse else again
+        proved = [one.certificate.gap + one.certificate.rounding for one in (solution, again)]
+        return solution if proved[0] <= proved[1] else again
 
     def _run(self, problem: Problem, recorder: Recorder, w: np.ndarray | None) -> Status:
         level = self._level(problem, recorder, w)
@@ -128,8 +128,10 @@ class SmoothedNewton:
             return reason
         if reason not in (Status.STALLED, Status.ITERATION_LIMIT):
             return reason
-        finish = ActivePairs(tol=self.tol, max_rounds=12, max_time=_left(recorder))
-        reason = finish.run(problem, recorder)
+        offer_hard_margin(problem, recorder)
+        if not recorder.near(self.tol):
+            finish = ActivePairs(tol=self.tol, max_rounds=12, max_time=_left(recorder))
+            reason = finish.run(problem, recorder)
         if recorder.near(self.tol) or recorder.out_of_time:
             return reason
         return CuttingPlane(self.tol, max_time=self.max_time).run(problem, recorder)

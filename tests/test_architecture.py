@@ -38,7 +38,7 @@ SOLVES = frozenset(
     """qp qp_backends cutting_plane newton smoothed_newton pair_hessian line_search window window_qp
     active_pairs multipliers multipliers_compiled newton_systems polish solving auditing
     subset branch_and_bound subset_dive relaxation convex_reference estimators path
-    path_selection path_estimators saved_models""".split()
+    path_selection path_estimators saved_models hard_margin""".split()
 )
 # Inside `validation`: each may know those to its left, and everything beside the folders named
 # here (`cli`, which starts everything) is free.

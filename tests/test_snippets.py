@@ -8,6 +8,8 @@ rest of the page, to the slow tests.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 import shlex
 import subprocess
@@ -16,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from aucert.validation.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -65,14 +69,18 @@ def commands(text: str) -> list[list[str]]:
     return [arguments[1:] for arguments in split if arguments]
 
 
-def run_command(arguments: list[str], folder: Path) -> None:
-    program = Path(sysconfig.get_path("scripts")) / "aucert"
-    assert program.exists(), "install the package: the snippets call its command"
-    run = subprocess.run([program, *arguments], cwd=folder, capture_output=True, text=True)
-    assert run.returncode == 0, f"aucert {shlex.join(arguments)}\n{run.stdout}\n{run.stderr}"
+def run_command(arguments: list[str]) -> None:
+    """Run it in this process: a new one would spend most of its time on imports."""
+    output, errors, code = io.StringIO(), io.StringIO(), 0
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
+        try:
+            main(arguments)
+        except SystemExit as end:
+            code = end.code
+    assert not code, f"aucert {shlex.join(arguments)}\n{output.getvalue()}\n{errors.getvalue()}"
 
 
-def run_page(page: Path, folder: Path, *, slow: bool) -> None:
+def run_page(page: Path, *, slow: bool) -> None:
     namespace: dict[str, object] = {"__name__": "snippet"}
     for fence in fences(page.read_text(encoding="utf-8")):
         if fence.mark == "slow" and not slow:
@@ -83,7 +91,7 @@ def run_page(page: Path, folder: Path, *, slow: bool) -> None:
             exec(code, namespace)
         elif fence.runs:
             for arguments in commands(fence.text):
-                run_command(arguments, folder)
+                run_command(arguments)
 
 
 def pages(*, slow: bool) -> list:
@@ -105,13 +113,24 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("page", pages(slow=False))
 def test_the_snippets_of_a_page_run(page: Path, folder: Path) -> None:
-    run_page(page, folder, slow=False)
+    run_page(page, slow=False)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", pages(slow=True))
 def test_the_long_snippets_of_a_page_run(page: Path, folder: Path) -> None:
-    run_page(page, folder, slow=True)
+    run_page(page, slow=True)
+
+
+def test_the_installed_program_is_the_one_that_the_snippets_run(tmp_path: Path) -> None:
+    program = Path(sysconfig.get_path("scripts")) / "aucert"
+    assert program.exists(), "install the package: the snippets call its command"
+    command = [program, "solve", "xor", "--lam", "1", "--pairs", "nowhere"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    with pytest.raises(AssertionError, match="nowhere") as refused:
+        run_command([str(part) for part in command[1:]])
+    assert run.returncode == 2 and run.stderr.startswith("aucert: ")
+    assert run.stderr.strip() in str(refused.value)
 
 
 def test_the_readme_has_snippets_of_both_kinds() -> None:
@@ -157,7 +176,7 @@ def test_fences_share_a_namespace_and_a_false_one_fails_at_its_line(folder: Path
     page = folder / "page.md"
     page.write_text("```python\na = 1\n```\n\n```python\nassert a == 1\nassert a == 2\n```\n")
     with pytest.raises(AssertionError) as caught:
-        run_page(page, folder, slow=False)
+        run_page(page, slow=False)
     assert caught.traceback[-1].lineno == 6  # pytest counts from 0
 
 

@@ -1,4 +1,4 @@
-"""The command line: `aucert validate | solve | certify | check-solver`.
+"""The command line: `aucert validate | solve | certify | check-solver | reproduce`.
 
 Results go to standard output, everything else to standard error. Exit status 0; 1 exactly when a
 verdict differs from the expected one; 2 for bad input, with one line that says what to do.
@@ -123,6 +123,22 @@ def check_solver(**options: object) -> None:
     from .commands.check_solver import run_check_solver
 
     sys.exit(run_check_solver(options))
+
+
+@aucert.command()
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.option("--list", "list_only", is_flag=True, help="List the tables and stop.")
+@click.option("--data-dir", type=click.Path(), help="Real data.  [default: $AUCERT_DATA]")
+@click.option("--profile", type=click.Choice(["quick", "full"]), default="quick")
+@click.option("--out", type=click.Path(), help="Folder of the pages.  [default: aucert-tables]")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")
+def reproduce(**options: object) -> None:
+    """Run the papers' tables and figures again: what is printed beside what comes out."""
+    from .commands.reproduce import run_reproduce
+
+    sys.exit(run_reproduce(options))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -155,6 +155,7 @@ def run_claim(entry: Claim, seed: int, profile: str, folder: Path | None = None)
         "library_sha256": library_sha256(),
         "seed": seed,
         "profile": profile,
+        "missing": entry.missing,
     }
     path = None if folder is None else folder / "claims" / f"{entry.name}.json"
     earlier = None if path is None else _read(path, key)
@@ -180,9 +181,10 @@ def _judged(entry: Claim, seed: int, profile: str) -> Row:
     """Run the claim's function; what it raises becomes a row, and is never swallowed."""
     start = time.perf_counter()
     expected: str = entry.expected_verdict
-    if entry.missing is not None:
+    missing = entry.missing
+    if missing is not None:
         expected = Verdict.NOT_TESTABLE
-        outcome = Outcome(Verdict.NOT_TESTABLE, f"{entry.missing} is not installed")
+        outcome = Outcome(Verdict.NOT_TESTABLE, missing)
     else:
         try:
             with threadpool_limits(1):

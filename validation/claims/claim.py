@@ -24,6 +24,7 @@ import numpy as np
 
 from ...exact.errors import InputError
 from ..data.labelled_data import Dataset
+from ..data.real_data import FOLDER_VARIABLE, real_data_folder
 from ..plots import Figure
 
 Kind = Literal["paper", "corrected", "suite"]
@@ -157,7 +158,8 @@ class Claim:
     expected_verdict : Verdict
     run : function of a Context
     needs : tuple of str
-        Modules that may be missing; then the claim is not testable, as expected.
+        What may be missing; then the claim is not testable, as expected. Modules, and "data:FILE"
+        for FILE.npz in the folder of the papers' data (the environment variable AUCERT_DATA).
     """
 
     name: str
@@ -180,8 +182,18 @@ class Claim:
 
     @property
     def missing(self) -> str | None:
-        """The first module that the claim needs and that is not installed."""
-        return next((name for name in self.needs if find_spec(name) is None), None)
+        """What the claim needs and is not here, in words; None if it can be run."""
+        return next(filter(None, map(_missing, self.needs)), None)
+
+
+def _missing(need: str) -> str | None:
+    if not need.startswith("data:"):
+        return None if find_spec(need) is not None else f"{need} is not installed"
+    file = f"{need.removeprefix('data:')}.npz"
+    folder = real_data_folder()
+    if folder is None:
+        return f"the paper's data are not here: set {FOLDER_VARIABLE} to the folder of {file}"
+    return None if (folder / file).is_file() else f"{file} is not in the folder {FOLDER_VARIABLE}"
 
 
 REGISTRY: dict[str, Claim] = {}

@@ -2,71 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import secrets
-import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
+from ...exact.atomic_files import write_atomically
 from ...exact.errors import InputError
 
-
-def write_atomically(path: str | Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file under a temporary name in the same folder, then put it in its place.
-
-    A reader sees the old file or the new one, never a part; a failure leaves the old one and
-    nothing else behind. Links are followed, and the permissions of an old file are kept. What is
-    no ordinary file (`/dev/stdout`, a pipe) is written directly.
-
-    Parameters
-    ----------
-    path : str or Path
-        The folder must exist.
-    write : function
-        Gets the file, open for bytes.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written. Whatever `write` itself raises passes through, except
-        `OSError`, which becomes an `InputError`.
-    """
-    final = Path(os.path.realpath(path))
-    if final.is_dir():
-        raise InputError(f"{path}: this is a folder, a file name is needed")
-    if not final.parent.is_dir():
-        raise InputError(f"{path}: there is no folder {final.parent}: make it first")
-    try:
-        if final.exists() and not final.is_file():
-            with open(final, "wb") as file:
-                write(file)
-        else:
-            _replace(final, write)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
-
-
-def _replace(final: Path, write: Callable[[BinaryIO], object]) -> None:
-    temporary = final.with_name(f".{final.name[:100]}.{secrets.token_hex(8)}.tmp")
-    # "x" and not a private temporary file: the permissions are those of any new file.
-    file = open(temporary, "xb")  # noqa: SIM115
-    try:
-        with file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        if final.exists():
-            shutil.copymode(final, temporary)
-        os.replace(temporary, final)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
+__all__ = ["write_atomically", "write_json", "write_vector"]
 
 
 def write_vector(path: str | Path, values: np.ndarray, name: str) -> None:

@@ -11,8 +11,8 @@ from aucert.approx.hard_threshold import hard_threshold
 from aucert.approx.sht_auc import StochasticHardThresholding
 from aucert.exact.row_average import RowAverage
 from aucert.validation import suite
-from aucert.validation.claims.sht import basics as sht
 from aucert.validation.claims.claim import Row
+from aucert.validation.claims.sht import basics as sht
 
 NAMES = [entry.name for entry in suite.claims() if entry.run.__module__ == sht.__name__]
 

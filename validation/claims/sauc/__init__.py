@@ -12,7 +12,7 @@ Importing this package enters all of them:
 
 from __future__ import annotations
 
-from . import dual, interpretation, pairs, scores, structure, toy
+from . import dual, interpretation, pairs, practice, scores, structure, toy
 
 MODULES = (
     structure,
@@ -21,4 +21,5 @@ MODULES = (
     scores,
     pairs,
     toy,
+    practice,
 )

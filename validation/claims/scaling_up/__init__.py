@@ -4,25 +4,43 @@ Importing this package enters all of them:
 
     convergence  the approximations converge to the exact answer
     exact        duality, certificates, Prop. 3, "infeasible beyond 10,000"
+    growth       the remarks on Theorem 4: N_max, |E|, orders
     incomplete   incomplete U-statistics: mean, variance, rates
     nystrom      the proof of Theorem 4: Hoeffding, eqs. (18) to (21), on the draws of `drawn`
     population   the population AUC of Tables 1 and 2
+    practice     landmarks, kernel against linear, cost, eq. (2)
     prime        Theorem 4' and Theorem 4 beside the true errors
     proof        the proof of Theorem 4: eq. (17), its first term
     theorem4     Theorem 4 itself, with `theorem4_cases` and `clusters`
+    wide         Theorem 4' over a wide grid, the duality gap as a bound
 """
 
 from __future__ import annotations
 
-from . import convergence, exact, incomplete, nystrom, population, prime, proof, theorem4
+from . import (
+    convergence,
+    exact,
+    growth,
+    incomplete,
+    nystrom,
+    population,
+    practice,
+    prime,
+    proof,
+    theorem4,
+    wide,
+)
 
 MODULES = (
     convergence,
     exact,
+    growth,
     incomplete,
     nystrom,
     population,
+    practice,
     prime,
     proof,
     theorem4,
+    wide,
 )

@@ -1,7 +1,6 @@
-"""The claims of "Stochastic Hard Thresholding Algorithms for AUC Maximization" [SHT].
+"""Claims about the square loss as an average over rows, and hard thresholding [SHT].
 
-So far the square loss as an average over rows, hard thresholding, and what the published
-experiments' configuration comes to.
+Also what the published experiments' configuration comes to.
 """
 
 from __future__ import annotations
@@ -10,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from ...approx.hard_threshold import hard_threshold
-from ...approx.sht_auc import StochasticHardThresholding, sparse_problem
-from ...exact.pairs import AllPairs
-from ...exact.row_average import RowAverage
-from ...exact.spaces import Rows
-from ...exact.squared_loss import moments
-from ..data import datasets
-from ..data.generators import sparse_mean_shift
-from ..data.labelled_data import Dataset
-from .claim import Context, DataUsed, Outcome, Verdict, claim
+from ....approx.hard_threshold import hard_threshold
+from ....approx.sht_auc import StochasticHardThresholding, sparse_problem
+from ....exact.pairs import AllPairs
+from ....exact.row_average import RowAverage
+from ....exact.spaces import Rows
+from ....exact.squared_loss import moments
+from ...data import datasets
+from ...data.generators import sparse_mean_shift
+from ...data.labelled_data import Dataset
+from ..claim import Context, DataUsed, Outcome, Verdict, claim
 
 PAPER = "SHT"
 

@@ -10,18 +10,18 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...approx.newton_estimators import NBAUC
-from ...approx.truncated_newton import TruncatedNewton
-from ...exact.losses import SQUARED_HINGE
-from ...exact.pairs import AllPairs
-from ...exact.problem import Problem, Ridge, linear_problem
-from ...exact.scalings import lam_from_C
-from ...exact.solution import Solution
-from ...exact.spaces import Rows
-from ..data import datasets
-from ..data.labelled_data import Dataset
-from .claim import Context, DataUsed, Outcome, Verdict, claim
-from .common import wdbc_sample
+from ....approx.newton_estimators import NBAUC
+from ....approx.truncated_newton import TruncatedNewton
+from ....exact.losses import SQUARED_HINGE
+from ....exact.pairs import AllPairs
+from ....exact.problem import Problem, Ridge, linear_problem
+from ....exact.scalings import lam_from_C
+from ....exact.solution import Solution
+from ....exact.spaces import Rows
+from ...data import datasets
+from ...data.labelled_data import Dataset
+from ..claim import Context, DataUsed, Outcome, Verdict, claim
+from ..common import wdbc_sample
 
 PAPER = "Nonlinear"
 

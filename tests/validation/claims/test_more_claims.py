@@ -1,0 +1,180 @@
+"""The verdicts of the claims about remarks, experiments and cost; each can be turned round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aucert.validation import suite
+from aucert.validation.claims import nonlinear, scaling_up, sht
+from aucert.validation.claims.claim import Claim, Outcome, Row, Verdict, claim
+from aucert.validation.claims.nonlinear import approximations, rivals, stochastic, tables
+from aucert.validation.claims.sauc import practice as sauc_practice
+from aucert.validation.claims.scaling_up import growth, practice, wide
+from aucert.validation.claims.sht import gaussian, imbalance, ratio, sparsity, theory
+from aucert.validation.claims.sht import rivals as sht_rivals
+
+FAST = (growth, gaussian, ratio, theory, sparsity, approximations, tables)
+SLOW = (wide, practice, sauc_practice, imbalance, sht_rivals, stochastic, rivals)
+
+
+def names_of(modules: tuple[object, ...]) -> list[str]:
+    here = {module.__name__ for module in modules}  # type: ignore[attr-defined]
+    return [entry.name for entry in suite.claims() if entry.run.__module__ in here]
+
+
+def run(name: str, seed: int = 0) -> Row:
+    return suite.run([name], seed=seed).rows[0]
+
+
+@pytest.mark.parametrize("name", names_of(FAST))
+def test_the_verdict_is_the_expected_one(name: str) -> None:
+    row = run(name)
+    assert row.verdict == row.expected_verdict, (row.measured, row.details)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", names_of(SLOW))
+def test_the_verdict_about_practice_is_the_expected_one(name: str) -> None:
+    row = run(name)
+    assert row.verdict == row.expected_verdict, (row.measured, row.details)
+
+
+@pytest.mark.parametrize("package", [scaling_up, sht, nonlinear])
+def test_every_module_of_a_package_is_listed(package: Any) -> None:
+    folder = Path(package.__file__).parent
+    listed = {module.__name__.rsplit(".", 1)[1] for module in package.MODULES}
+    own = {path.stem for path in folder.glob("*.py") if "@claim(" in path.read_text()}
+    assert own <= listed
+
+
+def test_a_claim_on_data_that_are_not_there_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("AUCERT_DATA", raising=False)
+    row = run("protein-is-linearly-separable")
+    assert (row.verdict, row.expected_verdict) == ("not-testable", "not-testable")
+    assert "set AUCERT_DATA" in str(row.measured)
+    monkeypatch.setenv("AUCERT_DATA", str(tmp_path))
+    assert "protein_val.npz is not in" in str(run("protein-is-linearly-separable").measured)
+
+
+def test_a_claim_is_run_again_once_its_data_are_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    registry: dict[str, Claim] = {}
+    claim(
+        "needs-data",
+        paper="SHT",
+        place="nowhere",
+        kind="suite",
+        statement="It needs a file.",
+        expected=Verdict.HOLDS,
+        needs=("data:a",),
+        registry=registry,
+    )(lambda context: Outcome(Verdict.HOLDS, 1.0))
+    monkeypatch.delenv("AUCERT_DATA", raising=False)
+    out = tmp_path / "out"
+    assert suite.run(registry=registry, out=out).rows[0].verdict == "not-testable"
+    (tmp_path / "a.npz").touch()
+    monkeypatch.setenv("AUCERT_DATA", str(tmp_path))
+    assert suite.run(registry=registry, out=out).rows[0].verdict == "holds"
+
+
+# Planted mistakes: each must turn a verdict round.
+
+Patch = tuple[object, str, Callable[[Any], Any]]
+
+
+def _keeps_one_less(right: Any) -> Any:
+    return lambda w, k, *rest: right(w, max(k - 1, 1), *rest)
+
+
+def _nu_of_print_for_lemma_2(right: Any) -> Any:
+    return lambda k, k_star, d: 1 + k_star / k + np.sqrt(k_star / k)
+
+
+def _larger(factor: float) -> Callable[[Any], Any]:
+    return lambda right: lambda *args, **rest: factor * right(*args, **rest)
+
+
+def _printed_form(right: Any) -> Any:
+    return lambda *args, **rest: right(*args, **(rest | {"form": "printed"}))
+
+
+def _drawn_uniformly(right: Any) -> Any:
+    return lambda X, size, seed=None: approximations.uniform(X, size, seed)
+
+
+PATCHES: dict[str, Patch] = {
+    "sht-lemma-2": (theory, "hard_threshold", _keeps_one_less),
+    "sht-theorem-1-condition-with-the-nu-of-lemma-2": (
+        theory,
+        "nu_lemma2",
+        _nu_of_print_for_lemma_2,
+    ),
+    "sht-theorem-2-by-both-classes": (gaussian, "least_curvature", _larger(10.0)),
+    "sht-smoothness-from-the-data": (gaussian, "largest_restricted", _larger(0.5)),
+    "sht-theorem-2-eq-12-with-the-positive-part": (gaussian, "sht_theorem2", _printed_form),
+    "sht-eq-14-with-the-logarithm-outside": (ratio, "ratio_coefficients", _printed_form),
+    "kmeans-landmarks-approximate-better-than-uniform": (
+        approximations,
+        "kmeans",
+        _drawn_uniformly,
+    ),
+    "nystrom-error-order": (growth, "uniform", lambda right: lambda X, d, seed: right(X, 1, seed)),
+    "n-max-grows-like-log-n": (
+        growth,
+        "_largest_count",
+        lambda right: lambda n, n_pos, rng, repeats: right(n, 10, rng, repeats),
+    ),
+    "second-term-order-corrected": (growth, "_orders", lambda right: lambda E2, p: right(1.0, p)),
+}
+
+
+@pytest.mark.parametrize("name", list(PATCHES))
+def test_a_planted_mistake_turns_the_verdict(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    module, attribute, change = PATCHES[name]
+    approximations._errors.cache_clear()
+    monkeypatch.setattr(module, attribute, change(getattr(module, attribute)))
+    row = run(name)
+    approximations._errors.cache_clear()
+    assert row.verdict != row.expected_verdict, row.measured
+
+
+def test_one_printed_number_changed_turns_the_verdict_about_a_table(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    better = {name: (*row[:4], 100.1) for name, row in tables.TABLE_2.items()}
+    monkeypatch.setattr(tables, "TABLE_2", better)
+    assert run("nbauc-outperforms-by-table-2").verdict == "holds"
+    monkeypatch.setattr(sparsity, "JACCARD", {k: (1.0,) * 4 for k in sparsity.JACCARD})
+    assert run("sht-jaccard-column").verdict == "holds"
+
+
+def test_classes_that_meet_are_not_called_separable_nor_others_not() -> None:
+    square = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
+    positive = np.array([True, True, False, False])
+    assert tables._common_point(square, positive) is not None
+    assert tables._common_point(square + 3.0 * positive[:, None], positive) is None
+
+
+@pytest.mark.slow
+def test_a_certificate_that_is_too_small_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = wide._gap
+    monkeypatch.setattr(wide, "_gap", lambda problem, w: right(problem, w) / 2)
+    assert run("duality-gap-bounds-the-loss-of-any-approximation").verdict == "fails"
+
+
+@pytest.mark.slow
+def test_an_average_that_is_none_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = stochastic.PairSGD
+    monkeypatch.setattr(
+        stochastic, "PairSGD", lambda **rest: replace(right(**rest), average="none")
+    )
+    assert run("averaging-lowers-the-excess").verdict == "fails"

@@ -1,0 +1,172 @@
+"""`aucert reproduce`: the list, bad input, JSON, an interrupt; small runs of the real tables."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aucert.validation.cli import main
+from aucert.validation.tables.nonlinear import batch, online
+from aucert.validation.tables.registry import tables
+from aucert.validation.tables.scaling_up import table1, table2, table3
+from aucert.validation.tables.table import Experiment, Job, Run
+from realdata import real_folder, require_real
+
+
+def command(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(["reproduce", *arguments])
+    return int(ended.value.code or 0)
+
+
+def test_the_list_has_a_line_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command("--list") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("\t")[0] for line in lines] == list(tables())
+    assert command("--list", "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert [table["name"] for table in document["tables"]] == list(tables())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("scaling-up-tabel-1",), ("--data-dir", "/nowhere/at/all"), ("--jobs", "0"), ("--seed", "-1")],
+)
+def test_bad_input_ends_with_status_2_and_one_line(
+    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert command(*arguments, "--out", str(tmp_path)) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.count("\n") == 1 and said.err.startswith("aucert: ")
+
+
+def test_without_data_the_json_says_what_is_missing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AUCERT_DATA", raising=False)
+    assert command("nonlinear-table-1", "--json", "--out", str(tmp_path)) == 0
+    (table,) = json.loads(capsys.readouterr().out)["tables"]
+    assert any("--data-dir" in line for line in table["missing"])
+    assert all(entry["ours"] is None for entry in table["entries"])
+
+
+def test_an_interrupt_ends_with_status_130_and_the_pages(tmp_path: Path) -> None:
+    out = tmp_path / "out"  # made once the run begins
+    arguments = ["reproduce", "scaling-up-table-2", "--profile", "full", "--out", str(out)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "aucert", *arguments],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while not out.is_dir():
+            assert time.monotonic() < deadline and process.poll() is None
+            time.sleep(0.1)
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == 130 and said.strip() == "aucert: interrupted"
+    assert "parts are not done" in (out / "scaling-up-table-2.md").read_text()
+
+
+def tiny(experiment: Experiment, **cut: object) -> Experiment:
+    """Return the experiment with other budgets."""
+    lines = [
+        dataclasses.replace(line, quick=cut[line.what]) if line.what in cut else line
+        for line in experiment.budget
+    ]
+    return dataclasses.replace(experiment, budget=tuple(lines))
+
+
+def run_part(experiment: Experiment, key: str, data_dir: Path | None = None) -> dict[str, Any]:
+    run, budget = Run("quick", 0, data_dir), experiment.spent("quick")
+    part = next(part for part in experiment.parts(run, budget) if part.key == key)
+    return experiment.compute(Job(experiment.name, part, run, budget))
+
+
+def test_the_optimum_is_below_the_incomplete_fit_on_the_linear_model() -> None:
+    cut = {"training rows": [400], "test rows": 2000, "grid of lam": [1e-2]}
+    found = run_part(tiny(table1.TABLE_1.experiment, **cut), "n=400,rep=0")
+    assert 0 <= found["full_excess"] <= 1e-6 < found["incomplete_excess"]
+    assert 85 < found["full_auc"] < 95
+
+
+def test_nystrom_and_whole_kernel_agree_on_the_radial_model() -> None:
+    cut = {"training rows": [300], "test rows": 2000, "grid of lam": [1e-2], "gamma": [0.5]}
+    small = tiny(table2.EXPERIMENT, landmarks=80, **cut)
+    found = run_part(small, "n=300,rep=0")
+    assert abs(found["full_nystrom_auc"] - found["full_kernel_auc"]) < 0.1
+    assert found["full_nystrom_excess"] <= 1e-5
+
+
+def test_the_real_tables_run_on_few_rows() -> None:
+    require_real("accelerometer_gyro")
+    few = {
+        "training rows, at most": 300,
+        "rows that choose gamma and lam, at most": 300,
+        "landmarks": 20,
+        "grid of lam": [1e-3],
+        "steps of Adamax, at most": 50,
+    }
+    found = run_part(tiny(table3.TABLE_3.experiment, **few), "accelerometer,split=0", real_folder())
+    assert found["n_train"] == 300 and 60 < found["radial_full_auc"] <= 100
+
+
+FEW = {
+    "training rows, at most": 300,
+    "test rows, at most": 500,
+    "rows of RBF-RankSVM, at most": 100,
+    "landmarks and Fourier features": 20,
+    "rows that are tuned on, at most": 150,
+    "log2 C": [-10, -5],
+    "log2 C, RBF-RankSVM": [-5],
+    "log2 gamma, RBF-RankSVM": [-3],
+    "width, RFAUC": [1],
+    "epochs of Fig. 1": [1, 2],
+    "log2 C, NOAM": [0],
+    "lam, NSAUC": [1e-7],
+    "step, NSOLAM": [10],
+    "radius, NSOLAM": [10.0],
+}
+
+
+@pytest.mark.parametrize("method", batch.METHODS)
+def test_every_batch_method_is_certified(method: str) -> None:
+    require_real("magic04")
+    found = run_part(tiny(batch.BATCH, **FEW), f"magic04,{method},split=0", real_folder())
+    assert found["gap"] <= batch.TOL and 60 < found["auc"] <= 100
+
+
+def test_the_online_methods_run_on_one_split() -> None:
+    require_real("skin")
+    found = run_part(tiny(online.ONLINE, **FEW), "skin,split=0", real_folder())
+    assert all(50 < found[f"{method}_auc"] <= 100 for method in online.METHODS)
+    assert len(found["NSAUC_curve"]) == 2 and found["optimum_gap"] <= 1e-4
+
+
+def test_methods_share_a_split_and_splits_differ() -> None:
+    require_real("magic04")
+    folder, small = real_folder(), tiny(batch.BATCH, **FEW)
+    run, budget = Run("quick", 0, folder), small.spent("quick")
+    parts = {part.key: part for part in small.parts(run, budget)}
+    rows = [
+        batch.split(Job("nonlinear-batch", parts[f"magic04,{key}"], run, budget)).X
+        for key in ("nbauc,split=0", "linear,split=0", "linear,split=1")
+    ]
+    assert (rows[0] == rows[1]).all() and (rows[0] != rows[2]).any()

@@ -1,0 +1,260 @@
+"""The tables of SAUC: protocols, and what is made of their results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aucert.exact import ROCSVM
+from aucert.exact.auc import auc
+from aucert.validation.data.generators import xor_train_test
+from aucert.validation.tables import sauc
+from aucert.validation.tables.sauc import geometry, neighbours, real, real_tables, toy
+from aucert.validation.tables.sauc.data import TASKS, half_split, load_task, prepared
+from aucert.validation.tables.sauc.machines import (
+    ALL,
+    Grid,
+    Sides,
+    best,
+    chosen_pair_machine,
+    folds_of,
+    pair_machine,
+    pairs_of,
+    svm,
+)
+from aucert.validation.tables.sauc.printed import AUC, EXACT, PLAIN, STRUCTURED, SVM, TOY
+from aucert.validation.tables.table import Job, Part, Results, Run
+from realdata import require_real
+
+SMALL = {
+    "splits into halves": 1,
+    "neighbours k": 5,
+    "folds": 2,
+    "grid of C": [1.0, 10.0],
+    "grid of lambda": [1.0],
+    "grid of sigma": [2.0],
+}
+
+
+@pytest.fixture
+def sides() -> Sides:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    positive = X[:, 0] + rng.normal(size=80) > 0.4
+    return Sides(X[:50], positive[:50], X[50:], positive[50:])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(1)
+    y = np.repeat([1, 2, 3], 20)
+    np.savez(tmp_path / "tae.npz", X=rng.normal(size=(60, 4)) + y[:, None] * 0.6, y=y)
+    return tmp_path
+
+
+def test_a_half_split_halves_each_class_and_uses_every_row_once() -> None:
+    positive = np.arange(101) < 31
+    train, test = half_split(positive, np.random.default_rng(0))
+    assert sorted([*train, *test]) == list(range(101))
+    assert positive[train].sum() in (15, 16)
+    assert (~positive[train]).sum() == 35
+
+
+def test_standardising_looks_at_the_training_rows_only() -> None:
+    rng = np.random.default_rng(0)
+    train, test = rng.normal(2.0, 3.0, (20, 4)), rng.normal(size=(10, 4))
+    train[3, 1] = test[0, 2] = np.nan
+    first, second = prepared(train, test)
+    again, other = prepared(train, 100 * test)
+    np.testing.assert_array_equal(first, again)
+    np.testing.assert_allclose(first.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(first.std(axis=0), 1)
+    middle = np.nanmedian(train[:, 2])
+    filled = np.where(np.isnan(train), np.nanmedian(train, axis=0), train)
+    expected = (middle - filled[:, 2].mean()) / filled[:, 2].std()
+    assert second[0, 2] == pytest.approx(expected)
+    assert not np.allclose(second[1:], other[1:])
+
+
+def test_a_constant_column_does_not_blow_up() -> None:
+    train, test = np.ones((5, 1)), np.full((3, 1), 7.0)
+    assert all(np.all(part == 0) for part in prepared(train, test))
+
+
+def test_the_path_over_c_is_that_of_one_fit_each(sides: Sides) -> None:
+    found = pair_machine(sides, "rbf", 2.0, 0.0, [10.0, 0.1], 4, tol=1e-8)
+    pairs = pairs_of(sides.X, sides.positive, 4).count(sides.positive)
+    for cost, point in zip((0.1, 10.0), found, strict=True):
+        model = ROCSVM(
+            1 / (cost * pairs), kernel="rbf", gamma=1 / 8, pairs="nearest:4", anchor_filter="E"
+        ).fit(sides.X, sides.positive)
+        assert point["auc"] == pytest.approx(
+            auc(model.decision_function(sides.test), sides.test_positive), abs=1e-3
+        )
+        assert point["pairs"] == pairs
+        assert 0 <= point["gap"] <= 1e-8
+
+
+def test_all_pairs_are_the_product_of_the_classes(sides: Sides) -> None:
+    count = pairs_of(sides.X, sides.positive, ALL).count(sides.positive)
+    assert count == sides.positive.sum() * (~sides.positive).sum()
+
+
+def test_structure_changes_the_machine(sides: Sides) -> None:
+    weights = [pair_machine(sides, "linear", 1.0, s, [1.0], ALL)[0]["auc"] for s in (0.0, 1e4)]
+    assert weights[0] != weights[1]
+
+
+def test_the_best_parameters_are_the_first_of_the_highest_mean() -> None:
+    table = {(1.0,): [0.5, 0.7], (2.0,): [0.6, 0.6], (3.0,): [0.9, 0.2]}
+    assert best(table) == (1.0,)
+    assert best(table | {(4.0,): [0.6, 0.7]}) == (4.0,)
+
+
+def test_chosen_parameters_are_those_of_the_best_fold_mean(sides: Sides) -> None:
+    grid = Grid((0.01, 100.0), (1.0,), (0.3, 3.0), 2)
+    found = chosen_pair_machine(sides, "rbf", grid, [0.0], ALL, 3)
+    means = {}
+    for sigma in grid.sigmas:
+        points = [
+            [p["auc"] for p in pair_machine(fold, "rbf", sigma, 0.0, grid.costs, ALL)]
+            for fold in folds_of(sides, 2, 3)
+        ]
+        for cost, value in zip(grid.costs, np.mean(points, axis=0), strict=True):
+            means[sigma, cost] = value
+    assert means[found["sigma"], found["cost"]] == pytest.approx(max(means.values()))
+
+
+def test_folds_are_no_more_than_the_smaller_class_has_rows() -> None:
+    positive = np.arange(20) < 3
+    sides = Sides(np.arange(20.0)[:, None], positive, np.zeros((2, 1)), np.array([True, False]))
+    assert len(folds_of(sides, 5, 0)) == 3
+
+
+def test_the_svm_ranks_an_easy_problem(sides: Sides) -> None:
+    assert svm(sides, "linear", 1.0, 1.0)["auc"] > 0.7
+
+
+def test_a_split_is_run_and_its_exact_machine_proved(folder: Path) -> None:
+    run = Run(data_dir=folder)
+    part = Part("x", {"set": "tae2", "kernel": "linear", "split": 0}, ("tae",))
+    found = real.compute(Job("sauc-real", part, run, SMALL))
+    assert set(found) >= {f"auc {m}" for m in (SVM, PLAIN, STRUCTURED, EXACT)}
+    assert found[f"pairs {EXACT}"] == 10 * 20
+    assert found[f"pairs {PLAIN}"] % 5 == 0
+    assert found["gap"] <= 1e-6
+    assert found["rows"] == 30
+
+
+def test_kernels_share_the_split_of_a_task(folder: Path) -> None:
+    run = Run(data_dir=folder)
+    parts = [
+        Part("x", {"set": "tae1", "kernel": kernel, "split": 1}, ("tae",)) for kernel in ("a", "b")
+    ]
+    first, second = (real.split_sides(Job("e", part, run, SMALL), "tae1", 1)[0] for part in parts)
+    np.testing.assert_array_equal(first.X, second.X)
+    other = real.split_sides(Job("e", parts[0], run, SMALL), "tae1", 2)[0]
+    assert not np.array_equal(first.X, other.X)
+
+
+def test_fig_5_at_lambda_zero_is_auc_svm(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(neighbours.SELECTED, "tae1", "linear")
+    budget = {"lambda": [0.0, 1e3], "C": 1.0, "sigma": 256.0, "neighbours k": 5}
+    job = Job("e", Part("x", {"set": "tae1", "split": 0}, ("tae",)), Run(data_dir=folder), budget)
+    sides, _ = real.split_sides(job, "tae1", 0)
+    plain = pair_machine(sides, "linear", 1.0, 0.0, [1.0], 5, 1e-6)[0]
+    assert neighbours.compute_5(job)["auc 0"] == plain["auc"]
+
+
+def test_the_gaussians_of_the_toy_problem_stand_in_the_order_of_the_table() -> None:
+    for name, rows in toy.gaussians(*xor_train_test(5)).items():
+        mean, _, count = TOY[name]
+        assert len(rows) == count
+        np.testing.assert_allclose(rows.mean(axis=0), mean, atol=0.2)
+
+
+def test_the_segment_lies_on_the_line() -> None:
+    w, X = np.array([2.0, -1.0]), np.random.default_rng(0).normal(size=(30, 2))
+    x, y = geometry.segment(w, 0.7, X)
+    np.testing.assert_allclose(w[0] * x + w[1] * y, 0.7)
+    assert np.hypot(*(np.array([x[1] - x[0], y[1] - y[0]]))) > 1
+
+
+def test_wrong_pairs_of_the_lines_are_counted_as_their_auc() -> None:
+    budget = geometry.EXPERIMENT.spent("quick")
+    found = geometry.compute(Job("g", Part("x", {"draw": 0}), Run(), budget))
+    for method in (PLAIN, STRUCTURED):
+        assert found[f"wrong {method}"] == round(3600 * (1 - found[f"auc {method}"]))
+    assert found["gap"] <= 1e-6
+
+
+@pytest.mark.parametrize("table", sauc.TABLES, ids=lambda table: table.name)
+def test_every_page_can_be_shown_before_anything_has_been_run(table) -> None:
+    for profile in ("quick", "full"):
+        run = Run(profile)
+        spent = table.experiment.spent(profile)
+        parts = tuple(table.experiment.parts(run, spent))
+        page = table.render(Results(run, spent, parts, {}))
+        assert page.conclusion.count(". ") >= 1
+        assert all(entry.ours is None for entry in page.entries)
+        assert len({part.key for part in parts}) == len(parts)
+
+
+def test_the_printed_means_are_those_of_the_printed_rows() -> None:
+    averages = ((0.7644, 0.7523, 0.7768), (0.8091, 0.8098, 0.8308))
+    for at, printed in enumerate(averages):
+        rows = np.array([[float(v) for v in row[at].split()] for row in AUC.values()])
+        np.testing.assert_allclose(rows.mean(axis=0), printed, atol=6e-5)
+
+
+def _planted(gain: float) -> Results:
+    run = Run()
+    spent = real.EXPERIMENT.spent("quick")
+    parts = tuple(real.parts(run, spent))
+    done = {}
+    for at, part in enumerate(parts):
+        base = 0.7 + 0.01 * (at % 5)
+        numbers = {SVM: base, PLAIN: base, STRUCTURED: base + gain, EXACT: base + 0.1}
+        done[part.key] = {f"auc {m}": v for m, v in numbers.items()} | {"gap": 1e-7}
+        done[part.key] |= {f"seconds {m}": 0.1 for m in numbers}
+        done[part.key] |= {"rows": 50, "raw pairs": 100, f"pairs {PLAIN}": 100}
+    return Results(run, spent, parts, done)
+
+
+@pytest.mark.parametrize("gain", [0.02, -0.02])
+def test_the_sign_of_the_structures_gain_reaches_page_and_tests(gain: float) -> None:
+    page = real_tables.render_auc(_planted(gain))
+    assert f"{100 * gain:.1f} (linear)" in page.conclusion
+    ours = [s for s in page.tests if s.startswith("linear") and f"{STRUCTURED} minus {PLAIN}" in s]
+    assert f"{gain:+.4f}" in ours[0]
+    word = "better in 17, worse in 0" if gain > 0 else "better in 0, worse in 17"
+    assert word in ours[0]
+
+
+def test_tasks_that_cannot_be_read_are_shown_as_missing() -> None:
+    page = real_tables.render_auc(_planted(0.0))
+    rows = [entry for entry in page.entries if entry.row == "import"]
+    assert rows and all(entry.ours is None and entry.printed for entry in rows)
+
+
+def test_times_page_compares_pairs_with_the_print() -> None:
+    page = real_tables.render_times(_planted(0.0))
+    shown = {e.column: e for e in page.entries if e.row == "wdbc"}
+    assert shown["pairs, raw units"].printed == "402"
+    assert shown["pairs, raw units"].ours == 100
+
+
+@pytest.mark.parametrize("name", ["arrhythmia", "wdbc", "diabetes", "hepatitis"])
+def test_the_anchors_give_the_printed_pair_counts_within_a_tenth(name: str) -> None:
+    folder = require_real(TASKS[name].file).parent
+    X, positive = load_task(name, folder)
+    counts = []
+    for seed in range(10):
+        train, _ = half_split(positive, np.random.default_rng(seed))
+        rows = X[train]
+        filled = np.where(np.isnan(rows), np.nanmedian(rows, axis=0), rows)
+        counts.append(pairs_of(filled, positive[train], 10).count(positive[train]))
+    printed = {"arrhythmia": 1118, "wdbc": 402, "diabetes": 1305, "hepatitis": 160}[name]
+    assert np.mean(counts) == pytest.approx(printed, rel=0.1)

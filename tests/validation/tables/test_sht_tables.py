@@ -1,0 +1,255 @@
+"""The tables of SHT: protocols, and what is made of their results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aucert.exact import solve
+from aucert.validation.claims.sht.sparsity import F1, JACCARD
+from aucert.validation.tables import sht
+from aucert.validation.tables.sht import convergence, gene_tables, genes, synthetic
+from aucert.validation.tables.sht.markers import COLON, LEUKEMIA, marker_columns, ratios
+from aucert.validation.tables.sht.methods import (
+    DENSE,
+    EXACT,
+    TOP,
+    Rows,
+    chosen,
+    exact_auc_svm,
+    fit,
+    fold_aucs,
+    grid,
+)
+from aucert.validation.tables.sht.printed import METHODS
+from aucert.validation.tables.sht.synthetic_tables import by_trial
+from aucert.validation.tables.table import Job, Part, Results, Run
+
+SPEND: dict[str, Any] = {
+    "k": [3, 6],
+    "blocks": [1, 4],
+    "tau of HSG-HT": [1, 20],
+    "beta": [1e-3],
+    "xi": [1],
+    "R": [1],
+    "eta of FSAUC": [0.1],
+    "epochs": 10,
+    "passes": 5,
+    "inner folds": 2,
+    "folds": 5,
+    "lam of AUC-SVM": [1e-3, 1e-1],
+}
+
+
+@pytest.fixture
+def rows() -> Rows:
+    rng = np.random.default_rng(0)
+    positive = np.arange(60) < 25
+    X = rng.normal(size=(60, 12))
+    X[positive, :3] += 1.0
+    return Rows(X / np.sqrt(12), positive)
+
+
+FOLDS = [
+    (np.r_[0:12, 25:45], np.r_[12:25, 45:60]),
+    (np.r_[12:25, 45:60], np.r_[0:12, 25:45]),
+]
+
+
+def test_published_sht_keeps_one_feature_less_than_k(rows: Rows) -> None:
+    assert np.count_nonzero(fit("SHT-AUC", rows, (4, 1), SPEND)) == 3
+    assert np.count_nonzero(fit("StoIHT", rows, (4, 1), SPEND)) == 4
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_ranks_an_easy_problem(rows: Rows, method: str) -> None:
+    w = fit(method, rows, grid(method, SPEND)[-1], SPEND)
+    assert rows.auc(w) > 0.7
+
+
+def test_diverging_steps_give_zero_weights_and_half_an_auc(rows: Rows) -> None:
+    w = fit("SPAM-l2", Rows(1e3 * rows.X, rows.positive), (1e-5, 1e6), SPEND)
+    assert not w.any()
+    assert rows.auc(w) == 0.5
+
+
+def test_grids_are_the_products_of_their_lines() -> None:
+    assert grid("SHT-AUC", SPEND) == [(3, 1), (3, 4), (6, 1), (6, 4)]
+    assert grid("HSG-HT", SPEND)[1] == (3, 20)
+    assert grid("SPAM-l1", SPEND) == [(1e-3, 1)]
+    assert grid(DENSE, SPEND) == [()]
+
+
+def test_the_penalty_of_spam_is_on_the_published_scale(rows: Rows) -> None:
+    # r (1 - r) F + beta |w|_1 is least at zero from beta = r (1 - r) max |2 delta| on.
+    X, positive = rows.X, rows.positive
+    delta = X[positive].mean(axis=0) - X[~positive].mean(axis=0)
+    edge = positive.mean() * (1 - positive.mean()) * 2 * np.abs(delta).max()
+    spend = SPEND | {"passes": 200}
+    above, below = (fit("SPAM-l1", rows, (b * edge, 0.3), spend) for b in (4.0, 0.05))
+    assert np.abs(above).max() < 0.05 * np.abs(below).max()
+
+
+def test_parameters_are_chosen_by_the_held_out_rows(rows: Rows) -> None:
+    configs = grid(TOP, SPEND)
+    means = fold_aucs(TOP, rows, FOLDS, configs, SPEND).mean(axis=0)
+    _, config = chosen(TOP, rows, FOLDS, SPEND)
+    assert config == configs[int(means.argmax())]
+
+
+def test_the_exact_machine_is_the_certified_optimum_at_its_lam(rows: Rows) -> None:
+    w, gap = exact_auc_svm(rows, FOLDS, [1e-3, 1e-1])
+    assert gap <= 1e-6
+    lams = {lam: solve(rows.X, rows.positive.astype(int), lam).w for lam in (1e-3, 1e-1)}
+    assert min(np.abs(w - v).max() / np.abs(v).max() for v in lams.values()) < 1e-2
+
+
+def test_the_published_folds_hold_test_rows_and_the_right_ones_do_not() -> None:
+    positive = np.arange(62) < 40
+    seen = []
+    for seed in range(5):
+        train, test, published, right = genes.shuffled(positive, np.random.default_rng(seed), 5)
+        assert sorted([*train, *test]) == list(range(62))
+        assert positive[train].sum() in genes.SHARE
+        assert 0 < positive[test].sum() < test.size
+        held = np.concatenate([part for _, part in published])
+        assert np.unique(held).size == 50
+        seen.append(np.isin(test, held).mean())
+        for rest, part in right:
+            assert np.isin(part, train).all()
+            assert np.isin(rest, train).all()
+            assert not np.isin(part, rest).any()
+    assert np.mean(seen) > 0.5
+
+
+def test_rows_of_length_one_do_not_depend_on_other_rows() -> None:
+    X = np.random.default_rng(0).normal(size=(4, 3))
+    unit = genes.unit_rows(X)
+    np.testing.assert_allclose(np.linalg.norm(unit, axis=1), 1)
+    np.testing.assert_array_equal(genes.unit_rows(X[:2]), unit[:2])
+
+
+def test_markers_are_found_by_accession_number_and_left_out_where_absent() -> None:
+    found = marker_columns("leukemia", ["x", "M22324_at", "U79262_at", "U26266_s_at"])
+    assert found == {2: [1], 10: [3, 2]}
+    assert set(marker_columns("colon", [])) == set(range(1, 30))
+    assert len(LEUKEMIA) == 31 and 11 not in LEUKEMIA
+    every = [column for columns in COLON.values() for column in columns]
+    assert len(set(every)) == len(every) and max(every) < 2000
+
+
+def test_both_ratios_of_fig_4() -> None:
+    assert ratios(np.array([1, 2, 3, 9]), [2, 9, 11]) == (0.5, pytest.approx(2 / 3))
+    assert ratios(np.array([], dtype=int), [2]) == (0.0, 0.0)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(3)
+    X = np.abs(rng.normal(5, 1, size=(62, 60)))
+    y = np.where(np.arange(62) < 40, 1, -1)
+    X[:40, :4] += 2.0
+    np.savez(tmp_path / "colon.npz", X=X, y=y)
+    return tmp_path
+
+
+def test_a_shuffle_runs_in_both_protocols(folder: Path) -> None:
+    part = Part("x", {"set": "colon", "shuffle": 0}, ("colon",))
+    found = genes.compute(Job("sht-genes", part, Run(data_dir=folder), SPEND))
+    for method in METHODS:
+        assert 0 <= found[f"right {method}"] <= 1
+    assert np.shape(found["published SHT-AUC"]) == (2, 5)
+    assert np.shape(found["published SPAM-l1"]) == (5,)
+    assert len(found["genes SHT-AUC"]) <= found["k SHT-AUC"] - 1
+    assert found["subset proved"] == 1.0 and len(found[f"genes {genes.SUBSET}"]) == 5
+    assert found["gap"] <= 1e-6
+    assert found["overlap"] > 0
+
+
+def _genes(values: dict[str, Any]) -> Results:
+    run = Run()
+    spent = genes.EXPERIMENT.spent("quick") | {"k": [5, 20]}
+    parts = tuple(genes.parts(run, spent))
+    blank = {"overlap": 0.9, "gap": 1e-9, "subset proved": 1.0, "markers": 3}
+    return Results(run, spent, parts, {part.key: blank | values for part in parts})
+
+
+def test_the_published_k_is_that_of_the_best_mean_on_the_test_rows() -> None:
+    results = _genes({"published SHT-AUC": [[0.6, 0.8], [0.7, 0.9]]})
+    values = gene_tables.by_test_k(results, "published", "SHT-AUC", "colon")
+    np.testing.assert_allclose(values, 0.8)
+
+
+def test_shuffles_are_averaged_over_their_five_results() -> None:
+    results = _genes({"published SPAM-l1": [0.5, 1.0]})
+    np.testing.assert_allclose(gene_tables.table_of(results, "published", "SPAM-l1", "colon"), 0.75)
+
+
+def test_folds_of_a_trial_count_once() -> None:
+    run = Run()
+    parts = tuple(
+        Part(f"{t}{f}", {"k_star": 20, "r": 0.05, "trial": t, "fold": f})
+        for t in (0, 1)
+        for f in (0, 1)
+    )
+    done = {part.key: {"a": float(at)} for at, part in enumerate(parts)}
+    np.testing.assert_array_equal(by_trial(Results(run, {}, parts, done), "a", 20), [0.5, 2.5])
+
+
+def test_a_simulated_fold_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(synthetic, "N", 200)
+    monkeypatch.setattr(synthetic, "D", 40)
+    part = Part("x", {"k_star": 20, "r": 0.5, "trial": 0, "fold": 1})
+    found = synthetic.compute(Job("sht-synthetic", part, Run(), SPEND))
+    for method in (*METHODS, *synthetic.ADDED):
+        assert found[f"ji {method}"] == pytest.approx(
+            found[f"f1 {method}"] / (2 - found[f"f1 {method}"])
+        )
+    assert found[f"f1 {synthetic.ORACLE}"] == 1.0
+    assert found["objective swaps"] <= found["objective refit"] <= found["objective published"]
+    assert found["subset proved"] == 1.0 and found["gap"] <= 1e-6
+    assert found[f"true {EXACT}"] > 0.6
+
+
+def test_convergence_notes_both_steps() -> None:
+    part = Part("x", {"k_star": 20, "r": 0.5, "trial": 0})
+    budget = {"epochs": 4, "epochs between looks": 2, "rows of a batch": 50}
+    found = convergence.compute(Job("c", part, Run(), budget))
+    assert len(found[f"train {convergence.PUBLISHED}"]) == 2
+    # at r = 1/2 the published step is five times the common one: more descent
+    assert found[f"last {convergence.PUBLISHED}"] < found[f"last {convergence.COMMON}"] < 1
+
+
+def test_at_the_smallest_share_both_steps_are_one() -> None:
+    part = Part("x", {"k_star": 20, "r": 0.05, "trial": 0})
+    budget = {"epochs": 2, "epochs between looks": 2, "rows of a batch": 50}
+    found = convergence.compute(Job("c", part, Run(), budget))
+    assert found[f"last {convergence.PUBLISHED}"] == pytest.approx(
+        found[f"last {convergence.COMMON}"]
+    )
+
+
+@pytest.mark.parametrize("table", sht.TABLES, ids=lambda table: table.name)
+def test_every_page_can_be_shown_before_anything_has_been_run(table) -> None:
+    for profile in ("quick", "full"):
+        run = Run(profile)
+        spent = table.experiment.spent(profile)
+        parts = tuple(table.experiment.parts(run, spent))
+        page = table.render(Results(run, spent, parts, {}))
+        assert page.conclusion.count(". ") >= 1
+        assert all(entry.ours is None for entry in page.entries)
+        assert len({part.key for part in parts}) == len(parts)
+
+
+def test_the_printed_jaccard_indices_contradict_the_printed_f1() -> None:
+    # As the page says: JI is convex in F1, so its mean cannot be below JI of the mean F1.
+    low = [
+        method
+        for method, scores in F1.items()
+        for f, j in zip(scores, JACCARD[method], strict=True)
+        if j + 5e-4 < (f - 5e-4) / (2 - f + 5e-4)
+    ]
+    assert len(low) >= 3

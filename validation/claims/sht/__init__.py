@@ -1,0 +1,18 @@
+"""The claims of "Stochastic Hard Thresholding Algorithms for AUC Maximization" [SHT].
+
+Importing this package enters all of them:
+
+    basics       Prop. 1, the Hessian, (6), what the published configuration comes to
+    theory       Theorem 1, its lemmas and its condition
+    gaussian     Theorem 2, (12) and (13)
+    ratio        what is read from it, (14) and (15)
+    imbalance    Fig. 1 with three controls, the tolerance
+    rivals       Tables I and II: dense methods, StoIHT
+    sparsity     the Jaccard indices, l1
+"""
+
+from __future__ import annotations
+
+from . import basics, gaussian, imbalance, ratio, rivals, sparsity, theory
+
+MODULES = (basics, theory, gaussian, ratio, imbalance, rivals, sparsity)

@@ -1,0 +1,121 @@
+"""Claims about what is read from Theorem 2: the ratio (14), the tolerance (15) [SHT, III-B]."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...bounds.sht_gaussian import ratio_coefficients, sht_theorem2
+from ..claim import Context, Outcome, Verdict, claim
+from .basics import PAPER
+
+SHARES = (0.01, 0.05, 0.1, 0.25, 0.5)
+
+
+def _quotient(form: str) -> tuple[float, list[float]]:
+    """Return the largest relative difference of (14) from (13)/(12), and the three coefficients."""
+    n, d, s, b = 10**9, 1000, 60, 50
+    a, linear, c = ratio_coefficients(n, d, s, b, form=form)
+    worst = 0.0
+    for r in np.linspace(0.05, 0.5, 10):
+        bound = sht_theorem2(n, d, s, float(r), b)
+        ratio = 16 / (a * r + linear * math.sqrt(r) + c)
+        worst = max(worst, abs(ratio - bound.ratio) / bound.ratio)
+    return worst, [a, linear, c]
+
+
+def _eq_14(form: str) -> Outcome:
+    worst, coefficients = _quotient(form)
+    return Outcome(
+        Verdict.HOLDS if worst <= 1e-9 else Verdict.FAILS,
+        f"off by up to {worst:.1e} of (13) divided by (12)",
+        details={"a, b, c": coefficients, "n, d, s, b": [10**9, 1000, 60, 50]},
+        tolerance="1e-9, r from 0.05 to 0.5",
+    )
+
+
+@claim(
+    "sht-eq-14-as-printed",
+    paper=PAPER,
+    place="eq. (14)",
+    kind="paper",
+    statement="(13) divided by (12) is (14) with the printed a, b and c.",
+    formula="b = -6 sqrt(2) lam / sqrt(n k log d L),  L = log(b)/2 + log d",
+    expected=Verdict.FAILS,
+)
+def sht_eq_14_as_printed(context: Context) -> Outcome:
+    return _eq_14("printed")
+
+
+@claim(
+    "sht-eq-14-with-the-logarithm-outside",
+    paper=PAPER,
+    place="eq. (14)",
+    kind="corrected",
+    statement="(13) divided by (12) is (14) with the logarithm of b outside the root.",
+    formula="b = -6 sqrt(2) lam / (L sqrt(n k log d))",
+    expected=Verdict.HOLDS,
+)
+def sht_eq_14_with_the_logarithm_outside(context: Context) -> Outcome:
+    return _eq_14("corrected")
+
+
+@claim(
+    "sht-eq-14-falls-with-the-share",
+    paper=PAPER,
+    place="eq. (14)",
+    kind="paper",
+    statement="rho_k(r) by (14) falls as the share r of positives grows to 1/2, at the sizes of "
+    "the experiments (the denominator, convex and not concave, is beyond its minimum).",
+    formula="r > r* = 288 s log d / (lam^2 n)",
+    expected=Verdict.FAILS,
+)
+def sht_eq_14_falls_with_the_share(context: Context) -> Outcome:
+    n, d, s, b = 1000, 1000, 60, 50
+    a, linear, c = ratio_coefficients(n, d, s, b, form="corrected")
+    axis = (-linear / (2 * a)) ** 2
+    r = np.linspace(0.05, 0.5, 10)
+    under = a * r + linear * np.sqrt(r) + c
+    falls = bool((np.diff(under) > 0).all() and (under > 0).all())
+    return Outcome(
+        Verdict.HOLDS if falls else Verdict.FAILS,
+        f"the minimum is at r* = {axis:,.0f}, shares end at 0.5",
+        details={"r*": axis, "288 s log d / n": 288 * s * math.log(d) / n, "a": a}
+        | {"denominator at r = 0.05, ..., 0.5": under.tolist()}
+        | {"rows needed for r* = 0.05": 288 * s * math.log(d) / 0.05},
+        tolerance="closed form",
+    )
+
+
+@claim(
+    "sht-eq-15-grows-with-the-imbalance",
+    paper=PAPER,
+    place="eq. (15)",
+    kind="paper",
+    statement="The lower bound (15) of the tolerance grows as the share r of positives falls, for "
+    "some constant c_2.",
+    formula="c_1 r / (1 - c_2 sqrt(1 - r))  rises as r falls from 1/2 to 0.01",
+    expected=Verdict.FAILS,
+)
+def sht_eq_15_grows_with_the_imbalance(context: Context) -> Outcome:
+    r = np.linspace(0.01, 0.5, 50)
+    table, rising = {}, []
+    for c_2 in (0.5, 0.9, 0.99, 1.0, 1.001, 1.1):
+        value = r / (1 - c_2 * np.sqrt(1 - r))
+        if (value > 0).all() and (np.diff(value) < 0).all():
+            rising.append(c_2)
+        shown = np.array(SHARES)
+        table[f"c_2 = {c_2:g}: r = 0.01, 0.05, 0.1, 0.25, 0.5"] = (
+            shown / (1 - c_2 * np.sqrt(1 - shown))
+        ).tolist()
+    at_one = r / (1 - np.sqrt(1 - r))
+    growth = float(at_one[0] / at_one[-1])
+    # c_2 = kappa's factor, below one by Theorem 1: there the bound vanishes with r.
+    below = [c for c in rising if c < 1]
+    return Outcome(
+        Verdict.FAILS if not below else Verdict.HOLDS,
+        f"for c_2 < 1 it tends to 0 with r; only c_2 = 1 rises, by a factor {growth:.2f}",
+        details=table | {"c_2 for which it rises": rising},
+        tolerance="closed form on a grid; kappa < 1 makes c_2 < 1",
+    )

@@ -1,0 +1,99 @@
+"""What `reproduce` does once its options are read."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from ... import __version__
+from ..tables.pages import Shown
+from ..tables.registry import chosen, tables
+from ..tables.runner import Progress, reproduce
+from ..tables.stored import SCHEMA_VERSION
+
+DEFAULT_OUT = "aucert-tables"
+
+
+def run_reproduce(options: dict[str, Any]) -> int:
+    """Run the tables, write their pages; return the exit status: 1 if a part failed."""
+    if options["list_only"]:
+        _list(options["names"], options["as_json"])
+        return 0
+    out = options["out"] or DEFAULT_OUT
+    with _progress(quiet=options["as_json"]) as progress:
+        shown = reproduce(
+            names=options["names"],
+            profile=options["profile"],
+            seed=options["seed"],
+            data_dir=options["data_dir"],
+            out=out,
+            jobs=options["jobs"],
+            progress=progress,
+        )
+    if options["as_json"]:
+        click.echo(json.dumps(_document(shown, options), allow_nan=False, indent=2))
+    else:
+        for item in shown:
+            click.echo(f"{item.table.name}: {item.page.conclusion}")
+            for line in item.missing:
+                click.echo(f"  missing: {line}")
+        click.echo(f"pages: {out}/index.md")
+    return 1 if any(item.results.failed for item in shown) else 0
+
+
+def _document(shown: list[Shown], options: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "version": __version__,
+        "seed": options["seed"],
+        "profile": options["profile"],
+        "tables": [item.as_json() for item in shown],
+    }
+
+
+def _list(names: tuple[str, ...], as_json: bool) -> None:
+    entries = chosen(names, tables())
+    if as_json:
+        fields = ("name", "paper", "place", "title")
+        document = [
+            {name: getattr(table, name) for name in fields}
+            | {"minutes": dict(table.experiment.minutes)}
+            for table in entries
+        ]
+        click.echo(json.dumps({"tables": document}, indent=2))
+        return
+    for table in entries:  # one line a table, so that names can be cut out
+        times = ", ".join(f"{name} {m:g} min" for name, m in table.experiment.minutes.items())
+        place = f"{table.paper}, {table.place}"
+        click.echo(f"{table.name}\t{place}\t{table.title}\t{times}")
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Progress | None]:
+    """Yield a function that moves a bar on standard error; None where there is no terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    bar = Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True)
+    with bar:
+        task = bar.add_task("parts", total=None)
+
+        def show(done: int, total: int, name: str) -> None:
+            bar.update(task, completed=done, total=total, description=f"{name} done")
+
+        yield show

@@ -1,0 +1,248 @@
+"""What [Nonlinear, Table 4 and Fig. 1] run: stochastic methods in k-means Nyström features.
+
+One part is a set and a split: the features are made once, and every method is tuned by folds of
+some rows, fitted and tested in them. Beside them stands the optimum of what NSAUC minimises.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from ....approx.nsauc import PairSGD, mean_square_size, random_pairs, starting_time
+from ....approx.oam import OnlineAUC
+from ....approx.online import from_rows
+from ....approx.pair_steps import Walk
+from ....approx.solam import SaddleWalk, StochasticSaddle
+from ....exact.auc import auc
+from ....exact.errors import InputError
+from ....exact.folds import make_splits
+from ....exact.losses import get_loss
+from ....exact.pairs import AllPairs
+from ....exact.path_selection import cross_validated_path
+from ....exact.problem import Problem, Ridge
+from ....exact.solving import choose_solver
+from ....exact.spaces import Rows
+from ..table import Budget, Experiment, Job, Part, Run
+from .batch import TOL, lams, newton, nystrom, squared_hinge, tuned
+from .sets import SETS, file_of, split
+
+LARGE = tuple(name for name in SETS if name not in ("spambase", "usps", "magic04"))
+METHODS = ("NOAM", "NSOLAM", "NSAUC", "NBAUC")
+
+BUDGET = (
+    Budget("splits", "not printed", 3, 3),
+    Budget("training rows, at most", "all", 6_000, 80_000),
+    Budget("test rows, at most", "all", 20_000, 200_000),
+    Budget("landmarks and Fourier features", 1600, 200, 800),
+    Budget("rounds of k-means, at most", "not printed", 20, 20),
+    Budget("folds", 3, 3, 3),
+    Budget("rows that are tuned on, at most", "all", 1_500, 6_000),
+    Budget("log2 C", "-15 to 10", [-15, -10, -5, 0, 5, 10], list(range(-15, 11, 2))),
+    Budget("lam, NSAUC", [1e-10, 1e-9, 1e-8, 1e-7], [1e-10, 1e-7], [1e-10, 1e-9, 1e-8, 1e-7]),
+    Budget("epochs, NSAUC", "not printed", 5, 5),
+    Budget("step, NSOLAM", "1 to 100 by 9", [1, 10, 100], list(range(1, 101, 9))),
+    Budget("radius, NSOLAM", "0.1 to 1e5", [0.1, 10.0, 1e3], [0.1, 1.0, 10.0, 1e2, 1e3, 1e4, 1e5]),
+    Budget("epochs, NSOLAM", 15, 15, 15),
+    Budget("log2 C, NOAM", "not printed", [-8, -4, 0], list(range(-10, 11, 2))),
+    Budget("buffer, NOAM", 100, 100, 100),
+    Budget(
+        "epochs of Fig. 1",
+        [1, 2, 3, 4, 5, 10, 20, 50, 100, 200, 300, 400],
+        [1, 2, 3, 4, 5, 10, 20, 50],
+        [1, 2, 3, 4, 5, 10, 20, 50, 100, 200, 300, 400],
+    ),
+)
+
+
+def parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
+    """Return a part for each set and split."""
+    return [
+        Part(f"{name},split={rep}", {"set": name, "rep": rep}, (file_of(name),))
+        for name in reversed(LARGE)
+        for rep in range(budget["splits"])
+    ]
+
+
+Fitted = tuple[np.ndarray, float]
+"""Weights and seconds."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Features and labels of the rows that a method learns from."""
+
+    F: np.ndarray
+    positive: np.ndarray
+
+    def hinge(self, lam: float) -> Problem:
+        """Return the hinge problem over all pairs."""
+        return Problem(Rows(self.F), self.positive, AllPairs(), get_loss("hinge"), Ridge(lam))
+
+    def rows(self, index: np.ndarray) -> Sample:
+        """Return some of the rows."""
+        return Sample(self.F[index], self.positive[index])
+
+    def auc(self, w: np.ndarray) -> float:
+        """Return the AUC in per cent of the scores F w; one half where they are not finite."""
+        with np.errstate(all="ignore"):
+            scores = self.F @ w
+        return 100 * auc(scores, self.positive) if np.isfinite(scores).all() else 50.0
+
+
+def compute(job: Job) -> dict[str, Any]:
+    """Tune, fit and test every method on one split, and follow three of them over the epochs."""
+    data, budget = split(job), job.budget
+    start = time.perf_counter()
+    features = nystrom(job, data)
+    train = Sample(features(data.X), data.positive)
+    found: dict[str, Any] = {"embedding_seconds": time.perf_counter() - start}
+    test = Sample(features(data.X_test), data.positive_test)
+    tuning = train.rows(
+        np.arange(min(budget["rows that are tuned on, at most"], train.positive.size))
+    )
+    lam, _ = tuned(job, tuning.F, data)
+    start = time.perf_counter()
+    problem = squared_hinge(Rows(train.F), train.positive, lam)
+    w = newton(problem, TOL).solve(problem).w
+    found |= {"NBAUC_auc": test.auc(w), "NBAUC_seconds": time.perf_counter() - start}
+    found |= _optimum(job, train, tuning, test)
+    seed = job.draw_seed(f"steps {job.part.key}")
+    chosen: dict[str, tuple[float, ...]] = {}
+    for method, fit in FITS.items():
+        choices = list(product(*(budget[name] for name in GRIDS[method])))
+        chosen[method] = _choose(job, tuning, fit, choices)
+        w, seconds = fit(job, train, chosen[method], seed)
+        found |= {f"{method}_auc": test.auc(w), f"{method}_seconds": seconds}
+        found[f"{method}_choice"] = list(chosen[method])
+    return found | _curves(job, train, test, chosen, seed)
+
+
+def _optimum(job: Job, train: Sample, tuning: Sample, test: Sample) -> dict[str, Any]:
+    """Return the AUC of the hinge's certified optimum in the features, lam tuned by its path."""
+    grid = [lam for lam in lams(job, train.positive) if lam >= SMALLEST_LAM]
+    path = cross_validated_path(
+        tuning.F, tuning.positive.astype(int), grid, cv=job.budget["folds"], tol=1e-3
+    )
+    lam = path.lam_of("best")
+    start = time.perf_counter()
+    problem = train.hinge(lam)
+    solution = choose_solver(problem, "auto", 1e-4, None).solve(problem)
+    return {
+        "optimum_auc": test.auc(solution.w),
+        "optimum_seconds": time.perf_counter() - start,
+        "optimum_gap": solution.certificate.relative_gap,
+        "optimum_lam": lam,
+    }
+
+
+SMALLEST_LAM = 1e-5
+"""Below it the hinge's optimum is not proved within seconds."""
+
+Fit = Callable[[Job, Sample, tuple[float, ...], int], Fitted]
+
+
+def _choose(
+    job: Job, tuning: Sample, fit: Fit, choices: list[tuple[float, ...]]
+) -> tuple[float, ...]:
+    """Return the choice of the highest mean AUC over the folds."""
+    folds = make_splits(job.budget["folds"], tuning.F, tuning.positive, 0)
+    best = (-np.inf, choices[0])
+    for choice in choices:
+        values = []
+        for number, (train, test) in enumerate(folds):
+            w, _ = fit(job, tuning.rows(train), choice, number)
+            values.append(tuning.rows(test).auc(w))
+        if np.mean(values) > best[0]:
+            best = (float(np.mean(values)), choice)
+    return best[1]
+
+
+def _noam(job: Job, train: Sample, choice: tuple[float, ...], seed: int) -> Fitted:
+    """One pass of OAM with buffers. [Nonlinear, Section 5.2]"""
+    rng = np.random.default_rng(seed)
+    method = OnlineAUC(2.0 ** choice[0], "sequential", job.budget["buffer, NOAM"], None)
+    order = rng.permutation(train.positive.size)
+    start = time.perf_counter()
+    stream = method.start(train.F.shape[1])
+    method.learn(stream, train.F[order], train.positive[order], rng.random(order.size))
+    return stream.w.copy(), time.perf_counter() - start
+
+
+def _nsolam(job: Job, train: Sample, choice: tuple[float, ...], seed: int) -> Fitted:
+    """SOLAM for the budget's epochs. [Nonlinear, Section 5.2]"""
+    start = time.perf_counter()
+    *_, (_, w) = saddle(train, choice, job.budget["epochs, NSOLAM"], seed)
+    return w, time.perf_counter() - start
+
+
+def _nsauc(job: Job, train: Sample, choice: tuple[float, ...], seed: int) -> Fitted:
+    """NSAUC for the budget's epochs. [Nonlinear, Algorithm 3]"""
+    start = time.perf_counter()
+    *_, (_, w) = pair_steps(train, choice[0], "all", job.budget["epochs, NSAUC"], seed)
+    return w, time.perf_counter() - start
+
+
+FITS: dict[str, Fit] = {"NOAM": _noam, "NSOLAM": _nsolam, "NSAUC": _nsauc}
+GRIDS = {
+    "NOAM": ("log2 C, NOAM",),
+    "NSOLAM": ("radius, NSOLAM", "step, NSOLAM"),
+    "NSAUC": ("lam, NSAUC",),
+}
+
+
+def saddle(
+    train: Sample, choice: tuple[float, ...], epochs: int, seed: int
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield the epoch and SOLAM's answer after each."""
+    radius, step = choice
+    solver = StochasticSaddle(float(radius), float(step), max_passes=epochs, seed=seed)
+    walk = SaddleWalk(solver, from_rows(train.F, train.positive), np.zeros(train.F.shape[1]))
+    for epoch, (_, w) in enumerate(solver.passes(walk), start=1):
+        yield epoch, w
+
+
+def pair_steps(
+    train: Sample, lam: float, average: str, epochs: int, seed: int
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield the epoch and the point of NSAUC, or of NSVMSGD2 with average "none", after each."""
+    solver, problem = PairSGD(max_epochs=epochs, average=average), train.hinge(lam)
+    space = problem.space
+    if not isinstance(space, Rows):
+        raise InputError("pairs of rows are needed")
+    t0 = starting_time("scaled", lam, mean_square_size(space))
+    walk, rng = Walk.of(np.zeros(space.dim)), np.random.default_rng(seed)
+    for epoch in range(1, epochs + 1):
+        solver.advance(walk, space.X, random_pairs(problem, problem.n, rng), lam, t0)
+        yield epoch, solver.point(walk).copy()
+
+
+def _curves(
+    job: Job, train: Sample, test: Sample, chosen: dict[str, tuple[float, ...]], seed: int
+) -> dict[str, Any]:
+    """Return test AUC and seconds of three methods at the epochs of the figure."""
+    epochs, lam = job.budget["epochs of Fig. 1"], chosen["NSAUC"][0]
+    runs = {
+        "NSAUC": pair_steps(train, lam, "all", max(epochs), seed),
+        "NSVMSGD2": pair_steps(train, lam, "none", max(epochs), seed),
+        "NSOLAM": saddle(train, chosen["NSOLAM"], max(epochs), seed),
+    }
+    found: dict[str, Any] = {"epochs": epochs}
+    for method, steps in runs.items():
+        start, values = time.perf_counter(), []
+        for epoch, w in steps:
+            if epoch in epochs:
+                values.append(test.auc(w))
+        found[f"{method}_curve"] = values
+        found[f"{method}_curve_seconds"] = time.perf_counter() - start
+    return found
+
+
+MINUTES = {"quick": 3, "full": 180}
+
+ONLINE = Experiment("nonlinear-online", BUDGET, parts, compute, MINUTES)

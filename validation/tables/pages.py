@@ -1,0 +1,212 @@
+"""A table's page in Markdown, its numbers in CSV, its pictures, and the index of a run."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ... import __version__
+from ..files.written_files import write_atomically
+from .pictures import picture_svg
+from .table import Budget, Entry, Page, Results, Table
+
+KEY = (
+    "A cell shows what is printed / what came out here ± the standard error of its mean. A dash is "
+    "the paper's own; columns in *italics* are added here."
+)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A table with everything that its page says."""
+
+    table: Table
+    page: Page
+    results: Results
+    seconds: float
+    environment: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, table: Table, results: Results, documents: Mapping[str, Any]) -> Shown:
+        """Return it from the documents of the finished parts."""
+        seconds = sum(float(document["seconds"]) for document in documents.values())
+        made = next((document["environment"] for document in documents.values()), {})
+        return cls(table, table.render(results), results, seconds, made)
+
+    @property
+    def missing(self) -> list[str]:
+        """Data that could not be had, each with why, and parts that failed or were not reached."""
+        found = [f"{name}: {why}." for name, why in self.table.unavailable.items()]
+        reasons: dict[str, list[str]] = {}
+        for part in self.results.parts:
+            if part.key in self.results.missing:
+                reasons.setdefault(self.results.missing[part.key], []).extend(part.needs)
+        for why, names in reasons.items():
+            found.append(f"{', '.join(dict.fromkeys(names))}: {why}.")
+        found += [f"A part failed: {why}" for why in self.results.failed.values()]
+        if self.results.unfinished:
+            found.append(
+                f"Interrupted: {self.results.unfinished} of {len(self.results.parts)} parts are "
+                "not done; the same command goes on from here."
+            )
+        return found
+
+    @property
+    def command(self) -> str:
+        """What makes this page again."""
+        run = self.results.run
+        real = " --data-dir DIR" if any(part.needs for part in self.results.parts) else ""
+        seed = "" if run.seed == 0 else f" --seed {run.seed}"
+        return f"aucert reproduce {self.table.name} --profile {run.profile}{seed}{real}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the page as plain numbers and texts."""
+        table = self.table
+        entries = [{name: getattr(entry, name) for name in _FIELDS} for entry in self.page.entries]
+        return {
+            "name": table.name,
+            "paper": table.paper,
+            "place": table.place,
+            "title": table.title,
+            "conclusion": self.page.conclusion,
+            "entries": entries,
+            "tests": list(self.page.tests),
+            "differences": list(self.page.differences),
+            "missing": self.missing,
+            "budget": [
+                {"what": b.what, "paper": b.paper, "spent": getattr(b, self.results.run.profile)}
+                for b in table.experiment.budget
+            ],
+            "seconds": self.seconds,
+        }
+
+
+_FIELDS = ("row", "column", "printed", "ours", "error", "count", "note")
+
+
+def write_page(folder: Path, shown: Shown) -> None:
+    """Write NAME.md, NAME.csv and the pictures."""
+    name = shown.table.name
+    for picture in shown.page.pictures:
+        if picture.panels:
+            _write(folder / f"{picture.name}.svg", picture_svg(picture))
+    _write(folder / f"{name}.csv", as_csv(shown.page.entries))
+    _write(folder / f"{name}.md", markdown(shown))
+
+
+def write_index(folder: Path, shown: Sequence[Shown]) -> None:
+    """Write index.md: a line a table."""
+    lines = ["# Tables and figures of the papers, run again", ""]
+    lines += ["| table | place | in short |", "|---|---|---|"]
+    for item in shown:
+        table, gaps = item.table, len(item.missing)
+        left = f" ({gaps} {'thing' if gaps == 1 else 'things'} missing)" if gaps else ""
+        lines.append(
+            f"| [{table.name}]({table.name}.md) | {table.paper}, {table.place} "
+            f"| {item.page.conclusion}{left} |"
+        )
+    _write(folder / "index.md", "\n".join(lines) + "\n")
+
+
+def markdown(shown: Shown) -> str:
+    """Return the text of a table's page."""
+    table, page = shown.table, shown.page
+    lines = [f"# {table.title}", "", f"{table.paper}, {table.place}. {page.conclusion}", ""]
+    lines += [f"```text\n{shown.command}\n```", ""]
+    if page.entries:
+        lines += [KEY, "", *_pivot(page.entries), ""]
+    for picture in page.pictures:
+        if picture.panels:
+            lines += [f"![{picture.title}]({picture.name}.svg)", "", picture.caption, ""]
+    notes = [f"{entry.row}, {entry.column}: {entry.note}" for entry in page.entries if entry.note]
+    lines += _section("Paired tests", page.tests)
+    lines += _section("Where print and ours differ", [*page.differences, *notes])
+    lines += _section("Missing", shown.missing)
+    lines += ["## Budget", "", *_budget(shown.table.experiment.budget, shown.results.run.profile)]
+    lines += ["", _made_with(shown), ""]
+    return "\n".join(lines)
+
+
+def _section(title: str, items: Sequence[str]) -> list[str]:
+    return [f"## {title}", "", *(f"- {item}" for item in items), ""] if items else []
+
+
+def _pivot(entries: Sequence[Entry]) -> list[str]:
+    rows = list(dict.fromkeys(entry.row for entry in entries))
+    columns = list(dict.fromkeys(entry.column for entry in entries))
+    cells = {(entry.row, entry.column): entry for entry in entries}
+    added = {c for c in columns if all(e.printed is None for e in entries if e.column == c)}
+    heads = [f"*{column}*" if column in added else column for column in columns]
+    lines = ["| | " + " | ".join(heads) + " |", "|---" * (len(columns) + 1) + "|"]
+    for row in rows:
+        shown = (cell(cells[row, column]) if (row, column) in cells else "" for column in columns)
+        lines.append(f"| {row} | " + " | ".join(shown) + " |")
+    return lines
+
+
+def cell(entry: Entry) -> str:
+    """Return `printed / ours ± error`, as far as there is each."""
+    if entry.ours is None:
+        ours = "missing" if entry.printed != "-" else "not run"
+    elif isinstance(entry.ours, str):
+        ours = entry.ours
+    else:
+        ours = number(entry.ours, entry.digits)
+        if entry.error is not None:
+            ours += f" ± {number(entry.error, entry.digits)}"
+    return ours if entry.printed is None else f"{entry.printed.replace('-', '–')} / {ours}"
+
+
+def number(value: float, digits: int) -> str:
+    """Return a number with so many decimals; a small one that would vanish, in powers of ten."""
+    text = f"{value:,.{digits}f}"
+    return f"{value:.1e}" if value != 0 and float(text.replace(",", "")) == 0 else text
+
+
+def _budget(budget: Sequence[Budget], profile: str) -> list[str]:
+    lines = ["| | paper | here | |", "|---|---|---|---|"]
+    for line in budget:
+        spent = getattr(line, profile)
+        mark = "" if spent == line.paper else "differs"
+        lines.append(f"| {line.what} | {_listed(line.paper)} | {_listed(spent)} | {mark} |")
+    return lines
+
+
+def _listed(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(_listed(item) for item in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_listed(item)}" for name, item in value.items())
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _made_with(shown: Shown) -> str:
+    run, made = shown.results.run, shown.environment
+    names = ("python", "numpy", "scipy", "scikit-learn", "numba", "system", "machine")
+    versions = ", ".join(f"{name} {made[name]}" for name in names if name in made)
+    return (
+        f"Made by aucert {__version__}, seed {run.seed}, profile {run.profile}: "
+        f"{len(shown.results.done)} parts in {shown.seconds:,.0f} s on one core each "
+        f"({versions or 'nothing was run'}). Seconds are of that machine; AUC are not."
+    )
+
+
+def as_csv(entries: Sequence[Entry]) -> str:
+    """Return the entries as CSV, one a line, numbers in full."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_FIELDS)
+    for entry in entries:
+        values = [getattr(entry, name) for name in _FIELDS]
+        writer.writerow(["" if value is None else value for value in values])
+    return text.getvalue()
+
+
+def _write(path: Path, text: str) -> None:
+    write_atomically(path, lambda file: file.write(text.encode()))

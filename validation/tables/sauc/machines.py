@@ -1,0 +1,174 @@
+"""SVM, AUC-SVM and SAUC-SVM with their parameters chosen by cross-validated AUC.
+
+[SAUC, Section 4]: C and the weight of the structure from powers of ten, sigma from powers of two.
+For each width and structure one path of falling lam = 1 / (C pairs) serves all C.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from sklearn.svm import SVC
+
+from ....exact.auc import auc
+from ....exact.folds import make_splits
+from ....exact.nearest_pairs import nearest_pairs
+from ....exact.pairs import AllPairs, PairList
+from ....exact.path import regularization_path
+from .printed import EXACT, PLAIN, STRUCTURED, SVM
+
+ALL = 0
+"""Neighbours k that stands for all pairs."""
+
+CHOICE_TOL, FINAL_TOL = 1e-3, 1e-6
+"""Relative gaps of the fits that choose parameters, and of those that are shown."""
+
+SVM_STEPS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What is tried. sigma is that of exp(-d^2 / (2 sigma^2)); the paper has no convention."""
+
+    costs: tuple[float, ...]
+    structures: tuple[float, ...]
+    sigmas: tuple[float, ...]
+    folds: int
+
+    @classmethod
+    def of(cls, budget: Mapping[str, Any]) -> Grid:
+        """Return that of a budget."""
+        costs, structures, sigmas = (
+            tuple(map(float, budget[f"grid of {name}"])) for name in ("C", "lambda", "sigma")
+        )
+        return cls(costs, structures, sigmas, int(budget["folds"]))
+
+    def widths(self, kernel: str) -> tuple[float, ...]:
+        """Return the sigma to try: one that plays no part for the linear kernel."""
+        return (1.0,) if kernel == "linear" else self.sigmas
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """Training and test rows with their positive masks."""
+
+    X: np.ndarray
+    positive: np.ndarray
+    test: np.ndarray
+    test_positive: np.ndarray
+
+    def part(self, train: np.ndarray, held: np.ndarray) -> Sides:
+        """Return a fold of the training rows."""
+        return Sides(self.X[train], self.positive[train], self.X[held], self.positive[held])
+
+
+def pairs_of(X: np.ndarray, positive: np.ndarray, k: int) -> AllPairs | PairList:
+    """Return all pairs, or the nearest ones by the rule that fits the printed counts."""
+    return AllPairs() if k == ALL else nearest_pairs(X, positive, k, anchor_filter="E")
+
+
+def pair_machine(
+    sides: Sides,
+    kernel: str,
+    sigma: float,
+    structure: float,
+    costs: Iterable[float],
+    k: int,
+    tol: float = CHOICE_TOL,
+) -> list[dict[str, float]]:
+    """Return test AUC, gap, seconds, steps and pairs of AUC-SVM or SAUC-SVM, in the order of C."""
+    pairs = pairs_of(sides.X, sides.positive, k)
+    count = pairs.count(sides.positive)
+    rising = sorted(costs)
+    path = regularization_path(
+        sides.X,
+        sides.positive.astype(int),
+        [1 / (cost * count) for cost in rising],
+        kernel=kernel,
+        gamma=None if kernel == "linear" else 1 / (2 * sigma**2),
+        structure=structure,
+        pairs=pairs,
+        method="newton",
+        tol=tol,
+        positive=1,
+    )
+    scores = path.scores(sides.test)
+    return [
+        {
+            "auc": auc(scores[at], sides.test_positive),
+            "gap": float(point.certificate.relative_gap or 0.0),
+            "seconds": point.solution.seconds,
+            "steps": point.solution.n_iter,
+            "pairs": count,
+        }
+        for at, point in enumerate(path.points)
+    ]
+
+
+def svm(sides: Sides, kernel: str, sigma: float, cost: float) -> dict[str, float]:
+    """Return test AUC, seconds and steps of the SVM."""
+    start = time.perf_counter()
+    kind = "linear" if kernel == "linear" else "rbf"
+    machine = SVC(C=cost, kernel=kind, gamma=1 / (2 * sigma**2), max_iter=SVM_STEPS)
+    machine.fit(sides.X, sides.positive)
+    seconds = time.perf_counter() - start
+    value = auc(machine.decision_function(sides.test), sides.test_positive)
+    return {"auc": value, "seconds": seconds, "steps": int(machine.n_iter_[0])}
+
+
+def folds_of(sides: Sides, folds: int, seed: int) -> list[Sides]:
+    """Return stratified folds of the training rows, as many as the smaller class allows."""
+    least = int(min(sides.positive.sum(), (~sides.positive).sum()))
+    splits = make_splits(max(min(folds, least), 2), sides.X, sides.positive, seed % 2**31)
+    return [sides.part(train, held) for train, held in splits]
+
+
+def best(table: Mapping[tuple[float, ...], list[float]]) -> tuple[float, ...]:
+    """Return the parameters of the highest mean AUC; the first of several."""
+    means = {key: float(np.mean(values)) for key, values in table.items()}
+    return max(means, key=lambda key: round(means[key], 12))
+
+
+def chosen_pair_machine(
+    sides: Sides, kernel: str, grid: Grid, structures: Iterable[float], k: int, seed: int
+) -> dict[str, float]:
+    """Choose sigma, structure and C by the AUC on held-out folds; fit, and test."""
+    table: dict[tuple[float, ...], list[float]] = {}
+    costs = sorted(grid.costs)
+    for fold in folds_of(sides, grid.folds, seed):
+        for sigma, structure in product(grid.widths(kernel), structures):
+            found = pair_machine(fold, kernel, sigma, structure, costs, k)
+            for cost, point in zip(costs, found, strict=True):
+                table.setdefault((sigma, structure, cost), []).append(point["auc"])
+    sigma, structure, cost = best(table)
+    final = pair_machine(sides, kernel, sigma, structure, [cost], k, FINAL_TOL)[0]
+    return final | {"sigma": sigma, "structure": structure, "cost": cost}
+
+
+def chosen_svm(sides: Sides, kernel: str, grid: Grid, seed: int) -> dict[str, float]:
+    """Choose sigma and C of the SVM likewise; fit, and test."""
+    table: dict[tuple[float, ...], list[float]] = {}
+    for fold in folds_of(sides, grid.folds, seed):
+        for sigma, cost in product(grid.widths(kernel), sorted(grid.costs)):
+            table.setdefault((sigma, cost), []).append(svm(fold, kernel, sigma, cost)["auc"])
+    sigma, cost = best(table)
+    return svm(sides, kernel, sigma, cost) | {"sigma": sigma, "cost": cost}
+
+
+def all_machines(
+    sides: Sides, kernel: str, grid: Grid, k: int, seed: int, exact: bool
+) -> dict[str, dict[str, float]]:
+    """Return what SVM, AUC-SVM and SAUC-SVM do, and AUC-SVM over all pairs if `exact`."""
+    found = {
+        SVM: chosen_svm(sides, kernel, grid, seed),
+        PLAIN: chosen_pair_machine(sides, kernel, grid, [0.0], k, seed),
+        STRUCTURED: chosen_pair_machine(sides, kernel, grid, grid.structures, k, seed),
+    }
+    if exact:
+        found[EXACT] = chosen_pair_machine(sides, kernel, grid, [0.0], ALL, seed)
+    return found

@@ -1,0 +1,226 @@
+"""[SAUC, Tables 3 and 4], shown."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..statistics import mean_error, paired_test
+from ..table import Entry, Page, Results, Table
+from .data import TASKS, UNAVAILABLE
+from .printed import AUC, EXACT, PAPER, PLAIN, STRUCTURED, SVM, TIMES, printed_auc
+from .real import EXPERIMENT, KERNELS, NAMES
+
+METHODS = (SVM, PLAIN, STRUCTURED)
+
+
+def render_auc(results: Results) -> Page:
+    """Show the AUC of Table 3."""
+    entries: list[Entry] = []
+    for name in AUC:
+        for kernel in KERNELS:
+            printed = printed_auc(name, kernel)
+            for method in (*METHODS, EXACT):
+                values = results.values(f"auc {method}", set=name, kernel=kernel)
+                ours, error = mean_error(values)
+                if ours is None and method == EXACT:
+                    continue
+                column = f"{method} ({NAMES[kernel]})"
+                entries.append(
+                    Entry(name, column, printed.get(method), ours, error, values.size, 3)
+                )
+    entries += _averages(results)
+    return Page(tuple(entries), _conclusion(results), _tests(results), _differences(results))
+
+
+def _averages(results: Results) -> list[Entry]:
+    """Return the last line: means over the tasks, of those that were run for ours."""
+    printed = {"linear": (0.7644, 0.7523, 0.7768), "rbf": (0.8091, 0.8098, 0.8308)}
+    entries = []
+    for kernel in KERNELS:
+        for at, method in enumerate((*METHODS, EXACT)):
+            means = set_means(results, method, kernel)
+            ours = float(np.mean(list(means.values()))) if means else None
+            text = f"{printed[kernel][at]:.4f}" if at < 3 else None
+            column = f"{method} ({NAMES[kernel]})"
+            if means or text:
+                entries.append(Entry("average", column, text, ours, None, len(means), 4))
+    return entries
+
+
+def set_means(results: Results, method: str, kernel: str) -> dict[str, float]:
+    """Return the mean AUC of each task that was run."""
+    found = {}
+    for name in TASKS:
+        values = results.values(f"auc {method}", set=name, kernel=kernel)
+        if values.size:
+            found[name] = float(values.mean())
+    return found
+
+
+PAIRS = ((STRUCTURED, PLAIN), (STRUCTURED, SVM), (EXACT, STRUCTURED), (EXACT, PLAIN))
+
+
+def _tests(results: Results) -> tuple[str, ...]:
+    sentences = []
+    for kernel in KERNELS:
+        for a, b in PAIRS:
+            first, second = (list(set_means(results, m, kernel).values()) for m in (a, b))
+            test = paired_test(first, second)
+            if test is None:
+                continue
+            up, down = clear_sets(results, a, b, kernel)
+            sentences.append(
+                f"{NAMES[kernel]} kernel, means of the tasks: {test.sentence(a, b, 'in AUC', 4)} "
+                f"Task by task, with the correction for overlapping splits, {a} is clearly "
+                f"(p < 0.05) better in {up}, worse in {down} of {len(first)}."
+            )
+    for kernel in KERNELS:
+        rows = [printed_auc(name, kernel) for name in AUC]
+        first, second = ([float(row[m].split()[0]) for row in rows] for m in (STRUCTURED, PLAIN))
+        test = paired_test(first, second)
+        assert test is not None
+        sentences.append(
+            f"The printed means, {NAMES[kernel]} kernel: "
+            + test.sentence(STRUCTURED, PLAIN, "in AUC", 4)
+        )
+    return tuple(sentences)
+
+
+def clear_sets(results: Results, a: str, b: str, kernel: str) -> tuple[int, int]:
+    """Return on how many tasks a is better and worse than b, clear of chance (p < 0.05)."""
+    up = down = 0
+    for name in TASKS:
+        first, second = (
+            results.values(f"auc {method}", set=name, kernel=kernel) for method in (a, b)
+        )
+        test = paired_test(first, second, overlap=1.0) if first.size == second.size else None
+        if test is not None and test.p < 0.05:
+            up, down = up + (test.difference > 0), down + (test.difference < 0)
+    return up, down
+
+
+def _conclusion(results: Results) -> str:
+    gains = {}
+    for kernel in KERNELS:
+        means = [set_means(results, m, kernel) for m in (STRUCTURED, PLAIN, EXACT)]
+        if not means[0]:
+            return "Nothing has been run yet. Nothing can be concluded."
+        gains[kernel] = [float(np.mean(list(mean.values()))) for mean in means]
+    (s, p, e), (gs, gp, ge) = gains["linear"], gains["rbf"]
+    return (
+        f"With ten nearest pairs the structure gains {100 * (s - p):.1f} (linear) and "
+        f"{100 * (gs - gp):.1f} (Gaussian) points of AUC on average over AUC-SVM, where the paper "
+        "prints 2.5 and 2.1. All pairs without the structure, solved exactly, come out "
+        f"{100 * (e - s):+.1f} and {100 * (ge - gs):+.1f} points from SAUC-SVM: the sampling, "
+        "which is not needed at these sizes, is what the structure makes up for."
+    )
+
+
+def _differences(results: Results) -> tuple[str, ...]:
+    found = [
+        "Other random halves: the printed ones are not known. Brackets hold printed variances of "
+        "the single splits, ours after ± are standard errors of the mean; the splits share rows, "
+        "which the tests allow for and the standard errors do not.",
+        "Features are standardised by the training half and gaps filled by its medians "
+        "(hepatitis), none of which the paper mentions; the widths sigma are therefore in other "
+        "units than the paper's.",
+        "Not said in the paper: the positive class (taken so that the pair counts of Table 4 come "
+        "out), what is cross-validated (here the AUC), the width's convention (here "
+        "exp(-d^2 / 2 sigma^2)), and the rule of the pairs (see Table 4).",
+        "arrhythmia: column J and the 32 rows that still have gaps are left out, which gives the "
+        "printed 210 or 211 training rows. automobile: the 159 complete rows, symboling above 0 "
+        "against the rest, is our reading; the numbering of glass and tae is by label.",
+        "hepatitis and glass3 come out far above print with every method. Units of the features, "
+        "how gaps are filled, and for glass3 which label it stands for may be the reason; none of "
+        "these is printed.",
+        "The six glass tasks share their rows, as do the three of tae: a test over the tasks "
+        "counts them as independent, and is to be read with that in mind.",
+    ]
+    gaps = results.values("gap")
+    if gaps.size:
+        found.append(f"Every model shown is within a proved relative gap of {gaps.max():.0e}.")
+    return tuple(found)
+
+
+def render_times(results: Results) -> Page:
+    """Show the seconds and the pairs of Table 4."""
+    entries: list[Entry] = []
+    for name, (linear, gaussian, rows, pairs) in TIMES.items():
+        printed = {"linear": linear.split(), "rbf": gaussian.split()}
+        counts = (
+            ("training rows", "rows", rows),
+            ("pairs, standardised", f"pairs {PLAIN}", pairs),
+            ("pairs, raw units", "raw pairs", pairs),
+        )
+        for column, what, text in counts:
+            ours, error = mean_error(results.values(what, set=name, kernel="linear"))
+            entries.append(Entry(name, column, f"{text}", ours, error, digits=0))
+        for kernel in KERNELS:
+            for at, method in enumerate((*METHODS, EXACT)):
+                values = results.values(f"seconds {method}", set=name, kernel=kernel)
+                ours, error = mean_error(values)
+                text = printed[kernel][at] if at < 3 else None
+                if ours is not None or text:
+                    column = f"s, {method} ({NAMES[kernel]})"
+                    entries.append(Entry(name, column, text, ours, error, values.size, 3))
+    return Page(tuple(entries), _time_conclusion(results), (), _time_differences(results))
+
+
+def count_match(results: Results) -> list[float]:
+    """Return our pairs in raw units over the printed ones, task by task."""
+    found = []
+    for name, (_, _, _, pairs) in TIMES.items():
+        ours, _ = mean_error(results.values("raw pairs", set=name, kernel="linear"))
+        if ours is not None and name != "automobile":
+            found.append(ours / pairs)
+    return found
+
+
+def _time_conclusion(results: Results) -> str:
+    match = count_match(results)
+    if not match:
+        return "Nothing has been run yet. Nothing can be concluded."
+    ratios = [
+        results.values(f"seconds {STRUCTURED}", kernel=kernel).mean()
+        / results.values(f"seconds {PLAIN}", kernel=kernel).mean()
+        for kernel in KERNELS
+    ]
+    return (
+        f"One rule for the pairs gives {min(match):.2f} to {max(match):.2f} times the printed "
+        "counts on all tasks whose rows are known: an anchor for each row of one class, dropped "
+        "if no row of the other has it among its ten nearest. Training SAUC-SVM takes "
+        f"{ratios[0]:.1f} (linear) and {ratios[1]:.1f} (Gaussian) times as long as AUC-SVM here, "
+        "so it is indeed no dearer in kind."
+    )
+
+
+def _time_differences(results: Results) -> tuple[str, ...]:
+    return (
+        "The text of the paper has another rule for the pairs, by which there would be many more; "
+        "that of its programs is inferred here from the counts. Units of the features matter for "
+        "it: raw units mostly come nearer to the printed counts.",
+        "Printed seconds are of Mosek on a machine of 2006, ours of a certified Newton method to a "
+        "relative gap of 1e-6 at the parameters chosen: compare within a row, not across.",
+        "Printed counts of the linear kernel are shown; those of the Gaussian one differ in a few "
+        "places (glass1 323, spectf 244 and 262, tae2 240), though pairs do not depend on it.",
+    )
+
+
+TABLE_3 = Table(
+    "sauc-table-3",
+    PAPER,
+    "Table 3",
+    "AUC of SVM, AUC-SVM and SAUC-SVM on real data, ten nearest pairs",
+    EXPERIMENT,
+    render_auc,
+    UNAVAILABLE,
+)
+TABLE_4 = Table(
+    "sauc-table-4",
+    PAPER,
+    "Table 4",
+    "Training times and numbers of pairs on real data",
+    EXPERIMENT,
+    render_times,
+    UNAVAILABLE,
+)

@@ -1,0 +1,85 @@
+"""What the tables of ScalingUp share: the penalty's grid, and the incomplete fit with its time."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ....approx.adamax import Adamax
+from ....approx.estimators import full_certificate
+from ....approx.incomplete_u import draw_pairs
+from ....exact.auc import auc
+from ....exact.certificate import Certificate
+from ....exact.losses import get_loss
+from ....exact.pairs import AllPairs
+from ....exact.path_selection import cross_validated_path
+from ....exact.problem import Problem, Ridge
+from ....exact.solving import choose_solver
+from ....exact.spaces import Rows
+
+PAPER = "ScalingUp"
+
+STEP = 0.05
+"""First step of Adamax, for features of order one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Weights of one fit, the seconds it took, and its certificate over all pairs."""
+
+    w: np.ndarray
+    seconds: float
+    certificate: Certificate
+
+    def auc(self, X: Any, positive: np.ndarray) -> float:
+        """Return the AUC in per cent of these rows."""
+        return auc_percent(X @ self.w, positive)
+
+    def excess(self, best: Fit) -> float | None:
+        """Return how far the objective is above the optimum, relatively: a proved upper bound."""
+        low = max(best.certificate.dual, self.certificate.dual)
+        return (self.certificate.primal - low) / low if low > 0 else None
+
+
+def auc_percent(scores: Any, positive: np.ndarray) -> float:
+    """Return the AUC in per cent."""
+    return 100 * auc(np.asarray(scores), positive)
+
+
+def hinge(X: Any, positive: np.ndarray, lam: float) -> Problem:
+    """Return the problem over all pairs."""
+    return Problem(Rows(X), positive, AllPairs(), get_loss("hinge"), Ridge(lam))
+
+
+def full_fit(problem: Problem, tol: float = 1e-6) -> Fit:
+    """Return the certified optimum over all pairs."""
+    start = time.perf_counter()
+    solution = choose_solver(problem, "auto", tol, None).solve(problem)
+    seconds = time.perf_counter() - start
+    return Fit(solution.w, seconds, solution.certificate)
+
+
+def incomplete_fit(problem: Problem, seed: int, max_iter: int, tol: float = 1e-3) -> Fit:
+    """Draw as many pairs as there are rows and descend. [ScalingUp, eq. (7), eq. (8)]
+
+    The certificate, over all pairs, is made after the clock has stopped.
+    """
+    start = time.perf_counter()
+    drawn = replace(problem, pairs=draw_pairs(problem.positive, problem.n, seed))
+    w = Adamax(step=STEP, tol=tol, max_iter=max_iter).solve(drawn).w
+    seconds = time.perf_counter() - start
+    return Fit(w, seconds, full_certificate(problem, w))
+
+
+def chosen_lam(
+    X: np.ndarray, positive: np.ndarray, grid: list[float], folds: int, seed: int
+) -> tuple[float, float, float]:
+    """Return the lam of the highest held-out AUC along the exact path, the seconds, that AUC."""
+    start = time.perf_counter()
+    path = cross_validated_path(
+        X, positive.astype(int), grid, cv=folds, seed=seed % 2**31, tol=1e-4
+    )
+    return path.lam_of("best"), time.perf_counter() - start, float(path.mean_auc.max())

@@ -1,0 +1,190 @@
+"""[ScalingUp, Table 2]: the incomplete model with and without Nyström features, radial model."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ....approx.landmarks import uniform
+from ....approx.nystrom import nystrom_map
+from ....exact.formulation import formulate
+from ....exact.kernels import get_kernel
+from ...data.generators import radial
+from ...data.labelled_data import Dataset
+from ...data.population import population_auc
+from ..statistics import mean_error, paired_test
+from ..table import Budget, Entry, Experiment, Job, Page, Part, Results, Run, Table
+from .common import PAPER, auc_percent, chosen_lam, full_fit, hinge, incomplete_fit
+
+PRINTED = {
+    5_000: ("10.21 (0.30)", "4.64 (0.25)", "90.947 (0.53)", "90.921 (0.69)"),
+    10_000: ("19.81 (2.84)", "4.60 (0.52)", "90.863 (2.27)", "90.927 (0.64)"),
+    50_000: ("-", "5.19 (0.14)", "-", "90.936 (0.61)"),
+    100_000: ("-", "5.87 (0.14)", "-", "90.926 (0.64)"),
+}
+POPULATION = 90.985
+LARGE = 50_000
+
+BUDGET = (
+    Budget("repetitions", 50, 3, 20),
+    Budget("repetitions from 50,000 rows on", 50, 1, 10),
+    Budget("training rows", [*PRINTED], [*PRINTED], [*PRINTED]),
+    Budget("test rows", 25_000, 25_000, 25_000),
+    Budget("landmarks", 300, 300, 300),
+    Budget("gamma", "not printed", [0.125, 0.5], [0.05, 0.125, 0.5, 2.0]),
+    Budget("grid of lam", "not printed", [1e-4, 1e-3, 1e-2], [1e-5, 1e-4, 1e-3, 1e-2, 1e-1]),
+    Budget("folds", "not printed", 3, 5),
+    Budget("rows that choose gamma and lam, at most", "all", 2_000, 5_000),
+    Budget("steps of Adamax, at most", "not printed", 300, 1000),
+    Budget("rows with the whole kernel, at most", 10_000, 10_000, 10_000),
+)
+
+
+def parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
+    """Return a part for each draw: the large ones first."""
+    found = []
+    for n in reversed(budget["training rows"]):
+        count = "repetitions" if n < LARGE else f"repetitions from {LARGE:,} rows on"
+        found += [Part(f"n={n},rep={r}", {"n": n, "rep": r}) for r in range(budget[count])]
+    return found
+
+
+def compute(job: Job) -> dict[str, Any]:
+    """Fit all models to one draw, with the gamma and lam that the exact path chooses."""
+    n, rep, budget = job["n"], job["rep"], job.budget
+    data = radial(n, job.draw_seed(f"train {n} {rep}"))
+    test = radial(budget["test rows"], job.draw_seed("test"))
+    gamma, lam = _choice(job, data)
+    found: dict[str, Any] = {"lam": lam, "gamma": gamma, "sha256": data.sha256}
+    kernel = get_kernel("rbf", gamma, 2)
+    start = time.perf_counter()
+    landmarks = uniform(data.X, budget["landmarks"], job.draw_seed(f"landmarks {n} {rep}"))
+    features = nystrom_map(kernel, landmarks.rows)
+    problem = hinge(features.transform(data.X), data.is_positive, lam)
+    mapping = time.perf_counter() - start
+    seed, steps = job.draw_seed(f"pairs {n} {rep}"), budget["steps of Adamax, at most"]
+    fits = {"nystrom": incomplete_fit(problem, seed, steps), "full_nystrom": full_fit(problem)}
+    new = features.transform(test.X)
+    for name, fit in fits.items():
+        found[f"{name}_seconds"] = fit.seconds + mapping
+        found[f"{name}_auc"] = fit.auc(new, test.is_positive)
+        found[f"{name}_excess"] = fit.excess(fits["full_nystrom"])
+    if n <= budget["rows with the whole kernel, at most"]:
+        found |= _whole_kernel(data, test, gamma, lam, seed, steps)
+    found["true_auc"] = auc_percent(np.square(test.X).sum(axis=1), test.is_positive)
+    return found
+
+
+def _choice(job: Job, data: Dataset) -> tuple[float, float]:
+    """Return gamma and lam of the highest held-out AUC, in Nyström features of some rows."""
+    budget = job.budget
+    some = slice(min(data.y.size, budget["rows that choose gamma and lam, at most"]))
+    X, positive = data.X[some], data.is_positive[some]
+    best = (-np.inf, 0.0, 0.0)
+    for gamma in budget["gamma"]:
+        count = min(budget["landmarks"], X.shape[0])
+        landmarks = uniform(X, count, job.draw_seed("landmarks of the choice"))
+        rows = nystrom_map(get_kernel("rbf", gamma, 2), landmarks.rows).transform(X)
+        lam, _, value = chosen_lam(
+            rows, positive, budget["grid of lam"], budget["folds"], job["rep"]
+        )
+        best = max(best, (value, gamma, lam))
+    return best[1], best[2]
+
+
+def _whole_kernel(
+    data: Dataset, test: Dataset, gamma: float, lam: float, seed: int, steps: int
+) -> dict[str, Any]:
+    """Fit the incomplete model and the full one over the whole kernel, through its factor."""
+    start = time.perf_counter()
+    task = formulate(data.X, data.y, lam, kernel="rbf", gamma=gamma)
+    factoring = time.perf_counter() - start
+    fits = {"kernel": incomplete_fit(task.work, seed, steps), "full_kernel": full_fit(task.work)}
+    found: dict[str, Any] = {}
+    for name, fit in fits.items():
+        scores = task.evaluate(task.lift(fit.w), test.X)
+        found[f"{name}_seconds"] = fit.seconds + factoring
+        found[f"{name}_auc"] = auc_percent(scores, test.is_positive)
+    found["kernel_excess"] = fits["kernel"].excess(fits["full_kernel"])
+    return found
+
+
+def render(results: Results) -> Page:
+    """Show times and AUC at every size, with the certified optima beside them."""
+    entries: list[Entry] = []
+    tests: list[str] = []
+    for n in results.budget["training rows"]:
+        for k, (column, name, digits) in enumerate(_COLUMNS):
+            printed = PRINTED.get(n, (None,) * 4)[k] if k < 4 else None
+            values = results.values(name, n=n)
+            ours, error = mean_error(values)
+            if ours is not None or printed is not None:
+                entries.append(Entry(f"{n:,}", column, printed, ours, error, values.size, digits))
+        excess = results.values("nystrom_excess", n=n)
+        if excess.size:
+            text = f"<= {excess.max():.1e}"
+            entries.append(Entry(f"{n:,}", _EXCESS, None, text, None, excess.size))
+        test = paired_test(
+            results.values("full_nystrom_auc", n=n), results.values("nystrom_auc", n=n)
+        )
+        if test is not None:
+            sentence = test.sentence("all pairs", "incomplete, both Nyström", "points of AUC", 4)
+            tests.append(f"n = {n:,}: {sentence}")
+    return Page(tuple(entries), _conclusion(results), tuple(tests), _differences(results))
+
+
+_COLUMNS = (
+    ("s, without Nyström", "kernel_seconds", 2),
+    ("s, Nyström", "nystrom_seconds", 2),
+    ("AUC %, without Nyström", "kernel_auc", 3),
+    ("AUC %, Nyström", "nystrom_auc", 3),
+    ("s, all pairs, Nyström", "full_nystrom_seconds", 2),
+    ("AUC %, all pairs, Nyström", "full_nystrom_auc", 3),
+    ("AUC %, all pairs, whole kernel", "full_kernel_auc", 3),
+)
+_EXCESS = "objective above optimum, Nyström"
+
+
+def _conclusion(results: Results) -> str:
+    loss = results.values("true_auc") - results.values("full_nystrom_auc")
+    if not loss.size:
+        return "Nothing has been run yet. Nothing can be concluded."
+    more = float((results.values("full_nystrom_auc") - results.values("nystrom_auc")).mean())
+    seconds = results.values("nystrom_seconds") / results.values("full_nystrom_seconds")
+    return (
+        f"With 300 landmarks the optimum over all pairs is within {loss.max():.2f} points of the "
+        "true score's AUC at every size, so the Nyström features lose next to nothing, as the "
+        f"paper says. The incomplete sum and its descent lose {more:.3f} points more on average, "
+        f"and take {np.median(seconds):.1f} times the seconds of the proved optimum (median)."
+    )
+
+
+def _differences(results: Results) -> tuple[str, ...]:
+    exact = 100 * population_auc("radial")
+    found = [
+        f"The model as stated has a population AUC of {exact:.3f} %, not {POPULATION} %, which no "
+        "natural reading gives: compare losses, not levels.",
+        "The kernel's width and the grid of lam are not printed: ours are in the budget, chosen "
+        "by cross-validation in Nyström features over all pairs, and used by every column.",
+        "Without Nyström means the factor of the whole kernel matrix, which in two dimensions has "
+        "about as many columns as there are landmarks; its seconds hold the factoring.",
+    ]
+    true = results.values("true_auc")
+    if true.size:
+        found.insert(1, f"On our test set the true score has an AUC of {true[0]:.3f} %.")
+    return tuple(found)
+
+
+MINUTES = {"quick": 0.6, "full": 120}
+EXPERIMENT = Experiment("scaling-up-table-2", BUDGET, parts, compute, MINUTES)
+TABLE_2 = Table(
+    "scaling-up-table-2",
+    PAPER,
+    "Table 2",
+    "Incomplete ROC-SVM with and without Nyström features on the radial model",
+    EXPERIMENT,
+    render,
+)

@@ -1,0 +1,230 @@
+"""[ScalingUp, Table 3]: linear and kernel models on the three real data sets."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from ....approx.landmarks import uniform
+from ....approx.nystrom import nystrom_map
+from ....exact.kernels import get_kernel
+from ...data.real_data import TASKS, load_real
+from ..statistics import mean_error, paired_test
+from ..table import Budget, Entry, Experiment, Job, Page, Part, Results, Run, Table
+from .common import PAPER, chosen_lam, full_fit, hinge, incomplete_fit
+
+SETS = {"skin": "Skin Segmentation", "bank": "Bank Marketing", "accelerometer": "Accelerometer"}
+PRINTED = {
+    ("skin", "linear"): ("8.38 (2.09)", "94.64 (1.96)"),
+    ("skin", "radial"): ("5.82 (0.15)", "98.53 (1.40)"),
+    ("bank", "linear"): ("0.43 (0.04)", "74.71 (9.25)"),
+    ("bank", "radial"): ("46.33 (9.61)", "76.04 (7.94)"),
+    ("accelerometer", "linear"): ("3.54 (0.12)", "88.53 (9.15)"),
+    ("accelerometer", "radial"): ("1.60 (0.38)", "89.92 (21.61)"),
+}
+TEST_SHARE = 0.2
+
+BUDGET = (
+    Budget("splits", 30, 3, 30),
+    Budget("share of the test part", "not printed", TEST_SHARE, TEST_SHARE),
+    Budget("rows of skin", 100_000, 100_000, 100_000),
+    Budget("training rows, at most", "all", 20_000, 100_000),
+    Budget("landmarks", 300, 300, 300),
+    Budget("gamma times the number of columns", "not printed", [1.0], [0.25, 1.0, 4.0]),
+    Budget(
+        "grid of lam",
+        "not printed",
+        [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1],
+        [1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0],
+    ),
+    Budget("folds", "not printed", 3, 5),
+    Budget("rows that choose gamma and lam, at most", "all", 3_000, 5_000),
+    Budget("steps of Adamax, at most", "not printed", 300, 1000),
+)
+
+
+def parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
+    """Return a part for each split of each set."""
+    return [
+        Part(f"{name},split={rep}", {"set": name, "rep": rep}, (TASKS[name].file,))
+        for name in SETS
+        for rep in range(budget["splits"])
+    ]
+
+
+def compute(job: Job) -> dict[str, Any]:
+    """Fit both kernels, on drawn pairs and on all, to one split of a set."""
+    budget = job.budget
+    X, y, new, truth = _split(job)
+    lam, cv_seconds, _ = chosen_lam(*_few(job, X, y), budget["grid of lam"], budget["folds"], 0)
+    found: dict[str, Any] = {"n_train": y.size, "n_test": truth.size, "linear_lam": lam}
+    found |= _fits(job, "linear", X, y, new, truth, lam, 0.0)
+    gamma, lam = _width(job, X, y)
+    found |= {"radial_lam": lam, "gamma": gamma, "linear_cv_seconds": cv_seconds}
+    start = time.perf_counter()
+    kernel = get_kernel("rbf", gamma, X.shape[1])
+    count = min(budget["landmarks"], y.size)
+    landmarks = uniform(X, count, job.draw_seed(f"landmarks {job.part.key}"))
+    features = nystrom_map(kernel, landmarks.rows)
+    mapped = features.transform(X)
+    mapping = time.perf_counter() - start
+    return found | _fits(job, "radial", mapped, y, features.transform(new), truth, lam, mapping)
+
+
+def _split(job: Job) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return training rows and labels, test rows and labels; columns standardised by the first."""
+    data = load_real(job["set"], job.run.data_dir)
+    X, y = data.X, data.is_positive
+    rows = np.arange(y.size)
+    if job["set"] == "skin" and y.size > job.budget["rows of skin"]:
+        seed = job.draw_seed("rows of skin")
+        rows, _ = train_test_split(
+            rows, train_size=job.budget["rows of skin"], stratify=y, random_state=seed
+        )
+    seed = job.draw_seed(f"split {job['set']} {job['rep']}")
+    train, test = train_test_split(rows, test_size=TEST_SHARE, stratify=y[rows], random_state=seed)
+    train = train[: job.budget["training rows, at most"]]  # in random order
+    mean, spread = X[train].mean(axis=0), X[train].std(axis=0)
+    scaled = (X - mean) / np.where(spread > 0, spread, 1.0)
+    return scaled[train], y[train], scaled[test], y[test]
+
+
+def _few(job: Job, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    count = job.budget["rows that choose gamma and lam, at most"]
+    return X[:count], y[:count]
+
+
+def _width(job: Job, X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """Return gamma and lam of the highest held-out AUC, in Nyström features of some rows."""
+    budget, (few, labels) = job.budget, _few(job, X, y)
+    landmarks = uniform(few, min(budget["landmarks"], labels.size), job.draw_seed("landmarks"))
+    best = (-np.inf, 0.0, 0.0)
+    for share in budget["gamma times the number of columns"]:
+        gamma = share / X.shape[1]
+        rows = nystrom_map(get_kernel("rbf", gamma, X.shape[1]), landmarks.rows).transform(few)
+        lam, _, value = chosen_lam(rows, labels, budget["grid of lam"], budget["folds"], 0)
+        best = max(best, (value, gamma, lam))
+    return best[1], best[2]
+
+
+def _fits(
+    job: Job,
+    name: str,
+    X: np.ndarray,
+    y: np.ndarray,
+    new: np.ndarray,
+    truth: np.ndarray,
+    lam: float,
+    before: float,
+) -> dict[str, Any]:
+    """Return seconds, AUC and excess of the incomplete and the full model."""
+    problem = hinge(X, y, lam)
+    seed = job.draw_seed(f"pairs {job.part.key}")
+    fits = {
+        "incomplete": incomplete_fit(problem, seed, job.budget["steps of Adamax, at most"]),
+        "full": full_fit(problem, 1e-5),
+    }
+    found: dict[str, Any] = {}
+    for model, fit in fits.items():
+        found[f"{name}_{model}_seconds"] = fit.seconds + before
+        found[f"{name}_{model}_auc"] = fit.auc(new, truth)
+        found[f"{name}_{model}_excess"] = fit.excess(fits["full"])
+    return found
+
+
+def render(results: Results) -> Page:
+    """Show times and AUC on each set, with the optima over all pairs beside them."""
+    entries: list[Entry] = []
+    for (name, kernel), printed in PRINTED.items():
+        row = f"{SETS[name]}, {kernel}"
+        for k, (column, end, digits) in enumerate(_COLUMNS):
+            values = results.values(f"{kernel}_{end}", set=name)
+            ours, error = mean_error(values)
+            shown = printed[k] if k < len(printed) else None
+            if ours is not None or shown is not None:
+                entries.append(Entry(row, column, shown, ours, error, values.size, digits))
+        excess = results.values(f"{kernel}_incomplete_excess", set=name)
+        if excess.size:
+            text = f"<= {excess.max():.1e}"
+            entries.append(Entry(row, "objective above optimum, incomplete", None, text))
+    return Page(tuple(entries), _conclusion(results), tuple(_tests(results)), _DIFFERENCES)
+
+
+def _tests(results: Results) -> Iterator[str]:
+    """Yield the kernel against the linear model, and all pairs against drawn ones."""
+    overlap = TEST_SHARE / (1 - TEST_SHARE)
+    compared = [("radial_full", "linear_full")]
+    compared += [(f"{kernel}_full", f"{kernel}_incomplete") for kernel in KERNELS]
+    for name, title in SETS.items():
+        for a, b in compared:
+            first, second = (results.values(f"{x}_auc", set=name) for x in (a, b))
+            test = paired_test(first, second, overlap)
+            if test is not None:
+                yield f"{title}: {test.sentence(_named(a), _named(b), 'points of AUC')}"
+
+
+def _named(fit: str) -> str:
+    return fit.replace("_", ", ").replace("full", "all pairs")
+
+
+KERNELS = ("linear", "radial")
+_COLUMNS = (
+    ("s", "incomplete_seconds", 2),
+    ("AUC %", "incomplete_auc", 2),
+    ("s, all pairs", "full_seconds", 2),
+    ("AUC %, all pairs", "full_auc", 2),
+)
+_DIFFERENCES = (
+    "The paper says neither the share of the test part nor the width, the grid of lam or whether "
+    "columns were standardised: ours are, by the training part's mean and deviation.",
+    "Bank: which columns were dropped is not said (19 in the text, 18 in the table); here all but "
+    "`duration`, categories as codes.",
+    "The printed errors are in units of 0.001 of AUC, by the table's own note; ours are standard "
+    "errors of the mean, in points. Tests allow for the overlap of the splits.",
+    "The printed seconds are of another machine and may hold the cross-validation; ours hold the "
+    "landmarks' features and one fit.",
+)
+
+
+def _conclusion(results: Results) -> str:
+    better = [
+        float(results.values("radial_full_auc", set=name).mean())
+        - float(results.values("linear_full_auc", set=name).mean())
+        for name in SETS
+        if results.values("radial_full_auc", set=name).size
+    ]
+    if not better:
+        return "None of the sets could be read. Nothing can be concluded."
+    found = [title for name, title in SETS.items() if results.values("n_train", set=name).size]
+    seconds = np.concatenate(
+        [
+            results.values(f"{k}_incomplete_seconds") / results.values(f"{k}_full_seconds")
+            for k in KERNELS
+        ]
+    )
+    loss = np.concatenate(
+        [results.values(f"{k}_full_auc") - results.values(f"{k}_incomplete_auc") for k in KERNELS]
+    )
+    gains = ", ".join(f"{gain:+.1f}" for gain in better)
+    return (
+        f"The kernel model gains {gains} points of AUC over the linear one at the optima over all "
+        f"pairs, on {', '.join(found)}. Drawing as many pairs as rows costs {loss.mean():.2f} "
+        f"points on average, and takes {np.median(seconds):.1f} times the seconds of the proved "
+        "optimum (median)."
+    )
+
+
+MINUTES = {"quick": 1.1, "full": 130}
+
+TABLE_3 = Table(
+    "scaling-up-table-3",
+    PAPER,
+    "Table 3",
+    "Linear and kernel ROC-SVM on three real data sets",
+    Experiment("scaling-up-table-3", BUDGET, parts, compute, MINUTES),
+    render,
+)

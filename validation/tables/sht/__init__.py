@@ -1,0 +1,13 @@
+"""The tables and figures of SHT."""
+
+from __future__ import annotations
+
+from ..table import Table
+from .convergence import FIG_1
+from .gene_tables import FIG_3, FIG_4, LISTS, TABLE_3
+from .synthetic_tables import FIG_2, TABLE_1, TABLE_2
+
+TABLES: tuple[Table, ...] = (
+    *(TABLE_1, TABLE_2, TABLE_3, LISTS),
+    *(FIG_1, FIG_2, FIG_3, FIG_4),
+)

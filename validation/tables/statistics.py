@@ -1,0 +1,67 @@
+"""Means with their errors, and tests of paired differences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+
+def mean_error(values: Sequence[float] | np.ndarray) -> tuple[float | None, float | None]:
+    """Return the mean and its standard error; None where there are too few values.
+
+    Parameters
+    ----------
+    values : array (k,)
+    """
+    numbers = np.asarray(values, dtype=float)
+    if numbers.size == 0:
+        return None, None
+    if numbers.size == 1:
+        return float(numbers[0]), None
+    return float(numbers.mean()), float(numbers.std(ddof=1) / np.sqrt(numbers.size))
+
+
+@dataclass(frozen=True)
+class Paired:
+    """The mean of paired differences, its standard error, and a two-sided p-value."""
+
+    difference: float
+    error: float
+    p: float
+    count: int
+
+    def sentence(self, a: str, b: str, unit: str = "points", digits: int = 3) -> str:
+        """Return it in words: a minus b."""
+        return (
+            f"{a} minus {b}: {self.difference:+.{digits}f} {unit} (standard error "
+            f"{self.error:.{digits}f}, p = {self.p:.2g}, {self.count} pairs)."
+        )
+
+
+def paired_test(
+    a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray, overlap: float = 0.0
+) -> Paired | None:
+    """Return Student's paired t test of a against b; None for fewer than three pairs.
+
+    Parameters
+    ----------
+    a, b : arrays (k,)
+        Of the same repetitions, in the same order.
+    overlap : float
+        >= 0: rows of the test part over rows of the training part, where the repetitions are
+        random splits of the same rows. The differences are then correlated, and the variance of
+        their mean is taken as (1/k + overlap) times their variance (Nadeau and Bengio, 2003);
+        0 for independent draws.
+    """
+    differences = np.asarray(a, dtype=float) - np.asarray(b, dtype=float)
+    count = differences.size
+    if count < 3:
+        return None
+    mean = float(differences.mean())
+    error = float(np.sqrt(differences.var(ddof=1) * (1 / count + overlap)))
+    if error <= 1e-12 * max(1.0, float(np.abs(a).max())):
+        return Paired(mean, 0.0, 1.0 if abs(mean) <= 1e-12 else 0.0, count)
+    return Paired(mean, error, float(2 * stats.t.sf(abs(mean / error), count - 1)), count)

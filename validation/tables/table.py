@@ -1,0 +1,271 @@
+"""A printed table or figure as something that can be run again.
+
+An `Experiment` says what is run: a budget, parts that do not depend on each other, and how one
+part is computed. A `Table` says how its results are shown beside the print; several tables can
+share one experiment, which is then run once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...exact.errors import InputError
+from ..claims.claim import PROFILES, Context
+from .pictures import Picture
+
+_SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=,-]*")
+
+
+@dataclass(frozen=True)
+class Budget:
+    """One line of what is spent: the paper's, and ours in both profiles.
+
+    Attributes
+    ----------
+    what : str
+        "repetitions", "landmarks", ...; the name under which the parts find it.
+    paper, quick, full : number, text, or a list of them
+    """
+
+    what: str
+    paper: Any
+    quick: Any
+    full: Any
+
+    @property
+    def cut(self) -> bool:
+        """Whether the quick profile spends something else than the paper."""
+        return self.quick != self.paper
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is asked for.
+
+    Attributes
+    ----------
+    profile : {"quick", "full"}
+    seed : int
+        >= 0.
+    data_dir : Path or None
+        Folder of the real data, if there is one.
+    """
+
+    profile: str = "quick"
+    seed: int = 0
+    data_dir: Path | None = None
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of an experiment that can be run alone.
+
+    Attributes
+    ----------
+    key : str
+        Its name, and that of its file: letters, digits and ``._=,-``.
+    parameters : dict
+        Plain numbers, texts and lists: all that distinguishes it.
+    needs : tuple of str
+        Files of real data that it reads, without `.npz`.
+    """
+
+    key: str
+    parameters: dict[str, Any]
+    needs: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not _SAFE.fullmatch(self.key):
+            raise ValueError(f"{self.key!r} cannot be the name of a file")
+
+
+@dataclass(frozen=True)
+class Job:
+    """What the function that computes a part is given."""
+
+    experiment: str
+    part: Part
+    run: Run
+    budget: Mapping[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.part.parameters[name]
+
+    def rng(self, stream: str) -> np.random.Generator:
+        """Return the random numbers of a purpose: a function of (seed, experiment, purpose).
+
+        Parts that name the same purpose get the same numbers: that is how methods share a split.
+        """
+        return self._context.rng(stream)
+
+    def draw_seed(self, stream: str) -> int:
+        """Return a whole number below 2^32 for what takes a seed, derived likewise."""
+        return self._context.draw_seed(stream)
+
+    @property
+    def _context(self) -> Context:
+        return Context(self.experiment, self.run.seed, self.run.profile)
+
+    def file(self, name: str) -> Path:
+        """Return the path of a file of real data; the runner has seen that it is there."""
+        if self.run.data_dir is None:
+            raise InputError(f"{name}.npz: no folder of real data is named")
+        return self.run.data_dir / f"{name}.npz"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is run.
+
+    Attributes
+    ----------
+    name : str
+    budget : tuple of Budget
+    parts : function of a `Run` and its budget (what to value), giving parts in the order to run
+    compute : function of a `Job`, giving a dict of plain numbers, texts and lists
+    minutes : dict
+        Profile to minutes on one core, measured once; for `--list`.
+    """
+
+    name: str
+    budget: tuple[Budget, ...]
+    parts: Callable[[Run, Mapping[str, Any]], Sequence[Part]]
+    compute: Callable[[Job], dict[str, Any]]
+    minutes: Mapping[str, float] = field(default_factory=dict)
+
+    def spent(self, profile: str) -> dict[str, Any]:
+        """Return what the profile spends, by name."""
+        if profile not in PROFILES:
+            raise InputError(f"profile must be one of {', '.join(PROFILES)}, not {profile!r}")
+        return {line.what: getattr(line, profile) for line in self.budget}
+
+
+@dataclass(frozen=True)
+class Results:
+    """What the parts of an experiment gave, for the functions that show it.
+
+    Attributes
+    ----------
+    run : Run
+    budget : dict
+        What was spent, by name.
+    parts : tuple of Part
+    done : dict
+        Key to result.
+    missing : dict
+        Key to why the data could not be had.
+    failed : dict
+        Key to what was raised.
+    """
+
+    run: Run
+    budget: Mapping[str, Any]
+    parts: tuple[Part, ...]
+    done: Mapping[str, Mapping[str, Any]]
+    missing: Mapping[str, str] = field(default_factory=dict)
+    failed: Mapping[str, str] = field(default_factory=dict)
+
+    def select(self, **wanted: Any) -> Iterator[dict[str, Any]]:
+        """Yield parameters and numbers together, of the finished parts with these parameters."""
+        for part in self.parts:
+            if part.key in self.done and all(
+                part.parameters.get(name) == value for name, value in wanted.items()
+            ):
+                yield {**part.parameters, **self.done[part.key]}
+
+    def values(self, name: str, **wanted: Any) -> np.ndarray:
+        """Return one number of each finished part that has it, in the order of the parts."""
+        found = [record.get(name) for record in self.select(**wanted)]
+        return np.array([value for value in found if value is not None], dtype=float)
+
+    @property
+    def unfinished(self) -> int:
+        """Parts that were not reached."""
+        return len(self.parts) - len(self.done) - len(self.missing) - len(self.failed)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One cell: what is printed, and what came out.
+
+    Attributes
+    ----------
+    row, column : str
+        Where it stands; a column that the paper does not have is marked by `printed` None.
+    printed : str or None
+        As printed, error in brackets included; "-" where the paper has a dash.
+    ours : float, str or None
+    error : float, optional
+        Standard error of the mean that `ours` is.
+    count : int
+        Repetitions behind it.
+    digits : int
+        Decimals to show.
+    note : str
+        A sentence where the two differ.
+    """
+
+    row: str
+    column: str
+    printed: str | None
+    ours: float | str | None
+    error: float | None = None
+    count: int = 0
+    digits: int = 2
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a table's function returns.
+
+    Attributes
+    ----------
+    entries : tuple of Entry
+    conclusion : str
+        Two sentences: what a reader should conclude.
+    tests : tuple of str
+        Paired tests, one sentence each.
+    differences : tuple of str
+        Where print and ours differ, and why.
+    pictures : tuple of Picture
+    """
+
+    entries: tuple[Entry, ...]
+    conclusion: str
+    tests: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """A printed table or figure.
+
+    Attributes
+    ----------
+    name : str
+        As on the command line, "scaling-up-table-1".
+    paper : str
+        Key of the paper.
+    place, title : str
+    experiment : Experiment
+    render : function of `Results`, giving a `Page`
+        Must also do for results of which parts, or all, are missing.
+    unavailable : dict
+        Data sets that nobody can read here, to why.
+    """
+
+    name: str
+    paper: str
+    place: str
+    title: str
+    experiment: Experiment
+    render: Callable[[Results], Page]
+    unavailable: Mapping[str, str] = field(default_factory=dict)
