@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from .active_pairs import ActivePairs
 from .certificate import Witness
 from .errors import InputError
+from .hard_margin import offer_hard_margin
 from .line_search import best_on_segment
 from .pairs import PairList
 from .problem import Problem
@@ -79,6 +80,9 @@ class CuttingPlane:
 
     def run(self, problem: Problem, recorder: Recorder) -> Status:
         """Improve on the recorder's best point; return why it stopped."""
+        offer_hard_margin(problem, recorder)
+        if recorder.near(self.tol / 2):
+            return Status.STALLED
         bundle = _Bundle(problem, self.backend)
         finish_at = self.finish_from if isinstance(problem.space, Rows) else 0.0
         w = recorder.best_w

@@ -9,6 +9,7 @@ from .compiling import compiled
 
 @compiled
 def scores(X, offset, w, out):  # pragma: no cover - compiled
+    """Fill out with (X - offset) w."""
     for i in range(X.shape[0]):
         total = 0.0
         for k in range(X.shape[1]):

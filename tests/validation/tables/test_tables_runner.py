@@ -105,7 +105,7 @@ def test_an_interrupt_that_a_solver_would_keep_to_itself_stops_the_part(tmp_path
             signal.raise_signal(signal.SIGINT)
             time.sleep(5)
         except KeyboardInterrupt:  # as solvers do, which return their best point
-            return {"value": 0.0}
+            (tmp_path / "kept").touch()
         return {"value": 1.0}
 
     (table,) = list(planted().values())[:1]
@@ -115,6 +115,7 @@ def test_an_interrupt_that_a_solver_would_keep_to_itself_stops_the_part(tmp_path
     with pytest.raises(KeyboardInterrupt):
         reproduce(out=tmp_path, registry={"one": stubborn})
     assert list((tmp_path / "parts").rglob("*.json")) == []
+    assert not (tmp_path / "kept").exists()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
