@@ -69,7 +69,9 @@ def test_the_optimum_is_that_of_cvxpy(seed: int) -> None:
     X, y = rows_of_two_classes(60, 4, seed)
     weight = np.random.default_rng(seed).integers(0, 4, 60) + (np.arange(60) < 2)
     problem = linear_problem(X, y, 10.0 ** -(seed + 1), "hinge", AllPairs(weight))
-    listed = [(i, j, float(c)) for i, j, c in weighted_pairs(y, problem.pairs, float) if c > 0]
+    listed = [
+        (i, j, float(c)) for i, j, c in weighted_pairs(y.tolist(), problem.pairs, float) if c > 0
+    ]
     value, _ = reference_optimum(X, listed, problem.lam, "hinge")
     assert check(problem).certificate.primal == pytest.approx(value, rel=1e-8)
 

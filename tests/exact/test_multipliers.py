@@ -12,6 +12,7 @@ from aucert.exact.multipliers import OpenPairs, multipliers
 from aucert.exact.newton_systems import NewtonSystem
 from aucert.exact.pairs import AllPairs, PairList
 from aucert.exact.problem import Problem, linear_problem
+from aucert.exact.spaces import Rows
 from aucert.exact.window import Window, open_window
 from naive import weighted_pairs
 from reference import reference_optimum
@@ -58,8 +59,10 @@ def test_the_optimum_over_all_pairs_is_that_of_cvxpy(kind: str, lam: float) -> N
     point = multipliers(pairs, np.zeros(problem.space.dim), start, 2.0, 1e-15)
     assert point.gap <= 1e-13
     listed = [
-        (i, j, float(c)) for i, j, c in weighted_pairs(problem.positive, problem.pairs, float)
+        (i, j, float(c))
+        for i, j, c in weighted_pairs(problem.positive.tolist(), problem.pairs, float)
     ]
+    assert isinstance(problem.space, Rows)
     value, _ = reference_optimum(np.asarray(problem.space.raw), listed, lam, "hinge")
     assert problem.objective(point.w) == pytest.approx(value, rel=1e-8, abs=1e-12)
     assert problem.objective(point.w) <= value * (1 + 1e-11) + 1e-13
@@ -88,6 +91,7 @@ def test_frozen_pairs_stay_and_the_others_are_optimal() -> None:
     pairs = OpenPairs.of(problem, window)
     point = multipliers(pairs, np.zeros(3), np.zeros(window.i.size), 0.5, 1e-15)
     w = cp.Variable(3)
+    assert isinstance(problem.space, Rows)
     X = np.asarray(problem.space.X)
     loss = window.c @ cp.pos(1 - (X[window.i] - X[window.j]) @ w)
     fixed = problem.space.pull(window.frozen)

@@ -112,7 +112,11 @@ def test_exchanged_labels_turn_a_verdict(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_widened_tolerance_of_a_solver_turns_a_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     right = batch.TruncatedNewton
-    monkeypatch.setattr(batch, "TruncatedNewton", lambda **rest: right(**(rest | {"tol": 1e-2})))
+
+    def loose(**rest: Any) -> Any:
+        return right(**(rest | {"tol": 1e-2}))
+
+    monkeypatch.setattr(batch, "TruncatedNewton", loose)
     assert turned("newton-with-a-line-search-converges")
 
 

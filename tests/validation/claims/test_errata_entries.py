@@ -103,6 +103,6 @@ def test_the_products_of_algorithm_2_conform_with_a_row_a_point_only() -> None:
     A = (np.eye(18)[:7, None] - np.eye(18)[None, 7:]).reshape(77, 18)
     w = np.ones(3)
     with pytest.raises(ValueError, match=r"mismatch|align"):
-        A @ (w @ X)
+        np.matmul(A, w @ X)
     margins = (X[positive] @ w)[:, None] - X[~positive] @ w
     np.testing.assert_allclose(A @ X @ w, margins.ravel())

@@ -40,7 +40,8 @@ def test_the_proof_of_a_solution_is_verified_alone(
 
 @pytest.mark.parametrize("options", [("--kernel", "rbf"), ("--loss", "square")])
 def test_a_problem_without_proof_file_says_so(tmp_path: Path, options: tuple[str, ...]) -> None:
-    np.savez(tmp_path / "data.npz", **dict(zip("Xy", some_table(60, 2), strict=True)))
+    X, y = some_table(60, 2)
+    np.savez(tmp_path / "data.npz", X=X, y=y)
     out = tmp_path / "out"
     data = str(tmp_path / "data.npz")
     found = aucert("solve", data, "--lam", "0.1", *options, "--out", str(out))

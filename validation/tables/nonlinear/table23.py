@@ -104,24 +104,27 @@ def _ratio(results: Results, method: str, other: str) -> float | None:
 
 
 def _auc_conclusion(results: Results) -> str:
-    best, sets = 0, 0
-    for name in PRINTED_AUC:
+    best, short = [], {}
+    for name, printed in PRINTED_AUC.items():
         means = {
             method: results.values("auc", set=name, method=method)
             for method in ("linear", "rfauc", "nbauc")
         }
         if all(values.size for values in means.values()):
-            sets += 1
-            best += max(means, key=lambda method: float(means[method].mean())) == "nbauc"
-    if not sets:
+            top = max(means, key=lambda method: float(means[method].mean()))
+            best.append(top == "nbauc")
+            short[name] = float(printed[METHODS.index("nbauc")]) - float(means["nbauc"].mean())
+    if not best:
         return "None of the sets could be read. Nothing can be concluded."
-    budget = results.budget
+    budget, worst = results.budget, max(short, key=lambda name: short[name])
+    mean = float(np.mean(list(short.values())))
     return (
-        f"NBAUC has the highest mean AUC of the three fast methods on {best} of {sets} sets, with "
-        f"{budget['landmarks and Fourier features']:,} landmarks and at most "
-        f"{budget['training rows, at most']:,} training rows. The order of the methods is the "
-        "paper's where the differences are larger than their errors; the levels depend on rows "
-        "and landmarks."
+        f"With {budget['landmarks and Fourier features']:,} landmarks and at most "
+        f"{budget['training rows, at most']:,} training rows NBAUC has the highest mean AUC of "
+        f"the three fast methods on {sum(best)} of {len(best)} sets; in print it has on all but "
+        f"skin, with a tie on cod-rna. Its AUC is {mean:.1f} points below the print on average "
+        f"and {short[worst]:.1f} on {worst}: fewer landmarks and rows are the likely reason, "
+        "since every fit is the proved optimum in its features."
     )
 
 
