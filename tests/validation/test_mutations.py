@@ -114,7 +114,8 @@ def test_a_widened_tolerance_of_a_solver_turns_a_verdict(monkeypatch: pytest.Mon
     right = batch.TruncatedNewton
 
     def loose(**rest: Any) -> Any:
-        return right(**(rest | {"tol": 1e-2}))
+        changed: dict[str, Any] = rest | {"tol": 1e-2}
+        return right(**changed)
 
     monkeypatch.setattr(batch, "TruncatedNewton", loose)
     assert turned("newton-with-a-line-search-converges")
