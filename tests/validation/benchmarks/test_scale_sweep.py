@@ -121,10 +121,10 @@ def test_the_other_data_have_the_sizes_and_shares_named() -> None:
 
 def test_the_peak_of_memory_is_seen() -> None:
     with PeakMemory() as watched:
-        block = np.ones(4_000_000)
+        block = np.ones(10_000_000)  # more than an allocator keeps for later
         time.sleep(0.1)  # the watch looks now and then
         del block
-    assert watched.peak == 0 or 25e6 < watched.peak < 60e6  # 0 where nobody counts
+    assert watched.peak == 0 or 70e6 < watched.peak < 120e6  # 0 where nobody counts
 
 
 def test_a_curve_keeps_the_best_and_the_time_of_the_lead() -> None:
