@@ -9,6 +9,7 @@ import numpy as np
 
 from ....exact.nearest_pairs import nearest_pairs
 from ...data.generators import xor_train_test
+from ...plots import Series
 from ..pictures import Panel, Picture
 from ..statistics import mean_error, paired_test
 from ..table import Budget, Entry, Experiment, Job, Page, Part, Results, Run, Table
@@ -142,7 +143,11 @@ def _cloud(done: dict[str, Any], side: str) -> Panel:
     X, y = np.array(done[side]), np.array(done[f"{side} labels"])
     points = (points_of("class II", X[y == 0]), points_of("class I", X[y == 1]))
     title = f"{'training' if side == 'train' else 'test'}: {len(y)} rows"
-    return Panel(title, "x1", "x2", (), log_x=False, points=points)
+    centres = (
+        Series("centres of class I", (-0.8, 0.8), (0.0, 0.0), True),
+        Series("centres of class II", (0.0, 0.0), (-0.8, 0.8), True),
+    )
+    return Panel(title, "x1", "x2", centres, log_x=False, points=points)
 
 
 def render_times(results: Results) -> Page:
