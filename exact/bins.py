@@ -8,10 +8,10 @@ negative ones, the integer ``m_ij = b_j - a_i + K`` tells the pair's shortfall
 
 is in the hinge's box whatever the scores were, so its marginals are feasible without tolerance:
 they are sums of counts. m >= 1 means z > 0 and m <= -1 means z < 0; only pairs with m = 0 are
-uncertain, and ``max(0, x) <= (x + 1)^2 / 4`` on [-1, 1] bounds them from above, so the value is a
-rigorous upper bound of the mean hinge, too large by about (density of pairs at the margin) /
-(6 K^2). Rows are seen a block at a time, in any order: `add` all blocks, `close`, then `marginals`
-of each block.
+uncertain. For those ``K max(0, z) = max(0, theta_j - theta_i) <= theta_j (1 - theta_i)``, so the
+value is a rigorous upper bound of the mean hinge, too large by about (density of pairs at the
+margin) / (12 K^2), and a bin need keep but its mass and its sum of theta. Rows are seen a block at
+a time, in any order: `add` all blocks, `close`, then `marginals` of each block.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .errors import InputError
 from .rounding import UNIT, gamma
 
 LARGEST_GRID = 1 << 22
-"""Bins at most: 48 bytes each for the two histograms."""
+"""Bins at most: 32 bytes each for the two histograms."""
 
 _NO_WEIGHT = np.zeros(0)
 
@@ -93,7 +93,10 @@ class Marginals:
     @cached_property
     def table(self) -> np.ndarray:
         """-v and +u over the mass: (2, size)."""
-        return np.stack([-self.v, self.u]) / self.mass
+        table = np.empty((2, self.u.size))
+        np.divide(self.v, -self.mass, out=table[0])
+        np.divide(self.u, self.mass, out=table[1])
+        return table
 
 
 class Histogram:
@@ -128,8 +131,8 @@ class Histogram:
         if not size <= max(largest, 1 << 10):
             raise InputError("the scores are so far apart that no grid of bins holds them")
         self.limits = np.array([a_low, a_high, a_low - K - edge])
-        # Of each bin the mass, sum of theta, sum of theta^2; the negatives first.
-        self.grid = np.zeros((2, int(size), 3))
+        # Of each bin the mass and the sum of theta; the negatives first.
+        self.grid = np.zeros((2, int(size), 2))
         self.rows = 0
         self.seen = Extent()
 
@@ -161,8 +164,8 @@ class Histogram:
         """
         minus, plus = self.grid
         u, v = np.empty(plus.shape[0]), np.empty(plus.shape[0])
-        ones = np.ones(u.size)
-        mass_a, mass_b = loops.dot(plus[:, 0], ones), loops.dot(minus[:, 0], ones)
+        mass_a, most_a = loops.mass(plus)
+        mass_b, most_b = loops.mass(minus)
         whole = whole and 2 * (half + 1) * max(mass_a, mass_b) < 2.0**53
         ramp = loops.whole_ramps if whole else loops.ramps
         ramp(minus[:, 0], half, u)
@@ -171,7 +174,7 @@ class Histogram:
         total = loops.dot(plus[:, 0], u)
         # Whole numbers are counted exactly; residuals are summed plainly within a bin (at most
         # `longest` terms) and compensated over bins.
-        longest = float(max(plus[:, 0].max(), minus[:, 0].max())) if whole else float(self.rows)
+        longest = max(most_a, most_b) if whole else float(self.rows)
         slip = gamma(4) if whole else gamma(2 * self.rows + 8)
         across = gamma(16) + (plus.shape[0] * UNIT) ** 2
         rounding = (across + slip) * counted + (across + gamma(longest + 16) + slip) * residual

@@ -34,7 +34,7 @@ def extent(scores, positive, extent):  # pragma: no cover - compiled
 
 @compiled
 def fill(scores, positive, weight, K, limits, grid, extent):  # pragma: no cover - compiled
-    """Add mass, mass * theta and mass * theta^2 of each row to grid[class, bin].
+    """Add mass and mass * theta of each row to grid[class, bin].
 
     Widens `extent` as `extent()` does; False if a score is not finite (its row is left out).
     """
@@ -61,9 +61,16 @@ def fill(scores, positive, weight, K, limits, grid, extent):  # pragma: no cover
         at = int(bin_of - first[side])
         grid[side, at, 0] += mass
         grid[side, at, 1] += mass * theta
-        grid[side, at, 2] += mass * theta * theta
     extent[0], extent[1], extent[2], extent[3] = least[1], most[1], least[0], most[0]
     return fine
+
+
+@compiled
+def _two_sum(a, b):  # pragma: no cover - compiled
+    """Return a + b rounded, and what that lost."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
 
 
 @compiled
@@ -138,22 +145,25 @@ def summed(plus, minus):  # pragma: no cover - compiled
     counted = 0.0
     residual = 0.0
     for k in range(plus.shape[0] - 1, -1, -1):
-        count, first, second = plus[k, 0], plus[k, 1], plus[k, 2]
-        q, q_first, q_second = minus[k, 0], minus[k, 1], minus[k, 2]
+        count, first = plus[k, 0], plus[k, 1]
+        q, q_first = minus[k, 0], minus[k, 1]
         if count > 0.0:
             steps = count * (ramp + ramp_carry)
             shifts = count * (theta + theta_carry) - first * (mass + mass_carry)
-            edge = count * q_second + second * q - 2.0 * first * q_first
-            edge += count * q + 2.0 * (count * q_first - first * q)
-            value, carry = _add(value, carry, steps)
-            value, carry = _add(value, carry, shifts)
-            value, carry = _add(value, carry, max(edge, 0.0) / 4.0)
+            # max(0, b - a) <= b (1 - a) for residuals a, b in [0, 1].
+            shifts += max(q_first * (count - first), 0.0)
+            total, slip = _two_sum(value, steps)
+            value, more = _two_sum(total, shifts)
+            carry += slip + more
             counted += steps
             residual += count * spread + (abs(first) + 2.0 * count) * mass + 4.0 * count * q
-        mass, mass_carry = _add(mass, mass_carry, q)
-        theta, theta_carry = _add(theta, theta_carry, q_first)
+        mass, slip = _two_sum(mass, q)
+        mass_carry += slip
+        theta, slip = _two_sum(theta, q_first)
+        theta_carry += slip
         spread += abs(q_first) + 2.0 * q
-        ramp, ramp_carry = _add(ramp, ramp_carry, mass + mass_carry)
+        ramp, slip = _two_sum(ramp, mass)
+        ramp_carry += slip + mass_carry
     return value + carry, counted, residual
 
 
@@ -174,9 +184,19 @@ def look_up(scores, positive, weight, K, limits, table, out):  # pragma: no cove
 @compiled
 def dot(a, b):  # pragma: no cover - compiled
     """Return the sum of a[k] b[k], compensated."""
-    total = 0.0
-    carry = 0.0
+    total = carry = 0.0
     for k in range(a.size):
-        if a[k] != 0.0:
-            total, carry = _add(total, carry, a[k] * b[k])
+        total, slip = _two_sum(total, a[k] * b[k])
+        carry += slip
     return total + carry
+
+
+@compiled
+def mass(grid):  # pragma: no cover - compiled
+    """Return the sum of the masses, compensated, and the largest mass of a bin."""
+    total = carry = largest = 0.0
+    for k in range(grid.shape[0]):
+        total, slip = _two_sum(total, grid[k, 0])
+        carry += slip
+        largest = max(largest, grid[k, 0])
+    return total + carry, largest

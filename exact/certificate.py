@@ -16,10 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from .errors import CertificateError
+from .pair_sums import PairSums
 from .problem import Problem
 from .rounding import UNIT, gamma
 from .spaces import Rows
-from .witness import LONG_ROWS, Witness
+from .witness import LONG_ROWS, Witness, careful
 
 WORTHWHILE = 0.25
 """Share of the gap that rounding may be before the long format is worth its cost."""
@@ -112,11 +113,16 @@ def evaluated(
     w = problem.check_weights(w)
     if witness.weights is not None:
         return _evaluated_in_bins(problem, w, witness.weights, witness)
-    renewed = witness.renewed(problem)
     if type(problem.space) is Rows:
-        bounds = _evaluated_plainly(problem, problem.space, w, renewed)
+        scores = problem.space.scores(w)
+        shared = _shared_sums(problem, scores, witness)
+        renewed = witness.renewed(problem, shared)
+        shared = shared or problem.sums(scores)
+        bounds = _evaluated_plainly(problem, problem.space, w, renewed, shared)
         if bounds[1] + bounds[3] <= WORTHWHILE * (bounds[0] - bounds[2]):
             return bounds
+    else:
+        renewed = witness.renewed(problem)
     space, lam = problem.space, problem.lam
     scores, error = space.careful_scores(w)
     if problem.n > LONG_ROWS:
@@ -129,17 +135,32 @@ def evaluated(
 
 
 def _evaluated_plainly(
-    problem: Problem, space: Rows, w: np.ndarray, witness: Witness
+    problem: Problem, space: Rows, w: np.ndarray, witness: Witness, sums: PairSums
 ) -> tuple[float, float, float, float]:
-    """Return the bounds of `evaluated` without the long format: cheap, with more rounding."""
+    """Return the bounds of `evaluated` without the long format: cheap, with more rounding.
+
+    `sums` are those at the plain scores of `w`, at any width.
+    """
     lam = problem.lam
-    primal, rounding = primal_value(problem, space.scores(w), space.norm2(w))
+    primal, rounding = sums.value + lam / 2 * space.norm2(w), sums.value_rounding
     rounding += _score_slip(problem, space.score_error(w), primal)
     rounding += lam / 2 * space.norm2_error(w) + gamma(4) * primal
     norm = float(np.linalg.norm(space.pull(witness.c)))
     slip = space.pull_error(witness.c) + gamma(space.dim + 8) * norm
     dual, dual_rounding = _dual_of_norm(problem, witness, norm, slip)
     return primal, float(rounding), dual, float(dual_rounding)
+
+
+def _shared_sums(problem: Problem, scores: np.ndarray, witness: Witness) -> PairSums | None:
+    """Return the sums at `scores` if the witness is to be made from these very numbers.
+
+    The value never depends on the width, so that one evaluation serves both bounds. Where the
+    witness wants its sums in the long format it keeps its own.
+    """
+    if witness.scores is None or not 0 <= witness.width < np.inf:
+        return None
+    same = np.array_equal(scores, witness.scores) and careful(problem, scores) is scores
+    return problem.sums(scores, witness.width) if same else None
 
 
 def _evaluated_in_bins(

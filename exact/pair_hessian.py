@@ -12,23 +12,32 @@ factor) mend the rest. The draw needs one sort and never lists the window.
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .errors import InputError
-from .pairs import AllPairs, PairList
+from .pair_sums_counted import SortedRows
+from .pairs import COMPILED_FROM, AllPairs, PairList
 from .problem import Problem
 from .spaces import Rows
 
 MEMORY = 8
 """Secant pairs kept."""
 
+FEW_COORDINATES = 20
+"""Coordinates up to which differences of rows are cheaper than finding out which rows recur."""
+
 POOR = 0.4
 """Share of the gradient left by a step at which H is drawn anew."""
 
 
 def drawn_window(
-    problem: Problem, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
+    problem: Problem,
+    scores: np.ndarray,
+    width: float,
+    size: int,
+    rng: np.random.Generator,
+    order: SortedRows | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return up to `size` pairs of the window |z| < width / 2, and what each stands for.
 
@@ -39,6 +48,8 @@ def drawn_window(
     width : float
     size : int
     rng : Generator
+    order : SortedRows, optional
+        Of these scores, for all pairs.
 
     Returns
     -------
@@ -50,10 +61,14 @@ def drawn_window(
     if isinstance(problem.pairs, PairList):
         return _listed(problem.pairs, scores, width, size, rng)
     pairs: AllPairs = problem.pairs
+    if order is not None:
+        i, j, held = order.drawn(width, size, rng)
+        mass = pairs.row_mass(problem.positive)
+        return i, j, mass[i] * mass[j] * (held / max(i.size, 1))
     plus, minus = np.flatnonzero(problem.positive), np.flatnonzero(~problem.positive)
     t, b = scores[plus] - 1.0, scores[minus]
-    order = np.argsort(b)
-    b = b[order]
+    by_score = np.argsort(b)
+    b = b[by_score]
     first = np.searchsorted(b, t - width / 2, side="right")
     counts = np.maximum(np.searchsorted(b, t + width / 2, side="left") - first, 0)
     ends = np.cumsum(counts)
@@ -62,7 +77,7 @@ def drawn_window(
         return plus[:0], minus[:0], np.zeros(0)
     picks = np.arange(held) if held <= size else np.sort(rng.integers(0, held, size))
     row = np.searchsorted(ends, picks, side="right")
-    column = order[first[row] + picks - (ends[row] - counts[row])]
+    column = by_score[first[row] + picks - (ends[row] - counts[row])]
     if pairs.weight is None:
         share = np.full(picks.size, held / (picks.size * float(plus.size) * float(minus.size)))
     else:
@@ -109,8 +124,11 @@ class PairHessian:
         assert isinstance(space, Rows)
         top = 2.0 * (float(np.ptp(scores)) + 1.0) * 1.01
         enough = min(size, problem.n_pairs) // 4
+        order = None
+        if isinstance(problem.pairs, AllPairs) and problem.n >= COMPILED_FROM:
+            order = SortedRows.of(scores, problem.positive, top)
         while True:
-            i, j, share = drawn_window(problem, scores, width, size, rng)
+            i, j, share = drawn_window(problem, scores, width, size, rng, order)
             if i.size >= enough or width >= top:
                 break
             width = min(4 * width, top)
@@ -120,15 +138,16 @@ class PairHessian:
         H.flat[:: space.dim + 1] += problem.lam
         self.factor = _factored(H)
 
+    def _solved(self, r: np.ndarray) -> np.ndarray:
+        """Return H^-1 r, without the secants."""
+        return np.asarray(dpotrs(self.factor, r)[0])
+
     def poor(self, before: np.ndarray, after: np.ndarray) -> bool:
         """Whether a full step left more of the gradient, in the norm of H^-1, than it should.
 
         With secants a step leaves less and less; leaving much says that H has moved away.
         """
-        sizes = [
-            float(r @ scipy.linalg.cho_solve(self.factor, r, check_finite=False))
-            for r in (before, after)
-        ]
+        sizes = [float(r @ self._solved(r)) for r in (before, after)]
         return sizes[1] > POOR**2 * sizes[0]
 
     def learn(self, step: np.ndarray, change: np.ndarray) -> None:
@@ -144,30 +163,31 @@ class PairHessian:
             a = float(step @ q) / inner
             kept.append(a)
             q -= a * change
-        q = scipy.linalg.cho_solve(self.factor, q, check_finite=False)
+        q = self._solved(q)
         for (step, change, inner), a in zip(self.secants, reversed(kept), strict=True):
             q += step * (a - float(change @ q) / inner)
         return q
 
 
-def _factored(H: np.ndarray) -> tuple[np.ndarray, bool]:
+def _factored(H: np.ndarray) -> np.ndarray:
     """Return the Cholesky factor of H, with a ridge where rounding made it indefinite."""
     ridge = 1e-14 * float(np.abs(np.diag(H)).sum())
     while np.isfinite(ridge):
-        try:
-            return scipy.linalg.cho_factor(H, check_finite=False)
-        except np.linalg.LinAlgError:
-            H.flat[:: H.shape[0] + 1] += ridge
-            ridge = 100 * ridge or 1.0
+        factor, failed = dpotrf(H)
+        if not failed:
+            return factor
+        H.flat[:: H.shape[0] + 1] += ridge
+        ridge = 100 * ridge or 1.0
     raise InputError("the features are so large that their curvature overflows: rescale them")
 
 
 def _differences_gram(space: Rows, i: np.ndarray, j: np.ndarray, share: np.ndarray) -> np.ndarray:
     """Return sum_k share_k d_k d_k' for d_k = x_i - x_j."""
-    touched, place = np.unique(np.concatenate([i, j]), return_inverse=True)
     # Sparse rows are not centred: far from the origin the Laplacian would cancel.
-    if 2 * touched.size <= i.size and not space.is_sparse:
-        return _laplacian_gram(space, touched, place, share)
+    if space.dim > FEW_COORDINATES and not space.is_sparse:
+        touched, place = np.unique(np.concatenate([i, j]), return_inverse=True)
+        if 2 * touched.size <= i.size:
+            return _laplacian_gram(space, touched, place, share)
     D = space.rows(i) - space.rows(j)
     if isinstance(D, np.ndarray):
         D *= np.sqrt(share)[:, None]

@@ -22,6 +22,7 @@ from .pair_sums import (
     square_sides,
     squared_hinge_sides,
 )
+from .pair_sums_counted import counted_hinge
 from .pair_sums_grid import COMPILED_FROM, counted_sides, grid_ramps
 from .parameters import as_numbers, check_scores, tamed
 from .rounding import gamma, unit_of
@@ -111,6 +112,9 @@ class AllPairs:
 
     def row_mass(self, positive: np.ndarray) -> np.ndarray:
         """Return what the pairs of each row weigh together: (n,)."""
+        if self.weight is None:
+            n_pos = int(positive.sum())
+            return np.where(positive, 1 / n_pos, 1 / (positive.size - n_pos))
         mass = np.empty(positive.size)
         mass[positive], mass[~positive] = self.normalised(positive)
         return mass
@@ -132,7 +136,12 @@ class AllPairs:
         if self.form == "binned" and loss.name == "hinge":
             from .pair_sums_binned import binned_hinge
 
-            return binned_hinge(scores.astype(float), positive, self.weight, width, self.bins)
+            held = scores.astype(float, copy=False)
+            return binned_hinge(held, positive, self.weight, width, self.bins)
+        if loss.name == "hinge" and self.weight is None and self._compiled(scores):
+            found = counted_hinge(scores, positive, width)
+            if found is not None:
+                return found
         t, b, size = centred(scores, positive)
         weight_t, weight_b = self.sides(positive)
         if loss.name == "hinge":
@@ -195,6 +204,6 @@ class AllPairs:
 
         return squared_hinge_sides_compiled(t, b, weight_t, weight_b)
 
-    def _compiled(self, t: np.ndarray, b: np.ndarray) -> bool:
-        many = self.form == "auto" and t.size + b.size >= COMPILED_FROM
-        return t.dtype != np.longdouble and (self.form == "compiled" or many)
+    def _compiled(self, *scores: np.ndarray) -> bool:
+        many = self.form == "auto" and sum(part.size for part in scores) >= COMPILED_FROM
+        return scores[0].dtype != np.longdouble and (self.form == "compiled" or many)

@@ -39,8 +39,8 @@ LARGEST_DIM = 10_000
 TRIED_ROWS = 20_000
 """Rows up to which one more evaluation, of the dual point's own w, costs little."""
 
-GRID_ROWS = 6.0
-"""Bins are used where the grid has at most so many bins a row; sorted sums elsewhere."""
+GRID_ROWS, WEIGHTED_GRID = 1.0, 6.0
+"""Bins a row up to which they are used; sorting is cheaper for rows that weigh one each."""
 
 DRAWN_NUMBERS = 5_000_000
 """Numbers in the rows that are held for the Hessian where the others are read in blocks."""
@@ -124,9 +124,8 @@ class SmoothedNewton:
             # Where no pair is at its margin, w = g / lam is the optimum itself.
             w = level.last.pull / problem.lam
             recorder.offer(w, problem.objective(w))
-        if recorder.near(self.tol) or not self.polish or not isinstance(problem.space, Rows):
-            return reason
-        if reason not in (Status.STALLED, Status.ITERATION_LIMIT):
+        done = recorder.near(self.tol) or reason not in (Status.STALLED, Status.ITERATION_LIMIT)
+        if done or not self.polish or not isinstance(problem.space, Rows):
             return reason
         offer_hard_margin(problem, recorder)
         if not recorder.near(self.tol):
@@ -190,8 +189,7 @@ class _Level:
         self.density: float | None = None
         self.evaluators: dict[int, Evaluator] = {}
         self.last: Evaluation | None = None
-        self.rough = False
-        """Whether a point within `tol` by the decrement will do, whatever its dual point is."""
+        self.rough = False  # whether a point within `tol` by the decrement will do
 
     def first_width(self, primal: float) -> float:
         """Return the width that the tolerance needs, from what the sample told."""
@@ -264,14 +262,16 @@ class _Level:
 
     def evaluator(self, width: float) -> Evaluator:
         """Return the form of the sums that is cheapest at this width."""
-        bins = 1 << int(np.ceil(np.log2(4.0 / width)))
-        space = self.problem.space
-        if isinstance(space, StreamedRows):
-            return self.evaluators.setdefault(bins, Streamed(self.problem, bins))
-        grid = bins * (2.0 if self.spread is None else self.spread)
-        if not isinstance(self.problem.pairs, AllPairs) or grid > GRID_ROWS * self.problem.n:
-            bins = 0
-        return self.evaluators.setdefault(bins, InMemory(self.problem, bins))
+        # Two bins a width: more gain less than the larger grid costs.
+        bins, pairs = 1 << max(2, int(np.ceil(np.log2(2.0 / width)))), self.problem.pairs
+        form = Streamed if isinstance(self.problem.space, StreamedRows) else InMemory
+        if form is InMemory:
+            most = GRID_ROWS if pairs.weight is None else WEIGHTED_GRID
+            grid = bins * (self.spread or 2.0)
+            bins = bins if isinstance(pairs, AllPairs) and grid <= most * self.problem.n else 0
+        if bins not in self.evaluators:
+            self.evaluators[bins] = form(self.problem, bins)
+        return self.evaluators[bins]
 
     def evaluate(self, w: np.ndarray, width: float) -> Evaluation:
         """Evaluate, and keep the point if it is the best."""
@@ -288,7 +288,7 @@ class _Level:
             held = isinstance(problem.space, Rows) and problem.n <= LONG_ROWS
             if found.bins and not held:
                 return Witness.from_weights(problem, found.w, found.bins, found.half, scale)
-            return Witness.from_scores(problem, problem.space.scores(found.w), found.width)
+            return Witness.from_scores(problem, problem.space.scores(found.w), found.width, scale)
 
         self.recorder.offer(found.w, found.primal(lam), witness, found.dual(lam, scale))
         self.recorder.step()

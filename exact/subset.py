@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from .branch_and_bound import SearchStep, SubsetSearch, run
-from .errors import CertificateError, InputError, TooLargeError
+from .branch_and_bound import SearchStep, SubsetSearch, prepare, run
+from .errors import CertificateError, InputError
 from .pairs import AllPairs
 from .parameters import check_choice, check_count, check_number
 from .problem import split_labels
 from .row_average import RowAverage
 from .row_moments import MomentError
 from .spaces import Rows
-from .subset_bounds import objective_ceiling, objective_floor, support_loss_of
-from .support_loss import UNCLEAR, SupportLoss, SupportOptimum
+from .subset_bounds import objective_ceiling, support_loss_of
+from .subset_exhaustive import better_tried, try_all
+from .support_loss import SupportLoss
 from .support_search import good_support
 
-MOST_SUPPORTS = 2_000_000
-"""Supports that exhaustive search tries at most."""
+METHODS = ("auto", "branch-and-bound", "exhaustive")
 
-_CHUNK = 4096
+START_SHARE = 0.3
+"""Of the time, for good supports to start from."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +108,7 @@ def best_subset(
     max_time: float | None = None,
     callback: Callable[[SearchStep], object] | None = None,
     tol: float = 1e-9,
-    method: str = "branch-and-bound",
+    method: str = "auto",
     w0: np.ndarray | None = None,
     positive: object = None,
     sample_weight: np.ndarray | None = None,
@@ -135,13 +134,16 @@ def best_subset(
     ridge : float
         >= 0. With it the units of the features matter.
     max_time : float, optional
-        Seconds for the search, > 0.
+        Seconds, > 0, for all but the moments of the classes, O(n d^2), and the compilation the
+        first time on a machine, which are made in any case.
     callback : function of a `SearchStep`, optional
         Called every few hundredths of a second. Ctrl-C ends the search with what there is.
     tol : float
         Stop when upper - lower is at most this; F(0) = 1 is the scale.
-    method : {"branch-and-bound", "exhaustive"}
-        "exhaustive" tries all supports, 2,000,000 at most.
+    method : {"auto", "branch-and-bound", "exhaustive"}
+        "exhaustive" tries all supports, 2,000,000 at most, 50,000,000 for k = 2; "auto" does so
+        where they are up to 10,000, or where branch and bound would have no bound to begin with:
+        without ridge for n - 1 features or more, and for more than 500.
     w0 : array (d,), optional
         Weights with at most k nonzeros to start from, beside those found here.
     positive : label, optional
@@ -159,7 +161,7 @@ def best_subset(
     k = check_count("k", k)
     ridge = check_number("ridge", ridge, closed="low")
     check_number("tol", tol)
-    check_choice("method", method, ("branch-and-bound", "exhaustive"))
+    check_choice("method", method, METHODS)
     if max_time is not None:
         check_number("max_time", max_time)
     begin = time.perf_counter()
@@ -169,11 +171,17 @@ def best_subset(
     loss, error = support_loss_of(average, None if space.is_sparse else space.offset)
     k = min(k, loss.dim)
     starts = [] if w0 is None else [_start(w0, loss.dim, k)]
+    if method == "auto":
+        method = "exhaustive" if better_tried(loss, k, mask.size) else "branch-and-bound"
+    if method == "branch-and-bound":
+        prepare()
+    ready, limit = time.perf_counter(), np.inf if max_time is None else max_time
+    start = good_support(loss, k, starts, ready + START_SHARE * limit)
     if method == "exhaustive":
-        found = _exhaustive(loss, error, k, tol, max_time)
+        found = try_all(loss, error, k, start, ready + limit, callback)
     else:
-        search = SubsetSearch(loss, error, k, good_support(loss, k, starts), tol)
-        status = run(search, max_time, callback)
+        search = SubsetSearch(loss, error, k, start, tol, ready + limit)
+        status = run(search, callback)
         found = (search.best, search.upper, search.lower, search.dependent, status, search.n_nodes)
     best, upper, lower, dependent, status, n_nodes = found
     seconds = time.perf_counter() - begin
@@ -190,59 +198,3 @@ def _start(w0: np.ndarray, dim: int, k: int) -> np.ndarray:
     if np.count_nonzero(w0) > k:
         raise InputError(f"w0 has {np.count_nonzero(w0)} nonzeros, more than k = {k}")
     return np.flatnonzero(w0)
-
-
-def _exhaustive(
-    loss: SupportLoss, error: MomentError, k: int, tol: float, max_time: float | None
-) -> tuple[SupportOptimum, float, float, bool, str, int]:
-    """Try all supports of k informative features: best, upper, lower, dependent, status, tries."""
-    used = np.flatnonzero(loss.informative)
-    k = min(k, used.size)
-    if math.comb(used.size, k) > MOST_SUPPORTS:
-        raise TooLargeError(
-            f"{k} of {used.size} features make {math.comb(used.size, k)} supports, too many to "
-            'try: take method="branch-and-bound"'
-        )
-    every = itertools.combinations(used.tolist(), k)
-    best_q, best, lower = -1.0, np.empty(0, dtype=np.intp), 1.0
-    dependent, status, tries = False, "done", 0
-    end = np.inf if max_time is None else time.perf_counter() + max_time
-    try:
-        while chunk := list(itertools.islice(every, _CHUNK)):
-            supports = np.array(chunk, dtype=np.intp).reshape(len(chunk), k)
-            q, floors, regular = _batch(loss, supports, error)
-            tries += len(chunk)
-            dependent, lower = dependent or not regular, min(lower, float(floors.min()))
-            if q.max() > best_q:
-                best_q, best = float(q.max()), supports[int(q.argmax())]
-            if time.perf_counter() >= end:
-                status = "time_limit"
-                break
-    except KeyboardInterrupt:
-        status = "interrupted"
-    found = loss.optimum(best)
-    upper = objective_ceiling(loss, found.w, error)
-    whole = status == "done" or tries == math.comb(used.size, k)
-    lower = min(upper, lower) if whole else 0.0
-    return found, upper, lower, dependent, "done" if whole else status, tries
-
-
-def _batch(
-    loss: SupportLoss, supports: np.ndarray, error: MomentError
-) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Return q of many supports, lower bounds of their F*, and whether all are regular."""
-    sigma = loss.scaled_sigma[supports[:, :, None], supports[:, None, :]]
-    delta, k = loss.scaled_delta[supports], supports.shape[1]
-    values, vectors = np.linalg.eigh(sigma)
-    least = values.min(axis=1, initial=1.0)
-    clear = least >= UNCLEAR
-    parts = np.square(np.einsum("nij,ni->nj", vectors, delta))
-    q = np.divide(parts, values, out=np.zeros_like(parts), where=values > 0).sum(axis=1)
-    # The computed eigenvectors are those of a matrix within a few k units of Sigma_SS.
-    least = np.where(clear, least, 1.0)
-    slip = 64 * k**1.5 * np.finfo(float).eps / least
-    floors = objective_floor(q * (1 + slip), k, least * (1 - slip), error)
-    for i in np.flatnonzero(~clear):
-        found = loss.optimum(supports[i])
-        q[i], floors[i] = found.q, found.value
-    return q, floors, bool(clear.all())

@@ -103,11 +103,11 @@ def _target(q, tol):  # pragma: no cover - compiled
 
 
 @compiled
-def _settle(data, state, A, w, members, size, k, bound, target):  # pragma: no cover - compiled
+def _settle(data, state, A, w, members, size, k, bound, target, work):  # pragma: no cover
     """Put features in or out as long as the bound decides about them.
 
-    Returns how many are not out, how many are in, the node's bound, and the largest bound of what
-    was ruled out on the way.
+    Returns how many are not out, how many are in, the node's bound, and the largest of what was
+    ruled out on the way. It may stop at any point, and does where no work[0] is left.
     """
     cost, ordered, closed = np.empty(size), np.empty(size), 0.0
     while True:
@@ -116,6 +116,7 @@ def _settle(data, state, A, w, members, size, k, bound, target):  # pragma: no c
             if state[members[a]] == 2:
                 fixed += 1
         _, here = _ceiling(data, members, size, w, cost)
+        work[0] -= 2.0 * size**2
         if fixed == k or size == k:
             return size, fixed, min(bound, here), closed
         m = size - k
@@ -137,12 +138,13 @@ def _settle(data, state, A, w, members, size, k, bound, target):  # pragma: no c
         for a in range(before - 1, -1, -1):
             if state[members[a]] == 1 and cost[a] <= worst and size > k:
                 rest = min(bound, here - (best - cost[a]) * (1 - 4 * _ULP))
-                if rest <= target:  # nothing is left with it
+                if rest <= target and work[0] > 0:  # nothing is left with it
+                    work[0] -= 3.0 * size * size
                     closed = max(closed, rest)
                     state[members[a]] = 0
                     _without(A, w, members, size, a)
                     size -= 1
-        if size == before:
+        if size == before or work[0] <= 0:
             return size, fixed, bound, closed
 
 
@@ -214,7 +216,7 @@ def _branch(data, state, A, w, members, size, k, bound, places, states, bounds):
 
 
 @compiled
-def dive(data, start, inverse, k, best, tol, max_nodes, n_slots):  # pragma: no cover - compiled
+def dive(data, start, inverse, k, best, tol, max_nodes, n_slots, most):  # pragma: no cover
     """Search below one node, depth first, until nothing is left or `max_nodes` nodes are opened.
 
     Parameters
@@ -225,22 +227,19 @@ def dive(data, start, inverse, k, best, tol, max_nodes, n_slots):  # pragma: no 
         The node: `OUT`, `CANDIDATE`, `IN`. More than k features are not out, fewer than k in.
     inverse : array (s, s)
         Of sigma on the s features that are not out.
-    k : int
-    best : float
-        q of the best known support.
+    k, best : int, float
+        Size of the supports, and q of the best known one.
     tol : float
         What is lower in F by less than this need not be found.
-    max_nodes, n_slots : int
-        Nodes to open, and how deep; what is beyond is given back.
+    max_nodes, n_slots, most : int, int, float
+        Nodes to open, how deep, and multiplications; what is beyond is given back.
 
     Returns
     -------
     support : int array (k,), or (0,) where nothing better than `best` was found
     closed : float
         No support that was ruled out, or looked at, has a larger q.
-    states, bounds : uint8 array (nodes left, d) and array (nodes left,)
-    count : int
-        Nodes opened.
+    states, bounds, count : uint8 array (nodes left, d), array (nodes left,), number of those opened
     """
     s0 = inverse.shape[0]
     slots, slot_w = np.empty((n_slots, s0, s0)), np.zeros((n_slots, s0))
@@ -249,7 +248,7 @@ def dive(data, start, inverse, k, best, tol, max_nodes, n_slots):  # pragma: no 
     stack, stack_bound = np.zeros((room, start.size), np.uint8), np.zeros(room)
     stack_level, stack_place = np.zeros(room, np.int64), np.zeros(room, np.int64)
     left, left_bound = np.zeros((2 * room, start.size), np.uint8), np.zeros(2 * room)
-    found = np.zeros(0, np.int64)
+    found, work = np.zeros(0, np.int64), np.full(1, most)
     closed, count, n_left, top, target = 0.0, 0, 0, 1, _target(best, tol)
     stack[0], stack_bound[0] = start, np.inf
     while top > 0:
@@ -258,7 +257,7 @@ def dive(data, start, inverse, k, best, tol, max_nodes, n_slots):  # pragma: no 
         if bound <= target:
             closed = max(closed, bound)
             continue
-        if count >= max_nodes or level >= n_slots or n_left >= room:
+        if count >= max_nodes or level >= n_slots or n_left >= room or work[0] <= 0:
             left[n_left], left_bound[n_left] = stack[top], bound
             n_left += 1
             max_nodes = 0 if n_left >= room else max_nodes
@@ -275,7 +274,9 @@ def dive(data, start, inverse, k, best, tol, max_nodes, n_slots):  # pragma: no 
             w[:size], members[:size] = slot_w[up, :size], slot_members[up, :size]
             _without(A, w, members, size, stack_place[top])
             size -= 1
-        size, fixed, bound, ruled_out = _settle(data, state, A, w, members, size, k, bound, target)
+        size, fixed, bound, ruled_out = _settle(
+            data, state, A, w, members, size, k, bound, target, work
+        )
         slot_size[level] = size
         closed = max(closed, ruled_out)
         if bound <= target:

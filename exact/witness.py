@@ -13,9 +13,11 @@ import numpy as np
 
 from .errors import InputError
 from .marginals import deficiency
+from .pair_sums import PairSums
 from .pairs import AllPairs, PairList
 from .problem import Problem
 from .rounding import UNIT, gamma
+from .spaces import Rows
 
 LONG_ROWS = 300_000
 """Rows up to which a certificate evaluates its sums in the long format."""
@@ -99,6 +101,18 @@ class Witness:
             raise InputError(f"width must be >= 0 and finite, not {width}")
         scores = np.asarray(scores, dtype=float)
         sums = problem.sums(careful(problem, scores), width)
+        return cls.of_sums(problem, sums, scores, width, scale)
+
+    @classmethod
+    def of_sums(
+        cls,
+        problem: Problem,
+        sums: PairSums,
+        scores: np.ndarray,
+        width: float,
+        scale: float | None = None,
+    ) -> Witness:
+        """Return what `from_scores` returns, given the `sums` at these scores and width."""
         if scale is None:
             scale = _best_scale(problem, sums.c, sums.conjugate)
         if not 0 <= scale <= 1:
@@ -185,13 +199,18 @@ class Witness:
             alpha=inside,
         )
 
-    def renewed(self, problem: Problem) -> Witness:
-        """Return this witness made again from its evidence, so that no claim in it is trusted."""
+    def renewed(self, problem: Problem, sums: PairSums | None = None) -> Witness:
+        """Return this witness made again from its evidence, so that no claim in it is trusted.
+
+        `sums`, where the caller has them, are those of the problem at `scores` and `width`.
+        """
         if self.weights is not None:
             return Witness.from_weights(problem, self.weights, self.bins, self.half, self.scale)
         if self.alpha is not None:
             return Witness.from_alpha(problem, self.alpha)
         if self.scores is not None:
+            if sums is not None:
+                return Witness.of_sums(problem, sums, self.scores, self.width, self.scale)
             return Witness.from_scores(problem, self.scores, self.width, self.scale)
         positive = problem.positive
         if self.c.shape != positive.shape:
@@ -214,8 +233,11 @@ def careful(problem: Problem, scores: np.ndarray) -> np.ndarray:
 
 def _best_scale(problem: Problem, c: np.ndarray, conjugate: float) -> float:
     """Return the s in [0, 1] with the best dual value of s alpha."""
-    curvature = problem.space.dual_norm2(c) / problem.lam
-    total = float(c[problem.positive].sum())
+    space = problem.space
+    # Any scale is valid, so rows need not take their careful norm.
+    norm2 = space.norm2(space.pull(c)) if type(space) is Rows else space.dual_norm2(c)
+    curvature = norm2 / problem.lam
+    total = _total(problem, c, conjugate)
     curvature += 2 * (total - conjugate)  # dual(alpha) = alpha - alpha^2/4 where not linear
     if curvature <= 0:
         return 1.0
@@ -224,5 +246,12 @@ def _best_scale(problem: Problem, c: np.ndarray, conjugate: float) -> float:
 
 def _scaled_value(problem: Problem, c: np.ndarray, conjugate: float, scale: float) -> float:
     """Return the conjugate sum of scale * alpha."""
-    total = float(c[problem.positive].sum())
+    total = _total(problem, c, conjugate)
     return scale * total - scale**2 * (total - conjugate)
+
+
+def _total(problem: Problem, c: np.ndarray, conjugate: float) -> float:
+    """Return the mass of alpha: the conjugate sum itself for the hinge, dual(alpha) = alpha."""
+    if problem.loss.name == "hinge":
+        return conjugate
+    return float(c[problem.positive].sum())

@@ -6,7 +6,13 @@ would register it as `aucert`, and every later import would silently test the ch
 
 from __future__ import annotations
 
+import signal
+
 import aucert
+
+# Under nohup, and in the background of a script, an interrupt is ignored: tests of it need it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_report_header() -> str:

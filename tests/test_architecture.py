@@ -27,7 +27,8 @@ ROOMS = ("exact", "approx", "validation")  # each may know those to its left
 STATES = frozenset(
     """errors atomic_files parameters rounding compiling spaces kernels gram gram_factor reduction
     structure structured woodbury nearest_pairs formulation auc losses pairs pair_list pair_sums
-    pair_sums_compiled curvature marginals squared_loss row_average support_loss problem
+    pair_sums_compiled pair_sums_counted
+    pair_sums_counted_compiled curvature marginals squared_loss row_average support_loss problem
     scalings witness certificate check_proof proof proof_evidence solution classifier
     threshold model_codec model_files row_moments subset_bounds support_search
     restricted_constants bins streamed streamed_compiled pair_sums_binned pair_sums_grid
@@ -37,8 +38,8 @@ STATES = frozenset(
 SOLVES = frozenset(
     """qp qp_backends cutting_plane newton smoothed_newton pair_hessian line_search window window_qp
     active_pairs multipliers multipliers_compiled newton_systems polish solving auditing
-    subset branch_and_bound subset_dive relaxation convex_reference estimators path
-    path_selection path_estimators saved_models hard_margin""".split()
+    subset subset_exhaustive branch_and_bound subset_dive relaxation convex_reference estimators
+    path path_selection path_estimators saved_models hard_margin""".split()
 )
 # Inside `validation`: each may know those to its left, and everything beside the folders named
 # here (`cli`, which starts everything) is free.

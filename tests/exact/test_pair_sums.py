@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -11,13 +9,13 @@ import naive
 from aucert.exact.losses import HINGE, LOSSES
 from aucert.exact.pair_sums import (
     PairSums,
-    SideSums,
     centred,
     hinge_sides,
     square_sides,
     squared_hinge_sides,
 )
 from aucert.exact.pair_sums_compiled import hinge_sides_compiled
+from aucert.exact.pair_sums_counted import counted_hinge
 from aucert.exact.pairs import COMPILED_FROM, AllPairs, PairList
 
 FORMS = ["numpy", "compiled"]
@@ -159,11 +157,11 @@ def test_many_rows_agree_with_a_histogram_of_pairs() -> None:
 def test_auto_takes_the_compiled_form_for_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[int] = []
 
-    def spy(t: np.ndarray, b: np.ndarray, *rest: Any) -> SideSums:
-        called.append(t.size + b.size)
-        return hinge_sides(t, b, *rest)
+    def spy(scores: np.ndarray, positive: np.ndarray, width: float) -> PairSums | None:
+        called.append(scores.size)
+        return counted_hinge(scores, positive, width)
 
-    monkeypatch.setattr("aucert.exact.pair_sums_compiled.hinge_sides_compiled", spy)
+    monkeypatch.setattr("aucert.exact.pairs.counted_hinge", spy)
     for n in (COMPILED_FROM - 1, COMPILED_FROM):
         AllPairs().sums(np.arange(n) / n, np.arange(n) % 3 == 0, LOSSES["hinge"])
     assert called == [COMPILED_FROM]

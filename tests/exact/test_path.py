@@ -126,7 +126,7 @@ def test_from_the_largest_lam_on_the_hinge_only_shrinks(listed: bool, structure:
     pairs = PairList(np.array([0, 3, 6]), np.array([1, 2, 4])) if listed else None
     problem = formulate(X, Y, 1.0, pairs=pairs, structure=structure).work
     top = largest_lam(problem)
-    options = {"pairs": pairs, "structure": structure, "tol": 1e-10}
+    options = {"pairs": pairs, "structure": structure, "tol": 1e-12}
     at, above = (solve(X, Y, lam, **options).w for lam in (top, 3 * top))
     np.testing.assert_allclose(above * 3, at, rtol=1e-6, atol=1e-9)
     below = solve(X, Y, top / 3, **options).w

@@ -13,6 +13,7 @@ from aucert.exact.certificate import Certificate, Witness, evaluated
 from aucert.exact.gram import Gram
 from aucert.exact.losses import LOSSES
 from aucert.exact.pair_sums import centred
+from aucert.exact.pair_sums_counted import SortedRows
 from aucert.exact.pair_sums_grid import on_grid
 from aucert.exact.pairs import AllPairs, PairList
 from aucert.exact.problem import Problem, Ridge, linear_problem
@@ -62,6 +63,12 @@ def exact_sums(
     true = naive.sums(naive.exact(scores), weighted, loss, Fraction(width))
     if loss != "hinge" or width == 0 or pairs.weight is not None or pairs.form == "numpy":
         return true
+    order = SortedRows.of(scores, positive, width) if pairs.form == "compiled" else None
+    if order is not None and order.sums(scores, width) is not None:
+        places = [(x * 2**order.k).__floor__() for x in naive.exact(scores)]
+        grid = [Fraction(x, 2**order.k) for x in places]
+        ramps = naive.sums(grid, weighted, loss, Fraction(order.half(width), 2 ** (order.k - 1)))
+        return naive.NaiveSums(true.value, ramps.c, ramps.conjugate)
     t, b, _ = centred(scores, positive)
     numbers = on_grid(t, b, width)
     if numbers is None:

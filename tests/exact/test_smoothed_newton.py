@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -10,6 +12,7 @@ from aucert.exact.cutting_plane import CuttingPlane
 from aucert.exact.errors import InputError
 from aucert.exact.evaluators import InMemory
 from aucert.exact.pair_hessian import PairHessian, drawn_window
+from aucert.exact.pair_sums_counted import SortedRows
 from aucert.exact.pairs import AllPairs, PairList
 from aucert.exact.problem import Problem, linear_problem
 from aucert.exact.slope_search import slope_root
@@ -77,9 +80,18 @@ def test_degenerate_problems_are_solved(kind: str) -> None:
     agree(linear_problem(rows, y, 1e-2, pairs=pairs), 1e-8)
 
 
-def test_the_hessian_of_all_window_pairs_is_the_derivative_of_the_gradient() -> None:
-    problem = some_problem(5, 120, 3)
-    w, width = np.array([0.4, -0.2, 0.1]), 0.8
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("sorted_from", [10, 10**9])
+@pytest.mark.parametrize("dim", [3, 30])
+def test_the_hessian_of_all_window_pairs_is_the_derivative_of_the_gradient(
+    weighted: bool, sorted_from: int, dim: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aucert.exact.pair_hessian.COMPILED_FROM", sorted_from)
+    problem = some_problem(5, 120, dim)
+    if weighted:
+        weight = np.random.default_rng(1).uniform(0.1, 3, 120)
+        problem = replace(problem, pairs=AllPairs(weight))
+    w, width = np.resize([0.4, -0.2, 0.1], dim) * np.sqrt(3 / dim), 0.8 if dim == 3 else 1.6
     scores = problem.space.scores(w)
     rng = np.random.default_rng(0)
     hessian = PairHessian(problem, scores, width, 10**6, rng)
@@ -88,21 +100,23 @@ def test_the_hessian_of_all_window_pairs_is_the_derivative_of_the_gradient() -> 
     def gradient(v: np.ndarray) -> np.ndarray:
         return problem.lam * v - evaluator.at(v, width).pull
 
-    step = 1e-7 * np.array([1.0, 2.0, -1.0])
+    step = 1e-7 * np.resize([1.0, 2.0, -1.0], dim)
     change = gradient(w + step) - gradient(w - step)
     assert np.allclose(hessian.solve(change), 2 * step, rtol=1e-4, atol=1e-12)
 
 
-def test_drawn_pairs_stand_for_the_window() -> None:
+@pytest.mark.parametrize("in_order", [False, True])
+def test_drawn_pairs_stand_for_the_window(in_order: bool) -> None:
     problem = some_problem(6, 400, 2)
     scores, rng = problem.space.scores(np.array([1.0, 0.5])), np.random.default_rng(0)
-    i, j, share = drawn_window(problem, scores, 0.5, 10**7, rng)
+    order = SortedRows.of(scores, problem.positive, 2.0) if in_order else None
+    i, j, share = drawn_window(problem, scores, 0.5, 10**7, rng, order)
     margins = scores[problem.positive][:, None] - scores[~problem.positive][None, :]
     inside = np.abs(1 - margins) < 0.25
     assert i.size == inside.sum()
     assert share.sum() == pytest.approx(inside.mean())
     assert (np.abs(1 - scores[i] + scores[j]) < 0.25).all()
-    few = drawn_window(problem, scores, 0.5, 50, rng)
+    few = drawn_window(problem, scores, 0.5, 50, rng, order)
     assert few[0].size == 50 and few[2].sum() == pytest.approx(inside.mean())
 
 
