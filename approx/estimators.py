@@ -124,7 +124,13 @@ class IncompleteROCSVM(AUCClassifier):
         self.max_time = max_time
         self.random_state = random_state
 
-    def fit(self, X: object, y: object, callback: Callback | None = None) -> IncompleteROCSVM:
+    def fit(
+        self,
+        X: object,
+        y: object,
+        sample_weight: object = None,
+        callback: Callback | None = None,
+    ) -> IncompleteROCSVM:
         """Draw the pairs and descend.
 
         Parameters
@@ -133,6 +139,11 @@ class IncompleteROCSVM(AUCClassifier):
             Finite numbers; sparse input is taken as CSR and stays sparse.
         y : array (n,)
             Labels of two kinds.
+        sample_weight : array (n,), optional
+            >= 0; a weight means repetition: the objective over all pairs is that of the repeated
+            rows, and each pair is drawn with probability proportional to the product of its two
+            weights. Needs ``replace=True``, unless the weights are equal. "n" pairs are as many
+            as there are rows of positive weight.
         callback : function of a `Step`, optional
             Called after each step of the descent, with the objective over the drawn pairs.
 
@@ -154,14 +165,17 @@ class IncompleteROCSVM(AUCClassifier):
         """
         solver = self._solver()
         check_choice("loss", self.loss, LOSSES)
-        rows, positive, _ = self._check_fit(X, y)
-        self.n_pairs_ = self._count(positive.size)
-        pairs = draw_pairs(positive, self.n_pairs_, draw_seed(self.random_state), self.replace)
-        solution, drawn, space = self._solve(solver, rows, positive, pairs, callback)
+        rows, positive, weight = self._check_fit(X, y, sample_weight)
+        if weight is not None and (weight == weight[0]).all():
+            weight = None
+        self.n_pairs_, seed = self._count(positive.size), draw_seed(self.random_state)
+        pairs = draw_pairs(positive, self.n_pairs_, seed, self.replace, weight=weight)
+        whole = AllPairs(weight)
+        solution, drawn, space = self._solve(solver, rows, positive, pairs, whole, callback)
         self._keep_solution(solution)
         self.incomplete_certificate_ = solution.certificate
-        self.certificate_ = full_certificate(replace(drawn, pairs=AllPairs()), solution.w, space)
-        self._set_weights(self.solution_.w, rows, positive)
+        self.certificate_ = full_certificate(replace(drawn, pairs=whole), solution.w, space)
+        self._set_weights(self.solution_.w, rows, positive, weight)
         if solution.certificate.gap > self.tol:  # F(0) = 1
             warn_unless_certified(solution, self.tol, "the objective over the drawn pairs")
         return self
@@ -172,9 +186,13 @@ class IncompleteROCSVM(AUCClassifier):
         rows: Matrix,
         positive: np.ndarray,
         pairs: PairList,
+        whole: AllPairs,
         callback: Callback | None,
     ) -> tuple[Solution, Problem, Rows]:
-        """Return the solution, the problem that it is one of, and the rows of the descent."""
+        """Return the solution, the problem that it is one of, and the rows of the descent.
+
+        `pairs` are drawn from `whole`, whose row weights a structure would be made of.
+        """
         space = Rows(rows)
         problem = Problem(space, positive, pairs, get_loss(self.loss), Ridge(self.lam))
         found = self._shortened(solver, space).solve(problem, callback=callback)

@@ -6,7 +6,8 @@
 
 estimates the mean over all pairs without bias for every fixed f, whether the draws are with
 replacement (as in the paper) or without. The minimiser of eq. (7) for these pairs is that of a
-`Problem` with the `PairList` drawn here.
+`Problem` with the `PairList` drawn here. Where rows have weights, a pair is drawn with probability
+proportional to the product of its two, and U_B estimates the weighted mean.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..exact.errors import InputError
-from ..exact.pairs import PairList
+from ..exact.pairs import AllPairs, PairList
 from ..exact.parameters import check_count
 
 LARGEST = 2**62
@@ -27,6 +28,7 @@ def draw_pairs(
     seed: int | np.random.Generator | None = None,
     replace: bool = True,
     merge: bool = False,
+    weight: np.ndarray | None = None,
 ) -> PairList:
     """Return pairs drawn uniformly from all positive-negative pairs. [ScalingUp, eq. (6)]
 
@@ -46,11 +48,15 @@ def draw_pairs(
     merge : bool
         Whether a pair drawn k times becomes one pair of weight k; otherwise it is listed k times.
         It is the same problem, with fewer dual variables.
+    weight : array (n,), optional
+        Row weights >= 0, some of them positive in each class: the pair (i, j) is drawn with
+        probability weight_i weight_j over the sum of all these. With replacement only.
 
     Raises
     ------
     InputError
-        If a class is missing, or more different pairs are wanted than there are.
+        If a class is missing, more different pairs are wanted than there are, or weights are
+        given to draws without replacement.
     """
     positive = np.asarray(positive)
     if positive.ndim != 1 or positive.dtype != bool:
@@ -63,7 +69,13 @@ def draw_pairs(
     if total > LARGEST:
         raise InputError(f"{total} pairs cannot be numbered: at most {LARGEST} can")
     rng = np.random.default_rng(seed)
-    if replace:
+    if weight is not None:
+        a, b = AllPairs(weight).sides(positive)
+        if not replace:
+            raise InputError("row weights need draws with replacement: set replace=True")
+        i, j = by_weight(a, rng.random(n_pairs)), by_weight(b, rng.random(n_pairs))
+        codes = i * rows_neg.size + j
+    elif replace:
         codes = rng.integers(total, size=n_pairs)
     elif n_pairs > total:
         raise InputError(
@@ -72,11 +84,26 @@ def draw_pairs(
         )
     else:
         codes = different_numbers(total, n_pairs, rng)
-    weight = None
+    count = None
     if merge:
-        codes, weight = np.unique(codes, return_counts=True)
+        codes, count = np.unique(codes, return_counts=True)
     i, j = np.divmod(codes, rows_neg.size)
-    return PairList(rows_pos[i], rows_neg[j], weight)
+    return PairList(rows_pos[i], rows_neg[j], count)
+
+
+def by_weight(weight: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+    """Return indices (m,), each drawn in proportion to its weight, from uniform draws (m,).
+
+    Parameters
+    ----------
+    weight : array (n,)
+        >= 0, not all zero.
+    uniform : array (m,)
+        In [0, 1).
+    """
+    total = np.cumsum(weight)
+    # u < 1 is 1 - 2^-53 at most, and that times the total is below the total, rounded too
+    return np.searchsorted(total, uniform * total[-1], side="right")
 
 
 def different_numbers(total: int, size: int, rng: np.random.Generator) -> np.ndarray:

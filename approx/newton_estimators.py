@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..exact.certificate import Certificate, Witness
-from ..exact.classifier import AUCClassifier, Matrix, warn_unless_certified
+from ..exact.classifier import AUCClassifier, Matrix, check_row_weights, warn_unless_certified
 from ..exact.errors import InputError
 from ..exact.formulation import formulate
 from ..exact.losses import SQUARED_HINGE
@@ -58,8 +58,8 @@ class RankSVM(NewtonClassifier):
 
         lam/2 |w|^2 + mean over all positive-negative pairs of max(0, 1 - w'(x_i - x_j))^2.
 
-    Standardise the features first, as for any penalised linear model. The sum over the pairs with
-    a factor C, as printed, means lam = 1 / (C n_pos n_neg); see `aucert.exact.scalings`.
+    Standardise the features first. The sum over the pairs with a factor C, as printed, means
+    lam = 1 / (C n_pos n_neg); see `aucert.exact.scalings`.
 
     Parameters
     ----------
@@ -70,27 +70,17 @@ class RankSVM(NewtonClassifier):
     max_iter : int
         As in `TruncatedNewton`.
     threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
-        The rule that sets the intercept from the training scores, see `ROCSVM`.
+        As in `ROCSVM`.
     max_time : float, optional
         Seconds; the best point so far is kept, with its gap.
 
     Attributes
     ----------
     coef_ : array (1, n_features_in_)
-    intercept_ : array (1,)
-        Minus the threshold.
-    classes_ : array (2,)
-        The negative and the positive label.
     certificate_ : Certificate
         How far `coef_` is from the optimum, at most.
-    solution_ : Solution
-        With the dual point that proves it.
-    status_ : Status
-    n_iter_ : int
-    history_ : list of Step
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        Only where X has column names.
+    intercept_, classes_, solution_, status_, n_iter_, history_, n_features_in_, feature_names_in_
+        As in `ROCSVM`.
     """
 
     def __init__(
@@ -225,13 +215,20 @@ class NBAUC(NewtonClassifier):
         self.max_time = max_time
         self.random_state = random_state
 
-    def fit(self, X: object, y: object, callback: Callback | None = None) -> NBAUC:
+    def fit(
+        self,
+        X: object,
+        y: object,
+        sample_weight: object = None,
+        callback: Callback | None = None,
+    ) -> NBAUC:
         """Choose landmarks and solve the problem in their span.
 
         Parameters
         ----------
-        X, y, callback
-            As in `RankSVM`; sparse input is taken as CSR.
+        X, y, sample_weight, callback
+            As in `RankSVM`; sparse input is taken as CSR. The landmarks are chosen from the rows
+            of positive weight, whatever their weights: these count in the objective alone.
 
         Returns
         -------
@@ -248,31 +245,33 @@ class NBAUC(NewtonClassifier):
             If the gap in the span is not within `tol`; the gap in `certificate_` is valid.
         """
         self._solver()
-        rows, positive, _ = self._check_fit(X, y)
+        rows, positive, weight = self._check_fit(X, y, sample_weight)
         names = ("kernel", "gamma", "n_landmarks", "landmarks", "rcond", "random_state")
         self.nystrom_ = Nystrom(**{name: getattr(self, name) for name in names})
         features = self.nystrom_.fit(rows, positive).map_.transform(rows)
-        w = self._solve(features, positive, None, callback)
+        w = self._solve(features, positive, weight, callback)
         self.dual_coef_ = self.nystrom_.map_.coefficients(w).reshape(1, -1)
-        self._set_weights(w, rows, positive)
+        self._set_weights(w, rows, positive, weight)
         warn_unless_certified(self.solution_, self.tol, "the objective in the span")
         return self
 
-    def certify_kernel(self, X: object, y: object) -> Certificate:
+    def certify_kernel(self, X: object, y: object, sample_weight: object = None) -> Certificate:
         """Return how far the function is from the optimum over the kernel's whole space.
 
-        The optimum meant is that of the problem of these rows, so give those of `fit`; the model
-        does not keep them. The function lies in the span of the landmarks, where its norm is the
-        true one, so its objective is exact. The lower bound takes the slopes of the loss at its
-        scores for a dual point, and c'K c with the true kernel: O(n^2) kernel values. With K~ the
-        kernel of the features, the gap is that in the span plus c'(K - K~)c / (2 lam), or a
-        little less; the true distance may be smaller, by a factor that grows as lam falls.
+        The optimum meant is that of these rows and weights, so give those of `fit`; the model
+        keeps neither. The function lies in the span of the landmarks, where its norm is the true
+        one, so its objective is exact. The lower bound takes the slopes of the loss at its scores
+        for a dual point, and c'K c with the true kernel: O(n^2) kernel values. With K~ the kernel
+        of the features, the gap is that in the span plus c'(K - K~)c / (2 lam), or a little less;
+        the true distance may be smaller, by a factor that grows as lam falls.
 
         Parameters
         ----------
         X : array or sparse matrix (n, n_features_in_)
         y : array (n,)
             Labels of both classes.
+        sample_weight : array (n,), optional
+            >= 0.
 
         Raises
         ------
@@ -283,9 +282,10 @@ class NBAUC(NewtonClassifier):
         rows, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=False)
         if not np.array_equal(np.unique(labels), self.classes_):
             raise InputError(f"y must have the labels {self.classes_.tolist()}, both and no other")
+        pairs = AllPairs(check_row_weights(sample_weight, labels.size))
         features = self.nystrom_.map_.transform(rows)
         positive = labels == self.classes_[1]
-        problem = Problem(Rows(features), positive, AllPairs(), SQUARED_HINGE, Ridge(self.lam))
+        problem = Problem(Rows(features), positive, pairs, SQUARED_HINGE, Ridge(self.lam))
         truth = against_true_kernel(problem, self.nystrom_.map_.kernel, rows)
         w = self.coef_[0]
         witness = Witness.from_scores(truth, truth.space.scores(w))

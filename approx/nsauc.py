@@ -28,6 +28,7 @@ from ..exact.solution import Callback, Recorder, Solution, Status, Step
 from ..exact.spaces import Rows
 from .adamax import DIVERGED
 from .estimators import WIDTHS
+from .incomplete_u import by_weight
 from .pair_steps import Schedule, Walk
 
 T0_RULES = ("scaled", "inverse", "bottou")
@@ -194,17 +195,15 @@ def random_pairs(
     """Return `size` pairs drawn with replacement, each with probability c_ij: (size,) twice."""
     pairs = problem.pairs
     if isinstance(pairs, PairList):
-        k = np.searchsorted(np.cumsum(pairs.c), rng.random(size) * pairs.c.sum(), side="right")
-        k = np.minimum(k, pairs.c.size - 1)
+        k = by_weight(pairs.c, rng.random(size))
         return pairs.i[k], pairs.j[k]
     sides = np.flatnonzero(problem.positive), np.flatnonzero(~problem.positive)
     if pairs.weight is None:
         total = int(sides[0].size) * int(sides[1].size)
         i, j = np.divmod(rng.integers(total, size=size), sides[1].size)
         return sides[0][i], sides[1][j]
-    mass = [np.cumsum(pairs.weight[side]) for side in sides]
-    draws = rng.random((size, 2)) * [mass[0][-1], mass[1][-1]]
-    found = [np.searchsorted(mass[k], draws[:, k], side="right") for k in (0, 1)]
+    draws = rng.random((size, 2))
+    found = [by_weight(pairs.weight[sides[k]], draws[:, k]) for k in (0, 1)]
     return sides[0][found[0]], sides[1][found[1]]
 
 

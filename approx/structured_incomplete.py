@@ -9,6 +9,8 @@ however few pairs are drawn. On features of a size that allows it, `aucert.exact
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -16,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from ..exact.classifier import Matrix
 from ..exact.errors import InputError
 from ..exact.formulation import formulate
-from ..exact.pairs import PairList
+from ..exact.pairs import AllPairs, PairList
 from ..exact.problem import Problem
 from ..exact.solution import Callback, Solution
 from ..exact.spaces import Rows
@@ -100,13 +102,15 @@ class IncompleteSAUCSVM(IncompleteROCSVM):
         rows: Matrix,
         positive: np.ndarray,
         pairs: PairList,
+        whole: AllPairs,
         callback: Callback | None,
     ) -> tuple[Solution, Problem, Rows]:
-        task = formulate(rows, positive, self.lam, self.loss, pairs, True, structure=self.structure)
-        assert isinstance(task.work.space, Rows)
-        space = task.work.space
-        found = self._shortened(solver, space).solve(task.work, callback=callback)
-        return task.judge(found, self.tol), task.meant, space
+        task = formulate(rows, positive, self.lam, self.loss, whole, True, structure=self.structure)
+        meant = replace(task.meant, pairs=pairs)
+        work = meant if task.work is task.meant else replace(task.work, pairs=pairs)
+        assert isinstance(work.space, Rows)
+        found = self._shortened(solver, work.space).solve(work, callback=callback)
+        return replace(task, meant=meant, work=work).judge(found, self.tol), meant, work.space
 
 
 def incomplete_sauc(

@@ -12,11 +12,25 @@ if TYPE_CHECKING:
     from .budget.picture import budget_picture
     from .budget.terms import error_budget
     from .checking.check_solver import check_solver
+    from .report.pictures import (
+        bound_against_error,
+        budget_bars,
+        decision_surface,
+        gap_curves,
+        margin_distribution,
+        roc_with_thresholds,
+    )
 
 __all__ = [
+    "bound_against_error",
+    "budget_bars",
     "budget_picture",
     "check_solver",
+    "decision_surface",
     "error_budget",
+    "gap_curves",
+    "margin_distribution",
+    "roc_with_thresholds",
     "sht_theorem1",
     "theorem4",
     "theorem4_prime",
@@ -24,9 +38,15 @@ __all__ = [
 
 # The command line imports this package first, so nothing heavy may come with it.
 _LAZY = {
+    "bound_against_error": ".report.pictures",
+    "budget_bars": ".report.pictures",
     "budget_picture": ".budget.picture",
     "check_solver": ".checking.check_solver",
+    "decision_surface": ".report.pictures",
     "error_budget": ".budget.terms",
+    "gap_curves": ".report.pictures",
+    "margin_distribution": ".report.pictures",
+    "roc_with_thresholds": ".report.pictures",
     "sht_theorem1": ".bounds.sht",
     "theorem4": ".bounds.printed",
     "theorem4_prime": ".bounds.prime",

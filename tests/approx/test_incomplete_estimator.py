@@ -16,6 +16,7 @@ from aucert.approx import Adamax, IncompleteROCSVM, draw_pairs
 from aucert.approx.estimators import full_certificate
 from aucert.exact.certificate import Certificate, Witness
 from aucert.exact.errors import InputError
+from aucert.exact.pairs import AllPairs
 from aucert.exact.problem import linear_problem
 from aucert.exact.solution import Status
 from aucert.exact.solving import choose_solver, solve
@@ -29,8 +30,17 @@ def make(**parameters) -> IncompleteROCSVM:
     return IncompleteROCSVM(**{"lam": 0.05, "random_state": 0, **parameters})
 
 
+DRAWN = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "pairs are drawn: as repetition on average"
+    for kind in ("dense", "sparse")
+}
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks([IncompleteROCSVM(lam=1.0)])  # quickly solved
+@parametrize_with_checks(
+    [IncompleteROCSVM(lam=1.0)],  # quickly solved
+    expected_failed_checks=lambda estimator: DRAWN,
+)
 def test_scikit_learn_contract(estimator, check) -> None:
     check(estimator)
 
@@ -137,6 +147,57 @@ def test_it_works_in_a_pipeline_under_a_grid_search() -> None:
     grid = {"incompleterocsvm__lam": [0.05, 0.5], "incompleterocsvm__n_pairs": ["n", 200]}
     search = GridSearchCV(pipeline, grid, scoring="roc_auc", cv=3).fit(X, Y)
     assert search.best_score_ > 0.7
+
+
+WEIGHT = np.random.default_rng(7).integers(0, 4, size=90).astype(float)
+
+
+def test_with_weights_both_certificates_are_of_the_weighted_rows() -> None:
+    model = make(n_pairs=200).fit(X, Y, sample_weight=WEIGHT)
+    w, kept = model.coef_[0], WEIGHT > 0
+    repeated = linear_problem(
+        np.repeat(X, WEIGHT.astype(int), 0), np.repeat(Y, WEIGHT.astype(int)), 0.05
+    )
+    assert model.certificate_.primal == pytest.approx(repeated.objective(w), rel=1e-12)
+    assert model.certificate_.dual <= solve(X, Y, 0.05, sample_weight=WEIGHT).certificate.primal
+    pairs = draw_pairs(Y[kept] == 1, 200, 0, weight=WEIGHT[kept])
+    drawn = replace(linear_problem(X[kept], Y[kept], 0.05), pairs=pairs)
+    assert model.incomplete_certificate_.primal == pytest.approx(drawn.objective(w), rel=1e-12)
+    intercept = model.intercept_[0]
+    assert model.set_threshold(X, Y).intercept_[0] != intercept
+    assert model.set_threshold(X, Y, sample_weight=WEIGHT).intercept_[0] == intercept
+
+
+def test_on_many_drawn_pairs_a_weight_means_repetition() -> None:
+    weighted = make(n_pairs=20_000, tol=1e-4).fit(X, Y, sample_weight=WEIGHT)
+    best = solve(X, Y, 0.05, sample_weight=WEIGHT)
+    plain = linear_problem(X, Y, 0.05, pairs=AllPairs(WEIGHT)).objective(solve(X, Y, 0.05).w)
+    lost = weighted.certificate_.primal - best.certificate.primal
+    assert 0 <= lost < 0.1 * (plain - best.certificate.primal)
+    repeated = make(n_pairs=20_000, tol=1e-4).fit(
+        np.repeat(X, WEIGHT.astype(int), axis=0), np.repeat(Y, WEIGHT.astype(int))
+    )
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=0.03)
+    np.testing.assert_allclose(weighted.intercept_, repeated.intercept_, atol=0.06)
+
+
+def test_equal_weights_change_nothing() -> None:
+    one, other = make().fit(X, Y), make().fit(X, Y, sample_weight=np.full(90, 2.5))
+    np.testing.assert_array_equal(one.coef_, other.coef_)
+    assert one.certificate_ == other.certificate_
+    make(replace=False).fit(X, Y, sample_weight=np.ones(90))
+
+
+def test_rows_of_weight_zero_are_not_there() -> None:
+    weight = np.where(np.arange(90) < 60, 1.0, 0.0)
+    one, other = make().fit(X, Y, sample_weight=weight), make().fit(X[:60], Y[:60])
+    np.testing.assert_array_equal(one.coef_, other.coef_)
+    assert one.n_pairs_ == 60
+
+
+def test_weights_without_replacement_are_refused() -> None:
+    with pytest.raises(InputError, match="row weights need draws with replacement"):
+        make(replace=False).fit(X, Y, sample_weight=1.0 + Y)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from aucert.approx import draw_pairs
+from aucert.approx.incomplete_u import by_weight
 from aucert.exact.errors import InputError
 from aucert.exact.losses import HINGE
 from aucert.exact.pairs import AllPairs
@@ -111,6 +112,48 @@ def test_a_few_of_very_many_pairs_take_little_memory(replace: bool) -> None:
     assert pairs.i.size == 20_000
     if not replace:
         assert len(set(as_tuples(pairs))) == 20_000
+
+
+def test_with_row_weights_a_pair_is_drawn_by_the_product_of_its_two() -> None:
+    weight = np.array([3.0, 0.0, 1.0, 2.0, 0.5])
+    counts = Counter(as_tuples(draw_pairs(POSITIVE, 60_000, 0, weight=weight)))
+    share = {(i, j): weight[i] * weight[j] / 10.0 for i in (0, 2) for j in (1, 3, 4)}
+    assert set(counts) == {pair for pair, p in share.items() if p > 0}
+    expected = {pair: 60_000 * share[pair] for pair in counts}
+    assert sum((counts[k] - e) ** 2 / e for k, e in expected.items()) < 16.3  # chi^2_3, 0.1 %
+
+
+@pytest.mark.parametrize("n_pairs", [1, 5])
+def test_with_row_weights_it_estimates_the_weighted_mean(n_pairs: int) -> None:
+    rng, weight = np.random.default_rng(5), np.array([3.0, 0.0, 1.0, 2.0, 0.5])
+    scores = np.array([0.2, 0.1, -0.4, 0.3, -1.0])
+    whole = AllPairs(weight).sums(scores, POSITIVE, HINGE).value
+    sampled = np.array(
+        [
+            draw_pairs(POSITIVE, n_pairs, rng, weight=weight).sums(scores, POSITIVE, HINGE).value
+            for _ in range(4000)
+        ]
+    )
+    assert abs(sampled.mean() - whole) < 4 * sampled.std() / np.sqrt(sampled.size)
+    plain = AllPairs().sums(scores, POSITIVE, HINGE).value
+    assert abs(sampled.mean() - plain) > 4 * sampled.std() / np.sqrt(sampled.size)
+
+
+def test_a_draw_by_weight_never_falls_on_a_row_without_weight() -> None:
+    nearly_one = np.nextafter(1.0, 0.0)
+    for scale in (1.0, *np.random.default_rng(6).uniform(1, 8, size=1000)):
+        weight = scale * np.array([0.0, 0.1, 0.0, 0.2, 0.0])
+        drawn = by_weight(weight, np.array([0.0, 0.3, 0.34, nearly_one]))
+        assert drawn.tolist() == [1, 1, 3, 3]
+
+
+def test_bad_row_weights_are_refused() -> None:
+    with pytest.raises(InputError, match="with replacement"):
+        draw_pairs(POSITIVE, 2, 0, replace=False, weight=np.ones(5))
+    with pytest.raises(InputError, match="row of positive weight"):
+        draw_pairs(POSITIVE, 2, 0, weight=np.array([0.0, 1, 0, 1, 1]))
+    with pytest.raises(InputError, match="4 rows"):
+        draw_pairs(POSITIVE, 2, 0, weight=np.ones(4))
 
 
 def test_more_different_pairs_than_there_are_is_refused() -> None:

@@ -39,8 +39,22 @@ def kernel_optimum(**parameters) -> float:
     return exact.certificate.dual
 
 
+LANDMARKS_DRAWN = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "landmarks are drawn from other rows"
+    for kind in ("dense", "sparse")
+}
+
+
+def chooses(estimator: object) -> bool:
+    """Whether fewer landmarks than rows are taken, so that repeated rows change the choice."""
+    return isinstance(estimator, NBAUC) and estimator.n_landmarks == 7
+
+
 # Each way to choose landmarks keeps it in test_nystrom.py.
-@parametrize_with_checks([RankSVM(), NBAUC(), NBAUC(landmarks="uniform", n_landmarks=7)])
+@parametrize_with_checks(
+    [RankSVM(), NBAUC(), NBAUC(landmarks="uniform", n_landmarks=7)],
+    expected_failed_checks=lambda estimator: LANDMARKS_DRAWN if chooses(estimator) else {},
+)
 def test_newton_estimators_keep_scikit_learns_contract(estimator, check) -> None:
     check(estimator)
 
@@ -103,6 +117,31 @@ def test_nbauc_is_rank_svm_on_the_nystrom_features(landmarks: str) -> None:
     )
     assert model.certificate_ == plain[-1].certificate_
     assert model.certificate_.reaches(1e-9)
+
+
+def test_nbauc_takes_a_weight_for_repetition_where_all_rows_are_landmarks() -> None:
+    weight = np.random.default_rng(8).integers(0, 4, size=60)
+    given = {"landmarks": "uniform", "n_landmarks": 500, "tol": 1e-10}
+    weighted = make(**given).fit(X, Y, sample_weight=weight)
+    repeated = make(**given).fit(np.repeat(X, weight, axis=0), np.repeat(Y, weight))
+    one, other = weighted.decision_function(FRESH), repeated.decision_function(FRESH)
+    np.testing.assert_allclose(one, other, atol=1e-4)
+    plain = make(**given).fit(X, Y).decision_function(FRESH)
+    assert np.abs(plain - one).max() > 0.05
+    judged = weighted.certify_kernel(X, Y, weight)
+    assert judged.primal == pytest.approx(kernel_optimum(sample_weight=weight), rel=1e-8)
+    assert judged.relative_gap is not None and judged.relative_gap <= 1e-8
+
+
+def test_nbauc_takes_a_weight_for_repetition_once_the_landmarks_are_chosen() -> None:
+    weight = np.random.default_rng(8).integers(1, 4, size=60)
+    model = make(tol=1e-10).fit(X, Y, sample_weight=weight)
+    features = model.nystrom_.transform(X)
+    repeated = RankSVM(LAM, tol=1e-10).fit(np.repeat(features, weight, 0), np.repeat(Y, weight))
+    np.testing.assert_allclose(model.coef_, repeated.coef_, rtol=1e-5)
+    np.testing.assert_allclose(model.intercept_, repeated.intercept_, rtol=1e-5)
+    same = make().fit(X, Y).nystrom_.landmarks_
+    np.testing.assert_array_equal(model.nystrom_.landmarks_, same)
 
 
 @pytest.mark.parametrize("landmarks", LANDMARKS)

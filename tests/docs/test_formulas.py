@@ -8,11 +8,16 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
+from aucert.validation.suite import claims
+from aucert.validation.tables.registry import tables
+
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "formulas.md"
-NOT_YET = "not yet"
+NONE = "none"
+"""The place of what is not in the code; the note says why."""
 
 # How far each paper counts its items. None of the four leaves a number out, but ScalingUp gives
 # definitions, propositions and theorems one common count: Def. 1, Def. 2, Prop. 3, Theorem 4.
@@ -58,7 +63,8 @@ class Row:
     paper: str
     item: str
     targets: tuple[str, ...]
-    """Dotted names; empty for *not yet*."""
+    """Dotted names, `claim:NAME` and `table:NAME`; empty for *none*."""
+    note: str = ""
 
 
 def read_rows(page: str) -> list[Row]:
@@ -75,9 +81,9 @@ def read_rows(page: str) -> list[Row]:
             raise ValueError(f"four cells expected, {len(cells)} found: {line}")
         place = cells[2]
         names = re.findall(r"`([^`]+)`", place)
-        if place != (", ".join(f"`{name}`" for name in names) or NOT_YET):
-            raise ValueError(f"the place is neither 'not yet' nor names in backticks: {line}")
-        rows.append(Row(paper, cells[0], tuple(names)))
+        if place != (", ".join(f"`{name}`" for name in names) or NONE):
+            raise ValueError(f"the place is neither 'none' nor names in backticks: {line}")
+        rows.append(Row(paper, cells[0], tuple(names), cells[3]))
     return rows
 
 
@@ -113,8 +119,35 @@ def resolve(target: str) -> object:
     raise ModuleNotFoundError(target)
 
 
+def about(place: str, item: str) -> bool:
+    """Whether the place of a claim or table, in its own spelling, has the item of a row."""
+    for roman, digit in {"III": 3, "II": 2, "IV": 4, "I": 1, "V": 5}.items():
+        place = re.sub(rf"(Tables?|and) {roman}\b", rf"\g<1> {digit}", place)
+    kind, _, number = item.partition(" ")
+    if kind == "eq.":
+        spans = re.findall(r"\((\d+)\)(?:-\((\d+)\))?", place)
+        return any(int(a) <= int(number[1:-1]) <= int(b or a) for a, b in spans)
+    number = number.split()[0]
+    alone = rf"(?<![\w.-]){re.escape(number)}(?![\w-]|\.\d)"
+    return kind[:3] in place and re.search(alone, place) is not None
+
+
+def entry_fault(row: Row, target: str) -> str | None:
+    """What is wrong with `claim:NAME` or `table:NAME`; None if it is about the row's item."""
+    kind, _, name = target.partition(":")
+    known = {"claim": {entry.name: entry for entry in claims()}, "table": tables()}[kind]
+    if name not in known:
+        return f"{target}: no such {kind}"
+    entry: Any = known[name]
+    if entry.paper != row.paper or not about(entry.place, row.item):
+        return f"{target}: about [{entry.paper}, {entry.place}], not [{row.paper}, {row.item}]"
+    return None
+
+
 def fault(row: Row, target: str) -> str | None:
     """What is wrong with a target of a row; None if it exists and names the row's item."""
+    if target.startswith(("claim:", "table:")):
+        return entry_fault(row, target)
     if not target.startswith("aucert."):
         return f"{target}: not a name in aucert"
     try:
@@ -155,6 +188,34 @@ def test_the_numbers_have_no_holes_and_no_strangers(paper: str) -> None:
 def test_every_place_exists_and_names_its_source() -> None:
     faults = [fault(row, target) for row in ROWS for target in row.targets]
     assert [text for text in faults if text] == []
+
+
+def test_what_is_not_in_the_code_has_a_note_that_says_why() -> None:
+    missing = [row for row in ROWS if not row.targets]
+    assert [row.item for row in missing if not row.note] == []
+
+
+@pytest.mark.parametrize(
+    ("place", "item", "expected"),
+    [
+        ("Proposition 1, eqs. (5)-(7)", "eq. (6)", True),
+        ("Proposition 1, eqs. (5)-(7)", "Prop. 1", True),
+        ("eqs. (24), (25)", "eq. (2)", False),
+        ("Tables IV and V", "Table 5", True),
+        ("Tables IV and V", "Table 1", False),
+        ("Fig. 2 (the second)", "Fig. 2 (second)", True),
+        ("Section 4.2.1, Table 3", "Section 4", False),
+        ("Section III-B, eq. (15)", "Section III-B", True),
+        ("Sections 4 and 5.5", "Section 5.5", True),
+    ],
+)
+def test_places_are_compared_by_number(place: str, item: str, expected: bool) -> None:
+    assert about(place, item) is expected
+
+
+@pytest.mark.parametrize("name", ["claim:sauc-eq-24-chebyshev", "claim:missing", "table:missing"])
+def test_the_checker_catches_a_claim_or_table_of_something_else(name: str) -> None:
+    assert only_fault(f"SAUC | eq. (23) | AUC | `{name}` | |") is not None
 
 
 @pytest.fixture
@@ -211,7 +272,7 @@ def test_the_checker_refuses_names_outside_the_package() -> None:
     assert only_fault("SHT | eq. (1) | threshold | `numpy.sort` | |") is not None
 
 
-@pytest.mark.parametrize("place", ["", "soon", "aucert.made_up", "`aucert.a` and `aucert.b`"])
-def test_a_place_is_not_yet_or_names_in_backticks(place: str) -> None:
+@pytest.mark.parametrize("place", ["", "not yet", "aucert.made_up", "`aucert.a` and `aucert.b`"])
+def test_a_place_is_none_or_names_in_backticks(place: str) -> None:
     with pytest.raises(ValueError, match="neither"):
         read_rows(f"## SHT\n| eq. (1) | threshold | {place} | |")

@@ -1,10 +1,12 @@
-"""The tutorials run, are short, and show lines of the library that exist."""
+"""The tutorials run, are short, and show lines of the library; pages name what there is."""
 
 from __future__ import annotations
 
 import ast
+import os
 import re
 import runpy
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -32,11 +34,18 @@ def test_a_tutorial_runs_as_it_stands(
     monkeypatch.chdir(tmp_path)
     shown: list[int] = []
     monkeypatch.setattr(plt, "show", lambda: shown.extend(plt.get_fignums()))
+    before = cpu_seconds()
     try:
         runpy.run_path(str(script), run_name="__main__")
         assert shown, "a tutorial has pictures"
     finally:
         plt.close("all")
+    assert cpu_seconds() - before < 60, "a tutorial takes less than a minute"
+
+
+def cpu_seconds() -> float:
+    """CPU time of this process and of those it waited for: a busy machine does not change it."""
+    return sum(os.times()[:4])
 
 
 def test_the_eight_tutorials_are_there_and_short() -> None:
@@ -97,6 +106,23 @@ def test_relative_links_of_the_pages_lead_somewhere() -> None:
             if "://" in link or link.split("/")[0] in made:
                 continue
             assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_the_readme_lists_every_tutorial_and_how_to_build_the_site() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert re.findall(r"\(docs/tutorials/([^)]+)\)", text) == [path.name for path in TUTORIALS]
+    assert '.venv/bin/pip install ".[docs]" && .venv/bin/python -m sphinx docs ' in text
+
+
+def test_every_module_that_a_page_runs_is_there() -> None:
+    pages = [*DOCS.glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+    named = {
+        (page.name, module)
+        for page in pages
+        for module in re.findall(r"python -m (aucert[\w.]*)", page.read_text("utf-8"))
+    }
+    assert len(named) > 10
+    assert [pair for pair in sorted(named) if find_spec(pair[1].rstrip(".")) is None] == []
 
 
 def test_every_page_is_in_the_index() -> None:

@@ -170,7 +170,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wrong = [line for line in lines if line["wrong"]]
     for line in wrong:
         print(f"{line['set']} {line['method']}: {line['wrong']}")
-    print(f"{len(lines)} fits, {len(wrong)} with a warning or an error")
+    asked = [line for line in lines if line["seconds"] is not None or line["wrong"]]
+    print(f"{len(asked)} fits, {len(wrong)} with a warning or an error", end="")
+    print(f"; {len(lines) - len(asked)} left out for their size" * (len(asked) < len(lines)))
     return int(bool(wrong))
 
 

@@ -44,6 +44,8 @@ class FittedModel:
         Whether they were drawn with replacement.
     stopped_at : float or None
         What F_B(f) - p~_B was promised to be before the draw, and is; None where nothing was.
+    stated : float or None
+        The objective over all pairs as the model's own certificate has it, None without one.
     """
 
     w: np.ndarray
@@ -55,6 +57,19 @@ class FittedModel:
     pairs: PairList | None
     replaced: bool
     stopped_at: float | None
+    stated: float | None = None
+
+    def check_objective(self, value: float) -> None:
+        """Raise `InputError` unless the model was fitted to the objective that has this value.
+
+        Row weights are not kept by a model, nor are the rows: what they were shows only here.
+        """
+        if self.stated is not None and abs(value - self.stated) > 1e-6 * abs(self.stated):
+            raise InputError(
+                f"the model's own objective is {self.stated:.6g}, on these rows it is {value:.6g}: "
+                "it was fitted to other rows, with row weights or with a structure, and the "
+                "budget knows none of these"
+            )
 
 
 def read_model(model: Any, positive: np.ndarray) -> FittedModel:
@@ -109,6 +124,7 @@ def read_model(model: Any, positive: np.ndarray) -> FittedModel:
         _pairs(last, positive),
         bool(getattr(last, "replace", True)),
         float(last.tol) if getattr(last, "status_", None) == Status.CERTIFIED else None,
+        last.certificate_.primal if hasattr(last, "certificate_") else None,
     )
 
 

@@ -57,7 +57,8 @@ def error_budget(
         `RankSVM`, `NBAUC`, `NSAUC`, `IncompleteROCSVM` and their like, alone or in a pipeline
         behind scalers and `Nystrom`. `IncompleteROCSVM` needs a number as `random_state`.
     X, y : array (n, d), array (n,)
-        The rows that it was fitted to; a few thousand at most where there is a kernel.
+        The rows that it was fitted to, all with the same weight; a few thousand at most where
+        there is a kernel.
     X_test, y_test : arrays, optional
         Other rows; without them the budget has no test part.
     tol : float
@@ -74,7 +75,8 @@ def error_budget(
     Raises
     ------
     InputError
-        If the model cannot be read, the rows do not fit it or are too many for its kernel.
+        If the model cannot be read, the rows are not those of its fit or are too many for its
+        kernel, or the fit had row weights or a structure.
     RuntimeError
         If an optimum is not certified to `tol`: no term would be known.
     """
@@ -87,6 +89,7 @@ def error_budget(
     if rows.dim != fitted.w.size or rows.n != positive.size:
         raise InputError(f"the model has {fitted.w.size} weights, the rows {rows.dim} features")
     full = Problem(rows, positive, AllPairs(), fitted.loss, Ridge(fitted.lam))
+    fitted.check_objective(full.objective(fitted.w))
     f_P = solver(full)
     own, f_B = full, f_P
     if fitted.pairs is not None:

@@ -84,6 +84,17 @@ def test_a_second_run_goes_on_after_the_last_line(
     assert main([*arguments, "linear_svm"]) == 0
 
 
+def test_fits_that_were_not_asked_for_are_not_counted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    small = Method("small", RankSVM(), most_rows=10)
+    monkeypatch.setattr(every_method, "METHODS", (small, Method("all", RankSVM())))
+    monkeypatch.setenv("AUCERT_DATA", str(tmp_path))
+    assert main(["--only", "wdbc"]) == 0
+    shown = capsys.readouterr().out
+    assert "1 fits, 0 with a warning or an error; 1 left out for their size" in shown
+
+
 def test_a_set_that_is_too_large_or_not_there_is_left_out_with_the_reason(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

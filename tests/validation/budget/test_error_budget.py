@@ -14,7 +14,16 @@ from sklearn.preprocessing import StandardScaler
 
 import aucert.validation
 import naive
-from aucert.approx import NBAUC, NSAUC, IncompleteROCSVM, Nystrom, RankSVM, draw_pairs
+from aucert.approx import (
+    NBAUC,
+    NSAUC,
+    IncompleteROCSVM,
+    IncompleteSAUCSVM,
+    Nystrom,
+    RankSVM,
+    SubsampledRankSVM,
+    draw_pairs,
+)
 from aucert.exact.auc import auc
 from aucert.exact.errors import InputError
 from aucert.exact.estimators import ROCSVM
@@ -210,6 +219,24 @@ def test_rows_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("aucert.validation.budget.terms.DENSE_LIMIT", 50)
     with pytest.raises(InputError, match="too large"):
         error_budget(fitted("no draw"), X, Y)
+
+
+def test_a_model_of_another_objective_is_refused() -> None:
+    weight = 1.0 + 3.0 * (X[:, 0] > 0)
+    given: dict[str, Any] = {"random_state": SEED, "n_pairs": 300}
+    others = [
+        RankSVM(LAM).fit(X, Y, sample_weight=weight),
+        IncompleteROCSVM(LAM, tol=1e-2, **given).fit(X, Y, sample_weight=weight),
+        IncompleteSAUCSVM(LAM, 5.0, tol=1e-2, **given).fit(X, Y),
+        SubsampledRankSVM(LAM, share=0.5, random_state=0).fit(X, Y),
+    ]
+    for model in others:
+        with pytest.raises(InputError, match="other rows, with row weights or with a structure"):
+            error_budget(model, X, Y)
+    with pytest.raises(InputError, match="other rows"):
+        error_budget(fitted("exact"), X[::-1], Y)
+    plain = IncompleteSAUCSVM(LAM, 0.0, tol=1e-2, **given).fit(X, Y)
+    assert error_budget(plain, X, Y).total > 0
 
 
 def test_an_optimum_that_is_not_certified_makes_no_budget() -> None:
