@@ -14,7 +14,7 @@ import numpy as np
 from ..exact.convex_square import ConvexSquare
 from ..exact.parameters import check_choice, check_count, check_number
 from ..exact.row_average import RowAverage
-from .fsauc_compiled import stage_steps
+from .fsauc_compiled import add_rows, stage_steps
 from .online import Look, OnlineSolution, RowArrays, draw_rows, run_passes, start_at
 from .solam import SHARES, check_step
 
@@ -77,8 +77,9 @@ class MultiStageSaddle:
     1 / sqrt(n0). With an eta_1 that does not know T, one of a fixed grid say, the last eta, and
     the distance from the optimum with it, fall only like 1 / sqrt(T).
 
-    A step costs O(nonzeros of the row) while w is inside both balls; a projection costs as
-    much as there are weights moved in this stage, up to O(d).
+    On sparse rows a step costs about O(nonzeros of the row), the projection on |w|_1 <= R
+    included, see `fsauc_compiled`; the projection on the ball of radius r costs as much as there
+    are weights moved in this stage, up to O(d), each time that it moves anything.
 
     Parameters
     ----------
@@ -134,12 +135,13 @@ class MultiStageSaddle:
             If w0 does not fit.
         """
         walk = StageWalk(self, loss, start_at(w0, loss.dim), self.max_passes * loss.mass.size)
-        return run_passes(self.problem(loss), self._stages(walk, loss), callback, self.max_time)
+        return run_passes(self.problem(loss), self.stages(walk), callback, self.max_time)
 
-    def _stages(self, walk: StageWalk, loss: RowAverage) -> Iterator[tuple[int, np.ndarray]]:
+    def stages(self, walk: StageWalk) -> Iterator[tuple[int, np.ndarray]]:
+        """Make the steps of a run; yield their number and the answer after each stage."""
         rng = np.random.default_rng(self.seed)
         for _ in range(walk.n_stages):
-            walk.take(draw_rows(loss, rng, walk.stage_size))
+            walk.take(draw_rows(walk.loss, rng, walk.stage_size))
             yield walk.n_iter, walk.answer
 
 
@@ -210,8 +212,10 @@ class StageWalk:
     def _steps(self, order: np.ndarray) -> None:
         exact = self.loss.share if self.solver.share == "exact" else 0.0
         limits = np.array([self.solver.radius, self.kappa, self.near, self.wide, self.eta, exact])
-        state = (self.centre, self.point, self.total, self.duals, self.sums, self.counts)
+        state = (self.centre, self.point, self.total, self.duals, self.counts)
         stage_steps(*self.rows, order, self.loss.positive, limits, *state)
+        visits = np.bincount(order, minlength=self.loss.positive.size)
+        add_rows(*self.rows, visits, self.loss.positive, self.sums)
 
     def _next_stage(self) -> None:
         self.centre = self.total / self.counts[2]

@@ -26,5 +26,5 @@ register(IncompleteSAUCSVM, SubsampledRankSVM)
 register(SPAM, SOLAM, FSAUC, OnlineSolution, Pass)
 register(Nystrom, NystromMap, RBFSampler, Stream, Walk, SparseSolution, Epoch, Stop)
 
-for walker in (SPAM, SOLAM):
+for walker in (SPAM, SOLAM, FSAUC):
     leave_out(walker, "_walk")  # it holds the training rows

@@ -7,9 +7,11 @@ far and C the sum of eta l1 times the P before each step,
     w_j = sign(level_j) max(|level_j| - C, 0) / P,
 
 where level_j moves only when a row has feature j. While no weight vanishes, w'mean is linear in
-C: two sums. A weight that no row touches vanishes at the step where C passes |level_j|; such
-features wait in buckets by |level_j|, so that each step looks at few of them. Without l1 nothing
-vanishes, and x'mean of each row is all that is needed: `spam_ridge`.
+C: two sums. The lengths of the steps are known beforehand, C with them, and so is the step at which
+a weight that no row touches any more will vanish: what the sums lose then is noted down for that
+step where the weight is set, and taken back if a row touches it sooner. A block lasts some times
+as many touches as weights are alive: going through those at its ends costs little then. Without l1
+nothing vanishes, and x'mean of each row is all that is needed: `spam_ridge`.
 
 The arguments data, indices, indptr are those of a CSR matrix, `order` the rows to take, `eta` the
 length of each step; w (d,) is changed in place, and each point is added to `total`, (d,) or empty.
@@ -22,6 +24,9 @@ import math
 import numpy as np
 
 from ..exact.compiling import compiled
+
+BLOCK = 16.0
+"""Touches in a block over the weights alive at its start, about."""
 
 
 @compiled
@@ -105,146 +110,163 @@ def spam_sparse(
     d, n_steps, touched = w.size, order.size, 0
     for t in range(n_steps):
         touched += indptr[order[t] + 1] - indptr[order[t]]
-    longest = max(32, int(4.0 * d * n_steps / max(touched, 1)))
-    state = np.zeros((d, 4))  # level, the two means, `missed`: one place in memory
-    state[:, 1:3] = means.T
+    state = np.zeros((d, 4))  # level, the two means, the step of its end: one place in memory
+    state[:, 0], state[:, 1:3] = w, means.T
+    members, count = np.empty(d + 1, np.uint32), 0
+    for j in range(d):
+        if w[j] != 0.0:
+            members[count], count = j, count + 1
     start = 0
     while start < n_steps:
-        stop, reach, grown = start, 0.0, 1.0
+        stop, grown = start, 1.0
+        longest = max(64, int(BLOCK * count * n_steps / max(touched, 1)))
         while stop < n_steps and stop - start < longest and (grown < 1e4 or stop == start):
-            reach += eta[stop] * l1 * grown
             grown *= 1.0 + eta[stop] * l2
             stop += 1
-        state[:, 0], state[:, 3] = w, 0.0
-        _block(
-            data, indices, indptr, order[start:stop], positive, state, share, l1, l2,
-            eta[start:stop], w, total, reach,
+        cuts, ages, guess, scale = _clock(eta[start:stop], l1, l2)
+        count = _block(
+            data, indices, indptr, order[start:stop], positive, state, members, count, share,
+            eta[start:stop], cuts, ages, guess, scale, total,
         )  # fmt: skip
         start = stop
+    for j in range(d):
+        w[j] = state[j, 0]
+
+
+@compiled
+def _clock(eta, l1, l2):  # pragma: no cover
+    """Return C (m + 2,); P and the sums of 1 / P and C / P before, (m + 2, 3); a table for `_end`.
+
+    Entry u is for the point after u steps, u = 0 being the start, which no sum has.
+    """
+    m = eta.size
+    cuts, ages = np.zeros(m + 2), np.zeros((m + 2, 3))
+    ages[0, 0] = 1.0
+    for u in range(1, m + 1):
+        P = ages[u - 1, 0]
+        cuts[u] = cuts[u - 1] + eta[u - 1] * l1 * P
+        P *= 1.0 + eta[u - 1] * l2
+        ages[u, 0] = P
+        ages[u + 1, 1] = ages[u, 1] + 1.0 / P
+        ages[u + 1, 2] = ages[u, 2] + cuts[u] / P
+    cuts[m + 1] = np.inf
+    guess = np.full(16 * m + 2, m, np.uint32)  # the first u where C * scale comes to each integer
+    scale, at = min(16 * m / cuts[m], 1e300), 0
+    for u in range(m + 1):
+        upto = min(int(cuts[u] * scale), guess.size - 1)
+        while at <= upto:
+            guess[at] = u
+            at += 1
+    return cuts, ages, guess, scale
+
+
+@compiled
+def _end(size, cuts, guess, scale):  # pragma: no cover
+    """Return the first u with C_u >= size, m + 1 where there is none."""
+    if not size <= cuts[cuts.size - 2]:
+        return np.uint32(cuts.size - 1)
+    at = guess[np.uint32(size * scale)]  # monotone in size, so that this is not too late
+    while cuts[at] < size:
+        at = np.uint32(at + 1)
+    return at
 
 
 @compiled
 def _block(
-    data, indices, indptr, order, positive, state, share, l1, l2, eta, w, total, reach
-):  # pragma: no cover
+    data, indices, indptr, order, positive, state, members, count, share, eta, cuts, ages,
+    guess, scale, total,
+):  # pragma: no cover  # fmt: skip
     """Make some steps; `flat` has sums over the weights alive of mean * level, of mean * sign.
 
-    The sum over the steps of w_j is level_j age_0 - sign_j age_1 - missed_j, with `age` the sums
-    of 1 / P and of C / P, and `missed` what the changes of level and sign came too late for.
+    The sum of w_j over points u, ..., v - 1 is level_j (A_v - A_u) - sign_j (B_v - B_u), A and B
+    being the sums of 1 / P and C / P in `ages`. The `members` are the features whose level is not
+    zero, or was not in this block. Returns how many are left.
     """
-    d, scale, flat = w.size, order.size / reach, np.zeros(4)
-    head, where = np.full(order.size, -1, np.int32), np.full((d, 3), -1, np.int32)
-    for j in range(d):
-        if state[j, 0] != 0.0:
-            _add(flat, state, j, 1.0)
-            if abs(state[j, 0]) <= reach:
-                _wait(head, where, j, min(int(abs(state[j, 0]) * scale), head.size - 1))
-    age, C, P, first = np.zeros(2), 0.0, 1.0, 0
-    for t in range(order.size):
-        i, step, score = order[t], eta[t], 0.0
+    m, flat, losses = order.size, np.zeros(4), np.zeros((order.size + 2, 4))
+    for place in range(count):
+        j = members[place]
+        level = state[j, 0]
+        end, sign = _end(abs(level), cuts, guess, scale), math.copysign(1.0, level)
+        state[j, 3] = end
+        _note(losses, end, state, j, level, sign)
+        for a in range(2):
+            flat[a] += state[j, a + 1] * level
+            flat[a + 2] += state[j, a + 1] * sign
+        if total.size > 0:
+            total[j] += level * ages[end, 1] - sign * ages[end, 2]
+    for t in range(m):
+        i, C, P, score = order[t], cuts[t], ages[t, 0], 0.0
         lo, hi = indptr[i], indptr[i + 1]
         for k in range(lo, hi):
             size = state[indices[k], 0]
             score += data[k] * math.copysign(max(abs(size) - C, 0.0), size)
         minus, plus = (flat[0] - C * flat[2]) / P, (flat[1] - C * flat[3]) / P
-        move = step * slope(score / P, positive[i], minus, plus, share) * P
-        later = C + step * l1 * P
-        _touch(data, indices, lo, hi, state, move, C, later, age, flat, head, where, reach)
-        C, P = later, P * (1.0 + step * l2)
-        first = _reap(head, where, reach, first, C, state, age, flat)
-        age[0] += 1.0 / P
-        age[1] += C / P
-    for j in range(d):
-        level = state[j, 0]
-        if total.size > 0:
-            sign = (1.0 if level > 0.0 else 0.0) - (1.0 if level < 0.0 else 0.0)
-            total[j] += level * age[0] - sign * age[1] - state[j, 3]
-        w[j] = math.copysign(max(abs(level) - C, 0.0), level) / P
+        move = eta[t] * slope(score / P, positive[i], minus, plus, share) * P
+        count = _touch(
+            data, indices, lo, hi, state, members, count, move, t, flat, losses,
+            cuts, ages, guess, scale, total,
+        )  # fmt: skip
+        for a in range(4):
+            flat[a] -= losses[t + 1, a]
+    kept, C, P = 0, cuts[m], ages[m, 0]
+    for place in range(count):
+        j = members[place]
+        size, state[j, 3] = abs(state[j, 0]) - C, 0.0
+        state[j, 0] = math.copysign(max(size, 0.0), state[j, 0]) / P
+        if size > 0.0:
+            members[kept], kept = j, kept + 1
+    return kept
 
 
 @compiled
-def _add(flat, state, j, factor):  # pragma: no cover
-    level, sign = state[j, 0] * factor, math.copysign(1.0, state[j, 0]) * factor
-    flat[0] += state[j, 1] * level
-    flat[1] += state[j, 2] * level
-    flat[2] += state[j, 1] * sign
-    flat[3] += state[j, 2] * sign
+def _note(losses, end, state, j, level, sign):  # pragma: no cover
+    losses[end, 0] += state[j, 1] * level
+    losses[end, 1] += state[j, 2] * level
+    losses[end, 2] += state[j, 1] * sign
+    losses[end, 3] += state[j, 2] * sign
 
 
 @compiled
 def _touch(
-    data, indices, lo, hi, state, move, C, later, age, flat, head, where, reach
-):  # pragma: no cover
-    """Move the weights of one row along it and shrink them, C being `later` after that."""
+    data, indices, lo, hi, state, members, count, move, t, flat, losses, cuts, ages, guess,
+    scale, total,
+):  # pragma: no cover  # fmt: skip
+    """Move the weights of one row along it and shrink them, in step t; return the members."""
     f0, f1, f2, f3 = 0.0, 0.0, 0.0, 0.0
-    scale, age0, age1 = head.size / reach, age[0], age[1]
+    C, later, last = cuts[t], cuts[t + 1], cuts[cuts.size - 2]
+    sink, age1, age2 = cuts.size - 1.0, ages[t + 1, 1], ages[t + 1, 2]
     for k in range(lo, hi):
         j = indices[k]
-        old = state[j, 0]
+        old, mark = state[j, 0], state[j, 3]
         v = math.copysign(max(abs(old) - C, 0.0), old) - move * data[k]
-        size = abs(v) + C
-        alive = 1.0 if size > later and v != 0.0 else 0.0
-        new = math.copysign(size * alive, v)
-        sign = (1.0 if old > 0.0 else 0.0) - (1.0 if old < 0.0 else 0.0)
-        turn = math.copysign(alive, v) - sign
-        state[j, 0] = new
-        state[j, 3] += (new - old) * age0 - turn * age1
-        f0 += state[j, 1] * (new - old)
-        f1 += state[j, 2] * (new - old)
+        size, before = abs(v) + C, 1.0 if mark > t + 0.75 else 0.0
+        turn = math.copysign(before, old)
+        if 0.0 < before * mark < sink:  # its end is called off
+            _note(losses, np.uint32(mark), state, j, -old, -turn)
+        alive = 1.0 if size > later else 0.0
+        sign = math.copysign(alive, v)
+        new, end = sign * size, np.uint32(alive * sink)
+        if 0.0 < alive * size <= last:
+            end = _end(size, cuts, guess, scale)
+            _note(losses, end, state, j, new, sign)
+        if total.size > 0:
+            more = 0.0
+            if alive > 0.0:
+                more = new * (ages[end, 1] - age1) - sign * (ages[end, 2] - age2)
+            if before > 0.0:
+                gone = np.uint32(mark)
+                more -= old * (ages[gone, 1] - age1) - turn * (ages[gone, 2] - age2)
+            total[j] += more
+        members[count] = j
+        count += 1 if mark == 0.0 else 0
+        change, turn = new - before * old, sign - turn
+        f0 += state[j, 1] * change
+        f1 += state[j, 2] * change
         f2 += state[j, 1] * turn
         f3 += state[j, 2] * turn
-        if alive * size <= reach and alive > 0.0:
-            at = min(int(size * scale), head.size - 1)
-            if where[j, 0] < 0:
-                _wait(head, where, j, at)
-            elif at < where[j, 0]:
-                _leave(head, where, j)
-                _wait(head, where, j, at)
+        state[j, 0], state[j, 3] = new, max(float(end), 0.5)  # 0.5: a member, but not alive
     flat[0] += f0
     flat[1] += f1
     flat[2] += f2
     flat[3] += f3
-
-
-@compiled
-def _wait(head, where, j, at):  # pragma: no cover
-    """Let feature j wait in a bucket; `where` has bucket, next and previous feature, or -1."""
-    after = head[at]
-    where[j, 0], where[j, 1], where[j, 2] = at, after, -1
-    if after >= 0:
-        where[after, 2] = j
-    head[at] = j
-
-
-@compiled
-def _leave(head, where, j):  # pragma: no cover
-    after, before = where[j, 1], where[j, 2]
-    if after >= 0:
-        where[after, 2] = before
-    if before >= 0:
-        where[before, 1] = after
-    else:
-        head[where[j, 0]] = after
-
-
-@compiled
-def _reap(head, where, reach, first, C, state, age, flat):  # pragma: no cover
-    """End the weights whose level C has passed; return the first bucket not yet passed."""
-    scale = head.size / reach
-    last = min(int(C * scale), head.size - 1)
-    while True:
-        j = head[first]
-        head[first] = -1
-        while j >= 0:
-            after, size = where[j, 1], abs(state[j, 0])
-            where[j, 0] = -1
-            if 0.0 < size <= C:
-                _add(flat, state, j, -1.0)
-                state[j, 3] -= state[j, 0] * age[0] - math.copysign(age[1], state[j, 0])
-                state[j, 0] = 0.0
-            elif 0.0 < size <= reach:  # raised meanwhile: it waits again, in a later bucket
-                _wait(head, where, j, min(int(size * scale), head.size - 1))
-            j = after
-        if first >= last:
-            return first
-        first += 1
+    return count

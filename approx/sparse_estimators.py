@@ -1,4 +1,4 @@
-"""SPAM, SOLAM and FSAUC as scikit-learn classifiers."""
+"""SPAM and SOLAM as scikit-learn classifiers; FSAUC is in `fsauc_estimator`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import numpy as np
 from ..exact.errors import InputError
 from ..exact.row_average import RowAverage
 from ..exact.threshold import Rule
-from .fsauc import MultiStageSaddle
+from .fsauc_estimator import FSAUC
 from .online import Look, OnlineSolution, run_passes
 from .solam import SaddleWalk, StochasticSaddle
 from .spam import ProximalWalk, StochasticProximal
-from .square_classifier import SquareClassifier
+from .square_classifier import SquareClassifier, bare_rows
+
+__all__ = ["FSAUC", "SOLAM", "SPAM"]
 
 
 class SPAM(SquareClassifier):
@@ -221,69 +223,8 @@ class SOLAM(SquareClassifier):
         rows, positive = self._check_batch(X, y, classes)
         if first:
             self._walk = SaddleWalk(solver, None, np.zeros(rows.shape[1]))
-        self._walk.visit(RowAverage(rows, positive, *_UNUSED))
+        self._walk.visit(bare_rows(rows, positive))
         self._walk.take(np.arange(positive.size))
         self.n_iter_ = self._walk.n_iter
         self._keep_batch(self._walk.answer, rows, positive)
         return self
-
-
-_UNUSED = (np.zeros(0), np.zeros((2, 0)), 0.5)
-"""Masses, means and share, which SOLAM with a running share does not look at."""
-
-
-class FSAUC(SquareClassifier):
-    """A linear model for AUC in an l1 ball, as a saddle point, in stages.
-
-    [SHT, section IV]: minimise over |w|_1 <= radius
-
-        mean over all positive-negative pairs of (1 - w'(x_i - x_j))^2.
-
-    Standardise the features first. The lengths of the stages depend on the number of all steps,
-    so there is no `partial_fit`. An average is returned, which is hardly ever sparse. The
-    departures from the paper are listed at `aucert.approx.fsauc.MultiStageSaddle`.
-
-    Parameters
-    ----------
-    radius : float
-        > 0.
-    step : "auto" or float
-        > 0, of the first stage.
-    share : {"running", "exact"}
-        As in `SOLAM`.
-    max_passes : int
-    threshold, max_time, random_state
-        As in `SPAM`.
-
-    Attributes
-    ----------
-    coef_, intercept_, classes_, support_, objective_, gap_, lower_bound_, solution_, history_
-    n_iter_, n_features_in_, feature_names_in_
-        As in `SPAM`.
-    """
-
-    def __init__(
-        self,
-        radius: float = 1.0,
-        *,
-        step: float | str = "auto",
-        share: str = "running",
-        max_passes: int = 20,
-        threshold: str | Rule = "equal-error",
-        max_time: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ):
-        self.radius = radius
-        self.step = step
-        self.share = share
-        self.max_passes = max_passes
-        self.threshold = threshold
-        self.max_time = max_time
-        self.random_state = random_state
-
-    def _solver(self, seed: int) -> MultiStageSaddle:
-        names = ("radius", "step", "share", "max_passes", "max_time")
-        return MultiStageSaddle(**{name: getattr(self, name) for name in names}, seed=seed)
-
-    def _run(self, loss: RowAverage, seed: int, callback: Look | None) -> OnlineSolution:
-        return self._solver(seed).solve(loss, callback=callback)

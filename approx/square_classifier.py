@@ -18,6 +18,11 @@ from .solam import StochasticSaddle
 from .spam import StochasticProximal
 
 
+def bare_rows(rows: Matrix, positive: np.ndarray) -> RowAverage:
+    """Return rows for a method that looks neither at their masses nor at the means and share."""
+    return RowAverage(rows, positive, np.zeros(0), np.zeros((2, 0)), 0.5)
+
+
 class SquareClassifier(OnlineClassifier):
     """Base of the estimators for the square loss over all pairs with a convex penalty."""
 

@@ -12,6 +12,7 @@ import heapq
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -28,6 +29,9 @@ from .support_loss import NULL, SupportLoss, SupportOptimum
 
 WORK = 4e7
 """Floating-point operations of one dive, about; some hundredths of a second."""
+
+UNIT_SIDE = 200
+"""Side of the matrices that the speed of eigenvalues is measured with."""
 
 SLOTS, SLOT_BYTES = 64, 1e8
 """Depth of one dive, and the memory that it may take."""
@@ -58,6 +62,8 @@ class SubsetSearch:
         A support of k features, the better the sooner it ends.
     tol : float
         upper - lower to reach.
+    end : float
+        Reading of `time.perf_counter` before which each step should be done.
 
     Attributes
     ----------
@@ -71,9 +77,15 @@ class SubsetSearch:
     """
 
     def __init__(
-        self, loss: SupportLoss, error: MomentError, k: int, start: SupportOptimum, tol: float
+        self,
+        loss: SupportLoss,
+        error: MomentError,
+        k: int,
+        start: SupportOptimum,
+        tol: float,
+        end: float = np.inf,
     ):
-        self.loss, self.error, self.k, self.tol = loss, error, k, tol
+        self.loss, self.error, self.k, self.tol, self.end = loss, error, k, tol, end
         self.best, self.upper = start, np.inf
         self.dependent, self.n_nodes = False, 0
         self._start = time.perf_counter()
@@ -134,9 +146,11 @@ class SubsetSearch:
             chosen = members if members.size <= self.k else inside
             found = self.loss.optimum(chosen)
             return found, self._leaf_floor(found), []
+        self._need(members.size, 0.5)
         sigma = self.loss.scaled_sigma[np.ix_(members, members)]
         diagonal = certified_diagonal(sigma)
         if diagonal is None:
+            self._need(members.size, 3.0)
             self.n_nodes += 1
             self.dependent = True
             return self._split(state, members, inside, sigma)
@@ -146,14 +160,23 @@ class SubsetSearch:
         slots = int(np.clip(SLOT_BYTES / (8.0 * side * side), 2, SLOTS))
         nodes = int(np.clip(WORK / (8.0 * side * side), 1, 5000))
         data = (self.loss.scaled_sigma, self.loss.scaled_delta, whole)
+        # A slow processor does 5e8 of the multiplications of a dive in a second.
+        work = 5e8 * max(self.end - time.perf_counter(), 0.0)
         support, closed, states, bounds, count = dive(
-            data, state, diagonal.inverse, self.k, self.best.q, self.tol / 2, nodes, slots
+            data, state, diagonal.inverse, self.k, self.best.q, self.tol / 2, nodes, slots, work
         )
         self.n_nodes += int(count)
         found = self.loss.optimum(support) if support.size else None
         least = diagonal.least
         left = [(self._floor(q, least), s) for q, s in zip(bounds, states, strict=True)]
         return found, self._floor(closed, least), left
+
+    def _need(self, side: int, times: float) -> None:
+        """Raise `TimeOutError` if so many eigenvalue problems of this side would last too long."""
+        if not np.isfinite(self.end) or side < UNIT_SIDE:
+            return
+        if time.perf_counter() + times * eigen_seconds() * (side / UNIT_SIDE) ** 3 > self.end:
+            raise TimeOutError
 
     def _floor(self, q: float, least: float) -> float:
         return float(objective_floor(float(q), self.k, least, self.error))
@@ -204,33 +227,51 @@ class SubsetSearch:
         return self._floor(q, float(values[~null].min(initial=1.0)) / 2)
 
 
-def run(
-    search: SubsetSearch,
-    max_time: float | None = None,
-    callback: Callable[[SearchStep], object] | None = None,
-) -> str:
+class TimeOutError(Exception):
+    """The next piece of work would last beyond the end of the search."""
+
+
+@cache
+def prepare() -> None:
+    """Have ready what takes a while the first time: the compiled part, the processor's speed."""
+    eigen_seconds()
+    one, state = np.eye(2), np.full(2, CANDIDATE, dtype=np.uint8)
+    dive((one, np.ones(2), np.full(2, 0.5)), state, one, 1, 0.0, 1e-9, 1, 2, np.inf)
+
+
+@cache
+def eigen_seconds() -> float:
+    """Return the seconds of an eigenvalue problem of side `UNIT_SIDE`, best of three, once."""
+    matrix, spent = np.cov(np.random.default_rng(0).normal(size=(UNIT_SIDE, UNIT_SIDE))), []
+    for _ in range(3):
+        start = time.perf_counter()
+        np.linalg.eigh(matrix)
+        spent.append(time.perf_counter() - start)
+    return min(spent)
+
+
+def run(search: SubsetSearch, callback: Callable[[SearchStep], object] | None = None) -> str:
     """Search until it is done, the time is up or the user says so: return which.
 
     Parameters
     ----------
     search : SubsetSearch
         Holds what was found, however it ends.
-    max_time : float, optional
-        Seconds.
     callback : function of a `SearchStep`, optional
 
     Returns
     -------
     {"done", "time_limit", "interrupted"}
     """
-    end = np.inf if max_time is None else time.perf_counter() + max_time
     try:
         while not search.done:
-            if time.perf_counter() >= end:
+            if time.perf_counter() >= search.end:
                 return "time_limit"
             line = search.step()
             if callback is not None:
                 callback(line)
+    except TimeOutError:
+        return "time_limit"
     except KeyboardInterrupt:
         return "interrupted"
     return "done"

@@ -23,7 +23,7 @@ from .threshold import Rule
 class ROCSVM(AUCClassifier):
     """The ROC-optimizing support vector machine, solved with a proof of optimality.
 
-    [ScalingUp, eq. (3), eq. (10); SAUC, eq. (2)]: minimise over f
+    [ScalingUp, eq. (3), eq. (10); SAUC, eq. (2); Nonlinear, eq. (4)]: minimise over f
 
         lam/2 |f|^2 + mean over all positive-negative pairs of loss(f(x_i) - f(x_j)).
 
@@ -225,7 +225,8 @@ class SAUCSVM(ROCSVM):
 
         lam/2 (|f|^2 + structure f'Sigma f) + mean over the pairs of loss(f(x_i) - f(x_j)),
 
-    Sigma = Sigma_+ + Sigma_-, the covariances of the two classes (divided by n).
+    Sigma = Sigma_+ + Sigma_-, the covariances of the two classes (divided by n). The scores of
+    new rows are [SAUC, eq. (11)], and (20) made right for a kernel.
 
     Differs from the paper: 1. lam = 1 / (C N), N the number of pairs; the paper's lambda is
     `structure`. 2. The printed inverse (17) does not exist and (20) lacks a factor; neither is

@@ -44,7 +44,7 @@ class Loss(Protocol):
 class Hinge:
     """The hinge max(0, 1 - t); alpha in [0, 1]; dual part alpha.
 
-    [ScalingUp, eq. (4); SAUC, eq. (2)]
+    [ScalingUp, eq. (4), eq. (13); SAUC, eq. (2); Nonlinear, eq. (2)], p = 1.
     """
 
     name: str = field(default="hinge", init=False)
@@ -72,7 +72,7 @@ class Hinge:
 class SquaredHinge:
     """The squared hinge max(0, 1 - t)^2; alpha >= 0; dual part alpha - alpha^2 / 4.
 
-    [Nonlinear, eq. (5)], p = 2.
+    [Nonlinear, eq. (2), eq. (5)], p = 2.
     """
 
     name: str = field(default="squared_hinge", init=False)

@@ -31,7 +31,7 @@ _CHUNK = 4096
 
 @dataclass(frozen=True)
 class RestrictedConstants:
-    """The constants of [SHT, Assumption 1, Assumption 2] for supports of s features.
+    """The constants of [SHT, Assumption 1, Assumption 2, eq. (7), eq. (8)] for s features.
 
     minus : rho-_s, twice the least eigenvalue of a mean M_SS, or a lower bound of it
     plus : rho+_s, twice the largest eigenvalue of a block's (M_i)_SS, or an upper bound of it

@@ -5,7 +5,7 @@ The house: lam/2 |f|^2 + mean over pairs. N is the number of pairs, n_pos n_neg 
 | convention | objective | lam |
 |---|---|---|
 | auc-svm [SAUC, eq. (2)] | 1/2 |w|^2 + C sum hinge | 1 / (C N) |
-| nonlinear-1, nonlinear-2 [Nonlinear, eq. (5)] | 1/2 |w|^2 + C sum hinge^p | 1 / (C N) |
+| nonlinear-1, nonlinear-2 [Nonlinear, eq. (3), eq. (5)] | 1/2 |w|^2 + C sum hinge^p | 1 / (C N) |
 | prsvm | 1/2 |w|^2 + C/2 sum hinge^2 | 2 / (C N) |
 | liblinear-ranksvm | 1/2 |w|^2 + C sum hinge^2 | 1 / (C N) |
 | svm-rank | 1/2 |w|^2 + C sum hinge (one query, swapped pairs) | 1 / (C N) |

@@ -12,6 +12,7 @@ problem that [SHT, eq. (3)] states. A penalty lam/2 |w|^2 adds lam/2 to the diag
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -174,13 +175,14 @@ class SupportLoss:
         w[factor.support] = scaled / self._scale[factor.support]
         return SupportOptimum(factor.support, factor.q, 1 / (1 + factor.q), w)
 
-    def additions(self, support: Iterable[int]) -> np.ndarray:
+    def additions(self, support: Iterable[int], end: float = np.inf) -> np.ndarray:
         """Return F*(S with i) for each feature i: (d,). F*(S) itself where i is in S.
 
         One more feature adds (delta_i - Sigma_iS Sigma_SS^+ delta_S)^2 to q, divided by what
-        remains of its variance when S is known.
+        remains of its variance when S is known. Features that hardly vary when S is known are
+        looked at one by one, up to the time `end` (`time.perf_counter`); then they count as F*(S).
         """
-        return self._additions(self._factor(_check_support(support, self.dim)))
+        return self._additions(self._factor(_check_support(support, self.dim)), end)
 
     def swaps(self, support: Iterable[int]) -> np.ndarray:
         """Return F*(S without S_j, with i) for each place j in sorted S and feature i: (s, d).
@@ -224,7 +226,7 @@ class SupportLoss:
             float(eigenvalues[kept].min(initial=1.0)),
         )
 
-    def _additions(self, factor: _Factor) -> np.ndarray:
+    def _additions(self, factor: _Factor, end: float = np.inf) -> np.ndarray:
         if np.isinf(factor.q):
             return np.zeros(self.dim)
         support, variance = factor.support, np.diag(self._sigma)
@@ -239,6 +241,8 @@ class SupportLoss:
         unclear = ~clear & (variance > 0)
         unclear[support] = False
         for i in np.flatnonzero(unclear):
+            if time.perf_counter() >= end:
+                break
             values[i] = 1 / (1 + self._factor(np.sort(np.append(support, i))).q)
         return values
 

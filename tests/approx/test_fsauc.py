@@ -38,6 +38,20 @@ def test_the_compiled_steps_are_the_naive_ones(kind, radius, step, steps, leaves
     np.testing.assert_allclose(walk.answer, answer, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize(("radius", "step"), [(0.2, 0.05), (1.0, 0.3), (20.0, 0.3)])
+def test_tied_weights_and_blocks_of_every_length_give_the_naive_steps(radius, step) -> None:
+    rows, positive = online_naive.tied()
+    loss = from_rows(sp.csr_matrix(rows), positive)
+    walk = StageWalk(MultiStageSaddle(radius, step), loss, np.zeros(300), 2500)
+    order = np.random.default_rng(6).integers(60, size=walk.n_stages * walk.stage_size)
+    walk.take(order)
+    answer, left = online_naive.fsauc(
+        rows, positive, order, step, radius, walk.kappa, walk.n_stages, walk.stage_size
+    )
+    assert left[0] > 1000 or radius > 10
+    np.testing.assert_allclose(walk.answer, answer, rtol=1e-8, atol=1e-11)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_expected_step_is_the_gradient_of_the_saddle_function(kind) -> None:
     rng = np.random.default_rng(1)

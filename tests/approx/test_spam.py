@@ -37,6 +37,20 @@ def test_the_compiled_steps_are_the_naive_ones(kind, l1, l2, schedule, average) 
         np.testing.assert_allclose(walk.answer, total / 900, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize(("l1", "l2"), [(0.003, 0.0), (0.03, 0.1), (0.2, 0.0)])
+def test_tied_weights_and_blocks_of_every_length_give_the_naive_steps(l1, l2) -> None:
+    rows, positive = online_naive.tied()
+    rng, loss = np.random.default_rng(5), from_rows(sp.csr_matrix(rows), positive)
+    solver = StochasticProximal(l1, l2, "constant", step=0.02, average=True)
+    order, start = rng.integers(60, size=2500), rng.integers(-2, 3, size=300) / 8
+    walk = ProximalWalk(solver, loss, start.copy())
+    walk.take(order)
+    last, total = online_naive.spam(rows, positive, order, np.full(2500, 0.02), l1, l2, start)
+    assert 0 < np.count_nonzero(last) < 300 or l1 < 0.01
+    np.testing.assert_allclose(walk.w, last, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(walk.answer, total / 2500, rtol=1e-8, atol=1e-11)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_expected_step_is_the_gradient_of_the_loss(kind, weighted) -> None:

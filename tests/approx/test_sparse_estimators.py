@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import online_naive
-from aucert.approx.fsauc import MultiStageSaddle
+from aucert.approx.fsauc import MultiStageSaddle, StageWalk
 from aucert.approx.online import from_rows
 from aucert.approx.solam import StochasticSaddle
 from aucert.approx.spam import StochasticProximal
@@ -15,7 +15,7 @@ from aucert.exact.convex_reference import convex_reference
 from aucert.exact.errors import InputError
 
 MODELS = [SPAM, SOLAM, FSAUC]
-ONLINE = [SPAM, SOLAM]
+ONLINE = MODELS
 
 
 def draw(seed: int = 0, n: int = 90, d: int = 10):
@@ -145,7 +145,38 @@ def test_what_needs_all_rows_is_refused_in_batches() -> None:
         SOLAM(share="exact").partial_fit(X, y, classes=np.unique(y))
     with pytest.raises(InputError, match="classes"):
         SPAM().partial_fit(X, y)
-    assert not hasattr(FSAUC(), "partial_fit")
+    with pytest.raises(InputError, match="exact"):
+        FSAUC(share="exact").partial_fit(X, y, classes=np.unique(y))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("cuts", [[1], [45], [30, 31, 300, 1200]])
+def test_fsauc_in_batches_goes_through_the_stages_of_one_call(kind, cuts) -> None:
+    X, y = draw(n=1500)
+    X /= np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-300)  # one length: one step
+    names, ill = np.unique(y), y == "ill"
+    parts = FSAUC(0.4, n_steps=1500)
+    for batch in np.split(np.arange(1500), cuts):
+        parts.partial_fit(kind(X[batch]), y[batch], classes=names)
+    whole = FSAUC(0.4, n_steps=1500).partial_fit(kind(X), y, classes=names)
+    np.testing.assert_allclose(parts.coef_, whole.coef_, rtol=1e-9, atol=1e-12)
+    walk = StageWalk(MultiStageSaddle(0.4), from_rows(X, ill), np.zeros(10), 1500)
+    assert walk.n_stages >= 2
+    size = walk.n_stages * walk.stage_size
+    answer, left = online_naive.fsauc(
+        X, ill, np.arange(size), walk.eta, 0.4, 1.0, walk.n_stages, walk.stage_size
+    )
+    assert left[0] > 0
+    stages = FSAUC(0.4, n_steps=1500).partial_fit(X[:size], y[:size], classes=names)
+    np.testing.assert_allclose(stages.coef_[0], answer, rtol=1e-9, atol=1e-12)
+
+
+def test_fsauc_lays_its_stages_out_for_the_first_batch_where_no_number_is_given() -> None:
+    X, y = draw(n=400)
+    model = FSAUC(max_passes=7).partial_fit(X, y, classes=np.unique(y))
+    assert model._walk.n_stages * model._walk.stage_size == pytest.approx(7 * 400, abs=10)
+    with pytest.raises(InputError, match="n_steps"):
+        FSAUC(n_steps=0).partial_fit(X, y, classes=np.unique(y))
 
 
 @pytest.mark.parametrize(

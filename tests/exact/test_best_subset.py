@@ -28,7 +28,8 @@ from pairwise import least_mean_square, mean_square
 from subset_problems import KINDS, Drawn, draw, noisy, trying_all
 
 
-def solve(problem: Drawn, **options):
+def solve(problem: Drawn, method: str = "branch-and-bound", **options):
+    options["method"] = method
     return best_subset(
         problem.X, problem.y, problem.k, problem.ridge, sample_weight=problem.weight, **options
     )
@@ -150,7 +151,7 @@ def test_a_search_out_of_time_says_so_and_its_interval_holds_the_optimum() -> No
 def test_an_optimum_of_zero_is_found_and_proved() -> None:
     X, y = noisy(60, 12, 3, 0.3, 0.0, seed=3)
     X[:, 5] = 2.0 * y - 7 * X[:, 1]
-    found = best_subset(X, y, 2)
+    found = best_subset(X, y, 2, method="branch-and-bound")
     assert found.support.tolist() == [1, 5]
     assert found.upper == pytest.approx(0.0, abs=1e-10)  # with its rounding; the weights are large
     assert found.lower == 0.0
@@ -162,7 +163,7 @@ def test_as_many_features_as_rows_less_one_have_an_optimum_of_zero() -> None:
     X, y = rng.normal(size=(8, 12)), np.arange(8) % 2
     assert best_subset(X, y, 7).proved
     assert best_subset(X, y, 7).upper <= 1e-12
-    few = best_subset(X, y, 2, max_time=30)
+    few = best_subset(X, y, 2, max_time=30, method="branch-and-bound")
     assert few.dependent
     assert few.proved
     assert few.upper == pytest.approx(best_subset(X, y, 2, method="exhaustive").upper, abs=1e-9)
@@ -170,7 +171,7 @@ def test_as_many_features_as_rows_less_one_have_an_optimum_of_zero() -> None:
 
 def test_a_ridge_makes_more_features_than_rows_a_regular_problem() -> None:
     X, y = noisy(40, 60, 3, 0.4, 0.0, seed=4, mu=2.0)
-    found = best_subset(X, y, 2, ridge=0.5)
+    found = best_subset(X, y, 2, ridge=0.5, method="branch-and-bound")
     assert found.proved
     assert not found.dependent
     tried = best_subset(X, y, 2, ridge=0.5, method="exhaustive")

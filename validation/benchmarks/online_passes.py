@@ -65,7 +65,7 @@ def walks(loss: RowAverage) -> dict[str, tuple[str, Callable[[np.ndarray], objec
             SaddleWalk(StochasticSaddle(radius), loss, zero.copy()).take,
         )
         found[f"FSAUC R={radius:g}"] = (
-            "l2 mean",
+            "l1 mean",  # both return a mean, of points in an l1 ball or shrunk by an l1 penalty
             StageWalk(MultiStageSaddle(radius), loss, zero.copy(), 20 * n).take,
         )
     return found
