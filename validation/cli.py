@@ -132,6 +132,12 @@ def check_solver(**options: object) -> None:
 @click.option("--profile", type=click.Choice(["quick", "full"]), default="quick")
 @click.option("--out", type=click.Path(), help="Folder of the pages.  [default: aucert-tables]")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True)
+@click.option(
+    "--max-time",
+    type=float,
+    help="Seconds after which nothing more is begun.  [default: 12 hours for full, else none]",
+)
+@click.option("--estimate", "estimate_only", is_flag=True, help="Say how long it takes and stop.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")
 def reproduce(**options: object) -> None:

@@ -12,8 +12,9 @@ import click
 
 from ... import __version__
 from ..tables.pages import Shown
+from ..tables.planning import Estimate, duration
 from ..tables.registry import chosen, tables
-from ..tables.runner import Progress, reproduce
+from ..tables.runner import Progress, estimate, limit_of, reproduce
 from ..tables.stored import SCHEMA_VERSION
 
 DEFAULT_OUT = "aucert-tables"
@@ -25,6 +26,11 @@ def run_reproduce(options: dict[str, Any]) -> int:
         _list(options["names"], options["as_json"])
         return 0
     out = options["out"] or DEFAULT_OUT
+    if options["estimate_only"]:
+        asked = {name: options[name] for name in ("names", "profile", "seed", "data_dir")}
+        limit = limit_of(options["profile"], options["max_time"])
+        _estimate(estimate(**asked, out=out), options["jobs"], limit, options["as_json"])
+        return 0
     with _progress(quiet=options["as_json"]) as progress:
         shown = reproduce(
             names=options["names"],
@@ -34,6 +40,7 @@ def run_reproduce(options: dict[str, Any]) -> int:
             out=out,
             jobs=options["jobs"],
             progress=progress,
+            max_time=options["max_time"],
         )
     if options["as_json"]:
         click.echo(json.dumps(_document(shown, options), allow_nan=False, indent=2))
@@ -52,6 +59,7 @@ def _document(shown: list[Shown], options: dict[str, Any]) -> dict[str, Any]:
         "version": __version__,
         "seed": options["seed"],
         "profile": options["profile"],
+        "complete": not any(item.results.unfinished for item in shown),
         "tables": [item.as_json() for item in shown],
     }
 
@@ -71,6 +79,29 @@ def _list(names: tuple[str, ...], as_json: bool) -> None:
         times = ", ".join(f"{name} {m:g} min" for name, m in table.experiment.minutes.items())
         place = f"{table.paper}, {table.place}"
         click.echo(f"{table.name}\t{place}\t{table.title}\t{times}")
+
+
+def _estimate(found: list[Estimate], jobs: int, limit: float | None, as_json: bool) -> None:
+    """Say what is left to be run, and how long that takes if the machine is like ours."""
+    minutes = sum(item.minutes or 0.0 for item in found)
+    hours = minutes / 60 / jobs
+    if as_json:
+        document = {
+            "experiments": [item.as_json() for item in found],
+            "cpu_minutes": minutes,
+            "jobs": jobs,
+            "hours": hours,
+            "max_time": limit,
+        }
+        click.echo(json.dumps(document, allow_nan=False, indent=2))
+        return
+    for item in found:
+        time = "not measured" if item.minutes is None else f"{item.minutes:.1f} CPU min"
+        lacking = f", {item.missing} without data" if item.missing else ""
+        click.echo(f"{', '.join(item.tables)}\t{item.left} of {item.parts} parts{lacking}\t{time}")
+    note = "" if limit is None else f"; nothing is begun after {duration(limit)}"
+    in_all = f"{duration(60 * minutes)} of one processor" if minutes else "nothing to run"
+    click.echo(f"in all: {in_all}, {duration(3600 * hours)} with {jobs} jobs{note}")
 
 
 @contextmanager

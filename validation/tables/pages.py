@@ -12,12 +12,16 @@ from typing import Any
 from ... import __version__
 from ..files.written_files import write_atomically
 from .pictures import picture_svg
+from .planning import duration
 from .table import Budget, Entry, Page, Results, Table
 
 KEY = (
     "A cell shows what is printed / what came out here ± the standard error of its mean. A dash is "
     "the paper's own; columns in *italics* are added here."
 )
+
+NAMED = 24
+"""Unfinished parts that a page names, at most; the JSON has all."""
 
 
 @dataclass(frozen=True)
@@ -28,14 +32,18 @@ class Shown:
     page: Page
     results: Results
     seconds: float
+    cpu_seconds: float
     environment: Mapping[str, Any]
 
     @classmethod
     def of(cls, table: Table, results: Results, documents: Mapping[str, Any]) -> Shown:
         """Return it from the documents of the finished parts."""
-        seconds = sum(float(document["seconds"]) for document in documents.values())
+        seconds, cpu = 0.0, 0.0
+        for document in documents.values():
+            seconds += float(document["seconds"])
+            cpu += float(document.get("cpu_seconds", document["seconds"]))
         made = next((document["environment"] for document in documents.values()), {})
-        return cls(table, table.render(results), results, seconds, made)
+        return cls(table, table.render(results), results, seconds, cpu, made)
 
     @property
     def missing(self) -> list[str]:
@@ -49,11 +57,19 @@ class Shown:
             found.append(f"{', '.join(dict.fromkeys(names))}: {why}.")
         found += [f"A part failed: {why}" for why in self.results.failed.values()]
         if self.results.unfinished:
-            found.append(
-                f"Interrupted: {self.results.unfinished} of {len(self.results.parts)} parts are "
-                "not done; the same command goes on from here."
-            )
+            found.append(self._unfinished())
         return found
+
+    def _unfinished(self) -> str:
+        """Return why parts were not reached, how many, and which."""
+        results, keys = self.results, self.results.unfinished
+        limit = results.limit
+        why = "Interrupted" if limit is None else f"Time limit of {duration(limit)} reached"
+        more = f" and {len(keys) - NAMED} more" if len(keys) > NAMED else ""
+        return (
+            f"{why}: {len(keys)} of {len(results.parts)} parts are not done; the same command "
+            f"goes on from here. They are: {'; '.join(keys[:NAMED])}{more}."
+        )
 
     @property
     def command(self) -> str:
@@ -77,11 +93,14 @@ class Shown:
             "tests": list(self.page.tests),
             "differences": list(self.page.differences),
             "missing": self.missing,
+            "unfinished": list(self.results.unfinished),
             "budget": [
                 {"what": b.what, "paper": b.paper, "spent": getattr(b, self.results.run.profile)}
                 for b in table.experiment.budget
             ],
+            "search": table.experiment.search,
             "seconds": self.seconds,
+            "cpu_seconds": self.cpu_seconds,
         }
 
 
@@ -127,7 +146,8 @@ def markdown(shown: Shown) -> str:
     lines += _section("Where print and ours differ", [*page.differences, *notes])
     lines += _section("Missing", shown.missing)
     lines += ["## Budget", "", *_budget(shown.table.experiment.budget, shown.results.run.profile)]
-    lines += ["", _made_with(shown), ""]
+    lines += ["", shown.table.experiment.search, ""] if shown.table.experiment.search else [""]
+    lines += [_made_with(shown), ""]
     return "\n".join(lines)
 
 
@@ -192,8 +212,9 @@ def _made_with(shown: Shown) -> str:
     versions = ", ".join(f"{name} {made[name]}" for name in names if name in made)
     return (
         f"Made by aucert {__version__}, seed {run.seed}, profile {run.profile}: "
-        f"{len(shown.results.done)} parts in {shown.seconds:,.0f} s on one core each "
-        f"({versions or 'nothing was run'}). Seconds are of that machine; AUC are not."
+        f"{len(shown.results.done)} parts in {shown.cpu_seconds:,.0f} s of one processor "
+        f"({versions or 'nothing was run'}). All seconds are of that processor, with one thread, "
+        "not of the clock."
     )
 
 

@@ -31,6 +31,8 @@ class Panel:
         Drawn as markers only, every point, each kind of another shape and lightness.
     errors : dict
         Name of a curve to the half widths of its vertical error bars.
+    ticks : tuple of str
+        What stands at 0, 1, 2, ... of the x axis; by default the numbers themselves.
     """
 
     title: str
@@ -41,6 +43,7 @@ class Panel:
     log_y: bool = False
     points: tuple[Series, ...] = ()
     errors: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    ticks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,8 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
         )
     axes.set_xscale("log" if panel.log_x else "linear")
     axes.set_yscale("log" if panel.log_y else "linear")
+    if panel.ticks:
+        axes.set_xticks(range(len(panel.ticks)), panel.ticks)
     axes.set_title(panel.title, fontsize=10)
     if axes.get_legend() is not None:
         axes.get_legend().remove()

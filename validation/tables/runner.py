@@ -21,6 +21,7 @@ from ...exact.errors import InputError
 from ..data.real_data import real_data_folder
 from .interrupts import stopped_at_once
 from .pages import Shown, write_index, write_page
+from .planning import FULL_LIMIT, Estimate, Plan, estimates, in_order, planned
 from .registry import chosen, tables
 from .stored import missing_data, part_key, part_path, plain, read_part, write_part
 from .table import Experiment, Job, Part, Results, Run, Table
@@ -31,21 +32,23 @@ Progress = Callable[[int, int, str], object]
 
 @dataclass(frozen=True)
 class Finished:
-    """What became of a part: its document, or why there is none."""
+    """What became of a part: its document, or why there is none; late if it was not begun."""
 
     experiment: str
     part: str
     document: Mapping[str, Any] | None = None
     failed: str | None = None
+    late: bool = False
 
 
 @dataclass
 class Gathered:
-    """What has come in so far, by experiment and part."""
+    """What has come in so far, by experiment and part; the limit if it was used up."""
 
     done: dict[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
     missing: dict[tuple[str, str], str] = field(default_factory=dict)
     failed: dict[tuple[str, str], str] = field(default_factory=dict)
+    late: set[str] = field(default_factory=set)
 
     def of(self, kind: str, experiment: str) -> dict[str, Any]:
         """Return key to value of one experiment."""
@@ -62,6 +65,7 @@ def reproduce(
     jobs: int = 1,
     progress: Progress | None = None,
     registry: Mapping[str, Table] | None = None,
+    max_time: float | None = None,
 ) -> list[Shown]:
     """Run tables and write OUT/NAME.md, .csv, .svg and OUT/index.md.
 
@@ -82,6 +86,9 @@ def reproduce(
     progress : function, optional
     registry : dict, optional
         Other tables than the papers'.
+    max_time : float, optional
+        Seconds, > 0, after which no part is begun; those that run end. By default 12 hours for
+        "full", no limit for "quick". What was not begun is named on the pages.
 
     Returns
     -------
@@ -98,31 +105,48 @@ def reproduce(
     entries = chosen(names, tables() if registry is None else registry)
     run = Run(profile, _counted("seed", seed, 0), _folder(data_dir))
     _counted("jobs", jobs, 1)
+    plan = planned(entries, run)
+    limit = limit_of(profile, max_time)
     folder = _made(Path(out))
-    plan = _plan(entries, run)
     gathered = Gathered()
     try:
-        _gather(plan, run, folder, jobs, gathered, progress)
+        _gather(plan, run, folder, jobs, gathered, progress, limit)
     finally:  # an interrupt included: what is finished is shown
-        shown = [_shown(table, plan[table.experiment.name][1], run, gathered) for table in entries]
+        parts = {name: found for name, (_, found) in plan.items()}
+        shown = [_shown(t, parts[t.experiment.name], run, gathered, limit) for t in entries]
         for item in shown:
             write_page(folder, item)
         write_index(folder, shown)
     return shown
 
 
-Plan = dict[str, tuple[Experiment, tuple[Part, ...]]]
+def estimate(
+    names: Sequence[str] = (),
+    profile: str = "quick",
+    seed: int = 0,
+    data_dir: str | Path | None = None,
+    out: str | Path = "aucert-tables",
+    registry: Mapping[str, Table] | None = None,
+) -> list[Estimate]:
+    """Return what `reproduce` with these arguments would still take; nothing is run or written."""
+    entries = chosen(names, tables() if registry is None else registry)
+    run = Run(profile, _counted("seed", seed, 0), _folder(data_dir))
+    return estimates(entries, run, Path(out))
 
 
-def _plan(entries: Sequence[Table], run: Run) -> Plan:
-    """Return the experiments of the tables, each once, with their parts."""
-    plan: Plan = {}
-    for experiment in (table.experiment for table in entries):
-        parts = tuple(experiment.parts(run, experiment.spent(run.profile)))
-        if len({part.key for part in parts}) < len(parts):
-            raise ValueError(f"{experiment.name}: two parts have one key")
-        plan.setdefault(experiment.name, (experiment, parts))
-    return plan
+def limit_of(profile: str, max_time: float | None) -> float | None:
+    """Return the seconds after which no part is begun, or None.
+
+    Raises
+    ------
+    InputError
+        If `max_time` is not above 0.
+    """
+    if max_time is None:
+        return FULL_LIMIT if profile == "full" else None
+    if not max_time > 0:
+        raise InputError(f"max_time must be above 0 seconds, not {max_time!r}")
+    return float(max_time)
 
 
 def _gather(
@@ -132,21 +156,24 @@ def _gather(
     jobs: int,
     gathered: Gathered,
     progress: Progress | None,
+    limit: float | None = None,
 ) -> None:
     """Run the parts that are to be run, and note what became of each."""
+    deadline = None if limit is None else time.monotonic() + limit
     todo: list[tuple[Experiment, Part]] = []
-    for experiment, parts in plan.values():
-        for part in parts:
-            reason = missing_data(part, run)
-            if reason is not None:
-                gathered.missing[experiment.name, part.key] = reason
-            else:
-                todo.append((experiment, part))
-    with closing(_finished(todo, run, folder, jobs)) as results:
+    for experiment, part in in_order(plan, run):
+        reason = missing_data(part, run)
+        if reason is not None:
+            gathered.missing[experiment.name, part.key] = reason
+        else:
+            todo.append((experiment, part))
+    with closing(_finished(todo, run, folder, jobs, deadline)) as results:
         for count, item in enumerate(results, start=1):
             at = (item.experiment, item.part)
             if item.document is not None:
                 gathered.done[at] = item.document
+            elif item.late:
+                gathered.late.add(item.experiment)
             else:
                 gathered.failed[at] = item.failed or "failed"
             if progress is not None:
@@ -154,27 +181,38 @@ def _gather(
 
 
 def _finished(
-    todo: Sequence[tuple[Experiment, Part]], run: Run, folder: Path, jobs: int
+    todo: Sequence[tuple[Experiment, Part]],
+    run: Run,
+    folder: Path,
+    jobs: int,
+    deadline: float | None = None,
 ) -> Generator[Finished, None, None]:
     """Yield the parts as they are done; with one job nothing is started elsewhere."""
     if jobs == 1 or len(todo) < 2:
         for experiment, part in todo:
-            yield run_part(experiment, part, run, folder)
+            yield run_part(experiment, part, run, folder, deadline)
         return
     parallel = joblib.Parallel(n_jobs=jobs, backend="loky", return_as="generator_unordered")
-    tasks = (joblib.delayed(run_part)(*item, run, folder) for item in todo)
+    tasks = (joblib.delayed(run_part)(*item, run, folder, deadline) for item in todo)
     yield from parallel(tasks)  # type: ignore[misc]
 
 
-def run_part(experiment: Experiment, part: Part, run: Run, folder: Path) -> Finished:
-    """Run one part, or read what an equal run has left; write what is new at once."""
+def run_part(
+    experiment: Experiment, part: Part, run: Run, folder: Path, deadline: float | None = None
+) -> Finished:
+    """Run one part, or read what an equal run has left; write what is new at once.
+
+    After the deadline, on the clock that all processes share, parts are only read.
+    """
     key = part_key(experiment, part, run)
     path = part_path(folder, experiment, part, run)
     document = read_part(path, key)
     if document is not None:
         return Finished(experiment.name, part.key, document)
+    if deadline is not None and time.monotonic() >= deadline:
+        return Finished(experiment.name, part.key, late=True)
     job = Job(experiment.name, part, run, experiment.spent(run.profile))
-    start = time.perf_counter()
+    start, spent = time.perf_counter(), time.process_time()
     try:
         with stopped_at_once(), threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # gaps are shown instead
@@ -183,14 +221,17 @@ def run_part(experiment: Experiment, part: Part, run: Run, folder: Path) -> Fini
         return Finished(
             experiment.name, part.key, failed=f"{part.key}: {type(error).__name__}: {error}"
         )
-    write_part(path, key, result, time.perf_counter() - start)
+    seconds = (time.perf_counter() - start, time.process_time() - spent)
+    write_part(path, key, result, *seconds)
     document = read_part(path, key)
     if document is None:
         raise InputError(f"{path}: cannot be read again")
     return Finished(experiment.name, part.key, document)
 
 
-def _shown(table: Table, parts: tuple[Part, ...], run: Run, gathered: Gathered) -> Shown:
+def _shown(
+    table: Table, parts: tuple[Part, ...], run: Run, gathered: Gathered, limit: float | None
+) -> Shown:
     """Return the table with everything that its page says."""
     name = table.experiment.name
     documents = gathered.of("done", name)
@@ -201,6 +242,7 @@ def _shown(table: Table, parts: tuple[Part, ...], run: Run, gathered: Gathered) 
         {key: document["result"] for key, document in documents.items()},
         gathered.of("missing", name),
         gathered.of("failed", name),
+        limit if name in gathered.late else None,
     )
     return Shown.of(table, results, documents)
 

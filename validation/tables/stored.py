@@ -105,8 +105,10 @@ def read_part(path: Path, key: dict[str, Any]) -> dict[str, Any] | None:
     return document if isinstance(document.get("result"), dict) else None
 
 
-def write_part(path: Path, key: dict[str, Any], result: dict[str, Any], seconds: float) -> None:
-    """Write the file of a finished part.
+def write_part(
+    path: Path, key: dict[str, Any], result: dict[str, Any], seconds: float, cpu_seconds: float
+) -> None:
+    """Write the file of a finished part, with the time it took by the clock and of the processor.
 
     Raises
     ------
@@ -118,7 +120,8 @@ def write_part(path: Path, key: dict[str, Any], result: dict[str, Any], seconds:
     except OSError as error:
         raise InputError(f"{path.parent}: cannot be made ({error.strerror or error})") from None
     made = {**environment(), "processors": os.cpu_count()}
-    document = {"key": key, "result": result, "seconds": seconds, "environment": made}
+    times = {"seconds": seconds, "cpu_seconds": cpu_seconds}
+    document = {"key": key, "result": result, **times, "environment": made}
     write_json(path, document)
 
 

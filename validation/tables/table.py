@@ -130,7 +130,10 @@ class Experiment:
     parts : function of a `Run` and its budget (what to value), giving parts in the order to run
     compute : function of a `Job`, giving a dict of plain numbers, texts and lists
     minutes : dict
-        Profile to minutes on one core, measured once; for `--list`.
+        Profile to CPU minutes of all parts, measured once; for `--list`, `--estimate`, and the
+        order of the parts.
+    search : str
+        How parameters are chosen: what is computed of their grids and what is left. Sentences.
     """
 
     name: str
@@ -138,6 +141,7 @@ class Experiment:
     parts: Callable[[Run, Mapping[str, Any]], Sequence[Part]]
     compute: Callable[[Job], dict[str, Any]]
     minutes: Mapping[str, float] = field(default_factory=dict)
+    search: str = ""
 
     def spent(self, profile: str) -> dict[str, Any]:
         """Return what the profile spends, by name."""
@@ -162,6 +166,8 @@ class Results:
         Key to why the data could not be had.
     failed : dict
         Key to what was raised.
+    limit : float, optional
+        Seconds after which no part was begun, if some were not.
     """
 
     run: Run
@@ -170,6 +176,7 @@ class Results:
     done: Mapping[str, Mapping[str, Any]]
     missing: Mapping[str, str] = field(default_factory=dict)
     failed: Mapping[str, str] = field(default_factory=dict)
+    limit: float | None = None
 
     def select(self, **wanted: Any) -> Iterator[dict[str, Any]]:
         """Yield parameters and numbers together, of the finished parts with these parameters."""
@@ -185,9 +192,10 @@ class Results:
         return np.array([value for value in found if value is not None], dtype=float)
 
     @property
-    def unfinished(self) -> int:
-        """Parts that were not reached."""
-        return len(self.parts) - len(self.done) - len(self.missing) - len(self.failed)
+    def unfinished(self) -> tuple[str, ...]:
+        """Keys of the parts that were not reached."""
+        known = {*self.done, *self.missing, *self.failed}
+        return tuple(part.key for part in self.parts if part.key not in known)
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from aucert.approx.nystrom import nystrom_map
+from aucert.exact.kernels import get_kernel
+from aucert.exact.streamed import StreamedRows
 from aucert.validation.cli import main
+from aucert.validation.data.generators import radial
 from aucert.validation.tables.nonlinear import batch, online
 from aucert.validation.tables.registry import tables
 from aucert.validation.tables.scaling_up import table1, table2, table3
-from aucert.validation.tables.scaling_up.common import Fit
+from aucert.validation.tables.scaling_up.common import Fit, Mapped, full_fit, hinge
 from aucert.validation.tables.table import Experiment, Job, Run
 from realdata import real_folder, require_real
 
@@ -118,6 +122,22 @@ def test_the_excess_is_measured_from_the_highest_proved_bound() -> None:
     assert best.excess(best) == pytest.approx(0.1 / 1.5)
 
 
+def test_rows_in_features_made_when_read_have_the_optimum_of_those_made_before() -> None:
+    data = radial(3000, 0)
+    features = nystrom_map(get_kernel("rbf", 0.5, 2), data.X[:40])
+    whole, streamed = (
+        full_fit(hinge(rows, data.is_positive, 1e-2), 1e-6)
+        for rows in (features.transform(data.X), Mapped(data.X, features.transform))
+    )
+    assert isinstance(
+        hinge(Mapped(data.X, features.transform), data.is_positive, 1.0).space, StreamedRows
+    )
+    low, high = whole.certificate.dual, streamed.certificate.primal
+    assert low - 1e-12 <= high <= low * (1 + 2e-6)
+    radius = whole.certificate.radius + streamed.certificate.radius
+    assert np.linalg.norm(streamed.w - whole.w) <= radius
+
+
 def test_nystrom_and_whole_kernel_agree_on_the_radial_model() -> None:
     cut = {"training rows": [300], "test rows": 2000, "grid of lam": [1e-2], "gamma": [0.5]}
     small = tiny(table2.EXPERIMENT, landmarks=80, **cut)
@@ -181,3 +201,33 @@ def test_methods_share_a_split_and_splits_differ() -> None:
         for key in ("nbauc,split=0", "linear,split=0", "linear,split=1")
     ]
     assert (rows[0] == rows[1]).all() and (rows[0] != rows[2]).any()
+
+
+def test_the_estimate_is_printed_and_nothing_is_run(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    arguments = ("--estimate", "--profile", "full", "--jobs", "2", "--out", str(out))
+    assert command("sauc-fig-1", "sht-fig-1", *arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("\t")[0] for line in lines[:-1]] == ["sauc-fig-1", "sht-fig-1"]
+    assert lines[-1].startswith("in all: ") and lines[-1].endswith("nothing is begun after 12 h")
+    assert command("sauc-fig-1", "sht-fig-1", *arguments, "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    minutes = sum(entry["cpu_minutes"] for entry in document["experiments"])
+    assert document["cpu_minutes"] == minutes > 0
+    assert document["hours"] == pytest.approx(minutes / 120) and document["max_time"] == 12 * 3600
+    assert not out.exists()
+
+
+def test_a_run_that_its_limit_ends_says_what_is_missing_with_status_0(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    arguments = ("sauc-fig-1", "--max-time", "1e-9", "--out", str(tmp_path))
+    assert command(*arguments) == 0
+    assert "Time limit of 1e-09 s reached: 40 of 40 parts" in capsys.readouterr().out
+    assert command(*arguments, "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["complete"] is False and len(document["tables"][0]["unfinished"]) == 40
+    assert command("sauc-fig-1", "--max-time", "0", "--out", str(tmp_path)) == 2
+    assert command("sauc-fig-1", "--max-time", "0", "--estimate") == 2

@@ -12,19 +12,18 @@ from aucert.exact.auc import auc
 from aucert.validation.data.generators import xor_train_test
 from aucert.validation.tables import sauc
 from aucert.validation.tables.sauc import geometry, neighbours, real, real_tables, toy
-from aucert.validation.tables.sauc.data import TASKS, half_split, load_task, prepared
+from aucert.validation.tables.sauc.data import TASKS, half_split, load_task, prepared, unscaled
 from aucert.validation.tables.sauc.machines import (
     ALL,
     Grid,
     Sides,
-    best,
     chosen_pair_machine,
     folds_of,
     pair_machine,
     pairs_of,
     svm,
 )
-from aucert.validation.tables.sauc.printed import AUC, EXACT, PLAIN, STRUCTURED, SVM, TOY
+from aucert.validation.tables.sauc.printed import AUC, EXACT, PLAIN, RAW, STRUCTURED, SVM, TOY
 from aucert.validation.tables.table import Job, Part, Results, Run
 from realdata import require_real
 
@@ -107,12 +106,6 @@ def test_structure_changes_the_machine(sides: Sides) -> None:
     assert weights[0] != weights[1]
 
 
-def test_the_best_parameters_are_the_first_of_the_highest_mean() -> None:
-    table = {(1.0,): [0.5, 0.7], (2.0,): [0.6, 0.6], (3.0,): [0.9, 0.2]}
-    assert best(table) == (1.0,)
-    assert best(table | {(4.0,): [0.6, 0.7]}) == (4.0,)
-
-
 def test_chosen_parameters_are_those_of_the_best_fold_mean(sides: Sides) -> None:
     grid = Grid((0.01, 100.0), (1.0,), (0.3, 3.0), 2)
     found = chosen_pair_machine(sides, "rbf", grid, [0.0], ALL, 3)
@@ -125,6 +118,23 @@ def test_chosen_parameters_are_those_of_the_best_fold_mean(sides: Sides) -> None
         for cost, value in zip(grid.costs, np.mean(points, axis=0), strict=True):
             means[sigma, cost] = value
     assert means[found["sigma"], found["cost"]] == pytest.approx(max(means.values()))
+
+
+def test_raw_units_are_run_with_the_linear_kernel_and_other_columns_change_them(
+    folder: Path,
+) -> None:
+    run = Run(data_dir=folder)
+    for kernel in ("linear", "rbf"):
+        part = Part("x", {"set": "tae1", "kernel": kernel, "split": 0}, ("tae",))
+        found = real.compute(Job("sauc-real", part, run, SMALL))
+        assert (f"auc {RAW}" in found) == (kernel == "linear")
+        sides, raw = real.split_sides(Job("e", part, run, SMALL), "tae1", 0)
+        assert raw.X.shape == sides.X.shape and not np.allclose(raw.X, sides.X)
+
+
+def test_gaps_in_raw_units_are_zeros() -> None:
+    rows = np.array([[1.0, np.nan], [np.nan, 4.0]])
+    assert unscaled(rows, rows)[0].tolist() == [[1.0, 0.0], [0.0, 4.0]]
 
 
 def test_folds_are_no_more_than_the_smaller_class_has_rows() -> None:

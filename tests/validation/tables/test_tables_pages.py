@@ -78,6 +78,31 @@ def test_a_picture_is_svg_with_one_legend_and_the_same_each_time() -> None:
     assert text == picture_svg(Picture("pic", "Title", (panel, right), "caption"))
 
 
+def test_ticks_stand_in_the_picture_in_place_of_numbers() -> None:
+    curve = Series("method", (0.0, 1.0, 2.0), (0.5, 0.7, 0.6))
+    panel = Panel("left", "k", "AUC", (curve,), log_x=False, ticks=("5", "10", "all"))
+    text = picture_svg(Picture("pic", "Title", (panel,), "caption"))
+    assert ">all<" in text and ">10<" in text and ">1.0<" not in text
+
+
+def test_every_experiment_with_a_grid_says_how_it_is_searched() -> None:
+    for table in TABLES.values():
+        lines = [line.what for line in table.experiment.budget]
+        if "folds" in lines or "inner folds" in lines:
+            spent = table.experiment.spent("quick")
+            text = markdown(Shown.of(table, Results(Run(), spent, (), {}), {}))
+            assert table.experiment.search and table.experiment.search in text, table.name
+
+
+def test_seconds_are_those_of_the_processor() -> None:
+    table = TABLES["sauc-table-1"]
+    documents = {"a": {"seconds": 90.0, "cpu_seconds": 20.0, "environment": {}}}
+    run = Run()
+    shown = Shown.of(table, Results(run, table.experiment.spent("quick"), (), {}), documents)
+    assert "0 parts in 20 s of one processor" in markdown(shown)
+    assert (shown.as_json()["seconds"], shown.as_json()["cpu_seconds"]) == (90.0, 20.0)
+
+
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES.keys())
 @pytest.mark.parametrize("profile", ["quick", "full"])
 def test_every_table_has_a_page_without_any_result(table: Table, profile: str) -> None:

@@ -8,6 +8,7 @@ from ...plots import Series
 from ..pictures import Panel, Picture
 from ..statistics import mean_error
 from ..table import Entry, Page, Results, Table
+from .labels import label
 from .online import LARGE, ONLINE
 from .sets import PAPER, UNAVAILABLE
 from .table4 import mean_auc
@@ -32,13 +33,13 @@ def render(results: Results) -> Page:
             for epoch in (0, -1):
                 column = f"{method}, epoch {epochs[epoch]:g}"
                 ours = mean_error(curves[:, epoch])
-                entries.append(Entry(name, column, None, *ours, len(records)))
+                entries.append(Entry(label(name), column, None, *ours, len(records)))
         level = mean_auc(results, "optimum", name)
         ends = (epochs[0], epochs[-1])
         series.append(Series("hinge optimum, proved", ends, (level, level), reference=True))
         level = mean_auc(results, "NBAUC", name)
         series.append(Series("NBAUC", ends, (level, level), reference=True))
-        panels.append(Panel(name, "epochs", "test AUC %", tuple(series)))
+        panels.append(Panel(label(name), "epochs", "test AUC %", tuple(series)))
     caption = (
         "Means over the splits. The straight lines are the optimum over all pairs of the hinge, "
         "with its own lam, and of the squared hinge (NBAUC)."
@@ -59,7 +60,7 @@ def _conclusion(results: Results) -> str:
         ahead += bool((curve["NSAUC"] >= curve["NSVMSGD2"]).mean() > 0.5)
         moves.append(float(curve["NSOLAM"][-1] - curve["NSOLAM"][0]))
     if not sets:
-        return "None of the sets could be read. Nothing can be concluded."
+        return "No set has a result. Nothing can be concluded."
     return (
         f"NSAUC is above NSVMSGD2 at most epochs on {ahead} of {sets} sets, so averaging helps, "
         f"as the paper says. NSOLAM is not stuck after one epoch: it gains {np.mean(moves):.1f} "

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...data.real_data import load_real
+from ..costs import CPU_MINUTES
 from ..table import Budget, Entry, Experiment, Job, Page, Part, Results, Run, Table
+from .labels import label
 from .sets import NOTES, PAPER, PRINTED, PUBLISHED, SETS, TEST_SHARE, UNAVAILABLE, file_of
 
 BUDGET = (Budget("share of the test part, where none is published", 0.2, TEST_SHARE, TEST_SHARE),)
@@ -50,7 +52,7 @@ def render(results: Results) -> Page:
         for column, printed, ours in zip(_COLUMNS, PRINTED[name], values, strict=True):
             shown = f"{printed:,}" if isinstance(printed, int) else printed
             digits = 2 if column == "ratio" else 0
-            entries.append(Entry(name, column, shown, ours, None, 1, digits))
+            entries.append(Entry(label(name), column, shown, ours, None, 1, digits))
     found = len(list(results.select()))
     equal = [
         record["set"]
@@ -73,7 +75,7 @@ TABLE_1 = Table(
     PAPER,
     "Table 1",
     "The benchmark sets",
-    Experiment("nonlinear-table-1", BUDGET, parts, compute, {"quick": 0.1, "full": 0.1}),
+    Experiment("nonlinear-table-1", BUDGET, parts, compute, CPU_MINUTES["nonlinear-table-1"]),
     render,
     UNAVAILABLE,
 )

@@ -7,6 +7,7 @@ import numpy as np
 from ..statistics import mean_error, paired_test
 from ..table import Entry, Page, Results, Table
 from .batch import BATCH, METHODS
+from .labels import label
 from .sets import NOTES, OVERLAP, PAPER, PUBLISHED, UNAVAILABLE
 
 TITLES = {
@@ -49,7 +50,9 @@ def render_auc(results: Results) -> Page:
         gaps = results.values("gap", set=name)
         if gaps.size:
             text = f"<= {gaps.max():.1e}"
-            entries.append(Entry(name, "relative gap, all methods", None, text, None, gaps.size))
+            entries.append(
+                Entry(label(name), "relative gap, all methods", None, text, None, gaps.size)
+            )
     tests = []
     for name in PRINTED_AUC:
         for rival in ("rfauc", "linear", "rbf"):
@@ -60,7 +63,7 @@ def render_auc(results: Results) -> Page:
             test = paired_test(ours, theirs, OVERLAP)
             if test is not None:
                 sentence = test.sentence("NBAUC", TITLES[rival], "points of AUC")
-                tests.append(f"{name}: {sentence}")
+                tests.append(f"{label(name)}: {sentence}")
     return Page(tuple(entries), _auc_conclusion(results), tuple(tests), _differences())
 
 
@@ -69,7 +72,7 @@ def render_seconds(results: Results) -> Page:
     entries = _entries(results, "seconds", PRINTED_SECONDS)
     ratio = _ratio(results, "rbf", "nbauc")
     if ratio is None:
-        conclusion = "None of the sets could be read. Nothing can be concluded."
+        conclusion = "No set has a result. Nothing can be concluded."
     else:
         rows = results.budget["rows of RBF-RankSVM, at most"]
         conclusion = (
@@ -88,7 +91,7 @@ def _entries(results: Results, field: str, printed: dict[str, tuple[str, ...]]) 
         for method, shown in zip(METHODS, values, strict=True):
             ours = results.values(field, set=name, method=method)
             mean, error = mean_error(ours)
-            entries.append(Entry(name, TITLES[method], shown, mean, error, ours.size))
+            entries.append(Entry(label(name), TITLES[method], shown, mean, error, ours.size))
     return entries
 
 
@@ -115,7 +118,7 @@ def _auc_conclusion(results: Results) -> str:
             best.append(top == "nbauc")
             short[name] = float(printed[METHODS.index("nbauc")]) - float(means["nbauc"].mean())
     if not best:
-        return "None of the sets could be read. Nothing can be concluded."
+        return "No set has a result. Nothing can be concluded."
     budget, worst = results.budget, max(short, key=lambda name: short[name])
     mean = float(np.mean(list(short.values())))
     return (

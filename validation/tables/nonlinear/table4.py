@@ -6,6 +6,7 @@ import numpy as np
 
 from ..statistics import mean_error, paired_test
 from ..table import Entry, Page, Results, Table
+from .labels import label
 from .online import LARGE, METHODS, ONLINE
 from .sets import NOTES, OVERLAP, PAPER, PUBLISHED, UNAVAILABLE
 
@@ -26,7 +27,7 @@ def render(results: Results) -> Page:
     tests: list[str] = []
     for name, printed in PRINTED.items():
         for field, unit, values in zip(("auc", "seconds"), ("AUC %", "s"), printed, strict=True):
-            row = f"{name}, {unit}"
+            row = f"{label(name)}, {unit}"
             for method, shown in zip(METHODS, values, strict=True):
                 ours = results.values(f"{method}_{field}", set=name)
                 entries.append(Entry(row, method, shown, *mean_error(ours), ours.size))
@@ -39,8 +40,8 @@ def render(results: Results) -> Page:
             a, b = (results.values(f"{x}_auc", set=name) for x in ("NSAUC", rival))
             test = paired_test(a, b, OVERLAP)
             if test is not None:
-                label = OPTIMUM if rival == "optimum" else rival
-                tests.append(f"{name}: {test.sentence('NSAUC', label, 'points of AUC')}")
+                other = OPTIMUM if rival == "optimum" else rival
+                tests.append(f"{label(name)}: {test.sentence('NSAUC', other, 'points of AUC')}")
     return Page(tuple(entries), _conclusion(results), tuple(tests), _differences(results))
 
 
@@ -53,7 +54,7 @@ def mean_auc(results: Results, method: str, name: str) -> float:
 def _conclusion(results: Results) -> str:
     sets = [name for name in LARGE if results.values("NSAUC_auc", set=name).size]
     if not sets:
-        return "None of the sets could be read. Nothing can be concluded."
+        return "No set has a result. Nothing can be concluded."
     behind = [mean_auc(results, "NBAUC", s) - mean_auc(results, "NSAUC", s) for s in sets]
     beats = sum(
         mean_auc(results, "NSAUC", s)

@@ -45,7 +45,10 @@ TASKS = {
 
 UNAVAILABLE = {
     "import": "the paper names two binary tasks of one file, imports-85, and says of neither which "
-    "classes it separates; automobile is taken as symboling above 0, import is left out"
+    "classes it separates; automobile is taken as symboling above 0, import is left out. What it "
+    "is cannot be told from the 377 printed pairs either: of 50 tasks that we cut out of the 159 "
+    "complete rows, by symboling and by columns, seven have within a tenth of that number, "
+    "with a linear AUC on standardised columns from 0.68 to 0.97, printed 0.88"
 }
 
 
@@ -89,3 +92,8 @@ def prepared(train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarra
     mean, spread = parts[0].mean(axis=0), parts[0].std(axis=0)
     unit = np.where(spread > 1e-12 * (1 + np.abs(mean)), spread, np.inf)
     return (parts[0] - mean) / unit, (parts[1] - mean) / unit
+
+
+def unscaled(train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return both parts in the units of the file, gaps filled by zeros."""
+    return np.nan_to_num(train), np.nan_to_num(test)

@@ -16,6 +16,7 @@ from ....exact.pairs import AllPairs
 from ....exact.path import regularization_path
 from ....exact.threshold import RULES
 from ...plots import Series
+from ..costs import CPU_MINUTES
 from ..pictures import Panel, Picture
 from ..statistics import mean_error, paired_test
 from ..table import Budget, Entry, Experiment, Job, Page, Part, Results, Run, Table
@@ -171,7 +172,7 @@ def _pairs(done: dict[str, Any], side: str) -> Panel:
     return Panel(title, "difference in x1", "in x2", lines, log_x=False, points=points)
 
 
-EXPERIMENT = Experiment("sauc-geometry", BUDGET, parts, compute, {"quick": 0.3, "full": 2.0})
+EXPERIMENT = Experiment("sauc-geometry", BUDGET, parts, compute, CPU_MINUTES["sauc-geometry"])
 
 FIG_1 = Table(
     "sauc-fig-1",

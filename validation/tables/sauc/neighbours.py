@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from ...plots import Series
+from ..costs import CPU_MINUTES
 from ..pictures import Panel, Picture
 from ..statistics import mean_error, paired_test
 from ..table import Budget, Entry, Experiment, Job, Page, Part, Results, Run, Table
 from .data import TASKS
-from .machines import ALL, FINAL_TOL, Grid, all_machines, pair_machine
+from .machines import ALL, FINAL_TOL, SEARCH, Grid, all_machines, pair_machine
 from .printed import PAPER, PLAIN, STRUCTURED, SVM
 from .real import NAMES, POWERS, SIGMAS, split_sides
 
@@ -112,7 +115,7 @@ def render_4(results: Results) -> Page:
                 text = test.sentence(STRUCTURED, PLAIN, "in AUC", 4)
                 tests.append(f"{name}, {label(k)}: {text}")
         if any(curves.values()):
-            panels.append(curve_panel(f"{name}, {NAMES[kernel]}", by_k(ks), curves))
+            panels.append(curve_panel(f"{name}, {NAMES[kernel]}", "k", by_k(ks), curves))
     picture = Picture(
         "sauc-fig-4",
         "AUC by the number of neighbours",
@@ -123,23 +126,34 @@ def render_4(results: Results) -> Page:
     return Page(tuple(entries), _conclusion_4(results, ks), tuple(tests), _NOTES_4, (picture,))
 
 
-def by_k(ks: list[int]) -> str:
-    """Return the label of an axis on which the k stand in equal steps."""
-    return "k: " + ", ".join("all" if k == ALL else str(k) for k in ks)
+def by_k(ks: list[int]) -> tuple[str, ...]:
+    """Return the ticks of an axis on which the k stand in equal steps."""
+    return tuple("all" if k == ALL else str(k) for k in ks)
 
 
 Point = tuple[float, float, float]
 """Place, mean, and standard error of the mean."""
 
 
-def curve_panel(title: str, x_label: str, curves: dict[str, list[Point]]) -> Panel:
-    """Return curves with error bars; the SVM's is a grey line."""
+def curve_panel(
+    title: str, x_label: str, ticks: tuple[str, ...], curves: dict[str, list[Point]]
+) -> Panel:
+    """Return curves with error bars over ticks in equal steps; the SVM's is a grey line."""
     series = tuple(
         Series(m, tuple(p[0] for p in points), tuple(p[1] for p in points), m == SVM)
         for m, points in curves.items()
     )
     errors = {m: tuple(p[2] for p in points) for m, points in curves.items() if m != SVM}
-    return Panel(title, x_label, "AUC", series, log_x=False, errors=errors)
+    return Panel(title, x_label, "AUC", series, log_x=False, errors=errors, ticks=ticks)
+
+
+def by_lambda(lambdas: list[float]) -> tuple[str, ...]:
+    """Return the ticks of an axis on which powers of ten stand in equal steps, every other named.
+
+    The first is 0, which has no power.
+    """
+    powers = (round(np.log10(lam)) for lam in lambdas[1:])
+    return ("0", *(f"1e{power}" if power % 2 else "" for power in powers))
 
 
 _NOTES_4 = (
@@ -202,7 +216,7 @@ def render_5(results: Results) -> Page:
         top = max(points, key=lambda point: point[1])[0]
         tops[name] = lambdas[top]
         panels.append(
-            curve_panel(f"{name}, {NAMES[kernel]}", "log10 of lambda + 6 (0: lambda = 0)", {
+            curve_panel(f"{name}, {NAMES[kernel]}", "lambda", by_lambda(lambdas), {
                 STRUCTURED: points,
             })
         )  # fmt: skip
@@ -248,7 +262,9 @@ FIG_4 = Table(
     PAPER,
     "Fig. 4",
     "AUC by the number of neighbours on four real tasks",
-    Experiment("sauc-neighbours", BUDGET_4, parts_4, compute_4, {"quick": 0.4, "full": 40.0}),
+    Experiment(
+        "sauc-neighbours", BUDGET_4, parts_4, compute_4, CPU_MINUTES["sauc-neighbours"], SEARCH
+    ),
     render_4,
 )
 FIG_5 = Table(
@@ -256,6 +272,6 @@ FIG_5 = Table(
     PAPER,
     "Fig. 5 (also called 7)",
     "AUC of SAUC-SVM by the weight of the structure on four real tasks",
-    Experiment("sauc-lambda", BUDGET_5, parts_5, compute_5, {"quick": 0.1, "full": 0.5}),
+    Experiment("sauc-lambda", BUDGET_5, parts_5, compute_5, CPU_MINUTES["sauc-lambda"]),
     render_5,
 )

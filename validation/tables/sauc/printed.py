@@ -5,6 +5,7 @@ from __future__ import annotations
 PAPER = "SAUC"
 
 SVM, PLAIN, STRUCTURED, EXACT = "SVM", "AUC-SVM", "SAUC-SVM", "AUC-SVM, all pairs"
+RAW, RAW_STRUCTURED = "AUC-SVM, raw units", "SAUC-SVM, raw units"
 
 TOY = {
     "class I, first": ((0.8, 0.0), (0.15, 0.15, 0.1), 100),

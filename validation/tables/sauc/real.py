@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
+from ..costs import CPU_MINUTES
 from ..table import Budget, Experiment, Job, Part, Run
-from .data import TASKS, half_split, load_task, prepared
-from .machines import Grid, Sides, all_machines, pairs_of
+from .data import TASKS, half_split, load_task, prepared, unscaled
+from .machines import SEARCH, Grid, Sides, all_machines, chosen_pair_machine, pairs_of
+from .printed import RAW, RAW_STRUCTURED
 
 KERNELS = ("linear", "rbf")
 NAMES = {"linear": "linear", "rbf": "Gaussian"}
@@ -42,13 +42,13 @@ def parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
     ]
 
 
-def split_sides(job: Job, name: str, split: int) -> tuple[Sides, np.ndarray]:
-    """Return one split of a task, standardised, and its training rows as they were."""
+def split_sides(job: Job, name: str, split: int) -> tuple[Sides, Sides]:
+    """Return one split of a task, standardised, and in raw units."""
     X, positive = load_task(name, job.file(TASKS[name].file).parent)
     train, test = half_split(positive, job.rng(f"split {name} {split}"))
-    raw = X[train]
-    left, right = prepared(raw, X[test])
-    return Sides(left, positive[train], right, positive[test]), raw
+    labels = (positive[train], positive[test])
+    (left, right), (raw, raw_test) = (make(X[train], X[test]) for make in (prepared, unscaled))
+    return Sides(left, labels[0], right, labels[1]), Sides(raw, labels[0], raw_test, labels[1])
 
 
 def compute(job: Job) -> dict[str, Any]:
@@ -56,17 +56,20 @@ def compute(job: Job) -> dict[str, Any]:
     name, kernel, k = job["set"], job["kernel"], job.budget["neighbours k"]
     sides, raw = split_sides(job, name, job["split"])
     seed = job.draw_seed(f"folds {name} {job['split']}")
-    found = all_machines(sides, kernel, Grid.of(job.budget), k, seed, exact=True)
-    filled = np.where(np.isnan(raw), np.nanmedian(raw, axis=0), raw)
+    grid = Grid.of(job.budget)
+    found = all_machines(sides, kernel, grid, k, seed, exact=True)
+    if kernel == "linear":
+        found[RAW] = chosen_pair_machine(raw, kernel, grid, [0.0], k, seed)
+        found[RAW_STRUCTURED] = chosen_pair_machine(raw, kernel, grid, grid.structures, k, seed)
     flat: dict[str, Any] = {
         f"{what} {method}": value
         for method, numbers in found.items()
         for what, value in numbers.items()
     }
     flat["rows"] = int(sides.positive.size)
-    flat["raw pairs"] = pairs_of(filled, sides.positive, k).count(sides.positive)
+    flat["raw pairs"] = pairs_of(raw.X, raw.positive, k).count(raw.positive)
     flat["gap"] = max(numbers.get("gap", 0.0) for numbers in found.values())
     return flat
 
 
-EXPERIMENT = Experiment("sauc-real", BUDGET, parts, compute, {"quick": 1.3, "full": 120.0})
+EXPERIMENT = Experiment("sauc-real", BUDGET, parts, compute, CPU_MINUTES["sauc-real"], SEARCH)

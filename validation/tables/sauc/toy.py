@@ -10,11 +10,12 @@ import numpy as np
 from ....exact.nearest_pairs import nearest_pairs
 from ...data.generators import xor_train_test
 from ...plots import Series
+from ..costs import CPU_MINUTES
 from ..pictures import Panel, Picture
 from ..statistics import mean_error, paired_test
 from ..table import Budget, Entry, Experiment, Job, Page, Part, Results, Run, Table
 from .geometry import points_of
-from .machines import ALL, Grid, Sides, all_machines
+from .machines import ALL, SEARCH, Grid, Sides, all_machines
 from .neighbours import Point, by_k, curve_panel
 from .printed import PAPER, PLAIN, STRUCTURED, SVM, TOY, TOY_TIMES
 from .real import POWERS, SIGMAS
@@ -55,7 +56,7 @@ def compute(job: Job) -> dict[str, Any]:
     return flat | {"pairs by the text": whole, "gap": gap}
 
 
-EXPERIMENT = Experiment("sauc-toy", BUDGET, parts, compute, {"quick": 0.8, "full": 60.0})
+EXPERIMENT = Experiment("sauc-toy", BUDGET, parts, compute, CPU_MINUTES["sauc-toy"], SEARCH)
 
 
 def data_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
@@ -96,7 +97,9 @@ def gaussians(train: Any, test: Any) -> dict[str, np.ndarray]:
     return found
 
 
-DATA = Experiment("sauc-toy-data", DATA_BUDGET, data_parts, compute_data, {"quick": 0.1})
+DATA = Experiment(
+    "sauc-toy-data", DATA_BUDGET, data_parts, compute_data, CPU_MINUTES["sauc-toy-data"]
+)
 
 COLUMNS = ("mean of x1", "mean of x2", "variance of x1", "variance of x2", "covariance", "rows")
 
@@ -223,7 +226,7 @@ def render_auc(results: Results) -> Page:
     if test is not None:
         names = ("SAUC-SVM at k = 5", "AUC-SVM with all pairs")
         tests.append(test.sentence(*names, "in AUC", 4))
-    panels = (curve_panel("test rows", by_k(ks), curves),) if any(curves.values()) else ()
+    panels = (curve_panel("test rows", "k", by_k(ks), curves),) if any(curves.values()) else ()
     caption = "Means over the draws with their standard errors; the last point has all pairs."
     picture = Picture("sauc-fig-3", "Toy problem: AUC by the number of neighbours", panels, caption)
     return Page(tuple(entries), _conclusion(results), tuple(tests), _AUC_NOTES, (picture,))

@@ -12,6 +12,7 @@ from ....exact.auc import auc
 from ....exact.folds import make_splits
 from ...data.generators import sparse_mean_shift
 from ...plots import Series
+from ..costs import CPU_MINUTES
 from ..pictures import Panel, Picture
 from ..statistics import mean_error, paired_test
 from ..table import Budget, Entry, Experiment, Job, Page, Part, Results, Run, Table
@@ -154,6 +155,6 @@ FIG_1 = Table(
     PAPER,
     "Fig. 1",
     "Convergence of SHT-AUC by the share of positives",
-    Experiment("sht-convergence", BUDGET, parts, compute, {"quick": 1.0, "full": 6.0}),
+    Experiment("sht-convergence", BUDGET, parts, compute, CPU_MINUTES["sht-convergence"]),
     render,
 )

@@ -13,11 +13,11 @@ from ..statistics import mean_error, paired_test
 from ..table import Entry, Page, Results, Table
 from .genes import EXPERIMENT, SPARSE, SUBSET, TRAINING
 from .markers import COLON, LEUKEMIA
-from .methods import DENSE, EXACT, TOP
+from .methods import DENSE, EXACT, FISHER, TOP
 from .printed import GENES, METHODS, PAPER, SETS
 
 EMPTY = "Nothing has been run yet. Nothing can be concluded."
-ADDED = (DENSE, TOP, EXACT, SUBSET)
+ADDED = (DENSE, TOP, FISHER, EXACT, SUBSET)
 SIZES = {"colon": 62, "leukemia": 72}
 
 

@@ -21,11 +21,14 @@ from ....exact.folds import make_splits
 from ....exact.subset import best_subset
 from ...data.real_data import load_real
 from ...files.npz_files import column_names, read_arrays
+from ..costs import CPU_MINUTES
 from ..table import Budget, Experiment, Job, Part, Run
 from .markers import marker_columns, ratios
 from .methods import (
     DENSE,
     EXACT,
+    FISHER,
+    SEARCH,
     TOP,
     Config,
     Rows,
@@ -45,7 +48,7 @@ SHARE = (32, 33)
 PAPER_K = [1, *range(5, 51, 5), *range(60, 101, 10), 200, 300, 400, 500]
 _TWENTY = {"colon": 20, "leukemia": 20}
 BUDGET = (
-    Budget("shuffles", _TWENTY, {"colon": 10, "leukemia": 4}, _TWENTY),
+    Budget("shuffles", _TWENTY, _TWENTY, _TWENTY),
     Budget("folds", 5, 5, 5),
     Budget("k", PAPER_K, [5, 20, 50, 100, 300], PAPER_K),
     Budget("blocks", "rows a block 1 to 39", [1, 4], [1, 2, 4, 10]),
@@ -63,11 +66,13 @@ Folds = Sequence[tuple[np.ndarray, np.ndarray]]
 
 
 def parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
-    """Return a part for each data set and shuffle."""
+    """Return a part for each shuffle and data set: the shuffles first."""
+    counts = budget["shuffles"]
     return [
         Part(f"{name},shuffle={at}", {"set": name, "shuffle": at}, (name,))
+        for at in range(max(counts.values()))
         for name in SETS
-        for at in range(budget["shuffles"][name])
+        if at < counts[name]
     ]
 
 
@@ -189,7 +194,7 @@ class _Trial:
     def added(self, lams: Sequence[float]) -> dict[str, Any]:
         """Return the AUC of what is added, all chosen on the training rows."""
         found: dict[str, Any] = {}
-        for method in (DENSE, TOP):
+        for method in (DENSE, TOP, FISHER):
             w, _ = chosen(method, self.inside, self.local, self.budget)
             found[f"right {method}"] = self.test.auc(w)
         w, found["gap"] = exact_auc_svm(self.inside, self.local, lams)
@@ -204,4 +209,4 @@ class _Trial:
         return found
 
 
-EXPERIMENT = Experiment("sht-genes", BUDGET, parts, compute, {"quick": 2.2, "full": 150.0})
+EXPERIMENT = Experiment("sht-genes", BUDGET, parts, compute, CPU_MINUTES["sht-genes"], SEARCH)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ....approx.baselines import mean_difference, top_mean_difference
+from ....approx.baselines import mean_difference, top_fisher, top_mean_difference
 from ....approx.fsauc import MultiStageSaddle
 from ....approx.hsg_ht import hsg_ht
 from ....approx.sht_auc import StochasticHardThresholding, sparse_problem
@@ -27,7 +27,14 @@ from .printed import BOTH
 
 Config = tuple[float, ...]
 
+SEARCH = (
+    "Every point of the grids is fitted in every fold: the AUC are too near one half for any to be "
+    "ruled out before its folds are done. AUC-SVM follows one certified path of falling lam in "
+    "each fold."
+)
+
 DENSE, TOP, EXACT = "mean difference", "top-k mean difference", "AUC-SVM, exact"
+FISHER = "top-k Fisher"
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +109,10 @@ def _top(rows: Rows, config: Config, spend: Mapping[str, Any]) -> np.ndarray:
     return top_mean_difference(rows.X, rows.positive, int(config[0]))
 
 
+def _fisher(rows: Rows, config: Config, spend: Mapping[str, Any]) -> np.ndarray:
+    return top_fisher(rows.X, rows.positive, int(config[0]))
+
+
 _FITS: dict[str, Callable[[Rows, Config, Mapping[str, Any]], np.ndarray]] = {
     "SHT-AUC": _sht,
     "SPAM-l1": _spam(True, False),
@@ -113,6 +124,7 @@ _FITS: dict[str, Callable[[Rows, Config, Mapping[str, Any]], np.ndarray]] = {
     "HSG-HT": _hsg_ht,
     DENSE: _dense,
     TOP: _top,
+    FISHER: _fisher,
 }
 
 
@@ -127,6 +139,7 @@ def grid(method: str, budget: Mapping[str, Any]) -> list[Config]:
         "SOLAM": (budget["R"], budget["xi"]),
         DENSE: (),
         TOP: (ks,),
+        FISHER: (ks,),
     }
     chosen = axes.get(method, (budget["beta"], budget["xi"]))
     return [tuple(map(float, point)) for point in product(*chosen)]

@@ -1,0 +1,58 @@
+"""Two small tables of one experiment, of which a test decides what fails or stops."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aucert.validation.tables.statistics import mean_error
+from aucert.validation.tables.table import (
+    Budget,
+    Entry,
+    Experiment,
+    Job,
+    Page,
+    Part,
+    Results,
+    Run,
+    Table,
+)
+
+
+def planted(
+    log: Path | None = None,
+    fail: str = "",
+    stop: str = "",
+    needs: tuple[str, ...] = (),
+    slow: float = 0.0,
+) -> dict[str, Table]:
+    """Return two tables of one experiment; the log gets a line for each part that is computed."""
+
+    def parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
+        return [Part(f"rep={k}", {"rep": k}, needs) for k in range(budget["repetitions"])]
+
+    def compute(job: Job) -> dict[str, Any]:
+        if log is not None:
+            with open(log, "a") as file:
+                file.write(f"{job.part.key}\n")
+        if job.part.key == fail:
+            raise ZeroDivisionError("planted")
+        if job.part.key == stop:
+            raise KeyboardInterrupt
+        time.sleep(slow)
+        return {"value": job.rng(f"draw {job['rep']}").normal(), "bad": np.nan, "rep": job["rep"]}
+
+    def render(results: Results) -> Page:
+        values = results.values("value")
+        entry = Entry("all", "value", "0.00 (0.1)", *mean_error(values), values.size)
+        return Page((entry,), f"There are {values.size} values. That is all.")
+
+    experiment = Experiment("planted", (Budget("repetitions", 50, 4, 6),), parts, compute)
+    return {
+        name: Table(name, "ScalingUp", "nowhere", f"Planted {name}", experiment, render)
+        for name in ("one", "two")
+    }

@@ -1,0 +1,155 @@
+"""The time limit, the order of the parts, what is left to run, and a kill at any moment."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from aucert.exact.errors import InputError
+from aucert.validation.tables import runner
+from aucert.validation.tables.costs import CPU_MINUTES
+from aucert.validation.tables.planning import FULL_LIMIT, duration, in_order, planned
+from aucert.validation.tables.registry import tables
+from aucert.validation.tables.runner import estimate, limit_of, reproduce
+from aucert.validation.tables.table import Experiment, Run, Table
+from planted_tables import planted
+
+
+def test_after_the_limit_nothing_is_begun_and_the_page_says_what_and_why(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    shown = reproduce(out=tmp_path / "out", registry=planted(log), max_time=1e-9)
+    assert not log.exists() and shown[0].page.entries[0].ours is None
+    text = (tmp_path / "out" / "one.md").read_text()
+    assert "Time limit of 1e-09 s reached: 4 of 4 parts are not done" in text
+    assert "They are: rep=0; rep=1; rep=2; rep=3." in text
+    assert shown[0].as_json()["unfinished"] == ["rep=0", "rep=1", "rep=2", "rep=3"]
+
+
+def test_a_part_that_runs_at_the_limit_ends_and_the_next_run_goes_on(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    shown = reproduce(out=tmp_path / "out", registry=planted(log, slow=0.3), max_time=0.2)
+    assert log.read_text().split() == ["rep=0"]
+    assert shown[0].page.entries[0].count == 1 and len(shown[0].results.unfinished) == 3
+    # What is finished is used after the limit too.
+    again = reproduce(out=tmp_path / "out", registry=planted(log, slow=0.3), max_time=1e-9)
+    assert again[0].page.entries == shown[0].page.entries
+    whole = reproduce(out=tmp_path / "out", registry=planted(log, slow=0.3))
+    assert whole[0].page.entries[0].count == 4 and whole[0].missing == []
+    assert log.read_text().split() == ["rep=0", "rep=1", "rep=2", "rep=3"]
+
+
+def test_the_limit_holds_over_processes(tmp_path: Path) -> None:
+    shown = reproduce(out=tmp_path / "out", registry=planted(), jobs=2, max_time=1e-9)
+    assert len(shown[0].results.unfinished) == 4 and not shown[0].results.failed
+
+
+def test_full_stops_after_twelve_hours_unless_told_otherwise() -> None:
+    assert limit_of("full", None) == FULL_LIMIT == 12 * 3600
+    assert limit_of("quick", None) is None and limit_of("full", 60.0) == 60.0
+    for bad in (0.0, -1.0, float("nan")):
+        with pytest.raises(InputError, match="max_time must be above 0"):
+            limit_of("quick", bad)
+
+
+def named(name: str, minutes: float, count: int) -> tuple[str, Table]:
+    """Return an experiment of its own, with its cost."""
+    table = planted()["one"]
+    budget = (dataclasses.replace(table.experiment.budget[0], quick=count),)
+    experiment = dataclasses.replace(
+        table.experiment, name=name, budget=budget, minutes={"quick": minutes}
+    )
+    return name, dataclasses.replace(table, name=name, experiment=experiment)
+
+
+def test_cheap_experiments_end_first_and_all_begin_soon() -> None:
+    run = Run("quick")
+    plan = planned(dict([named("dear", 40.0, 4), named("cheap", 3.0, 3)]).values(), run)
+    order = [f"{experiment.name} {part.key}" for experiment, part in in_order(plan, run)]
+    assert order[:3] == ["cheap rep=0", "cheap rep=1", "cheap rep=2"]
+    plan = planned(dict([named("dear", 40.0, 4), named("middle", 20.0, 2)]).values(), run)
+    order = [f"{experiment.name} {part.key}" for experiment, part in in_order(plan, run)]
+    ends = ["dear 0", "middle 0", "dear 1", "middle 1", "dear 2", "dear 3"]
+    assert order == [end.replace(" ", " rep=") for end in ends]
+
+
+@pytest.mark.parametrize("profile", ["quick", "full"])
+def test_the_first_parts_of_an_experiment_have_every_row_once(profile: str) -> None:
+    counts = {"rep", "split", "shuffle", "trial", "fold", "draw"}
+    for experiment in {t.experiment.name: t.experiment for t in tables().values()}.values():
+        run = Run(profile)
+        parts = experiment.parts(run, experiment.spent(profile))
+        kinds = [
+            tuple((k, v) for k, v in part.parameters.items() if k not in counts) for part in parts
+        ]
+        assert len(set(kinds[: len(set(kinds))])) == len(set(kinds)), experiment.name
+
+
+def test_the_estimate_counts_what_is_done_and_what_has_no_data(tmp_path: Path) -> None:
+    registry = dict([named("dear", 40.0, 4)])
+    (before,) = estimate(out=tmp_path, registry=registry)
+    assert (before.parts, before.left, before.minutes) == (4, 4, 40.0)
+    assert list(tmp_path.iterdir()) == []
+    reproduce(out=tmp_path, registry=registry)
+    (after,) = estimate(out=tmp_path, registry=registry)
+    assert (after.done, after.left, after.minutes) == (4, 0, 0.0)
+    (lacking,) = estimate(out=tmp_path, registry=planted(needs=("colon",)), data_dir=tmp_path)
+    assert (lacking.missing, lacking.left, lacking.minutes) == (4, 0, None)
+    assert lacking.tables == ("one", "two")
+
+
+def test_every_experiment_is_measured_and_the_profiles_fit_two_processors() -> None:
+    names = {table.experiment.name for table in tables().values()}
+    assert names == set(CPU_MINUTES)
+    for profile, hours in (("quick", 1 / 3), ("full", 12.0)):
+        minutes = sum(cost[profile] for cost in CPU_MINUTES.values())
+        assert minutes <= 0.8 * 2 * 60 * hours
+
+
+def test_a_measurement_makes_no_finished_part_invalid() -> None:
+    experiment = planted()["one"].experiment
+    other = dataclasses.replace(experiment, minutes={"quick": 7.0})
+    part, run = experiment.parts(Run(), experiment.spent("quick"))[0], Run()
+    assert runner.part_key(experiment, part, run) == runner.part_key(other, part, run)
+    assert isinstance(other, Experiment)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(43200.0, "12 h"), (90.0, "1.5 min"), (20.0, "20 s"), (0.5, "0.5 s")]
+)
+def test_durations_are_in_words(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_after_a_kill_the_same_command_goes_on_and_gives_the_same_numbers(tmp_path: Path) -> None:
+    killed, whole = tmp_path / "killed", tmp_path / "whole"
+    arguments = ["reproduce", "sauc-fig-1", "--jobs", "2", "--out", str(killed)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "aucert", *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        start_new_session=True,
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while len(list(killed.rglob("draw=*.json"))) < 3:
+            assert time.monotonic() < deadline and process.poll() is None
+            time.sleep(0.01)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)  # its processes too
+        process.wait()
+    left = {path.name: path.stat().st_mtime_ns for path in killed.rglob("draw=*.json")}
+    assert 3 <= len(left) < 40
+    reproduce(["sauc-fig-1"], out=killed)
+    after = {path.name: path.stat().st_mtime_ns for path in killed.rglob("draw=*.json")}
+    assert len(after) == 40 and all(after[name] == written for name, written in left.items())
+    reproduce(["sauc-fig-1"], out=whole)
+    for name in ("sauc-fig-1.csv", "sauc-fig-1.svg"):
+        assert (killed / name).read_bytes() == (whole / name).read_bytes()
