@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 from .. import __version__
 from ..exact.errors import InputError
 from .claims import nonlinear, sauc, scaling_up, sht
-from .claims.claim import ERROR, PROFILES, REGISTRY, Claim, Context, Outcome, Row, Verdict
+from .claims.claim import ERROR, PAPERS, PROFILES, REGISTRY, Claim, Context, Outcome, Row, Verdict
 from .files.written_files import write_json
 from .report.document import Report, environment
 
@@ -39,8 +39,9 @@ Progress = Callable[[int, int, Row], object]
 
 
 def claims(registry: Mapping[str, Claim] | None = None) -> list[Claim]:
-    """Return all claims, in the order in which they were entered."""
-    return list((REGISTRY if registry is None else registry).values())
+    """Return all claims, paper by paper, those of one paper in the order of being entered."""
+    entries = (REGISTRY if registry is None else registry).values()
+    return sorted(entries, key=lambda entry: PAPERS.index(entry.paper))
 
 
 def run(

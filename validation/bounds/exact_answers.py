@@ -51,3 +51,17 @@ def overlap(first: Solution, second: Solution) -> bool:
     return max(a.dual - a.rounding, b.dual - b.rounding) <= min(
         a.primal + a.rounding, b.primal + b.rounding
     )
+
+
+def certified(problem: Problem, tol: float) -> Solution:
+    """Return the optimum up to a certified gap of `tol`, or raise `RuntimeError`."""
+    solution = optimum(problem, tol)
+    check_gap(solution, tol)
+    return solution
+
+
+def check_gap(solution: Solution, tol: float) -> None:
+    """Raise `RuntimeError` if a certified gap above `tol` is left."""
+    certificate = solution.certificate
+    if certificate.gap + certificate.rounding > tol:
+        raise RuntimeError(f"a gap of {certificate.gap:.1g} is left: {solution.status.advice}")

@@ -24,7 +24,7 @@ from ...exact.parameters import check_count
 from ...exact.problem import Problem, Ridge, split_labels
 from ...exact.solution import Solution
 from ...exact.spaces import Rows
-from .exact_answers import optimum
+from .exact_answers import certified, check_gap
 from .kernel import Approximation
 from .prime import Projected, sandwich, theorem4_prime
 from .printed import Bound, Norms, theorem4
@@ -109,7 +109,9 @@ class Experiment:
     def draw(
         self, B: int, seed: int | np.random.Generator, delta: float = 0.05, realised: bool = False
     ) -> Draw:
-        """Return the errors and bounds of one draw.
+        """Return the errors and bounds of one draw. [ScalingUp, eq. (12), eq. (14), eq. (15)]
+
+        f~_B minimises (12), which is (14); f^_B minimises (15), with the kernel itself.
 
         Parameters
         ----------
@@ -125,11 +127,19 @@ class Experiment:
         U = self.full.sums(self.full.space.scores(self.f.w)).value
         U_B = drawn.sums(drawn.space.scores(found.w)).value
         error = abs(U - U_B)
-        excess = self.projected.objective(found.w) - self.f.certificate.primal
+        excess = self._excess(found)
         norms = self._norms(found, pairs if realised else None)
         bounds = self._corrected(B, delta, norms, error, excess)
         bounds |= self._printed(B, pairs, delta, norms, error)
         return Draw(B, error, excess, self.nystrom, bounds)
+
+    def _excess(self, found: Solution) -> float:
+        """Return F(f~_B) - p*, never more than the truth: what is below zero is the gap of f^."""
+        best = self.f.certificate
+        excess = self.projected.objective(found.w) - best.primal
+        if excess < -(best.gap + best.rounding):
+            raise RuntimeError(f"a drawn solution is {-excess:.1g} below the certified optimum")
+        return max(excess, 0.0)
 
     def _norms(self, found: Solution, pairs: PairList | None) -> Norms:
         """Return upper bounds of the exact minimisers' norms."""
@@ -233,7 +243,7 @@ def prepare(
     task = formulate(approximation.truth.K, mask, lam, kernel="precomputed")
     assert isinstance(task.work.space, Rows)
     f = task.judge(certified(task.work, tol), tol)
-    _check_gap(f, tol)
+    check_gap(f, tol)
     projected = Problem(Rows(approximation.features), mask, AllPairs(), HINGE, Ridge(lam))
     f_P = certified(projected, tol)
     return Experiment(approximation, lam, tol, task.meant, projected, f, f_P, task.work.space)
@@ -272,19 +282,6 @@ def approximation_errors(
     rng = np.random.default_rng([seed, 1])
     sizes: list[int] = np.atleast_1d(B).tolist()
     return [experiment.draw(b, rng, delta, realised) for b in sizes for _ in range(n_draws)]
-
-
-def certified(problem: Problem, tol: float) -> Solution:
-    """Return the optimum up to a certified gap of `tol`, or raise `RuntimeError`."""
-    solution = optimum(problem, tol)
-    _check_gap(solution, tol)
-    return solution
-
-
-def _check_gap(solution: Solution, tol: float) -> None:
-    certificate = solution.certificate
-    if certificate.gap + certificate.rounding > tol:
-        raise RuntimeError(f"a gap of {certificate.gap:.1g} is left: {solution.status.advice}")
 
 
 def _dual(solution: Solution) -> Projected:

@@ -10,6 +10,23 @@ from ..plots import Figure, Series
 from .experiment import POSTERIOR, PRINTED, PRIOR, Draw
 
 
+def part_figure(
+    draws: Sequence[Draw], parts: tuple[str, str], left: str, title: str, name: str
+) -> Figure:
+    """Return the picture of one part of Theorem 4': its left side, the bound, and that a priori."""
+    sizes = sorted({draw.B for draw in draws})
+    groups = [[draw.bounds for draw in draws if draw.B == B] for B in sizes]
+    first, prior = parts
+    errors = [float(np.median([b[first].left_side or 0.0 for b in group])) for group in groups]
+    series = [Series.of("true value", sizes, errors)]
+    for label, part in (("bound", first), ("bound, a priori", prior)):
+        totals = [float(np.median([b[part].total for b in group])) for group in groups]
+        series.append(Series.of(label, sizes, totals))
+    series.append(Series.of("largest possible value", sizes, [1.0] * len(sizes), True))
+    caption = "Medians over the draws. Above 1 a bound says nothing."
+    return Figure(name, title, "drawn pairs, B", left, tuple(series), caption)
+
+
 def bound_figure(draws: Sequence[Draw], title: str, name: str = "bounds-and-errors") -> Figure:
     """Return the picture of medians against B: the true error and the bounds on it."""
     sizes = sorted({draw.B for draw in draws})

@@ -21,7 +21,8 @@ the approximation: k_i is then the sum of P k_i (a row of V) and an orthogonal r
 A priori q is replaced by 2 lam eps_N, |f^| by S, |f^_P| and |f~_B| by Sp. There is no lambda_min
 and no N_max. Solvers that stop early are allowed for: with a dual point of certified gap `gap`,
 q / (2 lam) becomes q / (2 lam) + gap; with F_B(f~) - p~_B <= eps, z becomes z + sqrt(2 lam eps) in
-(I), which gains eps, and (II) gains Rp sqrt(2 eps / lam). The proof is in `docs/bounds.md`.
+(I), which gains eps, and (II) gains Rp sqrt(2 eps / lam). The proof is in
+`docs/theorem-4-prime.md`.
 """
 
 from __future__ import annotations

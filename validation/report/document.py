@@ -12,6 +12,8 @@ from typing import Any
 from ..claims.claim import ERROR, KINDS, PAPERS, Row, Verdict
 from ..files.written_files import write_atomically, write_json
 from ..plots import Figure, svg
+from .cases import CasePicture, case_pictures
+from .dot_chart import dot_chart
 
 SCHEMA_VERSION = 1
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "cvxpy", "osqp", "clarabel", "ecos")
@@ -104,7 +106,12 @@ class Report:
             lstrip_blocks=True,
         )
         jinja.filters.update(
-            shown=shown, seconds=shown_seconds, picture=_picture, numbers=_numbers, repeat=repeat
+            shown=shown,
+            seconds=shown_seconds,
+            picture=_picture,
+            numbers=_numbers,
+            repeat=repeat,
+            charts=_charts,
         )
         return jinja.get_template("report.html").render(
             report=self,
@@ -167,3 +174,11 @@ def _picture(figure: Figure) -> object:
     from markupsafe import Markup
 
     return Markup(svg(figure))
+
+
+def _charts(row: Row) -> list[tuple[object, CasePicture]]:
+    """Return the drawings of a claim that brings none of its own; `dot_chart` escapes the text."""
+    from markupsafe import Markup
+
+    charts = [] if row.figures else case_pictures(row.details)
+    return [(Markup(dot_chart(chart, f"{row.name}: {chart.caption}")), chart) for chart in charts]

@@ -19,6 +19,8 @@ from ...exact.solution import Solution
 from ...exact.threshold import RULES, Rule, all_cuts
 from ..bounds.experiment import Draw
 from ..bounds.figure import bound_figure
+from ..budget.picture import draw_budget
+from ..budget.rows import ErrorBudget
 from ..plots import draw
 from .margins import certified_margins, scored_rows
 
@@ -113,6 +115,30 @@ def bound_against_error(
         raise InputError("give at least one draw")
     figure, axes = _canvas(axes, 7.2)
     draw(axes, bound_figure(draws, title))
+    return figure
+
+
+def budget_bars(
+    budget: ErrorBudget, title: str = "Error budget", *, axes: Axes | None = None
+) -> Figure:
+    """Draw what each approximation behind a model costs: the picture of `budget_picture`.
+
+    A bar is a term's part of F(f) - p*, hatched where it is a gain; a diamond what Theorem 4'
+    allows it.
+
+    Parameters
+    ----------
+    budget : ErrorBudget
+        From `error_budget`.
+    title : str
+    axes : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    figure, axes = _canvas(axes, 7.2)
+    draw_budget(axes, budget, title)
     return figure
 
 

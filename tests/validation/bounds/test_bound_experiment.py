@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -146,3 +148,12 @@ def test_bad_input_is_refused(change: dict[str, object], match: str) -> None:
     good = {"X": data.X, "y": data.y, "kernel": Gaussian(1.0), "lam": 1.0, "landmarks": 5, "B": 50}
     with pytest.raises(InputError, match=match):
         approximation_errors(**(good | change))  # type: ignore[arg-type]
+
+
+def test_a_drawn_solution_below_the_certified_optimum_is_an_error() -> None:
+    data = datasets.load("radial:40", seed=1)
+    case = prepare(data.X, data.y, Gaussian(0.5), 0.1, 5)
+    assert case.draw(40, 0).excess >= 0
+    best = replace(case.f.certificate, primal=2.0, dual=2.0)
+    with pytest.raises(RuntimeError, match="below the certified optimum"):
+        replace(case, f=replace(case.f, certificate=best)).draw(40, 0)

@@ -176,6 +176,14 @@ def test_the_drawn_a_priori_term_bounds_what_the_approximation_costs_a_draw() ->
     assert nystrom_a_priori(a.E2, lam, *a.sizes) < bound
 
 
+def test_the_a_priori_nystrom_term_is_loose_where_lam_is_small() -> None:
+    ratios = []
+    for lam in (1.0, 0.001):
+        a = (made := experiment(Gaussian(0.5), lam, 12)).approximation
+        ratios.append(nystrom_a_priori(a.E2, lam, *a.sizes) / made.sandwich[1])
+    assert ratios[1] > max(100, 10 * ratios[0])
+
+
 # Against exact solutions.
 
 

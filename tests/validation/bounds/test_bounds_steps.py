@@ -21,6 +21,7 @@ from aucert.validation.bounds.steps import (
     eq_17,
     eq_17_objectives,
     eq_18,
+    eq_19,
     eq_20,
     eq_21,
     hoeffding,
@@ -132,6 +133,9 @@ def test_eqs_18_20_21_by_hand() -> None:
     penalty = lam / 2 * (tilde @ (K - near) @ tilde - hat @ (K - near) @ hat)
     assert first.corrected == pytest.approx(sums + penalty)
     assert last.right == pytest.approx(N * E2 * np.sqrt(n) / B * lengths)
+
+    assert eq_19(pair).left == pytest.approx(lam / 2 * change**2)
+    assert eq_19(pair).right == first.left and eq_19(pair).holds
 
     root = np.sqrt(2 * N * E2 * np.sqrt(n) / (B * lam))
     assert eq_21(pair).left == pytest.approx(change)

@@ -15,7 +15,7 @@ from aucert.validation.bounds import prime as bounds_prime
 from aucert.validation.bounds import printed as bounds
 from aucert.validation.bounds.printed import Bound
 from aucert.validation.bounds.right_side import REPAIRED, Theorem4
-from aucert.validation.bounds.steps import DrawnPair, Step, eq_18, eq_20
+from aucert.validation.bounds.steps import DrawnPair, Step, eq_18, eq_19, eq_20
 from aucert.validation.claims.claim import Row
 from aucert.validation.claims.scaling_up import convergence as scaling_up_convergence
 from aucert.validation.claims.scaling_up import nystrom as scaling_up_nystrom
@@ -61,7 +61,7 @@ def test_the_verdict_about_the_bounds_is_the_expected_one(name: str) -> None:
 
 
 def test_all_three_modules_have_claims() -> None:
-    assert len(NAMES) == 16
+    assert len(NAMES) == 17
 
 
 def test_no_claim_depends_on_which_one_asked_for_the_draws_first(
@@ -97,6 +97,14 @@ def test_the_answer_to_the_main_question_has_a_table_and_a_picture_of_each_data_
         assert all(np.less(curves["true error"], curves["Theorem 4'"]))
         assert all(np.less(curves["Theorem 4'"], curves["Theorem 4, at least"]))
         assert "<svg" in svg(figure)
+
+
+def test_with_all_rows_the_first_term_that_is_not_proved_is_smaller() -> None:
+    details = run("theorem-4-against-true-errors").details
+    whole = [row for key, row in details.items() if ", d = 100, B = " in key]
+    assert len(whole) == 18
+    smaller = [printed < posterior for _, posterior, _, printed, _ in whole]
+    assert np.mean(smaller) > 0.5
 
 
 def test_the_picture_against_landmarks_shows_the_error_and_three_bounds() -> None:
@@ -170,6 +178,17 @@ def test_an_n_max_far_too_small_is_noticed_in_eq_18_and_21(
     monkeypatch.setattr(DrawnPair, "N_max", property(lambda self: right.fget(self) / 100))
     assert run("eq-18-with-the-left-side-of-the-proof").verdict == "fails"
     assert run("eq-21-for-the-square-root-of-the-norms").verdict == "fails"
+
+
+def test_too_large_a_constant_of_strong_convexity_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def grown(pair: DrawnPair) -> Step:
+        step = eq_19(pair)
+        return replace(step, left=10 * step.left)
+
+    monkeypatch.setattr(scaling_up_nystrom, "eq_19", grown)
+    assert run("eq-19-strong-convexity").verdict == "fails"
 
 
 def test_eq_20_without_the_penalties_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

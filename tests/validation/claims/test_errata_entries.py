@@ -2,11 +2,109 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from aucert.approx.nystrom import nystrom_map
 from aucert.exact.kernels import Gaussian
+from aucert.exact.pairs import AllPairs
+from aucert.exact.spaces import Rows
+from aucert.exact.squared_loss import moments
+from aucert.validation import suite
+from aucert.validation.claims.sauc.scores import TABLE_3_LINEAR
+from aucert.validation.tables.scaling_up import table1
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGE = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
+CLAIMS = {entry.name for entry in suite.claims()}
+
+
+def exists(name: str) -> bool:
+    """Whether a claim or a test of that name is there."""
+    if name.startswith("claim:"):
+        return name.removeprefix("claim:") in CLAIMS
+    path, _, test = name.partition("::")
+    file = ROOT / path
+    return file.is_file() and f"def {test}(" in file.read_text(encoding="utf-8")
+
+
+def names_in(text: str) -> list[str]:
+    return re.findall(r"`((?:claim:|tests/)[^`]+)`", text)
+
+
+def test_no_entry_is_without_a_test_or_a_claim_that_exists() -> None:
+    entries = re.split(r"^### ", PAGE, flags=re.M)[1:]
+    assert len(entries) == 58
+    for entry in entries:
+        shown = re.split(r"^\*\*|^## ", entry.split("**Shown by.**")[1], flags=re.M)[0]
+        names = names_in(shown)
+        assert names and all(map(exists, names)), (entry[:40], names)
+
+
+def test_each_remark_that_is_worth_knowing_ends_with_what_checks_it_or_is_open() -> None:
+    parts = PAGE.split("**Worth knowing.**")[1:]
+    remarks = [
+        remark
+        for part in parts
+        for remark in re.split(r"^\* ", part.split("\n## ")[0], flags=re.M)[1:]
+    ]
+    assert len(parts) == 4 and len(remarks) == 17
+    for remark in remarks:
+        names = names_in(remark)
+        assert remark.rstrip().endswith(("`)", "(*open*)")), remark
+        assert bool(names) != ("(*open*)" in remark) and all(map(exists, names)), remark
+
+
+def test_the_printed_tables_have_a_size_that_the_text_leaves_out() -> None:
+    # E17: the text has 5, 50 and 100 thousand rows
+    assert set(table1.PRINTED) - {5000, 50_000, 100_000} == {10_000}
+
+
+def test_without_a_cut_off_rows_grow_longer_than_the_kernel_allows() -> None:
+    # ScalingUp (11): K(x, x) = 1, and |v~|^2 = k_S' K_SS^+ k_S is at most that in exact arithmetic
+    naive, ours = 0.0, 0.0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        kernel, S, X = Gaussian(0.1), rng.standard_normal((60, 2)), rng.standard_normal((200, 2))
+        values, vectors = np.linalg.eigh(kernel(S, S))
+        kept = values > 0
+        rows = kernel(X, S) @ vectors[:, kept] / np.sqrt(values[kept])
+        naive = max(naive, float((rows**2).sum(axis=1).max()) - 1)
+        ours = max(ours, float((nystrom_map(kernel, S).transform(X) ** 2).sum(axis=1).max()) - 1)
+    assert naive > 1e-6 > 100 * ours
+
+
+def test_two_dual_points_of_one_optimum() -> None:
+    # moving weight around a square of pairs changes no marginal, and so no dual value
+    first = np.full((2, 2), 0.5)
+    second = first + 0.25 * np.array([[1, -1], [-1, 1]])
+    for axis in (0, 1):
+        assert np.array_equal(first.sum(axis=axis), second.sum(axis=axis))
+    assert first.sum() == second.sum() and (first > 0).sum() == 4
+    third = first + 0.5 * np.array([[1, -1], [-1, 1]])
+    assert np.array_equal(first.sum(axis=0), third.sum(axis=0)) and (third > 0).sum() == 2
+
+
+def test_two_linear_rows_of_table_3_where_structure_is_behind() -> None:
+    behind = [name for name, (_, plain, sauc) in TABLE_3_LINEAR.items() if sauc < plain]
+    assert behind == ["Arrhythmia", "Glass6"]
+
+
+def test_the_best_loss_on_a_support_does_not_depend_on_scaling() -> None:
+    X, positive = rows()
+    for scaled in (X, X * [1.0, 20.0, 0.05]):
+        m = moments(Rows(scaled), positive, AllPairs())
+        q = m.delta @ np.linalg.solve(m.sigma, m.delta)
+        pairs = (scaled[positive][:, None] - scaled[~positive]).reshape(-1, 3)
+        w = np.linalg.lstsq(pairs, np.ones(len(pairs)), rcond=None)[0]
+        assert np.mean((1 - pairs @ w) ** 2) == pytest.approx(1 / (1 + q))
+    # the first step of hard thresholding from zero goes along delta, which scales with the columns
+    delta = moments(Rows(X), positive, AllPairs()).delta
+    largest = [int(np.abs(delta * scale).argmax()) for scale in ([1, 1, 1], [1, 0.05, 20])]
+    assert largest[0] != largest[1]
 
 
 def rows(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -15,11 +15,11 @@ from aucert.validation.claims import nonlinear, scaling_up, sht
 from aucert.validation.claims.claim import Claim, Outcome, Row, Verdict, claim
 from aucert.validation.claims.nonlinear import approximations, rivals, stochastic, tables
 from aucert.validation.claims.sauc import practice as sauc_practice
-from aucert.validation.claims.scaling_up import growth, practice, wide
-from aucert.validation.claims.sht import gaussian, imbalance, ratio, sparsity, theory
+from aucert.validation.claims.scaling_up import growth, practice, readings, wide
+from aucert.validation.claims.sht import gaussian, imbalance, lemmas, ratio, sparsity, theory
 from aucert.validation.claims.sht import rivals as sht_rivals
 
-FAST = (growth, gaussian, ratio, theory, sparsity, approximations, tables)
+FAST = (growth, readings, gaussian, lemmas, ratio, theory, sparsity, approximations, tables)
 SLOW = (wide, practice, sauc_practice, imbalance, sht_rivals, stochastic, rivals)
 
 
@@ -103,6 +103,14 @@ def _larger(factor: float) -> Callable[[Any], Any]:
     return lambda right: lambda *args, **rest: factor * right(*args, **rest)
 
 
+def _drawn_more_often(factor: float) -> Callable[[Any], Any]:
+    return lambda right: lambda n, B: (factor * right(n, B)[0], right(n, B)[1])
+
+
+def _forty_times(right: Any) -> Any:
+    return lambda size: np.tile(right(size), (1, 40))
+
+
 def _printed_form(right: Any) -> Any:
     return lambda *args, **rest: right(*args, **(rest | {"form": "printed"}))
 
@@ -118,6 +126,11 @@ PATCHES: dict[str, Patch] = {
         "nu_lemma2",
         _nu_of_print_for_lemma_2,
     ),
+    "theorem-4-under-other-readings": (readings, "most_often", _drawn_more_often(300)),
+    "theorem-4-readings-that-stand": (readings, "most_often", _drawn_more_often(0.01)),
+    "sht-lemma-3": (lemmas, "_least_stretch", _larger(0.1)),
+    "sht-lemma-4": (lemmas, "_tail", _larger(2.0)),
+    "sht-eq-21-cross-term-of-the-means": (lemmas, "_supports", _forty_times),
     "sht-theorem-2-by-both-classes": (gaussian, "least_curvature", _larger(10.0)),
     "sht-smoothness-from-the-data": (gaussian, "largest_restricted", _larger(0.5)),
     "sht-theorem-2-eq-12-with-the-positive-part": (gaussian, "sht_theorem2", _printed_form),

@@ -4,33 +4,31 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
 
-from aucert.exact.errors import InputError
 from aucert.exact.gram_factor import factor_gram
-from aucert.exact.losses import HINGE
-from aucert.exact.pairs import AllPairs, PairList
-from aucert.exact.problem import Problem, Ridge
+from aucert.exact.pairs import PairList
+from aucert.exact.problem import Problem
 from aucert.exact.qp import QP
 from aucert.exact.solution import Solution, Status
-from aucert.exact.spaces import Rows
 from aucert.validation import suite
 from aucert.validation.bounds import exact_answers
-from aucert.validation.bounds.exact_answers import optimum
 from aucert.validation.bounds.right_side import PRINTED, REPAIRED, Theorem4
-from aucert.validation.claims import common
-from aucert.validation.claims.claim import Context, Row, Verdict
-from aucert.validation.claims.common import Slope, two_sided
-from aucert.validation.claims.scaling_up import convergence, nystrom, prime
+from aucert.validation.claims.claim import Row, Verdict
+from aucert.validation.claims.scaling_up import (
+    convergence,
+    growth,
+    nystrom,
+    practice,
+    prime,
+    readings,
+    wide,
+)
 from aucert.validation.claims.scaling_up import exact as scaling_up_exact
 from aucert.validation.claims.scaling_up import incomplete as scaling_up_incomplete
 from aucert.validation.claims.scaling_up import population as scaling_up_population
 from aucert.validation.claims.scaling_up import proof as scaling_up_proof
 from aucert.validation.claims.scaling_up import theorem4 as scaling_up_theorem4
-from aucert.validation.claims.scaling_up.clusters import ClusterInstance
-from aucert.validation.claims.scaling_up.population import empirical_auc
-from aucert.validation.claims.scaling_up.proof import lower_limit, two_atoms
-from aucert.validation.claims.scaling_up.theorem4_cases import most_often
+from aucert.validation.claims.scaling_up.proof import two_atoms
 
 SLOW = {
     "dual-qp-by-osqp",
@@ -38,8 +36,10 @@ SLOW = {
     "incomplete-u-suboptimality-rate",
     "no-solver-passes-the-lower-bound",
 }
-ELSEWHERE = {module.__name__ for module in (convergence, nystrom, prime)}
-"""Those of test_bound_claims.py."""
+ELSEWHERE = {
+    module.__name__ for module in (convergence, nystrom, prime, growth, practice, readings, wide)
+}
+"""Those of test_bound_claims.py and test_more_claims.py."""
 NAMES = [
     pytest.param(entry.name, marks=pytest.mark.slow if entry.name in SLOW else ())
     for entry in suite.claims()
@@ -147,167 +147,6 @@ def test_a_problem_that_is_not_solved_is_not_judged(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(exact_answers, "CuttingPlane", one_step)
     row = run("norm-of-the-minimiser")
     assert row.verdict == "error" and str(row.measured).startswith("RuntimeError: not solved")
-
-
-# Closed forms and helpers.
-
-
-def small(lam: float) -> ClusterInstance:
-    return ClusterInstance(n=24, m=4, q=0.5, eta_mixed=0.05, eta_pure=0.1, lam=lam)
-
-
-@pytest.mark.parametrize("lam", [2.0, 0.6, 0.4, 0.25, 0.15])
-def test_the_closed_form_of_the_clusters_is_the_optimum_of_the_qp(lam: float) -> None:
-    instance = small(lam)
-    K, positive, _ = instance.dense()
-    rows = Rows(factor_gram(K).features)
-    problem = Problem(rows, positive, AllPairs(), HINGE, Ridge(lam))
-    solution = QP("lifted", "direct", "CLARABEL", finish=True).solve(problem)
-    assert solution.status is Status.CERTIFIED
-    value = instance.loss + lam / 2 * instance.norm2
-    assert value == pytest.approx(solution.certificate.primal, rel=1e-8)
-    scores = rows.scores(solution.w)
-    # the loss alone follows from the minimiser, which is known to the root of the gap only
-    assert instance.loss == pytest.approx(problem.sums(scores).value, abs=1e-4)
-    assert instance.norm2 == pytest.approx(rows.norm2(solution.w), abs=1e-4)
-
-
-def test_the_regimes_of_the_closed_form_are_all_met() -> None:
-    high = [small(lam).scores[0] for lam in (2.0, 0.6, 0.4, 0.25, 0.15)]
-    assert high[0] < 0.5 and 0.5 in high and high[-1] > 0.5
-
-
-def test_the_closed_form_refuses_where_it_ends() -> None:
-    with pytest.raises(InputError, match="raise lam"):
-        small(0.01)
-
-
-def test_eigenvalues_of_the_clusters_are_those_of_the_matrix() -> None:
-    instance = small(1.0)
-    K, _, landmark = instance.dense()
-    column = K[:, landmark]
-    assert np.linalg.eigvalsh(K)[0] == pytest.approx(instance.smallest_eigenvalue)
-    assert column @ column == pytest.approx(instance.landmark_eigenvalue)
-    error = np.linalg.norm(K - np.outer(column, column), 2)
-    assert error == pytest.approx(instance.kernel_error)
-
-
-def test_the_left_side_on_the_clusters_is_at_least_its_bound() -> None:
-    instance, B = small(1.0), 20_000
-    K, positive, landmark = instance.dense()
-    rng = np.random.default_rng(0)
-    bound, _ = instance.left_side(B)
-    assert bound > 0.1
-    for _ in range(20):
-        pairs = PairList(
-            rng.choice(np.flatnonzero(positive), B), rng.choice(np.flatnonzero(~positive), B)
-        )
-        space = Rows(K[:, [landmark]])
-        drawn = Problem(space, positive, pairs, HINGE, Ridge(instance.lam))
-        loss = drawn.sums(space.scores(optimum(drawn).w)).value
-        assert abs(instance.loss - loss) >= bound
-
-
-def test_the_terms_of_theorem_4_are_those_computed_by_hand() -> None:
-    theorem = Theorem4(
-        n=16,
-        B=4,
-        lam=0.5,
-        N_max=2,
-        E2=1,
-        lam_min=1,
-        lam_plus=4,
-        C=4,
-        C_B=9,
-        C_tilde=16,
-        K_max=2,
-        delta=4 / np.e,
-    )
-    # A1 = 13/sqrt 2, A2 = 2, norms 2 + 2, A3 = 2 * 2 * 2; n^(3/2) = 64, n^(5/2) = 1024
-    assert theorem.terms() == pytest.approx((13 / np.sqrt(8), 4.0, 0.5 * 8 * np.sqrt(32)))
-    assert theorem.terms(REPAIRED)[2] == pytest.approx(4 * theorem.terms()[2])
-    assert theorem.terms(root=1.0)[2] == pytest.approx(2 * theorem.terms()[2])
-
-
-def test_the_largest_count_of_a_row_is_rarely_above_its_bound() -> None:
-    n, B, count = 200, 5000, 400
-    t, tail = most_often(n, B)
-    assert 0.02 < tail <= 0.1
-    rng = np.random.default_rng(1)
-    chances = np.full(n // 2, 2 / n)
-    largest = np.array(
-        [[rng.multinomial(B, chances).max() for _ in range(2)] for _ in range(count)]
-    ).max(axis=1)
-    share = float((largest > t).mean())
-    assert tail / 3 < share < tail + 5 * np.sqrt(tail / count)
-
-
-def test_two_atoms_in_closed_form_are_the_optimum() -> None:
-    p, B = 0.7, 60
-    left, constant = two_atoms(p, B, 1, np.random.default_rng(4))
-    counts = np.random.default_rng(4).multinomial(B, [p * p, 2 * p * (1 - p), (1 - p) ** 2])
-    g = 2 * (2 * p - 1)
-    lam = 2 * g / (1 - 4 * np.sqrt(8 * p * (1 - p) / B) / g)
-    x = np.array([1.0] * 7 + [-1.0] * 3 + [1.0] * 3 + [-1.0] * 7)
-    positive = np.arange(20) < 10
-    kinds = [(0, 13), (0, 10), (7, 10)]  # x_i - x_j = 2, 0, -2
-    i = np.repeat([a for a, _ in kinds], counts)
-    j = np.repeat([b for _, b in kinds], counts)
-    pairs = PairList(i, j)
-    full = Problem(Rows(x[:, None]), positive, AllPairs(), HINGE, Ridge(lam))
-    drawn = Problem(Rows(x[:, None]), positive, pairs, HINGE, Ridge(lam))
-    f, f_B = optimum(full).w, optimum(drawn).w
-    U = full.sums(full.space.scores(f)).value
-    U_B = drawn.sums(drawn.space.scores(f_B)).value
-    assert left[0] == pytest.approx(abs(U - U_B), abs=1e-6)
-    assert constant[0] == pytest.approx(1 + 2 * max(abs(f[0]), abs(f_B[0])), abs=1e-6)
-
-
-def test_the_lower_limit_has_its_level_in_the_binomial_tail() -> None:
-    assert lower_limit(0, 100) == 0.0
-    limit = lower_limit(40, 100)
-    assert stats.binom.sf(39, 100, limit) == pytest.approx(common.LEVEL)
-
-
-def test_empirical_auc_counts_a_tie_one_half() -> None:
-    positive = np.array([True, True, False, False])
-    value, deviation = empirical_auc(np.array([1.0, 2.0, 1.0, 0.0]), positive)
-    assert value == (0.5 + 1 + 1 + 1) / 4
-    assert deviation > 0
-
-
-def test_the_deviation_of_the_auc_is_that_of_repeated_samples() -> None:
-    rng = np.random.default_rng(2)
-    positive = np.arange(300) < 100
-    draws = [empirical_auc(rng.standard_normal(300) + positive, positive) for _ in range(300)]
-    values, deviations = map(np.array, zip(*draws, strict=True))
-    # the standard deviation of 300 values is known to 4 %: five of these
-    assert values.std() == pytest.approx(deviations.mean(), rel=0.2)
-
-
-def test_a_slope_is_found_and_covered() -> None:
-    x = 2.0 ** np.arange(8)
-    rng = np.random.default_rng(3)
-    y = 3 * x**-0.5 * np.exp(0.05 * rng.standard_normal(8))
-    slope = Slope.fit(x, y, np.full(8, 0.05))
-    low, high = slope.interval
-    assert low < -0.5 < high
-    assert high - low == pytest.approx(2 * two_sided() * 0.05 / np.log(2) / np.sqrt(42))
-
-
-def test_overlap_needs_a_common_point() -> None:
-    data = common.wdbc_sample(Context("a", 0), 10, 15)
-    first, other = (optimum(exact_answers.hinge_problem(data, lam)) for lam in (0.1, 0.2))
-    assert exact_answers.overlap(first, first)
-    assert not exact_answers.overlap(first, other)
-
-
-def test_samples_of_the_breast_cancer_data_follow_the_seed() -> None:
-    first, again, other = (common.wdbc_sample(Context("a", seed), 10, 15) for seed in (0, 0, 1))
-    assert first.sha256 == again.sha256 != other.sha256
-    assert (first.n_pos, first.n_neg) == (10, 15)
-    whole = common.wdbc_sample(Context("a", 0))
-    assert np.allclose(whole.X.mean(axis=0), 0) and np.allclose(whole.X.std(axis=0), 1)
 
 
 def test_a_claim_expected_to_fail_is_judged_as_printed() -> None:

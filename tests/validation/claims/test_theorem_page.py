@@ -45,6 +45,32 @@ def centre(case: Experiment) -> np.ndarray:
     return gradient(case, np.repeat(plus, minus.size), np.tile(minus, plus.size))
 
 
+def paragraphs(page: str) -> list[str]:
+    """Everything below the first heading of a section: paragraphs and list items, not formulas."""
+    sections = page.split("\n## ")[1:]
+    body = "\n\n".join(section.partition("\n")[2] for section in sections)
+    found: list[str] = []
+    for block in re.split(r"\n\s*\n", body):
+        block = block.strip("\n")
+        if block.strip() and not block.startswith("    "):
+            found += re.split(r"\n(?=\d+\. |\* )", block)
+    return found
+
+
+def test_every_paragraph_names_what_checks_it() -> None:
+    page = (ROOT / "docs" / "theorem-4-prime.md").read_text(encoding="utf-8")
+    found = paragraphs(page)
+    assert len(found) > 25
+    # a sentence that leads to a formula or a table goes on, or is followed by what checks it
+    following = [*found[1:], ""]
+    whole = [
+        text if text.endswith((".", ")")) else f"{text}\n{rest}"
+        for text, rest in zip(found, following, strict=True)
+        if not text.startswith("|")
+    ]
+    assert [text for text in whole if not re.search(r"`(claim:|tests/)", text)] == []
+
+
 def test_what_the_page_names_exists() -> None:
     page = (ROOT / "docs" / "theorem-4-prime.md").read_text(encoding="utf-8")
     claims = {entry.name for entry in suite.claims()}

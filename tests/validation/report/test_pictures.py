@@ -16,6 +16,7 @@ from aucert.validation.data.datasets import load
 from aucert.validation.report.margins import certified_margins
 from aucert.validation.report.pictures import (
     bound_against_error,
+    budget_bars,
     decision_surface,
     gap_curves,
     margin_distribution,
@@ -127,6 +128,32 @@ def test_bounds_are_drawn_with_their_medians() -> None:
     curves = {line.get_label(): line.get_ydata() for line in axes.lines}
     assert np.allclose(curves["true error"], [d.loss_difference for d in draws])
     assert np.allclose(curves["Theorem 4, at least"], [d.bounds[PRINTED].at_least for d in draws])
+
+
+def test_the_bars_of_a_budget_are_its_terms_and_its_total() -> None:
+    from aucert.approx import NBAUC
+    from aucert.validation import error_budget
+
+    fitted = NBAUC(LAM, n_landmarks=4, random_state=0).fit(DATA.X, DATA.y)
+    budget = error_budget(fitted, DATA.X, DATA.y)
+    axes = shown(budget_bars(budget, "costs"))
+    assert axes.get_title() == "costs"
+    kernel = budget.terms[2].value
+    widths = [bar.get_width() for bar in axes.patches]
+    assert kernel > 1e-6 and len(widths) == 4
+    assert widths[2] == kernel and widths[3] == pytest.approx(budget.total)
+
+
+def test_every_picture_is_one_call_on_the_package() -> None:
+    import aucert.validation
+
+    pictures = (
+        "bound_against_error budget_bars decision_surface gap_curves margin_distribution "
+        "roc_with_thresholds"
+    ).split()
+    for name in pictures:
+        assert name in aucert.validation.__all__
+        assert getattr(aucert.validation, name).__module__.endswith("report.pictures")
 
 
 def test_a_picture_is_drawn_where_it_is_asked_for(model: ROCSVM) -> None:

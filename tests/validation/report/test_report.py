@@ -224,3 +224,16 @@ def test_progress_is_silent_where_there_is_no_terminal(capsys: pytest.CaptureFix
     with claims_progress() as show:
         assert show is None
     assert capsys.readouterr().err == ""
+
+
+def test_a_claim_without_a_picture_of_its_own_shows_its_numbers_by_case() -> None:
+    numbers = {"lam 1: gap": 0.1, "lam 2: gap": 0.3}
+    page = report(row("plain", details=numbers), row("own", details=numbers, figures=(figure(),)))
+    sections = page.html().split('<section class="claim')[1:]
+    assert [section.count('<figure class="chart">') for section in sections] == [1, 0]
+    assert sections[0].count("<circle") == 2
+
+
+def test_claims_stand_paper_by_paper() -> None:
+    papers = [entry.paper for entry in claims()]
+    assert papers == sorted(papers, key=["ScalingUp", "SAUC", "SHT", "Nonlinear"].index)

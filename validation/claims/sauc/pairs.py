@@ -49,6 +49,7 @@ def sauc_pair_counts_by_the_printed_rule(context: Context) -> Outcome:
         f"k = 5: {_text(found[5])}; k = 30: {_text(found[30])}",
         printed=", ".join(map(str, PRINTED.values())),
         details={f"k = {k}: range of the counts": _text(x) for k, x in found.items()}
+        | {f"k = {k}: printed": count for k, count in PRINTED.items()}
         | {f"k = {k}: least possible": 80 * k for k in PRINTED}
         | {"draws": len(seeds), "seed of the first draw": seeds[0]},
         tolerance="refuted where the fewest pairs of any draw are more than printed",
@@ -85,6 +86,7 @@ def sauc_pair_counts_with_anchors_of_one_class(context: Context) -> Outcome:
         f"all six counts in {len(left)} of {len(seeds)} draws; k = 5: {_text(ranges[5])}",
         printed=", ".join(map(str, PRINTED.values())),
         details={f"k = {k}: range of the counts": _text(x) for k, x in ranges.items()}
+        | {f"k = {k}: printed": count for k, count in PRINTED.items()}
         | {f"k = {k}: share of 40 draws with the printed count": x for k, x in alike.items()}
         | {f"k = {k}: no anchor dropped": _text(x) for k, x in whole.items()}
         | {"draws with all six counts": len(left), "a seed of these": left[0] if left else None},

@@ -193,7 +193,7 @@ def _scores(rows: np.ndarray, positive: np.ndarray, lam: float) -> np.ndarray:
 )
 def incomplete_nystrom_converges_in_the_pairs(context: Context) -> Outcome:
     rungs, count = ladders(context.seed, context.profile), 10 if context.quick else 60
-    holds, details, slopes = True, {}, []
+    holds, details, slopes, curves = True, {}, [], {}
     for ladder in rungs:
         d, sizes = round(SHARES[2] * ladder.n), ladder.n * 8 ** np.arange(4)
         logs = np.array(
@@ -207,6 +207,7 @@ def incomplete_nystrom_converges_in_the_pairs(context: Context) -> Outcome:
         drop = mean[:-1] - mean[1:] - two_sided() * np.hypot(error[:-1], error[1:])
         slope = Slope.fit(sizes.astype(float), np.exp(mean), error)
         slopes.append(slope)
+        curves[ladder.data.name] = (sizes, np.exp(mean))
         holds &= bool((drop > 0).all()) and slope.interval[1] < 0
         details[f"{ladder.data.name}: B"] = sizes
         details[f"{ladder.data.name}: geometric mean of F(f~_B) - p*_P"] = np.exp(mean)
@@ -218,6 +219,14 @@ def incomplete_nystrom_converges_in_the_pairs(context: Context) -> Outcome:
         details=details | {"draws of each B": count},
         data=_used(rungs),
         tolerance="normal intervals of the mean logarithms, two-sided level 1e-6",
+        figures=(
+            Figure.of_curves(
+                "loss-against-pairs",
+                ("What drawing B pairs costs", "drawn pairs, B", "F(f~_B) - p*_P"),
+                curves,
+                f"Geometric means over {count} draws, d = n / 5 landmarks, lam = {LAM:g}.",
+            ),
+        ),
     )
 
 
@@ -233,7 +242,7 @@ def incomplete_nystrom_converges_in_the_pairs(context: Context) -> Outcome:
 )
 def incomplete_nystrom_converges_to_the_exact_answer(context: Context) -> Outcome:
     rungs, count = ladders(context.seed, context.profile), 6 if context.quick else 40
-    holds, details, worst = True, {}, 0.0
+    holds, details, worst, curves = True, {}, 0.0, {}
     for ladder in rungs:
         n, ds = ladder.n, list(ladder.steps)
         path = [(ds[0], n), (ds[2], 16 * n), (ds[4], 256 * n)]
@@ -244,6 +253,7 @@ def incomplete_nystrom_converges_to_the_exact_answer(context: Context) -> Outcom
         holds &= bool((excess[1:].max(axis=1) < excess[:-1].min(axis=1)).all())
         holds &= bool(np.median(errors[-1]) < 0.2 * np.median(errors[0]))
         worst = max(worst, float(excess[-1].max()))
+        curves[ladder.data.name] = ([B for _, B in path], np.median(excess, axis=1))
         details[f"{ladder.data.name}: d, B"] = [list(step) for step in path]
         details[f"{ladder.data.name}: F(f~_B) - p*, least"] = excess.min(axis=1)
         details[f"{ladder.data.name}: F(f~_B) - p*, largest"] = excess.max(axis=1)
@@ -254,4 +264,12 @@ def incomplete_nystrom_converges_to_the_exact_answer(context: Context) -> Outcom
         details=details | {"draws of each": count},
         data=_used(rungs),
         tolerance="1e-3 at the end; the excesses of two steps do not overlap in any draw",
+        figures=(
+            Figure.of_curves(
+                "loss-against-pairs-and-landmarks",
+                ("Pairs and landmarks growing together", "drawn pairs, B", "F(f~_B) - p*"),
+                curves,
+                f"Medians of {count} draws; d = n / 20, n / 5 and n landmarks, lam = {LAM:g}.",
+            ),
+        ),
     )

@@ -143,6 +143,17 @@ def incomplete_u_loss_rate(context: Context) -> Outcome:
         | {"draws of each size": count},
         data=(DataUsed.of(data),),
         tolerance=f"-1/2 lies in the least-squares slope's interval at level {LEVEL:g}",
+        figures=(
+            Figure.of_curves(
+                "loss-rate",
+                ("Error of the incomplete statistic", "drawn pairs, B", "root mean square error"),
+                {
+                    "measured": (sizes, rms),
+                    "slope -1/2": (sizes, rms[0] * (sizes[0] / sizes) ** 0.5),
+                },
+                f"{count} draws of each B at one f, the optimum of the breast cancer data.",
+            ),
+        ),
     )
 
 

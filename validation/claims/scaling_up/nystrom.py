@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...bounds.right_side import DELTA
-from ...bounds.steps import Step, eq_18, eq_20, eq_21, hoeffding
+from ...bounds.steps import Step, eq_18, eq_19, eq_20, eq_21, hoeffding
 from ..claim import Context, Outcome, Verdict, claim
 from ..common import LEVEL
 from .drawn import TOL, Case, drawn_cases, three_rows
@@ -114,6 +114,25 @@ def eq_18_as_printed(context: Context) -> Outcome:
 )
 def eq_18_with_the_left_side_of_the_proof(context: Context) -> Outcome:
     return _judge(context, lambda case: eq_18(case.pair), lambda case: NOISE)
+
+
+@claim(
+    "eq-19-strong-convexity",
+    paper=PAPER,
+    place="eq. (19)",
+    kind="paper",
+    statement="The squared change of the coefficients is bounded by what theta~ loses against "
+    "theta^ in the drawn objective with the kernel itself, in every draw.",
+    formula="lam/2 |theta^ - theta~|_H^2 <= F_B,k(theta~) - F_B,k(theta^)",
+    expected=Verdict.HOLDS,
+)
+def eq_19_strong_convexity(context: Context) -> Outcome:
+    def slack(case: Case) -> float:
+        # theta^ is the minimiser up to the gap, and off by the radius at most.
+        lam, change = case.experiment.lam, float(np.sqrt(2 * eq_19(case.pair).left))
+        return TOL + case.radius * (np.sqrt(lam) * change + lam * case.radius)
+
+    return _judge(context, lambda case: eq_19(case.pair), slack)
 
 
 @claim(

@@ -5,8 +5,6 @@ All of them judge the same draws, those of `grid`: they are made once a process.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -23,10 +21,8 @@ from ...bounds.experiment import (
     PRIOR,
     REALISED,
     REPAIRED,
-    Draw,
     prepare,
 )
-from ...bounds.figure import bound_figure
 from ...bounds.right_side import DELTA
 from ...data import datasets
 from ...data.labelled_data import Dataset
@@ -34,36 +30,12 @@ from ...plots import Figure
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from ..common import wdbc_sample
 from .paper import PAPER
+from .prime_shown import Cell, part_picture, pictures, sandwiched, table
 from .proof import lower_limit
 
 LAMS = (1.0, 0.1)
 DOUBT = 1e-3
 """Level of the upper confidence limit of the probability of a violation."""
-
-
-@dataclass(frozen=True, eq=False)
-class Cell:
-    """Draws with everything fixed but the drawn pairs: the setting of the theorems."""
-
-    data: Dataset
-    lam: float
-    d: int
-    B: int
-    draws: list[Draw]
-
-    @property
-    def all_rows(self) -> bool:
-        """Whether all rows are landmarks: then there is no Nystrom error."""
-        return self.d == self.data.X.shape[0]
-
-    @property
-    def label(self) -> str:
-        """What is fixed, for a table."""
-        return f"{self.data.name}, lam = {self.lam:g}, d = {self.d}, B = {self.B}"
-
-    def median(self, value: Callable[[Draw], float]) -> float:
-        """Return the median of a number over the draws."""
-        return float(np.median([value(draw) for draw in self.draws]))
 
 
 def bound_data(context: Context) -> list[tuple[Dataset, Kernel]]:
@@ -139,12 +111,16 @@ def _corrected(context: Context, name: str, prior: str | None, certain: bool) ->
         ).tolist(),
         "share of draws where the bound is vacuous": float(np.mean(vacuous)),
     }
+    figures: tuple[Figure, ...] = ()
+    if certain:
+        details |= sandwiched(shown, name)
     if prior is not None:
         priors = _ratios(shown, prior)
         details["a priori: violated"] = sum(prior in draw.violated for draw in draws)
         details["a priori bound / true error: least, median, largest"] = np.quantile(
             priors, [0, 0.5, 1]
         ).tolist()
+        figures = (part_picture(cells, name, prior),)
     least, middle = ratios.min(), float(np.median(ratios))
     return Outcome(
         Verdict.FAILS if refuted else verdict,
@@ -155,6 +131,7 @@ def _corrected(context: Context, name: str, prior: str | None, certain: bool) ->
         tolerance="no violation beyond the certified gaps"
         if certain
         else f"a cell's lower confidence limit of the probability above delta = {DELTA:g}",
+        figures=figures,
     )
 
 
@@ -228,36 +205,12 @@ def _printed(context: Context, name: str, figures: tuple[Figure, ...] = ()) -> O
             "table": "true error; Theorem 4' a posteriori; 4' a priori; Theorem 4 as printed, at "
             "least; with n^(5/2), at least (medians over the draws)",
         }
-        | _table(cells),
+        | table(cells),
         data=_used(cells),
         tolerance="vacuous from 1; C = C_B = C~_B = 1/lam; an eigenvalue below rounding is taken "
         "as large as it may be",
         figures=figures,
     )
-
-
-def _table(cells: tuple[Cell, ...]) -> dict[str, list[float]]:
-    """Return the true error and the bounds on it, a row a cell."""
-    values: list[Callable[[Draw], float]] = [
-        lambda draw: draw.loss_difference,
-        lambda draw: draw.bounds[POSTERIOR].total,
-        lambda draw: draw.bounds[PRIOR].total,
-        lambda draw: draw.bounds[PRINTED].at_least,
-        lambda draw: draw.bounds[REPAIRED].at_least,
-    ]
-    return {cell.label: [cell.median(value) for value in values] for cell in cells}
-
-
-def _pictures(cells: tuple[Cell, ...]) -> tuple[Figure, ...]:
-    """Return bounds and errors against B, one picture a data set."""
-    figures = []
-    for k, used in enumerate(_used(cells)):
-        shown = [c for c in cells if c.data.name == used.name and c.lam == LAMS[-1]]
-        middle = sorted({cell.d for cell in shown})[1]
-        draws = [draw for cell in shown if cell.d == middle for draw in cell.draws]
-        title = f"{used.name}: lam = {LAMS[-1]:g}, {middle} landmarks"
-        figures.append(bound_figure(draws, title, f"bound-against-error-{k + 1}"))
-    return tuple(figures)
 
 
 @claim(
@@ -271,7 +224,7 @@ def _pictures(cells: tuple[Cell, ...]) -> tuple[Figure, ...]:
     expected=Verdict.VACUOUS,
 )
 def theorem_4_against_true_errors(context: Context) -> Outcome:
-    return _printed(context, PRINTED, _pictures(grid(context.seed, context.profile)))
+    return _printed(context, PRINTED, pictures(grid(context.seed, context.profile)))
 
 
 @claim(

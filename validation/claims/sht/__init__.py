@@ -5,6 +5,7 @@ Importing this package enters all of them:
     basics       Prop. 1, the Hessian, (6), what the published configuration comes to
     theory       Theorem 1, its lemmas and its condition
     gaussian     Theorem 2, (12) and (13)
+    lemmas       the lemmas behind it, (17), (18) and (21)
     ratio        what is read from it, (14) and (15)
     imbalance    Fig. 1 with three controls, the tolerance
     rivals       Tables I and II: dense methods, StoIHT
@@ -13,6 +14,6 @@ Importing this package enters all of them:
 
 from __future__ import annotations
 
-from . import basics, gaussian, imbalance, ratio, rivals, sparsity, theory
+from . import basics, gaussian, imbalance, lemmas, ratio, rivals, sparsity, theory
 
-MODULES = (basics, theory, gaussian, ratio, imbalance, rivals, sparsity)
+MODULES = (basics, theory, gaussian, lemmas, ratio, imbalance, rivals, sparsity)

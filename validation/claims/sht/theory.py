@@ -72,7 +72,7 @@ def _cut(context: Context, loss: RowAverage, m: int, stream: str) -> np.ndarray:
 @claim(
     "sht-lemma-1-with-a-set-of-each-block",
     paper=PAPER,
-    place="Lemma 1, proof of Theorem 1",
+    place="Lemma 1, eq. (16), proof of Theorem 1",
     kind="corrected",
     statement="The inequality of Lemma 1 holds with a set Omega of each block, as the proof of "
     "Theorem 1 needs it (there Omega depends on the drawn block; in the lemma it is fixed).",
