@@ -28,6 +28,9 @@ from .rounding import UNIT, gamma
 LARGEST_GRID = 1 << 22
 """Bins at most: 32 bytes each for the two histograms."""
 
+LARGEST_BIN = 2.0**51
+"""Numbers of bins stay below this: floats that all sums and differences of them keep exactly."""
+
 _NO_WEIGHT = np.zeros(0)
 
 
@@ -108,7 +111,7 @@ class Histogram:
         Least and largest score of the positive, then of the negative rows, or bounds of them.
     bins : int
         K, bins a unit of score: a power of two. Halved until the grid has at most
-        `LARGEST_GRID` bins; read the number used from `bins`.
+        `LARGEST_GRID` bins, numbered below `LARGEST_BIN`; read the number used from `bins`.
     half : int
         Largest half width, in bins, that `close` will be asked for.
     """
@@ -125,10 +128,11 @@ class Histogram:
             a_low = min(max(low_a, low_b + K - edge), high_a)
             a_high = max(min(high_a, high_b + K + edge), a_low)
             size = a_high - a_low + 2 * edge + 1
-            if size <= largest or self.bins == 1:
+            top = np.abs(K * extent).max() + K + edge
+            if (size <= largest and top < LARGEST_BIN) or self.bins == 1:
                 break
             self.bins //= 2
-        if not size <= max(largest, 1 << 10):
+        if not (size <= max(largest, 1 << 10) and top < LARGEST_BIN):
             raise InputError("the scores are so far apart that no grid of bins holds them")
         self.limits = np.array([a_low, a_high, a_low - K - edge])
         # Of each bin the mass and the sum of theta; the negatives first.

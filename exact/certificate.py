@@ -112,7 +112,7 @@ def evaluated(
     """
     w = problem.check_weights(w)
     if witness.weights is not None:
-        return _evaluated_in_bins(problem, w, witness.weights, witness)
+        return _evaluated_in_bins(problem, w, witness.renewed(problem))
     if type(problem.space) is Rows:
         scores = problem.space.scores(w)
         shared = _shared_sums(problem, scores, witness)
@@ -164,13 +164,13 @@ def _shared_sums(problem: Problem, scores: np.ndarray, witness: Witness) -> Pair
 
 
 def _evaluated_in_bins(
-    problem: Problem, w: np.ndarray, weights: np.ndarray, witness: Witness
+    problem: Problem, w: np.ndarray, witness: Witness
 ) -> tuple[float, float, float, float]:
     """Return the bounds of `evaluated` from binned sums: two passes, four if the points differ."""
     from .evaluators import binned_at
 
-    lam = problem.lam
-    dual = binned_at(problem, problem.check_weights(weights), witness.bins, witness.half)
+    lam, weights = problem.lam, problem.check_weights(witness.weights)
+    dual = binned_at(problem, weights, witness.bins, witness.half)
     primal = dual if np.array_equal(w, weights) else binned_at(problem, w, witness.bins, 0)
     scale = witness.scale
     return (

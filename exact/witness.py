@@ -15,6 +15,7 @@ from .errors import InputError
 from .marginals import deficiency
 from .pair_sums import PairSums
 from .pairs import AllPairs, PairList
+from .parameters import check_count
 from .problem import Problem
 from .rounding import UNIT, gamma
 from .spaces import Rows
@@ -79,7 +80,8 @@ class Witness:
             raise InputError("binned dual points are for the hinge over all pairs")
         if not 0 <= scale <= 1:
             raise InputError(f"scale must be between 0 and 1, not {scale}")
-        return cls(np.zeros(0), np.nan, scale=scale, weights=w, bins=int(bins), half=int(half))
+        bins, half = check_count("bins", bins), check_count("half", half, 0)
+        return cls(np.zeros(0), np.nan, scale=scale, weights=w, bins=bins, half=half)
 
     @classmethod
     def from_scores(

@@ -29,7 +29,14 @@ from aucert.validation.claims.sauc.toy import ALL, Toy
 Patch = pytest.MonkeyPatch
 Ends = tuple[float, float]
 
-SLOW = ("sauc-toy-", "sauc-eq-3-as-printed", "sauc-pair-counts-with-")
+SLOW = (
+    "sauc-toy-",
+    "sauc-eq-3-as-printed",
+    "sauc-pair-counts-with-",
+    "sauc-structure-helps-most-where-few-pairs-are-kept",
+    "sauc-best-structure-on-the-papers-data",
+    "sauc-fewer-iterations",
+)
 NAMES = [
     pytest.param(entry.name, marks=pytest.mark.slow if entry.name.startswith(SLOW) else ())
     for entry in suite.claims()
