@@ -25,7 +25,7 @@ import scipy.sparse as sp
 from ..exact.errors import InputError
 from ..exact.kernels import Kernel
 from ..exact.parameters import check_choice, check_count
-from ..exact.spaces import check_matrix
+from ..exact.spaces import LARGEST_REACH, check_matrix
 from .leverage import draw_by_leverage
 
 Matrix = np.ndarray | sp.csr_matrix
@@ -157,7 +157,7 @@ def kmeans(
     Raises
     ------
     InputError
-        If more landmarks than rows are wanted, or X is no finite matrix.
+        If more landmarks than rows are wanted, X is no finite matrix or its squares overflow.
     """
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
@@ -165,6 +165,8 @@ def kmeans(
     matrix = _checked(X, n_landmarks)
     check_count("n_init", n_init)
     check_count("max_iter", max_iter)
+    if abs(matrix).max() > LARGEST_REACH:
+        raise InputError("X has values so large that their squares overflow: rescale it")
     if n_landmarks == _rows(matrix):
         return Landmarks(matrix)
     state = int(np.random.default_rng(seed).integers(2**31 - 1))

@@ -156,7 +156,7 @@ class NBAUC(NewtonClassifier):
         > 0; 1 / n_features by default, see `Nystrom`.
     n_landmarks : int
         At most this many; all rows where there are no more of them, which is exact.
-    landmarks : {"kmeans", "uniform", "stratified", "pivoted"}
+    landmarks : {"kmeans", "uniform", "stratified", "pivoted", "leverage"}
         How to choose them, see `aucert.approx.landmarks`.
     rcond : float
         In (0, 1), the relative cut-off for eigenvalues, see `nystrom_map`.

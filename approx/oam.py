@@ -22,6 +22,7 @@ import numpy as np
 from ..exact.compiling import compiled
 from ..exact.errors import InputError
 from ..exact.parameters import check_choice, check_count, check_number
+from ..exact.spaces import LARGEST_REACH
 
 UPDATES = ("sequential", "gradient")
 
@@ -160,13 +161,16 @@ class OnlineAUC:
         Raises
         ------
         InputError
-            If the sizes do not fit together, or the weights overflow: C is too large then.
+            If the sizes do not fit together, the squares of the rows overflow, or the weights do:
+            C is too large then.
         """
         if X.shape != (positive.size, stream.w.size) or draws.shape != (positive.size,):
             raise InputError(
                 f"rows {X.shape}, {positive.size} labels and {draws.size} draws do not fit a "
                 f"stream of {stream.w.size} features"
             )
+        if X.size and max(X.max(), -X.min()) > LARGEST_REACH:
+            raise InputError("X has values so large that their squares overflow: rescale it")
         _pass(
             np.ascontiguousarray(X, dtype=float),
             positive,

@@ -55,6 +55,10 @@ class RowArrays(NamedTuple):
         return float(np.sqrt(sums[np.diff(self.indptr) > 0].max(initial=0.0)))
 
 
+LARGEST = 1e60
+"""Of a number in the rows: steps and proofs for the square loss take fourth powers."""
+
+
 def from_rows(X: np.ndarray | sp.csr_matrix, positive: np.ndarray) -> RowAverage:
     """Return the mean square loss over all pairs with the rows as they are, not centred.
 
@@ -66,10 +70,17 @@ def from_rows(X: np.ndarray | sp.csr_matrix, positive: np.ndarray) -> RowAverage
     X : array or CSR matrix (n, d)
     positive : bool array (n,)
         With rows of both classes.
+
+    Raises
+    ------
+    InputError
+        If a class is missing, or the numbers are so large that the methods would overflow.
     """
     n_pos = int(positive.sum())
     if not 0 < n_pos < positive.size:
         raise InputError("the rows are of one class: pairs need both")
+    if abs(X).max() > LARGEST:
+        raise InputError("X has values so large that their powers overflow: rescale it")
     mass = np.where(positive, 1 / n_pos, 1 / (positive.size - n_pos))
     means = np.stack([np.asarray(X.T @ (mass * side)) for side in (~positive, positive)])
     return RowAverage(X, positive, mass, means, n_pos / positive.size)

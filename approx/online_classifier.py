@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 from ..exact.classifier import AUCClassifier, Matrix, draw_seed
 from ..exact.errors import InputError
 from ..exact.model_codec import is_whole
+from ..exact.spaces import LARGEST_REACH
 from ..exact.threshold import get_rule
 
 
@@ -43,6 +44,8 @@ class OnlineClassifier(AUCClassifier):
             raise InputError("a loaded model of this kind cannot go on: its run was not saved")
         rows, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=first)
         check_classification_targets(labels)
+        if abs(rows).max() > LARGEST_REACH:
+            raise InputError("X has values so large that their squares overflow: rescale it")
         if classes is not None:
             kinds = np.unique(np.asarray(classes))
             if kinds.size != 2:

@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ..exact.errors import InputError
-from ..exact.parameters import check_number
+from ..exact.parameters import check_count, check_number
 from .newton_estimators import RankSVM
 from .nystrom import Nystrom
 from .oam_estimator import OAM
@@ -53,8 +53,12 @@ def rfauc(
     Raises
     ------
     InputError
-        If gamma is not > 0. Other parameters are checked when the pipeline is fitted.
+        If gamma, n_features or the seed cannot be used. Other parameters are checked when the
+        pipeline is fitted.
     """
+    check_count("n_features", n_features)
+    if not isinstance(seed, np.random.RandomState):
+        _check_seed(seed)
     width = "scale" if gamma is None else check_number("gamma", gamma)
     sampler = RBFSampler(gamma=width, n_components=n_features, random_state=seed)
     return Pipeline(
@@ -157,5 +161,8 @@ def _features(
 
 
 def _check_seed(seed: object) -> None:
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer)):
-        raise InputError(f"seed must be a whole number or None, not {seed!r}")
+    if seed is None or (
+        isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0
+    ):
+        return
+    raise InputError(f"seed must be a whole number >= 0 or None, not {seed!r}")

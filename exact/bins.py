@@ -117,8 +117,8 @@ class Histogram:
     """
 
     def __init__(self, extent: np.ndarray, bins: int, half: int = 0, largest: int = LARGEST_GRID):
-        if bins < 1 or bins & (bins - 1):
-            raise InputError(f"bins must be a power of two, not {bins}")
+        if not 1 <= bins < 1 << 63 or bins & (bins - 1):
+            raise InputError(f"bins must be a power of two below 2^63, not {bins}")
         self.bins, self.extent = bins, extent
         while True:
             low_a, high_a, low_b, high_b = np.floor(self.bins * extent)

@@ -148,6 +148,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
 def draw_seed(random_state: Any) -> int:
     """Return a whole number as it is, and otherwise draw one from the `RandomState`."""
     if isinstance(random_state, Integral):
+        if random_state < 0:
+            raise InputError(f"random_state must be >= 0, not {random_state!r}")
         return int(random_state)
     try:
         return int(check_random_state(random_state).randint(2**31 - 1))

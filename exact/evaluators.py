@@ -9,6 +9,7 @@ from itertools import islice
 import numpy as np
 
 from .bins import Extent, Histogram
+from .errors import InputError
 from .evaluation import Evaluation, Line
 from .pair_sums import PairSums
 from .pair_sums_binned import half_width, whole_numbers
@@ -208,4 +209,6 @@ def binned_at(problem: Problem, w: np.ndarray, bins: int, half: int) -> Evaluati
     """
     if isinstance(problem.space, StreamedRows):
         return Streamed(problem, bins).with_bins(w, bins, half)
+    if not isinstance(problem.space, Rows):
+        raise InputError("binned dual points are for rows, not for another space")
     return InMemory(problem, bins).at(w, 2 * half / bins)

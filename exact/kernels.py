@@ -104,6 +104,14 @@ def _mend_close_rows(found: np.ndarray, X: Any, Z: Any) -> None:
             found[i, close] = Linear().diagonal(Z[close] - X[i])
 
 
+def _narrow(X: Any) -> Any:
+    """Return sparse rows with indices of 32 bits, which scikit-learn's distances insist on."""
+    if not sp.issparse(X) or X.indices.dtype == np.int32:
+        return X
+    parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
+    return sp.csr_matrix(parts, shape=X.shape)
+
+
 @dataclass(frozen=True)
 class Laplacian:
     """k(x, z) = exp(-gamma sum_k |x_k - z_k|).
@@ -123,7 +131,7 @@ class Laplacian:
         """Return the matrix of k(x, z): (n, m)."""
         from sklearn.metrics.pairwise import manhattan_distances
 
-        return np.exp(-self.gamma * manhattan_distances(X, Z))
+        return np.exp(-self.gamma * manhattan_distances(_narrow(X), _narrow(Z)))
 
     def diagonal(self, X: Any) -> np.ndarray:
         """Return ones: (n,)."""

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from .errors import InputError
 from .losses import Loss
 from .pair_sums import PairSums
-from .parameters import as_numbers, check_scores, tamed
+from .parameters import as_numbers, check_scores, promoted, tamed
 from .rounding import gamma, unit_of
 
 
@@ -83,6 +83,7 @@ class PairList:
     ) -> PairSums:
         """As `AllPairs.sums`, over the listed pairs."""
         check_scores(scores, positive)
+        scores = promoted(scores)
         t = self.margins(scores)
         alpha = loss.alpha(t, width)
         values = self.c * loss.value(t)

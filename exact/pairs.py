@@ -24,7 +24,7 @@ from .pair_sums import (
 )
 from .pair_sums_counted import counted_hinge
 from .pair_sums_grid import COMPILED_FROM, counted_sides, grid_ramps
-from .parameters import as_numbers, check_scores, tamed
+from .parameters import as_numbers, check_scores, promoted, tamed
 from .rounding import gamma, unit_of
 
 __all__ = ["COMPILED_FROM", "AllPairs", "PairList", "Pairs"]
@@ -133,6 +133,7 @@ class AllPairs:
             Smoothing of the hinge's slope; the value is never smoothed.
         """
         check_scores(scores, positive)
+        scores = promoted(scores)
         if self.form == "binned" and loss.name == "hinge":
             from .pair_sums_binned import binned_hinge
 

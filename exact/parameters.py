@@ -85,3 +85,8 @@ def check_scores(scores: np.ndarray, positive: np.ndarray) -> None:
     if not np.isfinite(scores).all():
         row = int(np.flatnonzero(~np.isfinite(scores))[0])
         raise InputError(f"the score of row {row} is {scores[row]}: scores must be finite")
+
+
+def promoted(scores: np.ndarray) -> np.ndarray:
+    """Return scores in float64 or, as they are, in the long format: roundings are bounded there."""
+    return scores if scores.dtype == np.longdouble else scores.astype(float, copy=False)

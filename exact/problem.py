@@ -18,7 +18,10 @@ LARGEST_WEIGHT = 1e100
 _BLOCK = 1 << 16
 
 SMALLEST_LAM = 1e-100
-"""Below this, quotients by lam leave the range of floating point."""
+"""Below this, quotients by lam leave the range of floating point,"""
+
+LARGEST_LAM = 1e100
+"""and above this lam |f|^2 shows what |f|^2 loses by underflow."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,8 @@ class Ridge:
     def __post_init__(self) -> None:
         if check_number("lam", self.lam) < SMALLEST_LAM:
             raise InputError(f"lam = {self.lam!r} is below {SMALLEST_LAM:g}: rescale the features")
+        if self.lam > LARGEST_LAM:
+            raise InputError(f"lam = {self.lam!r} is above {LARGEST_LAM:g}: rescale the features")
 
 
 @dataclass(frozen=True, eq=False)

@@ -165,8 +165,10 @@ def best_subset(
     if max_time is not None:
         check_number("max_time", max_time)
     begin = time.perf_counter()
-    mask, _, _ = split_labels(y, positive)
     space = Rows(X)
+    mask, _, _ = split_labels(y, positive)
+    if mask.size != space.n:
+        raise InputError(f"y has {mask.size} labels for {space.n} rows")
     average = RowAverage.of(space, mask, AllPairs(sample_weight), ridge)
     loss, error = support_loss_of(average, None if space.is_sparse else space.offset)
     k = min(k, loss.dim)

@@ -61,14 +61,16 @@ def problem_options(command: Callable[..., object]) -> Callable[..., object]:
 
 @aucert.command()
 @click.argument("data")
-@click.option("--lam", type=float, required=True, help="Weight of the penalty, > 0.")
+@click.option(
+    "--lam", type=float, required=True, help="Weight of the penalty, > 0; 1e-3 is a start."
+)
 @click.option(
     "--method",
     type=click.Choice(["auto", "qp", "lifted", "cutting-plane", "newton"]),
     default="auto",
     show_default=True,
 )
-@click.option("--out", type=click.Path(), help="Folder for weights.csv and solution.json.")
+@click.option("--out", type=click.Path(), help="Folder for the weights, the result and its proof.")
 @problem_options
 def solve(data: str, **options: object) -> None:
     """Solve the full pairwise problem of DATA (a file, or a built-in name like wdbc)."""
@@ -79,7 +81,7 @@ def solve(data: str, **options: object) -> None:
 
 @aucert.command()
 @click.argument("data")
-@click.option("--lam", type=float, help="Weight of the penalty, > 0.")
+@click.option("--lam", type=float, help="Weight of the penalty, > 0, as in training.")
 @click.option("--from", "convention", help="Whose scaling --C is in, instead of --lam.")
 @click.option("--C", "C", type=float, help="The constant of that scaling.")
 @click.option("--weights", type=click.Path(), help="File of weights: .npy, .npz, .csv or .txt.")
@@ -97,7 +99,11 @@ def certify(data: str, **options: object) -> None:
 @click.option("--profile", type=click.Choice(["quick", "full"]), default="quick")
 @click.option("--only", multiple=True, metavar="NAME", help="Run this claim only; repeatable.")
 @click.option("--list", "list_only", is_flag=True, help="List the claims and stop.")
-@click.option("--out", type=click.Path(), help="Folder of the report.  [default: aucert-report]")
+@click.option(
+    "--out",
+    type=click.Path(),
+    help="Folder of the report; verdicts in it are kept.  [default: aucert-report]",
+)
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")

@@ -146,3 +146,28 @@ def test_the_settings_page_tells_who_takes_row_weights() -> None:
 def test_the_pipelines_rank_with_their_defaults(chain) -> None:
     model = chain(seed=0)
     assert isinstance(model, Pipeline) and model.fit(X, Y).score(X, Y) > 0.7
+
+
+@pytest.mark.parametrize("model", SEARCHED, ids=lambda m: m.__name__)
+def test_a_negative_seed_is_refused_by_its_name(model: type) -> None:
+    if "random_state" in inspect.signature(model).parameters:
+        with pytest.raises(InputError, match="random_state must be >= 0, not -1"):
+            make(model, random_state=-1).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "model", [m for m in SEARCHED if m is not SubsampledRankSVM], ids=lambda m: m.__name__
+)
+def test_rows_whose_squares_overflow_are_refused(model: type) -> None:
+    with pytest.raises(InputError, match="overflow: rescale it"):
+        make(model).fit(X * 1e200, Y)  # in a kernel machine of all rows they are merely far apart
+
+
+@pytest.mark.parametrize("model", [NSAUC, NSVMSGD2, OAM, SPAM, SOLAM, FSAUC])
+def test_a_batch_whose_squares_overflow_is_refused_and_changes_nothing(model: type) -> None:
+    fitted = make(model).fit(X, Y)
+    before = fitted.decision_function(X)
+    for rows in (X * 1e200, sp.csr_matrix(X * 1e200)):
+        with pytest.raises(InputError, match="squares overflow: rescale it"):
+            fitted.partial_fit(rows, Y)
+    np.testing.assert_array_equal(fitted.decision_function(X), before)

@@ -76,3 +76,10 @@ def test_bad_widths_and_seeds_are_refused() -> None:
         noam(seed="one")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="seed must be"):
         nsolam(seed=0.5)  # type: ignore[arg-type]
+    for bad in (-1, "one", True):
+        for chain in (rfauc, noam, nsolam):
+            with pytest.raises(InputError, match="seed must be"):
+                chain(seed=bad)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="n_features must be"):
+        rfauc(n_features=0)
+    assert rfauc(seed=np.random.RandomState(0)).fit(X, Y).score(X, Y) > 0.8

@@ -138,6 +138,26 @@ def test_the_grid_coarsens_rather_than_grow_without_bound() -> None:
         Histogram(np.array([-1e300, 1e300, -1e300, 1e300]), 1)
 
 
+@pytest.mark.parametrize("power", [0, 14, 20, 40, 62])
+@pytest.mark.parametrize("offset", [1e8, 1e10, 1e12, 1e15])
+def test_scores_far_from_zero_never_give_too_small_a_value(offset: float, power: int) -> None:
+    """K s past 2^53 has no exact bin: rows would land in wrong ones, or outside the grid."""
+    rng = np.random.default_rng(power)
+    for spread in (1.0, 30.0):
+        near, far = offset + spread * rng.normal(size=12), -offset + rng.normal(size=4)
+        scores, positive = np.append(near, far), np.arange(16) == 0
+        found = AllPairs(form="binned", bins=1 << power).sums(scores, positive, HINGE)
+        true, _, _ = by_pairs(scores, positive, 1, 0, None)
+        assert Fraction(found.value) + Fraction(found.value_rounding) >= true
+        assert abs(found.c.sum()) <= found.rounding + 1e-15
+
+
+def test_scores_past_the_last_exact_bin_are_refused() -> None:
+    scores, positive = 2.0**53 + 2 * np.arange(5), np.arange(5) == 2
+    with pytest.raises(InputError, match="no grid of bins"):
+        AllPairs(form="binned").sums(scores, positive, HINGE)
+
+
 def test_bad_numbers_are_refused() -> None:
     with pytest.raises(InputError, match="power of two"):
         Histogram(np.array([0.0, 1, 0, 1]), 12)

@@ -9,10 +9,12 @@ import pytest
 
 from aucert.exact.certificate import Certificate, Witness
 from aucert.exact.errors import InputError
+from aucert.exact.gram import Gram
 from aucert.exact.marginals import largest_flow
 from aucert.exact.pairs import AllPairs, PairList
 from aucert.exact.problem import Problem, linear_problem
 from aucert.exact.solving import solve
+from aucert.exact.streamed import StreamedRows
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(20, 2)), np.arange(20) % 4 == 0
@@ -190,3 +192,37 @@ def test_alpha_is_refused_where_it_is_not_finite_or_not_one_a_pair() -> None:
         Witness.from_alpha(problem, np.zeros(4))
     with pytest.raises(InputError, match="alpha belongs to a pair list"):
         Witness.from_alpha(hinge_problem(), np.zeros(75))
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize(
+    ("lie", "said"),
+    [
+        ({"scale": 1.02}, "scale must be between 0 and 1"),
+        ({"scale": -1.0}, "scale must be between 0 and 1"),
+        ({"scale": np.nan}, "scale must be between 0 and 1"),
+        ({"half": -5}, "half must be a whole number >= 0"),
+        ({"bins": 0}, "bins must be a whole number >= 1"),
+        ({"bins": 3}, "bins must be a power of two"),
+    ],
+)
+def test_forged_evidence_of_a_binned_dual_point_is_refused(
+    lie: dict, said: str, streamed: bool
+) -> None:
+    """At a large lam the pull costs little, so that alpha past its box would pay."""
+    problem = linear_problem(X, Y, 10.0)
+    if streamed:
+        problem = problem.over(StreamedRows(X))
+    witness = Witness.from_weights(problem, np.array([0.1, 0.1]), 1 << 14, 1)
+    with pytest.raises(InputError, match=said):
+        bound(problem, replace(witness, **lie))
+
+
+def test_a_binned_dual_point_proves_nothing_for_another_problem() -> None:
+    witness = Witness.from_weights(hinge_problem(), np.zeros(2), 1 << 10, 1)
+    for problem in (hinge_problem(LISTED), linear_problem(X, Y, 0.1, "squared_hinge")):
+        with pytest.raises(InputError, match="hinge over all pairs"):
+            bound(problem, witness)
+    kernel = hinge_problem().over(Gram(X @ X.T))
+    with pytest.raises(InputError, match="binned dual points are for rows"):
+        Certificate.of(kernel, np.zeros(20), replace(witness, weights=np.zeros(20)))

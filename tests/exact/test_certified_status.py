@@ -79,6 +79,21 @@ def test_only_ratios_of_weights_matter(size: float, listed: bool) -> None:
     assert found.primal == pytest.approx(expected.primal, rel=1e-9)
 
 
+def test_underflow_of_the_penalty_makes_no_bound() -> None:
+    """w'w is zero in floating point, lam / 2 w'w is 1.1e-13 at lam = 1e308: or it is refused."""
+    X, w = np.zeros((2, 1000)), np.full(1000, 1.5e-162)
+    X[0] = 1.0
+    for lam in (1e100, 1e308):
+        try:
+            problem = linear_problem(X, [True, False], lam)
+        except InputError as error:
+            assert "lam = 1e+308 is above 1e+100" in str(error)
+            continue
+        found = Certificate.of(problem, w, Witness.from_scores(problem, problem.space.scores(w)))
+        value = 1 - sum(exact(w)) + Fraction(lam) / 2 * sum(x**2 for x in exact(w))
+        assert value <= Fraction(found.primal) + Fraction(found.rounding)
+
+
 def test_underflow_makes_no_bound() -> None:
     """x = +-0.6e-162 and lam = 1e-323: with d = 1.2e-162, d^2 / lam is about 0.146.
 

@@ -119,3 +119,11 @@ def test_kernel_matrices_are_symmetric_and_semidefinite(kernel: Kernel) -> None:
     K = kernel(X, X)
     assert np.array_equal(K, K.T) or np.abs(K - K.T).max() < 1e-14
     assert np.linalg.eigvalsh(K)[0] > -1e-13 * np.linalg.eigvalsh(K)[-1]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=NAMES)
+def test_wide_indices_change_nothing(kernel: Kernel) -> None:
+    dense = np.random.default_rng(3).normal(size=(5, 3))
+    wide = sp.csr_array(dense)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    np.testing.assert_allclose(kernel(wide, wide), kernel(dense, dense), rtol=1e-12)

@@ -90,6 +90,21 @@ def test_a_binned_witness_is_written_as_the_weights_that_regenerate_it(
     assert proof.gap <= 1.1 * solution.certificate.gap + 1e-12
 
 
+def test_badly_scaled_features_leave_a_weaker_proof_not_none(tmp_path: Path) -> None:
+    """A time in seconds beside numbers of order one: float64 verifies 1e-6, not the 1e-10 proved.
+
+    The weaker gap is claimed, for it holds on any machine; the data are told from other data.
+    """
+    hard, y = X[:100].copy(), Y[:100]
+    hard[:, 0] = 1.7e9 + 5e7 * hard[:, 0]
+    solution = solve(hard, y, 1e-6, tol=1e-6)
+    proof = write_proof(tmp_path / "p.npz", hard, y, 1e-6, solution)
+    assert proof.gap > 2 * (solution.certificate.gap + solution.certificate.rounding)
+    assert verified(tmp_path / "p.npz", hard, y).startswith("verified gap <= ")
+    with pytest.raises(InputError, match="scale features of very different size"):
+        write_proof(tmp_path / "q.npz", hard[::-1], y, 1e-6, solution)
+
+
 def test_rows_of_any_source_and_format_are_proved_as_float64(tmp_path: Path) -> None:
     class Source:
         """Row slices and a shape, nothing else."""

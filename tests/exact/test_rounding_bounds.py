@@ -114,6 +114,21 @@ def test_sums_in_the_long_format(seed: int, loss: str) -> None:
     assert abs(Fraction(found.conjugate) - true.conjugate) <= found.conjugate_rounding
 
 
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+@pytest.mark.parametrize("form", ["numpy", "compiled", "listed"])
+def test_sums_of_scores_in_single_precision_are_made_in_double(form: str, loss: str) -> None:
+    """The stated roundings are those of float64: float32 arithmetic would exceed them."""
+    rng = np.random.default_rng(3)
+    scores, positive = rng.normal(size=20).astype(np.float32), np.arange(20) % 3 == 0
+    i, j = rng.choice(np.flatnonzero(positive), 9), rng.choice(np.flatnonzero(~positive), 9)
+    pairs = PairList(i, j) if form == "listed" else AllPairs(form=form)
+    for width in (0.0, 0.7):
+        single = pairs.sums(scores, positive, LOSSES[loss], width)
+        double = pairs.sums(scores.astype(float), positive, LOSSES[loss], width)
+        assert single.value == double.value and single.conjugate == double.conjugate
+        assert np.array_equal(single.c, double.c)
+
+
 def list_case(seed: int, loss: str) -> tuple:
     rng = np.random.default_rng([1, seed])
     n = int(rng.integers(2, 9))

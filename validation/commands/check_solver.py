@@ -16,6 +16,7 @@ from ..checking.check_solver import Progress, check_solver
 from ..checking.report import CheckReport, CheckRow
 from ..files.written_files import write_atomically, write_json
 from ..reference.problems import reference_problems
+from .outputs import output_folder
 
 
 def run_check_solver(options: dict[str, Any]) -> int:
@@ -63,23 +64,6 @@ def run_check_solver(options: dict[str, Any]) -> int:
             write_report(report, folder)
     click.echo(report.to_json() if options["as_json"] else report.table)
     return 0 if report.passed else 1
-
-
-@contextmanager
-def output_folder(name: str | None) -> Iterator[Path | None]:
-    """Make the folder before the work, so that a bad name is no loss; remove it on bad input."""
-    if name is None:
-        yield None
-        return
-    folder = Path(name)
-    made = not folder.exists()
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        yield folder
-    except InputError:
-        if made:
-            folder.rmdir()
-        raise
 
 
 def write_report(report: CheckReport, folder: Path) -> None:

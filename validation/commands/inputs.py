@@ -27,12 +27,15 @@ class Data:
     y : array (n,)
         1 on the positive rows, 0 elsewhere.
     sha256 : str
+    label : str or number, optional
+        What the positive rows are called in the file; None for built-in data.
     """
 
     name: str
     X: Any
     y: np.ndarray
     sha256: str
+    label: str | float | None = None
 
     @property
     def positive(self) -> np.ndarray:
@@ -61,8 +64,8 @@ def open_data(name: str, target: str | None, positive: str | None, seed: int) ->
         close = difflib.get_close_matches(base, names(), 3)
         hint = f"did you mean {' or '.join(close)}?" if close else f"built in: {', '.join(names())}"
         raise InputError(f"{name}: no such file, and no built-in data of that name ({hint})")
-    X, y, _ = read_table(name, target, positive)
-    return Data(name, X, y, data_sha256(X, y))
+    X, y, meta = read_table(name, target, positive)
+    return Data(name, X, y, data_sha256(X, y), meta.positive)
 
 
 def read_pairs(text: str, data: Data, seed: int) -> AllPairs | PairList:

@@ -28,6 +28,7 @@ from ...exact.solving import solve
 from ..files.data_files import read_vector, write_json, write_vector
 from .inputs import Data, open_data, read_pairs
 from .interrupts import stopped_between_steps
+from .outputs import output_folder
 from .progress import solver_progress
 
 SCHEMA_VERSION = 1
@@ -36,6 +37,13 @@ SCHEMA_VERSION = 1
 def run_solve(name: str, options: dict[str, Any]) -> None:
     """Solve, print, and write what `--out` asks for."""
     Ridge(options["lam"])  # before a large file is read
+    with output_folder(options["out"]) as folder:
+        document = _solved(name, options, folder)
+    _print(document, options["as_json"])
+
+
+def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str, Any]:
+    """Solve, write into `folder`, and return what is printed."""
     start = time.perf_counter()
     data = open_data(name, options["target"], options["positive"], options["seed"])
     pairs = read_pairs(options["pairs"], data, options["seed"])
@@ -73,14 +81,12 @@ def run_solve(name: str, options: dict[str, Any]) -> None:
             f"{certificate.dual:.12g}."
         ),
     }
-    if options["out"] is not None:
-        folder = Path(options["out"])
-        folder.mkdir(parents=True, exist_ok=True)
-        name = "weight" if options["kernel"] == "linear" else "coefficient"
-        write_vector(folder / "weights.csv", solution.w, name)
+    if folder is not None:
+        title = "weight" if options["kernel"] == "linear" else "coefficient"
+        write_vector(folder / "weights.csv", solution.w, title)
         document["proof"] = _proof(folder / "proof.npz", data, options, solution)
         write_json(folder / "solution.json", document)
-    _print(document, options["as_json"])
+    return document
 
 
 def _proof(path: Path, data: Data, options: dict[str, Any], solution: Solution) -> str | None:
@@ -90,7 +96,11 @@ def _proof(path: Path, data: Data, options: dict[str, Any], solution: Solution) 
         return None
     if not isinstance(data.X, np.ndarray):
         return None
-    write_proof(path, data.X, data.y, options["lam"], solution, positive=1)
+    try:
+        write_proof(path, data.X, data.y, options["lam"], solution, positive=1)
+    except InputError as problem:  # the solution itself stands, and is written and shown
+        click.echo(f"aucert: no proof file: {problem}", err=True)
+        return None
     return path.name
 
 
@@ -121,16 +131,23 @@ def run_certify(name: str, options: dict[str, Any]) -> None:
     values = scores if w is None else _scores(data, options, w)
     assert values is not None
     options["loss"] = audit.loss
+    share = auc(values, data.positive)
     document = _common(data, pairs, options, audit.lam) | {
         "method": "auto",
         **{key: value for key, value in dataclasses.asdict(audit).items() if key != "statement"},
-        "auc": auc(values, data.positive),
+        "auc": share,
         "status": "certified" if audit.gap is not None else "no_gap",
-        "message": audit.statement,
+        "message": audit.statement if share >= 0.5 else _turned(share, data),
         "seconds": time.perf_counter() - start,
         "statement": audit.statement,
     }
     _print(document, options["as_json"])
+
+
+def _turned(share: float, data: Data) -> str:
+    """Return the hint for an AUC below one half, which most often is a mixed-up class."""
+    do = "change their sign" if data.label is None else "name that class with --positive"
+    return f"An AUC of {share:.3g} ranks the other class higher: if that is what was meant, {do}."
 
 
 def _shape(options: dict[str, Any], pairs: AllPairs | PairList) -> dict[str, Any]:
@@ -207,6 +224,7 @@ def _common(
         | {key: value for key, value in options.items() if key not in skipped},
         "data_sha256": data.sha256,
         "n": int(data.y.size),
+        "positive": data.label,
         "n_pos": n_pos,
         "n_neg": int(data.y.size) - n_pos,
         "n_pairs": pairs.count(data.positive),
@@ -224,7 +242,7 @@ def _print(document: dict[str, Any], as_json: bool) -> None:
         click.echo(json.dumps(_finite(document), allow_nan=False, indent=2, default=_number))
         return
     shown = (
-        "n n_pos n_neg n_pairs lam loss pairs method primal dual gap relative_gap radius "
+        "n positive n_pos n_neg n_pairs lam loss pairs method primal dual gap relative_gap radius "
         "rounding residual rival_primal rival_gap n_right n_wrong auc status seconds"
     ).split()
     for key in shown:

@@ -17,6 +17,8 @@ from .labels import Labels, as_number, is_missing
 
 _CHECK_ROWS = 65_536
 
+TEXT_ADVICE = "encode it as numbers, drop the column, or name it with --target if it is the label"
+
 
 @dataclass(frozen=True, eq=False)
 class RawTable:
@@ -83,7 +85,7 @@ def refuse_value(path: Path, column: str, row: int, text: str, hint: str = "") -
     if value is not None:
         raise InputError(f"{path}: infinite value {place}: only finite numbers can be used")
     shown = repr(text.strip()[:40])
-    raise InputError(f"{path}: text {shown} {place}{hint}: encode it as numbers or drop the column")
+    raise InputError(f"{path}: text {shown} {place}{hint}: {TEXT_ADVICE}")
 
 
 def first_not_finite(X: np.ndarray) -> tuple[int, int] | None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...exact.errors import InputError
 from .file_checks import (
+    TEXT_ADVICE,
     RawTable,
     check_names,
     damage_reported,
@@ -64,9 +65,7 @@ def _check_type(path: Path, name: str, kind: Any, types: Any, label: bool) -> No
     if numeric or (types.is_decimal(kind) and not label) or (text and label):
         return
     if text:
-        raise InputError(
-            f"{path}: text in column '{name}', row 1: encode it as numbers or drop the column"
-        )
+        raise InputError(f"{path}: text in column '{name}', row 1: {TEXT_ADVICE}")
     raise InputError(f"{path}: column '{name}' holds {kind}, not numbers: drop or convert it")
 
 
