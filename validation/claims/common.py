@@ -41,6 +41,11 @@ def two_sided(level: float = LEVEL) -> float:
     return float(stats.norm.isf(level / 2))
 
 
+def upper_limit(hits: int, count: int, level: float = LEVEL) -> float:
+    """Return the upper confidence limit of a probability (Clopper and Pearson)."""
+    return float(stats.beta.isf(level, hits + 1, count - hits)) if hits < count else 1.0
+
+
 @dataclass(frozen=True)
 class Slope:
     """A least-squares slope of log y against log x, and half the width of its interval."""

@@ -7,10 +7,11 @@ Importing this package enters all of them:
     stochastic       Algorithm 3: convergence, the average, the printed step
     rivals           NOAM, NSOLAM and RFAUC beside NSAUC and NBAUC
     tables           cost, Tables 2 and 3, "protein is linearly separable"
+    costs            operations of a product with H and of a random step, counted
 """
 
 from __future__ import annotations
 
-from . import approximations, batch, rivals, stochastic, tables
+from . import approximations, batch, costs, rivals, stochastic, tables
 
-MODULES = (batch, approximations, stochastic, rivals, tables)
+MODULES = (batch, approximations, stochastic, rivals, tables, costs)

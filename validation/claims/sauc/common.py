@@ -45,29 +45,34 @@ def apart(found: np.ndarray, right: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class Paired:
-    """The mean of differences, one from each draw, with Student's interval at `LEVEL` a side."""
+    """The mean of differences, one from each draw, with Student's interval at `LEVEL` a side.
+
+    Differences that are all the same are of one draw made several times: they decide nothing.
+    """
 
     mean: float
     half_width: float
     above: int
     draws: int
+    distinct: bool = True
 
     @classmethod
     def of(cls, first: np.ndarray, second: np.ndarray) -> Paired:
         """Return that of first - second."""
         x = np.asarray(first, dtype=float) - np.asarray(second, dtype=float)
         half = stats.t.isf(LEVEL, x.size - 1) * x.std(ddof=1) / np.sqrt(x.size)
-        return cls(float(x.mean()), float(half), int((x > 0).sum()), int(x.size))
+        counts = int((x > 0).sum()), int(x.size)
+        return cls(float(x.mean()), float(half), *counts, bool(np.unique(x).size > 1))
 
     @property
     def positive(self) -> bool:
         """Whether the whole interval is above zero."""
-        return self.mean - self.half_width > 0
+        return self.distinct and self.mean - self.half_width > 0
 
     @property
     def negative(self) -> bool:
         """Whether the whole interval is below zero."""
-        return self.mean + self.half_width < 0
+        return self.distinct and self.mean + self.half_width < 0
 
     def __str__(self) -> str:
         return f"{self.mean:+.4f} +- {self.half_width:.4f}, > 0 in {self.above} of {self.draws}"

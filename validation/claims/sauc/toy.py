@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy import stats
 from sklearn.svm import SVC
 
 from ....exact.auc import auc
@@ -24,6 +23,7 @@ from ...data.generators import xor_train_test
 from ...data.labelled_data import Dataset
 from ...plots import Figure, Series
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
+from ..common import upper_limit
 from .common import LEVEL, PAPER, SIGMA, Paired
 
 GAMMA = 1 / (2 * SIGMA**2)
@@ -203,7 +203,7 @@ def sauc_toy_consistently_better(context: Context) -> Outcome:
     }
     always = np.logical_and.reduce(list(better.values()))
     hits, count = int(always.sum()), always.size
-    high = float(stats.beta.ppf(1 - LEVEL, hits + 1, count - hits)) if hits < count else 1.0
+    high = upper_limit(hits, count, LEVEL)
     figure, means = _curves(_seeds(context, 6 if context.quick else 100), context.quick)
     return Outcome(
         Verdict.FAILS if high < CONSISTENT else Verdict.HOLDS,

@@ -1,10 +1,11 @@
-"""Claims about the population AUC of the simulated models [ScalingUp, Tables 1 and 2]."""
+"""Claims about the AUC, and that of the simulated models [ScalingUp, eq. (2), Tables 1 and 2]."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.stats import rankdata
 
+from ....exact.auc import auc
 from ...data import datasets
 from ...data.labelled_data import Dataset
 from ...data.population import Model, offset_for_share, population_auc
@@ -120,3 +121,26 @@ def empirical_auc(scores: np.ndarray, positive: np.ndarray) -> tuple[float, floa
     above = 1.0 - (ranks[~positive] - rankdata(scores[~positive])) / n_pos
     variance = below.var(ddof=1) / n_pos + above.var(ddof=1) / n_neg
     return float(below.mean()), float(np.sqrt(variance))
+
+
+@claim(
+    "eq-2-of-a-constant-score",
+    paper=PAPER,
+    place="eq. (2)",
+    kind="paper",
+    statement="(2) is the empirical counterpart of the AUC: a score that tells nothing has 1/2.",
+    formula="mean of 1{f(x_i) <= f(x_j)}",
+    expected=Verdict.FAILS,
+)
+def eq_2_of_a_constant_score(context: Context) -> Outcome:
+    data = datasets.load("linear:200", context.draw_seed("data"))
+    positive, scores = data.is_positive, np.zeros(200)
+    value = float(np.mean(scores[positive][:, None] <= scores[~positive]))
+    half = auc(scores, positive)
+    return Outcome(
+        Verdict.HOLDS if value == 0.5 else Verdict.FAILS,
+        f"(2) gives {value:g}, the AUC with ties counted one half is {half:g}",
+        details={"(2)": value, "AUC, ties one half": half},
+        data=(DataUsed.of(data),),
+        tolerance="exact",
+    )

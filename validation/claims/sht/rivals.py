@@ -18,7 +18,7 @@ from ....exact.auc import auc
 from ...data.generators import sparse_mean_shift
 from ...data.labelled_data import Dataset
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
-from ..sauc.common import Paired
+from ..sauc.common import LEVEL, Paired
 from .basics import PAPER
 
 SHIFT = 0.3
@@ -124,8 +124,8 @@ def sht_dense_methods_are_inferior(context: Context) -> Outcome:
         f"SHT-AUC minus dense {gain}",
         details=details,
         data=used,
-        tolerance="Student's interval of the mean over all k* above 0; AUC on new rows in closed "
-        "form",
+        tolerance=f"Student's interval of the mean over all k* ({LEVEL:g} a side) above 0; AUC on "
+        "new rows in closed form",
     )
 
 
@@ -148,7 +148,8 @@ def sht_the_gap_to_dense_methods_is_sparsity(context: Context) -> Outcome:
         printed=", ".join(f"{name} loses {value:.3f}" for name, value in printed.items()),
         details=details | {"SHT-AUC minus dense": str(gain)},
         data=used,
-        tolerance="upper end of Student's interval below the smaller printed lead",
+        tolerance=f"upper end of Student's interval ({LEVEL:g} a side) below the smaller printed "
+        "lead",
     )
 
 
@@ -192,7 +193,7 @@ def sht_f1_lead_as_published(context: Context) -> Outcome:
         printed="0.365 against 0.163",
         details={"SHT-AUC minus StoIHT": str(gain)},
         data=used,
-        tolerance="Student's interval of the paired differences clear of 0",
+        tolerance=f"Student's interval of the paired differences ({LEVEL:g} a side) above 0",
     )
 
 
@@ -213,5 +214,5 @@ def sht_f1_lead_comes_from_the_loss(context: Context) -> Outcome:
         printed="the advantage of directly optimizing AUC",
         details={"SHT-AUC minus StoIHT": str(gain)},
         data=used,
-        tolerance="Student's interval of the paired differences clear of 0",
+        tolerance=f"Student's interval of the paired differences ({LEVEL:g} a side) above 0",
     )

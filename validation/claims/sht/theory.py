@@ -205,7 +205,7 @@ def _walks(
     expected=Verdict.HOLDS,
 )
 def sht_theorem_1_bound(context: Context) -> Outcome:
-    worst, single, table, used = 0.0, 0.0, {}, []
+    worst, single, largest, table, used = 0.0, 0.0, 0.0, {}, []
     for n, d, k, r, m in CASES:
         data, loss = _problem(context, n, d, r, f"{r}")
         used.append(DataUsed.of(data))
@@ -220,19 +220,23 @@ def sht_theorem_1_bound(context: Context) -> Outcome:
         ]
         worst = max(worst, *((mean - sure) / [bound.total for bound in bounds]))
         kappa, sigma = (bounds[0].quantities[name] for name in ("kappa", "sigma"))
+        largest = max(largest, kappa)
         single = max(single, *((mean - sure)[1:] / (kappa * (mean + sure)[:-1] + sigma)))
         table[f"n = {n}, d = {d}, k = {k}, r = {r}, m = {m}: kappa, last mean, bound, start"] = [
             kappa,
             mean[-1],
-            bounds[-1].total,
+            bounds[-1].total if kappa < 1 else "infinite",
             mean[0],
         ]
+    # From kappa = 1 on the bound is infinite, and nothing would be tested.
+    verdict = Verdict.HOLDS if largest < 1 else Verdict.VACUOUS
     return Outcome(
-        Verdict.HOLDS if max(worst, single) <= 1 else Verdict.FAILS,
+        verdict if max(worst, single) <= 1 else Verdict.FAILS,
         f"distance at most {worst:.2f} of the bound, one step {single:.2f} of its own",
         details=table | {"largest distance / bound": worst, "the same of one step": single},
         data=tuple(used),
-        tolerance="normal interval of the mean at level 1e-6; rho+ and rho- by trying all supports",
+        tolerance="normal interval of each mean at level 1e-6; rho+ and rho- by trying all "
+        "supports",
     )
 
 
