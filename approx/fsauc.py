@@ -157,7 +157,9 @@ class StageWalk:
     duals : array (2,)
         alpha, and alpha at the begin of the stage.
     sums : array (2, d)
-        Of the negative and of the positive rows seen.
+        Of the negative and of the positive rows seen, those in `visits` apart.
+    visits : int array (n,)
+        How often each row of this loss was seen since the sums were brought up to date.
     counts : int array (3,)
         Rows seen, positive rows seen, and steps in this stage.
     """
@@ -171,6 +173,7 @@ class StageWalk:
         self.duals, self.sums = np.zeros(2), np.zeros((2, w.size))
         self.counts, self.stage = np.zeros(3, dtype=np.int64), 1
         self.kappa, self.wide = 0.0, math.inf
+        self.visits = np.zeros(0, dtype=np.int64)
         self.visit(loss)
         self.eta = first_step(solver.step, solver.radius, self.kappa, self.stage_size)
         self.beta = 1 + 8 * self.kappa**2
@@ -178,7 +181,9 @@ class StageWalk:
 
     def visit(self, loss: RowAverage) -> None:
         """Take the rows of another loss from here on; kappa is the longest row so far."""
+        self._count_visits()
         self.loss, self.rows = loss, RowArrays.of(loss.X)
+        self.visits = np.zeros(loss.positive.size, dtype=np.int64)
         self.kappa = max(self.kappa, self.rows.longest)
 
     @property
@@ -214,10 +219,16 @@ class StageWalk:
         limits = np.array([self.solver.radius, self.kappa, self.near, self.wide, self.eta, exact])
         state = (self.centre, self.point, self.total, self.duals, self.counts)
         stage_steps(*self.rows, order, self.loss.positive, limits, *state)
-        visits = np.bincount(order, minlength=self.loss.positive.size)
-        add_rows(*self.rows, visits, self.loss.positive, self.sums)
+        self.visits += np.bincount(order, minlength=self.visits.size)
+
+    def _count_visits(self) -> None:
+        """Add the rows seen since the last time to the sums of their classes."""
+        if self.visits.any():
+            add_rows(*self.rows, self.visits, self.loss.positive, self.sums)
+            self.visits[:] = 0
 
     def _next_stage(self) -> None:
+        self._count_visits()
         self.centre = self.total / self.counts[2]
         self.point, self.total = self.centre.copy(), np.zeros(self.centre.size)
         n, n_pos = int(self.counts[0]), int(self.counts[1])

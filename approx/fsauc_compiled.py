@@ -5,13 +5,17 @@ amounts since the begin of a block of steps,
 
     w_j = sign(level_j) max(|level_j| - C, 0),
 
-where level_j moves only when a row has feature j. The size |w|_1, the number of weights alive, the
-distance from the centre and the sum over the weights alive of sign_j centre_j are kept up to date,
-so that the amount is (size - R) / number, once the weights that vanish are taken out. These are
-found in buckets by |level_j|. A feature may wait in an earlier bucket than its own: when C comes
-there, it goes on to the right one. Where its level falls below its bucket, it is written down anew,
-and the old line is not looked at any more. The projection on the ball around the centre, which
-moves each weight by another amount, goes through all weights that are alive or have a centre.
+where level_j moves only when a row has feature j. A block begins with a guess of how far C will
+come, its reach. Weights with |level_j| above it are `far`: they stay alive, so that the sum of
+their levels and their number say what they add to |w|_1, whatever C is. The others, and those
+that came to life in this block, are `near`: their levels stand one after the other, and are gone
+through at each step, many at a time, to find the next C. Where C would come to the reach, or when
+the steps of a block have gone through the near weights about as often as it costs to renew the two
+lists, another block begins.
+
+The projection on the ball around the centre moves each weight by another amount, and goes through
+all of them. Between two looks at the distance from the centre no step can have added more to it
+than its own length: projections on sets that the centre is in bring no point away from it.
 """
 
 from __future__ import annotations
@@ -22,13 +26,11 @@ import numpy as np
 
 from ..exact.compiling import compiled
 
-BLOCK = 8.0
-"""Touches in a block over the active features at its start, about."""
-
-UNLISTED, NOWHERE = -2.0, -1.0
+WORK = 5
+"""Near weights gone through in a block, over the weights that are listed at its end, about."""
 
 # Places in `now`.
-SIZE, ALIVE, FAR, TOWARDS, CUT, REACH, STEPS, CUTS, USED, SCALE, FIRST = range(11)
+CUT, REACH, FAR_SIZE, FAR_ALIVE, STEPS, CUTS, GUESS, GROWN, RATE = range(9)
 
 
 @compiled
@@ -37,57 +39,55 @@ def stage_steps(
 ):  # pragma: no cover - compiled
     """Make the steps of a stage, or of a part of it, in place; see `StageWalk` for the arrays.
 
-    `active` lists the features that may be away from zero or have a centre away from zero.
+    Feature j has its level at levels[spots[j]]: below `base` where it is near, with the sum of its
+    weights in this block at the same place of `lives`; from `base` on where it is far, followed by
+    what `total` has too much of it. Place 0 is that of the features whose weight is zero.
     """
-    d, radius, near, longest = point.size - 2, limits[0], limits[2], 0
-    for t in range(order.size):
-        longest = max(longest, indptr[order[t] + 1] - indptr[order[t]])
-    state = np.zeros((d, 4))  # level, centre, missed, bucket: one place in memory
-    state[:, 1], state[:, 3] = centre[:d], UNLISTED
-    active, n_active = np.empty(d, np.uint32), 0
-    for j in range(d):
-        state[j, 0] = point[j]
-        if point[j] != 0.0 or centre[j] != 0.0:
-            active[n_active], n_active = j, n_active + 1
-    now, left = np.zeros(11), 0
-    lines = np.empty((2 * d + 64 * (longest + 1), 2), np.int32)  # feature, next line of its bucket
-    head = np.empty(0, np.int32)
+    d, radius, ball, work, begun = point.size - 2, limits[0], limits[2], 0, 0
+    base, away, now = d + 8, np.inf, np.zeros(9)
+    levels, owners = np.zeros(base + 2 * d + 10), np.zeros(base + 2 * d + 10, np.uint32)
+    spots, lives, room = np.zeros(d, np.uint32), np.zeros(base), np.zeros(base)
+    inside = np.abs(centre[:d]).sum() <= radius
+    near, far = 1, _load(point, levels, owners, spots, base, now)
     for t in range(order.size):
         i = order[t]
         lo, hi = indptr[i], indptr[i + 1]
-        base = lo if dense else 0
-        if left == 0 or now[USED] + 2 * (hi - lo) > lines.shape[0]:
-            left = max(256, int(BLOCK * n_active / (hi - lo + 1)))
-            head = np.full(left, -1, np.int32)
-            rate = now[CUT] / max(now[STEPS], 1.0)
-            n_active = _renew(state, active, n_active, total, now, head, lines, 2 * rate * left)
-        left -= 1
-        score, C = 0.0, now[CUT]
+        first = lo if dense else 0
+        if work > WORK * (near + far) + 256:
+            reach = 2.0 * now[CUT]
+            near, far = _renew(levels, owners, spots, lives, base, near, far, total, now, reach)
+            work, begun = 0, t
+        score, C, a, b = 0.0, now[CUT], point[d], point[d + 1]
         for k in range(lo, hi):
-            level = state[indices[k - base], 0]
-            score += data[k] * math.copysign(max(abs(level) - C, 0.0), level)
+            x = levels[spots[indices[k - first]]]
+            score += data[k] * (x - min(max(x, -C), C))
         move = limits[4] * _ends(score, positive[i], limits, point, duals, counts)
-        n_active = _touch(
-            data, indices, lo, hi, base, state, active, n_active, move, now, head, lines
-        )
-        while radius < now[SIZE] < np.inf and not _cut(state, now, head, lines, radius):
-            wide = 2.0 * (left + 2) * (now[SIZE] - radius) / max(now[ALIVE], 1.0)
-            n_active = _renew(state, active, n_active, total, now, head, lines, wide)
-        far = now[FAR] + (point[d] - centre[d]) ** 2 + (point[d + 1] - centre[d + 1]) ** 2
-        if far > near * near:
-            reach = now[REACH]
-            n_active = _renew(state, active, n_active, total, now, head, lines, 0.0)
-            _pull_in(state, active, n_active, point, centre, near / math.sqrt(far))
-            n_active = _renew(state, active, n_active, total, now, head, lines, reach)
+        near = _touch(data, indices, lo, hi, first, levels, owners, spots, base, near, move, now)
+        while not _cut(levels, near, room, now, radius):
+            reach = 2.0 * (t + 2 - begun) * now[GUESS]
+            near, far = _renew(levels, owners, spots, lives, base, near, far, total, now, reach)
+            work, begun = 0, t
+        away += abs(move) * limits[1] + abs(point[d] - a) + abs(point[d + 1] - b)
+        if not away < ball:
+            away = _distance(levels, owners, base, near, far, point, centre, now[CUT])
+            if away > ball:
+                _renew(levels, owners, spots, lives, base, near, far, total, now, 0.0)
+                _unload(levels, spots, point)
+                for j in range(d + 2):
+                    point[j] = centre[j] + ball / away * (point[j] - centre[j])
+                near, far = 1, _load(point, levels, owners, spots, base, now)
+                work, begun, away = 0, t, ball
+        away = away if inside else np.inf
         duals[0] = min(max(duals[0], duals[1] - limits[3]), duals[1] + limits[3])
         total[d] += point[d]
         total[d + 1] += point[d + 1]
         counts[2] += 1
         now[STEPS] += 1.0
         now[CUTS] += now[CUT]
-    n_active = _renew(state, active, n_active, total, now, head, lines, 0.0)
-    for j in range(d):
-        point[j] = state[j, 0]
+        _live(levels, lives, near, now[CUT])
+        work += near
+    _renew(levels, owners, spots, lives, base, near, far, total, now, 0.0)
+    _unload(levels, spots, point)
 
 
 @compiled
@@ -115,31 +115,60 @@ def _ends(score, is_positive, limits, point, duals, counts):  # pragma: no cover
 
 
 @compiled
-def _renew(state, active, n_active, total, now, head, lines, reach):  # pragma: no cover
-    """Begin a block: C zero, the sums made afresh, features below `reach` waiting in buckets."""
-    steps, cuts, C, kept = now[STEPS], now[CUTS], now[CUT], 0
-    now[:] = 0.0
-    head[:] = -1
-    now[REACH], now[SCALE] = reach, (head.size / reach if reach > 0.0 else 0.0)
-    if not now[SCALE] < 1e300:
-        now[REACH], now[SCALE] = 0.0, 0.0
-    for k in range(n_active):
-        j = active[k]
-        level, sign = state[j, 0], _sign(state[j, 0])
-        total[j] += level * steps - sign * cuts - state[j, 2]
-        w, c = level - sign * C, state[j, 1]
-        state[j, 0], state[j, 2], state[j, 3] = w, 0.0, NOWHERE
-        now[SIZE] += abs(w)
-        now[FAR] += (w - c) ** 2
-        now[ALIVE] += abs(sign)
-        now[TOWARDS] += sign * c
-        if w == 0.0 and c == 0.0:
-            state[j, 3] = UNLISTED
+def _load(point, levels, owners, spots, base, now):  # pragma: no cover
+    """List all weights as far ones; return how many there are."""
+    at, far_size = base, 0.0
+    for j in range(spots.size):
+        levels[at], owners[at], spots[j] = point[j], j, 0
+        if point[j] != 0.0:
+            far_size += abs(point[j])
+            spots[j], at = at, at + 2
+    now[:GUESS] = 0.0
+    now[FAR_SIZE], now[FAR_ALIVE] = far_size, (at - base) // 2
+    return (at - base) // 2
+
+
+@compiled
+def _unload(levels, spots, point):  # pragma: no cover
+    """Write the weights down after `_renew`."""
+    for j in range(spots.size):
+        point[j] = levels[spots[j]]
+
+
+@compiled
+def _renew(levels, owners, spots, lives, base, near, far, total, now, reach):  # pragma: no cover
+    """Begin a block: C zero, the weights up to `reach` near; return the numbers of both lists."""
+    C, steps, cuts, kept, at, far_size = now[CUT], now[STEPS], now[CUTS], near, base, 0.0
+    for place in range(base, base + 2 * far, 2):  # those that are not far any more go last in near
+        x, j = levels[place], owners[place]
+        total[j] += x * steps - _sign(x) * cuts - levels[place + 1]
+        levels[place + 1] = 0.0
+        if x == 0.0:
+            continue  # it is near for some time
+        w = x - min(max(x, -C), C)
+        if abs(w) > reach:
+            levels[at], owners[at], spots[j] = w, j, at
+            far_size, at = far_size + abs(w), at + 2
         else:
-            active[kept], kept = j, kept + 1
-            if w != 0.0 and abs(w) < now[REACH]:
-                _wait(state, j, abs(w), now, head, lines)
-    return kept
+            levels[kept], owners[kept], lives[kept] = x, j, 0.0
+            kept += 1
+    near, kept = kept, 1
+    for place in range(1, near):
+        x, j = levels[place], owners[place]
+        w = x - min(max(x, -C), C)
+        total[j] += lives[place]
+        lives[place] = 0.0
+        out, alive = abs(w) > reach, w != 0.0
+        to = at if out else kept if alive else 0
+        levels[to], owners[to], spots[j] = w, j, to
+        far_size += abs(w) if out else 0.0
+        at += 2 if out else 0
+        kept += 1 if alive & (not out) else 0
+    levels[kept : kept + 4] = 0.0
+    now[CUT], now[REACH], now[STEPS], now[CUTS] = 0.0, reach, 0.0, 0.0
+    far = (at - base) // 2
+    now[FAR_SIZE], now[FAR_ALIVE] = far_size, far
+    return kept, far
 
 
 @compiled
@@ -148,101 +177,116 @@ def _sign(x):  # pragma: no cover
 
 
 @compiled
-def _wait(state, j, size, now, head, lines):  # pragma: no cover
-    """Write feature j down in its bucket."""
-    at, used = min(int(size * now[SCALE]), head.size - 1), int(now[USED])
-    lines[used, 0], lines[used, 1] = j, head[at]
-    head[at], state[j, 3] = used, at
-    now[USED] = used + 1
-
-
-@compiled
 def _touch(
-    data, indices, lo, hi, base, state, active, n_active, move, now, head, lines
+    data, indices, lo, hi, first, levels, owners, spots, base, near, move, now
 ):  # pragma: no cover
-    """Move the weights of one row along it; return the number of active features."""
-    size, alive, far, towards = now[SIZE], now[ALIVE], now[FAR], now[TOWARDS]
-    C, steps, cuts, reach, scale = now[CUT], now[STEPS], now[CUTS], now[REACH], now[SCALE]
+    """Move the weights of one row along it; return the number of near places."""
+    C, reach, steps, cuts = now[CUT], now[REACH], now[STEPS], now[CUTS]
+    size, alive, grown = 0.0, 0.0, 0.0
+    spare = levels.size - 8  # several of them: the processor need not wait for the last one
     for k in range(lo, hi):
-        j = indices[k - base]
-        old, c = state[j, 0], state[j, 1]
-        sign = _sign(old)
-        v = old - sign * C
+        j = indices[k - first]
+        old = spots[j]
+        x = levels[old]
+        v = x - min(max(x, -C), C)
         w = v - move * data[k]
-        turn = _sign(w) - sign
-        new = w + (sign + turn) * C
-        state[j, 0] = new
-        state[j, 2] += (new - old) * steps - turn * cuts
-        size += abs(w) - abs(v)
-        alive += abs(sign + turn) - abs(sign)
-        far += (w - v) * (w + v - 2.0 * c)
-        towards += turn * c
-        if state[j, 3] == UNLISTED:
-            active[n_active], n_active, state[j, 3] = j, n_active + 1, NOWHERE
-        if abs(new) < reach and w != 0.0 and not 0.0 <= state[j, 3] <= abs(new) * scale:
-            _wait(state, j, abs(new), now, head, lines)
-    now[SIZE], now[ALIVE], now[FAR], now[TOWARDS] = size, alive, far, towards
-    return n_active
+        sign = _sign(w)
+        new = w + sign * C
+        was = old >= base
+        stays = was & (abs(new) > reach)
+        keeps = stays | ((old > 0) & (not was))
+        place = old if keeps else np.uint32(near)
+        near += 0 if keeps else 1
+        levels[old] = 0.0
+        levels[place], owners[place], spots[j] = new, j, place
+        before, after = 1.0 if was else 0.0, 1.0 if stays else 0.0
+        change, turn = after * new - before * x, after * sign - before * _sign(x)
+        levels[old + 1 if was else spare + (k & 7)] += change * steps - turn * cuts
+        size += after * abs(new) - before * abs(x)
+        alive += after - before
+        grown += abs(w) - abs(v)
+    levels[near : near + 4] = 0.0
+    now[FAR_SIZE] += size
+    now[FAR_ALIVE] += alive
+    now[GROWN], now[GUESS] = grown, max(grown * now[RATE], 0.0)
+    return near
 
 
 @compiled
-def _cut(state, now, head, lines, radius):  # pragma: no cover
-    """Bring |w|_1 down to `radius`; False where C would come to the end of the buckets.
+def _over(levels, near, C, room):  # pragma: no cover
+    """Return the sum of (|level| - C)_+ over the near places, and how many levels are above C."""
+    part, count = (near + 3) // 4, 0
+    two, three, four = levels[part:], levels[2 * part :], levels[3 * part :]
+    for k in range(part):
+        low = max(abs(levels[k]) - C, 0.0) + max(abs(two[k]) - C, 0.0)
+        room[k] = low + (max(abs(three[k]) - C, 0.0) + max(abs(four[k]) - C, 0.0))
+    for k in range(near):
+        count += 1 if abs(levels[k]) > C else 0
+    while part > 8:
+        half, odd = part // 2, part % 2
+        above = room[half + odd : part]
+        for k in range(half):
+            room[k] += above[k]
+        part = half + odd
+    found = 0.0
+    for k in range(part):
+        found += room[k]
+    return found, count
 
-    The sum of (|w_j| - amount)_+ is convex and piecewise linear in the amount: Newton's steps from
-    zero never overshoot, and end exactly when no more weights vanish.
+
+@compiled
+def _cut(levels, near, room, now, radius):  # pragma: no cover
+    """Bring |w|_1 down to `radius`; False where C would come to the reach.
+
+    |w|_1 is convex and piecewise linear in C: from the second of Newton's steps on none overshoots,
+    and the one that loses no weight is the last. They begin where the last amount, in proportion
+    to what the touched weights grew by, lets expect the end.
     """
-    C = now[CUT]
+    C, far_size, far_alive = now[CUT], now[FAR_SIZE], now[FAR_ALIVE]
+    limit = now[REACH] if far_alive > 0.0 else np.inf
+    at = C + now[GUESS] if C + now[GUESS] < limit else C
+    size, alive = _over(levels, near, at, room)
+    size, alive, guessed = size + (far_size - far_alive * at), alive + far_alive, at > C
     while True:
-        amount = (now[SIZE] - radius) / now[ALIVE]
-        if not C + amount < now[REACH]:
-            return False
-        alive = now[ALIVE]
-        _reap(state, now, head, lines, C, amount)
-        if now[ALIVE] == alive:
+        then = max(at + (size - radius) / alive, C) if alive > 0.0 else C
+        if not guessed and not (then > at and size < np.inf):
             break
-    now[FAR] += alive * amount * amount - 2.0 * amount * (now[SIZE] - now[TOWARDS])
-    now[SIZE], now[CUT] = radius, C + amount
+        if not then < limit:
+            now[GUESS] = then - C
+            return False
+        at, before, guessed = then, alive, False
+        size, alive = _over(levels, near, at, room)
+        size, alive = size + (far_size - far_alive * at), alive + far_alive
+        if at > C and alive == before:
+            break
+    now[CUT], now[RATE] = at, (at - C) / now[GROWN] if now[GROWN] > 0.0 else 0.0
     return True
 
 
 @compiled
-def _reap(state, now, head, lines, C, amount):  # pragma: no cover
-    """Take out the weights that `amount` more makes vanish."""
-    first, last = int(now[FIRST]), min(int((C + amount) * now[SCALE]), head.size - 1)
-    for at in range(first, last + 1):
-        line = head[at]
-        head[at] = -1
-        while line >= 0:
-            here, j = line, lines[line, 0]
-            line = lines[line, 1]
-            if state[j, 3] != at:
-                continue  # it was written down again elsewhere
-            state[j, 3] = NOWHERE
-            level, c = state[j, 0], state[j, 1]
-            sign = _sign(level)
-            w = level - sign * C
-            if abs(w) <= amount:
-                now[SIZE] -= abs(w)
-                now[ALIVE] -= abs(sign)
-                now[FAR] += w * (2.0 * c - w)
-                now[TOWARDS] -= sign * c
-                state[j, 2] -= level * now[STEPS] - sign * now[CUTS]
-                state[j, 0] = 0.0
-            elif abs(level) < now[REACH]:  # raised meanwhile, or just above
-                bucket = min(int(abs(level) * now[SCALE]), head.size - 1)
-                lines[here, 1], head[bucket], state[j, 3] = head[bucket], here, bucket
-    now[FIRST] = max(first, last)
+def _live(levels, lives, near, C):  # pragma: no cover
+    """Add the near weights to their sums."""
+    for k in range(near):
+        lives[k] += levels[k] - min(max(levels[k], -C), C)
 
 
 @compiled
-def _pull_in(state, active, n_active, point, centre, factor):  # pragma: no cover
-    """Bring w, a and b nearer to the centre, to `factor` times the distance."""
-    for k in range(n_active):
-        j = active[k]
-        state[j, 0] = state[j, 1] + factor * (state[j, 0] - state[j, 1])
-    for j in range(point.size - 2, point.size):
-        point[j] = centre[j] + factor * (point[j] - centre[j])
+def _distance(levels, owners, base, near, far, point, centre, C):  # pragma: no cover
+    """Return the distance of the point from the centre."""
+    square = 0.0
+    for j in range(centre.size):
+        square += centre[j] * centre[j]
+    for place in range(1, near):
+        x, c = levels[place], centre[owners[place]]
+        w = x - min(max(x, -C), C)
+        square += w * (w - 2.0 * c)
+    for place in range(base, base + 2 * far, 2):
+        x, c = levels[place], centre[owners[place]]
+        w = x - min(max(x, -C), C)
+        square += w * (w - 2.0 * c)
+    for j in range(centre.size - 2, centre.size):
+        square += point[j] * (point[j] - 2.0 * centre[j])
+    return math.sqrt(max(square, 0.0))
 
 
 @compiled

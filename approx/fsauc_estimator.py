@@ -40,8 +40,8 @@ class FSAUC(SquareClassifier):
 
     Attributes
     ----------
-    coef_, intercept_, classes_, support_, objective_, gap_, lower_bound_, solution_, history_
-    n_iter_, n_features_in_, feature_names_in_
+    coef_, intercept_, classes_, support_, objective_, gap_, lower_bound_, proved_,
+    solution_, history_, n_iter_, n_features_in_, feature_names_in_
         As in `SPAM`.
     """
 

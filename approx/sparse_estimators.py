@@ -58,6 +58,9 @@ class SPAM(SquareClassifier):
         The features of nonzero weight, sorted.
     objective_, gap_, lower_bound_ : float
         After `fit`: the objective, how far it is from the optimum at most, and their difference.
+    proved_ : bool
+        After `fit`: whether `gap_` is at most 1e-9. Steps of this kind hardly ever come so near,
+        save where w = 0 is the optimum.
     solution_ : OnlineSolution
         After `fit`.
     history_ : list of Pass
@@ -163,8 +166,8 @@ class SOLAM(SquareClassifier):
 
     Attributes
     ----------
-    coef_, intercept_, classes_, support_, objective_, gap_, lower_bound_, solution_, history_
-    n_iter_, n_features_in_, feature_names_in_
+    coef_, intercept_, classes_, support_, objective_, gap_, lower_bound_, proved_,
+    solution_, history_, n_iter_, n_features_in_, feature_names_in_
         As in `SPAM`.
     """
 

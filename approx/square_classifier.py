@@ -14,8 +14,12 @@ from ..exact.solution import Status
 from .fsauc import MultiStageSaddle
 from .online import Look, OnlineSolution, Pass, from_rows
 from .online_classifier import OnlineClassifier
+from .sht_estimator import PROVED
 from .solam import StochasticSaddle
 from .spam import StochasticProximal
+
+JUDGED = ("objective_", "gap_", "lower_bound_", "proved_")
+"""What is known of the weights after `fit`, and not of those that `partial_fit` made of them."""
 
 
 def bare_rows(rows: Matrix, positive: np.ndarray) -> RowAverage:
@@ -30,6 +34,7 @@ class SquareClassifier(OnlineClassifier):
     objective_: float
     gap_: float
     lower_bound_: float
+    proved_: bool
     solution_: OnlineSolution
     history_: list[Pass]
     status_: Status
@@ -71,6 +76,7 @@ class SquareClassifier(OnlineClassifier):
         self.solution_ = self._run(loss, self._draw_seed(), callback)
         self.objective_, self.gap_ = self.solution_.objective, self.solution_.gap
         self.lower_bound_ = self.objective_ - self.gap_
+        self.proved_ = bool(self.gap_ <= PROVED)
         self.history_, self.n_iter_ = self.solution_.history, self.solution_.n_iter
         self.status_ = self.solution_.status
         self._set_weights(self.solution_.w, rows, positive)
@@ -106,7 +112,7 @@ class SquareClassifier(OnlineClassifier):
 
     def _keep_batch(self, w: np.ndarray, rows: Matrix, positive: np.ndarray) -> None:
         """Set the weights after a batch; the intercept stays where the batch has one class."""
-        for name in ("solution_", "status_", "history_", "objective_", "gap_", "lower_bound_"):
+        for name in ("solution_", "status_", "history_", *JUDGED):
             self.__dict__.pop(name, None)
         if not np.isfinite(w).all():
             raise InputError("the steps diverged: take a shorter step, or scale the features")

@@ -38,7 +38,7 @@ def test_the_compiled_steps_are_the_naive_ones(kind, radius, step, steps, leaves
     np.testing.assert_allclose(walk.answer, answer, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize(("radius", "step"), [(0.2, 0.05), (1.0, 0.3), (20.0, 0.3)])
+@pytest.mark.parametrize(("radius", "step"), [(0.2, 0.05), (1.0, 0.3), (4.0, 0.3), (20.0, 0.3)])
 def test_tied_weights_and_blocks_of_every_length_give_the_naive_steps(radius, step) -> None:
     rows, positive = online_naive.tied()
     loss = from_rows(sp.csr_matrix(rows), positive)

@@ -43,7 +43,23 @@ def test_it_ranks_the_rows_and_its_gap_is_proved(model, kind) -> None:
     assert fitted.gap_ == pytest.approx(fitted.objective_ - fitted.lower_bound_)
     assert fitted.gap_ < 0.2
     assert fitted.objective_ == pytest.approx(task.value(fitted.coef_[0]), rel=1e-12)
+    assert not fitted.proved_
     np.testing.assert_array_equal(fitted.support_, np.flatnonzero(fitted.coef_[0]))
+    fitted.partial_fit(kind(X), y)
+    assert not {"gap_", "proved_", "objective_", "lower_bound_"} & set(vars(fitted))
+
+
+def test_an_answer_whose_gap_is_closed_is_called_proved() -> None:
+    X, y = draw()
+    task = SPAM()._solver(0).problem(from_rows(X, y == "ill"))
+    null = SPAM(l1=30 * task.smallest_null, l2=0.0, max_passes=5)  # no row moves anything
+    close = SPAM(l1=0.0, l2=200.0, schedule="linear", max_passes=10, random_state=0)
+    null.fit(X, y)
+    close.fit(X, y)
+    assert not close.proved_
+    assert null.proved_
+    assert null.gap_ <= 1e-9
+    assert not null.coef_.any()
 
 
 @pytest.mark.parametrize("model", MODELS)

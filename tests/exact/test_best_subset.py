@@ -431,6 +431,7 @@ def test_the_greedy_choice_takes_the_best_next_feature() -> None:
         ({"w0": np.ones(3)}, "w0"),
         ({"w0": np.ones(6)}, "nonzeros"),
         ({"y": np.zeros(40)}, "classes"),
+        ({"y": np.arange(39) % 2}, "39 labels for 40 rows"),
         ({"X": np.full((40, 6), np.nan)}, "finite"),
     ],
 )
