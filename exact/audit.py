@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .certificate import Certificate, dual_value
-from .certified_order import certified_order
+from .certified_order import CertifiedOrder, certified_order
 from .errors import InputError
 from .problem import Problem
 from .streamed import StreamedRows
@@ -126,7 +126,7 @@ def audit_inside(
     certificate = _with_norm(problem, w, Certificate.of(problem, w, witness), norm2)
     order = certified_order(problem, w, certificate.radius, slip)
     relative = certificate.relative_gap
-    share = "" if relative is None else f" ({relative:.3g} of it)"
+    share = "" if relative is None else f" ({100 * relative:.3g} % of the objective)"
     units = ""
     if rival is not None:
         units = (
@@ -136,9 +136,8 @@ def audit_inside(
     statement = (
         f"The {'weights' if residual is None else 'scores'} have objective "
         f"{certificate.primal:.10g}{units} over {problem.n_pairs} pairs, and no weights have less "
-        f"than {certificate.dual:.10g}: they are at most {certificate.gap:.3g}{share} from the "
-        f"optimum, which is sure to order {order.n_certified} of the pairs as they do, "
-        f"{order.n_right} with the positive row above and {order.n_wrong} with it below."
+        f"than {certificate.dual:.10g}: they are at most {certificate.gap:.3g}{share} above the "
+        f"optimum, which {_order_in_words(order)}."
     )
     return Audit(
         lam=problem.lam,
@@ -157,6 +156,16 @@ def audit_inside(
         rival_primal=None if rival is None else certificate.primal * rival.scale,
         rival_gap=None if rival is None else certificate.gap * rival.scale,
         statement=statement,
+    )
+
+
+def _order_in_words(order: CertifiedOrder) -> str:
+    """Return what the optimum is sure to do with the pairs, for "the optimum, which …"."""
+    if not order.n_certified:
+        return "is too far away for the order of any pair to be certain"
+    return (
+        f"is sure to order {order.n_certified} of the pairs as they do, {order.n_right} with the "
+        f"positive row above and {order.n_wrong} with it below"
     )
 
 

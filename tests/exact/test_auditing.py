@@ -163,6 +163,13 @@ def test_the_sentence_says_how_many_pairs_are_ordered_for_certain(data):
     assert worse.n_right is not None and worse.n_right < audit.n_right
 
 
+def test_a_model_too_far_off_for_the_order_of_any_pair_is_told_so(data):
+    X, y = data
+    audit = certify(X, y, 1e-6, w=[1e-3, 0.0, 0.0])
+    assert audit.n_right == audit.n_wrong == 0
+    assert "too far away for the order of any pair to be certain" in audit.statement
+
+
 def test_scores_a_little_outside_the_class_have_no_more_certain_pairs(data):
     X, y = data
     w = solve(X, y, 0.1, tol=1e-11).w
