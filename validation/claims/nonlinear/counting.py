@@ -67,6 +67,8 @@ class CountedRows(Rows):
 
 @dataclass
 class Tally:
+    """Numbers touched so far."""
+
     touched: int = 0
 
 
