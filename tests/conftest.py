@@ -6,9 +6,15 @@ would register it as `aucert`, and every later import would silently test the ch
 
 from __future__ import annotations
 
+import os
 import signal
 
-import aucert
+# Before numpy is loaded: threads gain nothing for small matrices, and where the cores are busy
+# with other work they wait for each other.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+import aucert  # noqa: E402
 
 # Under nohup, and in the background of a script, an interrupt is ignored: tests of it need it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
