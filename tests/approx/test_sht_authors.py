@@ -63,7 +63,7 @@ def test_the_authors_unequal_blocks_are_biased() -> None:
 
 
 @pytest.mark.parametrize("n_blocks", [1, 10])
-@pytest.mark.parametrize("k", [20, 60])
+@pytest.mark.parametrize("k", [20, pytest.param(60, marks=pytest.mark.slow)])
 def test_the_authors_mode_is_screening_by_mean_differences(n_blocks, k) -> None:
     data = sparse_mean_shift(1000, 1, d=1000, k_star=20, r=0.05, normalize=True)
     loss = sparse_problem(data.X, data.y)

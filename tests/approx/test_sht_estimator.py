@@ -23,8 +23,15 @@ def draw(seed: int = 0, n: int = 80, d: int = 10):
 
 # Some of scikit-learn's data are so nearly collinear that the epochs run out.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks([SHTAUC(), SHTAUC(k=2, mode="authors", step=0.1)])
+@parametrize_with_checks([SHTAUC()])
 def test_it_is_a_scikit_learn_estimator(estimator, check) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks([SHTAUC(k=2, mode="authors", step=0.1)])
+def test_it_is_one_in_the_authors_mode(estimator, check) -> None:
     check(estimator)
 
 
