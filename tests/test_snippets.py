@@ -1,4 +1,4 @@
-"""Every command and every piece of Python in README and docs is run as it stands.
+"""Every `aucert` command and every piece of Python in README and docs is run as it stands.
 
 The fences of one page run in their order, in one empty folder, the Python ones in one namespace.
 Run are ```python fences and those ```bash fences whose first line starts with `aucert `. The
