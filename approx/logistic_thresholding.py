@@ -84,7 +84,12 @@ class LogisticData:
         order = np.concatenate(batches).astype(np.int64)
         signs = np.where(self.positive, 1.0, -1.0)
         factors = np.asarray(factors, dtype=float)
-        logistic_steps(*self.rows, order, cuts, factors, signs, step, self.k, self.w, self.c)
+        data, indices, indptr, dense = self.rows
+        rest = (order, cuts, factors, signs, step, self.k, self.w, self.c)
+        if dense:
+            logistic_dense(data, *rest)
+        else:
+            logistic_sparse(data, indices, indptr, *rest)
         self.n_iter += len(batches)
         self.n_rows += order.size
 
@@ -99,10 +104,46 @@ class LogisticData:
 
 
 @compiled
-def logistic_steps(
-    data, indices, indptr, dense, order, cuts, factors, signs, step, k, w, c
+def logistic_dense(data, order, cuts, factors, signs, step, k, w, c):  # pragma: no cover - compiled
+    """Make the steps in place on whole rows; batch t has the rows order[cuts[t]:cuts[t + 1]]."""
+    d, n_some = w.size, 0
+    slope, listed, some = np.empty(d), np.empty(d, np.bool_), np.empty(d, np.int64)
+    for j in range(d):
+        if w[j] != 0.0:
+            some[n_some] = j
+            n_some += 1
+    for t in range(factors.size):
+        whole, slope[:] = 0.0, 0.0
+        for place in range(cuts[t], cuts[t + 1]):
+            i, score = order[place], c[0]
+            row = data[i * d : (i + 1) * d]
+            for at in range(n_some):  # the other weights are zero
+                score += row[some[at]] * w[some[at]]
+            pull = -signs[i] / (1.0 + math.exp(min(signs[i] * score, 700.0))) * factors[t]
+            whole += pull
+            for j in range(d):
+                slope[j] += pull * row[j]
+        for j in range(d):
+            w[j] -= step * slope[j]
+        c[0] -= step * whole
+        floor = np.inf if n_some == k else 0.0  # k weights are as large as those kept before
+        for at in range(n_some):
+            floor = min(floor, abs(w[some[at]]))
+        n_some = 0
+        for j in range(d):
+            if abs(w[j]) < floor:
+                w[j] = 0.0
+            else:
+                some[n_some] = j
+                n_some += 1
+        n_some = keep_largest(w, some, listed, n_some, k)
+
+
+@compiled
+def logistic_sparse(
+    data, indices, indptr, order, cuts, factors, signs, step, k, w, c
 ):  # pragma: no cover - compiled
-    """Make the steps in place; batch t has the rows order[cuts[t]:cuts[t + 1]]."""
+    """Make the same steps on CSR rows."""
     d, n_some = w.size, 0
     slope, listed, some = np.zeros(d), np.zeros(d, np.bool_), np.empty(d, np.int64)
     for j in range(d):
@@ -114,13 +155,12 @@ def logistic_steps(
         for place in range(cuts[t], cuts[t + 1]):
             i, score = order[place], c[0]
             lo, hi = indptr[i], indptr[i + 1]
-            base = lo if dense else 0
             for at in range(lo, hi):
-                score += data[at] * w[indices[at - base]]
+                score += data[at] * w[indices[at]]
             pull = -signs[i] / (1.0 + math.exp(min(signs[i] * score, 700.0))) * factors[t]
             whole += pull
             for at in range(lo, hi):
-                j = indices[at - base]
+                j = indices[at]
                 slope[j] += pull * data[at]
                 if not listed[j]:
                     some[n_some], listed[j] = j, True
