@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from .nearest_pairs import FILTERS, nearest_pairs
 from .pairs import AllPairs, PairList
 from .parameters import check_choice, check_number
 from .solution import Callback, Solution, Status, Step
-from .solving import METHODS, choose_solver
+from .solving import METHODS, solve_formulated
 from .threshold import Rule
 
 
@@ -145,19 +146,24 @@ class ROCSVM(AUCClassifier):
         """
         self._check_parameters()
         rows, positive, weight = self._check_fit(X, y, sample_weight)
-        task = self._formulate(rows, positive, self._pairs(rows, positive, weight))
-        solver = choose_solver(task.work, self.method, self.tol, self.max_time)
-        found = solver.solve(task.work, callback=callback)
-        self._keep_solution(task.judge(found, self.tol))
+        make = partial(self._formulate, rows, positive, self._pairs(rows, positive, weight))
+        rest = (self.method, self.tol, self.max_time, callback)
+        task, found = solve_formulated(make, *rest)
+        self._keep_solution(found)
         self._keep(task, rows)
         self._cut(rows, positive, weight, self.threshold)
         warn_unless_certified(self.solution_, self.tol)
         return self
 
     def _formulate(
-        self, rows: Matrix, positive: np.ndarray, pairs: AllPairs | PairList
+        self,
+        rows: Matrix,
+        positive: np.ndarray,
+        pairs: AllPairs | PairList,
+        max_time: float | None = None,
     ) -> Formulation:
-        return formulate(rows, positive, self.lam, self.loss, pairs, True, self.kernel, self.gamma)
+        meant = (self.lam, self.loss, pairs, True, self.kernel, self.gamma)
+        return formulate(rows, positive, *meant, max_time=max_time)
 
     def _pairs(
         self, rows: Matrix, positive: np.ndarray, weight: np.ndarray | None
@@ -281,17 +287,12 @@ class SAUCSVM(ROCSVM):
         self.structure_source = structure_source
 
     def _formulate(
-        self, rows: Matrix, positive: np.ndarray, pairs: AllPairs | PairList
+        self,
+        rows: Matrix,
+        positive: np.ndarray,
+        pairs: AllPairs | PairList,
+        max_time: float | None = None,
     ) -> Formulation:
-        return formulate(
-            rows,
-            positive,
-            self.lam,
-            self.loss,
-            pairs,
-            True,
-            self.kernel,
-            self.gamma,
-            self.structure,
-            self.structure_source,
-        )
+        meant = (self.lam, self.loss, pairs, True, self.kernel, self.gamma)
+        structured = (self.structure, self.structure_source)
+        return formulate(rows, positive, *meant, *structured, max_time=max_time)

@@ -107,6 +107,7 @@ def formulate(
     structure: float = 0.0,
     structure_source: str = "full",
     collapse: bool = False,
+    max_time: float | None = None,
 ) -> Formulation:
     """Return the formulation of a data matrix (or a Gram matrix) and its labels.
 
@@ -132,6 +133,9 @@ def formulate(
     collapse : bool
         Whether equal rows of one class may become one row of `work`, whose rows then are not
         those of X. Only with all pairs and a kernel of features, and where it pays.
+    max_time : float, optional
+        Seconds after which the features of a large kernel are no longer refined: what they leave
+        out shows in the gap.
 
     Raises
     ------
@@ -150,7 +154,7 @@ def formulate(
     if collapse and isinstance(pairs, AllPairs) and kernel != "precomputed":
         groups = equal_rows(base.raw if isinstance(base, Rows) else check_matrix(X), mask)
     small, few = (base, meant) if groups is None else _grouped(groups, meant, base)
-    rows, back, factor = rows_of(small, few=weight > 0)
+    rows, back, factor = rows_of(small, few=weight > 0, max_time=max_time)
     if groups is not None and factor is not None:
         factor = groups.factor(factor)
         back = factor.coefficients

@@ -9,6 +9,8 @@ kernel (`Problem.over`) measures it.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
@@ -95,7 +97,11 @@ def factor_gram(K: np.ndarray, tol: float = 1e-14, max_rank: int | None = None) 
 
 
 def factor_kernel(
-    kernel: Kernel, X: Any, tol: float = 1e-14, max_rank: int | None = None
+    kernel: Kernel,
+    X: Any,
+    tol: float = 1e-14,
+    max_rank: int | None = None,
+    max_time: float | None = None,
 ) -> GramFactor:
     """Return the factor of a kernel on rows, its Gram matrix made a column at a time.
 
@@ -107,8 +113,10 @@ def factor_kernel(
         As `factor_gram`.
     max_rank : int, optional
         At most this many pivots; the residual says what is left out.
+    max_time : float, optional
+        Seconds after which no pivots are added, where n is above `DENSE_LIMIT`.
     """
-    n = X.shape[0]
+    n, end = X.shape[0], math.inf if max_time is None else time.monotonic() + max_time
     if n <= DENSE_LIMIT:
         return factor_gram(kernel(X, X), tol, max_rank)
     left = kernel.diagonal(X).astype(float)
@@ -117,7 +125,7 @@ def factor_kernel(
         raise InputError("the kernel is zero on every row")
     features = np.zeros((n, min(cap, 256)))
     pivots: list[int] = []
-    while len(pivots) < cap:
+    while len(pivots) < cap and (not pivots or time.monotonic() < end):
         r = len(pivots)
         chosen = _next_pivots(kernel, X, features[:, :r], left, tol * top, min(r // 8, cap - r))
         if not chosen:
@@ -184,7 +192,9 @@ def _append(
     left[pivots] = 0.0
 
 
-def rows_of(space: Space, few: bool = False) -> tuple[Rows, Lift, GramFactor | None]:
+def rows_of(
+    space: Space, few: bool = False, max_time: float | None = None
+) -> tuple[Rows, Lift, GramFactor | None]:
     """Return rows with the functions of `space`, the way back, and the factor of a kernel.
 
     Parameters
@@ -193,6 +203,8 @@ def rows_of(space: Space, few: bool = False) -> tuple[Rows, Lift, GramFactor | N
     few : bool
         Whether sparse rows with more features than rows must become n features too, even where
         that makes more numbers of them.
+    max_time : float, optional
+        As `factor_kernel`.
 
     Raises
     ------
@@ -206,7 +218,7 @@ def rows_of(space: Space, few: bool = False) -> tuple[Rows, Lift, GramFactor | N
     if isinstance(space, Gram):
         factor = factor_gram(space.K)
     elif isinstance(space, StreamedGram):
-        factor = factor_kernel(space.kernel, space.X)
+        factor = factor_kernel(space.kernel, space.X, max_time=max_time)
     else:
         raise InputError(f"{type(space).__name__} has neither rows nor a kernel matrix")
     return Rows(factor.features), factor.coefficients, factor

@@ -147,19 +147,14 @@ class ROCSVMCV(ROCSVM):
         return self
 
     def _formulate(
-        self, rows: Matrix, positive: np.ndarray, pairs: AllPairs | PairList
+        self,
+        rows: Matrix,
+        positive: np.ndarray,
+        pairs: AllPairs | PairList,
+        max_time: float | None = None,
     ) -> Formulation:
-        return formulate(
-            rows,
-            positive,
-            self.lam_,
-            self.loss,
-            pairs,
-            True,
-            self.kernel,
-            self.gamma,
-            self.structure,
-        )
+        meant = (self.lam_, self.loss, pairs, True, self.kernel, self.gamma, self.structure)
+        return formulate(rows, positive, *meant, max_time=max_time)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 import numpy as np
 
 from .cutting_plane import CuttingPlane
 from .errors import InputError
-from .formulation import formulate
+from .formulation import Formulation, formulate
 from .losses import get_loss
 from .newton import Newton
 from .pairs import AllPairs, PairList
 from .parameters import check_number
 from .problem import Problem, Ridge, split_labels
-from .solution import Callback, Solution
+from .solution import Callback, Solution, Status
 from .spaces import Rows
 from .squared_loss import SquaredLossSolver
 
@@ -96,7 +100,8 @@ def solve(
     tol : float
         Relative gap to reach, > 0.
     max_time : float, optional
-        Seconds; the best certified point so far is returned.
+        Seconds; the best certified point so far is returned. For kernels of many rows the
+        certificate itself, a pass over all their values, comes on top.
     callback : callable, optional
         Called with each `Step`.
 
@@ -121,9 +126,39 @@ def solve(
         if large is not None:
             return choose_solver(large, method, tol, max_time).solve(large, callback=callback)
     shape = (kernel, gamma, structure, structure_source)
-    task = formulate(X, y, lam, loss, pairs, positive, *shape, collapse=True)
-    solver = choose_solver(task.work, method, tol, max_time)
-    return task.judge(solver.solve(task.work, callback=callback), tol)
+    meant = partial(formulate, X, y, lam, loss, pairs, positive, *shape, collapse=True)
+    return solve_formulated(meant, method, tol, max_time, callback)[1]
+
+
+def solve_formulated(
+    make: Callable[..., Formulation],
+    method: str,
+    tol: float,
+    max_time: float | None,
+    callback: Callback | None,
+) -> tuple[Formulation, Solution]:
+    """Return the formulation and its solution, within `max_time` seconds for both.
+
+    The features of a large kernel may take half of them; the certificate at the end is a pass
+    over all kernel values, which comes on top.
+
+    Parameters
+    ----------
+    make : callable
+        Takes `max_time` by name, as `formulate` does.
+    method, tol, max_time, callback
+        As `solve`.
+    """
+    start = time.monotonic()
+    task = make(max_time=None if max_time is None else max_time / 2)
+    spent, left = time.monotonic() - start, max_time
+    if max_time is not None:
+        left = max(max_time - spent, max_time / 10)
+    solver = choose_solver(task.work, method, tol, left)
+    found = task.judge(solver.solve(task.work, callback=callback), tol)
+    if max_time is not None and spent > max_time / 2 and found.status == Status.STALLED:
+        found = replace(found, status=Status.TIME_LIMIT)  # it was the features that time cut short
+    return task, found
 
 
 def streamed_problem(

@@ -149,7 +149,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, help="a line for each fit; goes on after the last")
     parser.add_argument("--only", nargs="+", help="names of sets")
     parser.add_argument("--methods", nargs="+", help="names of methods")
-    parser.add_argument("--max-time", type=float, default=20.0, help="seconds for each fit")
+    parser.add_argument("--max-time", type=float, default=900.0, help="seconds for each fit")
     options = parser.parse_args(arguments)
     folder = real_data_folder()
     if folder is None:

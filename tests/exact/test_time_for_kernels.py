@@ -1,0 +1,73 @@
+"""A limit of time covers the features of a large kernel, and the certificate stays true."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import aucert.exact.formulation as formulation_module
+import aucert.exact.gram_factor as factor_module
+from aucert.exact import ROCSVM, solve
+from aucert.exact.solution import Status
+from aucert.exact.solving import solve_formulated
+
+
+@pytest.fixture
+def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels of more than 20 rows are factored a column at a time, one second for each."""
+    ticks = iter(range(10**6))
+    monkeypatch.setattr(factor_module, "DENSE_LIMIT", 20)
+    monkeypatch.setattr(formulation_module, "DENSE_LIMIT", 20)
+    clock = SimpleNamespace(monotonic=lambda: float(next(ticks)))
+    monkeypatch.setattr(factor_module, "time", clock)
+
+
+def rows() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    return X, (X[:, 0] + rng.normal(size=80) > 0.3).astype(int)
+
+
+@pytest.mark.usefixtures("few_at_once")
+@pytest.mark.parametrize("structure", [0.0, 1.0])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square"])
+def test_features_cut_short_by_time_bound_the_same_optimum(loss: str, structure: float) -> None:
+    X, y = rows()
+    shape = {"kernel": "rbf", "gamma": 0.5, "structure": structure, "loss": loss}
+    whole = solve(X, y, lam=1e-2, **shape)
+    gaps = []
+    for seconds in (2.0, 20.0, 60.0, 400.0):
+        cut = solve(X, y, lam=1e-2, max_time=seconds, **shape)
+        found = cut.certificate
+        assert found.dual <= whole.certificate.primal and found.primal >= whole.certificate.dual
+        assert (cut.status == Status.CERTIFIED) == found.reaches(1e-9)
+        gaps.append(found.gap)
+    assert gaps[0] > 1e-3 * whole.certificate.primal and gaps[-1] < 1e-8
+
+
+def test_limit_of_time_is_named_where_it_cut_the_features(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = rows()
+    monkeypatch.setattr(factor_module, "DENSE_LIMIT", 20)
+    monkeypatch.setattr(formulation_module, "DENSE_LIMIT", 20)
+    with pytest.warns(match="time ran out"):
+        model = ROCSVM(lam=1e-2, kernel="rbf", gamma=0.5, max_time=1e-9).fit(X, y)
+    assert model.status_ == Status.TIME_LIMIT
+    assert model.certificate_.gap > 0
+
+
+def test_solver_gets_what_the_formulation_left() -> None:
+    X, y = rows()
+    asked: list[float | None] = []
+
+    def make(max_time: float | None = None) -> formulation_module.Formulation:
+        asked.append(max_time)
+        return formulation_module.formulate(X, y, 1e-2)
+
+    _, found = solve_formulated(make, "auto", 1e-9, 60.0, None)
+    _, free = solve_formulated(make, "auto", 1e-9, None, None)
+    assert asked == [30.0, None]
+    assert found.status == free.status == Status.CERTIFIED
