@@ -21,7 +21,7 @@ KEY = (
 )
 
 NAMED = 24
-"""Unfinished parts that a page names, at most; the JSON has all."""
+"""Parts that a page names in one list, at most; the JSON has all."""
 
 
 @dataclass(frozen=True)
@@ -55,20 +55,31 @@ class Shown:
                 reasons.setdefault(self.results.missing[part.key], []).extend(part.needs)
         for why, names in reasons.items():
             found.append(f"{', '.join(dict.fromkeys(names))}: {why}.")
-        found += [f"A part failed: {why}" for why in self.results.failed.values()]
+        found += self._failed()
         if self.results.unfinished:
             found.append(self._unfinished())
         return found
+
+    def _failed(self) -> list[str]:
+        """Return each error once, with the parts that it stopped."""
+        stopped: dict[str, list[str]] = {}
+        for key, why in self.results.failed.items():
+            stopped.setdefault(why.removeprefix(f"{key}: "), []).append(key)
+        return [
+            f"A part failed: {keys[0]}: {why}"
+            if len(keys) == 1
+            else f"{len(keys)} parts failed, {_named(keys)}: {why}"
+            for why, keys in stopped.items()
+        ]
 
     def _unfinished(self) -> str:
         """Return why parts were not reached, how many, and which."""
         results, keys = self.results, self.results.unfinished
         limit = results.limit
         why = "Interrupted" if limit is None else f"Time limit of {duration(limit)} reached"
-        more = f" and {len(keys) - NAMED} more" if len(keys) > NAMED else ""
         return (
             f"{why}: {len(keys)} of {len(results.parts)} parts are not done; the same command "
-            f"goes on from here. They are: {'; '.join(keys[:NAMED])}{more}."
+            f"goes on from here. They are: {_named(keys)}."
         )
 
     @property
@@ -102,6 +113,11 @@ class Shown:
             "seconds": self.seconds,
             "cpu_seconds": self.cpu_seconds,
         }
+
+
+def _named(keys: Sequence[str]) -> str:
+    more = f" and {len(keys) - NAMED} more" if len(keys) > NAMED else ""
+    return f"{'; '.join(keys[:NAMED])}{more}"
 
 
 _FIELDS = ("row", "column", "printed", "ours", "error", "count", "note")

@@ -10,7 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aucert.exact import check_proof
+from aucert.exact import InputError, check_proof
+from aucert.validation.cli import main
+from aucert.validation.commands import solve_certify
 
 
 def aucert(*args: str) -> subprocess.CompletedProcess[str]:
@@ -48,6 +50,22 @@ def test_a_problem_without_proof_file_says_so(tmp_path: Path, options: tuple[str
     assert found.returncode == 0, found.stderr
     assert json.loads((out / "solution.json").read_text())["proof"] is None
     assert not (out / "proof.npz").exists()
+
+
+def test_a_refused_proof_leaves_the_solution_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*args: object, **more: object) -> None:
+        raise InputError("no proof of these numbers")
+
+    X, y = some_table(60, 2)
+    np.savez(tmp_path / "data.npz", X=X, y=y)
+    out = tmp_path / "out"
+    monkeypatch.setattr(solve_certify, "write_proof", refuse)
+    main(["solve", str(tmp_path / "data.npz"), "--lam", "0.1", "--out", str(out)])
+    assert json.loads((out / "solution.json").read_text())["proof"] is None
+    assert (out / "weights.csv").exists() and not (out / "proof.npz").exists()
+    assert "aucert: no proof file: no proof of these numbers" in capsys.readouterr().err
 
 
 _PEAK = """

@@ -113,6 +113,17 @@ def test_a_failed_part_is_shown_and_run_again(tmp_path: Path) -> None:
     assert entry(reproduce(out=tmp_path, registry=planted(log))).count == 4
 
 
+def test_one_error_of_several_parts_is_said_once(tmp_path: Path) -> None:
+    shown = reproduce(out=tmp_path, registry=planted(fail="rep=1"))
+    twice = dataclasses.replace(
+        shown[0].results,
+        failed={key: f"{key}: InputError: damaged" for key in ("rep=1", "rep=3")},
+    )
+    assert dataclasses.replace(shown[0], results=twice).missing == [
+        "2 parts failed, rep=1; rep=3: InputError: damaged"
+    ]
+
+
 def test_missing_data_are_named_with_the_reason_and_nothing_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
