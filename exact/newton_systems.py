@@ -14,6 +14,8 @@ import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg
 
+from .pair_graph import PairGraph
+
 DENSE_SIDE = 12_000
 """Side of the largest matrix that is formed; above, conjugate gradients."""
 
@@ -84,12 +86,8 @@ class NewtonSystem:
         )
         return (r - np.asarray(D.T @ solved)) / self.lam
 
-    def laplacian(self, active: np.ndarray, weight: np.ndarray) -> sp.csr_matrix:
-        """Return L (t, t)."""
-        i, j, t = self.i[active], self.j[active], self.n
-        adjacency = sp.csr_matrix((weight, (i, j)), shape=(t, t))
-        degree = (np.bincount(i, weight, t) + np.bincount(j, weight, t)).astype(float)
-        return sp.csr_matrix(sp.diags(degree) - adjacency - adjacency.T)
+    def _graph(self, active: np.ndarray, weight: np.ndarray) -> PairGraph:
+        return PairGraph(self.i[active], self.j[active], weight, self.n)
 
     def _by_coordinates(self, active: np.ndarray, weight: np.ndarray, r: np.ndarray) -> np.ndarray:
         """Form lam I + X'L X, or with few active pairs lam I + D'W D."""
@@ -98,7 +96,7 @@ class NewtonSystem:
             scaled = sp.diags(np.sqrt(weight)) @ D
             product = scaled.T @ scaled
         else:
-            product = self.rows.T @ (self.laplacian(active, weight) @ self.rows)
+            product = self.rows.T @ self._graph(active, weight).times(self.rows)
         H = product if isinstance(product, np.ndarray) else cast(Any, product).toarray()
         H.flat[:: self.dim + 1] += self.lam
         factor = scipy.linalg.cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
@@ -108,11 +106,11 @@ class NewtonSystem:
         self, active: np.ndarray, weight: np.ndarray, r: np.ndarray, rtol: float, iterations: int
     ) -> tuple[np.ndarray, bool]:
         """Return what conjugate gradients found, and whether the residual is within `rtol`."""
-        L = self.laplacian(active, weight)
+        graph = self._graph(active, weight)
 
         def times(v: np.ndarray) -> np.ndarray:
             v = np.ravel(v)
-            return self.lam * v + np.asarray(self.rows.T @ (L @ (self.rows @ v)))
+            return self.lam * v + np.asarray(self.rows.T @ graph.times(self.rows @ v))
 
         operator = scipy.sparse.linalg.LinearOperator((self.dim, self.dim), matvec=times)
         found, info = scipy.sparse.linalg.cg(operator, r, rtol=rtol, maxiter=iterations)

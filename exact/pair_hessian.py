@@ -12,10 +12,10 @@ factor) mend the rest. The draw needs one sort and never lists the window.
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .errors import InputError
+from .pair_graph import PairGraph
 from .pair_sums_counted import SortedRows
 from .pairs import COMPILED_FROM, AllPairs, PairList
 from .problem import Problem
@@ -200,8 +200,5 @@ def _laplacian_gram(
     space: Rows, touched: np.ndarray, place: np.ndarray, share: np.ndarray
 ) -> np.ndarray:
     """Return the same as X'L X, L the Laplacian of the pairs' graph: few rows, many pairs."""
-    t, (i, j) = touched.size, np.split(place, 2)
-    adjacency = sp.csr_matrix((share, (i, j)), shape=(t, t))
-    degree = (np.bincount(i, share, t) + np.bincount(j, share, t)).astype(float)
     X = space.rows(touched)
-    return np.asarray(X.T @ (sp.csr_matrix(sp.diags(degree) - adjacency - adjacency.T) @ X))
+    return np.asarray(X.T @ PairGraph(*np.split(place, 2), share, touched.size).times(X))
