@@ -9,20 +9,20 @@ times by the clock of one part of each kind, halved since that clock ran on a bu
 from __future__ import annotations
 
 CPU_MINUTES: dict[str, dict[str, float]] = {
-    "scaling-up-table-1": {"quick": 0.3, "full": 12.0},
-    "scaling-up-table-2": {"quick": 5.1, "full": 76.0},
-    "scaling-up-table-3": {"quick": 0.9, "full": 65.0},
+    "scaling-up-table-1": {"quick": 0.2, "full": 12.0},
+    "scaling-up-table-2": {"quick": 4.8, "full": 76.0},
+    "scaling-up-table-3": {"quick": 0.8, "full": 65.0},
     "sauc-toy-data": {"quick": 0.1, "full": 0.2},
-    "sauc-toy": {"quick": 0.6, "full": 30.0},
-    "sauc-real": {"quick": 1.4, "full": 85.0},
+    "sauc-toy": {"quick": 0.4, "full": 30.0},
+    "sauc-real": {"quick": 0.9, "full": 85.0},
     "sauc-geometry": {"quick": 0.1, "full": 0.3},
-    "sauc-neighbours": {"quick": 0.3, "full": 20.0},
+    "sauc-neighbours": {"quick": 0.2, "full": 20.0},
     "sauc-lambda": {"quick": 0.1, "full": 0.2},
-    "sht-synthetic": {"quick": 3.0, "full": 115.0},
-    "sht-genes": {"quick": 8.3, "full": 75.0},
-    "sht-convergence": {"quick": 0.3, "full": 2.6},
+    "sht-synthetic": {"quick": 1.9, "full": 115.0},
+    "sht-genes": {"quick": 6.2, "full": 75.0},
+    "sht-convergence": {"quick": 0.2, "full": 2.6},
     "nonlinear-table-1": {"quick": 0.1, "full": 0.1},
-    "nonlinear-batch": {"quick": 4.2, "full": 135.0},
+    "nonlinear-batch": {"quick": 3.9, "full": 135.0},
     "nonlinear-online": {"quick": 0.8, "full": 90.0},
 }
 """Experiment to profile to minutes."""
