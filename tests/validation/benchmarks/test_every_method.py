@@ -42,8 +42,7 @@ def test_a_warning_an_error_and_the_limit_of_time_are_told_apart() -> None:
     assert (short["wrong"], short["note"]) == ("", "time") and cell(short)[-1] == "*"
     failed = measure(Method("f", fails), X, Y, 2.0)
     assert failed["wrong"] == "ZeroDivisionError: by nothing" and "FAILED" in cell(failed)
-    large = measure(Method("l", warns, most_rows=10), X, Y, 2.0)
-    assert large["auc"] is None and "> 10 rows" in cell(large)
+    assert measure(Method("l", warns, 0.5), X, Y, 2.0)["note"] == "time"
     short = measure(Method("i", IncompleteROCSVM(1e-6, tol=0.0)), X, Y, 1e-9)
     assert short["note"] == "time" and short["wrong"] == ""
 
@@ -82,17 +81,6 @@ def test_a_second_run_goes_on_after_the_last_line(
     assert "2 fits, 0 with a warning or an error" in shown and "wdbc            569   30" in shown
     monkeypatch.setattr(every_method, "measure", None)  # nothing is fitted anew
     assert main([*arguments, "linear_svm"]) == 0
-
-
-def test_fits_that_were_not_asked_for_are_not_counted(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    small = Method("small", RankSVM(), most_rows=10)
-    monkeypatch.setattr(every_method, "METHODS", (small, Method("all", RankSVM())))
-    monkeypatch.setenv("AUCERT_DATA", str(tmp_path))
-    assert main(["--only", "wdbc"]) == 0
-    shown = capsys.readouterr().out
-    assert "1 fits, 0 with a warning or an error; 1 left out for their size" in shown
 
 
 def test_a_set_that_is_too_large_or_not_there_is_left_out_with_the_reason(
