@@ -15,7 +15,8 @@ from ..exact.errors import InputError
 from ..exact.parameters import check_choice, check_count, check_number
 from ..exact.row_average import RowAverage
 from .online import Look, OnlineSolution, RowArrays, draw_rows, run_passes, start_at
-from .spam_compiled import spam_dense, spam_ridge, spam_sparse
+from .spam_compiled import spam_dense, spam_ridge
+from .spam_l1_compiled import spam_sparse
 
 SCHEDULES = ("sqrt", "linear", "constant")
 

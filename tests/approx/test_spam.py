@@ -10,6 +10,7 @@ import online_naive
 from aucert.approx.online import from_rows
 from aucert.approx.sht_auc import sparse_problem
 from aucert.approx.spam import ProximalWalk, StochasticProximal, from_paper, steepest
+from aucert.approx.spam_l1_compiled import CHUNK
 from aucert.exact.convex_reference import convex_reference
 from aucert.exact.errors import InputError
 
@@ -49,6 +50,78 @@ def test_tied_weights_and_blocks_of_every_length_give_the_naive_steps(l1, l2) ->
     assert 0 < np.count_nonzero(last) < 300 or l1 < 0.01
     np.testing.assert_allclose(walk.w, last, rtol=1e-8, atol=1e-12)
     np.testing.assert_allclose(walk.answer, total / 2500, rtol=1e-8, atol=1e-11)
+
+
+def assert_naive(rows, positive, order, solver, start) -> None:
+    """The steps on sparse rows, in one go, give the naive last point, zeros and mean."""
+    walk = ProximalWalk(solver, from_rows(sp.csr_matrix(rows), positive), start.copy())
+    walk.take(order)
+    eta = solver.lengths(walk.steep, 0, order.size)
+    last, total = online_naive.spam(rows, positive, order, eta, solver.l1, solver.l2, start)
+    scale = max(np.abs(last).max(), np.abs(start).max())
+    np.testing.assert_allclose(walk.w, last, rtol=1e-9, atol=1e-12 * scale)
+    np.testing.assert_array_equal(walk.w == 0, last == 0)
+    if solver.average:
+        mean = total / order.size
+        np.testing.assert_allclose(walk.answer, mean, rtol=1e-9, atol=1e-12 * np.abs(mean).max())
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_problems_of_every_kind_give_the_naive_steps(seed) -> None:
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(3, 50)), int(rng.integers(2, 200))
+    popular = rng.random(d) ** rng.choice([0, 1, 3])
+    rows = rng.normal(size=(n, d)) * (rng.random((n, d)) < rng.choice([0.02, 0.2, 0.9]) * popular)
+    rows[rng.integers(n)] = 0.0  # a row without entries
+    rows[:, 0], rows[1] = 0.5, rows[2]  # a constant feature, a row twice
+    rows /= np.linalg.norm(rows, axis=1).max()
+    positive = rng.random(n) < rng.choice([0.1, 0.5, 0.9])
+    positive[0], positive[-1] = True, False
+    l1 = float(rng.choice([1e-8, 1e-5, 1e-3, 0.03, 0.3, 10.0]))
+    l2 = float(rng.choice([0.0, 0.0, 1e-4, 0.1, 40.0, 1e3]))
+    schedule = str(rng.choice(["sqrt", "constant"]))
+    solver = StochasticProximal(l1, l2, schedule, average=bool(rng.random() < 0.7))
+    start = rng.choice([0.0, 0.1, 1.0]) * rng.normal(size=d) * (rng.random(d) < 0.5)
+    assert_naive(rows, positive, rng.integers(n, size=int(rng.integers(1, 700))), solver, start)
+
+
+@pytest.mark.parametrize("average", [False, True])
+def test_weights_that_come_to_zero_exactly_at_a_step_vanish_there(average) -> None:
+    rng = np.random.default_rng(0)
+    rows, positive = online_naive.draw(n=32, d=400, density=0.01)
+    solver = StochasticProximal(2.0**-4, 0.0, "constant", step=2.0**-5, average=average)
+    start = rng.integers(-300, 301, size=400) * 2.0**-9  # whole numbers of what a step takes off
+    assert_naive(rows, positive, rng.integers(32, size=280), solver, start)
+
+
+@pytest.mark.parametrize("l1", [1e-3, 0.1])
+def test_rows_and_starts_longer_than_what_is_copied_at_a_time(l1) -> None:
+    rng = np.random.default_rng(1)
+    rows, d = rng.normal(size=(9, 3 * CHUNK)), 3 * CHUNK
+    rows[::2] *= rng.random((5, d)) < 0.2
+    rows /= np.linalg.norm(rows, axis=1).max()
+    solver = StochasticProximal(l1, 0.01, step=0.1, average=True)
+    start = 0.01 * rng.normal(size=d)
+    assert_naive(rows, np.arange(9) % 3 == 0, rng.integers(9, size=150), solver, start)
+
+
+@pytest.mark.parametrize(
+    ("l1", "size"), [(5e-324, 1.0), (1e-200, 1.0), (1e200, 1.0), (1e308, 1.0), (0.02, 1e-310)]
+)
+def test_the_smallest_and_the_largest_numbers_give_the_naive_steps(l1, size) -> None:
+    rng = np.random.default_rng(2)
+    solver, start = StochasticProximal(l1, average=True), size * rng.normal(size=25)
+    with np.errstate(over="ignore"):
+        assert_naive(X, POSITIVE, rng.integers(40, size=300), solver, start)
+
+
+def test_steps_that_diverge_do_not_come_back_as_zeros() -> None:
+    solver = StochasticProximal(0.01, schedule="constant", step=1e3)
+    walk = ProximalWalk(solver, from_rows(sp.csr_matrix(X), POSITIVE), np.ones(25))
+    walk.take(np.random.default_rng(3).integers(40, size=5000))
+    assert not np.isfinite(walk.w).any()
+    with pytest.raises(InputError, match="shorter step"):
+        solver.solve(walk.loss)
 
 
 @pytest.mark.parametrize("kind", KINDS)
