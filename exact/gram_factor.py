@@ -204,7 +204,7 @@ def rows_of(
         Whether sparse rows with more features than rows must become n features too, even where
         that makes more numbers of them.
     max_time : float, optional
-        As `factor_kernel`.
+        As `factor_kernel`; with `few`, a kernel gets `SQUARE_LIMIT` features at most then.
 
     Raises
     ------
@@ -218,7 +218,8 @@ def rows_of(
     if isinstance(space, Gram):
         factor = factor_gram(space.K)
     elif isinstance(space, StreamedGram):
-        factor = factor_kernel(space.kernel, space.X, max_time=max_time)
+        most = SQUARE_LIMIT if few and max_time is not None else None  # fewer than all will do
+        factor = factor_kernel(space.kernel, space.X, max_rank=most, max_time=max_time)
     else:
         raise InputError(f"{type(space).__name__} has neither rows nor a kernel matrix")
     return Rows(factor.features), factor.coefficients, factor

@@ -9,7 +9,8 @@ import pytest
 
 import aucert.exact.formulation as formulation_module
 import aucert.exact.gram_factor as factor_module
-from aucert.exact import ROCSVM, solve
+import aucert.exact.structured as structured_module
+from aucert.exact import ROCSVM, TooLargeError, solve
 from aucert.exact.solution import Status
 from aucert.exact.solving import solve_formulated
 
@@ -45,6 +46,23 @@ def test_features_cut_short_by_time_bound_the_same_optimum(loss: str, structure:
         assert (cut.status == Status.CERTIFIED) == found.reaches(1e-9)
         gaps.append(found.gap)
     assert gaps[0] > 1e-3 * whole.certificate.primal and gaps[-1] < 1e-8
+
+
+def test_structure_on_more_features_than_its_matrix_may_have_is_cut_or_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = rows()
+    for module in (factor_module, formulation_module):
+        monkeypatch.setattr(module, "DENSE_LIMIT", 20)
+    shape = {"kernel": "rbf", "gamma": 0.5, "structure": 1.0}
+    whole = solve(X, y, lam=1e-2, **shape).certificate
+    for module in (factor_module, structured_module):
+        monkeypatch.setattr(module, "SQUARE_LIMIT", 15)
+    with pytest.raises(TooLargeError, match="and 15 is the most"):
+        solve(X, y, lam=1e-2, **shape)
+    found = solve(X, y, lam=1e-2, max_time=60.0, **shape).certificate
+    assert found.dual <= whole.primal and found.primal >= whole.dual
+    assert found.gap > whole.gap
 
 
 def test_limit_of_time_is_named_where_it_cut_the_features(
