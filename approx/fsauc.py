@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..exact.compiling import compiled
 from ..exact.convex_square import ConvexSquare
 from ..exact.parameters import check_choice, check_count, check_number
 from ..exact.row_average import RowAverage
-from .fsauc_compiled import add_rows, stage_steps
+from .fsauc_compiled import stage_steps
 from .online import Look, OnlineSolution, RowArrays, draw_rows, run_passes, start_at
 from .solam import SHARES, check_step
 
@@ -77,9 +78,9 @@ class MultiStageSaddle:
     1 / sqrt(n0). With an eta_1 that does not know T, one of a fixed grid say, the last eta, and
     the distance from the optimum with it, fall only like 1 / sqrt(T).
 
-    On sparse rows a step costs about O(nonzeros of the row), the projection on |w|_1 <= R
-    included, see `fsauc_compiled`; the projection on the ball of radius r costs as much as there
-    are weights moved in this stage, up to O(d), each time that it moves anything.
+    On sparse rows a step costs O(nonzeros of the row) and a quick look at each weight that the
+    projection on |w|_1 <= R may soon bring to zero, see `fsauc_compiled`; the projection on the
+    ball of radius r costs O(d), each time that it moves anything or nearly does.
 
     Parameters
     ----------
@@ -248,3 +249,14 @@ class StageWalk:
         beta = 1 + 8 * kappa**2 + factor**2 / spread if spread > 0 else 1e7
         self.eta = min(math.sqrt(beta / self.beta) * self.eta / 2, self.eta)
         self.beta = beta
+
+
+@compiled
+def add_rows(data, indices, indptr, dense, visits, positive, sums):  # pragma: no cover
+    """Add each row, times its visits, to the sum of its class: sums (2, d)."""
+    for i in range(visits.size):
+        if visits[i] > 0:
+            lo, side = indptr[i], 1 if positive[i] else 0
+            base = lo if dense else 0
+            for k in range(lo, indptr[i + 1]):
+                sums[side, indices[k - base]] += visits[i] * data[k]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ import scipy.sparse as sp
 
 import online_naive
 from aucert.approx.fsauc import MultiStageSaddle, StageWalk, count_stages, first_step
+from aucert.approx.fsauc_compiled import FARS, OWNERS, PLACES, _distance
 from aucert.approx.online import from_rows
 from aucert.exact.convex_reference import convex_reference
 from aucert.exact.errors import InputError
@@ -50,6 +52,100 @@ def test_tied_weights_and_blocks_of_every_length_give_the_naive_steps(radius, st
     )
     assert left[0] > 1000 or radius > 10
     np.testing.assert_allclose(walk.answer, answer, rtol=1e-8, atol=1e-11)
+
+
+ODD = {
+    "one feature": lambda rng: rng.normal(size=(20, 1)),
+    "empty rows": lambda rng: rng.normal(size=(20, 30)) * (rng.random((20, 1)) < 0.5),
+    "one entry a row": lambda rng: np.eye(30)[rng.integers(30, size=20)],
+    "the same row": lambda rng: np.outer(rng.choice([-1.0, 1.0, 0.5], 20), np.ones(30)),
+    "few values": lambda rng: rng.integers(-1, 2, (20, 30)) * (rng.random((20, 30)) < 0.2),
+    "unequal scales": lambda rng: rng.normal(size=(20, 30)) * 10.0 ** rng.integers(-6, 2, 30),
+    "nothing": lambda rng: np.zeros((20, 30)),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("odd", ODD)
+def test_odd_rows_a_start_elsewhere_and_short_parts_give_the_naive_steps(odd, kind) -> None:
+    for seed, (radius, step) in enumerate([(0.01, 0.3), (0.5, 0.1), (3.0, 2.0)]):
+        rng = np.random.default_rng(seed)
+        rows, positive = np.asarray(ODD[odd](rng), dtype=float), np.arange(20) % 3 == 0
+        rows /= max(np.linalg.norm(rows, axis=1).max(), 1e-300)
+        w0 = radius * rng.integers(-2, 3, rows.shape[1]) / rows.shape[1]
+        loss = from_rows(kind(rows), positive)
+        walk = StageWalk(MultiStageSaddle(radius, step), loss, w0, 500)
+        order = rng.integers(20, size=walk.n_stages * walk.stage_size)
+        for part in np.split(order, [1, 2, 30, 250]):
+            walk.take(part)
+        answer, _ = online_naive.fsauc(
+            rows, positive, order, step, radius, walk.kappa, walk.n_stages, walk.stage_size, w0=w0
+        )
+        np.testing.assert_allclose(walk.answer, answer, rtol=1e-9, atol=1e-12 * radius)
+
+
+@pytest.mark.parametrize("radius", [1e-2, 1e-4, 1e-6])
+def test_steps_much_longer_than_the_ball_lose_no_more_digits_than_the_naive_ones(radius) -> None:
+    if np.finfo(np.longdouble).eps >= np.finfo(float).eps:
+        pytest.skip("no longer numbers to compare with")
+    lost, lost_naively = [], []
+    for seed in range(4):
+        rows, positive = online_naive.draw(n=30, d=40, density=0.2, seed=seed)
+        walk = StageWalk(
+            MultiStageSaddle(radius, 1.0), from_rows(rows, positive), np.zeros(40), 400
+        )
+        order = np.random.default_rng(seed).integers(30, size=walk.n_stages * walk.stage_size)
+        walk.take(order)
+        numbers = (order, 1.0, radius, walk.kappa, walk.n_stages, walk.stage_size)
+        best, _ = online_naive.fsauc(rows.astype(np.longdouble), positive, *numbers)
+        naive, _ = online_naive.fsauc(rows, positive, *numbers)
+        lost.append(np.abs(walk.answer - best).max())
+        lost_naively.append(np.abs(naive - best).max())
+    assert max(lost) <= 3 * max(lost_naively)
+
+
+@pytest.mark.slow
+def test_a_long_run_does_not_drift_from_the_naive_one() -> None:
+    rows, positive = online_naive.tied()
+    walk = StageWalk(MultiStageSaddle(1.0, 0.3), from_rows(rows, positive), np.zeros(300), 100_000)
+    order = np.random.default_rng(7).integers(60, size=walk.n_stages * walk.stage_size)
+    walk.take(order)
+    answer, left = online_naive.fsauc(
+        rows, positive, order, 0.3, 1.0, walk.kappa, walk.n_stages, walk.stage_size
+    )
+    assert left[0] > 10_000
+    np.testing.assert_allclose(walk.answer, answer, rtol=1e-8, atol=1e-11)
+
+
+def test_a_centre_that_rounding_puts_outside_of_the_ball_costs_no_look_at_all_weights() -> None:
+    d, seconds = 10**6, {}
+    rows = sp.csr_matrix((np.full(4, 0.5), (range(4), range(4))), shape=(4, d))
+    w0 = np.zeros(d)
+    w0[:2] = 0.1, 0.2
+    assert np.abs(w0).sum() > 0.3
+    for radius in (0.4, 0.3):
+        loss = from_rows(rows, np.arange(4) % 2 == 0)
+        walk = StageWalk(MultiStageSaddle(radius, 0.1), loss, w0, 10**5)
+        walk.take(np.zeros(1, dtype=int))  # compiles
+        start = time.process_time()
+        walk.take(np.arange(1000) % 4)
+        seconds[radius] = time.process_time() - start
+    assert seconds[0.3] <= 4 * seconds[0.4]
+
+
+def test_the_distance_from_the_centre_counts_once_a_weight_that_was_far_and_is_near() -> None:
+    lists = np.zeros((4, 8), dtype=np.uint32)
+    lists[PLACES, :4] = 1, 2, 3, 0  # the first feature is far, the last one dead
+    lists[OWNERS, 2:4] = 1, 2
+    lists[FARS, :2] = 0, 1
+    pairs, weights = np.zeros(8), np.array([0.4, 0.1, -0.8, 0.0])
+    pairs[::2] = weights + 0.1 * np.sign(weights)
+    point, centre = np.zeros(6), np.array([0.3, 0.4, -0.2, 0.1, 0.05, 0.0])
+    point[4:] = 0.2, 0.3
+    square = np.square(centre[:4]).sum()
+    found = _distance(pairs, lists, 4, 2, point, centre, square, 0.1)
+    right = np.linalg.norm(np.append(weights, point[4:]) - centre)
+    assert right <= found <= right * (1 + 1e-10)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -112,6 +208,12 @@ def test_the_answer_is_in_the_ball_and_its_gap_is_proved() -> None:
     assert best <= found.objective <= best + found.gap + 1e-12
     assert found.gap <= 0.02
     assert len(looks) == count_stages(20_000)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_steps_that_overflow_are_refused_in_one_sentence(kind) -> None:
+    with pytest.raises(InputError, match="the steps diverged"), np.errstate(all="ignore"):
+        MultiStageSaddle(1e300, 1e100, max_passes=20).solve(from_rows(kind(X), POSITIVE))
 
 
 def test_there_is_always_a_stage() -> None:

@@ -79,10 +79,11 @@ def solam(X, positive, order, step, radius, kappa, exact=None):
     return np.average(points, axis=0, weights=lengths), w, (a, b, alpha)
 
 
-def fsauc(X, positive, order, eta, radius, kappa, n_stages, stage_size, exact=None):
+def fsauc(X, positive, order, eta, radius, kappa, n_stages, stage_size, exact=None, w0=0.0):
     """The answer, and how often each of the two balls was left."""
     d, wide, left = X.shape[1], radius * kappa, np.zeros(2, dtype=int)
     centre, alpha0, r = np.zeros(d + 2), 0.0, 2 * math.sqrt(1 + 2 * kappa**2) * radius
+    centre[:d] += w0
     D, beta = 2 * math.sqrt(2) * kappa * r, 1 + 8 * kappa**2
     log, at = math.log(12 / 0.1), 0
     for _ in range(n_stages):
