@@ -200,5 +200,5 @@ def _laplacian_gram(
     space: Rows, touched: np.ndarray, place: np.ndarray, share: np.ndarray
 ) -> np.ndarray:
     """Return the same as X'L X, L the Laplacian of the pairs' graph: few rows, many pairs."""
-    X = space.rows(touched)
-    return np.asarray(X.T @ PairGraph(*np.split(place, 2), share, touched.size).times(X))
+    X, (i, j) = space.rows(touched), np.split(place, 2)
+    return np.asarray(X.T @ PairGraph(i, j, share, touched.size).times(X))
