@@ -29,6 +29,9 @@ DENSE_LIMIT = 4000
 SQUARE_LIMIT = 10_000
 """Side of the largest square matrix that is made of sparse rows."""
 
+FEATURE_NUMBERS = 250_000_000
+"""Numbers that the features of a kernel may be, n times their number: 2 GB, and copies of it."""
+
 Lift = Callable[[np.ndarray], np.ndarray]
 
 
@@ -114,13 +117,20 @@ def factor_kernel(
     max_rank : int, optional
         At most this many pivots; the residual says what is left out.
     max_time : float, optional
-        Seconds after which no pivots are added, where n is above `DENSE_LIMIT`.
+        Seconds after which no pivots are added, where n is above `DENSE_LIMIT`. With it, none are
+        added either beyond `FEATURE_NUMBERS`.
+
+    Raises
+    ------
+    TooLargeError
+        If the features are more than that, and neither `max_time` nor `max_rank` cuts them.
     """
     n, end = X.shape[0], math.inf if max_time is None else time.monotonic() + max_time
     if n <= DENSE_LIMIT:
         return factor_gram(kernel(X, X), tol, max_rank)
     left = kernel.diagonal(X).astype(float)
-    top, cap = float(left.max()), min(n, max_rank or n)
+    most = max(FEATURE_NUMBERS // n, 1)
+    top, cap = float(left.max()), min(n, max_rank or n, most)
     if not top > 0:
         raise InputError("the kernel is zero on every row")
     features = np.zeros((n, min(cap, 256)))
@@ -134,6 +144,11 @@ def factor_kernel(
             more = min(max(r, len(chosen)), cap - features.shape[1])
             features = np.hstack([features, np.zeros((n, more))])
         _append(kernel, X, features, pivots, chosen, left)
+    if len(pivots) == most < min(n, max_rank or n) and max_time is None and left.max() > tol * top:
+        raise TooLargeError(
+            f"this kernel on {n} rows needs more than {most} features, which is the most that fit: "
+            "take landmarks (aucert.approx.Nystrom) or a smaller gamma, or set max_time for a bound"
+        )
     at, r = np.array(pivots), len(pivots)
     features = features[:, :r]
     return GramFactor(at, np.tril(features[at]), features, max(float(left.max()), 0.0))

@@ -65,6 +65,24 @@ def test_structure_on_more_features_than_its_matrix_may_have_is_cut_or_refused(
     assert found.gap > whole.gap
 
 
+def test_features_that_do_not_fit_are_refused_or_cut_under_a_limit_of_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = rows()
+    for module in (factor_module, formulation_module):
+        monkeypatch.setattr(module, "DENSE_LIMIT", 20)
+    shape = {"kernel": "rbf", "gamma": 0.5}
+    whole = solve(X, y, lam=1e-2, **shape).certificate
+    monkeypatch.setattr(factor_module, "FEATURE_NUMBERS", 80 * 12 + 5)
+    with pytest.raises(TooLargeError, match=r"80 rows needs more than 12 features.*Nystrom"):
+        solve(X, y, lam=1e-2, **shape)
+    found = solve(X, y, lam=1e-2, max_time=60.0, **shape)
+    assert found.status == Status.STALLED  # not for want of time
+    assert found.certificate.dual <= whole.primal and found.certificate.primal >= whole.dual
+    narrow = solve(X[:, :1].round(0), y, lam=1e-2, **shape)  # few different rows: they fit
+    assert narrow.status == Status.CERTIFIED
+
+
 def test_limit_of_time_is_named_where_it_cut_the_features(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -74,6 +74,8 @@ def read(name: str, folder: Path) -> Dataset:
 def measure(method: Method, X: np.ndarray, y: np.ndarray, max_time: float) -> dict[str, Any]:
     """Return the line of one fit: seconds, AUC, gap, and what was said on the way."""
     line: dict[str, Any] = {"seconds": None, "gap": None, "auc": None, "note": "", "wrong": ""}
+    if len(y) > method.most_rows:
+        return line | {"note": f"> {method.most_rows} rows"}
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         start = time.process_time()
@@ -116,9 +118,9 @@ def run(
 
 
 def cell(line: dict[str, Any]) -> str:
-    """Return gap, AUC and seconds, 22 letters wide."""
+    """Return gap, AUC and seconds, or why there are none, 22 letters wide."""
     if line["auc"] is None:
-        return f"{'FAILED':>22}"
+        return f"{line['note'] or 'FAILED':>22}"
     gap = "-" if line["gap"] is None else f"{max(line['gap'], 0.0):.0e}"
     mark = "!" if line["wrong"] else "*" if line["note"] else " "
     return f"{gap:>6} {line['auc']:7.4f} {line['seconds']:6.2f}{mark}"
@@ -167,7 +169,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wrong = [line for line in lines if line["wrong"]]
     for line in wrong:
         print(f"{line['set']} {line['method']}: {line['wrong']}")
-    print(f"{len(lines)} fits, {len(wrong)} with a warning or an error")
+    asked = [line for line in lines if line["seconds"] is not None or line["wrong"]]
+    print(f"{len(asked)} fits, {len(wrong)} with a warning or an error", end="")
+    print(f"; {len(lines) - len(asked)} left out for their size" * (len(asked) < len(lines)))
     return int(bool(wrong))
 
 

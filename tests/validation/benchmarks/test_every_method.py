@@ -43,6 +43,8 @@ def test_a_warning_an_error_and_the_limit_of_time_are_told_apart() -> None:
     failed = measure(Method("f", fails), X, Y, 2.0)
     assert failed["wrong"] == "ZeroDivisionError: by nothing" and "FAILED" in cell(failed)
     assert measure(Method("l", warns, 0.5), X, Y, 2.0)["note"] == "time"
+    large = measure(Method("l", warns, most_rows=10), X, Y, 2.0)
+    assert large["auc"] is None and "> 10 rows" in cell(large)
     short = measure(Method("i", IncompleteROCSVM(1e-6, tol=0.0)), X, Y, 1e-9)
     assert short["note"] == "time" and short["wrong"] == ""
 
@@ -81,6 +83,19 @@ def test_a_second_run_goes_on_after_the_last_line(
     assert "2 fits, 0 with a warning or an error" in shown and "wdbc            569   30" in shown
     monkeypatch.setattr(every_method, "measure", None)  # nothing is fitted anew
     assert main([*arguments, "linear_svm"]) == 0
+
+
+def test_what_is_asked_of_fewer_rows_is_no_default_and_is_not_counted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    limited = [method.make for method in METHODS if method.most_rows < 100_000]
+    assert [repr(make) for make in limited] == ["ROCSVM(kernel='rbf')", "SAUCSVM(kernel='rbf')"]
+    small = Method("small", RankSVM(), most_rows=10)
+    monkeypatch.setattr(every_method, "METHODS", (small, Method("all", RankSVM())))
+    monkeypatch.setenv("AUCERT_DATA", str(tmp_path))
+    assert main(["--only", "wdbc"]) == 0
+    shown = capsys.readouterr().out
+    assert "1 fits, 0 with a warning or an error; 1 left out for their size" in shown
 
 
 def test_a_set_that_is_too_large_or_not_there_is_left_out_with_the_reason(
