@@ -51,6 +51,7 @@ def test_a_lone_row_has_the_highest_score() -> None:
     assert np.mean(plain) < 0.4
 
 
+@pytest.mark.slow  # 6,000 draws
 def test_the_first_draw_follows_the_scores() -> None:
     scores = leverage_scores(X[:6], KERNEL, 0.05)
     rng, count = np.random.default_rng(2), np.zeros(6)

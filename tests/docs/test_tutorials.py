@@ -14,8 +14,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 TUTORIALS = sorted((DOCS / "tutorials").glob("[0-9]*.py"))
-LONG = ("05", "08")
-"""Those that take more than two seconds or so."""
+LONG = ("05", "06", "08")
+"""Those that take many seconds."""
 
 
 @pytest.mark.parametrize(
