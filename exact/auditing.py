@@ -100,7 +100,9 @@ def certify(
         large = streamed_problem(X, y, lam, kernel, structure, loss, pairs, positive)
         if large is not None:
             return _audit_streamed(large, _weights(large, w), refine, judge, tol, max_time)
-    task = formulate(X, y, lam, loss, pairs, positive, kernel, gamma, structure, structure_source)
+    shape = (kernel, gamma, structure, structure_source)
+    half = None if max_time is None or w is None else max_time / 2  # scores need all features
+    task = formulate(X, y, lam, loss, pairs, positive, *shape, max_time=half)
     problem = task.meant
     if scores is None:
         weights = _weights(problem, w)

@@ -10,7 +10,7 @@ import pytest
 import aucert.exact.formulation as formulation_module
 import aucert.exact.gram_factor as factor_module
 import aucert.exact.structured as structured_module
-from aucert.exact import ROCSVM, TooLargeError, solve
+from aucert.exact import ROCSVM, TooLargeError, certify, solve
 from aucert.exact.solution import Status
 from aucert.exact.solving import solve_formulated
 
@@ -81,6 +81,23 @@ def test_features_that_do_not_fit_are_refused_or_cut_under_a_limit_of_time(
     assert found.certificate.dual <= whole.primal and found.certificate.primal >= whole.dual
     narrow = solve(X[:, :1].round(0), y, lam=1e-2, **shape)  # few different rows: they fit
     assert narrow.status == Status.CERTIFIED
+
+
+def test_an_audit_of_coefficients_bounds_the_same_optimum_with_features_cut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = rows()
+    for module in (factor_module, formulation_module):
+        monkeypatch.setattr(module, "DENSE_LIMIT", 20)
+    shape = {"kernel": "rbf", "gamma": 0.5}
+    whole = solve(X, y, lam=1e-2, **shape)
+    monkeypatch.setattr(factor_module, "FEATURE_NUMBERS", 80 * 12 + 5)
+    with pytest.raises(TooLargeError, match="set max_time"):
+        certify(X, y, lam=1e-2, w=whole.w, **shape)
+    audit = certify(X, y, lam=1e-2, w=whole.w, max_time=60.0, **shape)
+    assert audit.primal == pytest.approx(whole.certificate.primal, rel=1e-9)
+    assert audit.dual is not None and audit.gap is not None and audit.primal is not None
+    assert audit.dual <= whole.certificate.primal and 0 < audit.gap < audit.primal
 
 
 def test_limit_of_time_is_named_where_it_cut_the_features(
