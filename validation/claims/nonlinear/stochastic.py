@@ -78,8 +78,9 @@ def _times_as_large(context: Context, lam: float, epochs: int, at: int) -> float
     pairs = random_pairs(problem, epochs * problem.n, context.rng(f"pairs {at}"))
     walk = Walk.of(np.zeros(space.dim))
     t0 = starting_time("scaled", lam, mean_square_size(space))
-    PairSGD().advance(walk, space.X, pairs, lam, t0)
-    mean, last = (problem.objective(w) / best - 1 for w in (walk.mean, walk.w))
+    solver = PairSGD()
+    solver.advance(walk, space.X, pairs, lam, t0)
+    mean, last = (problem.objective(w) / best - 1 for w in (solver.point(walk), walk.w))
     return last / mean
 
 
