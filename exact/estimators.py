@@ -54,7 +54,7 @@ class ROCSVM(AUCClassifier):
         a callable takes (scores, positive, weight), for instance
         ``functools.partial(threshold_for_sensitivity, sensitivity=0.95)``.
     max_time : float, optional
-        Seconds; the best point so far is kept, with its gap.
+        Seconds, as in `solve`; the best point so far is kept, with its gap.
 
     Attributes
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,18 +10,24 @@ import pytest
 
 import aucert.exact.formulation as formulation_module
 import aucert.exact.gram_factor as factor_module
+import aucert.exact.solving as solving_module
 import aucert.exact.structured as structured_module
 from aucert.exact import ROCSVM, TooLargeError, certify, solve
 from aucert.exact.solution import Status
 from aucert.exact.solving import solve_formulated
 
 
+def column_by_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels of more than 20 rows are large."""
+    for module in (factor_module, formulation_module):
+        monkeypatch.setattr(module, "DENSE_LIMIT", 20)
+
+
 @pytest.fixture
 def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels of more than 20 rows are factored a column at a time, one second for each."""
     ticks = iter(range(10**6))
-    monkeypatch.setattr(factor_module, "DENSE_LIMIT", 20)
-    monkeypatch.setattr(formulation_module, "DENSE_LIMIT", 20)
+    column_by_column(monkeypatch)
     clock = SimpleNamespace(monotonic=lambda: float(next(ticks)))
     monkeypatch.setattr(factor_module, "time", clock)
 
@@ -52,8 +59,7 @@ def test_structure_on_more_features_than_its_matrix_may_have_is_cut_or_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     X, y = rows()
-    for module in (factor_module, formulation_module):
-        monkeypatch.setattr(module, "DENSE_LIMIT", 20)
+    column_by_column(monkeypatch)
     shape = {"kernel": "rbf", "gamma": 0.5, "structure": 1.0}
     whole = solve(X, y, lam=1e-2, **shape).certificate
     for module in (factor_module, structured_module):
@@ -69,8 +75,7 @@ def test_features_that_do_not_fit_are_refused_or_cut_under_a_limit_of_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     X, y = rows()
-    for module in (factor_module, formulation_module):
-        monkeypatch.setattr(module, "DENSE_LIMIT", 20)
+    column_by_column(monkeypatch)
     shape = {"kernel": "rbf", "gamma": 0.5}
     whole = solve(X, y, lam=1e-2, **shape).certificate
     monkeypatch.setattr(factor_module, "FEATURE_NUMBERS", 80 * 12 + 5)
@@ -87,8 +92,7 @@ def test_an_audit_of_coefficients_bounds_the_same_optimum_with_features_cut(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     X, y = rows()
-    for module in (factor_module, formulation_module):
-        monkeypatch.setattr(module, "DENSE_LIMIT", 20)
+    column_by_column(monkeypatch)
     shape = {"kernel": "rbf", "gamma": 0.5}
     whole = solve(X, y, lam=1e-2, **shape)
     monkeypatch.setattr(factor_module, "FEATURE_NUMBERS", 80 * 12 + 5)
@@ -104,8 +108,7 @@ def test_limit_of_time_is_named_where_it_cut_the_features(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     X, y = rows()
-    monkeypatch.setattr(factor_module, "DENSE_LIMIT", 20)
-    monkeypatch.setattr(formulation_module, "DENSE_LIMIT", 20)
+    column_by_column(monkeypatch)
     with pytest.warns(match="time ran out"):
         model = ROCSVM(lam=1e-2, kernel="rbf", gamma=0.5, max_time=1e-9).fit(X, y)
     assert model.status_ == Status.TIME_LIMIT
@@ -124,3 +127,14 @@ def test_solver_gets_what_the_formulation_left() -> None:
     _, free = solve_formulated(make, "auto", 1e-9, None, None)
     assert asked == [30.0, None]
     assert found.status == free.status == Status.CERTIFIED
+
+
+def test_features_cut_by_time_are_no_stalled_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = rows()
+    column_by_column(monkeypatch)
+    monkeypatch.setattr(factor_module, "FEATURE_NUMBERS", 80 * 5)
+    make = partial(formulation_module.formulate, X, y, 1e-2, kernel="rbf", gamma=0.5)
+    for spent, status in ((1.0, Status.STALLED), (31.0, Status.TIME_LIMIT)):
+        ticks = iter([0.0, spent])
+        monkeypatch.setattr(solving_module, "time", SimpleNamespace(monotonic=ticks.__next__))
+        assert solve_formulated(make, "newton", 1e-9, 60.0, None)[1].status == status
