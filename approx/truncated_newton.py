@@ -18,8 +18,9 @@ Differs from the paper:
 3. The printed shapes do not conform (E51).
 4. It stops at a gap, not at a criterion left open: at the slope's own dual point the gap is
    |g|^2 / (2 lam), exactly. It also stops where only rounding is left.
-5. Conjugate gradients are preconditioned by the H of some sampled pairs, and many rows are first
-   solved on a few of them. Neither changes what is solved: gradient and H are those of all pairs.
+5. Conjugate gradients are preconditioned by the H of some sampled pairs, once that pays, and many
+   rows are first solved on a few. Neither changes what is solved: gradient and H are those of all
+   pairs.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from functools import cached_property
 import numpy as np
 
 from ..exact.errors import InputError
-from ..exact.newton_equation import LARGEST_DIM, Preconditioner, direction
+from ..exact.newton_equation import Conditioning, direction
 from ..exact.newton_points import Line, Point, smaller, time_left
 from ..exact.parameters import check_count, check_number
 from ..exact.problem import Problem, Ridge
@@ -44,9 +45,6 @@ PATIENCE = 10
 FURTHER = 1e-5
 """Share of the tolerance to reach. Weights are known to the root of the gap only, and where steps
 converge so fast the digits that are missing then cost one step more, at most."""
-
-MANY_PRODUCTS = 15
-"""Products with H in one step after which a new preconditioner is drawn."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,8 @@ class TruncatedNewton:
         Norm of the gradient to reach as well, >= 0; 0 for none. Gaps below about 1e-13 of F cannot
         be seen in F, but gradients still can.
     drawn : int
-        Pairs a coordinate from which the preconditioner is made, >= 0; 0 for none.
+        Pairs a coordinate from which the preconditioner is made, >= 0; 0 for none. It is made once
+        the products without it have taken as long as it will.
     """
 
     tol: float = 1e-9
@@ -117,6 +116,15 @@ class TruncatedNewton:
         InputError
             If the loss is not the squared hinge or the space has no rows.
         """
+        return self._solve(problem, w0, callback, Conditioning(self.drawn))
+
+    def _solve(
+        self,
+        problem: Problem,
+        w0: np.ndarray | None,
+        callback: Callback | None,
+        conditioning: Conditioning,
+    ) -> Solution:
         if problem.loss.name != "squared_hinge":
             raise InputError(f"truncated Newton solves the squared hinge, not {problem.loss.name}")
         if not isinstance(problem.space, Rows):
@@ -127,7 +135,8 @@ class TruncatedNewton:
             if self._full_steps:
                 reason = self._printed(problem, recorder, start)
             else:
-                reason = self._run(problem, recorder, self._start(problem, recorder, start))
+                first = self._start(problem, recorder, start)
+                reason = self._run(problem, recorder, first, conditioning)
         except KeyboardInterrupt:
             reason = Status.INTERRUPTED
         return recorder.finish(problem, self.tol, reason)
@@ -142,9 +151,9 @@ class TruncatedNewton:
         lams : sequence of float
             > 0; taken from the largest to the smallest.
         """
-        w = None
+        w, conditioning = None, Conditioning(self.drawn)
         for lam in sorted((float(lam) for lam in lams), reverse=True):
-            solution = self.solve(replace(problem, penalty=Ridge(lam)), w)
+            solution = self._solve(replace(problem, penalty=Ridge(lam)), w, None, conditioning)
             w = solution.w
             yield solution
 
@@ -159,14 +168,15 @@ class TruncatedNewton:
             return np.zeros(problem.space.dim) if w is None else w
         silent = Recorder(time_left(recorder))
         inner = replace(self, tol=sample[1], gradient_tol=0.0)
-        inner._run(sample[0], silent, inner._start(sample[0], silent, None))
+        first = inner._start(sample[0], silent, None)
+        inner._run(sample[0], silent, first, Conditioning(self.drawn))
         assert silent.best_w is not None
         return silent.best_w
 
-    def _run(self, problem: Problem, recorder: Recorder, w: np.ndarray) -> Status:
-        now, rng = Point.at(problem, w), np.random.default_rng(0)
-        first, least, idle, rough = steepness(problem), np.inf, 0, None
-        renew = 0 < self.drawn and problem.space.dim <= LARGEST_DIM
+    def _run(
+        self, problem: Problem, recorder: Recorder, w: np.ndarray, conditioning: Conditioning
+    ) -> Status:
+        now, first, least, idle = Point.at(problem, w), steepness(problem), np.inf, 0
         while True:
             now.note(recorder)
             if self._near(now, FURTHER) or now.size <= now.noise or idle >= PATIENCE:
@@ -175,10 +185,9 @@ class TruncatedNewton:
                 return Status.ITERATION_LIMIT
             if recorder.out_of_time:
                 return Status.TIME_LIMIT
-            if renew:
-                rough = Preconditioner(now, self.drawn, rng)
-            step, products = direction(now, self._rtol(now.size, first), self.max_cg, rough)
-            renew = rough is not None and products > MANY_PRODUCTS
+            rough, rtol = conditioning.at(now), self._rtol(now.size, first)
+            step, products = direction(now, rtol, self.max_cg, rough)
+            conditioning.used(products)
             found, least = Line(now, step).search(), min(least, now.size)
             if found is None:
                 return Status.STALLED

@@ -23,6 +23,12 @@ LEAST_PAIRS = 5000
 LARGEST_DIM = 3000
 """Coordinates up to which a matrix is factored."""
 
+MANY_PRODUCTS = 15
+"""Products with H in one step from which a better preconditioner may be worth its price."""
+
+PACE = 4
+"""Operations of a matrix product in the time of one of a product with a vector, about."""
+
 
 def hessian(problem: Problem, curved: Curvature) -> np.ndarray:
     """Return H, formed over dense rows: O(n dim^2)."""
@@ -58,6 +64,47 @@ def sampled_hessian(
 def _ridged(H: np.ndarray, lam: float) -> np.ndarray:
     H.flat[:: H.shape[0] + 1] += lam
     return H
+
+
+class Conditioning:
+    """Multiply or factor: a preconditioner is made once its price has been spent without it.
+
+    So the whole costs at most about twice the better of the two, whatever the problem is like.
+    One object serves a path of lam: the factor at one lam preconditions the next.
+
+    Parameters
+    ----------
+    per_coordinate : int
+        Pairs a coordinate, >= 0; 0 for no preconditioner.
+    """
+
+    def __init__(self, per_coordinate: int):
+        self.per_coordinate, self.rng = per_coordinate, np.random.default_rng(0)
+        self.held: Preconditioner | None = None
+        self.spent = MANY_PRODUCTS  # what a first step is expected to take
+
+    def at(self, point: Point) -> Preconditioner | None:
+        """Return the preconditioner for a step from `point`, or None."""
+        if self.per_coordinate == 0 or point.problem.space.dim > LARGEST_DIM:
+            return None
+        if self.spent >= price(point.problem, self.per_coordinate):
+            self.held, self.spent = Preconditioner(point, self.per_coordinate, self.rng), 0
+        return self.held
+
+    def used(self, products: int) -> None:
+        """Count the products of a step; few are no reason for a new one."""
+        if products > MANY_PRODUCTS:
+            self.spent += products
+
+
+def price(problem: Problem, per_coordinate: int) -> float:
+    """Return about how many products with H take as long as one `Preconditioner`."""
+    space = problem.space
+    assert isinstance(space, Rows)
+    rows, dim = min(problem.n, max(LEAST_PAIRS, per_coordinate * space.dim)), space.dim
+    stored = space.X.nnz if space.is_sparse else problem.n * dim
+    made = rows * dim * (stored / problem.n) * 2 + dim**3 / 3
+    return made / (PACE * 4 * max(stored, 1))
 
 
 class Preconditioner:

@@ -37,8 +37,6 @@ PATH_TOL = 1e-3
 CLEARLY = 0.3
 """Points of AUC; a lam so far below the best is clearly worse."""
 
-MANY_ROWS = 50
-
 BUDGET = (
     Budget("splits", "not printed", 3, 3),
     Budget("training rows, at most", 80_000, 4_000, 80_000),
@@ -128,7 +126,7 @@ def tuned(job: Job, rows: np.ndarray, data: Split) -> tuple[float, float]:
 
     def fold(train: np.ndarray, test: np.ndarray) -> Iterator[float]:
         problem = squared_hinge(Rows(rows[train]), labels[train])
-        for solution in newton(problem, PATH_TOL).path(problem, grid):
+        for solution in TruncatedNewton(PATH_TOL).path(problem, grid):
             yield 100 * auc(rows[test] @ solution.w, labels[test])
 
     grid = lams(job, data.positive)
@@ -150,13 +148,6 @@ def _best(grid: list[float], folds: Sequence[Iterator[float]]) -> tuple[float, f
         if worse == 2:
             break
     return best[1], best[0]
-
-
-def newton(problem: Problem, tol: float) -> TruncatedNewton:
-    """Return the solver: a preconditioner pays where the rows are many for the columns."""
-    rows = problem.space
-    assert isinstance(rows, Rows)
-    return TruncatedNewton(tol, drawn=20 if rows.n >= MANY_ROWS * rows.dim else 0)
 
 
 def squared_hinge(rows: Rows, positive: np.ndarray, lam: float = 1.0) -> Problem:
@@ -181,7 +172,7 @@ def _linear(job: Job, data: Split, features: Features, before: float) -> dict[st
     lam, _ = tuned(job, features(few(job, data)[0]), data)
     clock = Timed(time.process_time())
     problem = squared_hinge(Rows(features(data.X)), data.positive, lam)
-    solution = newton(problem, TOL).solve(problem)
+    solution = TruncatedNewton(TOL).solve(problem)
     seconds = clock.seconds + before
     scores = features(data.X_test) @ solution.w
     return {
@@ -209,7 +200,7 @@ def _whole_kernel(job: Job, data: Split, subsample: bool) -> dict[str, Any]:
     _, gamma, lam = best
     clock = Timed(time.process_time())
     task = formulate(X, y.astype(int), lam, "squared_hinge", kernel="rbf", gamma=gamma)
-    solution = task.judge(newton(task.work, TOL).solve(task.work), TOL)
+    solution = task.judge(TruncatedNewton(TOL).solve(task.work), TOL)
     seconds = clock.seconds
     scores = task.evaluate(solution.w, data.X_test)
     return {
@@ -233,7 +224,7 @@ def _kernel_fold(
     """Yield the held-out AUC at each lam, largest lam first, of the whole kernel."""
     labels = y[train].astype(int)
     task = formulate(X[train], labels, 1.0, "squared_hinge", kernel="rbf", gamma=gamma)
-    for solution in newton(task.work, PATH_TOL).path(task.work, grid):
+    for solution in TruncatedNewton(PATH_TOL).path(task.work, grid):
         yield 100 * auc(task.evaluate(task.lift(solution.w), X[test]), y[test])
 
 

@@ -19,6 +19,7 @@ from ....approx.oam import OnlineAUC
 from ....approx.online import from_rows
 from ....approx.pair_steps import Walk
 from ....approx.solam import SaddleWalk, StochasticSaddle
+from ....approx.truncated_newton import TruncatedNewton
 from ....exact.auc import auc
 from ....exact.errors import InputError
 from ....exact.folds import make_splits
@@ -31,7 +32,7 @@ from ....exact.spaces import Rows
 from ..costs import CPU_MINUTES
 from ..races import race
 from ..table import Budget, Experiment, Job, Part, Run
-from .batch import TOL, lams, newton, nystrom, squared_hinge, tuned
+from .batch import TOL, lams, nystrom, squared_hinge, tuned
 from .sets import SETS, file_of, split
 
 LARGE = tuple(name for name in SETS if name not in ("spambase", "usps", "magic04"))
@@ -111,7 +112,7 @@ def compute(job: Job) -> dict[str, Any]:
     lam, _ = tuned(job, tuning.F, data)
     start = time.process_time()
     problem = squared_hinge(Rows(train.F), train.positive, lam)
-    w = newton(problem, TOL).solve(problem).w
+    w = TruncatedNewton(TOL).solve(problem).w
     found |= {"NBAUC_auc": test.auc(w), "NBAUC_seconds": time.process_time() - start}
     found |= _optimum(job, train, tuning, test)
     seed = job.draw_seed(f"steps {job.part.key}")
