@@ -185,8 +185,8 @@ def _nsolam(job: Job, train: Sample, choice: tuple[float, ...], seed: int) -> Fi
 def _nsauc(job: Job, train: Sample, choice: tuple[float, ...], seed: int) -> Fitted:
     """NSAUC for the budget's epochs. [Nonlinear, Algorithm 3]"""
     start = time.process_time()
-    *_, (_, w) = pair_steps(train, choice[0], "all", job.budget["epochs, NSAUC"], seed)
-    return w, time.process_time() - start
+    *_, (_, walk) = pair_steps(train, choice[0], job.budget["epochs, NSAUC"], seed)
+    return walk.mean, time.process_time() - start
 
 
 FITS: dict[str, Fit] = {"NOAM": _noam, "NSOLAM": _nsolam, "NSAUC": _nsauc}
@@ -208,11 +208,9 @@ def saddle(
         yield epoch, w
 
 
-def pair_steps(
-    train: Sample, lam: float, average: str, epochs: int, seed: int
-) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield the epoch and the point of NSAUC, or of NSVMSGD2 with average "none", after each."""
-    solver, problem = PairSGD(max_epochs=epochs, average=average), train.hinge(lam)
+def pair_steps(train: Sample, lam: float, epochs: int, seed: int) -> Iterator[tuple[int, Walk]]:
+    """Yield the epoch and the walk after each: NSAUC is its mean, NSVMSGD2 its last point."""
+    solver, problem = PairSGD(max_epochs=epochs), train.hinge(lam)
     space = problem.space
     if not isinstance(space, Rows):
         raise InputError("pairs of rows are needed")
@@ -220,28 +218,23 @@ def pair_steps(
     walk, rng = Walk.of(np.zeros(space.dim)), np.random.default_rng(seed)
     for epoch in range(1, epochs + 1):
         solver.advance(walk, space.X, random_pairs(problem, problem.n, rng), lam, t0)
-        yield epoch, solver.point(walk).copy()
+        yield epoch, walk
 
 
 def _curves(
     job: Job, train: Sample, test: Sample, chosen: dict[str, tuple[float, ...]], seed: int
 ) -> dict[str, Any]:
-    """Return test AUC and seconds of three methods at the epochs of the figure."""
+    """Return test AUC of three methods at the epochs of the figure."""
     epochs, lam = job.budget["epochs of Fig. 1"], chosen["NSAUC"][0]
-    runs = {
-        "NSAUC": pair_steps(train, lam, "all", max(epochs), seed),
-        "NSVMSGD2": pair_steps(train, lam, "none", max(epochs), seed),
-        "NSOLAM": saddle(train, chosen["NSOLAM"], max(epochs), seed),
-    }
-    found: dict[str, Any] = {"epochs": epochs}
-    for method, steps in runs.items():
-        start, values = time.process_time(), []
-        for epoch, w in steps:
-            if epoch in epochs:
-                values.append(test.auc(w))
-        found[f"{method}_curve"] = values
-        found[f"{method}_curve_seconds"] = time.process_time() - start
-    return found
+    curves: dict[str, list[float]] = {"NSAUC": [], "NSVMSGD2": [], "NSOLAM": []}
+    for epoch, walk in pair_steps(train, lam, max(epochs), seed):
+        if epoch in epochs:
+            curves["NSAUC"].append(test.auc(walk.mean))
+            curves["NSVMSGD2"].append(test.auc(walk.w))
+    for epoch, w in saddle(train, chosen["NSOLAM"], max(epochs), seed):
+        if epoch in epochs:
+            curves["NSOLAM"].append(test.auc(w))
+    return {"epochs": epochs} | {f"{method}_curve": curve for method, curve in curves.items()}
 
 
 SEARCH = (
