@@ -1,0 +1,117 @@
+"""When the Newton equation is preconditioned: once its price has been spent without."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from aucert.approx import truncated_newton
+from aucert.approx.truncated_newton import TruncatedNewton
+from aucert.exact import newton_equation
+from aucert.exact.losses import SQUARED_HINGE
+from aucert.exact.newton_equation import MANY_PRODUCTS, Conditioning, price
+from aucert.exact.newton_points import Point
+from aucert.exact.pairs import AllPairs
+from aucert.exact.problem import Problem, Ridge
+from aucert.exact.solution import Status
+from aucert.exact.spaces import Rows
+
+
+def problem_of(n: int, dim: int, lam: float = 1e-6) -> Problem:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, dim)) * np.geomspace(1, 0.03, dim), rng.uniform(size=n) < 0.3
+    X[:, 0] += y
+    return Problem(Rows(X), y, AllPairs(), SQUARED_HINGE, Ridge(lam))
+
+
+def at_zero(problem: Problem) -> Point:
+    return Point.at(problem, np.zeros(problem.space.dim))
+
+
+def test_a_cheap_one_is_made_at_once() -> None:
+    problem = problem_of(2000, 20)
+    assert price(problem, 20) <= MANY_PRODUCTS
+    assert Conditioning(20).at(at_zero(problem)) is not None
+
+
+def test_a_dear_one_is_made_when_as_much_has_been_spent() -> None:
+    problem = problem_of(400, 600)
+    needed, now = price(problem, 20), at_zero(problem)
+    assert needed > 2 * MANY_PRODUCTS
+    conditioning = Conditioning(20)
+    spent = MANY_PRODUCTS
+    while spent < needed:
+        assert conditioning.at(now) is None
+        conditioning.used(MANY_PRODUCTS)  # so few never add up
+        conditioning.used(MANY_PRODUCTS + 1)
+        spent += MANY_PRODUCTS + 1
+    held = conditioning.at(now)
+    assert held is not None
+    conditioning.used(MANY_PRODUCTS)
+    assert conditioning.at(now) is held
+    conditioning.used(int(needed) + 1)
+    assert conditioning.at(now) is not held
+
+
+def test_none_is_made_where_none_is_wanted_or_the_columns_are_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now, conditioning, none = at_zero(problem_of(100, 30)), Conditioning(20), Conditioning(0)
+    none.used(10**9)
+    assert none.at(now) is None
+    monkeypatch.setattr(newton_equation, "LARGEST_DIM", 29)
+    conditioning.used(10**9)
+    assert conditioning.at(now) is None
+
+
+def test_the_price_counts_the_numbers_that_are_stored() -> None:
+    dense = problem_of(3000, 40)
+    assert isinstance(dense.space, Rows) and isinstance(dense.space.X, np.ndarray)
+    full = sp.csr_array(dense.space.X)
+    thin = sp.csr_array(np.where(np.abs(dense.space.X) > 1, dense.space.X, 0.0))
+    assert price(dense.over(Rows(full)), 20) == pytest.approx(price(dense, 20))
+    assert price(dense.over(Rows(thin)), 20) > 0
+    empty = dense.over(Rows(sp.csr_array((3000, 40))))
+    assert np.isfinite(price(empty, 20))
+
+
+def test_many_rows_make_it_cheaper() -> None:
+    prices = [price(problem_of(n, 30), 20) for n in (5000, 10_000, 20_000)]
+    assert prices[0] > prices[1] > prices[2]
+
+
+def test_a_path_keeps_it_and_spares_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, lams = problem_of(600, 250), np.geomspace(1e-5, 1e-2, 11).tolist()
+    made, products = [], 0
+    direction, preconditioner = truncated_newton.direction, newton_equation.Preconditioner
+
+    def counted(*args: object) -> tuple[np.ndarray, int]:
+        nonlocal products
+        step, taken = direction(*args)  # type: ignore[arg-type]
+        products += taken
+        return step, taken
+
+    def noted(*args: object) -> newton_equation.Preconditioner:
+        made.append(args)
+        return preconditioner(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(truncated_newton, "direction", counted)
+    monkeypatch.setattr(newton_equation, "Preconditioner", noted)
+    plain = list(TruncatedNewton(1e-6, drawn=0).path(problem, lams))
+    alone, products = products, 0
+    assert not made
+    kept = list(TruncatedNewton(1e-6).path(problem, lams))
+    assert 1 <= len(made) < len(lams) and products < alone / 2
+    for one, other in zip(plain, kept, strict=True):
+        assert one.status == other.status == Status.CERTIFIED
+        assert np.linalg.norm(one.w - other.w) <= one.certificate.radius + other.certificate.radius
+
+
+def test_a_path_agrees_with_single_solutions() -> None:
+    problem, lams = problem_of(150, 80), [1e-2, 1e-4, 1e-6]
+    for lam, one in zip(lams, TruncatedNewton(1e-9).path(problem, lams), strict=True):
+        other = TruncatedNewton(1e-9).solve(replace(problem, penalty=Ridge(lam)))
+        assert np.linalg.norm(one.w - other.w) <= one.certificate.radius + other.certificate.radius
