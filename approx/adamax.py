@@ -4,9 +4,9 @@
 
     g(w) = lam w - sum_ij c_ij alpha_ij (x_i - x_j) = lam w - pull(c),   alpha = -loss'(margin),
 
-which costs O(n d + B) over a list of B pairs and O(n d + n log n) over all pairs. The gap is
-watched on the way: each slope met is a dual point, and for the hinge so is their running average.
-Near the optimum the slopes jump about, and only their average settles.
+which costs O(min(n, B) d + B) over a list of B pairs and O(n d + n log n) over all pairs. The gap
+is watched on the way: each slope met is a dual point, and for the hinge so is their running
+average. Near the optimum the slopes jump about, and only their average settles.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Descent(ABC):
         return recorder.finish(problem, self.tol, reason)
 
     def _run(self, problem: Problem, recorder: Recorder, w: np.ndarray) -> Status:
-        watch = _Watch(problem, recorder, self.keep == "last")
+        watch = _Watch(problem, problem.named_rows(), recorder, self.keep == "last")
         scaled = self.scaling(problem.space.dim)
         near = 0.9 * self.tol  # a little inside: the certificate measures the gap again
         gradient = watch.look(w)
@@ -211,10 +211,13 @@ class Adamax(Descent):
 
 
 class _Watch:
-    """Evaluates the points of one run, and keeps the best primal and dual ones."""
+    """Evaluates the points of one run, and keeps the best primal and dual ones.
 
-    def __init__(self, problem: Problem, recorder: Recorder, last: bool):
-        self.problem, self.recorder, self.last = problem, recorder, last
+    It reads the rows of `problem` only, those that the pairs name; witnesses are of the whole.
+    """
+
+    def __init__(self, whole: Problem, problem: Problem, recorder: Recorder, last: bool):
+        self.whole, self.problem, self.recorder, self.last = whole, problem, recorder, last
         self.looks = 0
         self.total, self.pull, self.mass, self.count = 0.0, 0.0, 0.0, 0
 
@@ -234,10 +237,16 @@ class _Watch:
         pull = problem.space.pull(sums.c)
         mass = float(sums.c[problem.positive].sum())
         dual, _ = _scaled_dual(problem, pull, mass, sums.conjugate)
-        recorder.offer(witness=lambda: Witness.from_scores(problem, scores), dual=dual)
+        recorder.offer(witness=lambda: self._slopes(w, scores), dual=dual)
         if problem.loss.name == "hinge":
             self._average(scores, sums, pull)
         return problem.lam * w - pull
+
+    def _slopes(self, w: np.ndarray, scores: np.ndarray) -> Witness:
+        """Return the dual point of the slopes at `w`."""
+        whole = self.whole
+        same = whole is self.problem
+        return Witness.from_scores(whole, scores if same else whole.space.scores(w))
 
     def _average(self, scores: np.ndarray, sums: PairSums, pull: np.ndarray) -> None:
         """Offer the average of the slopes since the last power of two."""
@@ -258,7 +267,7 @@ class _Watch:
 
         def witness() -> Witness:
             if listed:
-                return Witness.from_alpha(problem, point)
+                return Witness.from_alpha(self.whole, point)
             u, v = point[problem.positive], -point[~problem.positive]
             return Witness.from_marginals(problem, np.maximum(u, 0.0), np.maximum(v, 0.0))
 

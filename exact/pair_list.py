@@ -74,6 +74,17 @@ class PairList:
         both = np.concatenate([self.i, self.j])
         return np.bincount(both, weights=np.tile(self.c, 2), minlength=positive.size)
 
+    def named(self, n: int) -> np.ndarray:
+        """Return which of n rows are in a pair: bool (n,)."""
+        found = np.zeros(n, dtype=bool)
+        found[self.i] = found[self.j] = True
+        return found
+
+    def among(self, named: np.ndarray) -> PairList:
+        """Return the same pairs, their rows numbered among those of the mask `named` (n,)."""
+        place = np.cumsum(named) - 1
+        return PairList(place[self.i], place[self.j], self.weight)
+
     def margins(self, scores: np.ndarray) -> np.ndarray:
         """Return s_i - s_j for every listed pair: (m,)."""
         return scores[self.i] - scores[self.j]

@@ -115,6 +115,19 @@ class Problem:
         """Return the same pairs, loss and penalty over another space, say the true kernel."""
         return replace(self, space=space)
 
+    def named_rows(self) -> Problem:
+        """Return the same problem over the rows that its pairs name, if these are half at most.
+
+        F, its gradient and its optimum are the same in the same coordinates; so is each alpha.
+        """
+        if not isinstance(self.pairs, PairList) or not isinstance(self.space, Rows):
+            return self
+        named = self.pairs.named(self.n)
+        if 2 * int(named.sum()) > self.n:
+            return self
+        space, pairs = Rows(self.space.raw[named]), self.pairs.among(named)
+        return replace(self, space=space, positive=self.positive[named], pairs=pairs)
+
     def sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
         """Return value, signed marginals and conjugate sum at `scores` (n,)."""
         return self.pairs.sums(scores, self.positive, self.loss, width)
