@@ -22,7 +22,7 @@ SMALLEST_REACH = 1e-140
 LARGEST_REACH = 1e100
 """Above this products of norms leave the range of floating point."""
 
-_LONG_ROWS = 4096
+_LONG_NUMBERS = 1 << 16
 
 _FEW = 100
 """Columns up to which the products of small blocks are made in one call."""
@@ -137,8 +137,7 @@ def _first_bad(matrix: np.ndarray | sp.csr_matrix) -> tuple[int, int]:
 def long_product(X: np.ndarray | sp.csr_matrix, offset: np.ndarray, w: np.ndarray) -> np.ndarray:
     """Return (X - offset) w in the long format, a block of rows at a time: (n,)."""
     long, out = w.astype(np.longdouble), np.empty(X.shape[0], dtype=np.longdouble)
-    for start in range(0, X.shape[0], _LONG_ROWS):
-        rows = slice(start, start + _LONG_ROWS)
+    for rows in _long_blocks(X):
         block = X[rows].astype(np.longdouble)
         out[rows] = (block - offset) @ long if isinstance(block, np.ndarray) else block @ long
     return out if isinstance(X, np.ndarray) else out - (offset * long).sum()
@@ -147,15 +146,19 @@ def long_product(X: np.ndarray | sp.csr_matrix, offset: np.ndarray, w: np.ndarra
 def long_pull(X: np.ndarray | sp.csr_matrix, offset: np.ndarray, c: np.ndarray) -> np.ndarray:
     """Return (X - offset)'c in the long format, a block of rows at a time: (d,)."""
     long, out = c.astype(np.longdouble), np.zeros(X.shape[1], dtype=np.longdouble)
-    for start in range(0, X.shape[0], _LONG_ROWS):
-        rows = slice(start, start + _LONG_ROWS)
+    for rows in _long_blocks(X):
         block = X[rows].astype(np.longdouble)
-        out += (
-            (block - offset).T @ long[rows]
-            if isinstance(block, np.ndarray)
-            else (block.T @ long[rows])
-        )
+        dense = isinstance(block, np.ndarray)
+        out += long[rows] @ (block - offset) if dense else block.T @ long[rows]
     return out if isinstance(X, np.ndarray) else out - offset * long.sum()
+
+
+def _long_blocks(X: np.ndarray | sp.csr_matrix) -> Iterator[slice]:
+    """Yield slices of rows whose numbers stay in the cache in the long format."""
+    n, d = X.shape
+    wide = d if isinstance(X, np.ndarray) else X.nnz // n
+    size = max(1, _LONG_NUMBERS // max(1, wide))
+    return (slice(start, start + size) for start in range(0, n, size))
 
 
 class Rows:
