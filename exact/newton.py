@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .errors import InputError
-from .newton_equation import LARGEST_DIM, Preconditioner, direction
+from .newton_equation import Conditioning, direction
 from .newton_points import Line, Point, smaller, time_left
 from .problem import Problem
 from .solution import Callback, Recorder, Solution, Status
@@ -24,7 +24,7 @@ PATIENCE = 10
 """Steps in a row that clearly lower neither F nor the gradient: then only rounding is left."""
 
 DRAWN = 40
-"""Pairs a coordinate from which a Hessian that is too dear to form is estimated."""
+"""Pairs a coordinate from which the preconditioner is made."""
 
 
 @dataclass(frozen=True)
@@ -78,17 +78,16 @@ class Newton:
         return silent.best_w
 
     def _run(self, problem: Problem, recorder: Recorder, w: np.ndarray) -> Status:
-        rng, now, idle, least = np.random.default_rng(0), Point.at(problem, w), 0, np.inf
+        conditioning, now, idle, least = Conditioning(DRAWN), Point.at(problem, w), 0, np.inf
         for _ in range(self.max_iter):
             now.note(recorder)
             if now.gap <= self.tol * 1e-3 * now.primal or now.size <= now.noise or idle >= PATIENCE:
                 return Status.STALLED  # until the certificate says better
             if recorder.out_of_time:
                 return Status.TIME_LIMIT
-            rough = None
-            if problem.space.dim <= LARGEST_DIM:
-                rough = Preconditioner(now, DRAWN, rng)
-            step, _ = direction(now, min(0.1, 0.1 * float(np.sqrt(now.size))), 500, rough)
+            rtol = min(0.1, 0.1 * float(np.sqrt(now.size)))
+            step, products = direction(now, rtol, 500, conditioning.at(now))
+            conditioning.used(products)
             least = min(least, now.size)
             found = Line(now, step).search()
             if found is None:

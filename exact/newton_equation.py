@@ -8,8 +8,6 @@ coordinate the condition number is about ((1 + m^-1/2) / (1 - m^-1/2))^2, whatev
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import numpy as np
 import scipy.linalg
 import scipy.sparse.linalg
@@ -104,7 +102,7 @@ def price(problem: Problem, per_coordinate: int) -> float:
     space = problem.space
     assert isinstance(space, Rows)
     rows, dim = min(problem.n, max(LEAST_PAIRS, per_coordinate * space.dim)), space.dim
-    stored = int(cast(Any, space.X).nnz) if space.is_sparse else problem.n * dim
+    stored = int(getattr(space.X, "nnz", problem.n * dim))
     made = rows * dim * (stored / problem.n) * 2 + dim**3 / 3
     return made / (PACE * 4 * max(stored, 1))
 

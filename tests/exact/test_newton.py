@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import naive
-from aucert.exact import newton
+from aucert.exact import newton_equation
 from aucert.exact.curvature import curvature
 from aucert.exact.newton import Newton
 from aucert.exact.pairs import AllPairs, PairList
@@ -74,7 +74,7 @@ def test_plain_and_preconditioned_conjugate_gradients_agree(
         rng.normal(size=(60, 8)), np.arange(60) % 4 == 0, 1e-3, "squared_hinge"
     )
     other = Newton().solve(problem)
-    monkeypatch.setattr(newton, "LARGEST_DIM", limit)
+    monkeypatch.setattr(newton_equation, "LARGEST_DIM", limit)
     solution = Newton().solve(problem)
     assert solution.certificate.reaches(1e-9)
     assert np.linalg.norm(solution.w - other.w) <= (
