@@ -185,9 +185,7 @@ class TruncatedNewton:
                 return Status.ITERATION_LIMIT
             if recorder.out_of_time:
                 return Status.TIME_LIMIT
-            rough, rtol = conditioning.at(now), self._rtol(now.size, first)
-            step, products = direction(now, rtol, self.max_cg, rough)
-            conditioning.used(products)
+            step = conditioning.step(now, self._rtol(now.size, first), self.max_cg)
             found, least = Line(now, step).search(), min(least, now.size)
             if found is None:
                 return Status.STALLED

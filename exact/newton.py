@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .errors import InputError
-from .newton_equation import Conditioning, direction
+from .newton_equation import Conditioning
 from .newton_points import Line, Point, smaller, time_left
 from .problem import Problem
 from .solution import Callback, Recorder, Solution, Status
@@ -86,8 +86,7 @@ class Newton:
             if recorder.out_of_time:
                 return Status.TIME_LIMIT
             rtol = min(0.1, 0.1 * float(np.sqrt(now.size)))
-            step, products = direction(now, rtol, 500, conditioning.at(now))
-            conditioning.used(products)
+            step = conditioning.step(now, rtol, 500)
             least = min(least, now.size)
             found = Line(now, step).search()
             if found is None:

@@ -81,20 +81,27 @@ class Conditioning:
     def __init__(self, per_coordinate: int):
         self.per_coordinate, self.rng = per_coordinate, np.random.default_rng(0)
         self.held: Preconditioner | None = None
-        self.spent = MANY_PRODUCTS  # what a first step is expected to take
+        self.spent: float = MANY_PRODUCTS  # what a first step is expected to take
 
-    def at(self, point: Point) -> Preconditioner | None:
-        """Return the preconditioner for a step from `point`, or None."""
-        if self.per_coordinate == 0 or point.problem.space.dim > LARGEST_DIM:
-            return None
-        if self.spent >= price(point.problem, self.per_coordinate):
-            self.held, self.spent = Preconditioner(point, self.per_coordinate, self.rng), 0
-        return self.held
-
-    def used(self, products: int) -> None:
-        """Count the products of a step; few are no reason for a new one."""
-        if products > MANY_PRODUCTS:
-            self.spent += products
+    def step(self, point: Point, rtol: float, max_cg: int) -> np.ndarray:
+        """Return s with |H s + g| <= rtol |g|, or the best of about `max_cg` products."""
+        problem, found, fresh = point.problem, None, False
+        cost = price(problem, self.per_coordinate) if self.per_coordinate else np.inf
+        if problem.space.dim > LARGEST_DIM:
+            cost = np.inf
+        while True:
+            if self.spent >= cost and not fresh:
+                self.held, self.spent = Preconditioner(point, self.per_coordinate, self.rng), 0.0
+                fresh = True
+            each = 1.0 if self.held is None else 1.0 + applied(problem)
+            enough = max(MANY_PRODUCTS, (cost - self.spent) / each)
+            limit = max_cg if fresh or enough >= max_cg else int(enough) + 1
+            found, products = direction(point, rtol, limit, self.held, found)
+            if products > MANY_PRODUCTS:  # few are no reason for another one
+                self.spent += products * each
+            max_cg -= products
+            if products < limit or max_cg <= 0:
+                return found
 
 
 def price(problem: Problem, per_coordinate: int) -> float:
@@ -102,9 +109,19 @@ def price(problem: Problem, per_coordinate: int) -> float:
     space = problem.space
     assert isinstance(space, Rows)
     rows, dim = min(problem.n, max(LEAST_PAIRS, per_coordinate * space.dim)), space.dim
-    stored = int(getattr(space.X, "nnz", problem.n * dim))
-    made = rows * dim * (stored / problem.n) * 2 + dim**3 / 3
-    return made / (PACE * 4 * max(stored, 1))
+    made = 2 * rows * dim * (_stored(problem) / problem.n) + dim**3 / 3
+    return made / (PACE * 4 * _stored(problem))
+
+
+def applied(problem: Problem) -> float:
+    """Return about how many products with H take as long as one with the factored inverse."""
+    return problem.space.dim**2 / _stored(problem)
+
+
+def _stored(problem: Problem) -> int:
+    space = problem.space
+    assert isinstance(space, Rows)
+    return max(1, int(getattr(space.X, "nnz", problem.n * space.dim)))
 
 
 class Preconditioner:
@@ -147,7 +164,11 @@ def _factored(H: np.ndarray) -> tuple[np.ndarray, bool]:
 
 
 def direction(
-    point: Point, rtol: float, max_cg: int, preconditioner: Preconditioner | None = None
+    point: Point,
+    rtol: float,
+    max_cg: int,
+    preconditioner: Preconditioner | None = None,
+    start: np.ndarray | None = None,
 ) -> tuple[np.ndarray, int]:
     """Return s with |H s + g| <= rtol |g|, or the best of `max_cg` products; and their number.
 
@@ -160,6 +181,8 @@ def direction(
         In (0, 1).
     max_cg : int
     preconditioner : Preconditioner, optional
+    start : array (dim,), optional
+        What was found so far; zero by default.
     """
     problem, space, products = point.problem, point.problem.space, 0
 
@@ -174,5 +197,7 @@ def direction(
     if preconditioner is not None:
         solve = preconditioner.solve
         rough = scipy.sparse.linalg.LinearOperator(shape, matvec=solve, dtype=float)
-    step, _ = scipy.sparse.linalg.cg(operator, -point.gradient, rtol=rtol, maxiter=max_cg, M=rough)
+    step, _ = scipy.sparse.linalg.cg(
+        operator, -point.gradient, start, rtol=rtol, maxiter=max_cg, M=rough
+    )
     return step, products

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from aucert.approx import truncated_newton
 from aucert.approx.truncated_newton import TruncatedNewton
 from aucert.exact import newton_equation
 from aucert.exact.losses import SQUARED_HINGE
@@ -31,40 +31,64 @@ def at_zero(problem: Problem) -> Point:
     return Point.at(problem, np.zeros(problem.space.dim))
 
 
+def left(point: Point, step: np.ndarray) -> float:
+    """Return |H s + g| / |g|."""
+    problem = point.problem
+    H_step = 2 * problem.space.pull(point.curved.times(problem.space.scores(step)))
+    return float(np.linalg.norm(H_step + problem.lam * step + point.gradient)) / point.size
+
+
 def test_a_cheap_one_is_made_at_once() -> None:
     problem = problem_of(2000, 20)
     assert price(problem, 20) <= MANY_PRODUCTS
-    assert Conditioning(20).at(at_zero(problem)) is not None
-
-
-def test_a_dear_one_is_made_when_as_much_has_been_spent() -> None:
-    problem = problem_of(400, 600)
-    needed, now = price(problem, 20), at_zero(problem)
-    assert needed > 2 * MANY_PRODUCTS
     conditioning = Conditioning(20)
-    spent = MANY_PRODUCTS
-    while spent < needed:
-        assert conditioning.at(now) is None
-        conditioning.used(MANY_PRODUCTS)  # so few never add up
-        conditioning.used(MANY_PRODUCTS + 1)
-        spent += MANY_PRODUCTS + 1
-    held = conditioning.at(now)
-    assert held is not None
-    conditioning.used(MANY_PRODUCTS)
-    assert conditioning.at(now) is held
-    conditioning.used(int(needed) + 1)
-    assert conditioning.at(now) is not held
+    conditioning.step(at_zero(problem), 0.5, 100)
+    assert conditioning.held is not None
+
+
+def test_a_dear_one_is_made_when_as_much_has_been_spent(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = problem_of(400, 600, 1e-9)
+    cost, now, taken = price(problem, 20), at_zero(problem), []
+    assert cost > 2 * MANY_PRODUCTS
+    direction = newton_equation.direction
+
+    def counted(*args: Any) -> tuple[np.ndarray, int]:
+        step, products = direction(*args)
+        taken.append((products, args[3] is not None))
+        return step, products
+
+    monkeypatch.setattr(newton_equation, "direction", counted)
+    conditioning = Conditioning(20)
+    for _ in range(50):
+        assert left(now, conditioning.step(now, 0.5, 1000)) <= 0.5
+    assert conditioning.held is None  # so few products never add up
+    taken.clear()
+    assert left(now, conditioning.step(now, 1e-7, 1000)) <= 1.01e-7
+    held = conditioning.held
+    assert held is not None and [with_it for _, with_it in taken] == [False, True]
+    assert taken[0][0] <= cost + 1 and taken[1][0] < MANY_PRODUCTS
+    conditioning.step(now, 1e-7, 1000)
+    assert conditioning.held is held
+
+
+def test_no_more_products_than_allowed() -> None:
+    now = at_zero(problem_of(400, 600, 1e-9))
+    for most in (1, 7, 40):
+        conditioning = Conditioning(20)
+        step = conditioning.step(now, 1e-12, most)
+        assert conditioning.held is None
+        assert step @ now.gradient < 0  # it descends all the same
 
 
 def test_none_is_made_where_none_is_wanted_or_the_columns_are_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now, conditioning, none = at_zero(problem_of(100, 30)), Conditioning(20), Conditioning(0)
-    none.used(10**9)
-    assert none.at(now) is None
+    none.step(now, 1e-8, 1000)
+    assert none.held is None
     monkeypatch.setattr(newton_equation, "LARGEST_DIM", 29)
-    conditioning.used(10**9)
-    assert conditioning.at(now) is None
+    assert left(now, conditioning.step(now, 1e-8, 1000)) <= 1.01e-8
+    assert conditioning.held is None
 
 
 def test_the_price_counts_the_numbers_that_are_stored() -> None:
@@ -86,19 +110,19 @@ def test_many_rows_make_it_cheaper() -> None:
 def test_a_path_keeps_it_and_spares_products(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, lams = problem_of(600, 250), np.geomspace(1e-5, 1e-2, 11).tolist()
     made, products = [], 0
-    direction, preconditioner = truncated_newton.direction, newton_equation.Preconditioner
+    direction, preconditioner = newton_equation.direction, newton_equation.Preconditioner
 
-    def counted(*args: object) -> tuple[np.ndarray, int]:
+    def counted(*args: Any) -> tuple[np.ndarray, int]:
         nonlocal products
-        step, taken = direction(*args)  # type: ignore[arg-type]
+        step, taken = direction(*args)
         products += taken
         return step, taken
 
-    def noted(*args: object) -> newton_equation.Preconditioner:
+    def noted(*args: Any) -> newton_equation.Preconditioner:
         made.append(args)
-        return preconditioner(*args)  # type: ignore[arg-type]
+        return preconditioner(*args)
 
-    monkeypatch.setattr(truncated_newton, "direction", counted)
+    monkeypatch.setattr(newton_equation, "direction", counted)
     monkeypatch.setattr(newton_equation, "Preconditioner", noted)
     plain = list(TruncatedNewton(1e-6, drawn=0).path(problem, lams))
     alone, products = products, 0
