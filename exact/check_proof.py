@@ -131,9 +131,9 @@ def check(proof, X, positive, r):  # the verdict, or a ValueError that says why 
     return f"verified gap <= {gap} (relative {part}) over {size}, lam = {read(proof, 'lam')}"
 
 
-def main(argv: list[str]) -> int:
-    status = 2
+def main(argv: list[str], status: int = 2) -> int:
     try:
+        need(argv[2:] or (argv[1:] and argv[1][-4:] != ".npy"), str(__doc__).split("\n")[2].strip())
         proof, *files = (np.load(name, mmap_mode="r") for name in argv)
         data = files[0] if len(files) == 1 else dict(zip(("X", "y", "weight"), files, strict=False))
         X, y, proof = data["X"], data["y"], dict(proof)
