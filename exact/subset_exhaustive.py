@@ -13,8 +13,9 @@ from .branch_and_bound import SearchStep
 from .errors import TooLargeError
 from .row_moments import MomentError
 from .subset_bounds import LARGEST_SIDE, objective_ceiling, objective_floor
-from .support_loss import UNCLEAR, SupportLoss, SupportOptimum
+from .support_loss import SupportLoss, SupportOptimum
 from .support_search import pair_blocks
+from .support_swaps import UNCLEAR
 
 MOST_SUPPORTS, MOST_PAIRS = 2_000_000, 50_000_000
 """Supports that are tried at most; those of two features are cheap."""

@@ -23,15 +23,13 @@ from .pairs import AllPairs
 from .parameters import check_number
 from .spaces import Rows
 from .squared_loss import Moments, moments
+from .support_swaps import UNCLEAR, Factor, Swap, swapped
 
 CONSTANT = 1e-12
 """A feature that varies within the classes by less than this times its size is constant."""
 
 NULL = 1e-13
 """Variances below this, a feature, are zero: the features are scaled to variance one."""
-
-UNCLEAR = 1e-8
-"""A remaining variance below this, over the least eigenvalue, has lost too many digits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,27 +52,6 @@ class SupportOptimum:
     q: float
     value: float
     w: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class Swap:
-    """One feature out, one in, and the minimum after it."""
-
-    out: int
-    into: int
-    value: float
-
-
-@dataclass(frozen=True, eq=False)
-class _Factor:
-    """Sigma_SS of scaled features: its eigenvectors with and without variance, and q."""
-
-    support: np.ndarray
-    basis: np.ndarray  # (s, rank), divided by the square roots of the eigenvalues
-    solved: np.ndarray  # (s,) Sigma_SS^+ delta_S
-    escaping: np.ndarray  # (s,) the part of delta_S outside the range of Sigma_SS
-    q: float
-    least: float  # the smallest eigenvalue that is not zero
 
 
 class SupportLoss:
@@ -184,31 +161,36 @@ class SupportLoss:
         """
         return self._additions(self._factor(_check_support(support, self.dim)), end)
 
-    def swaps(self, support: Iterable[int]) -> np.ndarray:
+    def swaps(self, support: Iterable[int], end: float = np.inf) -> np.ndarray:
         """Return F*(S without S_j, with i) for each place j in sorted S and feature i: (s, d).
 
-        NaN where i is in S: that is no swap.
+        NaN where i is in S: that is no swap; and for places j that the time `end`
+        (`time.perf_counter`) left out, which nearly dependent features can need.
         """
         chosen = _check_support(support, self.dim)
-        values = np.empty((chosen.size, self.dim))
-        for place in range(chosen.size):
-            values[place] = self._additions(self._factor(np.delete(chosen, place)))
+        values, sure = swapped(self._factor(chosen), self._sigma, self._delta)
+        for place in np.flatnonzero(~sure):
+            values[place] = np.nan
+            if time.perf_counter() < end:
+                values[place] = self._additions(self._factor(np.delete(chosen, place)), end)
         values[:, chosen] = np.nan
         return values
 
-    def best_swap(self, support: Iterable[int]) -> Swap | None:
+    def best_swap(self, support: Iterable[int], end: float = np.inf) -> Swap | None:
         """Return the swap after which F*(S) is lowest; None where there is none to make.
 
-        Whether it lowers F*(S) is for the caller to see.
+        Whether it lowers F*(S) is for the caller to see; `end` as in `swaps`.
         """
         chosen = _check_support(support, self.dim)
-        if chosen.size in (0, self.dim):
+        if chosen.size in (0, self.dim) or time.perf_counter() >= end:
             return None
-        values = self.swaps(chosen)
+        values = self.swaps(chosen, end)
+        if np.isnan(values).all():
+            return None
         place, into = np.unravel_index(int(np.nanargmin(values)), values.shape)
         return Swap(int(chosen[place]), int(into), float(values[place, into]))
 
-    def _factor(self, support: np.ndarray) -> _Factor:
+    def _factor(self, support: np.ndarray) -> Factor:
         sigma, delta = self._sigma[np.ix_(support, support)], self._delta[support]
         eigenvalues, vectors = np.linalg.eigh(sigma)
         kept = eigenvalues > self._null * max(support.size, 1)
@@ -217,7 +199,7 @@ class SupportLoss:
         coordinates = basis.T @ delta
         escaping = delta - inside @ (inside.T @ delta)
         outside = np.linalg.norm(escaping) > self._slip * max(1.0, float(np.linalg.norm(delta)))
-        return _Factor(
+        return Factor(
             support,
             basis,
             basis @ coordinates,
@@ -226,7 +208,7 @@ class SupportLoss:
             float(eigenvalues[kept].min(initial=1.0)),
         )
 
-    def _additions(self, factor: _Factor, end: float = np.inf) -> np.ndarray:
+    def _additions(self, factor: Factor, end: float = np.inf) -> np.ndarray:
         if np.isinf(factor.q):
             return np.zeros(self.dim)
         support, variance = factor.support, np.diag(self._sigma)

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from .support_loss import UNCLEAR, SupportLoss, SupportOptimum
+from .support_loss import SupportLoss, SupportOptimum
+from .support_swaps import UNCLEAR
 
 IMPROVES = 1e-12
 """A swap that lowers F* by less than this times F* is rounding."""
@@ -34,31 +35,14 @@ def swap_descent(
     """
     here = loss.optimum(support)
     for _ in range(max_swaps):
-        swap = _best_swap(loss, here.support, end)
-        if swap is None or not swap[0] < here.value * (1 - IMPROVES):
+        swap = loss.best_swap(here.support, end)
+        if swap is None or not swap.value < here.value * (1 - IMPROVES):
             break
-        after = loss.optimum(swap[1])
+        after = loss.optimum({*here.support.tolist(), swap.into} - {swap.out})
         if not after.value < here.value:  # the swap's value was the rounding's
             break
         here = after
     return here
-
-
-def _best_swap(
-    loss: SupportLoss, support: np.ndarray, end: float
-) -> tuple[float, np.ndarray] | None:
-    """Return F* after the best of the swaps that there is time for, and the support."""
-    best: tuple[float, np.ndarray] | None = None
-    for place in range(support.size if support.size < loss.dim else 0):
-        if time.perf_counter() >= end:
-            break
-        kept = np.delete(support, place)
-        values = loss.additions(kept, end)
-        values[support] = np.inf
-        into = int(np.argmin(values))
-        if best is None or values[into] < best[0]:
-            best = float(values[into]), np.append(kept, into)
-    return best
 
 
 def forward(
