@@ -126,7 +126,8 @@ class MultiStageSaddle:
         loss : RowAverage
             From `from_rows` or `sparse_problem`; its `lam` is not looked at.
         w0 : array (d,), optional
-            Zero by default.
+            Zero by default. From outside of the l1 ball the steps, which stay near w0, may not
+            come back into it: then the gap is infinite.
         callback : function of a `Pass`, optional
             Called after each stage, not each pass.
 

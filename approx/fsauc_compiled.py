@@ -76,7 +76,7 @@ def stage_steps(
             _renew(pairs, levels, lives, lists, near, far, now, 0.0)
             point[:d], total[:d] = pairs[::2], pairs[1::2]
             away = math.sqrt(np.square(point - centre).sum())
-            point[:] = centre + ball / max(away, ball) * (point - centre)
+            point[:] = centre + (ball / max(away, ball) if ball > 0.0 else 0.0) * (point - centre)
             away = min(away, ball)
             near, far = 2, _load(point, total, pairs, lists, now)
             work, begun, packed = 0, t, near

@@ -41,7 +41,10 @@ BLOCK = 16.0
 CHUNK = 1024
 """Entries of the rows copied at a time, about."""
 NOTHING, EVERYTHING = 1e-300, 1e300
-"""C at the start of a block, so that no touched level is zero; and its largest value."""
+"""C at the start of a block, so that no touched level is zero; and its largest value.
+
+So weights below about 1e-290 have no digits, and those of 1e-300 vanish.
+"""
 
 X, MINUS, PLUS, LEVEL, CHANGE, TURN, GIVEN = range(7)  # of `room`
 GROWN, AGE, CUT_AGE, LOSS = range(4)  # of `clock`; LOSS is the first of four
@@ -63,11 +66,14 @@ def spam_sparse(
         count += np.uint64(w[j] != 0.0)
     pairs, columns = means.T.copy().ravel(), np.empty(size, np.uint32)
     room, marks = np.empty((7, size)), np.empty((2, size), np.uint64)
-    start = 0
+    start, top = 0, np.abs(means).max()
     while start < n_steps:
-        stop, grown = start, 1.0
+        stop, grown, deep = start, 1.0, 0.0  # deep: C times the means, and so their rounding
         longest = max(64, int(BLOCK * float(count) * n_steps / touched))
-        while stop < n_steps and stop - start < longest and (grown < 1e4 or stop == start):
+        while stop < n_steps and stop - start < longest:
+            if stop > start and not (grown < 1e4 and deep < 1e8):
+                break
+            deep += eta[stop] * l1 * grown * top
             grown *= 1.0 + eta[stop] * l2
             stop += 1
         cuts, clock, guess, scale = _clock(eta[start:stop], l1, l2)

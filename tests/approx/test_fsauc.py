@@ -216,6 +216,14 @@ def test_steps_that_overflow_are_refused_in_one_sentence(kind) -> None:
         MultiStageSaddle(1e300, 1e100, max_passes=20).solve(from_rows(kind(X), POSITIVE))
 
 
+@pytest.mark.parametrize("radius", [5e-324, 1e-320, 1e-300])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_radius_next_to_nothing_gives_next_to_nothing(kind, radius) -> None:
+    loss = from_rows(kind(np.eye(4)), np.array([True, False, True, False]))
+    found = MultiStageSaddle(radius, 0.1, max_passes=5000).solve(loss)
+    assert np.abs(found.w).sum() <= radius and np.isfinite(found.gap)
+
+
 def test_there_is_always_a_stage() -> None:
     assert [count_stages(steps) for steps in (1, 3, 10, 100, 1000, 10**6)] == [1, 1, 1, 1, 2, 7]
     found = MultiStageSaddle(1.0, max_passes=1).solve(from_rows(X, POSITIVE))

@@ -115,6 +115,18 @@ def test_the_smallest_and_the_largest_numbers_give_the_naive_steps(l1, size) -> 
         assert_naive(X, POSITIVE, rng.integers(40, size=300), solver, start)
 
 
+@pytest.mark.parametrize("l1", [10.0, 1e3, 1e6])
+@pytest.mark.parametrize("step", [1e10, 1e16, 1e20, 1e100])
+def test_steps_and_penalties_so_long_that_all_weights_vanish_leave_zeros(step, l1) -> None:
+    rows = np.array([[1.0, 0.3], [0.2, 1.0], [0.7, 0.7]])
+    solver = StochasticProximal(l1, schedule="constant", step=step)
+    for kind in KINDS:
+        loss = from_rows(kind(rows), np.array([True, False, False]))
+        walk = ProximalWalk(solver, loss, np.array([0.3, -0.7]))
+        walk.take(np.arange(300) % 3)
+        np.testing.assert_array_equal(walk.w, 0.0)
+
+
 def test_steps_that_diverge_do_not_come_back_as_zeros() -> None:
     solver = StochasticProximal(0.01, schedule="constant", step=1e3)
     walk = ProximalWalk(solver, from_rows(sp.csr_matrix(X), POSITIVE), np.ones(25))
