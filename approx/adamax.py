@@ -236,17 +236,18 @@ class _Watch:
         recorder.offer(w, primal)
         pull = problem.space.pull(sums.c)
         mass = float(sums.c[problem.positive].sum())
-        dual, _ = _scaled_dual(problem, pull, mass, sums.conjugate)
-        recorder.offer(witness=lambda: self._slopes(w, scores), dual=dual)
+        dual, scale = _scaled_dual(problem, pull, mass, sums.conjugate)
+        recorder.offer(witness=lambda: self._slopes(scores, scale), dual=dual)
         if problem.loss.name == "hinge":
             self._average(scores, sums, pull)
         return problem.lam * w - pull
 
-    def _slopes(self, w: np.ndarray, scores: np.ndarray) -> Witness:
-        """Return the dual point of the slopes at `w`."""
-        whole = self.whole
-        same = whole is self.problem
-        return Witness.from_scores(whole, scores if same else whole.space.scores(w))
+    def _slopes(self, scores: np.ndarray, scale: float) -> Witness:
+        """Return the dual point of the slopes at these scores: at a kink others would differ."""
+        whole, pairs = self.whole, self.problem.pairs
+        if not isinstance(pairs, PairList):
+            return Witness.from_scores(whole, scores)
+        return Witness.from_alpha(whole, scale * whole.loss.alpha(pairs.margins(scores)))
 
     def _average(self, scores: np.ndarray, sums: PairSums, pull: np.ndarray) -> None:
         """Offer the average of the slopes since the last power of two."""

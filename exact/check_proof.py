@@ -16,6 +16,7 @@ import numpy as np
 REAL = np.longdouble if 1 + np.longdouble(2) ** -63 > 1 else np.float64
 UNIT = {np.longdouble: 2.0**-64, np.float64: 2.0**-53}  # relative error of one operation
 RUN = 1024  # rows at a time
+USAGE = "give proof.npz and data.npz, or proof.npz, X.npy, y.npy and perhaps weight.npy"
 
 
 def need(condition: object, otherwise: str) -> None:
@@ -133,13 +134,12 @@ def check(proof, X, positive, r):  # the verdict, or a ValueError that says why 
 
 def main(argv: list[str], status: int = 2) -> int:
     try:
-        need(argv[2:] or (argv[1:] and argv[1][-4:] != ".npy"), str(__doc__).split("\n")[2].strip())
+        need(argv[2:] or (argv[1:] and argv[1][-4:] != ".npy"), USAGE)
         proof, *files = (np.load(name, mmap_mode="r") for name in argv)
         data = files[0] if len(files) == 1 else dict(zip(("X", "y", "weight"), files, strict=False))
         X, y, proof = data["X"], data["y"], dict(proof)
         r, status = data["weight"] if "weight" in data else np.ones(len(y)), 1
-        print(check(proof, X, np.asarray(y == proof["positive"].item()), r))
-        status = 0
+        _, status = print(check(proof, X, np.asarray(y == proof["positive"].item()), r)), 0
     except Exception as problem:
         print("REFUSED:" if status == 1 else "not readable:", problem)
     return status

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse as sp
 import scipy.sparse.linalg
 
 from .curvature import Curvature
@@ -26,8 +27,11 @@ LARGEST_DIM = 3000
 MANY_PRODUCTS = 15
 """Products with H in one step from which a better preconditioner may be worth its price."""
 
-PACE = 4
+PACE = 6
 """Operations of a matrix product in the time of one of a product with a vector, about."""
+
+SPARSE_PACE = 100
+"""Operations in the time of one of a product of sparse matrices, about."""
 
 
 def hessian(problem: Problem, curved: Curvature) -> np.ndarray:
@@ -69,8 +73,9 @@ def _ridged(H: np.ndarray, lam: float) -> np.ndarray:
 class Conditioning:
     """Multiply or factor: a preconditioner is made once its price has been spent without it.
 
-    So the whole costs at most about twice the better of the two, whatever the problem is like.
-    One object serves a path of lam: the factor at one lam preconditions the next.
+    So the whole costs about twice the better of the two at most, as far as `costs` tells and steps
+    of few products aside. One object serves a path of lam: the factor at one lam preconditions
+    the next.
 
     Parameters
     ----------
@@ -86,42 +91,43 @@ class Conditioning:
     def step(self, point: Point, rtol: float, max_cg: int) -> np.ndarray:
         """Return s with |H s + g| <= rtol |g|, or the best of about `max_cg` products."""
         problem, found, fresh = point.problem, None, False
-        cost = price(problem, self.per_coordinate) if self.per_coordinate else np.inf
-        if problem.space.dim > LARGEST_DIM:
-            cost = np.inf
+        price, each = np.inf, 1.0
+        if self.per_coordinate > 0 and problem.space.dim <= LARGEST_DIM:
+            product, made, applied = costs(problem, self.per_coordinate)
+            price, each = made / product, 1.0 + applied / product
         while True:
-            if self.spent >= cost and not fresh:
+            if self.spent >= price and not fresh:
                 self.held, self.spent = Preconditioner(point, self.per_coordinate, self.rng), 0.0
                 fresh = True
-            each = 1.0 if self.held is None else 1.0 + applied(problem)
-            enough = max(MANY_PRODUCTS, (cost - self.spent) / each)
+            unit = 1.0 if self.held is None else each
+            enough = max(MANY_PRODUCTS, (price - self.spent) / unit)
             limit = max_cg if fresh or enough >= max_cg else int(enough) + 1
             found, products = direction(point, rtol, limit, self.held, found)
             if products > MANY_PRODUCTS:  # few are no reason for another one
-                self.spent += products * each
+                self.spent += products * unit
             max_cg -= products
             if products < limit or max_cg <= 0:
                 return found
 
 
-def price(problem: Problem, per_coordinate: int) -> float:
-    """Return about how many products with H take as long as one `Preconditioner`."""
-    space = problem.space
+def costs(problem: Problem, per_coordinate: int) -> tuple[float, float, float]:
+    """Return what a product with H, a `Preconditioner` and its use cost: within a factor of 2 or 3.
+
+    The unit is an operation of a dense product with a vector. Measured; overheads count.
+    """
+    space, dim = problem.space, float(problem.space.dim)
     assert isinstance(space, Rows)
-    rows, dim = min(problem.n, max(LEAST_PAIRS, per_coordinate * space.dim)), space.dim
-    made = 2 * rows * dim * (_stored(problem) / problem.n) + dim**3 / 3
-    return made / (PACE * 4 * _stored(problem))
-
-
-def applied(problem: Problem) -> float:
-    """Return about how many products with H take as long as one with the factored inverse."""
-    return problem.space.dim**2 / _stored(problem)
-
-
-def _stored(problem: Problem) -> int:
-    space = problem.space
-    assert isinstance(space, Rows)
-    return max(1, int(getattr(space.X, "nnz", problem.n * space.dim)))
+    size, factored = max(LEAST_PAIRS, per_coordinate * dim), dim**3 / 3 / PACE
+    if isinstance(space.X, np.ndarray):
+        stored = problem.n * dim
+        made = 2 * min(problem.n, size) * dim**2 / PACE
+    elif sp.issparse(space.X):
+        stored = float(space.X.nnz)
+        made = size * (2 * stored / problem.n) ** 2 * SPARSE_PACE / PACE
+    else:  # rows behind two triangular systems
+        stored, made = dim**2, 6 * size * dim**2 / PACE
+    product = 4 * stored + 100 * problem.n + 20 * dim + 1.5e5
+    return product, made + factored, 3.3 * dim**2 + 5e4
 
 
 class Preconditioner:
@@ -197,7 +203,13 @@ def direction(
     if preconditioner is not None:
         solve = preconditioner.solve
         rough = scipy.sparse.linalg.LinearOperator(shape, matvec=solve, dtype=float)
+    unit = float(np.ldexp(1.0, np.frexp(point.size)[1] - 1))  # squares of what is long overflow
     step, _ = scipy.sparse.linalg.cg(
-        operator, -point.gradient, start, rtol=rtol, maxiter=max_cg, M=rough
+        operator,
+        -point.gradient / unit,
+        None if start is None else start / unit,
+        rtol=rtol,
+        maxiter=max_cg,
+        M=rough,
     )
-    return step, products
+    return unit * step, products

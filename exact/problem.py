@@ -120,12 +120,16 @@ class Problem:
 
         F, its gradient and its optimum are the same in the same coordinates; so is each alpha.
         """
-        if not isinstance(self.pairs, PairList) or not isinstance(self.space, Rows):
+        if not isinstance(self.pairs, PairList) or type(self.space) is not Rows:
             return self
         named = self.pairs.named(self.n)
         if 2 * int(named.sum()) > self.n:
             return self
-        space, pairs = Rows(self.space.raw[named]), self.pairs.among(named)
+        try:
+            space = Rows(self.space.raw[named])
+        except InputError:  # numbers so small that only the other rows make them rows of a matrix
+            return self
+        pairs = self.pairs.among(named)
         return replace(self, space=space, positive=self.positive[named], pairs=pairs)
 
     def sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:

@@ -156,8 +156,9 @@ def long_pull(X: np.ndarray | sp.csr_matrix, offset: np.ndarray, c: np.ndarray) 
 def _long_blocks(X: np.ndarray | sp.csr_matrix) -> Iterator[slice]:
     """Yield slices of rows whose numbers stay in the cache in the long format."""
     n, d = X.shape
-    wide = d if isinstance(X, np.ndarray) else X.nnz // n
-    size = max(1, _LONG_NUMBERS // max(1, wide))
+    dense = isinstance(X, np.ndarray)
+    wide, room = (d, _LONG_NUMBERS) if dense else (X.nnz // n, max(_LONG_NUMBERS, d))
+    size = max(1, room // max(1, wide))
     return (slice(start, start + size) for start in range(0, n, size))
 
 

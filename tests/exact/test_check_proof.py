@@ -206,7 +206,7 @@ def test_what_cannot_be_read_has_status_2(folder: Path, capsys: pytest.CaptureFi
         status, text = main(*arguments, capsys=capsys)
         assert status == 2 and text.startswith("not readable: ") and text.count("\n") == 1
         few = len(arguments) < 2 or str(arguments[-1]).endswith(".npy")
-        assert ("python check_proof.py proof.npz data.npz" in text) == few
+        assert (check_proof.USAGE in text) == few
 
 
 def test_pickled_objects_are_never_loaded(folder: Path, capsys: pytest.CaptureFixture) -> None:

@@ -12,12 +12,14 @@ import scipy.sparse as sp
 from aucert.approx.truncated_newton import TruncatedNewton
 from aucert.exact import newton_equation
 from aucert.exact.losses import SQUARED_HINGE
-from aucert.exact.newton_equation import MANY_PRODUCTS, Conditioning, price
+from aucert.exact.newton import Newton
+from aucert.exact.newton_equation import MANY_PRODUCTS, Conditioning, costs
 from aucert.exact.newton_points import Point
 from aucert.exact.pairs import AllPairs
 from aucert.exact.problem import Problem, Ridge
 from aucert.exact.solution import Status
 from aucert.exact.spaces import Rows
+from aucert.exact.structured import SparseWhitened
 
 
 def problem_of(n: int, dim: int, lam: float = 1e-6) -> Problem:
@@ -31,6 +33,12 @@ def at_zero(problem: Problem) -> Point:
     return Point.at(problem, np.zeros(problem.space.dim))
 
 
+def price(problem: Problem) -> float:
+    """Return what a preconditioner costs, in products."""
+    product, made, _ = costs(problem, 20)
+    return made / product
+
+
 def left(point: Point, step: np.ndarray) -> float:
     """Return |H s + g| / |g|."""
     problem = point.problem
@@ -40,7 +48,7 @@ def left(point: Point, step: np.ndarray) -> float:
 
 def test_a_cheap_one_is_made_at_once() -> None:
     problem = problem_of(2000, 20)
-    assert price(problem, 20) <= MANY_PRODUCTS
+    assert price(problem) <= MANY_PRODUCTS
     conditioning = Conditioning(20)
     conditioning.step(at_zero(problem), 0.5, 100)
     assert conditioning.held is not None
@@ -48,7 +56,7 @@ def test_a_cheap_one_is_made_at_once() -> None:
 
 def test_a_dear_one_is_made_when_as_much_has_been_spent(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = problem_of(400, 600, 1e-9)
-    cost, now, taken = price(problem, 20), at_zero(problem), []
+    cost, now, taken = price(problem), at_zero(problem), []
     assert cost > 2 * MANY_PRODUCTS
     direction = newton_equation.direction
 
@@ -61,7 +69,7 @@ def test_a_dear_one_is_made_when_as_much_has_been_spent(monkeypatch: pytest.Monk
     conditioning = Conditioning(20)
     for _ in range(50):
         assert left(now, conditioning.step(now, 0.5, 1000)) <= 0.5
-    assert conditioning.held is None  # so few products never add up
+    assert conditioning.spent == MANY_PRODUCTS  # so few products never add up
     taken.clear()
     assert left(now, conditioning.step(now, 1e-7, 1000)) <= 1.01e-7
     held = conditioning.held
@@ -71,13 +79,32 @@ def test_a_dear_one_is_made_when_as_much_has_been_spent(monkeypatch: pytest.Monk
     assert conditioning.held is held
 
 
-def test_no_more_products_than_allowed() -> None:
-    now = at_zero(problem_of(400, 600, 1e-9))
-    for most in (1, 7, 40):
-        conditioning = Conditioning(20)
-        step = conditioning.step(now, 1e-12, most)
-        assert conditioning.held is None
-        assert step @ now.gradient < 0  # it descends all the same
+@pytest.mark.parametrize("most", [1, 7, 40, 100, 140])
+def test_no_more_products_than_allowed(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    now, taken, direction = at_zero(problem_of(400, 600, 1e-9)), [], newton_equation.direction
+
+    def counted(*args: Any) -> tuple[np.ndarray, int]:
+        step, products = direction(*args)
+        taken.append(products)
+        return step, products
+
+    monkeypatch.setattr(newton_equation, "direction", counted)
+    step = Conditioning(20).step(now, 1e-13, most)
+    assert sum(taken) <= most + 2  # a start costs one more, the last look another
+    assert step @ now.gradient < 0  # it descends all the same
+
+
+def test_what_was_found_before_the_change_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, starts, direction = at_zero(problem_of(400, 600, 1e-9)), [], newton_equation.direction
+
+    def noted(*args: Any) -> tuple[np.ndarray, int]:
+        starts.append(args[4])
+        return direction(*args)
+
+    monkeypatch.setattr(newton_equation, "direction", noted)
+    Conditioning(20).step(now, 1e-7, 1000)
+    assert len(starts) == 2 and starts[0] is None
+    assert 1e-7 < left(now, starts[1]) < 0.1
 
 
 def test_none_is_made_where_none_is_wanted_or_the_columns_are_too_many(
@@ -91,19 +118,39 @@ def test_none_is_made_where_none_is_wanted_or_the_columns_are_too_many(
     assert conditioning.held is None
 
 
-def test_the_price_counts_the_numbers_that_are_stored() -> None:
-    dense = problem_of(3000, 40)
+def test_sparse_and_whitened_rows_have_prices_of_their_own() -> None:
+    dense = problem_of(3000, 400)
     assert isinstance(dense.space, Rows) and isinstance(dense.space.X, np.ndarray)
-    full = sp.csr_array(dense.space.X)
-    thin = sp.csr_array(np.where(np.abs(dense.space.X) > 1, dense.space.X, 0.0))
-    assert price(dense.over(Rows(full)), 20) == pytest.approx(price(dense, 20))
-    assert price(dense.over(Rows(thin)), 20) > 0
-    empty = dense.over(Rows(sp.csr_array((3000, 40))))
-    assert np.isfinite(price(empty, 20))
+    thin = Rows(sp.csr_array(np.where(np.abs(dense.space.X) > 2, dense.space.X, 0.0)))
+    empty = Rows(sp.csr_array((3000, 400)))
+    whitened = SparseWhitened(thin, np.eye(400))
+    product, made, used = costs(dense, 20)
+    for space, cheaper in ((thin, True), (empty, True), (whitened, False)):
+        its_product, its_made, its_use = costs(dense.over(space), 20)
+        assert 0 < its_product < product and its_use == used
+        assert (its_made < made) == cheaper
+
+
+@pytest.mark.parametrize("scale", [1e-40, 1.0, 1e40])
+@pytest.mark.parametrize("solver", [TruncatedNewton(), TruncatedNewton(drawn=0), Newton()])
+def test_rows_of_any_size_are_solved(scale: float, solver: Newton) -> None:
+    problem = problem_of(200, 500, 1e-3)
+    assert isinstance(problem.space, Rows)
+    scaled = replace(problem.over(Rows(scale * problem.space.X)), penalty=Ridge(1e-3 * scale**2))
+    assert solver.solve(scaled).status == Status.CERTIFIED
+
+
+@pytest.mark.parametrize("scale", [1e77, 1e90])
+def test_rows_that_are_long_for_their_penalty_are_solved(scale: float) -> None:
+    problem = problem_of(200, 500, 1e-3)
+    assert isinstance(problem.space, Rows)
+    for solver in (TruncatedNewton(1e-9), Newton()):
+        found = solver.solve(problem.over(Rows(scale * problem.space.X)))
+        assert found.certificate.gap <= 1e-9
 
 
 def test_many_rows_make_it_cheaper() -> None:
-    prices = [price(problem_of(n, 30), 20) for n in (5000, 10_000, 20_000)]
+    prices = [price(problem_of(n, 30)) for n in (5000, 10_000, 20_000)]
     assert prices[0] > prices[1] > prices[2]
 
 

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from aucert.approx import Adamax, GradientDescent, draw_pairs
+from aucert.approx import Adamax, GradientDescent, IncompleteSAUCSVM, draw_pairs
 from aucert.exact.certificate import Certificate, Witness
 from aucert.exact.losses import get_loss
 from aucert.exact.pairs import AllPairs, PairList
 from aucert.exact.problem import Problem, Ridge
 from aucert.exact.spaces import Rows
+from aucert.exact.structured import SparseWhitened
 
 LOSSES = ["hinge", "squared_hinge", "square"]
 
@@ -51,7 +52,7 @@ def test_every_pair_keeps_its_rows() -> None:
     assert isinstance(near.space, Rows) and isinstance(whole.space, Rows)
     for mine, theirs in ((near.pairs.i, whole.pairs.i), (near.pairs.j, whole.pairs.j)):
         np.testing.assert_array_equal(near.space.raw[mine], whole.space.raw[theirs])  # type: ignore[index]
-    np.testing.assert_array_equal(near.pairs.c, whole.pairs.c)
+    np.testing.assert_allclose(near.pairs.c, whole.pairs.c, rtol=1e-15)
 
 
 def test_all_pairs_and_long_lists_stay_as_they_are() -> None:
@@ -59,6 +60,40 @@ def test_all_pairs_and_long_lists_stay_as_they_are() -> None:
     assert replace(whole, pairs=AllPairs()).named_rows().n == whole.n
     long = replace(whole, pairs=draw_pairs(whole.positive, 4 * whole.n, 0))
     assert long.named_rows() is long
+
+
+def test_rows_that_are_no_matrix_or_would_be_refused_alone_stay_whole() -> None:
+    sparse = few_pairs(sparse=True)
+    assert isinstance(sparse.space, Rows)
+    whitened = sparse.over(SparseWhitened(sparse.space, np.eye(4)))
+    assert whitened.named_rows() is whitened
+    X = np.array([[1.0], [-1.0], [2.0], [3.0], [1e-150], [2e-150]])
+    pairs, positive = PairList(np.array([4]), np.array([5])), np.array([1, 0, 1, 0, 1, 0]) == 1
+    tiny = Problem(Rows(X), positive, pairs, get_loss("hinge"), Ridge(0.1))
+    assert tiny.named_rows() is tiny
+
+
+def test_a_structured_descent_over_few_pairs_of_sparse_rows() -> None:
+    problem = few_pairs(sparse=True)
+    assert isinstance(problem.space, Rows)
+    model = IncompleteSAUCSVM(n_pairs=60, random_state=0, max_iter=200, lam=0.1)
+    X = sp.csr_array(problem.space.X)
+    found = model.fit(X, problem.positive).certificate_
+    dense = model.fit(X.toarray(), problem.positive).certificate_
+    assert found.gap == pytest.approx(dense.gap, rel=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_the_dual_that_was_seen_is_the_one_that_is_certified(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(8, 60))
+    X, y = rng.integers(-2, 3, size=(n, 2)).astype(float), np.arange(n) % 2 == 0
+    pairs = draw_pairs(y, max(1, n // 6), seed)
+    problem = Problem(Rows(X), y, pairs, get_loss("hinge"), Ridge(0.25))
+    for solver in (Adamax(step=0.25, max_iter=40, tol=0), GradientDescent(0.5, max_iter=40)):
+        found = solver.solve(problem)
+        seen = max((step.dual for step in found.history), default=0.0)
+        assert found.certificate.dual >= seen - 1e-12
 
 
 @pytest.mark.parametrize("loss", LOSSES)
