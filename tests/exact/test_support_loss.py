@@ -242,6 +242,13 @@ def test_a_support_of_well_distinct_features_is_factored_once(
     assert len(calls) == 1
 
 
+def test_swaps_that_there_is_no_time_for_are_left_out() -> None:
+    loss = support_loss(*draw("duplicates"))
+    assert np.isnan(loss.swaps((0, 3), end=0.0)).all()  # equal features: one by one, so none
+    assert loss.best_swap((0, 3), end=0.0) is None
+    assert np.isfinite(loss.swaps((0, 3))[:, [1, 2, 4, 5]]).all()
+
+
 def test_the_best_swap_is_the_lowest_of_all() -> None:
     loss = support_loss(*draw("plain"))
     swap = loss.best_swap([5, 1])
