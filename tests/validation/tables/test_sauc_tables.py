@@ -11,7 +11,14 @@ from aucert.exact import ROCSVM
 from aucert.exact.auc import auc
 from aucert.validation.data.generators import xor_train_test
 from aucert.validation.tables import sauc
-from aucert.validation.tables.sauc import geometry, neighbours, real, real_tables, toy
+from aucert.validation.tables.sauc import (
+    geometry,
+    geometry_figures,
+    neighbours,
+    real,
+    real_tables,
+    toy,
+)
 from aucert.validation.tables.sauc.data import TASKS, half_split, load_task, prepared, unscaled
 from aucert.validation.tables.sauc.machines import (
     ALL,
@@ -187,7 +194,7 @@ def test_the_gaussians_of_the_toy_problem_stand_in_the_order_of_the_table() -> N
 
 def test_the_segment_lies_on_the_line() -> None:
     w, X = np.array([2.0, -1.0]), np.random.default_rng(0).normal(size=(30, 2))
-    x, y = geometry.segment(w, 0.7, X)
+    x, y = geometry_figures.segment(w, 0.7, X)
     np.testing.assert_allclose(w[0] * x + w[1] * y, 0.7)
     assert np.hypot(*(np.array([x[1] - x[0], y[1] - y[0]]))) > 1
 

@@ -8,6 +8,7 @@ from ...plots import Series
 from ..pictures import Panel, Picture
 from ..statistics import mean_error
 from ..table import Entry, Page, Results, Table
+from ..wording import NOTHING
 from .labels import label
 from .online import LARGE, ONLINE
 from .sets import PAPER, UNAVAILABLE
@@ -60,13 +61,24 @@ def _conclusion(results: Results) -> str:
         ahead += bool((curve["NSAUC"] >= curve["NSVMSGD2"]).mean() > 0.5)
         moves.append(float(curve["NSOLAM"][-1] - curve["NSOLAM"][0]))
     if not sets:
-        return "No set has a result. Nothing can be concluded."
-    return (
-        f"NSAUC is above NSVMSGD2 at most epochs on {ahead} of {sets} sets, so averaging helps, "
-        f"as the paper says. NSOLAM is not stuck after one epoch: it gains {np.mean(moves):.1f} "
-        "points of AUC on average until the last one, slowly, as steps that fall like one over "
-        "the root of their number must."
+        return NOTHING
+    helps = "averaging helps, as" if 2 * ahead > sets else "averaging does not help as"
+    gain = float(np.mean(moves))
+    stuck = (
+        f"NSOLAM is not stuck after one epoch: it gains {gain:.1f} points of AUC on average until "
+        "the last one, slowly, as steps that fall like one over the root of their number must."
+        if gain > STUCK
+        else f"NSOLAM gains {gain:.1f} points of AUC on average after the first epoch: it is stuck "
+        "there, as the paper says."
     )
+    return (
+        f"NSAUC is above NSVMSGD2 at most epochs on {ahead} of {sets} sets, so {helps} the paper "
+        f"says. {stuck}"
+    )
+
+
+STUCK = 0.1
+"""Points of AUC; a curve that gains no more after its first epoch looks flat in the figure."""
 
 
 _DIFFERENCES = (

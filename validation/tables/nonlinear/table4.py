@@ -6,6 +6,7 @@ import numpy as np
 
 from ..statistics import mean_error, paired_test
 from ..table import Entry, Page, Results, Table
+from ..wording import NOTHING
 from .labels import label
 from .online import LARGE, METHODS, ONLINE
 from .sets import NOTES, OVERLAP, PAPER, PUBLISHED, UNAVAILABLE
@@ -54,7 +55,7 @@ def mean_auc(results: Results, method: str, name: str) -> float:
 def _conclusion(results: Results) -> str:
     sets = [name for name in LARGE if results.values("NSAUC_auc", set=name).size]
     if not sets:
-        return "No set has a result. Nothing can be concluded."
+        return NOTHING
     behind = [mean_auc(results, "NBAUC", s) - mean_auc(results, "NSAUC", s) for s in sets]
     beats = sum(
         mean_auc(results, "NSAUC", s)

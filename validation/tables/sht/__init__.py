@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ..table import Table
-from .convergence import FIG_1
-from .gene_tables import FIG_3, FIG_4, LISTS, TABLE_3
+from .convergence_figure import FIG_1
+from .gene_tables import FIG_3, TABLE_3
+from .marker_tables import FIG_4, LISTS
 from .synthetic_tables import FIG_2, TABLE_1, TABLE_2
 
 TABLES: tuple[Table, ...] = (

@@ -1,0 +1,356 @@
+"""What a page concludes turns round with the numbers: each verdict is planted both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aucert.validation.tables import nonlinear, sauc, scaling_up, sht
+from aucert.validation.tables.nonlinear import figure1
+from aucert.validation.tables.sauc import real, toy
+from aucert.validation.tables.sauc.printed import EXACT, PLAIN, STRUCTURED, SVM, TOY
+from aucert.validation.tables.sht import convergence, genes, methods, synthetic
+from aucert.validation.tables.table import Results, Run, Table
+from aucert.validation.tables.wording import change, listed
+
+TABLES = {
+    table.name: table
+    for table in (*scaling_up.TABLES, *sauc.TABLES, *sht.TABLES, *nonlinear.TABLES)
+}
+Record = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def concluded(name: str, record: Record, **budget: Any) -> str:
+    """Return the conclusion of a page whose parts all gave what `record` makes of them."""
+    table: Table = TABLES[name]
+    run = Run()
+    spent = {**table.experiment.spent("quick"), **budget}
+    parts = tuple(table.experiment.parts(run, spent))
+    done = {part.key: record(part.parameters) for part in parts}
+    text = table.render(Results(run, spent, parts, done)).conclusion
+    assert 2 <= text.count(". ") + 1 <= 3, "two sentences, or one more for a case of its own"
+    return text
+
+
+def test_words_by_the_numbers() -> None:
+    assert change(0.5) == "loses 0.500" and change(-0.5, ("costs", "saves"), 1) == "saves 0.5"
+    assert [listed(words) for words in ([], ["a"], ["a", "b", "c"])] == ["", "a", "a, b and c"]
+
+
+@pytest.mark.parametrize(
+    ("loss", "longer", "word"),
+    [
+        (0.01, 5.0, "loses 0.010 points of AUC on average, next to nothing as the paper says, but"),
+        (0.01, 0.5, "next to nothing as the paper says, and takes 0.5 times"),
+        (0.4, 5.0, "loses 0.400 points of AUC on average, which is not nothing, and takes"),
+        (-0.01, 5.0, "gains 0.010 points"),
+    ],
+)
+def test_the_incomplete_models_loss(loss: float, longer: float, word: str) -> None:
+    text = concluded(
+        "scaling-up-table-1",
+        lambda part: {
+            "full_auc": 90.0,
+            "incomplete_auc": 90.0 - loss,
+            "full_seconds": 1.0,
+            "incomplete_seconds": longer,
+            "full_excess": 3e-7,
+            "true_auc": 91.0,
+        },
+    )
+    assert word in text and "proved to a relative gap of 3e-07" in text
+
+
+@pytest.mark.parametrize(
+    ("loss", "more", "words"),
+    [
+        (0.05, 0.01, ("next to nothing, as", "descent lose 0.010")),
+        (0.05, -0.01, ("next to nothing, as", "descent gain 0.010")),
+        (3.0, 0.01, ("lose more than the paper says", "lose 0.010")),
+    ],
+)
+def test_the_loss_of_nystrom_features(loss: float, more: float, words: tuple[str, ...]) -> None:
+    numbers = {
+        "true_auc": 91.0,
+        "full_nystrom_auc": 91.0 - loss,
+        "nystrom_auc": 91.0 - loss - more,
+        "nystrom_seconds": 2.0,
+        "full_nystrom_seconds": 1.0,
+    }
+    text = concluded("scaling-up-table-2", lambda part: {**numbers, "n": part["n"]})
+    assert all(word in text for word in words)
+
+
+@pytest.mark.parametrize(("loss", "word"), [(0.2, "costs 0.20"), (-0.2, "gains 0.20")])
+def test_drawn_pairs_cost_or_gain(loss: float, word: str) -> None:
+    numbers = {"n_train": 10}
+    for kernel in ("linear", "radial"):
+        numbers |= {f"{kernel}_full_auc": 90, f"{kernel}_incomplete_auc": 90 - loss}
+        numbers |= {f"{kernel}_full_seconds": 1, f"{kernel}_incomplete_seconds": 2}
+    assert word in concluded("scaling-up-table-3", lambda part: numbers)
+
+
+@pytest.mark.parametrize(("shift", "word"), [(0.0, "has the attributes"), (9.0, "has not")])
+def test_moments_of_the_toy_problem_are_held_against_print(shift: float, word: str) -> None:
+    def record(part: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {"draws": 50}
+        for name, (mean, spread, count) in TOY.items():
+            found[name] = [*mean, *spread, count]
+            found[f"error {name}"] = [0.1] * 6
+        found["class I, first"][2] += 0.1 * shift
+        return found
+
+    assert word in concluded("sauc-table-1", record)
+
+
+def _toy(few: float, structured: float, pairs: int = 145, text: int = 498) -> Record:
+    def record(part: dict[str, Any]) -> dict[str, Any]:
+        k, rng = part["k"], np.random.default_rng([part["draw"], part["k"]])
+        found: dict[str, Any] = {"pairs by the text": text}
+        for method in toy.METHODS:
+            found |= {f"seconds {method}": 0.1, f"pairs {method}": pairs, f"steps {method}": 5}
+            found[f"auc {method}"] = 0.94 + 1e-4 * rng.normal()
+        if k == 5:
+            found[f"auc {PLAIN}"] += few - 0.94
+            found[f"auc {STRUCTURED}"] += structured - 0.94
+        return found
+
+    return record
+
+
+@pytest.mark.parametrize(
+    ("few", "structured", "words"),
+    [
+        (0.92, 0.93, ("1.0 of them back, as the paper says", "is not borne out")),
+        (0.92, 0.9201, ("0.0 of them back, which is within the noise", "is not borne out")),
+        (0.92, 0.91, ("brings none of them back", "is not borne out")),
+        (0.95, 0.96, ("sampling costs AUC-SVM nothing (+1.0", "holds in the mean")),
+    ],
+)
+def test_what_the_structure_brings_back(
+    few: float, structured: float, words: tuple[str, ...]
+) -> None:
+    noise = np.random.default_rng(0).normal(size=100)
+
+    def record(part: dict[str, Any]) -> dict[str, Any]:
+        found = _toy(few, structured)(part)
+        if structured == 0.9201:
+            found[f"auc {STRUCTURED}"] += 0.01 * (noise - noise[:6].mean())[part["draw"]]
+        return found
+
+    text = concluded("sauc-fig-3", record)
+    assert all(word in text for word in words), text
+
+
+def test_the_rule_for_the_pairs_is_told_by_the_counts() -> None:
+    assert "at 1 of 6 values of k" in concluded("sauc-table-2", _toy(0.9, 0.9))
+    text = concluded("sauc-table-2", _toy(0.9, 0.9, pairs=7, text=145))
+    assert "at 0 of 6 values" in text and "by the rule in the text at 1" in text
+
+
+@pytest.mark.parametrize(("angle", "word"), [(5.0, "turns it towards"), (60.0, "turns it away")])
+def test_the_structures_line_is_measured(angle: float, word: str) -> None:
+    axis = np.linalg.eigh(np.array([[0.3, 0.45], [0.45, 1.2]]))[1]
+
+    def normal(degrees: float) -> list[float]:
+        turn = np.radians(degrees)
+        return (np.cos(turn) * axis[:, 0] + np.sin(turn) * axis[:, 1]).tolist()
+
+    def record(part: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {"train": np.eye(4, 2).tolist(), "test": np.eye(4, 2).tolist()}
+        for method, off in ((PLAIN, 30.0), (STRUCTURED, angle)):
+            found |= {f"w {method}": normal(off), f"held {method}": 2, f"cut {method}": 0.0}
+            found |= {f"auc {method}": 0.9, f"wrong {method}": 1}
+        return found
+
+    text = concluded("sauc-fig-1", record)
+    assert word in text and f"from 30 to {angle:.0f} degrees" in text
+
+
+@pytest.mark.parametrize(("gain", "word"), [(0.01, "` is borne out"), (-0.01, "` is not borne")])
+def test_consistently_better_is_a_question(gain: float, word: str) -> None:
+    def record(part: dict[str, Any]) -> dict[str, Any]:
+        return {f"auc {SVM}": 0.8, f"auc {PLAIN}": 0.8, f"auc {STRUCTURED}": 0.8 + gain}
+
+    assert word in concluded("sauc-fig-4", record)
+
+
+@pytest.mark.parametrize("best", [0.0, 1e5])
+def test_one_best_lambda_is_told_from_several(best: float) -> None:
+    def record(part: dict[str, Any], alike: bool = True) -> dict[str, Any]:
+        top = best if alike or part["set"] == "glass1" else 1.0
+        lambdas = [0.0, *(10.0**power for power in range(-5, 6))]
+        return {f"auc {lam:g}": 0.9 if lam == top else 0.8 for lam in lambdas}
+
+    assert "is the same on every task" in concluded("sauc-fig-5", record)
+    assert "differs by task" in concluded("sauc-fig-5", lambda part: record(part, False))
+
+
+@pytest.mark.parametrize(
+    ("exact", "word"),
+    [
+        ({"linear": 0.9, "rbf": 0.9}, "costs more than the structure brings back."),
+        ({"linear": 0.9, "rbf": 0.7}, "with one kernel, less with the other."),
+        ({"linear": 0.7, "rbf": 0.7}, "costs less than the structure brings."),
+    ],
+)
+def test_sampling_against_structure(exact: dict[str, float], word: str) -> None:
+    def record(part: dict[str, Any]) -> dict[str, Any]:
+        values = {SVM: 0.8, PLAIN: 0.78, STRUCTURED: 0.8, EXACT: exact[part["kernel"]]}
+        return {f"auc {method}": value for method, value in values.items()} | {"gap": 1e-7}
+
+    assert concluded("sauc-table-3", record).endswith(word)
+
+
+@pytest.mark.parametrize(("ratio", "word"), [(1.2, "indeed no dearer"), (3.0, "so it is dearer")])
+def test_the_structures_time(ratio: float, word: str) -> None:
+    def record(part: dict[str, Any]) -> dict[str, Any]:
+        seconds = {SVM: 1.0, PLAIN: 1.0, STRUCTURED: ratio, EXACT: 1.0}
+        found = {f"seconds {method}": value for method, value in seconds.items()}
+        return found | {"raw pairs": 100, f"pairs {PLAIN}": 100, "rows": 50}
+
+    assert real.EXPERIMENT is TABLES["sauc-table-4"].experiment
+    assert word in concluded("sauc-table-4", record)
+
+
+def _simulated(sht_auc: float, other: float, top: dict[str, float] | None = None) -> Record:
+    def record(part: dict[str, Any]) -> dict[str, Any]:
+        noise = 0.05 * np.random.default_rng(list(part["part"].encode())).normal()
+        found: dict[str, Any] = {}
+        for method in (*synthetic.METHODS, *synthetic.ADDED, "SPAM-l1/l2"):
+            value = sht_auc if method == "SHT-AUC" else other
+            found |= {f"auc {method}": value + noise, f"true {method}": value}
+            f1 = (top or {}).get(method, 0.3)
+            found |= {f"{what} {method}": f1 for what in ("f1", "ji", "top")}
+        return found | {f"objective {name}": 0.5 for name in ("published", "refit", "swaps")}
+
+    return lambda part: record({**part, "part": repr(sorted(part.items()))})
+
+
+def test_whether_sht_reaches_its_print_and_leads() -> None:
+    text = concluded("sht-table-1", _simulated(0.72, 0.72))
+    assert "0.703, is reached (" in text and "does as well" in text
+    assert "0.003 over FSAUC, is within twice that" in text
+    text = concluded("sht-table-1", _simulated(0.6, 0.5))
+    assert "is not reached (0." in text and "class means does not:" in text
+
+
+def test_whether_dense_methods_find_as_many_features() -> None:
+    text = concluded("sht-table-2", _simulated(0.7, 0.7, {"StoIHT": 0.2}))
+    assert "find as many true features as" in text and "over them is that of" in text
+    assert "StoIHT (0.200) is real" in text
+    text = concluded("sht-table-2", _simulated(0.7, 0.7, {"SHT-AUC": 0.5, "StoIHT": 0.6}))
+    assert "find fewer true features than" in text and "is not only that of" in text
+    assert "StoIHT (0.600) is within the noise" in text
+
+
+def test_more_positive_rows_help_both_or_not() -> None:
+    def rising(part: dict[str, Any]) -> dict[str, Any]:
+        return _simulated(0.6 + part["r"] / 5, 0.6 + part["r"] / 5)(part)
+
+    assert "more positive rows help both" in concluded("sht-fig-2", rising)
+    assert "do not help both" in concluded("sht-fig-2", _simulated(0.7, 0.7))
+
+
+@pytest.mark.parametrize(
+    ("rare", "common", "words"),
+    [
+        (200, 20, ("message holds. It comes from",)),
+        (200, 100, ("message holds. It does not come from",)),
+        (10, 20, ("message does not hold. It is not saved by",)),
+    ],
+)
+def test_convergence_by_the_share_of_positives(
+    rare: int, common: int, words: tuple[str, ...]
+) -> None:
+    def record(part: dict[str, Any]) -> dict[str, Any]:
+        few = part["r"] == convergence.SHARES[0]
+        found: dict[str, Any] = {}
+        for name, epochs in ((convergence.PUBLISHED, rare), (convergence.COMMON, common)):
+            found[f"epochs {name}"] = epochs if few else 50
+            found |= {f"{side} {name}": [0.6, 0.8, 0.7] for side in ("train", "test")}
+        return found
+
+    text = concluded("sht-fig-1", record)
+    assert all(word in text for word in words), text
+
+
+def _genes(gap: float, chosen: Callable[[int], list[int]]) -> Record:
+    def record(part: dict[str, Any]) -> dict[str, Any]:
+        rng = np.random.default_rng(part["shuffle"])
+        found: dict[str, Any] = {"overlap": 0.8, "gap": 1e-9, "markers": 3, "marker columns": {}}
+        for method in (*sht.gene_tables.METHODS, *sht.gene_tables.ADDED):
+            value = 0.9 if method == "SHT-AUC" else 0.9 - gap
+            value += 1e-3 * rng.normal()
+            sparse = method in genes.SPARSE
+            found[f"right {method}"] = value
+            found[f"published {method}"] = [[value] * 5] * 2 if sparse else [value] * 5
+            found[f"unslipped {method}"] = found[f"published {method}"]
+            found[f"ratios {method}"] = [[0.1, 0.2]] * 2
+        found |= {
+            f"genes {method}": chosen(part["shuffle"]) for method in ("SHT-AUC", genes.SUBSET)
+        }
+        return found | {"subset proved": 1.0}
+
+    return record
+
+
+def test_test_rows_that_rank_and_those_that_do_not() -> None:
+    few = {"k": [5, 20]}
+    same = concluded("sht-table-3", _genes(0.0, lambda at: [1, 2]), **few)
+    assert "do not rank the methods: of 10 paired tests of SHT-AUC against others 0 have" in same
+    apart = concluded("sht-table-3", _genes(0.2, lambda at: [1, 2]), **few)
+    assert "hardly rank" in apart and "others 10 have p < 0.05" in apart
+
+
+def test_gene_lists_that_are_stable_and_those_that_are_not() -> None:
+    few = {"k": [5, 20]}
+    stable = concluded("sht-tables-4-5", _genes(0.0, lambda at: [1, 2, 3, 4, 5]), **few)
+    assert "are 10 genes" in stable and "have 5.0 of" in stable and "may be read" in stable
+    fickle = concluded(
+        "sht-tables-4-5", _genes(0.0, lambda at: [7, *range(9 * at + 8, 9 * at + 12)]), **few
+    )
+    assert "are 2 genes" in fickle and "have 1.0 of" in fickle and "should not be read" in fickle
+    assert methods.EXACT != genes.SUBSET
+
+
+@pytest.mark.parametrize(
+    ("auc", "word"), [(70.0, "points below the print"), (120.0, "points above the print")]
+)
+def test_batch_methods_against_print(auc: float, word: str) -> None:
+    text = concluded("nonlinear-table-2", lambda part: {"auc": auc, "seconds": 1.0, "gap": 1e-12})
+    assert word in text and ("likely reason" in text) == (auc == 70)
+
+
+@pytest.mark.parametrize(("rbf", "word"), [(0.2, "that of a solver"), (50.0, "borne out in kind")])
+def test_seconds_of_the_true_kernel(rbf: float, word: str) -> None:
+    def record(part: dict[str, Any]) -> dict[str, Any]:
+        seconds = rbf if part["method"] == "rbf" else 1.0
+        return {"auc": 90.0, "seconds": seconds, "gap": 1e-12}
+
+    text = concluded("nonlinear-table-3", record)
+    assert word in text and "a relative gap of at most 1e-12" in text
+
+
+@pytest.mark.parametrize(
+    ("ahead", "gain", "words"),
+    [
+        (1.0, 2.0, ("so averaging helps, as the paper says", "is not stuck")),
+        (-1.0, 0.0, ("so averaging does not help as the paper says", "it is stuck there")),
+    ],
+)
+def test_curves_of_the_online_methods(ahead: float, gain: float, words: tuple[str, ...]) -> None:
+    def record(part: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {"optimum_auc": 95.0, "NBAUC_auc": 95.0}
+        found["epochs"] = list(range(1, 11))
+        for method in figure1.CURVES:
+            found[f"{method}_curve"] = np.linspace(90, 90 + gain, 10).tolist()
+        found["NSAUC_curve"] = [90.0 + ahead] * 10
+        found["NSVMSGD2_curve"] = [90.0] * 10
+        return found
+
+    text = concluded("nonlinear-figure-1", record)
+    assert all(word in text for word in words), text
