@@ -167,7 +167,8 @@ def test_the_structures_line_is_measured(angle: float, word: str) -> None:
         return found
 
     text = concluded("sauc-fig-1", record)
-    assert word in text and f"from 30 to {angle:.0f} degrees" in text
+    assert word in text and f"from 30.0 to {angle:.1f} degrees" in text
+    assert ("which is not what the paper shows" in text) == (angle > 30)
 
 
 @pytest.mark.parametrize(("gain", "word"), [(0.01, "` is borne out"), (-0.01, "` is not borne")])
