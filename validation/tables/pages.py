@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ class Shown:
     seconds: float
     cpu_seconds: float
     environment: Mapping[str, Any]
+    data_sha256: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, table: Table, results: Results, documents: Mapping[str, Any]) -> Shown:
@@ -43,7 +44,9 @@ class Shown:
             seconds += float(document["seconds"])
             cpu += float(document.get("cpu_seconds", document["seconds"]))
         made = next((document["environment"] for document in documents.values()), {})
-        return cls(table, table.render(results), results, seconds, cpu, made)
+        sums = {k: v for d in documents.values() for k, v in d["key"]["data_sha256"].items()}
+        data = dict(sorted(sums.items()))
+        return cls(table, table.render(results), results, seconds, cpu, made, data)
 
     @property
     def missing(self) -> list[str]:
@@ -110,6 +113,7 @@ class Shown:
                 for b in table.experiment.budget
             ],
             "search": table.experiment.search,
+            "data_sha256": dict(self.data_sha256),
             "seconds": self.seconds,
             "cpu_seconds": self.cpu_seconds,
         }
@@ -163,6 +167,8 @@ def markdown(shown: Shown) -> str:
     lines += _section("Missing", shown.missing)
     lines += ["## Budget", "", *_budget(shown.table.experiment.budget, shown.results.run.profile)]
     lines += ["", shown.table.experiment.search, ""] if shown.table.experiment.search else [""]
+    sums = [f"{name}.npz: `{digest}`" for name, digest in shown.data_sha256.items()]
+    lines += _section("Data files, SHA-256", sums)
     lines += [_made_with(shown), ""]
     return "\n".join(lines)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import sys
 from xml.etree import ElementTree
 
 import numpy as np
@@ -94,13 +95,16 @@ def test_every_experiment_with_a_grid_says_how_it_is_searched() -> None:
             assert table.experiment.search and table.experiment.search in text, table.name
 
 
-def test_seconds_are_those_of_the_processor() -> None:
+def test_seconds_are_those_of_the_processor_and_data_have_their_checksums() -> None:
     table = TABLES["sauc-table-1"]
-    documents = {"a": {"seconds": 90.0, "cpu_seconds": 20.0, "environment": {}}}
+    key = {"data_sha256": {"b": "22", "a": "11"}}
+    documents = {"a": {"key": key, "seconds": 90.0, "cpu_seconds": 20.0, "environment": {}}}
     run = Run()
     shown = Shown.of(table, Results(run, table.experiment.spent("quick"), (), {}), documents)
     assert "0 parts in 20 s of one processor" in markdown(shown)
     assert (shown.as_json()["seconds"], shown.as_json()["cpu_seconds"]) == (90.0, 20.0)
+    assert "- a.npz: `11`\n- b.npz: `22`" in markdown(shown)
+    assert shown.as_json()["data_sha256"] == {"a": "11", "b": "22"}
 
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES.keys())
@@ -122,3 +126,19 @@ def test_tables_that_share_an_experiment_share_the_object() -> None:
     for table in TABLES.values():
         first = by_name.setdefault(table.experiment.name, table.experiment)
         assert first is table.experiment
+
+
+def test_finished_parts_outlive_a_new_wording_of_their_pages() -> None:
+    """Their fingerprint is of the file that computes and those in use beside it: no page there."""
+    for table in TABLES.values():
+        experiment = table.experiment
+        if experiment.minutes["full"] < 1:
+            continue  # may be a single file
+        home = sys.modules[experiment.compute.__module__]
+        used = {getattr(value, "__module__", "") for value in vars(home).values()}
+        beside = {
+            name for name in used if name and name.startswith(home.__name__.rpartition(".")[0])
+        }
+        for name in beside | {home.__name__}:
+            assert not any(n.startswith("render") for n in vars(sys.modules[name])), name
+            assert table.render.__module__ != name

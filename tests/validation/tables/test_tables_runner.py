@@ -156,6 +156,8 @@ def test_a_file_tells_seed_version_data_machine_and_seconds(tmp_path: Path) -> N
     document = json.loads(path.read_text())
     assert document["key"]["seed"] == 3 and document["key"]["version"]
     assert len(document["key"]["data_sha256"]["colon"]) == 64
+    digest = document["key"]["data_sha256"]["colon"]
+    assert f"colon.npz: `{digest}`" in (tmp_path / "one.md").read_text()
     assert document["environment"]["machine"] and document["seconds"] >= 0
     assert document["result"]["bad"] is None
 
