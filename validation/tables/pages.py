@@ -17,7 +17,7 @@ from .table import Budget, Entry, Page, Results, Table
 
 KEY = (
     "A cell shows what is printed / what came out here ± the standard error of its mean. A dash is "
-    "the paper's own; columns in *italics* are added here."
+    "the paper's own; columns in *italics* have no printed numbers."
 )
 
 NAMED = 24
@@ -213,7 +213,8 @@ def _budget(budget: Sequence[Budget], profile: str) -> list[str]:
     lines = ["| | paper | here | |", "|---|---|---|---|"]
     for line in budget:
         spent = getattr(line, profile)
-        mark = "" if spent == line.paper else "differs"
+        same = spent == line.paper or str(line.paper).startswith(f"{_listed(spent)} (")
+        mark = "" if same else "differs"
         lines.append(f"| {line.what} | {_listed(line.paper)} | {_listed(spent)} | {mark} |")
     return lines
 

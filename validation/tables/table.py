@@ -191,6 +191,26 @@ class Results:
         found = [record.get(name) for record in self.select(**wanted)]
         return np.array([value for value in found if value is not None], dtype=float)
 
+    def matched(
+        self, by: str, a: tuple[str, Mapping[str, Any]], b: tuple[str, Mapping[str, Any]]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return two numbers in pairs, of parts that have one value of the parameter `by`.
+
+        Parameters
+        ----------
+        by : str
+            Such as the split: values of it that either side lacks are left out.
+        a, b : (name, parameters)
+            One number on each side, as in `values`.
+        """
+        sides = [
+            {r[by]: r[name] for r in self.select(**wanted) if r.get(name) is not None}
+            for name, wanted in (a, b)
+        ]
+        common = [value for value in sides[0] if value in sides[1]]
+        first, second = (np.array([side[v] for v in common], dtype=float) for side in sides)
+        return first, second
+
     @property
     def unfinished(self) -> tuple[str, ...]:
         """Keys of the parts that were not reached."""

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-NOTHING = "Nothing has been run yet. Nothing can be concluded."
+from .statistics import Paired
+from .table import Results
 
-LITTLE = 0.1
-"""Points of AUC that count as next to nothing: the printed differences between models are less."""
+NOTHING = "Nothing has been run yet. Nothing can be concluded."
+TOO_LITTLE = "Too little has been run to conclude anything. The table shows what there is."
 
 CLEAR = 0.05
 """A difference with a p-value below it is called clear of the noise."""
+
+
+def unconcluded(results: Results) -> str:
+    """Return what is said where a conclusion lacks its numbers."""
+    return TOO_LITTLE if results.done else NOTHING
 
 
 def change(loss: float, verbs: tuple[str, str] = ("loses", "gains"), digits: int = 3) -> str:
@@ -19,5 +25,10 @@ def change(loss: float, verbs: tuple[str, str] = ("loses", "gains"), digits: int
 
 
 def listed(words: Sequence[str]) -> str:
-    """Return `a, b and c`."""
-    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+    """Return `a, b and c`; `none` of nothing."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]])) or "none"
+
+
+def is_clear(test: Paired | None, side: int = 0) -> bool:
+    """Return whether a difference is clear of the noise, and on a side (1, -1) if one is named."""
+    return test is not None and test.p < CLEAR and (side == 0 or test.difference * side > 0)

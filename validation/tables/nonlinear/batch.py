@@ -46,8 +46,8 @@ BUDGET = (
     Budget("folds", 3, 3, 3),
     Budget("rows that are tuned on, at most", 80_000, 1_500, 6_000),
     Budget("log2 C", "-15 to 10", [-15, -10, -5, 0, 5, 10], list(range(-15, 11, 2))),
-    Budget("log2 C, RBF-RankSVM", "-5 to 5", [-5, 0, 5], list(range(-5, 6))),
-    Budget("log2 gamma, RBF-RankSVM", "-6 to -1", [-6, -3], list(range(-6, 0))),
+    Budget("log2 C, RBF-RankSVM", list(range(-5, 6)), [-5, 0, 5], list(range(-5, 6))),
+    Budget("log2 gamma, RBF-RankSVM", list(range(-6, 0)), [-6, -3], list(range(-6, 0))),
     Budget("width, RFAUC", [1, 10, 100], [1, 10, 100], [1, 10, 100]),
     Budget("rounds of k-means, at most", "not printed", 20, 20),
 )

@@ -38,6 +38,7 @@ from .sets import SETS, file_of, split
 LARGE = tuple(name for name in SETS if name not in ("spambase", "usps", "magic04"))
 METHODS = ("NOAM", "NSOLAM", "NSAUC", "NBAUC")
 
+RADII = [0.1, 1.0, 10.0, 1e2, 1e3, 1e4, 1e5]
 BUDGET = (
     Budget("splits", "not printed", 3, 3),
     Budget("training rows, at most", "all", 6_000, 80_000),
@@ -49,8 +50,8 @@ BUDGET = (
     Budget("log2 C", "-15 to 10", [-15, -10, -5, 0, 5, 10], list(range(-15, 11, 2))),
     Budget("lam, NSAUC", [1e-10, 1e-9, 1e-8, 1e-7], [1e-10, 1e-7], [1e-10, 1e-9, 1e-8, 1e-7]),
     Budget("epochs, NSAUC", "not printed", 5, 5),
-    Budget("step, NSOLAM", "1 to 100 by 9", [1, 10, 100], list(range(1, 101, 9))),
-    Budget("radius, NSOLAM", "0.1 to 1e5", [0.1, 10.0, 1e3], [0.1, 1.0, 10.0, 1e2, 1e3, 1e4, 1e5]),
+    Budget("step, NSOLAM", list(range(1, 101, 9)), [1, 10, 100], list(range(1, 101, 9))),
+    Budget("radius, NSOLAM", RADII, [0.1, 10.0, 1e3], RADII),
     Budget("epochs, NSOLAM", 15, 15, 15),
     Budget("log2 C, NOAM", "not printed", [-8, -4, 0], list(range(-10, 11, 2))),
     Budget("buffer, NOAM", 100, 100, 100),

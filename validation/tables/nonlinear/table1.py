@@ -8,6 +8,7 @@ from typing import Any
 from ...data.real_data import load_real
 from ..costs import CPU_MINUTES
 from ..table import Budget, Entry, Experiment, Job, Page, Part, Results, Run, Table
+from ..wording import unconcluded
 from .labels import label
 from .sets import NOTES, PAPER, PRINTED, PUBLISHED, SETS, TEST_SHARE, UNAVAILABLE, file_of
 
@@ -53,19 +54,26 @@ def render(results: Results) -> Page:
             shown = f"{printed:,}" if isinstance(printed, int) else printed
             digits = 2 if column == "ratio" else 0
             entries.append(Entry(label(name), column, shown, ours, None, 1, digits))
-    found = len(list(results.select()))
-    equal = [
-        record["set"]
-        for record in results.select()
-        if abs(record["ratio_train"] - float(PRINTED[record["set"]][3])) < 0.015
-    ]
+    records = list(results.select())
+    if not records:
+        return Page(tuple(entries), unconcluded(results))
+    off = [abs(round(r["ratio_train"], _decimals(r["set"])) - _ratio(r["set"])) for r in records]
+    equal, near = sum(d < 1e-9 for d in off), sum(1e-9 <= d < 0.011 for d in off)
     conclusion = (
-        f"{found} of the {len(PRINTED)} sets could be read, and {len(equal)} of them have the "
-        "printed ratio of the classes to its last digit. Which labels were grouped is inferred "
-        "from these ratios; where they differ, so may everything else."
+        f"{len(records)} of the {len(PRINTED)} sets could be read; {equal} of them have the "
+        f"printed ratio of the classes to its last digit, {near} more to within 0.01. Which labels "
+        "were grouped is inferred from these ratios; where they differ, so may everything else."
     )
     notes = tuple(f"{name}: {note}." for name, note in NOTES.items())
     return Page(tuple(entries), conclusion, differences=notes)
+
+
+def _ratio(name: str) -> float:
+    return float(PRINTED[name][3])
+
+
+def _decimals(name: str) -> int:
+    return len(PRINTED[name][3].partition(".")[2])
 
 
 _COLUMNS = ("training rows", "test rows", "columns", "ratio")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..statistics import mean_error, paired_test
+from ..statistics import Paired, mean_error, paired_test
 from ..table import Entry, Page, Results, Table
-from ..wording import NOTHING
+from ..wording import is_clear, listed, unconcluded
 from .labels import label
 from .online import LARGE, METHODS, ONLINE
 from .sets import NOTES, OVERLAP, PAPER, PUBLISHED, UNAVAILABLE
@@ -19,7 +19,7 @@ PRINTED = {
     "cod-rna": (("98.29", "99.10", "99.19", "99.18"), ("42.09", "47.06", "34.23", "148.46")),
     "covtype": (("91.29", "92.25", "96.00", "96.60"), ("61.75", "63.59", "49.17", "1110.44")),
 }
-OPTIMUM = "hinge optimum, proved"
+OPTIMUM = "hinge optimum, lam ≥ 1e-5"
 
 
 def render(results: Results) -> Page:
@@ -37,12 +37,10 @@ def render(results: Results) -> Page:
                 entries.append(Entry(row, OPTIMUM, None, *mean_error(ours), ours.size))
         if name in PUBLISHED or name not in LARGE:
             continue
-        for rival in ("NBAUC", "NSOLAM", "optimum"):
-            a, b = (results.values(f"{x}_auc", set=name) for x in ("NSAUC", rival))
-            test = paired_test(a, b, OVERLAP)
+        for rival in ("NBAUC", "NSOLAM"):
+            test = _test(results, name, rival)
             if test is not None:
-                other = OPTIMUM if rival == "optimum" else rival
-                tests.append(f"{label(name)}: {test.sentence('NSAUC', other, 'points of AUC')}")
+                tests.append(f"{label(name)}: {test.sentence('NSAUC', rival, 'points of AUC')}")
     return Page(tuple(entries), _conclusion(results), tuple(tests), _differences(results))
 
 
@@ -55,7 +53,7 @@ def mean_auc(results: Results, method: str, name: str) -> float:
 def _conclusion(results: Results) -> str:
     sets = [name for name in LARGE if results.values("NSAUC_auc", set=name).size]
     if not sets:
-        return NOTHING
+        return unconcluded(results)
     behind = [mean_auc(results, "NBAUC", s) - mean_auc(results, "NSAUC", s) for s in sets]
     beats = sum(
         mean_auc(results, "NSAUC", s)
@@ -64,13 +62,21 @@ def _conclusion(results: Results) -> str:
     )
     mean = float(np.mean(behind))
     side = "behind" if mean > 0 else "ahead of"
+    tests = {name: _test(results, name, "NBAUC") for name in sets if name not in PUBLISHED}
+    up, down = ([name for name, test in tests.items() if is_clear(test, s)] for s in (1, -1))
     return (
         f"After {results.budget['epochs, NSAUC']} epochs NSAUC is {abs(mean):.2f} points of AUC "
-        f"{side} NBAUC on average, and ahead of both NOAM and NSOLAM on {beats} of {len(sets)} "
-        f"sets, where the paper has {_printed_wins(sets)}. An AUC close to the optimum's is no "
-        "convergence to the optimum: at the paper's lam the objective itself is far from its "
-        "minimum (docs/online-methods.md)."
+        f"{side} NBAUC on average (clearly ahead on {listed(up)}, clearly behind on "
+        f"{listed(down)}), and ahead of both NOAM and NSOLAM on {beats} of {len(sets)} sets, where "
+        f"the paper has {_printed_wins(sets)}. An AUC close to the optimum's is no proof of "
+        "convergence: how far the objective is from its minimum is measured in "
+        "docs/online-methods.md."
     )
+
+
+def _test(results: Results, name: str, rival: str) -> Paired | None:
+    a, b = (results.values(f"{x}_auc", set=name) for x in ("NSAUC", rival))
+    return paired_test(a, b, OVERLAP)
 
 
 def _printed_wins(sets: list[str]) -> int:
@@ -85,10 +91,17 @@ def _differences(results: Results) -> tuple[str, ...]:
         *notes,
         "NSOLAM minimises the square loss in a ball, not the squared hinge, as the text says.",
         "The paper names neither the epochs of NSAUC nor C of NOAM; ours are in the budget.",
-        f"The last column is the optimum over all pairs of what NSAUC minimises, lam tuned above "
-        "1e-5, with a relative gap of at most "
-        f"{results.values('optimum_gap').max(initial=0.0):.1e}: its AUC need not be the highest.",
+        "The last column is the proved optimum over all pairs of the hinge, which NSAUC minimises, "
+        "but at a far larger lam (the paper's grid of C as far as lam is 1e-5 or more, against "
+        f"1e-10 to 1e-7), with a relative gap of at most {_gap(results)}: it is not the point that "
+        "NSAUC goes to.",
+        "Seconds are those of one fit at the chosen parameters, without the features.",
     )
+
+
+def _gap(results: Results) -> str:
+    gaps = results.values("optimum_gap")
+    return f"{gaps.max():.1e}" if gaps.size else "nothing run yet"
 
 
 TABLE_4 = Table(

@@ -57,7 +57,7 @@ def compute(job: Job) -> dict[str, Any]:
         wrong = scores[test_positive][:, None] <= scores[~test_positive][None, :]
         found[f"wrong {method}"] = int(wrong.sum())
         margins = shown[positive][:, None] - shown[~positive][None, :]
-        found[f"held {method}"] = int((margins <= margins.min() * (1 + 1e-3)).sum())
+        found[f"held {method}"] = int((margins <= 1 + 1e-3).sum())
         found[f"w {method}"] = w.tolist()
         found[f"cut {method}"] = float(RULES["midpoint"](shown, positive, None))
         found["gap"] = max(found["gap"], float(path.points[0].certificate.relative_gap or 0.0))

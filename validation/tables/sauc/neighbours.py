@@ -15,9 +15,10 @@ from .real import POWERS, SIGMAS, split_sides
 SELECTED = {"glass1": "linear", "glass4": "linear", "glass5": "rbf", "hepatitis": "rbf"}
 METHODS = (SVM, PLAIN, STRUCTURED)
 
+KS = [5, 10, 15, 20, 25, 30, ALL]
 BUDGET_4 = (
     Budget("splits into halves", 10, 4, 10),
-    Budget("neighbours k (0: all)", "5 to 30, all", [5, 10, 20, ALL], [5, 10, 15, 20, 25, 30, ALL]),
+    Budget("neighbours k (0: all)", KS, [5, 10, 20, ALL], KS),
     Budget("folds", 5, 2, 5),
     Budget("grid of C", POWERS, [0.01, 1.0, 100.0], POWERS),
     Budget("grid of lambda", POWERS, [1.0, 1e3], [1e-3, 0.1, 10.0, 1e3]),

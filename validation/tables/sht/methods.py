@@ -28,9 +28,8 @@ from .printed import BOTH
 Config = tuple[float, ...]
 
 SEARCH = (
-    "Every point of the grids is fitted in every fold: the AUC are too near one half for any to be "
-    "ruled out before its folds are done. AUC-SVM follows one certified path of falling lam in "
-    "each fold."
+    "Every point of the grids is fitted in every fold, and none is left before its folds are done. "
+    "AUC-SVM follows one certified path of falling lam in each fold."
 )
 
 DENSE, TOP, EXACT = "mean difference", "top-k mean difference", "AUC-SVM, exact"

@@ -1,0 +1,96 @@
+"""[SAUC, Table 4], shown."""
+
+from __future__ import annotations
+
+from ..statistics import mean_error
+from ..table import Entry, Page, Results, Table
+from ..wording import unconcluded
+from .data import UNAVAILABLE
+from .printed import EXACT, PAPER, PLAIN, STRUCTURED, TIMES
+from .real import EXPERIMENT, KERNELS, NAMES
+from .real_tables import METHODS
+
+
+def render_times(results: Results) -> Page:
+    """Show the seconds and the pairs of Table 4."""
+    entries: list[Entry] = []
+    for name, (linear, gaussian, rows, pairs) in TIMES.items():
+        printed = {"linear": linear.split(), "rbf": gaussian.split()}
+        counts = (
+            ("training rows", "rows", rows),
+            ("pairs, standardised", f"pairs {PLAIN}", pairs),
+            ("pairs, raw units", "raw pairs", pairs),
+        )
+        for column, what, text in counts:
+            ours, error = mean_error(results.values(what, set=name, kernel="linear"))
+            entries.append(Entry(name, column, f"{text}", ours, error, digits=0))
+        for kernel in KERNELS:
+            for at, method in enumerate((*METHODS, EXACT)):
+                values = results.values(f"seconds {method}", set=name, kernel=kernel)
+                ours, error = mean_error(values)
+                text = printed[kernel][at] if at < 3 else None
+                if ours is not None or text:
+                    column = f"s, {method} ({NAMES[kernel]})"
+                    entries.append(Entry(name, column, text, ours, error, values.size, 3))
+    return Page(tuple(entries), _time_conclusion(results), (), _time_differences(results))
+
+
+def count_match(results: Results) -> list[float]:
+    """Return our pairs in raw units over the printed ones, task by task."""
+    found = []
+    for name, (_, _, _, pairs) in TIMES.items():
+        ours, _ = mean_error(results.values("raw pairs", set=name, kernel="linear"))
+        if ours is not None and name != "automobile":
+            found.append(ours / pairs)
+    return found
+
+
+def _time_conclusion(results: Results) -> str:
+    match = count_match(results)
+    seconds = {
+        (m, kernel): results.values(f"seconds {m}", kernel=kernel)
+        for m in (STRUCTURED, PLAIN)
+        for kernel in KERNELS
+    }
+    if not match or not all(values.size for values in seconds.values()):
+        return unconcluded(results)
+    ratios = [
+        seconds[STRUCTURED, kernel].mean() / seconds[PLAIN, kernel].mean() for kernel in KERNELS
+    ]
+    dearer = max(ratios) > COMPARABLE
+    return (
+        f"One rule for the pairs, chosen to fit, gives {min(match):.2f} to {max(match):.2f} times "
+        "the printed counts in raw units on all tasks whose rows are known: an anchor for each row "
+        "of one class, dropped if no row of the other has it among its ten nearest. Training "
+        f"SAUC-SVM takes {ratios[0]:.1f} (linear) and {ratios[1]:.1f} (Gaussian) times as long as "
+        f"AUC-SVM, which is {'more than' if dearer else 'comparable, as'} the paper "
+        "says."
+    )
+
+
+COMPARABLE = 1.3
+
+
+def _time_differences(results: Results) -> tuple[str, ...]:
+    return (
+        "The text of the paper has another rule for the pairs, by which there would be many more; "
+        "that of its programs is inferred here from the counts. Units of the features matter for "
+        "it: raw units mostly come nearer to the printed counts.",
+        "Printed seconds are of Mosek on a machine of 2006, ours of a certified Newton method to a "
+        "relative gap of 1e-6 at the parameters chosen, the kernel's factor and the whitening by "
+        "the structure included: compare within a row, not across.",
+        "Printed counts of the linear kernel are shown; those of the Gaussian one differ in a few "
+        "places (arrhythmia 1,121, glass1 323, glass6 146, spectf 244 and 262, tae2 240), though "
+        "pairs do not depend on it.",
+    )
+
+
+TABLE_4 = Table(
+    "sauc-table-4",
+    PAPER,
+    "Table 4",
+    "Training times and numbers of pairs on real data",
+    EXPERIMENT,
+    render_times,
+    UNAVAILABLE,
+)
