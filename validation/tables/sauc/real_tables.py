@@ -132,10 +132,10 @@ def _conclusion(results: Results) -> str:
     verbs = ("gains", "loses")
     return (
         f"With ten nearest pairs the structure {change(s - p, verbs, 1)} points of AUC on average "
-        f"over AUC-SVM with the linear kernel and {change(gs - gp, verbs, 1)} with the Gaussian one, "
-        "where the paper prints gains of 2.5 and 2.1. All pairs without the structure, solved exactly, come "
-        f"out {e - s:+.1f} and {ge - gs:+.1f} points from SAUC-SVM: the sampling, which is not "
-        f"needed at these sizes, {judged}."
+        f"over AUC-SVM with the linear kernel and {change(gs - gp, verbs, 1)} with the Gaussian "
+        "one, where the paper prints gains of 2.5 and 2.1. All pairs without the structure, solved "
+        f"exactly, come out {e - s:+.1f} and {ge - gs:+.1f} points from SAUC-SVM: the sampling, "
+        f"which is not needed at these sizes, {judged}."
     )
 
 

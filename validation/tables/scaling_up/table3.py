@@ -98,8 +98,9 @@ def _conclusion(results: Results) -> str:
             seconds.append(record[f"{drawn}_seconds"] / record[f"{full}_seconds"])
             loss.append(record[f"{full}_auc"] - record[f"{drawn}_auc"])
     return (
-        f"At the optima over all pairs the kernel model has {listed(gains)} points of AUC more than "
-        f"the linear one, clearly so on {better} of {len(found)} (in print on all three); fitted to drawn pairs it is the slower one on {slower} (in print on Bank only). "
+        f"At the optima over all pairs the kernel model has {listed(gains)} points of AUC more "
+        f"than the linear one, clearly so on {better} of {len(found)} (in print on all three); "
+        f"fitted to drawn pairs it is the slower one on {slower} (in print on Bank only). "
         f"Drawn pairs and at most {results.budget[STEPS]:,} steps of Adamax "
         f"{change(float(np.mean(loss)), ('cost', 'gain'), 2)} points on average, and take "
         f"{np.median(seconds):.1f} times the seconds of the proved optimum (median)."

@@ -189,8 +189,8 @@ def render_by_k(results: Results) -> Page:
             if not is_clear(paired_test(top, values, overlap(name)))
         ]
         told.append(
-            f"k = {best:g} on {name}, {means.max():.3f}, not clearly above those at {len(level) - 1} "
-            f"of the {len(ks) - 1} other k"
+            f"k = {best:g} on {name}, {means.max():.3f}, not clearly above those at "
+            f"{len(level) - 1} of the {len(ks) - 1} other k"
         )
     conclusion = (
         f"SHT-AUC has its highest mean at {'; '.join(told)}. The k* of real data is not known, so "
