@@ -192,7 +192,11 @@ def _finished(
         for experiment, part in todo:
             yield run_part(experiment, part, run, folder, deadline)
         return
-    parallel = joblib.Parallel(n_jobs=jobs, backend="loky", return_as="generator_unordered")
+    # By itself joblib hands out finished parts, which are only read, by ever larger batches, and
+    # then as many long ones to a single process.
+    parallel = joblib.Parallel(
+        n_jobs=jobs, backend="loky", return_as="generator_unordered", batch_size=1
+    )
     tasks = (joblib.delayed(run_part)(*item, run, folder, deadline) for item in todo)
     yield from parallel(tasks)  # type: ignore[misc]
 
