@@ -142,7 +142,9 @@ def _finished(
     if jobs == 1 or len(chosen) < 2:
         yield from (run_claim(entry, seed, profile, folder) for entry in chosen)
         return
-    parallel = joblib.Parallel(n_jobs=jobs, backend="loky", return_as="generator_unordered")
+    parallel = joblib.Parallel(
+        n_jobs=jobs, backend="loky", return_as="generator_unordered", batch_size=1
+    )
     tasks = (joblib.delayed(run_claim)(entry, seed, profile, folder) for entry in chosen)
     yield from parallel(tasks)
 

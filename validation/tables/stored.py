@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 import math
 import os
@@ -62,7 +61,7 @@ def part_key(experiment: Experiment, part: Part, run: Run) -> dict[str, Any]:
 
 def code_sha256(experiment: Experiment) -> str:
     """Return the fingerprint of the file that computes the parts, and of those beside it in use."""
-    module = inspect.getmodule(experiment.compute)
+    module = sys.modules.get(experiment.compute.__module__)
     if module is None or not getattr(module, "__file__", None):
         return ""
     home = module.__name__.rpartition(".")[0]

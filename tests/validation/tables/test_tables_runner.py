@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import signal
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import pytest
 from aucert.exact.errors import InputError
 from aucert.validation.tables import stored
 from aucert.validation.tables.runner import reproduce
-from aucert.validation.tables.table import Entry, Experiment, Job, Part, Table
+from aucert.validation.tables.table import Entry, Experiment, Job, Part, Run, Table
 from planted_tables import planted
 
 
@@ -103,6 +105,27 @@ def test_processes_change_no_number(tmp_path: Path) -> None:
     assert (tmp_path / "alone" / "one.csv").read_text() == (
         tmp_path / "together" / "one.csv"
     ).read_text()
+
+
+def test_a_long_part_keeps_no_others_waiting_where_a_run_goes_on(tmp_path: Path) -> None:
+    """By joblib's own batches, grown large on finished parts, it would keep its neighbours."""
+
+    def parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
+        return [Part(f"rep={k}", {"rep": k}) for k in range(400)]
+
+    def compute(job: Job) -> dict[str, Any]:
+        time.sleep({360: 4.0}.get(job["rep"], 0.05 if job["rep"] > 360 else 0.0))
+        return {"value": float(os.getpid())}
+
+    (table,) = list(planted().values())[:1]
+    many = dataclasses.replace(table.experiment, parts=parts, compute=compute)
+    registry = {"one": dataclasses.replace(table, experiment=many)}
+    reproduce(out=tmp_path, registry=registry)
+    for rep in range(360, 400):
+        (tmp_path / "parts" / "planted" / "quick-seed0" / f"rep={rep}.json").unlink()
+    (shown,) = reproduce(out=tmp_path, registry=registry, jobs=2)
+    found = [shown.results.done[f"rep={rep}"]["value"] for rep in range(360, 400)]
+    assert len(set(found)) == 2 and found.count(found[0]) <= 2
 
 
 def test_a_failed_part_is_shown_and_run_again(tmp_path: Path) -> None:

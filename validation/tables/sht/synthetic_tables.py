@@ -232,8 +232,20 @@ def render_imbalance(results: Results) -> Page:
     low, high = (by_trial(results, "true SHT-AUC", STARS[0], r) for r in (RARE, last))
     if not low.size or not high.size:
         return Page(tuple(entries), unconcluded(results), pictures=(picture,))
-    top = [by_trial(results, f"true {TOP}", STARS[0], r).mean() for r in (RARE, last)]
     known = [by_trial(results, f"true {ORACLE}", STARS[0], r).mean() for r in (RARE, last)]
+    ceiling = stats.norm.cdf(np.sqrt(STARS[0] / 2) * SHIFT)
+    notes = (
+        f"The figure prints no numbers. At k* = {STARS[0]} no score of new rows has an AUC above "
+        f"{ceiling:.3f}; with the {ORACLE} ours have {known[0]:.3f} at r = {RARE:g} and "
+        f"{known[1]:.3f} at r = {last:g}.",
+    )
+    conclusion = _imbalance_conclusion(results, low, high, last)
+    return Page(tuple(entries), conclusion, tuple(tests), notes, (picture,))
+
+
+def _imbalance_conclusion(results: Results, low: np.ndarray, high: np.ndarray, last: float) -> str:
+    """Return it from SHT-AUC's AUC on new rows in each trial at the smallest and largest share."""
+    top = [by_trial(results, f"true {TOP}", STARS[0], r).mean() for r in (RARE, last)]
     rivals = {
         m: paired_test(low, by_trial(results, f"true {m}", STARS[0], RARE))
         for m in ("StoIHT", "HSG-HT")
@@ -244,7 +256,7 @@ def render_imbalance(results: Results) -> Page:
         if test is not None
     ]
     both = high.mean() > low.mean() and top[1] > top[0]
-    conclusion = (
+    return (
         f"From r = {RARE:g} to {last:g} the AUC on new rows of SHT-AUC goes from {low.mean():.2f} "
         f"to {high.mean():.2f}, that of the k largest mean differences from {top[0]:.2f} to "
         f"{top[1]:.2f}: "
@@ -257,13 +269,6 @@ def render_imbalance(results: Results) -> Page:
         + f" At r = {RARE:g} the lead over the logistic methods, large in print, is "
         f"{listed(leads)}."
     )
-    ceiling = stats.norm.cdf(np.sqrt(STARS[0] / 2) * SHIFT)
-    notes = (
-        f"The figure prints no numbers. At k* = {STARS[0]} no score of new rows has an AUC above "
-        f"{ceiling:.3f}; with the {ORACLE} ours have {known[0]:.3f} at r = {RARE:g} and "
-        f"{known[1]:.3f} at r = {last:g}.",
-    )
-    return Page(tuple(entries), conclusion, tuple(tests), notes, (picture,))
 
 
 TABLE_1 = Table("sht-table-1", PAPER, "Table I", "AUC on simulated data", EXPERIMENT, render_auc)
