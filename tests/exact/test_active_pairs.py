@@ -121,7 +121,7 @@ def test_awkward_data_are_solved_all_the_same(kind: str, lam: float) -> None:
     check(linear_problem(*awkward(kind), lam))
 
 
-@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("sparse", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_more_features_than_rows(sparse: bool) -> None:
     rng = np.random.default_rng(4)
     X, y = (

@@ -82,6 +82,7 @@ def _over_all_columns(
     return t, count
 
 
+@pytest.mark.slow
 def test_a_step_that_touches_every_coordinate_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pair_steps, "_sparse_steps", _over_all_columns)
     row = suite.run([STEP]).rows[0]

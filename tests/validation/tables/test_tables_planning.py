@@ -127,6 +127,7 @@ def test_durations_are_in_words(seconds: float, text: str) -> None:
     assert duration(seconds) == text
 
 
+@pytest.mark.slow
 def test_after_a_kill_the_same_command_goes_on_and_gives_the_same_numbers(tmp_path: Path) -> None:
     killed, whole = tmp_path / "killed", tmp_path / "whole"
     arguments = ["reproduce", "sauc-fig-1", "--jobs", "2", "--out", str(killed)]
