@@ -25,7 +25,10 @@ def conclusion(table: Table, profile: str) -> str:
     """Return the sentences under the title of a table's page."""
     text = (HERE / "results" / profile / f"{table.name}.md").read_text(encoding="utf-8")
     opening = f"{table.paper}, {table.place}. "
-    return next(line for line in text.splitlines() if line.startswith(opening))[len(opening) :]
+    found = next((line for line in text.splitlines() if line.startswith(opening)), None)
+    if found is None:
+        raise SystemExit(f"results/{profile}/{table.name}.md: no line begins with {opening!r}")
+    return found[len(opening) :].replace("|", "\\|")
 
 
 def rows(paper: str) -> str:

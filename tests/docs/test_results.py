@@ -52,7 +52,8 @@ def test_every_result_is_there_whole(name: str, profile: str) -> None:
 def test_nothing_else_lies_among_the_results(profile: str) -> None:
     folder = DOCS / "results" / profile
     pictures = re.findall(
-        r"\]\(([\w-]+)\.svg\)", "".join(page.read_text() for page in folder.glob("*.md"))
+        r"\]\(([\w-]+)\.svg\)",
+        "".join(page.read_text(encoding="utf-8") for page in folder.glob("*.md")),
     )
     known = {f"{name}.{end}" for name in NAMES for end in ("md", "csv")}
     assert {path.name for path in folder.iterdir()} == known | {f"{name}.svg" for name in pictures}

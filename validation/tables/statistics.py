@@ -21,7 +21,9 @@ def mean_error(values: Sequence[float] | np.ndarray) -> tuple[float | None, floa
         return None, None
     if numbers.size == 1:
         return float(numbers[0]), None
-    return float(numbers.mean()), float(numbers.std(ddof=1) / np.sqrt(numbers.size))
+    mean, spread = float(numbers.mean()), float(numbers.std(ddof=1))
+    rounding = spread <= 1e-12 * max(1.0, abs(mean))
+    return mean, 0.0 if rounding else spread / float(np.sqrt(numbers.size))
 
 
 @dataclass(frozen=True)
@@ -36,9 +38,14 @@ class Paired:
     def sentence(self, a: str, b: str, unit: str = "points", digits: int = 3) -> str:
         """Return it in words: a minus b."""
         return (
-            f"{a} minus {b}: {self.difference:+.{digits}f} {unit} (standard error "
+            f"{a} minus {b}: {self.difference:+.{digits}f}{unit and f' {unit}'} (standard error "
             f"{self.error:.{digits}f}, p = {self.p:.2g}, {self.count} pairs)."
         )
+
+
+def clear_scatter(splits: int, overlap: float, level: float) -> float:
+    """Return how many standard deviations of a split a mean difference must have to be clear."""
+    return float(stats.t.ppf(1 - level / 2, splits - 1) * np.sqrt(1 / splits + overlap))
 
 
 def paired_test(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats
 
-from ..statistics import mean_error, paired_test
+from ..statistics import clear_scatter, mean_error, paired_test
 from ..table import Entry, Page, Results, Table
 from ..wording import CLEAR, change, is_clear, unconcluded
 from .data import TASKS, UNAVAILABLE
@@ -166,7 +165,7 @@ def _differences(results: Results) -> tuple[str, ...]:
             f"of its {steps.size} fits stopped at {SVM_STEPS:,} steps."
         )
     splits = results.budget["splits into halves"]
-    needed = stats.t.ppf(1 - CLEAR / 2, splits - 1) * np.sqrt(1 / splits + 1)
+    needed = clear_scatter(splits, 1.0, CLEAR)
     found.append(
         f"With {splits} splits into halves a difference on one task must be {needed:.1f} times the "
         "scatter of a single split to be clear: `not clear` does not mean `equal`. The last line "
@@ -191,9 +190,9 @@ def _units(results: Results) -> list[str]:
     )
     others = [
         results.values("raw pairs", set=name, kernel="linear").mean()
-        for name in TASKS
+        for name in raw
         if name.startswith("glass") and name != "glass3"
-    ]
+    ] or [np.nan]
     gain = 100 * np.mean([*set_means(results, RAW_STRUCTURED, "linear").values()])
     gain -= 100 * np.mean([*raw.values()])
     better = np.mean(off[RAW]) < np.mean(off[PLAIN])

@@ -84,8 +84,8 @@ def _conclusion(results: Results) -> str:
         "Adamax "
         f"{change(loss, ('cost', 'gain'))} points of AUC on average, "
         f"{'next to nothing as the paper says' if little else 'which is not nothing'}, "
-        f"{'but' if little and min(longer) > 1 else 'and'} take {min(longer):.2g} to "
-        f"{max(longer):.2g} times the seconds of the full model (medians by size)."
+        f"{'but' if little and min(longer) > 1 else 'and'} take {min(longer):.3g} to "
+        f"{max(longer):.3g} times the seconds of the full model (medians by size)."
     )
 
 

@@ -84,7 +84,7 @@ def _conclusion(results: Results) -> str:
     gains, better, slower = [], 0, 0
     for name in found:
         a, b = (results.values(f"{kernel}_full_auc", set=name) for kernel in ("radial", "linear"))
-        gains.append(f"{a.mean() - b.mean():+.1f} ({SETS[name]})")
+        gains.append(f"{round(a.mean() - b.mean(), 1) + 0.0:+.1f} ({SETS[name]})")
         better += is_clear(paired_test(a, b, OVERLAP), 1)
         a, b = (
             results.values(f"{kernel}_incomplete_seconds", set=name)

@@ -113,10 +113,11 @@ def _conclusion(results: Results) -> str:
         rivals += [test for _, test in _rivals(results, name)]
     if not told:
         return unconcluded(results)
-    clear = sum(is_clear(test) for test in rivals)
+    up, down = (sum(is_clear(test, side) for test in rivals) for side in (1, -1))
     return (
-        f"As published SHT-AUC reaches {'; '.join(told)}. Test parts of 12 and 22 rows rank it "
-        f"clearly (p < {CLEAR}) against {clear} of {len(rivals)} other methods."
+        f"As published SHT-AUC reaches {'; '.join(told)}. On test parts of 12 and 22 rows it is "
+        f"clearly (p < {CLEAR}) above another method in {up} and below in {down} of {len(rivals)} "
+        "comparisons."
     )
 
 
