@@ -127,6 +127,37 @@ def test_eq17_of_scaling_up_bounds_the_optimal_values_but_not_the_losses() -> No
     assert optima <= largest
 
 
+def test_the_printed_growth_of_the_second_term_is_right_if_the_root_covers_both_factors() -> None:
+    half, log = Fraction(1, 2), np.array([0, 1])  # powers of n and of log n
+    n, N_max = np.array([Fraction(1), Fraction(0)]), np.array([Fraction(0), Fraction(1)])
+
+    def parts(E: np.ndarray, exponent: Fraction) -> list[tuple[Fraction, Fraction]]:
+        A2 = N_max - n + E + half * n
+        A3 = N_max - n + half * (N_max + E + exponent * n - n)
+        return [tuple(A2), tuple(A3)]
+
+    E = n - half * (n - log)  # n / sqrt(d), d = n / log n
+    assert tuple(E) == (half, half)
+    printed, repaired = Fraction(3, 2), Fraction(5, 2)
+    assert max(parts(E, printed)) == (0, Fraction(3, 2))  # as the paper says
+    assert max(parts(E, repaired)) == (0, Fraction(7, 4))
+    assert max(parts(half * n + log, printed)) == (0, 2)  # the root over n alone
+
+
+def test_the_kernel_error_is_small_against_n_for_more_landmarks_not_for_few() -> None:
+    X = np.random.default_rng(0).normal(size=(800, 2))
+    K = np.exp(-5 * ((X[:, None] - X[None]) ** 2).sum(-1))
+
+    def share(n: int, d: int) -> float:
+        C = K[:n, :d]
+        return (
+            float(np.linalg.norm(K[:n, :n] - C @ np.linalg.pinv(C[:d], rcond=1e-12) @ C.T, 2)) / n
+        )
+
+    assert share(800, 5) > 0.8 * share(200, 5)  # d = o(n), yet |E| grows like n
+    assert share(800, 120) < 0.2 * share(800, 5)
+
+
 def two_classes(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Rows X of 7 positives and 11 negatives, incidence A, R and R^(1/2) of (15)."""
     X = np.random.default_rng(seed).normal(size=(18, 3)) + np.repeat([[0.5], [0.0]], [7, 11], 0)

@@ -176,6 +176,7 @@ PATCHES: dict[str, Patch] = {
         "_largest_count",
         lambda right: lambda n, n_pos, rng, repeats: right(n, 10, rng, repeats),
     ),
+    "second-term-order-as-printed": (growth, "_orders", lambda right: lambda E2, p: right(1.0, p)),
     "second-term-order-corrected": (growth, "_orders", lambda right: lambda E2, p: right(1.0, p)),
 }
 
