@@ -115,7 +115,7 @@ def offset_for_share(model: Model, share_pos: float = 0.2, noise_sd: float = 1.0
 
 @lru_cache(maxsize=128)
 def population_auc(model: Model, share_pos: float = 0.2, noise_sd: float = 1.0) -> float:
-    """AUC of the true score f over the whole population [ScalingUp, Section 4.1].
+    """AUC of the true score f over the whole population [ScalingUp, eq. (1), Section 4.1].
 
     P(f(x) > f(x') | y = 1, y' = -1) for independent (x, y) and (x', y'); ties have probability 0.
     The error is below 1e-8 for share_pos in [0.01, 0.99].
