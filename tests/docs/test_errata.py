@@ -18,6 +18,8 @@ import numpy as np
 import pytest
 from scipy import linalg
 
+from aucert.validation import suite
+
 ROOT = Path(__file__).resolve().parents[2]
 PAPERS = ["ScalingUp", "SAUC", "SHT", "Nonlinear"]
 PARTS = ["Printed", "Right", "Why", "Shown by"]
@@ -114,6 +116,30 @@ def test_the_map_of_formulas_and_the_errata_point_to_each_other() -> None:
         numbers = re.findall(r"\bE(\d+)\b", chapter)
         pointed.update((chapter.split("\n", 1)[0].strip(), int(number)) for number in numbers)
     assert pointed == {(entry.paper, entry.number) for entry in ERRATA}
+
+
+@pytest.mark.parametrize(
+    ("number", "name", "printed", "measured"),
+    [
+        (39, "sht-theorem-2-eq-13-as-printed", r"(\d+) to (\d+) times", r"(\d+) to (\d+) times"),
+        (
+            54,
+            "algorithm-3-printed-step-solves-another-problem",
+            r"(\d+) to (\d+) % above",
+            r"objective ([\d.]+)% above",
+        ),
+    ],
+)
+def test_figures_of_runs_are_those_of_the_claims_that_stand_beside_them(
+    number: int, name: str, printed: str, measured: str
+) -> None:
+    """The quick profile's figures lie in the range on the page, which is not much wider."""
+    why = " ".join(ERRATA[number - 1].parts["Why"].split())
+    found, run = re.search(printed, why), re.search(measured, suite.run([name]).rows[0].measured)
+    assert found and run and f"--only {name}" in why
+    low, high = map(float, found.groups())
+    ours = [float(value) for value in run.groups()]
+    assert low <= min(ours) <= 1.2 * low and high / 1.2 <= max(ours) <= high
 
 
 def test_eq17_of_scaling_up_bounds_the_optimal_values_but_not_the_losses() -> None:
