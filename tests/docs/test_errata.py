@@ -282,6 +282,10 @@ def test_the_coefficient_b_of_eq14_of_sht_has_the_logarithm_outside_the_root() -
     printed = -6 * np.sqrt(2) * lam / np.sqrt(n * k * log_d * L)
     assert smooth / convex == pytest.approx(16 / (a * r + right * np.sqrt(r) + c))
     assert 16 / (a * r + printed * np.sqrt(r) + c) < 0
+    n, k, lam = 1000, 60, 1.0  # the paper's own: the ratio falls in r beyond 119 only
+    a, right = lam**2 / (4 * k * log_d * L), -6 * np.sqrt(2) * lam / (L * np.sqrt(n * k * log_d))
+    assert (-right / (2 * a)) ** 2 == pytest.approx(288 * k * log_d / (lam**2 * n))
+    assert (-right / (2 * a)) ** 2 == pytest.approx(119, abs=0.5)
 
 
 def test_section_d_of_sht_uses_another_smoothness_bound_than_eq13() -> None:
