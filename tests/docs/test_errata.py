@@ -135,7 +135,10 @@ def test_figures_of_runs_are_those_of_the_claims_that_stand_beside_them(
 ) -> None:
     """The quick profile's figures lie in the range on the page, which is not much wider."""
     why = " ".join(ERRATA[number - 1].parts["Why"].split())
-    found, run = re.search(printed, why), re.search(measured, suite.run([name]).rows[0].measured)
+    found, run = (
+        re.search(printed, why),
+        re.search(measured, str(suite.run([name]).rows[0].measured)),
+    )
     assert found and run and f"--only {name}" in why
     low, high = map(float, found.groups())
     ours = [float(value) for value in run.groups()]
