@@ -31,8 +31,9 @@ STRIDE = 2.0
 class IncompleteROCSVM(AUCClassifier):
     """The ROC-SVM on randomly drawn pairs, fitted by full-batch descent.
 
-    [ScalingUp, eq. (7), eq. (8)]: minimise lam/2 |w|^2 + mean over B drawn pairs of
-    loss(w'x_i - w'x_j). Standardise the features first.
+    [ScalingUp, eq. (7), eq. (8), Section 2.2]: minimise lam/2 |w|^2 + mean over B drawn pairs of
+    loss(w'x_i - w'x_j). Standardise the features first. In a pipeline after `Nystrom` it is
+    [ScalingUp, eq. (12)].
 
     What comes out differs from the optimum over all pairs for two reasons, and each has its
     certificate: the descent stops early (`incomplete_certificate_`), and the drawn pairs are not

@@ -2,7 +2,7 @@
 
 Five ways to choose d of them for n rows:
 
-* `uniform`: d different rows, every set equally likely. [ScalingUp, Section 3.2]
+* `uniform`: d different rows, every set equally likely. [ScalingUp, Section 3.1]
 * `stratified`: the same within each class, in proportion to its size.
 * `kmeans`: the centres that k-means finds; they are no rows. [Nonlinear, Algorithm 1]
 * `pivoted`: rows drawn one by one in proportion to what the chosen ones do not explain yet, the
@@ -53,7 +53,7 @@ class Landmarks:
 
 
 def uniform(X: object, n_landmarks: int, seed: Seed = None) -> Landmarks:
-    """Return different rows, every set of them equally likely. [ScalingUp, Section 3.2]
+    """Return different rows, every set of them equally likely. [ScalingUp, Section 3.1]
 
     Parameters
     ----------
@@ -138,7 +138,9 @@ def shares(sizes: np.ndarray, total: int) -> np.ndarray:
 def kmeans(
     X: object, n_landmarks: int, seed: Seed = None, n_init: int = 1, max_iter: int = 100
 ) -> Landmarks:
-    """Return the centres of k-means clusters. [Nonlinear, Section 3.2, Algorithm 1]
+    """Return the centres of k-means clusters.
+
+    [ScalingUp, Section 3.1; Nonlinear, Section 3.2, Algorithm 1]
 
     scikit-learn's `KMeans`, started by its k-means++. With as many landmarks as rows, the rows
     themselves are the centres; of fewer distinct rows than d, each is one centre.

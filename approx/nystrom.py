@@ -201,8 +201,8 @@ def against_true_kernel(problem: Problem, kernel: Kernel, X: object) -> Problem:
 class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Nyström features as a scikit-learn transformer.
 
-    [ScalingUp, eq. (11); Nonlinear, Algorithm 1]. A linear model on the features is the kernel
-    model restricted to the span of the landmarks.
+    [ScalingUp, eq. (11), eq. (12); Nonlinear, Algorithm 1]. A linear model on the features is the
+    kernel model restricted to the span of the landmarks.
 
     Parameters
     ----------

@@ -138,7 +138,8 @@ class Witness:
         Parameters
         ----------
         problem : Problem
-            Hinge over all pairs: only there do marginals determine the dual value.
+            Hinge over all pairs: with another loss marginals do not determine the dual value, and
+            over a list of pairs no sort tells whether they are feasible.
         u : array (n_pos,)
             >= 0, in units of the normalised pair weights: they add up to at most one.
         v : array (n_neg,)

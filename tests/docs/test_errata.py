@@ -18,6 +18,8 @@ import numpy as np
 import pytest
 from scipy import linalg
 
+from aucert.validation import suite
+
 ROOT = Path(__file__).resolve().parents[2]
 PAPERS = ["ScalingUp", "SAUC", "SHT", "Nonlinear"]
 PARTS = ["Printed", "Right", "Why", "Shown by"]
@@ -116,6 +118,33 @@ def test_the_map_of_formulas_and_the_errata_point_to_each_other() -> None:
     assert pointed == {(entry.paper, entry.number) for entry in ERRATA}
 
 
+@pytest.mark.parametrize(
+    ("number", "name", "printed", "measured"),
+    [
+        (39, "sht-theorem-2-eq-13-as-printed", r"(\d+) to (\d+) times", r"(\d+) to (\d+) times"),
+        (
+            54,
+            "algorithm-3-printed-step-solves-another-problem",
+            r"(\d+) to (\d+) % above",
+            r"objective ([\d.]+)% above",
+        ),
+    ],
+)
+def test_figures_of_runs_are_those_of_the_claims_that_stand_beside_them(
+    number: int, name: str, printed: str, measured: str
+) -> None:
+    """The quick profile's figures lie in the range on the page, which is not much wider."""
+    why = " ".join(ERRATA[number - 1].parts["Why"].split())
+    found, run = (
+        re.search(printed, why),
+        re.search(measured, str(suite.run([name]).rows[0].measured)),
+    )
+    assert found and run and f"--only {name}" in why
+    low, high = map(float, found.groups())
+    ours = [float(value) for value in run.groups()]
+    assert low <= min(ours) <= 1.2 * low and high / 1.2 <= max(ours) <= high
+
+
 def test_eq17_of_scaling_up_bounds_the_optimal_values_but_not_the_losses() -> None:
     # one feature, all hinges active: U(f) = 1 - g f, so the optimum is g / lam
     lam, g, g_drawn = 2.0, 0.5, 0.6
@@ -125,6 +154,37 @@ def test_eq17_of_scaling_up_bounds_the_optimal_values_but_not_the_losses() -> No
     optima = abs((1 - g**2 / (2 * lam)) - (1 - g_drawn**2 / (2 * lam)))
     assert losses > 1.5 * largest
     assert optima <= largest
+
+
+def test_the_printed_growth_of_the_second_term_is_right_if_the_root_covers_both_factors() -> None:
+    half, log = Fraction(1, 2), np.array([0, 1])  # powers of n and of log n
+    n, N_max = np.array([Fraction(1), Fraction(0)]), np.array([Fraction(0), Fraction(1)])
+
+    def parts(E: np.ndarray, exponent: Fraction) -> list[tuple[Fraction, Fraction]]:
+        A2 = N_max - n + E + half * n
+        A3 = N_max - n + half * (N_max + E + exponent * n - n)
+        return [tuple(A2), tuple(A3)]
+
+    E = n - half * (n - log)  # n / sqrt(d), d = n / log n
+    assert tuple(E) == (half, half)
+    printed, repaired = Fraction(3, 2), Fraction(5, 2)
+    assert max(parts(E, printed)) == (0, Fraction(3, 2))  # as the paper says
+    assert max(parts(E, repaired)) == (0, Fraction(7, 4))
+    assert max(parts(half * n + log, printed)) == (0, 2)  # the root over n alone
+
+
+def test_the_kernel_error_is_small_against_n_for_more_landmarks_not_for_few() -> None:
+    X = np.random.default_rng(0).normal(size=(800, 2))
+    K = np.exp(-5 * ((X[:, None] - X[None]) ** 2).sum(-1))
+
+    def share(n: int, d: int) -> float:
+        C = K[:n, :d]
+        return (
+            float(np.linalg.norm(K[:n, :n] - C @ np.linalg.pinv(C[:d], rcond=1e-12) @ C.T, 2)) / n
+        )
+
+    assert share(800, 5) > 0.8 * share(200, 5)  # d = o(n), yet |E| grows like n
+    assert share(800, 120) < 0.2 * share(800, 5)
 
 
 def two_classes(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -225,6 +285,10 @@ def test_the_coefficient_b_of_eq14_of_sht_has_the_logarithm_outside_the_root() -
     printed = -6 * np.sqrt(2) * lam / np.sqrt(n * k * log_d * L)
     assert smooth / convex == pytest.approx(16 / (a * r + right * np.sqrt(r) + c))
     assert 16 / (a * r + printed * np.sqrt(r) + c) < 0
+    n, k, lam = 1000, 60, 1.0  # the paper's own: the ratio falls in r beyond 119 only
+    a, right = lam**2 / (4 * k * log_d * L), -6 * np.sqrt(2) * lam / (L * np.sqrt(n * k * log_d))
+    assert (-right / (2 * a)) ** 2 == pytest.approx(288 * k * log_d / (lam**2 * n))
+    assert (-right / (2 * a)) ** 2 == pytest.approx(119, abs=0.5)
 
 
 def test_section_d_of_sht_uses_another_smoothness_bound_than_eq13() -> None:

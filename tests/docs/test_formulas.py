@@ -190,6 +190,55 @@ def test_every_place_exists_and_names_its_source() -> None:
     assert [text for text in faults if text] == []
 
 
+def test_every_table_that_is_run_again_stands_in_the_rows_that_it_is_about() -> None:
+    missing = [
+        f"{row.paper}, {row.item}: table:{name}"
+        for name, table in tables().items()
+        for row in ROWS
+        if row.paper == table.paper and printed_as(table.place, row.item)
+        if f"table:{name}" not in row.targets
+    ]
+    assert missing == []
+
+
+def printed_as(place: str, item: str) -> bool:
+    """Whether a table of this place is the item; SAUC prints two figures as Fig. 2."""
+    if item.startswith("Fig. 2"):
+        return about(place, item) and ("second" in place) == ("second" in item)
+    return item.startswith(("Table", "Fig.")) and about(place, item)
+
+
+def test_the_two_figures_of_one_number_are_told_apart() -> None:
+    assert printed_as("Fig. 2 (the second)", "Fig. 2 (second)")
+    assert not printed_as("Fig. 2 (the second)", "Fig. 2")
+    assert printed_as("Fig. 2 (the first)", "Fig. 2")
+    assert not printed_as("Fig. 2 (the first)", "Fig. 2 (second)")
+
+
+def test_the_remarks_on_theorem_4_stand_where_they_are_judged() -> None:
+    (row,) = [r for r in ROWS if (r.paper, r.item) == ("ScalingUp", "Section 3.2")]
+    remarks = {f"claim:{entry.name}" for entry in claims() if "remarks on Theorem 4" in entry.place}
+    assert set(row.targets) == remarks and len(remarks) > 5
+
+
+@pytest.mark.parametrize(
+    ("paper", "item", "grid"),
+    [
+        ("Nonlinear", "Section 5.2", "-15 to 10"),
+        ("Nonlinear", "Section 5.2", [1, 10, 100]),
+        ("Nonlinear", "Section 5.2", [1e-10, 1e-9, 1e-8, 1e-7]),
+        ("Nonlinear", "Section 5.2", list(range(1, 101, 9))),
+        ("Nonlinear", "Section 5.2", [10.0**power for power in range(-1, 6)]),
+        ("SAUC", "Section 4", [10.0**power for power in range(-3, 4)]),
+        ("SAUC", "Section 4", "2^-10, 2^-9, ..., 2^10"),
+    ],
+)
+def test_a_row_of_grids_leads_to_the_printed_grid(paper: str, item: str, grid: object) -> None:
+    (row,) = [r for r in ROWS if (r.paper, r.item) == (paper, item)]
+    budgets = [getattr(resolve(target), "BUDGET", ()) for target in row.targets]
+    assert grid in [entry.paper for budget in budgets for entry in budget]
+
+
 def test_what_is_not_in_the_code_has_a_note_that_says_why() -> None:
     missing = [row for row in ROWS if not row.targets]
     assert [row.item for row in missing if not row.note] == []

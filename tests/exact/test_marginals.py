@@ -130,3 +130,19 @@ def test_tiny_weights_beside_large_ones_keep_the_flow_accurate() -> None:
     u[0], v[0] = 1.0, 0.0
     flow = largest_flow(u, v, a, b)
     assert flow == pytest.approx(1000 * 0.15 * 7e-20, rel=1e-12)
+
+
+def test_what_marginals_determine_beside_the_hinge_over_all_pairs() -> None:
+    # Two positive and two negative rows: two alpha with the same marginals.
+    c, flat, crossed = np.full((2, 2), 0.25), np.full((2, 2), 0.5), np.eye(2)
+    for axis in (0, 1):
+        assert ((c * flat).sum(axis=axis) == (c * crossed).sum(axis=axis)).all()
+    assert (c * flat).sum() == (c * crossed).sum()  # the hinge: one dual value
+    squared = [(c * (alpha - alpha**2 / 4)).sum() for alpha in (flat, crossed)]
+    assert squared[0] > squared[1] + 0.05  # the squared hinge and the square: two
+
+    # A list of the pairs (0, 0) and (1, 1) with the hinge: these are marginals of an alpha over all
+    # pairs, so the sorted test lets them pass, and of none over the list.
+    u, v, half = np.array([0.2, 0.0]), np.array([0.0, 0.2]), np.array([0.5, 0.5])
+    assert largest_flow(u, v, half, half) == pytest.approx(0.2)
+    assert max(min(u[k], v[k]) for k in (0, 1)) == 0.0  # the flow over the list

@@ -21,8 +21,11 @@ the approximation: k_i is then the sum of P k_i (a row of V) and an orthogonal r
 A priori q is replaced by 2 lam eps_N, |f^| by S, |f^_P| and |f~_B| by Sp. There is no lambda_min
 and no N_max. Solvers that stop early are allowed for: with a dual point of certified gap `gap`,
 q / (2 lam) becomes q / (2 lam) + gap; with F_B(f~) - p~_B <= eps, z becomes z + sqrt(2 lam eps) in
-(I), which gains eps, and (II) gains Rp sqrt(2 eps / lam). The proof is in
-`docs/theorem-4-prime.md`.
+(I), which gains eps, and (II) gains Rp sqrt(2 eps / lam); if its left side was measured at an f
+with F(f) - p* <= gap_full, R sqrt(2 gap_full / lam) too. Proof: `docs/theorem-4-prime.md`.
+
+The left sides of (A) and (II) lie in [0, 1]. That of (I) can be far above 1 where few pairs are
+drawn; it is compared with 1 because f = 0, which costs nothing, loses F(0) - p* <= 1.
 """
 
 from __future__ import annotations
@@ -43,6 +46,9 @@ HYPOTHESES = (
     "D_B: B pairs drawn independently and uniformly from all pairs, with replacement",
     "lam, B, kernel and landmarks were chosen without a look at D_B",
 )
+
+COMPARED = "f = 0 loses at most 1 on the full problem: from 1 on the bound does not beat that"
+"""Why a bound of (I) is called vacuous from 1 on, though its left side can be larger."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,10 +108,10 @@ def theorem4_prime(
     eps : float
         f~ is the exact f~_B up to F_B(f~) - p~_B <= eps. Fixed before the draw in (I).
     gap_full : float
-        The same of the f^ that `left_side` was measured at, in (II).
+        The f that stands for f^ in `left_side` of (II) has F(f) - p* <= gap_full. (I) has p*
+        alone: measured from a certified primal value, its left side is never too large.
     tuned_over : int
-        Number of settings (of lam, say) among which one was chosen by looking at D_B: delta is
-        divided by it.
+        Number of settings (of lam, say) of which D_B chose one: delta is divided by it.
     with_replacement : bool
         False is refused: the proof does not cover it.
     left_side : float, optional
@@ -116,8 +122,8 @@ def theorem4_prime(
     Bound
         Terms: (A) "nystrom"; (I) "sampling" and "nystrom"; (II) "hoeffding" and, of the smaller
         branch, "objectives" and "penalties", or "full change" and "drawn change"; "inexact" is what
-        solvers that stopped early cost. `alternatives` has the totals of both forms. From 1 on the
-        bound is vacuous: F(0) = 1, and the left side of (II) never exceeds 1.
+        solvers that stopped early cost. `alternatives` has the totals of both forms.
+        It is called vacuous from 1 on, for the reasons above.
 
     Raises
     ------
@@ -143,7 +149,7 @@ def theorem4_prime(
         notes = (*notes, f"one of {tuned_over} settings was chosen by D_B: delta / {tuned_over}")
     sizes = _Sizes.of(approximation, lam, check_count("B", B), delta / tuned_over)
     if part == "I":
-        return _part_1(name, sizes, loss, eps, left_side, notes)
+        return _part_1(name, sizes, loss, eps, left_side, (*notes, COMPARED))
     slack = sizes.R * np.sqrt(2 * gap_full / lam) + sizes.Rp * np.sqrt(2 * eps / lam)
     return _part_2(name, sizes, loss, norms or Norms(), float(slack), left_side, notes)
 
@@ -219,13 +225,9 @@ class _Sizes:
 
 
 def _part_a(name: str, loss: _Loss, left_side: float | None) -> Bound:
-    return Bound(
-        name,
-        {"nystrom": loss.nystrom, "inexact": loss.gap},
-        left_side,
-        at_least=loss.total,
-        notes=("holds always, for any landmarks",),
-    )
+    terms = {"nystrom": loss.nystrom, "inexact": loss.gap}
+    notes = ("holds always, for any landmarks",)
+    return Bound(name, terms, left_side, at_least=loss.total, notes=notes)
 
 
 def _part_1(

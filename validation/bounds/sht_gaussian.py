@@ -56,14 +56,15 @@ def sht_theorem2(
     [SHT, eq. (12), eq. (13)]
 
     Differs from the paper with form="corrected": 1. A negative base in (12) gives zero, not its
-    square. 2. (13) has 32, twice the bound of v'M_B v that its proof gives, and log n for log b:
-    the largest of all rows is bounded, not that of one block. See E37 and E39 in `docs/errata.md`.
+    square. 2. (13) has log n for log b: the largest of all rows is bounded, not that of one block.
+    See E37 and E39 in `docs/errata.md`.
 
     Parameters
     ----------
     n, d, s, b : int
         Rows, features (>= 2), features of a support, rows of a block; all >= 1.
-    r : float in (0, 1)
+    r : float in (0, 1/2]
+        The theorem calls the rarer class positive.
     lam : float
         > 0.
     form : {"printed", "corrected"}
@@ -76,14 +77,14 @@ def sht_theorem2(
     check_choice("form", form, FORMS)
     n, d, b = check_count("n", n), check_count("d", d, 2), check_count("b", b)
     s = check_count("s", s)
-    check_number("r", r, high=1.0)
+    check_number("r", r, high=0.5, closed="high")
     check_number("lam", lam)
     share = s * math.log(d) / (r * n)
     base = lam / 2 - 6 * math.sqrt(2 * share)
     printed = form == "printed"
     square = base**2 if printed else max(base, 0.0) ** 2
     rows = b if printed else n
-    plus = (16 if printed else 32) * s * math.log(d) * (math.log(rows) / 2 + math.log(d)) / r
+    plus = 16 * s * math.log(d) * (math.log(rows) / 2 + math.log(d)) / r
     return GaussianCurvature(
         minus=square - 32 / 3 * share,
         plus=plus,

@@ -23,9 +23,12 @@ from aucert.validation.bounds.experiment import (
 from aucert.validation.bounds.kernel import Approximation
 from aucert.validation.bounds.prime import (
     Projected,
+    _Sizes,
+    fast_form,
     nystrom_a_priori,
     nystrom_a_priori_drawn,
     sandwich,
+    slow_form,
     theorem4_prime,
 )
 from aucert.validation.bounds.printed import Norms, theorem4
@@ -276,6 +279,65 @@ def test_the_corrected_bound_vanishes_with_b_and_the_printed_one_does_not(
         assert many < few / 8 and many < 1e-4
     near = case.approximation
     assert theorem4(near, 1.0, 10**12).total > 1 > theorem4_prime(near, 1.0, 10**12).total
+
+
+# What the left sides can be.
+
+
+def far_off() -> Experiment:
+    """One feature, one positive row on the wrong side and near zero: a pair of it turns f round."""
+    X = np.concatenate([np.ones(9), [-0.1], 1e-3 * np.arange(10)])[:, None]
+    return prepare(X, np.repeat([1, 0], 10), Linear(), 1e-3, X, tol=1e-9)
+
+
+def test_the_left_side_of_part_1_can_exceed_one_and_those_of_the_others_cannot() -> None:
+    case = far_off()
+    few = errors(case, 1, 30)
+    assert max(draw.excess for draw in few) > 9
+    assert max(draw.loss_difference for draw in few) <= 1 and 0 <= case.nystrom <= 1
+    assert not any(set(draw.violated) & set(CORRECTED) for draw in few)
+    s = few[0].bounds[EXCESS].quantities
+    assert max(draw.excess for draw in few) <= 1.5 + s["Rp"] * s["Sp"]
+
+
+def test_the_zero_function_loses_at_most_one() -> None:
+    case = far_off()
+    zero = case.full.objective(np.zeros_like(case.f.w))
+    assert zero == 1 and 0 <= zero - case.f.certificate.dual <= 1
+
+
+def test_a_part_1_that_is_one_or_more_tells_what_it_is_compared_with(case: Experiment) -> None:
+    for B in (1, 100_000):
+        bound = theorem4_prime(case.approximation, 1.0, B, part="I")
+        told = any("f = 0 loses at most 1" in note for note in bound.notes)
+        assert told and bound.vacuous == (bound.total >= 1)
+
+
+@pytest.mark.parametrize("x", [1e-4, 0.1, 1.0, 10.0, 1e6])
+def test_part_1_is_vacuous_while_lam_b_is_small(x: float) -> None:
+    L = float(np.log(40))
+    for share in (0.01, 0.5, 1.0):  # lam B / (2 L Rp^2), with Rp = 1, lam = 1/x
+        for R2 in (0.0, 0.5, 1.0):
+            B, Sp = 2 * L * share * x, min(x**0.5, x)
+            z = (R2 + (2 * L) ** 0.5) / B**0.5
+            sizes = _Sizes(1 / x, B, 0.05, 1.0, 1.0, R2, L, z, Sp, Sp)  # type: ignore[arg-type]
+            assert min(fast_form(sizes), slow_form(sizes)) >= 1 - 1e-12
+
+
+def test_a_full_solution_that_stopped_early_needs_a_term_of_its_own() -> None:
+    """In the limit of many draws, without a Nystrom error, the left side is that of f^ alone."""
+    case = experiment(Gaussian(50.0), 1.0, 60)
+    a, lam, B, best = case.approximation, case.lam, 10**12, case.f.certificate
+    early = 0.9 * case.f.w
+    gap = case.full.objective(early) - best.dual
+    scores = case.full.space.scores
+    moved = abs(case.full.sums(scores(early)).value - case.full.sums(scores(case.f.w)).value)
+    largest = float(case.full.space.norm2(case.f.w)) ** 0.5 + best.radius
+    norms = Norms(largest, largest, largest, largest)
+    assert moved > theorem4_prime(a, lam, B, projected=case.posterior, norms=norms).total
+    bound = theorem4_prime(a, lam, B, projected=case.posterior, norms=norms, gap_full=gap)
+    assert bound.terms["inexact"] == pytest.approx(a.R * (2 * gap / lam) ** 0.5)
+    assert moved <= bound.total
 
 
 # Bad input.

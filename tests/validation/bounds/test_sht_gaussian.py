@@ -34,7 +34,47 @@ def test_eq_13_by_hand_and_corrected() -> None:
     printed = sht_theorem2(1000, 1000, 60, 0.05, 50).plus
     assert printed == pytest.approx(16 * unit * (math.log(50) / 2 + LOG))
     right = sht_theorem2(1000, 1000, 60, 0.05, 50, form="corrected").plus
-    assert right == pytest.approx(32 * unit * (LOG / 2 + LOG))
+    assert right == pytest.approx(16 * unit * (LOG / 2 + LOG))
+
+
+def chance_of_a_longer_row(n: int, d: int, s: int, rows: int) -> float:
+    """Lemma 4 for n rows and the difference of the means, at (16/3) s log d (log(rows)/2 + log d).
+
+    The lemma's t has t log(2d/s) = (16/3) log d (log(rows)/2 + log d), and its bound is
+    (2d/s)^(1 - 3t/8) = (2d/s) exp(-2 log d (log(rows)/2 + log d)).
+    """
+    log = math.log(d)
+    return (n + 1) * 2 * d / s * math.exp(-2 * log * (math.log(rows) / 2 + log))
+
+
+@pytest.mark.parametrize("n", [4, 100, 10**6, 10**12])
+@pytest.mark.parametrize("d", [3, 10, 1000, 10**6])
+def test_eq_13_with_all_rows_has_the_chance_that_the_theorem_states(n: int, d: int) -> None:
+    for s in {2, 3, min(d, 60), d}:
+        if s <= d:
+            assert chance_of_a_longer_row(n, d, s, n) <= s / (2 * d)
+
+
+def test_eq_13_as_printed_has_its_chance_at_the_papers_sizes_in_spite_of_its_proof() -> None:
+    assert chance_of_a_longer_row(1000, 1000, 60, 50) < 1e-40
+    # Lemma 4 as the proof applies it, without the superfluous log d, does not give it for s > 1.
+    t = 16 * math.log(2 * 50**0.5 * 1000) / (3 * math.log(2000))
+    assert (2000 / 60) ** (1 - 3 * t / 8) > 60 / (2 * 50 * 1000)
+
+
+def test_the_constant_16_of_eq_13_stands() -> None:
+    # v'M_B v is at most L (r_i/r + (1 - r_i)/(1 - r) + 1/(rn) + 1/((1 - r)n)), L the longest row in
+    # units of (16/3) s log d (log(b)/2 + log d); rho+ is twice that.
+    for n in (4, 5, 1000):
+        for r in (0.01, 0.3, 0.5):
+            for share in (0.0, 0.5, 1.0):
+                sides = share / r + (1 - share) / (1 - r) + 1 / (r * n) + 1 / ((1 - r) * n)
+                assert 2 * 16 / 3 * sides <= 16 / r * (1 + 1e-12)
+
+
+def test_a_share_above_one_half_is_refused() -> None:
+    with pytest.raises(InputError, match=r"r must be > 0 and <= 0\.5"):
+        sht_theorem2(1000, 1000, 60, 0.6, 50)
 
 
 def test_a_negative_base_is_not_squared_in_the_corrected_form() -> None:

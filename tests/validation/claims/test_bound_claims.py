@@ -82,6 +82,12 @@ def test_the_zero_violations_come_with_an_exact_interval() -> None:
     assert limit < 0.05
 
 
+def test_what_no_draw_changes_is_counted_once() -> None:
+    details = run("theorem-4-prime-nystrom-loss").details
+    assert details["problems"] == 3 * 2 * 3 and "draws" not in details
+    assert not any(key.startswith("upper limit") for key in details)  # it holds always
+
+
 def test_the_answer_to_the_main_question_has_a_table_and_a_picture_of_each_data_set() -> None:
     row = run("theorem-4-against-true-errors")
     rows = {key: value for key, value in row.details.items() if ", B = " in key}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from aucert.validation import suite
 from aucert.validation.claims import nonlinear, scaling_up, sht
 from aucert.validation.claims.claim import Claim, Outcome, Row, Verdict, claim
+from aucert.validation.claims.common import upper_limit
 from aucert.validation.claims.nonlinear import approximations, rivals, stochastic, tables
 from aucert.validation.claims.sauc import practice as sauc_practice
 from aucert.validation.claims.scaling_up import growth, practice, readings, wide
@@ -51,6 +53,34 @@ def test_every_module_of_a_package_is_listed(package: Any) -> None:
     listed = {module.__name__.rsplit(".", 1)[1] for module in package.MODULES}
     own = {path.stem for path in folder.glob("*.py") if "@claim(" in path.read_text()}
     assert own <= listed
+
+
+class _Marked:
+    """A draw that violates, or not."""
+
+    def __init__(self, bad: bool) -> None:
+        self.violated = ["4' (I)"] if bad else []
+
+
+def _made(bad: list[bool], n_draws: int) -> Any:
+    """Cells in which all draws violate, or none: the worst that sharing rows can do."""
+    return [SimpleNamespace(draws=[_Marked(cell)] * n_draws) for cell in bad]
+
+
+def test_the_limit_of_a_violation_counts_cells_and_not_draws() -> None:
+    for bad in ([False] * 400, [True] * 3 + [False] * 397):
+        few, many = (wide.limit_by_cells("4' (I)", _made(bad, m)) for m in (1, 25))
+        assert few == many
+    assert wide.limit_by_cells("4' (I)", _made([False] * 400, 25)) == pytest.approx(
+        1 - wide.DOUBT ** (1 / 400)
+    )
+
+
+def test_draws_of_one_cell_would_make_the_limit_false() -> None:
+    # One cell in 400 is bad: by chance none of them is met, far more often than the level allows.
+    share, met = 1 / 400, 1 - (1 - 1 / 400) ** 400
+    by_draws, by_cells = upper_limit(0, 10_000, wide.DOUBT), upper_limit(0, 400, wide.DOUBT)
+    assert 1 - met > 300 * wide.DOUBT and by_draws < share < by_cells
 
 
 def test_a_claim_on_data_that_are_not_there_says_so(
@@ -146,6 +176,7 @@ PATCHES: dict[str, Patch] = {
         "_largest_count",
         lambda right: lambda n, n_pos, rng, repeats: right(n, 10, rng, repeats),
     ),
+    "second-term-order-as-printed": (growth, "_orders", lambda right: lambda E2, p: right(1.0, p)),
     "second-term-order-corrected": (growth, "_orders", lambda right: lambda E2, p: right(1.0, p)),
 }
 

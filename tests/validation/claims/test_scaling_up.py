@@ -61,8 +61,15 @@ def test_the_verdict_is_the_expected_one(name: str) -> None:
 
 
 def test_a_population_auc_printed_right_would_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(scaling_up_population.PRINTED, "linear", 90.809)
-    assert run("population-auc-of-the-linear-model").verdict == "holds"
+    monkeypatch.setitem(scaling_up_population.PRINTED, "radial", 96.471)
+    assert run("population-auc-of-the-radial-model").verdict == "holds"
+
+
+def test_a_population_auc_of_many_positives_is_not_that_of_approximately_a_fifth(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(scaling_up_population.PRINTED, "linear", 89.9)  # 29 % positives
+    assert run("population-auc-of-the-linear-model").verdict == "fails"
 
 
 def test_a_wrong_quadrature_is_noticed_by_monte_carlo(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri, owens_t
 
 from aucert.exact.errors import InputError
-from aucert.validation.data.population import offset_for_share, population_auc
+from aucert.validation.data.population import offset_for_share, population_auc, share_for_auc
 
 SHARES = (0.05, 0.2, 0.5, 0.9)
 NOISES = (0.3, 1.0, 1.573, 4.0)
@@ -63,6 +63,21 @@ def test_the_offsets_of_the_paper_s_models() -> None:
     """The figures of the errata, to all their digits."""
     assert offset_for_share("linear") == pytest.approx(-1.457731, abs=5e-7)
     assert offset_for_share("radial") == pytest.approx(-3.468500, abs=5e-7)
+
+
+def test_the_printed_values_belong_to_other_shares_of_positives() -> None:
+    """[ScalingUp, Section 4.1]: "approximately 80 %" negative allows 76.3 %, and not 56.3 %."""
+    linear, radial = share_for_auc("linear", 0.90377), share_for_auc("radial", 0.90985)
+    assert population_auc("linear", linear) == pytest.approx(0.90377, abs=1e-8)
+    assert population_auc("radial", radial) == pytest.approx(0.90985, abs=1e-8)
+    assert linear == pytest.approx(0.237, abs=5e-4) and 0.75 < 1 - linear < 0.85
+    assert radial == pytest.approx(0.437, abs=5e-4) and 1 - radial < 0.6
+
+
+@pytest.mark.parametrize("wanted", [0.89, 0.9999])
+def test_an_auc_that_no_share_gives_is_refused(wanted: float) -> None:
+    with pytest.raises(InputError, match="the AUC of the linear model is in"):
+        share_for_auc("linear", wanted)
 
 
 def test_the_exact_values_differ_from_the_printed_ones() -> None:

@@ -8,7 +8,7 @@ from scipy.stats import rankdata
 from ....exact.auc import auc
 from ...data import datasets
 from ...data.labelled_data import Dataset
-from ...data.population import Model, offset_for_share, population_auc
+from ...data.population import Model, offset_for_share, population_auc, share_for_auc
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from ..common import LEVEL, two_sided
 from .paper import PAPER
@@ -25,9 +25,10 @@ TEST_ROWS = 25_000
     paper=PAPER,
     place="Table 1",
     kind="paper",
-    statement="The population AUC of the linear model with 20 % positives is 90.377 %.",
-    formula="P(f(x) > f(x') | y = 1, y' = -1),  y = sign(alpha + x1 + x2 + eps),  P(y = 1) = 0.2",
-    expected=Verdict.FAILS,
+    statement="The population AUC of the linear model is 90.377 % for an offset that makes "
+    "approximately 80 % of the responses negative (a share that rounds to 80 % in tens).",
+    formula="P(f(x) > f(x') | y = 1, y' = -1),  y = sign(alpha + x1 + x2 + eps),  P(y = -1) ~ 0.8",
+    expected=Verdict.HOLDS,
 )
 def population_auc_of_the_linear_model(context: Context) -> Outcome:
     return _against_print("linear", context)
@@ -38,8 +39,9 @@ def population_auc_of_the_linear_model(context: Context) -> Outcome:
     paper=PAPER,
     place="Table 2",
     kind="paper",
-    statement="The population AUC of the radial model with 20 % positives is 90.985 %.",
-    formula="P(f(x) > f(x') | y = 1, y' = -1),  y = sign(alpha + |x|^2 + eps),  P(y = 1) = 0.2",
+    statement="The population AUC of the radial model is 90.985 % for an offset that makes "
+    "approximately 80 % of the responses negative (a share that rounds to 80 % in tens).",
+    formula="P(f(x) > f(x') | y = 1, y' = -1),  y = sign(alpha + |x|^2 + eps),  P(y = -1) ~ 0.8",
     expected=Verdict.FAILS,
 )
 def population_auc_of_the_radial_model(context: Context) -> Outcome:
@@ -47,24 +49,28 @@ def population_auc_of_the_radial_model(context: Context) -> Outcome:
 
 
 def _against_print(model: Model, context: Context) -> Outcome:
-    """Compare with the printed value, which has three decimals."""
+    """Find the share of negative responses that gives the printed value: is it about 80 %?"""
     exact, printed = 100 * population_auc(model), PRINTED[model]
+    negative = 1 - share_for_auc(model, printed / 100)
     data = datasets.load(f"{model}:{TEST_ROWS}", context.draw_seed("test set"))
     _, deviation = empirical_auc(_true_score(model, data), data.is_positive)
     apart = abs(exact - printed)
     return Outcome(
-        Verdict.HOLDS if apart <= 5e-4 else Verdict.FAILS,
-        f"{exact:.4f} %",
-        printed=f"{printed} %",
+        Verdict.HOLDS if round(10 * negative) == 8 else Verdict.FAILS,
+        f"{printed} % at {100 * negative:.1f} % negatives; {exact:.4f} % at 80 %",
+        printed=f"{printed} %, approximately 80 % negatives",
         details={
-            "population AUC in per cent, by quadrature": exact,
-            "offset alpha": offset_for_share(model),
+            "share of negatives that gives the printed value": negative,
+            "offset alpha there": offset_for_share(model, 1 - negative),
+            "population AUC in per cent with 80 % negatives, by quadrature": exact,
+            "offset alpha with 80 % negatives": offset_for_share(model),
             "points away from print": apart,
             "standard deviation of the AUC of one test set of 25,000, in points": 100 * deviation,
             "points away, in these standard deviations": apart / (100 * deviation),
         },
         data=(DataUsed.of(data),),
-        tolerance="half a unit of the last printed digit; the quadrature's error is below 1e-6 %",
+        tolerance="75 to 85 % negatives are called approximately 80 %; the quadrature's error is "
+        "below 1e-6 %",
     )
 
 

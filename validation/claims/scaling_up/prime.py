@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from ....exact.kernels import Gaussian, Kernel
 from ...bounds.experiment import (
@@ -28,9 +27,9 @@ from ...data import datasets
 from ...data.labelled_data import Dataset
 from ...plots import Figure
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
-from ..common import LEVEL, wdbc_sample
+from ..common import LEVEL, upper_limit, wdbc_sample
 from .paper import PAPER
-from .prime_shown import Cell, part_picture, pictures, sandwiched, table
+from .prime_shown import Cell, part_picture, pictures, sandwiched, table, without_draws
 from .proof import lower_limit
 
 LAMS = (1.0, 0.1)
@@ -94,9 +93,11 @@ def _corrected(context: Context, name: str, prior: str | None, certain: bool) ->
 
     A part that holds always fails by one violation; one that holds with probability 1 - delta
     fails where the draws of one cell, or of all, put the probability of a violation above delta.
-    It is called loose where the bound is ten times the error or more in every cell.
+    It is called loose where the bound is ten times the error or more in every cell. What holds
+    always does not depend on the draw: a data set, lam and landmarks count once.
     """
     cells = grid(context.seed, context.profile)
+    cells = without_draws(cells) if certain else cells
     draws = [draw for cell in cells for draw in cell.draws]
     hits = [sum(name in draw.violated for draw in cell.draws) for cell in cells]
     false = sum(hits) > 0 if certain else refuted(hits, [len(cell.draws) for cell in cells])
@@ -108,21 +109,25 @@ def _corrected(context: Context, name: str, prior: str | None, certain: bool) ->
     vacuous = [draw.bounds[name].vacuous for cell in shown for draw in cell.draws]
     verdict = Verdict.LOOSE if ratios.min() >= 10 else Verdict.HOLDS
     verdict = Verdict.VACUOUS if all(vacuous) else verdict
-    count = len(draws)
+    count, unit = len(draws), "problems" if certain else "draws"
     details: dict[str, Any] = {
-        "draws": count,
+        unit: count,
         "violated": sum(hits),
-        f"upper limit of the probability of a violation (exact, level {DOUBT:g})": float(
-            stats.beta.isf(DOUBT, sum(hits) + 1, count - sum(hits))
-        ),
         "bound / true error: least, quartiles, largest": np.quantile(
             ratios, [0, 0.25, 0.5, 0.75, 1]
         ).tolist(),
-        "share of draws where the bound is vacuous": float(np.mean(vacuous)),
+        f"share of {unit} where the bound is vacuous": float(np.mean(vacuous)),
     }
     figures: tuple[Figure, ...] = ()
     if certain:
         details |= sandwiched(shown, name)
+    else:
+        # Given data and landmarks the pairs of each draw are new. Where cells differ in their
+        # probability, the binomial limit is that of its mean over them (Hoeffding, 1956).
+        details[
+            "upper limit of the probability of a violation, the mean over these cells (exact, "
+            f"level {DOUBT:g})"
+        ] = upper_limit(sum(hits), count, DOUBT)
     if prior is not None:
         priors = _ratios(shown, prior)
         details["a priori: violated"] = sum(prior in draw.violated for draw in draws)
@@ -133,7 +138,7 @@ def _corrected(context: Context, name: str, prior: str | None, certain: bool) ->
     least, middle = ratios.min(), float(np.median(ratios))
     return Outcome(
         Verdict.FAILS if false else verdict,
-        f"violated in {sum(hits)} of {count} draws; bound / error {least:.2g} at best, "
+        f"violated in {sum(hits)} of {count} {unit}; bound / error {least:.2g} at best, "
         f"median {middle:.2g}",
         details=details,
         data=_used(cells),

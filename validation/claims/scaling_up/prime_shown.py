@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,6 +36,12 @@ class Cell:
     def median(self, value: Callable[[Draw], float]) -> float:
         """Return the median of a number over the draws."""
         return float(np.median([value(draw) for draw in self.draws]))
+
+
+def without_draws(cells: Iterable[Cell]) -> tuple[Cell, ...]:
+    """Return a cell with one draw for each data set, lam and landmarks: what no draw changes."""
+    first = {(cell.data.name, cell.lam, cell.d): cell for cell in reversed(tuple(cells))}
+    return tuple(replace(cell, draws=cell.draws[:1]) for cell in reversed(first.values()))
 
 
 def sandwiched(cells: list[Cell], name: str) -> dict[str, list[float]]:

@@ -156,7 +156,7 @@ def cluster_instance_in_closed_form(context: Context) -> Outcome:
 @claim(
     "theorem-4-on-ordinary-data",
     paper=PAPER,
-    place="remarks on Theorem 4",
+    place="Section 3.2, remarks on Theorem 4",
     kind="paper",
     statement="The bound justifies the approximation in practice: on breast cancer rows with a "
     "Gaussian kernel, uniform landmarks and B = n it says something about the error.",

@@ -1,7 +1,8 @@
 """What [Nonlinear, Table 4 and Fig. 1] run: stochastic methods in k-means Nyström features.
 
 One part is a set and a split: the features are made once, and every method is tuned by folds of
-some rows, fitted and tested in them. Beside them stands the optimum of what NSAUC minimises.
+some rows, fitted and tested in them. Beside them stands the optimum of what NSAUC minimises. The
+grids of [Nonlinear, Section 5.2] stand in `BUDGET`, as printed and as run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""[SAUC, Tables 3 and 4]: three machines on eighteen real tasks, both kernels, run."""
+"""[SAUC, Tables 3 and 4]: three machines on eighteen real tasks, both kernels, run.
+
+`BUDGET` has the grids of [SAUC, Section 4], as printed and as run.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What [ScalingUp, Table 3] runs: both kernels, drawn pairs and all, on splits of real sets."""
+"""[ScalingUp, Section 4.2, Table 3] run: both kernels, drawn pairs and all, splits of real sets."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...data.population import population_auc
+from ...data.population import population_auc, share_for_auc
 from ..statistics import mean_error, paired_test
 from ..table import Entry, Page, Results, Table
 from ..wording import change, unconcluded
@@ -96,10 +96,11 @@ STEPS = "steps of Adamax, at most"
 
 
 def _differences(results: Results) -> tuple[str, ...]:
-    exact = 100 * population_auc("linear")
+    exact, share = 100 * population_auc("linear"), 100 * share_for_auc("linear", POPULATION / 100)
     found = [
-        f"The model as stated has a population AUC of {exact:.3f} %, not {POPULATION} %: compare "
-        "losses against it, not levels.",
+        f"With 20 % positives the model has a population AUC of {exact:.3f} %; {POPULATION} % is "
+        f"that with {share:.1f} %, and the paper says approximately 80 % negative: compare losses, "
+        "not levels.",
         "The printed errors of the AUC are in units of 0.0001, it seems; ours are standard errors "
         "of the mean, in points. One test set serves all repetitions, as in the paper, so they do "
         "not show how much another test set would change.",

@@ -1,4 +1,4 @@
-"""[SHT, Table III, Figs. 3 and 4]: colon and leukemia, run as published and without its leaks.
+"""[SHT, Section IV-B, Table III, Figs. 3 and 4]: two gene sets, as published and without leaks.
 
 The published programs bring each array to length one, nothing more. A trial shuffles the rows and
 takes 50 for training, 32 or 33 of them positive. Folds of "the" 50 choose all parameters but k;
