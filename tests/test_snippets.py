@@ -3,7 +3,8 @@
 The fences of one page run in their order, in one empty folder, the Python ones in one namespace.
 Run are ```python fences and those ```bash fences whose first line starts with `aucert `. The
 comment `<!-- not run -->` before a fence leaves it out; `<!-- slow -->` leaves it, and with it the
-rest of the page, to the slow tests.
+rest of the page, to the slow tests; `<!-- printed -->` says that a fence shows what the one before
+it prints.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from aucert.validation.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-MARKS = {"<!-- not run -->": "not run", "<!-- slow -->": "slow"}
+MARKS = {f"<!-- {mark} -->": mark for mark in ("not run", "slow", "printed")}
 
 
 @dataclass(frozen=True)
@@ -82,13 +83,18 @@ def run_command(arguments: list[str]) -> None:
 
 def run_page(page: Path, *, slow: bool) -> None:
     namespace: dict[str, object] = {"__name__": "snippet"}
+    shown = io.StringIO()
     for fence in fences(page.read_text(encoding="utf-8")):
         if fence.mark == "slow" and not slow:
             return
+        if fence.mark == "printed":
+            assert shown.getvalue() == fence.text, f"{page.name}, line {fence.line}: prints else"
         if fence.runs and fence.language == "python":
+            shown = io.StringIO()
             # our own pages, run on purpose; padded so that a traceback shows the page's line
             code = compile("\n" * fence.line + fence.text, str(page), "exec")
-            exec(code, namespace)
+            with contextlib.redirect_stdout(shown):
+                exec(code, namespace)
         elif fence.runs:
             for arguments in commands(fence.text):
                 run_command(arguments)
@@ -178,6 +184,16 @@ def test_fences_share_a_namespace_and_a_false_one_fails_at_its_line(folder: Path
     with pytest.raises(AssertionError) as caught:
         run_page(page, slow=False)
     assert caught.traceback[-1].lineno == 6  # pytest counts from 0
+
+
+def test_what_a_page_says_is_printed_must_be(folder: Path) -> None:
+    page = folder / "page.md"
+    text = "```python\nprint(1)\n```\n\n<!-- printed -->\n```text\n{}\n```\n"
+    page.write_text(text.format(1))
+    run_page(page, slow=False)
+    page.write_text(text.format(2))
+    with pytest.raises(AssertionError, match="prints else"):
+        run_page(page, slow=False)
 
 
 def test_an_unclosed_fence_is_an_error() -> None:
