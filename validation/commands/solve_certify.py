@@ -136,7 +136,7 @@ def run_certify(name: str, options: dict[str, Any]) -> None:
         "method": "auto",
         **{key: value for key, value in dataclasses.asdict(audit).items() if key != "statement"},
         "auc": share,
-        "status": "certified" if audit.gap is not None else "no_gap",
+        "status": str(audit.status),
         "message": audit.statement if share >= 0.5 else _turned(share, data),
         "seconds": time.perf_counter() - start,
         "statement": audit.statement,
