@@ -13,8 +13,6 @@ from .errors import InputError
 from .problem import Problem
 from .rounding import gamma
 from .score_fit import ScoreFit
-from .spaces import Rows
-from .structured import Structured
 from .witness import Witness
 from .wording import at_least, at_most
 
@@ -60,7 +58,7 @@ def audit_scores(
     primal = sums.value + problem.lam / 2 * norm.value
     payment = slip + problem.lam / 2 * norm.error
     if not payment <= OPEN_SHARE * primal:
-        why = _why(problem, fit)
+        why = _why(fit)
         return audit_without_gap(problem, sums.value, witness, fit.residual, why)
     dual, dual_rounding = lower_bound(problem, witness)
     rounding = (sums.value_rounding + payment + dual_rounding) * (1 + gamma(8)) + gamma(8) * primal
@@ -98,7 +96,7 @@ def _norm(problem: Problem, fit: ScoreFit, norm2: float | None) -> _Norm:
     return _Norm(float(norm2), 0.0, False)
 
 
-def _why(problem: Problem, fit: ScoreFit) -> str:
+def _why(fit: ScoreFit) -> str:
     """Return why there is no gap."""
     if fit.least_residual > OPEN_SHARE:
         return (
@@ -106,7 +104,6 @@ def _why(problem: Problem, fit: ScoreFit) -> str:
             f"{at_least(fit.least_residual, 3)} of the standard deviation of the scores (root mean "
             "square), so they have no norm here."
         )
-    base = problem.space.base if isinstance(problem.space, Structured) else problem.space
     close = (
         f"No gap: the function that least squares found leaves {at_most(fit.residual)} of the "
         "standard deviation of the scores (root mean square), "
@@ -116,8 +113,7 @@ def _why(problem: Problem, fit: ScoreFit) -> str:
             "and scores that differ by so little can belong to functions of rather different "
             "objectives. Give the scores with more digits, or the weights."
         )
-    kind = "features" if isinstance(base, Rows) else "kernel"
     return close + (
-        f"but this {kind} {'are' if kind == 'features' else 'is'} so near to singular that scores "
-        "do not tell the norm of their function. Give the weights, or norm2."
-    ).replace("this features", "these features")
+        "and the smallest singular value of the features or the kernel could not be bounded, so "
+        "that the scores do not tell the norm of a function. Give the weights, or norm2."
+    )

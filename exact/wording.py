@@ -6,12 +6,12 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 
 def at_least(value: float, digits: int = 10) -> str:
-    """Return the largest number of so many digits that is at most `value`, as text."""
+    """Return the largest number of so many digits, 15 at most, that is at most `value`."""
     return _rounded(value, digits, ROUND_FLOOR)
 
 
 def at_most(value: float, digits: int = 3) -> str:
-    """Return the smallest number of so many digits that is at least `value`, as text."""
+    """Return the smallest number of so many digits, 15 at most, that is at least `value`."""
     return _rounded(value, digits, ROUND_CEILING)
 
 

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from aucert.exact import Audit, certify, solve
 from aucert.exact.auc import auc
 from aucert.exact.errors import InputError
+from naive import loss_value
 from score_truth import exact_loss, in_fractions, least_norm2, products, squared
 
 LOSSES = ("hinge", "squared_hinge", "square")
@@ -48,8 +49,6 @@ def best_known(X, positive, lam, loss, **shape) -> Fraction:
 
 
 def exact_objective(s, positive, loss, lam: Fraction, norm2: Fraction) -> Fraction:
-    from naive import loss_value
-
     plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
     total = sum((loss_value(loss, s[i] - s[j]) for i in plus for j in minus), Fraction(0))
     return total / (len(plus) * len(minus)) + lam / 2 * norm2
@@ -257,7 +256,7 @@ def test_the_residual_is_what_least_squares_leave_of_the_standard_deviation() ->
         left = scores - design @ np.linalg.lstsq(design, scores, rcond=None)[0]
         direct = float(np.sqrt(np.mean(left**2)) / np.std(scores))
         assert audit.residual == pytest.approx(direct, rel=1e-12)
-        assert audit.residual <= 1.0  # zero leaves all of it
+        assert audit.residual is not None and audit.residual <= 1.0  # zero leaves all of it
         words = "No function of it leaves less than "
         said = float(audit.statement.split(words)[1].split(" ")[0])
         assert 0.99 * direct < said <= direct
@@ -271,3 +270,40 @@ def test_a_kernel_space_is_never_said_to_lack_a_function_with_given_scores() -> 
     audit = certify(X, positive, 0.1, scores=scores, kernel="rbf", gamma=1e-4)
     assert audit.gap is None
     assert "No function" not in audit.statement and "Not in this" not in audit.statement
+
+
+@pytest.mark.parametrize("norm2", [None, 4.0])
+def test_all_that_an_audit_of_scores_says_of_numbers_is_on_the_safe_side(norm2) -> None:
+    """The sentence itself: what is printed of the gap and the bound holds as printed."""
+    rng = np.random.default_rng(14)
+    for case in range(8):
+        X, positive, lam = rng.normal(size=(20, 3)), labels(20), 10.0 ** rng.uniform(-3, 0)
+        w = 0.3 * rng.normal(size=3)
+        scores = X @ w
+        audit = certify(X, positive, lam, scores=scores, norm2=norm2)
+        of_w = true_objective(X, w, positive, lam, "hinge")
+        truth = of_w if norm2 is None else of_w + Fraction(lam) / 2 * (4 - squared(w))
+        above = best_known(X, positive, lam, "hinge")
+        assert is_false(audit, truth, above) == "", case
+        words = audit.statement
+        least = Fraction(words.split("has less than ")[1].split(": ")[0])
+        at_most = Fraction(words.split("at most ")[1].split(" ")[0])
+        assert least <= above and truth - above <= at_most
+        assert truth - least <= at_most * (1 + Fraction(1, 50)) + Fraction(audit.rounding) * 2
+        if norm2 is not None:
+            assert "with |f|^2 = 4, as given" in words
+
+
+def test_the_status_says_whether_the_gap_is_within_the_tolerance() -> None:
+    rng = np.random.default_rng(15)
+    X, positive = rng.normal(size=(40, 3)), labels(40)
+    w = solve(X, positive, 0.1, tol=1e-11).w
+    assert certify(X, positive, 0.1, w=w).status == "certified"
+    assert certify(X, positive, 0.1, scores=X @ w).status == "certified"
+    far = certify(X, positive, 0.1, w=w + 100.0)
+    assert far.status == "above_tolerance" and far.relative_gap is not None
+    assert far.relative_gap > 0.99
+    for tol, status in ((1e-3, "above_tolerance"), (0.5, "certified")):
+        audit = certify(X, positive, 0.1, w=w + 0.1, tol=tol)
+        assert audit.relative_gap is not None and 1e-3 < audit.relative_gap < 0.5
+        assert audit.status == status

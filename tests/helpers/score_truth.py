@@ -42,13 +42,15 @@ def least_norm2(K: list[list[Fraction]], scores: np.ndarray) -> Fraction | None:
     t = [s[i] - s[0] for i in range(1, n)]
     G = [[K[i][j] - K[i][0] - K[0][j] + K[0][0] for j in range(1, n)] for i in range(1, n)]
     a = solved(G, t)
-    return None if a is None else sum(x * y for x, y in zip(a, t, strict=True))
+    return None if a is None else sum((x * y for x, y in zip(a, t, strict=True)), Fraction(0))
 
 
 def products(X: np.ndarray) -> list[list[Fraction]]:
     """X X' in fractions."""
     rows = [[Fraction(x) for x in row] for row in X.tolist()]
-    return [[sum(a * b for a, b in zip(r, q, strict=True)) for q in rows] for r in rows]
+    return [
+        [sum((a * b for a, b in zip(r, q, strict=True)), Fraction(0)) for q in rows] for r in rows
+    ]
 
 
 def in_fractions(K: np.ndarray) -> list[list[Fraction]]:
