@@ -119,13 +119,19 @@ class Audit:
 
 
 def audit_without_gap(
-    problem: Problem, loss_value: float, witness: Witness, residual: float, why: str
+    problem: Problem,
+    loss_value: float,
+    loss_error: float,
+    witness: Witness,
+    residual: float,
+    why: str,
 ) -> Audit:
     """Return the audit of scores that have no objective in this space, or none that is known."""
     dual, rounding = lower_bound(problem, witness)
+    near = f", up to {at_most(loss_error, 2)}" if loss_error > 1e-11 * loss_value else ""
     statement = (
         f"{why} The optimum is at least {at_least(max(dual - rounding, 0.0))}, and the scores' own "
-        f"mean loss is {loss_value:.10g}."
+        f"mean loss is {loss_value:.10g}{near}."
     )
     return Audit(
         lam=problem.lam,

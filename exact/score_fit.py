@@ -83,7 +83,8 @@ def fit_scores(task: Formulation, scores: np.ndarray) -> ScoreFit:
     problem = task.meant
     space = problem.space
     base = space.base if isinstance(space, Structured) else space
-    if not np.any(scores != scores[0]):
+    printed = printed_error(scores)
+    if printed == 0 and not np.any(scores != scores[0]):
         return ScoreFit(np.zeros(space.dim), 0.0, 0.0, 0.0, 0.0, 0.0)
     known = _proved_fit(base, scores)
     if known is None:
@@ -91,12 +92,12 @@ def fit_scores(task: Formulation, scores: np.ndarray) -> ScoreFit:
     left, error = _left(space, known.w, scores)
     miss = (float(np.abs(left).max()) + error) * (1 + gamma(8))
     computed = float(np.max(careful_scores(base, known.w)[1])) * UNIT / LONG_UNIT
-    apart = 2 * miss + 2 * computed + printed_error(scores)
+    apart = 2 * miss + 2 * computed + printed
     deviation, slip = _deviation(scores)
     return ScoreFit(
         known.w,
-        float(np.linalg.norm(left)) / deviation,
-        known.left_at_least / (deviation + slip) * (1 - gamma(8)),
+        float(np.linalg.norm(left)) / deviation if deviation > 0 else 0.0,
+        known.left_at_least / (deviation + slip) * (1 - gamma(8)) if deviation > 0 else 0.0,
         miss,
         apart,
         _moved(problem, known, apart + miss),
@@ -126,12 +127,18 @@ def _deviation(scores: np.ndarray) -> tuple[float, float]:
 
 
 def printed_error(scores: np.ndarray) -> float:
-    """Return half a unit of the last digit of the largest score, if they were printed, else 0."""
+    """Return what printing cost the largest score, if all were printed, else 0.
+
+    Half a unit of its last digit, and the rounding of the decimal to float64.
+    """
     for digits in range(FEW_DIGITS, 16):
         text = f"%.{digits - 1}e"
         if all(float(text % score) == score for score in scores.tolist()):
-            top = float(np.floor(np.log10(np.abs(scores).max())))
-            return 0.0 if digits == FEW_DIGITS else 0.5 * 10.0 ** (top + 1 - digits) * (1 + 1e-9)
+            if digits == FEW_DIGITS:
+                return 0.0
+            top = float(np.abs(scores).max())
+            unit = 10.0 ** (float(np.floor(np.log10(top))) + 1 - digits)
+            return 0.5 * unit * (1 + 1e-9) + 2 * UNIT * top
     return 0.0
 
 
