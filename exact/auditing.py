@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse.linalg
 
-from .audit import Audit, Rival, audit_inside, audit_outside
+from .audit import Audit, Rival, audit_weights
 from .certificate import Witness, dual_value
 from .errors import InputError
 from .formulation import Formulation, formulate
@@ -13,14 +12,12 @@ from .pairs import AllPairs, PairList
 from .parameters import check_number, check_scores
 from .problem import Problem, split_labels
 from .scalings import convention_loss, convention_name, lam_from_C, objective_scale
+from .score_audit import audit_scores
+from .score_fit import fit_scores
 from .solving import check_tolerance, choose_solver, streamed_problem
-from .spaces import Rows
 
 BINS = 1 << 14
 """Bins a unit of score in the dual point of somebody's weights, for rows read in blocks."""
-
-SPAN_TOLERANCE = 1e-8
-"""Largest residual, relative to the spread of the scores, at which they count as linear."""
 
 
 def certify(
@@ -57,7 +54,9 @@ def certify(
         Weights; a last extra one is an intercept and does not matter to pairs. For kernels the
         coefficients (n,) of k(., x_i).
     scores : array (n,), optional
-        f(x_i), up to one common constant, instead of weights.
+        f(x_i), up to one common constant, instead of weights. The loss is that of the scores as
+        given; the norm is the least one of a function with these scores, where they tell it:
+        see `Audit` for which functions are meant, and when there is no gap.
     norm2 : float, optional
         |f|^2, for scores; taken on your word, but refused where it is impossible.
     rival : str, optional
@@ -73,7 +72,7 @@ def certify(
         Solve the problem for the best lower bound, so that the gap is the true distance to
         `tol`; otherwise take the dual point of the scores themselves, which is cheap and looser.
     tol : float
-        Relative accuracy of the lower bound.
+        Relative accuracy of the lower bound, and the gap at which `Audit.status` is "certified".
     max_time : float, optional
         Seconds for the lower bound.
 
@@ -106,17 +105,12 @@ def certify(
     problem = task.meant
     if scores is None:
         weights = _weights(problem, w)
-        values, residual = problem.space.scores(weights), None
-    else:
-        values = np.asarray(scores, dtype=float)
-        check_scores(values, problem.positive)
-        fitted, residual = linear_fit(task, values)
-        weights = task.lift(fitted)
+        witness = best_witness(task, problem.space.scores(weights), refine, tol, max_time)
+        return audit_weights(problem, weights, witness, tol, judge)
+    values = np.asarray(scores, dtype=float)
+    check_scores(values, problem.positive)
     witness = best_witness(task, values, refine, tol, max_time)
-    if residual is not None and residual > SPAN_TOLERANCE:
-        return audit_outside(problem, values, witness, residual)
-    slip = (residual or 0.0) * float(np.ptp(values))
-    return audit_inside(problem, weights, witness, norm2, residual, judge, slip)
+    return audit_scores(problem, values, fit_scores(task, values), witness, tol, norm2, judge)
 
 
 def _audit_streamed(
@@ -134,7 +128,7 @@ def _audit_streamed(
         witness = max(
             witness, solution.witness, key=lambda witness: dual_value(problem, witness)[0]
         )
-    return audit_inside(problem, w, witness, rival=rival)
+    return audit_weights(problem, w, witness, tol, rival)
 
 
 def _units(
@@ -189,33 +183,6 @@ def best_witness(
         return own
     solution = choose_solver(task.work, "auto", tol, max_time).solve(task.work)
     return max(own, solution.witness, key=lambda witness: dual_value(problem, witness)[0])
-
-
-def linear_fit(task: Formulation, scores: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return the least-norm coordinates of `task.work` whose scores come nearest, and the residual.
-
-    The structure depends on the scores alone, so the least norm is least in its norm too. The
-    residual is the largest difference, after a common constant, over the largest deviation of
-    the scores from their mean.
-    """
-    space = task.work.space
-    assert isinstance(space, Rows)
-    wanted = scores - scores.mean()
-    spread = float(np.abs(wanted).max())
-    if spread == 0.0:
-        return np.zeros(space.dim), 0.0
-    if isinstance(space.X, np.ndarray):
-        w = np.linalg.lstsq(space.X, wanted, rcond=None)[0]
-    else:
-        centred = scipy.sparse.linalg.LinearOperator(
-            (space.n, space.dim),
-            matvec=lambda v: space.scores(np.ravel(v)),
-            rmatvec=lambda c: space.pull(np.ravel(c)),
-        )
-        w = scipy.sparse.linalg.lsqr(centred, wanted, atol=1e-15, btol=1e-15, iter_lim=5000)[0]
-    reached = space.scores(w)
-    difference = (reached - reached.mean()) - wanted
-    return w, float(np.abs(difference).max()) / spread
 
 
 def _weights(problem: Problem, w: object) -> np.ndarray:

@@ -25,7 +25,7 @@ from .witness import LONG_ROWS, Witness, careful
 WORTHWHILE = 0.25
 """Share of the gap that rounding may be before the long format is worth its cost."""
 
-__all__ = ["Certificate", "Witness", "dual_value", "evaluated", "primal_value"]
+__all__ = ["Certificate", "Witness", "dual_value", "evaluated", "primal_value", "score_slip"]
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def evaluated(
     if problem.n > LONG_ROWS:
         scores, error = scores.astype(float), error + UNIT * np.abs(scores).astype(float)
     primal, rounding = primal_value(problem, scores, space.norm2(w))
-    rounding += _score_slip(problem, error, primal)
+    rounding += score_slip(problem, error, primal)
     rounding += lam / 2 * space.norm2_error(w) + gamma(4) * primal
     dual, dual_rounding = dual_value(problem, renewed)
     return primal, float(rounding), dual, float(dual_rounding)
@@ -143,7 +143,7 @@ def _evaluated_plainly(
     """
     lam = problem.lam
     primal, rounding = sums.value + lam / 2 * space.norm2(w), sums.value_rounding
-    rounding += _score_slip(problem, space.score_error(w), primal)
+    rounding += score_slip(problem, space.score_error(w), primal)
     rounding += lam / 2 * space.norm2_error(w) + gamma(4) * primal
     norm = float(np.linalg.norm(space.pull(witness.c)))
     slip = space.pull_error(witness.c) + gamma(space.dim + 8) * norm
@@ -181,7 +181,7 @@ def _evaluated_in_bins(
     )
 
 
-def _score_slip(problem: Problem, error: np.ndarray, primal: float) -> float:
+def score_slip(problem: Problem, error: np.ndarray, primal: float) -> float:
     """Return what errors in the scores can do to the mean loss.
 
     The hinge has slope at most one in either score; for the squared losses

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .errors import InputError
 from .solution import Solution, Status
 from .threshold import get_rule
+from .wording import at_most
 
 Matrix = np.ndarray | sp.csr_matrix
 
@@ -188,10 +189,13 @@ def warn_unless_certified(solution: Solution, tol: float, of: str = "the objecti
     if solution.status == Status.CERTIFIED:
         return
     certificate = solution.certificate
-    relative = certificate.relative_gap
-    shown = f"{certificate.gap:.1e}" if relative is None else f"{relative:.1e} of {of}"
+    proved, relative = certificate.gap + certificate.rounding, certificate.relative_gap
+    shown = at_most(proved, 2)
+    if relative is not None:
+        shown = f"{at_most(proved / certificate.primal, 2)} of {of}"
     warnings.warn(
-        f"the gap is {shown}, not within tol={tol:g}. {solution.status.advice}",
+        f"the gap and its rounding together are {shown}, not within tol={tol:g}. "
+        f"{solution.status.advice}",
         ConvergenceWarning,
         stacklevel=3,
     )

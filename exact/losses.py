@@ -127,16 +127,33 @@ SQUARE = Square()
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in (HINGE, SQUARED_HINGE, SQUARE)}
 
 
+_KINDS = (Hinge, SquaredHinge, Square)
+
+
+def check_loss(loss: object) -> Loss:
+    """Return `loss` if it is one of ours, no child of theirs either, or raise `InputError`.
+
+    The best scale of a dual point and the bounds of rounding know the dual parts of these
+    losses only: alpha, and alpha - alpha^2 / 4. With any other, "lower bounds" can be too high.
+    """
+    if isinstance(loss, Hinge | SquaredHinge | Square) and type(loss) in _KINDS:
+        return loss
+    raise InputError(
+        f"unknown loss {loss!r}: choose one of {', '.join(LOSSES)}, "
+        "as certificates know the dual parts of no others"
+    )
+
+
 def get_loss(loss: str | Loss) -> Loss:
-    """Return the loss of that name.
+    """Return the loss of that name, or the loss itself.
 
     Raises
     ------
     InputError
-        If there is no loss of that name.
+        If there is no loss of that name, or the loss is none of ours.
     """
-    if not isinstance(loss, str) and isinstance(loss, Hinge | SquaredHinge | Square):
-        return loss
-    if not isinstance(loss, str) or loss not in LOSSES:
+    if not isinstance(loss, str):
+        return check_loss(loss)
+    if loss not in LOSSES:
         raise InputError(f"unknown loss {loss!r}: choose one of {', '.join(LOSSES)}")
     return LOSSES[loss]

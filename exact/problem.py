@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .errors import InputError
-from .losses import Loss, get_loss
+from .losses import Loss, check_loss, get_loss
 from .pair_sums import PairSums
 from .pairs import AllPairs, PairList
 from .parameters import check_number
@@ -57,12 +57,13 @@ class Problem:
         The positive rows; both classes must occur.
     pairs : AllPairs or PairList
     loss : Loss
+        `Hinge`, `SquaredHinge` or `Square`: no other, as certificates rest on their dual parts.
     penalty : Ridge
 
     Raises
     ------
     InputError
-        If the sizes do not fit together or a class is missing.
+        If the sizes do not fit together, a class is missing, or the loss is another one.
     """
 
     space: Space
@@ -84,6 +85,7 @@ class Problem:
             self.pairs.check(positive)
         else:
             raise InputError(f"pairs must be AllPairs() or a PairList, not {self.pairs!r}")
+        check_loss(self.loss)
         object.__setattr__(self, "positive", positive)
 
     @property

@@ -29,13 +29,15 @@ class Status(StrEnum):
 
 
 _ADVICE = {
-    Status.CERTIFIED: "The gap is within the tolerance: nothing more to do.",
+    Status.CERTIFIED: "The gap and its rounding together are within the tolerance: nothing more "
+    "to do.",
     Status.ITERATION_LIMIT: "The iterations ran out: the gap shown is valid; "
     "raise max_iter or lam.",
     Status.TIME_LIMIT: "The time ran out: the gap shown is valid; raise max_time or lam.",
     Status.INTERRUPTED: "You stopped it: the gap shown is valid for the best point so far.",
-    Status.STALLED: "The solver makes no further progress: the gap shown is valid; scale the "
-    "features to order one, raise lam, or accept this gap.",
+    Status.STALLED: "The solver makes no further progress, and the gap and its rounding together "
+    "are above the tolerance: the gap shown is valid; scale the features to order one, raise lam, "
+    "or accept this gap.",
 }
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import replace
 from typing import Any
@@ -14,6 +15,7 @@ from aucert.approx.fsauc_compiled import FARS, OWNERS, PLACES, _distance
 from aucert.approx.online import from_rows
 from aucert.exact.convex_reference import convex_reference
 from aucert.exact.errors import InputError
+from aucert.exact.solution import Status
 
 X, POSITIVE = online_naive.draw()
 KINDS = [np.asarray, sp.csr_matrix]
@@ -148,6 +150,25 @@ def test_the_distance_from_the_centre_counts_once_a_weight_that_was_far_and_is_n
     assert right <= found <= right * (1 + 1e-10)
 
 
+@pytest.mark.parametrize(("apart", "scale"), [(0.0, 1), (1e-9, 1), (1e-7, 1), (None, 1), (1.0, 0)])
+def test_the_distance_from_the_centre_is_never_too_short_where_it_cancels(apart, scale) -> None:
+    """|c|^2 + w (w - 2 c) is |w - c|^2: next to the centre only rounding is left of it."""
+    size, C = 64, 0.1
+    lists = np.zeros((4, size + 8), dtype=np.uint32)
+    lists[PLACES, :size], lists[OWNERS, 2 : size + 2] = np.arange(2, size + 2), np.arange(size)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        centre, pairs = np.append(scale * rng.normal(size=size), [0.0, 0.0]), np.zeros(2 * size)
+        if apart is not None:  # else all weights are zero, and the rounding is that of |c|^2
+            weights = centre[:size] + apart * rng.normal(size=size)
+            pairs[::2] = weights + C * np.sign(weights)
+        seen = pairs[::2] - np.clip(pairs[::2], -C, C)
+        square = float(np.sum(centre[:size] ** 2))
+        found = _distance(pairs, lists, size + 2, 0, np.zeros(size + 2), centre, square, C)
+        right = math.sqrt(math.fsum((seen - centre[:size]) ** 2))
+        assert right <= found <= right * (1 + 1e-9) + 1.1e-6 * math.sqrt(2 * square)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_expected_step_is_the_gradient_of_the_saddle_function(kind) -> None:
     rng = np.random.default_rng(1)
@@ -239,3 +260,19 @@ def test_the_first_step_is_that_of_the_theory_and_at_most_stable() -> None:
     for some in ({"radius": 0}, {"step": "x"}, {"share": "x"}, {"max_passes": 0}):
         with pytest.raises(InputError):
             replace(MultiStageSaddle(), **some)
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, "long"])
+def test_a_time_that_is_none_is_refused_at_once(bad: Any) -> None:
+    with pytest.raises(InputError, match="max_time"):
+        MultiStageSaddle(max_time=bad)
+    assert MultiStageSaddle(max_time=None).max_time is None
+
+
+def test_the_time_is_looked_at_after_each_stage() -> None:
+    loss = from_rows(X, POSITIVE)
+    whole = MultiStageSaddle(1.0, max_passes=1000).solve(loss)
+    cut = MultiStageSaddle(1.0, max_passes=1000, max_time=1e-9).solve(loss)
+    stages = count_stages(1000 * len(POSITIVE))
+    assert stages > 2 and whole.status == Status.ITERATION_LIMIT
+    assert cut.status == Status.TIME_LIMIT and cut.n_iter == whole.n_iter // stages

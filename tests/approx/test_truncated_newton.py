@@ -1,24 +1,24 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import naive
-from aucert.approx.truncated_newton import TruncatedNewton, steepness
+from aucert.approx.truncated_newton import PATIENCE, TruncatedNewton, steepness
 from aucert.exact.certificate import Witness, evaluated
 from aucert.exact.errors import InputError
 from aucert.exact.gram import Gram
 from aucert.exact.losses import HINGE, SQUARED_HINGE
 from aucert.exact.newton import Newton
-from aucert.exact.newton_equation import Preconditioner, direction
-from aucert.exact.newton_points import Point
+from aucert.exact.newton_equation import Conditioning, Preconditioner, direction
+from aucert.exact.newton_points import Line, Point
 from aucert.exact.pairs import AllPairs, PairList
 from aucert.exact.problem import Problem, Ridge, linear_problem
-from aucert.exact.solution import Status, Step
+from aucert.exact.solution import Recorder, Status, Step
 from aucert.exact.spaces import Rows
 from problems import Case, random_case
 from reference import reference_optimum
@@ -258,6 +258,54 @@ def test_features_out_of_scale_end_it_too(seed: int) -> None:
     solution = TruncatedNewton(tol=1e-15).solve(squared_hinge(case))
     assert solution.n_iter < 60 and solution.status == Status.STALLED
     assert solution.certificate.gap <= 1e-11 * solution.certificate.primal
+
+
+@dataclass
+class PlannedPoint:
+    """A point of a planned course: F, and the size of its gradient."""
+
+    primal: float
+    size: float
+    noise: float = 0.0
+    gap: float = 1.0
+    clearly_beats = Point.clearly_beats
+
+    def note(self, recorder: Recorder) -> None:
+        recorder.step()
+
+
+def steps_of(course: list[PlannedPoint], monkeypatch: pytest.MonkeyPatch) -> int:
+    """Return after how many points of a course the method stops by itself."""
+    left = iter(course)
+    monkeypatch.setattr(Point, "at", lambda problem, w: next(left))
+    monkeypatch.setattr(Conditioning, "step", lambda *arguments: None)
+    monkeypatch.setattr(Line, "__init__", lambda *arguments: None)
+    monkeypatch.setattr(Line, "search", lambda line: next(left))
+    recorder, solver = Recorder(), TruncatedNewton(max_iter=len(course))
+    problem = squared_hinge(random_case(0))
+    reason = solver._run(problem, recorder, np.zeros(problem.space.dim), Conditioning(0))
+    assert reason == (
+        Status.ITERATION_LIMIT if len(recorder.history) == len(course) else Status.STALLED
+    )
+    return len(recorder.history)
+
+
+def test_steps_that_lower_neither_the_objective_nor_the_least_gradient_end_it(monkeypatch) -> None:
+    """A gradient that goes up and down is no progress: it is compared with the least so far."""
+    course = [PlannedPoint(1.0, 1.0 + k % 2) for k in range(100)]
+    assert steps_of(course, monkeypatch) == 1 + PATIENCE
+
+
+@pytest.mark.parametrize("progress", ["objective", "gradient"])
+def test_patience_begins_anew_with_each_step_that_gets_further(progress, monkeypatch) -> None:
+    """PATIENCE - 1 idle steps, a good one, and so on for four rounds; then idle ones only."""
+    rounds = [min(k // PATIENCE, 4) for k in range(100)]
+    lower = [0.5**k for k in rounds]
+    if progress == "objective":
+        course = [PlannedPoint(value, 1.0) for value in lower]
+    else:
+        course = [PlannedPoint(1.0, value) for value in lower]
+    assert steps_of(course, monkeypatch) == 4 * PATIENCE + 1 + PATIENCE
 
 
 def test_the_limits_of_iterations_and_time_are_kept_and_said() -> None:

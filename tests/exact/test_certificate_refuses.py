@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ import pytest
 from aucert.exact.certificate import Certificate, Witness
 from aucert.exact.errors import InputError
 from aucert.exact.gram import Gram
+from aucert.exact.losses import HINGE, Hinge
 from aucert.exact.marginals import largest_flow
 from aucert.exact.pairs import AllPairs, PairList
 from aucert.exact.problem import Problem, linear_problem
@@ -226,3 +227,41 @@ def test_a_binned_dual_point_proves_nothing_for_another_problem() -> None:
     kernel = hinge_problem().over(Gram(X @ X.T))
     with pytest.raises(InputError, match="binned dual points are for rows"):
         Certificate.of(kernel, np.zeros(20), replace(witness, weights=np.zeros(20)))
+
+
+@dataclass(frozen=True)
+class EarlyHinge:
+    """max(0, 1/2 - t): convex, with the four methods, and with the dual part alpha / 2."""
+
+    name: str = "hinge"
+
+    def value(self, t: np.ndarray) -> np.ndarray:
+        return np.maximum(0.0, 0.5 - t)
+
+    def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
+        return (t < 0.5).astype(float)
+
+    def dual(self, alpha: np.ndarray) -> np.ndarray:
+        return alpha / 2
+
+    def clip(self, alpha: np.ndarray) -> np.ndarray:
+        return np.clip(alpha, 0.0, 1.0)
+
+
+class HalfHinge(Hinge):
+    """The hinge's child, with another value."""
+
+    def value(self, t: np.ndarray) -> np.ndarray:
+        return 0.5 * np.maximum(0.0, 1.0 - t)
+
+
+@pytest.mark.parametrize("loss", [EarlyHinge(), EarlyHinge("early"), HalfHinge(), "hinge", None])
+@pytest.mark.parametrize("pairs", [LISTED, AllPairs()])
+def test_a_problem_takes_no_loss_whose_dual_part_the_certificate_does_not_know(loss, pairs) -> None:
+    known = hinge_problem(pairs)
+    assert known.loss is HINGE
+    with pytest.raises(InputError, match="one of hinge, squared_hinge, square"):
+        replace(known, loss=loss)
+    if not isinstance(loss, str):
+        with pytest.raises(InputError, match="one of hinge, squared_hinge, square"):
+            linear_problem(X, Y, 0.1, loss, pairs)

@@ -7,14 +7,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 
 from aucert.exact.certificate import Certificate, Witness
+from aucert.exact.classifier import warn_unless_certified
 from aucert.exact.errors import InputError
 from aucert.exact.gram import Gram
 from aucert.exact.losses import HINGE
 from aucert.exact.pairs import AllPairs, PairList
 from aucert.exact.problem import Problem, Ridge, linear_problem
-from aucert.exact.solution import Status
+from aucert.exact.solution import Solution, Status
 from aucert.exact.solving import solve
 from naive import exact, primal_value, weighted_pairs
 
@@ -159,3 +161,19 @@ def test_a_common_offset_changes_nothing(loss: str) -> None:
     moved = solve(X + 1e8, y, 0.01, loss=loss).certificate  # exact: 1e8 + k / 64 is a float
     assert moved.reaches(1e-9)
     assert moved.primal == pytest.approx(plain.primal, rel=3e-9)
+
+
+def test_what_is_said_of_a_gap_that_is_within_the_tolerance_counts_its_rounding() -> None:
+    """A gap of 1.8e-10 is not certified to 1e-9 where its rounding is 2e-9, and is told so."""
+    problem = linear_problem(GRID, LABELS, 1.0)
+    w = np.zeros(1)
+    certificate = Certificate.from_bounds(1.0, 1.0 - 1.8e-10, 2e-9, 1.0)
+    witness = Witness.from_scores(problem, problem.space.scores(w))
+    solution = Solution(w, witness, certificate, Status.STALLED, 1, 0.0)
+    assert not certificate.reaches(1e-9)
+    with pytest.warns(ConvergenceWarning) as caught:
+        warn_unless_certified(solution, 1e-9)
+    said = str(caught[0].message)
+    number = float(said.split("rounding together are ")[1].split(" ")[0])
+    assert certificate.gap + certificate.rounding <= number < 2.3e-9
+    assert "gap and its rounding together are above the tolerance" in Status.STALLED.advice

@@ -78,6 +78,17 @@ def test_weights_written_by_solve_are_certified_by_certify(capsys, table, tmp_pa
     assert written == [*proof, "solution.json", "weights.csv"]
 
 
+def test_weights_far_from_the_optimum_are_not_called_certified(capsys, table, tmp_path):
+    np.save(tmp_path / "w.npy", np.array([300.0, -200.0]))
+    common = ["certify", table, "--lam", 0.1, "--weights", tmp_path / "w.npy"]
+    document = json.loads(run(capsys, *common, "--json")[1])
+    assert document["relative_gap"] > 0.99
+    assert document["status"] == "above_tolerance"
+    assert "certified" not in run(capsys, *common)[1]
+    # A tolerance that the gap is within makes the same weights "certified" to it.
+    assert json.loads(run(capsys, *common, "--tol", 1, "--json")[1])["status"] == "certified"
+
+
 def test_drawn_pairs_are_solved(capsys):
     _, out, _ = run(capsys, "solve", "wdbc", "--lam", 0.1, "--pairs", "drawn:500", "--json")
     document = json.loads(out)

@@ -25,6 +25,7 @@ from ...exact.proof import write_proof
 from ...exact.scalings import convention_loss, convention_name
 from ...exact.solution import Solution
 from ...exact.solving import solve
+from ...exact.wording import at_least
 from ..files.data_files import read_vector, write_json, write_vector
 from .inputs import Data, open_data, read_pairs
 from .interrupts import stopped_between_steps
@@ -78,7 +79,7 @@ def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str
         "statement": (
             f"The weights have objective {certificate.primal:.12g} over "
             f"{pairs.count(data.positive)} pairs, and no weights have less than "
-            f"{certificate.dual:.12g}."
+            f"{at_least(max(certificate.dual - certificate.rounding, 0.0), 12)}."
         ),
     }
     if folder is not None:
@@ -136,7 +137,7 @@ def run_certify(name: str, options: dict[str, Any]) -> None:
         "method": "auto",
         **{key: value for key, value in dataclasses.asdict(audit).items() if key != "statement"},
         "auc": share,
-        "status": "certified" if audit.gap is not None else "no_gap",
+        "status": str(audit.status),
         "message": audit.statement if share >= 0.5 else _turned(share, data),
         "seconds": time.perf_counter() - start,
         "statement": audit.statement,
