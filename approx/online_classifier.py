@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
-from ..exact.classifier import AUCClassifier, Matrix, draw_seed
+from ..exact.classifier import AUCClassifier, Matrix, checked_data, draw_seed
 from ..exact.errors import InputError
 from ..exact.model_codec import is_whole
 from ..exact.spaces import LARGEST_REACH
@@ -42,7 +41,7 @@ class OnlineClassifier(AUCClassifier):
             raise InputError("give both labels as `classes` in the first call of partial_fit")
         if not first and not is_whole(self):
             raise InputError("a loaded model of this kind cannot go on: its run was not saved")
-        rows, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=first)
+        rows, labels = checked_data(self, X, y, reset=first)
         check_classification_targets(labels)
         if abs(rows).max() > LARGEST_REACH:
             raise InputError("X has values so large that their squares overflow: rescale it")

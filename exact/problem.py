@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .errors import InputError
+from .incoming import as_float64, check_labels
 from .losses import Loss, get_loss
 from .pair_sums import PairSums
 from .pairs import AllPairs, PairList
@@ -142,10 +143,7 @@ class Problem:
 
     def check_weights(self, w: object) -> np.ndarray:
         """Return `w` as a finite float vector of the space's dimension, or raise `InputError`."""
-        try:
-            vector = np.asarray(w, dtype=float)
-        except (TypeError, ValueError):
-            raise InputError("the weights must be numbers") from None
+        vector = as_float64(w, "the weights")
         if vector.shape != (self.space.dim,):
             raise InputError(
                 f"the space has {self.space.dim} coordinates, the weights shape {vector.shape}"
@@ -173,7 +171,7 @@ def split_labels(y: object, positive: object = None) -> tuple[np.ndarray, object
     InputError
         If there are not exactly two labels, one is missing, or `positive` is not among them.
     """
-    labels = np.asarray(y)
+    labels = check_labels(y)
     if labels.ndim != 1:
         raise InputError(f"y must have one label a row; its shape is {labels.shape}")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
@@ -192,7 +190,8 @@ def split_labels(y: object, positive: object = None) -> tuple[np.ndarray, object
     if positive is None:
         chosen = kinds[1]
     else:
-        match = [kind for kind in kinds if kind == positive or str(kind) == str(positive)]
+        wanted = _plain(positive)  # as numpy compares, 2.0**53 is the label 2**53 + 1
+        match = [kind for kind in kinds if _plain(kind) == wanted or str(kind) == str(positive)]
         if not match:
             known = kinds.tolist()
             raise InputError(f"the positive label {positive!r} does not occur in y: {known}")
