@@ -6,13 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..exact.certificate import Certificate, Witness
-from ..exact.classifier import (
-    AUCClassifier,
-    Matrix,
-    check_row_weights,
-    checked_data,
-    warn_unless_certified,
-)
+from ..exact.classifier import AUCClassifier, Matrix, check_row_weights, warn_unless_certified
 from ..exact.errors import InputError
 from ..exact.formulation import formulate
 from ..exact.losses import SQUARED_HINGE
@@ -285,7 +279,7 @@ class NBAUC(NewtonClassifier):
             If y does not have both labels that the model knows, and no other.
         """
         check_is_fitted(self)
-        rows, labels = checked_data(self, X, y, reset=False)
+        rows, labels = self._check_data(X, y, reset=False)
         if not np.array_equal(np.unique(labels), self.classes_):
             raise InputError(f"y must have the labels {self.classes_.tolist()}, both and no other")
         pairs = AllPairs(check_row_weights(sample_weight, labels.size))

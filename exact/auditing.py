@@ -9,6 +9,7 @@ from .audit import Audit, Rival, audit_inside, audit_outside
 from .certificate import Witness, dual_value
 from .errors import InputError
 from .formulation import Formulation, formulate
+from .lossless import as_float64
 from .pairs import AllPairs, PairList
 from .parameters import check_number, check_scores
 from .problem import Problem, split_labels
@@ -108,7 +109,7 @@ def certify(
         weights = _weights(problem, w)
         values, residual = problem.space.scores(weights), None
     else:
-        values = np.asarray(scores, dtype=float)
+        values = as_float64(scores, "scores")
         check_scores(values, problem.positive)
         fitted, residual = linear_fit(task, values)
         weights = task.lift(fitted)
@@ -219,10 +220,7 @@ def linear_fit(task: Formulation, scores: np.ndarray) -> tuple[np.ndarray, float
 
 
 def _weights(problem: Problem, w: object) -> np.ndarray:
-    try:
-        vector = np.ravel(np.asarray(w, dtype=float))
-    except (TypeError, ValueError):
-        raise InputError("the weights must be numbers") from None
+    vector = np.ravel(as_float64(w, "the weights"))
     if vector.size == problem.space.dim + 1:
         vector = vector[:-1]
     return problem.check_weights(vector)

@@ -15,7 +15,8 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .errors import InputError
-from .incoming import as_float64, check_labels, check_matrix
+from .incoming import check_matrix
+from .lossless import as_float64, check_labels
 from .solution import Solution, Status
 from .threshold import get_rule
 
@@ -77,7 +78,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         check_is_fitted(self)
-        rows, labels = checked_data(self, X, y, reset=False)
+        rows, labels = self._check_data(X, y, reset=False)
         strange = np.setdiff1d(labels, self.classes_)
         if strange.size:
             shown = strange.tolist()[0]
@@ -92,6 +93,12 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         """Return f at checked rows, without the intercept."""
         return np.asarray(X @ self.coef_[0])
 
+    def _check_data(self, X: object, y: object, reset: bool = True) -> tuple[Matrix, np.ndarray]:
+        """Return rows, as `checked_rows` does, and their labels."""
+        found = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=reset)
+        check_labels(y)
+        return check_matrix(X), found[1]
+
     def _check_fit(
         self, X: object, y: object, sample_weight: object = None
     ) -> tuple[Matrix, np.ndarray, np.ndarray | None]:
@@ -100,7 +107,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         Rows of weight zero are left out: weight means repetition.
         """
         get_rule(self.threshold)
-        rows, labels = checked_data(self, X, y)
+        rows, labels = self._check_data(X, y)
         check_classification_targets(labels)
         kind = type_of_target(labels, input_name="y", raise_unknown=True)
         if kind != "binary":
@@ -159,15 +166,6 @@ def checked_rows(estimator: BaseEstimator, X: object, reset: bool = True) -> Mat
     """
     validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, reset=reset)
     return check_matrix(X)
-
-
-def checked_data(
-    estimator: BaseEstimator, X: object, y: object, reset: bool = True
-) -> tuple[Matrix, np.ndarray]:
-    """Return rows, as `checked_rows` does, and their labels."""
-    found = validate_data(estimator, X, y, accept_sparse="csr", dtype=np.float64, reset=reset)
-    check_labels(y)
-    return check_matrix(X), found[1]
 
 
 def draw_seed(random_state: Any) -> int:

@@ -13,7 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .errors import InputError
-from .incoming import as_float64, canonical
+from .incoming import canonical
+from .lossless import as_float64
 
 
 class Kernel(Protocol):

@@ -9,7 +9,7 @@ from numbers import Integral, Real
 import numpy as np
 
 from .errors import InputError
-from .incoming import as_float64
+from .lossless import as_float64
 
 
 def check_number(

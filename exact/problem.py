@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .errors import InputError
-from .incoming import as_float64, check_labels
 from .losses import Loss, get_loss
+from .lossless import as_float64, check_labels
 from .pair_sums import PairSums
 from .pairs import AllPairs, PairList
 from .parameters import check_number

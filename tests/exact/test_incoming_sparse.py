@@ -78,8 +78,9 @@ def test_the_canonical_matrix_is_taken(spelled) -> None:
     found = check_matrix(spelled)
     assert np.array_equal(found.toarray(), DENSE)
     assert found.nnz == np.count_nonzero(DENSE)
-    assert (np.diff(found.indices)[np.diff(np.repeat(np.arange(40), np.diff(found.indptr))) == 0]
-            > 0).all()
+    assert (
+        np.diff(found.indices)[np.diff(np.repeat(np.arange(40), np.diff(found.indptr))) == 0] > 0
+    ).all()
     assert not np.shares_memory(found.data, spelled.data)
 
 
