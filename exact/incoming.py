@@ -8,7 +8,6 @@ Nothing of the caller's is written to.
 
 from __future__ import annotations
 
-import mmap
 from typing import Any
 
 import numpy as np
@@ -42,8 +41,6 @@ def check_matrix(X: object, name: str = "X") -> np.ndarray | sp.csr_matrix:
         values = matrix.data
     else:
         matrix = values = as_float64(X, name, "a matrix of numbers")
-        if on_disk(matrix):
-            matrix = values = np.array(matrix)
     if matrix.ndim != 2:
         raise InputError(
             f"{name} must be a matrix, one row a sample; it has {matrix.ndim} dimension(s)"
@@ -119,13 +116,3 @@ def _own(X: Any, name: str) -> Any:
         return copy
     except (ValueError, IndexError) as error:
         raise InputError(f"{name} is no valid sparse matrix: {error}") from None
-
-
-def on_disk(array: np.ndarray) -> bool:
-    """Return whether an array is a view of a memory-mapped file."""
-    base: Any = array
-    while base is not None:
-        if isinstance(base, np.memmap | mmap.mmap):
-            return True
-        base = base.obj if isinstance(base, memoryview) else getattr(base, "base", None)
-    return False

@@ -7,6 +7,7 @@ a mask) is refused. Decimal text and decimal fractions mean the nearest float64,
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from numbers import Rational, Real
@@ -30,14 +31,14 @@ def check_labels(y: object, name: str = "y") -> np.ndarray:
         If they are masked, or a list mixes types so that numpy would merge some of them.
     """
     _refuse_masked(y, name)
-    labels = np.asarray(y)
+    labels = in_memory(np.asarray(y))
     if isinstance(y, list | tuple) and labels.dtype.kind == "f":
         as_float64(y, name)
     return labels
 
 
 def as_float64(values: object, name: str, what: str = "numbers") -> np.ndarray:
-    """Return numbers as float64, themselves if they are an array of it.
+    """Return numbers as float64, themselves if they are an array of it in memory.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ def as_float64(values: object, name: str, what: str = "numbers") -> np.ndarray:
             given = np.array(values, dtype=object)  # numpy has rounded whole numbers already
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{name} must be {what}: {error}") from None
-    return _float64(given, name, what)
+    return in_memory(_float64(given, name, what))
 
 
 def _column(k: int, column: Any, name: str, what: str) -> np.ndarray:
@@ -122,6 +123,7 @@ def _is_complex(value: object) -> bool:
 
 
 def place_of(where: tuple[int, ...]) -> str:
+    """Return the words that say where a number stands."""
     if not where:
         return ""
     if len(where) == 2:
@@ -196,3 +198,18 @@ def loses_digits(given: Any, held: float) -> bool:
     if isinstance(given, Decimal) or (isinstance(given, Rational) and given.denominator != 1):
         return EXACT <= abs(held) < np.inf and given != Decimal(held)  # exact, as == of Decimals is
     return isinstance(given, Real) and given == given and given != held
+
+
+def in_memory(array: np.ndarray) -> np.ndarray:
+    """Return an array, copied if it lies on disk."""
+    return np.array(array) if on_disk(array) else array
+
+
+def on_disk(array: np.ndarray) -> bool:
+    """Return whether an array is a view of a memory-mapped file."""
+    base: Any = array
+    while base is not None:
+        if isinstance(base, np.memmap | mmap.mmap):
+            return True
+        base = base.obj if isinstance(base, memoryview) else getattr(base, "base", None)
+    return False

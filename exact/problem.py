@@ -8,7 +8,7 @@ import numpy as np
 
 from .errors import InputError
 from .losses import Loss, get_loss
-from .lossless import as_float64, check_labels
+from .lossless import as_float64, check_labels, in_memory
 from .pair_sums import PairSums
 from .pairs import AllPairs, PairList
 from .parameters import check_number
@@ -73,7 +73,7 @@ class Problem:
     penalty: Ridge
 
     def __post_init__(self) -> None:
-        positive = np.asarray(self.positive)
+        positive = in_memory(np.asarray(self.positive))
         if positive.dtype != bool:
             raise InputError("positive must be a boolean array, True on the positive rows")
         if positive.shape != (self.space.n,):
