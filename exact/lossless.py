@@ -91,7 +91,7 @@ def _mixed_columns(values: Any) -> list[Any] | None:
 
 def _refuse_masked(values: object, name: str) -> None:
     """Refuse masked arrays with masked entries: numpy reads what is under the mask."""
-    parts = values if isinstance(values, list | tuple) else [values]
+    parts: Any = values if isinstance(values, list | tuple) else [values]
     for row, part in enumerate(parts):
         if part is np.ma.masked or (isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part)):
             at = tuple(int(k) for k in np.argwhere(np.ma.getmaskarray(part))[0])

@@ -72,7 +72,10 @@ LOST: dict[str, tuple[Any, str]] = {
     ),
     "sparse, the long format": (sp.csr_matrix(LONG), "the long format in row 0, column 0"),
     "masked": (np.ma.array([[1.0, 2.0]], mask=[[False, True]]), "masked in row 0, column 1"),
-    "a list of masked rows": ([[1.0, 2.0], np.ma.array([1.0, 2], mask=[1, 0])], "masked in row 1"),
+    "a list of masked rows": (
+        [[1.0, 2.0], np.ma.array([1.0, 2], mask=[True, False])],
+        "masked in row 1",
+    ),
     "complex": (np.ones((2, 2), dtype=complex), "it holds complex ones"),
     "complex in a list": ([[1, 1j]], "it holds complex ones"),
     "complex objects": (np.array([[1, np.complex64(1)]], dtype=object), "it holds complex ones"),
@@ -219,6 +222,6 @@ def test_labels_that_a_list_of_two_kinds_would_merge_are_refused() -> None:
 
 def test_masked_labels_are_refused() -> None:
     with pytest.raises(InputError, match="y is masked at place 2"):
-        split_labels(np.ma.array([0, 1, 1], mask=[0, 0, 1]))
+        split_labels(np.ma.array([0, 1, 1], mask=[False, False, True]))
     with pytest.raises(InputError, match="y is masked at place 2"):
         ROCSVM().fit(X, np.ma.array(Y, mask=np.arange(30) == 2))
