@@ -6,6 +6,7 @@ import numpy as np
 
 from ..exact.compiling import compiled
 from ..exact.errors import InputError
+from ..exact.lossless import as_float64
 from ..exact.parameters import check_count
 
 SAMPLED = 600
@@ -74,7 +75,7 @@ def kth_largest(w: np.ndarray, k: int) -> float:
     InputError
         If k is out of range, or w is no vector or has a NaN, which no order has a place for.
     """
-    size, k = np.abs(np.array(w, dtype=float)), check_count("k", k)
+    size, k = np.abs(as_float64(w, "w")), check_count("k", k)
     if size.ndim != 1 or k > size.size:
         raise InputError(f"k = {k} needs a vector of as many entries; its shape is {size.shape}")
     if np.isnan(size).any():

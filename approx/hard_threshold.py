@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..exact.errors import InputError
+from ..exact.lossless import as_float64
 from ..exact.parameters import check_count
 
 
@@ -85,7 +86,7 @@ def _bar(size: np.ndarray, k: int) -> float:
 
 def _check(w: np.ndarray, k: int) -> tuple[np.ndarray, int]:
     k = check_count("k", k)
-    w = np.asarray(w, dtype=float)
+    w = as_float64(w, "w")
     if w.ndim != 1 or w.size == 0:
         raise InputError(f"w must be a vector with an entry at least; its shape is {w.shape}")
     if not np.isfinite(w).all():

@@ -24,6 +24,7 @@ import scipy.sparse as sp
 
 from ..exact.errors import InputError
 from ..exact.kernels import Kernel
+from ..exact.lossless import check_labels
 from ..exact.parameters import check_choice, check_count
 from ..exact.spaces import LARGEST_REACH, check_matrix
 from .leverage import draw_by_leverage
@@ -93,7 +94,7 @@ def stratified(X: object, n_landmarks: int, y: object, seed: Seed = None) -> Lan
         If more landmarks than rows, or fewer than classes, are wanted.
     """
     matrix = _checked(X, n_landmarks)
-    labels = np.asarray(y)
+    labels = check_labels(y)
     if labels.shape != (_rows(matrix),):
         raise InputError(f"{_rows(matrix)} rows, but labels of shape {labels.shape}")
     _, members, sizes = np.unique(labels, return_inverse=True, return_counts=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..exact.certificate import Certificate, Witness
 from ..exact.classifier import AUCClassifier, Matrix, check_row_weights, warn_unless_certified
@@ -279,7 +279,7 @@ class NBAUC(NewtonClassifier):
             If y does not have both labels that the model knows, and no other.
         """
         check_is_fitted(self)
-        rows, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=False)
+        rows, labels = self._check_data(X, y, reset=False)
         if not np.array_equal(np.unique(labels), self.classes_):
             raise InputError(f"y must have the labels {self.classes_.tolist()}, both and no other")
         pairs = AllPairs(check_row_weights(sample_weight, labels.size))

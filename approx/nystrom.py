@@ -27,9 +27,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from ..exact.classifier import draw_seed
+from ..exact.classifier import checked_rows, draw_seed
 from ..exact.errors import InputError
 from ..exact.formulation import true_space
 from ..exact.kernels import Kernel, get_kernel
@@ -269,7 +269,7 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_choice("kernel", self.kernel, KERNELS)
         check_choice("landmarks", self.landmarks, LANDMARKS)
         check_count("n_landmarks", self.n_landmarks)
-        rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        rows = checked_rows(self, X)
         kernel = get_kernel(self.kernel, self.gamma, rows.shape[1])
         wanted = min(int(self.n_landmarks), rows.shape[0])
         chosen = choose_landmarks(
@@ -288,7 +288,7 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X : array or sparse matrix (m, n_features_in_)
         """
         check_is_fitted(self)
-        rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        rows = checked_rows(self, X, reset=False)
         return self.map_.transform(rows)
 
     def __sklearn_tags__(self) -> Any:

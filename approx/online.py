@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from ..exact.convex_square import ConvexSquare
 from ..exact.errors import InputError
+from ..exact.lossless import as_float64
 from ..exact.row_average import RowAverage
 from ..exact.solution import Status
 
@@ -98,7 +99,7 @@ def start_at(w0: np.ndarray | None, dim: int) -> np.ndarray:
     """Return a fresh copy of the start, zero by default, or raise `InputError`."""
     if w0 is None:
         return np.zeros(dim)
-    w = np.array(w0, dtype=float)
+    w = np.array(as_float64(w0, "w0"))
     if w.shape != (dim,) or not np.isfinite(w).all():
         raise InputError(f"w0 must be {dim} finite numbers")
     return w

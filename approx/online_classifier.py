@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from ..exact.classifier import AUCClassifier, Matrix, draw_seed
 from ..exact.errors import InputError
+from ..exact.lossless import check_labels
 from ..exact.model_codec import is_whole
 from ..exact.spaces import LARGEST_REACH
 from ..exact.threshold import get_rule
@@ -42,12 +42,12 @@ class OnlineClassifier(AUCClassifier):
             raise InputError("give both labels as `classes` in the first call of partial_fit")
         if not first and not is_whole(self):
             raise InputError("a loaded model of this kind cannot go on: its run was not saved")
-        rows, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=first)
+        rows, labels = self._check_data(X, y, reset=first)
         check_classification_targets(labels)
         if abs(rows).max() > LARGEST_REACH:
             raise InputError("X has values so large that their squares overflow: rescale it")
         if classes is not None:
-            kinds = np.unique(np.asarray(classes))
+            kinds = np.unique(check_labels(classes, "classes"))
             if kinds.size != 2:
                 raise InputError(
                     "Only binary classification is supported: `classes` must be two labels, "

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..exact.errors import InputError
+from ..exact.lossless import as_float64
 from ..exact.pairs import AllPairs
 from ..exact.parameters import check_choice, check_count, check_number
 from ..exact.problem import Problem, split_labels
@@ -211,7 +212,7 @@ class StochasticHardThresholding:
     def _start(self, w0: np.ndarray | None, loss: RowAverage) -> np.ndarray:
         if w0 is None:
             return np.zeros(loss.dim)
-        w = np.array(w0, dtype=float)
+        w = np.array(as_float64(w0, "w0"))
         if w.shape != (loss.dim,) or not np.isfinite(w).all():
             raise InputError(f"w0 must be {loss.dim} finite numbers")
         with np.errstate(over="ignore", invalid="ignore"):

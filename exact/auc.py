@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .lossless import as_float64
 from .parameters import check_scores
 
 
@@ -27,9 +28,9 @@ def auc(scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = No
     float
         Between 0 and 1.
     """
-    scores = np.asarray(scores, dtype=float)
+    scores = as_float64(scores, "scores")
     check_scores(scores, positive)
-    weight = np.ones(scores.size) if weight is None else np.asarray(weight, dtype=float)
+    weight = np.ones(scores.size) if weight is None else as_float64(weight, "weight")
     plus, minus = weight[positive], weight[~positive]
     order = np.argsort(scores[~positive], kind="stable")
     ranked = scores[~positive][order]

@@ -8,6 +8,7 @@ from .audit import Audit, Rival, audit_weights
 from .certificate import Witness, dual_value
 from .errors import InputError
 from .formulation import Formulation, formulate
+from .lossless import as_float64
 from .pairs import AllPairs, PairList
 from .parameters import check_number, check_scores
 from .problem import Problem, split_labels
@@ -107,7 +108,7 @@ def certify(
         weights = _weights(problem, w)
         witness = best_witness(task, problem.space.scores(weights), refine, tol, max_time)
         return audit_weights(problem, weights, witness, tol, judge)
-    values = np.asarray(scores, dtype=float)
+    values = as_float64(scores, "scores")
     check_scores(values, problem.positive)
     witness = best_witness(task, values, refine, tol, max_time)
     return audit_scores(problem, values, fit_scores(task, values), witness, tol, norm2, judge)
@@ -186,10 +187,7 @@ def best_witness(
 
 
 def _weights(problem: Problem, w: object) -> np.ndarray:
-    try:
-        vector = np.ravel(np.asarray(w, dtype=float))
-    except (TypeError, ValueError):
-        raise InputError("the weights must be numbers") from None
+    vector = np.ravel(as_float64(w, "the weights"))
     if vector.size == problem.space.dim + 1:
         vector = vector[:-1]
     return problem.check_weights(vector)

@@ -15,6 +15,8 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .errors import InputError
+from .incoming import check_matrix
+from .lossless import as_float64, check_labels
 from .solution import Solution, Status
 from .threshold import get_rule
 from .wording import at_most
@@ -44,7 +46,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         X : array or sparse matrix (n, n_features_in_)
         """
         check_is_fitted(self)
-        rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        rows = checked_rows(self, X, reset=False)
         return self._scores(rows) + self.intercept_[0]
 
     def predict(self, X: object) -> np.ndarray:
@@ -77,7 +79,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         check_is_fitted(self)
-        rows, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=False)
+        rows, labels = self._check_data(X, y, reset=False)
         strange = np.setdiff1d(labels, self.classes_)
         if strange.size:
             shown = strange.tolist()[0]
@@ -92,6 +94,12 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         """Return f at checked rows, without the intercept."""
         return np.asarray(X @ self.coef_[0])
 
+    def _check_data(self, X: object, y: object, reset: bool = True) -> tuple[Matrix, np.ndarray]:
+        """Return rows, as `checked_rows` does, and their labels."""
+        found = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=reset)
+        check_labels(y)
+        return check_matrix(X), found[1]
+
     def _check_fit(
         self, X: object, y: object, sample_weight: object = None
     ) -> tuple[Matrix, np.ndarray, np.ndarray | None]:
@@ -100,7 +108,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         Rows of weight zero are left out: weight means repetition.
         """
         get_rule(self.threshold)
-        rows, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        rows, labels = self._check_data(X, y)
         check_classification_targets(labels)
         kind = type_of_target(labels, input_name="y", raise_unknown=True)
         if kind != "binary":
@@ -146,6 +154,21 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
+def checked_rows(estimator: BaseEstimator, X: object, reset: bool = True) -> Matrix:
+    """Return the rows through the one door for data, after scikit-learn's own checks.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose number and names of features are set, or compared.
+    X : array or sparse matrix (n, d)
+    reset : bool
+        Whether they are set.
+    """
+    validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+    return check_matrix(X)
+
+
 def draw_seed(random_state: Any) -> int:
     """Return a whole number as it is, and otherwise draw one from the `RandomState`."""
     if isinstance(random_state, Integral):
@@ -168,10 +191,7 @@ def check_row_weights(weight: object, n: int) -> np.ndarray | None:
     """
     if weight is None:
         return None
-    try:
-        array = np.asarray(weight, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError("sample_weight must be numbers") from None
+    array = as_float64(weight, "sample_weight")
     if array.shape != (n,):
         raise InputError(f"sample_weight has the shape {array.shape}, but X has {n} rows")
     bad = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))

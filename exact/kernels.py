@@ -13,6 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .errors import InputError
+from .incoming import canonical
+from .lossless import as_float64
 
 
 class Kernel(Protocol):
@@ -38,14 +40,20 @@ class Linear:
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         """Return the matrix of k(x, z): (n, m)."""
-        product = X @ Z.T
+        product = _rows(X) @ _rows(Z).T
         return product.toarray() if sp.issparse(product) else np.asarray(product)
 
     def diagonal(self, X: Any) -> np.ndarray:
         """Return k(x, x) for every row: (n,)."""
+        X = _rows(X)
         if sp.issparse(X):
             return np.asarray(X.multiply(X).sum(axis=1)).ravel()
         return np.einsum("ij,ij->i", X, X)
+
+
+def _rows(X: Any) -> Any:
+    """Return rows as float64, sparse ones as a canonical copy: a product may sort its operands."""
+    return canonical(X) if sp.issparse(X) else as_float64(X, "X")
 
 
 @dataclass(frozen=True)
@@ -74,6 +82,7 @@ class Gaussian:
 
 def squared_distances(X: Any, Z: Any) -> np.ndarray:
     """Return |x - z|^2 (n, m): by differences for few features, else by products."""
+    X, Z = _rows(X), _rows(Z)
     if not sp.issparse(X) and not sp.issparse(Z) and X.shape[1] <= DIFFERENCES_UP_TO:
         from scipy.spatial.distance import cdist
 
@@ -131,7 +140,7 @@ class Laplacian:
         """Return the matrix of k(x, z): (n, m)."""
         from sklearn.metrics.pairwise import manhattan_distances
 
-        return np.exp(-self.gamma * manhattan_distances(_narrow(X), _narrow(Z)))
+        return np.exp(-self.gamma * manhattan_distances(_narrow(_rows(X)), _narrow(_rows(Z))))
 
     def diagonal(self, X: Any) -> np.ndarray:
         """Return ones: (n,)."""

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from .errors import InputError
 from .losses import Loss
+from .lossless import in_memory
 from .pair_sums import PairSums
 from .parameters import as_numbers, check_scores, promoted, tamed
 from .rounding import gamma, unit_of
@@ -31,7 +32,7 @@ class PairList:
     weight: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        i, j = np.asarray(self.i), np.asarray(self.j)
+        i, j = in_memory(np.asarray(self.i)), in_memory(np.asarray(self.j))
         if i.ndim != 1 or i.shape != j.shape or i.size == 0:
             shapes = f"{i.shape} and {j.shape}"
             raise InputError(f"a pair list needs two index arrays of one length > 0, not {shapes}")

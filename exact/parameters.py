@@ -9,6 +9,7 @@ from numbers import Integral, Real
 import numpy as np
 
 from .errors import InputError
+from .lossless import as_float64
 
 
 def check_number(
@@ -63,11 +64,8 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> str:
 
 
 def as_numbers(name: str, values: object) -> np.ndarray:
-    """Return `values` as a float array, or raise `InputError`."""
-    try:
-        return np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be numbers") from None
+    """Return `values` as a float array, or raise `InputError` where float64 cannot hold them."""
+    return as_float64(values, name)
 
 
 def tamed(weight: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 
 from .errors import InputError
 from .losses import Loss, check_loss, get_loss
+from .lossless import as_float64, check_labels, in_memory
 from .pair_sums import PairSums
 from .pairs import AllPairs, PairList
 from .parameters import check_number
@@ -73,7 +74,7 @@ class Problem:
     penalty: Ridge
 
     def __post_init__(self) -> None:
-        positive = np.asarray(self.positive)
+        positive = in_memory(np.asarray(self.positive))
         if positive.dtype != bool:
             raise InputError("positive must be a boolean array, True on the positive rows")
         if positive.shape != (self.space.n,):
@@ -144,10 +145,7 @@ class Problem:
 
     def check_weights(self, w: object) -> np.ndarray:
         """Return `w` as a finite float vector of the space's dimension, or raise `InputError`."""
-        try:
-            vector = np.asarray(w, dtype=float)
-        except (TypeError, ValueError):
-            raise InputError("the weights must be numbers") from None
+        vector = as_float64(w, "the weights")
         if vector.shape != (self.space.dim,):
             raise InputError(
                 f"the space has {self.space.dim} coordinates, the weights shape {vector.shape}"
@@ -175,7 +173,7 @@ def split_labels(y: object, positive: object = None) -> tuple[np.ndarray, object
     InputError
         If there are not exactly two labels, one is missing, or `positive` is not among them.
     """
-    labels = np.asarray(y)
+    labels = check_labels(y)
     if labels.ndim != 1:
         raise InputError(f"y must have one label a row; its shape is {labels.shape}")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
@@ -194,7 +192,8 @@ def split_labels(y: object, positive: object = None) -> tuple[np.ndarray, object
     if positive is None:
         chosen = kinds[1]
     else:
-        match = [kind for kind in kinds if kind == positive or str(kind) == str(positive)]
+        wanted = _plain(positive)  # as numpy compares, 2.0**53 is the label 2**53 + 1
+        match = [kind for kind in kinds if _plain(kind) == wanted or str(kind) == str(positive)]
         if not match:
             known = kinds.tolist()
             raise InputError(f"the positive label {positive!r} does not occur in y: {known}")

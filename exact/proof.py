@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from . import check_proof
 from .atomic_files import write_atomically
 from .errors import InputError
+from .lossless import as_float64
 from .pairs import AllPairs
 from .problem import Problem, Ridge, split_labels
 from .proof_evidence import evidence_of, repetitions
@@ -156,6 +157,8 @@ def _write(
             f"a proof file is for linear weights of {d} features; the solution has shape {w.shape}"
         )
     repeats = repetitions(weight, n)
+    if np.asarray(label).dtype.kind not in "biufU":
+        raise InputError(f"the positive label {label!r} is neither a number nor text")
     kind, evidence = evidence_of(solution.witness, mask, repeats)
     fields: dict[str, Any] = {
         "format": np.int64(FORMAT),
@@ -221,12 +224,14 @@ def _as_rows(X: Any) -> np.ndarray | _Blocks:
     """Return X as something that the checker can read in blocks of rows."""
     if sp.issparse(X):
         raise InputError("a proof file is for dense rows: give X.toarray(), if it fits")
-    if not isinstance(X, np.ndarray) and hasattr(X, "shape") and hasattr(X, "__getitem__"):
-        rows = np.asarray(X) if hasattr(X, "__array__") else _Blocks(X)
+    if hasattr(X, "shape") and hasattr(X, "__getitem__") and not hasattr(X, "__array__"):
+        rows: np.ndarray | _Blocks = _Blocks(X)
     else:
         rows = np.asarray(X)
-    if isinstance(rows, np.ndarray) and rows.dtype.kind not in "fiub":
-        raise InputError(f"X must be a matrix of numbers, not of {rows.dtype}")
+        if rows.dtype.kind not in "fiub":
+            raise InputError(f"X must be a matrix of numbers, not of {rows.dtype}")
+        if type(X) not in (np.ndarray, np.memmap):  # these the checker promotes, block by block
+            rows = as_float64(X, "X", "a matrix of numbers")
     if len(rows.shape) != 2 or 0 in rows.shape:
         raise InputError(f"X must be a non-empty matrix; its shape is {rows.shape}")
     return rows

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .errors import InputError
+from .lossless import as_float64
 from .witness import Witness
 
 LARGEST_REPETITION = 1 << 26
@@ -69,7 +70,7 @@ def repetitions(weight: object, n: int) -> np.ndarray:
     """Return whole row weights, or ones."""
     if weight is None:
         return np.ones(n, dtype=np.int64)
-    r = np.asarray(weight, dtype=float)
+    r = as_float64(weight, "the weights")
     if r.shape != (n,):
         raise InputError(f"{n} rows, but weights of shape {r.shape}")
     fine = (r >= 0) & (r < LARGEST_REPETITION) & (r == np.floor(r))

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .errors import InputError
+from .incoming import check_matrix
 from .rounding import LONG_UNIT, UNIT, gamma
 
 SMALLEST_REACH = 1e-140
@@ -81,57 +82,6 @@ class Space(Protocol):
     def blocks(self) -> Iterator[slice]:
         """Yield the slices of rows that are held at a time: one unless chunked."""
         ...
-
-
-def check_matrix(X: object, name: str = "X") -> np.ndarray | sp.csr_matrix:
-    """Return X as float64, dense or CSR.
-
-    Raises
-    ------
-    InputError
-        If X is not two-dimensional, is empty, is not numeric, or has a value that is not finite;
-        the message names the first such row and column.
-    """
-    if sp.issparse(X):
-        kind = np.dtype(getattr(X, "dtype", object))
-        if kind.kind not in "fiub":
-            raise InputError(f"{name} must be a matrix of numbers, not of {kind}")
-        matrix = sp.csr_matrix(X, dtype=float)
-        values = matrix.data
-    else:
-        try:
-            raw = np.asarray(X)
-            if raw.dtype.kind == "c":
-                raise InputError(f"{name} must be a matrix of numbers; it holds complex ones")
-            matrix = raw.astype(float, copy=False)
-        except (TypeError, ValueError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(f"{name} must be a matrix of numbers: {error}") from None
-        values = matrix
-    if matrix.ndim != 2:
-        raise InputError(
-            f"{name} must be a matrix, one row a sample; it has {matrix.ndim} dimension(s)"
-        )
-    if 0 in matrix.shape:
-        raise InputError(f"{name} is empty: its shape is {matrix.shape}")
-    if not np.isfinite(values).all():
-        row, column = _first_bad(matrix)
-        raise InputError(
-            f"{name} has a value that is not finite in row {row}, column {column} (from 0): "
-            "remove or impute it first"
-        )
-    return matrix
-
-
-def _first_bad(matrix: np.ndarray | sp.csr_matrix) -> tuple[int, int]:
-    if isinstance(matrix, np.ndarray):
-        row, column = np.argwhere(~np.isfinite(matrix))[0]
-    else:
-        coo = matrix.tocoo()
-        at = int(np.flatnonzero(~np.isfinite(coo.data))[0])
-        row, column = coo.row[at], coo.col[at]
-    return int(row), int(column)
 
 
 def long_product(X: np.ndarray | sp.csr_matrix, offset: np.ndarray, w: np.ndarray) -> np.ndarray:

@@ -13,6 +13,8 @@ from typing import Protocol
 import numpy as np
 
 from .errors import InputError
+from .fingerprints import Fingerprints
+from .lossless import as_float64, on_disk
 from .rounding import UNIT, gamma
 from .spaces import LARGEST_REACH, SMALLEST_REACH
 
@@ -63,7 +65,8 @@ class StreamedRows:
     ----------
     source : Source
         Array, memory map, or any object with `shape` and row slices; numbers of any format,
-        promoted to float64 block by block.
+        promoted to float64 block by block. All but an array in memory is compared, at each
+        reading, with what it was at the first.
     block : int, optional
         Rows a block; by default about 2^18 numbers.
 
@@ -80,6 +83,9 @@ class StreamedRows:
         self.source = source
         self.n, self.dim = int(shape[0]), int(shape[1])
         self._rows = block or max(_CHAIN, (1 << 18) // self.dim)
+        held = isinstance(source, np.ndarray) and not on_disk(source)
+        name = getattr(source, "filename", None) or "the source of the rows"
+        self._fingerprints = None if held else Fingerprints(str(name))
         self.offset = self._sample_mean()
         self.reach = self._checked_reach()
 
@@ -89,14 +95,24 @@ class StreamedRows:
             yield slice(start, min(start + self._rows, self.n))
 
     def block(self, rows: slice) -> np.ndarray:
-        """Return a block of the raw rows as float64, each row contiguous."""
+        """Return a block of the raw rows, one of `blocks`, as float64, each row contiguous.
+
+        Raises
+        ------
+        InputError
+            If the block is not what it was when it was read first.
+        """
+        block = self._read(rows)
+        return block if self._fingerprints is None else self._fingerprints.checked(rows, block)
+
+    def _read(self, rows: slice) -> np.ndarray:
         values = self.source[rows]
-        if values.dtype == np.float64 and values.flags.c_contiguous:
-            return np.asarray(values)
-        try:
-            return np.ascontiguousarray(values, dtype=float)
-        except (TypeError, ValueError):
-            raise InputError("the rows must be a matrix of numbers") from None
+        if type(values) is np.memmap:
+            values = np.asarray(values)  # its slices are memory maps, which are dear to make
+        if type(values) is np.ndarray and values.dtype == np.float64 and values.flags.c_contiguous:
+            return values
+        name = f"X, from row {rows.start} on," if rows.start else "X"
+        return np.ascontiguousarray(as_float64(values, name, "a matrix of numbers"))
 
     def scores_of(self, rows: np.ndarray, w: np.ndarray) -> np.ndarray:
         """Return the scores of a raw block: (m,)."""
@@ -197,7 +213,7 @@ class StreamedRows:
         starts = np.unique(np.linspace(0, max(self.n - _CHAIN, 0), 64).astype(int))
         total, count = np.zeros(self.dim), 0
         for start in starts:
-            rows = self.block(slice(int(start), min(int(start) + _CHAIN, self.n)))
+            rows = self._read(slice(int(start), min(int(start) + _CHAIN, self.n)))
             total += np.nan_to_num(rows, posinf=0.0, neginf=0.0).sum(axis=0) / rows.shape[0]
             count += 1
         return total / count

@@ -10,6 +10,7 @@ import numpy as np
 
 from .branch_and_bound import SearchStep, SubsetSearch, prepare, run
 from .errors import CertificateError, InputError
+from .lossless import as_float64
 from .pairs import AllPairs
 from .parameters import check_choice, check_count, check_number
 from .problem import split_labels
@@ -86,7 +87,7 @@ class BestSubset:
         CertificateError
             If F(w) is below the lower bound: one of the two would be wrong.
         """
-        w = np.asarray(w, dtype=float)
+        w = as_float64(w, "w")
         if w.shape != self.w.shape or not np.isfinite(w).all():
             raise InputError(f"w must be {self.w.size} finite numbers; its shape is {w.shape}")
         if np.count_nonzero(w) > self.k:
@@ -194,7 +195,7 @@ def best_subset(
 
 
 def _start(w0: np.ndarray, dim: int, k: int) -> np.ndarray:
-    w0 = np.asarray(w0, dtype=float)
+    w0 = as_float64(w0, "w0")
     if w0.shape != (dim,) or not np.isfinite(w0).all():
         raise InputError(f"w0 must be {dim} finite numbers; its shape is {w0.shape}")
     if np.count_nonzero(w0) > k:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .errors import InputError
+from .lossless import as_float64
 from .pairs import AllPairs
 from .parameters import check_number
 from .spaces import Rows
@@ -229,7 +230,7 @@ class SupportLoss:
         return values
 
     def _check_weights(self, w: np.ndarray) -> np.ndarray:
-        w = np.asarray(w, dtype=float)
+        w = as_float64(w, "w")
         if w.shape != (self.dim,):
             raise InputError(f"w must have {self.dim} entries; its shape is {w.shape}")
         return w

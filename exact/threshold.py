@@ -14,6 +14,7 @@ from typing import cast
 import numpy as np
 
 from .errors import InputError
+from .lossless import as_float64
 from .pairs import AllPairs
 from .parameters import check_number, check_scores
 
@@ -87,7 +88,7 @@ def _weighed(
     scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the scores as floats and each row's share of its class, after checking."""
-    scores = np.asarray(scores, dtype=float)
+    scores = as_float64(scores, "scores")
     if not isinstance(positive, np.ndarray) or positive.dtype != bool:
         raise InputError("positive must be a boolean array, True on the positive rows")
     check_scores(scores, positive)

@@ -25,9 +25,9 @@ ROOMS = ("exact", "approx", "validation")  # each may know those to its left
 # What states the problem (open to `approx`) and what solves it (closed: an approximation must
 # never be helped by the answer). A new file in exact/ has to be entered in one of the two.
 STATES = frozenset(
-    """errors atomic_files parameters rounding compiling spaces kernels gram gram_factor reduction
-    structure structured woodbury nearest_pairs formulation auc losses pairs pair_list pair_sums
-    pair_sums_compiled pair_sums_counted
+    """errors atomic_files lossless incoming parameters rounding compiling spaces kernels gram
+    gram_factor fingerprints reduction structure structured woodbury nearest_pairs formulation auc
+    losses pairs pair_list pair_sums pair_sums_compiled pair_sums_counted
     pair_sums_counted_compiled curvature marginals squared_loss row_average support_loss
     support_swaps problem scalings witness certificate check_proof proof proof_evidence solution
     classifier threshold model_codec model_files row_moments subset_bounds support_search

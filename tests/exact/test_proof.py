@@ -240,3 +240,24 @@ def test_a_large_binned_proof_is_verified_in_blocks(tmp_path: Path) -> None:
     proof = write_proof_of(problem, solution, tmp_path / "p.npz")
     assert verified(tmp_path / "p.npz", mapped, y).startswith("verified gap <= ")
     assert proof.gap <= 1.1 * solution.certificate.gap
+
+
+def test_masked_rows_are_refused(tmp_path: Path) -> None:
+    masked = np.ma.array(X, mask=np.zeros(X.shape, dtype=bool))
+    masked[3, 1] = np.ma.masked
+    with pytest.raises(InputError, match="X is masked in row 3, column 1"):
+        write_proof(tmp_path / "p.npz", masked, Y, 1e-2, solve(X, Y, 1e-2))
+
+
+def test_whole_numbers_that_float64_does_not_hold_are_refused(tmp_path: Path) -> None:
+    stamps = np.rint(X).astype(np.int64)
+    stamps[3, 1] = 2**53 + 1
+    solution = solve(np.rint(X), Y, 1e-2)
+    with pytest.raises(InputError, match="X has a value that float64 does not hold"):
+        write_proof(tmp_path / "p.npz", stamps, Y, 1e-2, solution)
+
+
+def test_a_label_that_no_proof_file_holds_is_refused(tmp_path: Path) -> None:
+    labels = np.where(np.asarray(Y, dtype=bool), b"one", b"two")
+    with pytest.raises(InputError, match="neither a number nor text"):
+        write_proof(tmp_path / "p.npz", X, labels, 1e-2, solve(X, labels, 1e-2))

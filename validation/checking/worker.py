@@ -24,6 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...exact.errors import InputError
+from ...exact.lossless import as_float64
 
 Answer = dict[str, Any]
 """kind: "w" (with w), "error", "wrong shape" (with message); and seconds."""
@@ -98,9 +99,9 @@ def read_weights(found: Any, d: int) -> Answer:
     if sp.issparse(values):
         values = values.toarray()
     try:
-        array = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        return {"kind": "error", "message": f"{type(found).__name__} returned, not {d} numbers"}
+        array = as_float64(values, "what was returned", f"{d} numbers")
+    except InputError as error:
+        return {"kind": "error", "message": f"{type(found).__name__} returned: {error}"}
     if array.shape not in ((d,), (1, d), (d, 1)):
         hint = " (leave out the intercept)" if array.size == d + 1 else ""
         message = f"shape {array.shape} returned, ({d},) wanted{hint}"

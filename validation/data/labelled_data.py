@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...exact.errors import InputError
+from ...exact.lossless import as_float64, check_labels
 
 _HASH_ROWS = 16_384
 
@@ -83,8 +84,8 @@ def make_dataset(
     InputError
         If the lengths differ, or one of the two classes has no row.
     """
-    rows = np.ascontiguousarray(X, dtype=np.float64)
-    labels = np.asarray(y)
+    rows = np.ascontiguousarray(as_float64(X, f"{name}: X"))
+    labels = check_labels(y, f"{name}: y")
     if rows.ndim != 2 or labels.shape != rows.shape[:1]:
         raise InputError(f"{name}: X has shape {rows.shape} and y has shape {labels.shape}")
     data = Dataset(name, rows, labels, positive, source, data_sha256(rows, labels), support)

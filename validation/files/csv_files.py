@@ -13,11 +13,13 @@ from pathlib import Path
 import numpy as np
 
 from ...exact.errors import InputError
+from ...exact.lossless import is_large, loses_digits
 from .file_checks import (
     RawTable,
     check_names,
     damage_reported,
     first_not_finite,
+    refuse_digits,
     refuse_value,
     target_place,
 )
@@ -46,7 +48,8 @@ def read_csv(path: Path, target: str | None = None) -> RawTable:
     Returns
     -------
     RawTable
-        With X of shape (n, d), float64: the nearest double of each text.
+        With X of shape (n, d), float64: the nearest double of each text. A whole number beyond
+        2^53 that is none is refused.
 
     Raises
     ------
@@ -70,6 +73,7 @@ def read_csv(path: Path, target: str | None = None) -> RawTable:
     bad = first_not_finite(X)
     if bad is not None:
         _refuse_cell(path, has_header, names, bad[0], bad[1] + (bad[1] >= place))
+    _check_digits(path, has_header, names, place, X)
     return RawTable(X, labels.labels(), columns, names[place], [])
 
 
@@ -110,6 +114,20 @@ def _check_row(
     for k, text in enumerate(row):
         if k != place and as_number(text) is None:
             refuse_value(path, names[k], line, text, hint)
+
+
+def _check_digits(
+    path: Path, has_header: bool, names: list[str], place: int, X: np.ndarray
+) -> None:
+    """Refuse the first whole number that is not what its text says; others mean the nearest."""
+    suspects = is_large(X)
+    if not suspects.any():
+        return
+    for k, (line, row) in enumerate(_rows(path, has_header, [])):
+        for j in np.flatnonzero(suspects[k]):
+            column = int(j + (j >= place))
+            if loses_digits(row[column], X[k, j]):
+                refuse_digits(path, names[column], line, row[column])
 
 
 def _refuse_cell(path: Path, has_header: bool, names: list[str], index: int, column: int) -> None:

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ...exact.errors import InputError
+from ...exact.lossless import lost_digits
 from .labels import Labels, as_number, is_missing
 
 _CHECK_ROWS = 65_536
@@ -105,10 +106,28 @@ def finite_rows(path: Path, X: np.ndarray, columns: list[str]) -> np.ndarray:
     if 0 in X.shape:
         raise InputError(f"{path}: 'X' has shape {X.shape}: there is nothing to read")
     rows = np.ascontiguousarray(X, dtype=np.float64)
+    for start in range(0, 0 if X.dtype == rows.dtype else len(X), _CHECK_ROWS):
+        refuse_lost(path, X[start : start + _CHECK_ROWS], columns, start + 1)
     bad = first_not_finite(rows)
     if bad is not None:
         refuse_value(path, columns[bad[1]], bad[0] + 1, str(rows[bad]))
     return rows
+
+
+def refuse_lost(path: Path, values: np.ndarray, columns: Sequence[str], row: int) -> None:
+    """Refuse a block of numbers, the first row number `row`, where float64 cannot hold one."""
+    lost = lost_digits(values)
+    if lost.size:
+        at = [int(k) for k in np.unravel_index(lost[0], values.shape)]
+        refuse_digits(path, columns[at[-1]], row + at[0], str(values[tuple(at)]))
+
+
+def refuse_digits(path: Path, column: str, row: int, text: str) -> NoReturn:
+    """Raise the sentence for a number that float64 cannot hold; `row` counts from 1."""
+    raise InputError(
+        f"{path}: {text.strip()[:40]} in column '{column}', row {row} loses digits in float64: "
+        "subtract an offset, round it, or drop the column"
+    )
 
 
 def check_names(path: Path, names: Sequence[str]) -> None:

@@ -6,10 +6,12 @@ import math
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 
 from ...exact.errors import InputError
+from ...exact.lossless import loses_digits
 
 MAX_CLASSES = 1000
 """A target column with more different values is taken for something else than a label."""
@@ -192,7 +194,12 @@ def _find(values: list[Label], wanted: object) -> int | None:
 
 def _number(text: str) -> Label | None:
     value = as_number(text)
-    return None if value is None or not math.isfinite(value) else _plain(value)
+    if value is None or not math.isfinite(value):
+        return None
+    if loses_digits(text, value):  # two such labels may be one float
+        exact = Decimal(text.strip())
+        return int(exact) if exact == int(exact) else None
+    return _plain(value)
 
 
 def _plain(value: Label) -> Label:

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from ...exact.errors import InputError
+from ...exact.lossless import is_large
 from .file_checks import (
     TEXT_ADVICE,
     RawTable,
     check_names,
     damage_reported,
     finite_rows,
+    refuse_lost,
     refuse_value,
     target_place,
 )
@@ -89,9 +91,21 @@ def _parquet_rows(path: Path, file: Any, names: list[str], place: int, types: An
             if k == place:
                 labels.add(column, start)
             else:
-                X[start:stop, k - (k > place)] = column.cast("float64", safe=False).to_numpy()
+                held = column.cast("float64", safe=False).to_numpy()
+                _check_digits(path, names[k], column, held, start + 1, types)
+                X[start:stop, k - (k > place)] = held
         start = stop
     return RawTable(finite_rows(path, X, columns), labels.labels(), columns, names[place], [])
+
+
+def _check_digits(
+    path: Path, name: str, column: Any, held: np.ndarray, row: int, types: Any
+) -> None:
+    """Refuse whole numbers, and decimals beyond 2^53, that float64 cannot hold."""
+    if types.is_floating(column.type) or not is_large(held).any():
+        return
+    given = np.array(column.to_pylist(), dtype=object)
+    refuse_lost(path, given[:, None], [name], row)
 
 
 class _ParquetLabels:

@@ -8,7 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...exact.errors import InputError
-from .file_checks import RawTable, refuse_value
+from ...exact.lossless import is_large, loses_digits
+from .file_checks import RawTable, refuse_digits, refuse_value
 from .labels import array_labels, as_number
 
 _BLOCK = 1 << 20
@@ -22,8 +23,8 @@ def read_svmlight(path: Path, target: str | None = None) -> RawTable:
     Raises
     ------
     InputError
-        For a line that is not of this form (its number is named), or a `target`: the label
-        always stands first.
+        For a line that is not of this form (its number is named), one with a query group
+        (`qid:`), or a `target`: the label always stands first.
     """
     from sklearn.datasets import load_svmlight_file
 
@@ -38,7 +39,8 @@ def read_svmlight(path: Path, target: str | None = None) -> RawTable:
         raise InputError(f"{path}: the file is empty")
     if X.shape[1] == 0 or X.nnz == 0:
         raise InputError(f"{path}: no feature columns: no line has an index:value pair")
-    if not (np.isfinite(X.data).all() and np.isfinite(y).all()) or _has_underscore(path):
+    sound = np.isfinite(X.data).all() and np.isfinite(y).all()
+    if not sound or is_large(X.data).any() or is_large(y).any() or _is_unusual(path):
         _refuse_line(path)
     columns = [str(k) for k in range(1, X.shape[1] + 1)]
     return RawTable(sp.csr_array(X), array_labels(y, f"{path}, labels"), columns, "label", [])
@@ -55,6 +57,8 @@ def _refuse_line(path: Path) -> None:
             if label is None or not np.isfinite(label):
                 shown = repr(fields[0][:40])
                 raise InputError(f"{path}: row {row} starts with {shown}, not with a number")
+            if loses_digits(fields[0], label):
+                refuse_digits(path, "label", row, fields[0])
             last = -1
             for pair in fields[1:]:
                 last = _check_pair(path, row, pair, last)
@@ -64,18 +68,23 @@ def _check_pair(path: Path, row: int, pair: str, last: int) -> int:
     """The index of one `index:value`, which must be above the last one."""
     index, colon, value = pair.partition(":")
     if index == "qid" and colon:
-        return last
+        raise InputError(
+            f"{path}: row {row} has a query group ({pair[:40]}): query groups are not supported "
+            "yet, all rows would be ranked as one group"
+        )
     number = as_number(value)
     if not (colon and index.isascii() and index.isdigit() and number is not None):
         raise InputError(f"{path}: row {row} holds {pair[:40]!r} where index:value is needed")
     if not np.isfinite(number):
         refuse_value(path, index, row, value)
+    if loses_digits(value, number):
+        refuse_digits(path, index, row, value)
     if int(index) <= last:
         raise InputError(f"{path}: row {row}: index {index} comes after {last}, sort the indices")
     return int(index)
 
 
-def _has_underscore(path: Path) -> bool:
-    """Whether `1_000` may occur, which Python reads as a number."""
+def _is_unusual(path: Path) -> bool:
+    """Whether `1_000` may occur, which Python reads as a number, or `qid:1`, which is skipped."""
     with open(path, "rb") as file:
-        return any(b"_" in block for block in iter(lambda: file.read(_BLOCK), b""))
+        return any(b"_" in block or b"q" in block for block in iter(lambda: file.read(_BLOCK), b""))

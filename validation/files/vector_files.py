@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ...exact.errors import InputError
+from ...exact.lossless import as_float64, loses_digits
 from .csv_files import open_text
 from .file_checks import damage_reported, existing_file, is_missing
 from .labels import as_number
@@ -85,7 +86,7 @@ def _from_array(path: Path, what: str) -> np.ndarray:
         raise InputError(f"{path}: {what} must be numbers, not {held.dtype}")
     if held.ndim == 0 or held.size != max(held.shape):
         raise InputError(f"{path}: {what} must be one row or one column; the shape is {held.shape}")
-    return np.ascontiguousarray(held, dtype=np.float64).ravel()
+    return np.ascontiguousarray(as_float64(held, f"{path}: {what}")).ravel()
 
 
 def _check_beginning(path: Path, what: str) -> None:
@@ -148,4 +149,6 @@ def _number(path: Path, field: str, row: int, what: str) -> float:
     if number is None:
         kind = "missing value" if is_missing(field) else f"text {field[:40]!r}"
         raise InputError(f"{path}: {kind} in row {row}: {what} must be numbers")
+    if loses_digits(field, number):
+        raise InputError(f"{path}: {field[:40]} in row {row} loses digits in float64: round it")
     return number

@@ -192,3 +192,21 @@ def test_memory_stays_below_four_times_the_data(write) -> None:
         tracemalloc.stop()
     assert np.array_equal(table.X, X)
     assert peak < 4 * X.nbytes
+
+
+@pytest.mark.parametrize("text", ["9007199254740993", "-9007199254740993.0", " 9007199254740993 "])
+def test_a_whole_number_that_loses_digits_is_refused(write, text: str) -> None:
+    path = write(f"a,b,y\n1,2,0\n\n9007199254740992,{text},1\n")
+    with pytest.raises(InputError, match=f"{text.strip()} in column 'b', row 4 loses digits"):
+        read_csv(path)
+
+
+def test_large_numbers_that_float64_holds_and_rounded_fractions_are_read(write) -> None:
+    path = write("a,b,y\n9007199254740994,1.2345678901234568e+20,0\n0.1,1e23,1\n")
+    assert read_csv(path).X.tolist() == [[2.0**53 + 2, 1.2345678901234568e20], [0.1, 1e23]]
+
+
+def test_large_labels_stay_apart(write) -> None:
+    table = read_csv(write("a,y\n1,9007199254740993\n2,9007199254740992\n3,9007199254740993.0\n"))
+    assert table.labels.values == [2**53, 2**53 + 1]
+    assert table.labels.codes.tolist() == [1, 0, 1]

@@ -120,3 +120,17 @@ def test_a_damaged_file_is_refused(tmp_path: Path, damage: str) -> None:
     with pytest.raises(InputError, match=r"data\.npz: damaged, or no npz file") as error:
         read_npz(path)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint64"])
+def test_whole_numbers_that_lose_digits_are_refused(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "data.npz"
+    np.savez(path, X=np.array([[1, 2], [3, 2**53 + 1]], dtype=kind), y=[0, 1])
+    with pytest.raises(InputError, match="9007199254740993 in column '2', row 2 loses digits"):
+        read_npz(path)
+
+
+def test_large_labels_stay_apart(tmp_path: Path) -> None:
+    path = tmp_path / "data.npz"
+    np.savez(path, X=np.eye(2), y=np.array([2**53 + 1, 2**53]))
+    assert read_npz(path).labels.values == [2**53, 2**53 + 1]

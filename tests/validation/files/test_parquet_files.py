@@ -33,12 +33,27 @@ def test_columns_become_features_and_the_last_one_the_label(save) -> None:
     assert (table.labels.values, table.labels.codes.tolist()) == ([0, 1], [0, 1])
 
 
-def test_large_integers_and_decimals_become_the_nearest_double(save) -> None:
+def test_large_integers_are_kept_and_decimals_become_the_nearest_double(save) -> None:
     import pyarrow as pa
 
     price = pa.array([decimal.Decimal("1.10"), decimal.Decimal("-2.25")])
-    table = read_parquet(save({"a": [2**60 + 1, 3], "price": price, "y": [0, 1]}))
+    table = read_parquet(save({"a": [2**60, 3], "price": price, "y": [0, 1]}))
     assert table.X.tolist() == [[2.0**60, 1.1], [3.0, -2.25]]
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint64", "decimal128(20, 0)"])
+def test_whole_numbers_that_lose_digits_are_refused(save, kind: str) -> None:
+    import pyarrow as pa
+
+    made = pa.decimal128(20, 0) if kind[0] == "d" else getattr(pa, kind)()
+    held = pa.array([1, 2**53 + 1], pa.int64()).cast(made)
+    with pytest.raises(InputError, match="9007199254740993 in column 'a', row 2 loses digits"):
+        read_parquet(save({"a": held, "y": [0, 1]}))
+
+
+def test_large_labels_stay_apart(save) -> None:
+    table = read_parquet(save({"a": [1, 2], "y": [2**53, 2**53 + 1]}))
+    assert table.labels.values == [2**53, 2**53 + 1]
 
 
 def test_another_column_can_be_the_target(save) -> None:

@@ -22,12 +22,32 @@ def write(tmp_path: Path, text: str) -> Path:
 
 
 def test_lines_become_rows_of_a_sparse_matrix(tmp_path: Path) -> None:
-    text = "# made_by hand\n+1 1:2 3:4.5 # first\n\n-1 qid:7 2:1e-3\n"
+    text = "# made_by hand\n+1 1:2 3:4.5 # first\n\n-1 2:1e-3\n"
     table = read_svmlight(write(tmp_path, text))
     assert sp.issparse(table.X) and table.X.format == "csr"
     assert table.X.toarray().tolist() == [[2, 0, 4.5], [0, 1e-3, 0]]
     assert (table.labels.values, table.labels.codes.tolist()) == ([-1, 1], [1, 0])
     assert len(table.columns) == 3
+
+
+def test_query_groups_are_refused_with_their_row(tmp_path: Path) -> None:
+    path = write(tmp_path, "# made by hand\n1 1:2 # no qid:3 here\n-1 qid:7 2:1e-3\n")
+    words = r"row 3 has a query group \(qid:7\): query groups are not supported yet"
+    with pytest.raises(InputError, match=words):
+        read_svmlight(path)
+
+
+def test_a_comment_may_speak_of_query_groups(tmp_path: Path) -> None:
+    assert read_svmlight(write(tmp_path, "1 1:2 # qid:3\n-1 1:3\n")).X.shape == (2, 1)
+
+
+def test_numbers_that_lose_digits_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, "1 1:9007199254740992 2:1e300\n-1 1:3 2:9007199254740993\n")
+    with pytest.raises(InputError, match="9007199254740993 in column '2', row 2 loses digits"):
+        read_svmlight(path)
+    path = write(tmp_path, "9007199254740993 1:1\n9007199254740992 1:3\n")
+    with pytest.raises(InputError, match="9007199254740993 in column 'label', row 1 loses digits"):
+        read_svmlight(path)
 
 
 def test_indices_count_from_zero_if_zero_occurs(tmp_path: Path) -> None:

@@ -172,3 +172,13 @@ def test_paths_that_are_no_vector_file_are_refused(tmp_path: Path) -> None:
         read_vector(tmp_path / "w.json")
     with pytest.raises(InputError, match="this is a folder"):
         read_vector(tmp_path)
+
+
+def test_numbers_that_lose_digits_are_refused(tmp_path: Path) -> None:
+    text, array = tmp_path / "w.txt", tmp_path / "w.npy"
+    text.write_text("1\n9007199254740993\n")
+    with pytest.raises(InputError, match="9007199254740993 in row 2 loses digits in float64"):
+        read_vector(text)
+    np.save(array, np.array([1, 2**53 + 1]))
+    with pytest.raises(InputError, match="weights holds 9007199254740993 at place 1"):
+        read_vector(array)
