@@ -126,7 +126,9 @@ class Gram:
     def _proved_semidefinite(self, top: float) -> float:
         """Return a shift >= 0 for which K + shift I is proved to be semidefinite."""
         unit = self.n * UNIT * top
-        if shortfall(self.K, -room(self.K)) == 0.0:
+        spare = room(self.K)
+        missing = shortfall(self.K, -spare)
+        if missing is not None and missing <= spare:
             return 0.0
         for shift in (unit, 8 * unit, 64 * unit):
             missing = shortfall(self.K, shift)

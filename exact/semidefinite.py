@@ -23,8 +23,7 @@ def shortfall(A: np.ndarray, shift: float = 0.0) -> float | None:
     A : array (n, n)
         Symmetric.
     shift : float
-        With shift < 0 the proof has room: 0 is returned where A + shift I lacks less than that, so
-        that A itself is semidefinite; s counts from 0 then.
+        < 0 where A is to be proved semidefinite by itself: it is if -shift >= s.
 
     Returns
     -------
@@ -38,8 +37,6 @@ def shortfall(A: np.ndarray, shift: float = 0.0) -> float | None:
     except np.linalg.LinAlgError:
         return None
     missing = residual_norm(moved, L)
-    if shift < 0:
-        return max(missing + shift, 0.0) if np.isfinite(missing) else None
     return missing if np.isfinite(missing) else None
 
 
