@@ -16,16 +16,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from .errors import CertificateError
+from .pair_list import PairList
 from .pair_sums import PairSums
 from .problem import Problem
-from .rounding import UNIT, gamma
+from .rounding import UNIT, above, gamma
 from .spaces import Rows
 from .witness import LONG_ROWS, Witness, careful
 
 WORTHWHILE = 0.25
 """Share of the gap that rounding may be before the long format is worth its cost."""
 
-__all__ = ["Certificate", "Witness", "dual_value", "evaluated", "primal_value", "score_slip"]
+__all__ = ["Certificate", "Witness", "careful_primal", "dual_value", "evaluated", "score_slip"]
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,10 @@ class Certificate:
     gap : float
         primal - dual: the point is at most this far from the optimum, up to `rounding`.
     relative_gap : float or None
-        gap / primal; None where the primal is zero to rounding.
+        gap / primal, up to `rounding` as the gap is: (F - p*) / F is at most (gap + rounding) /
+        primal. None where the primal is zero to rounding.
     radius : float
-        sqrt(2 (gap + rounding) / lam): the distance |f - f*| is at most this.
+        sqrt(2 (gap + rounding) / lam), rounded up: the distance |f - f*| is at most this.
     rounding : float
         A bound of the floating-point error in the gap.
     """
@@ -89,17 +91,20 @@ class Certificate:
             )
         gap, dual = max(difference, 0.0), min(dual, primal)
         relative = gap / primal if primal > rounding else None
-        radius = float(np.sqrt(2 * (gap + rounding) / lam))
+        # Each step up covers the rounding of one operation: difference, sum, quotient and root.
+        whole = above(above(gap) + rounding) if difference > 0 else rounding
+        radius = above(np.sqrt(above(2 * above(whole) / lam)))
         return cls(primal, dual, gap, relative, radius, rounding)
 
     def reaches(self, tol: float) -> bool:
-        """Return whether the gap, rounding included, is proved to be at most `tol` of the primal.
+        """Return whether the gap, rounding included, is proved to be at most `tol` of F.
 
-        Where the optimum is below 1e-6 (separable data), an absolute gap of tol / 10 counts:
-        F(0) = 1 is then the only scale.
+        (F - p*) / F grows with F, so that it is at most (gap + rounding) / primal wherever F is
+        within its rounding. Where F is proved to be at most 1e-6 (separable data), an absolute
+        gap of tol / 10 counts: F(0) = 1 is then the only scale.
         """
-        proved = self.gap + self.rounding
-        floor = tol / 10 if self.primal <= 1e-6 else 0.0
+        proved = above(above(self.gap) + self.rounding)
+        floor = tol / 10 if above(self.primal + self.rounding) <= 1e-6 else 0.0
         return proved <= max(tol * self.primal, floor)
 
 
@@ -123,15 +128,28 @@ def evaluated(
             return bounds
     else:
         renewed = witness.renewed(problem)
+    dual, dual_rounding = dual_value(problem, renewed)
+    return *careful_primal(problem, w), dual, float(dual_rounding)
+
+
+def careful_primal(problem: Problem, w: np.ndarray) -> tuple[float, float]:
+    """Return F(w) and a bound of its error, from scores in the long format while n is moderate."""
     space, lam = problem.space, problem.lam
     scores, error = space.careful_scores(w)
     if problem.n > LONG_ROWS:
         scores, error = scores.astype(float), error + UNIT * np.abs(scores).astype(float)
-    primal, rounding = primal_value(problem, scores, space.norm2(w))
-    rounding += score_slip(problem, error, primal)
-    rounding += lam / 2 * space.norm2_error(w) + gamma(4) * primal
-    dual, dual_rounding = dual_value(problem, renewed)
-    return primal, float(rounding), dual, float(dual_rounding)
+    sums = problem.sums(scores)
+    primal = sums.value + lam / 2 * space.norm2(w)
+    return primal, _primal_rounding(problem, sums, error, primal, space.norm2_error(w))
+
+
+def _primal_rounding(
+    problem: Problem, sums: PairSums, error: np.ndarray, primal: float, norm2_error: float
+) -> float:
+    """Return a bound of the error in `primal`, the sum of loss and penalty; two units are spare."""
+    rounding = sums.value_rounding + score_slip(problem, error, sums.value + sums.value_rounding)
+    rounding += problem.lam / 2 * norm2_error
+    return float((rounding + gamma(6) * primal) * (1 + gamma(16)))
 
 
 def _evaluated_plainly(
@@ -142,13 +160,12 @@ def _evaluated_plainly(
     `sums` are those at the plain scores of `w`, at any width.
     """
     lam = problem.lam
-    primal, rounding = sums.value + lam / 2 * space.norm2(w), sums.value_rounding
-    rounding += score_slip(problem, space.score_error(w), primal)
-    rounding += lam / 2 * space.norm2_error(w) + gamma(4) * primal
+    primal, error = sums.value + lam / 2 * space.norm2(w), space.score_error(w)
+    rounding = _primal_rounding(problem, sums, error, primal, space.norm2_error(w))
     norm = float(np.linalg.norm(space.pull(witness.c)))
     slip = space.pull_error(witness.c) + gamma(space.dim + 8) * norm
     dual, dual_rounding = _dual_of_norm(problem, witness, norm, slip)
-    return primal, float(rounding), dual, float(dual_rounding)
+    return primal, rounding, dual, float(dual_rounding)
 
 
 def _shared_sums(problem: Problem, scores: np.ndarray, witness: Witness) -> PairSums | None:
@@ -181,23 +198,21 @@ def _evaluated_in_bins(
     )
 
 
-def score_slip(problem: Problem, error: np.ndarray, primal: float) -> float:
+def score_slip(problem: Problem, error: np.ndarray, upper_loss: float) -> float:
     """Return what errors in the scores can do to the mean loss.
 
     The hinge has slope at most one in either score; for the squared losses
-    |mean (z+e)^2 - mean z^2| <= 2 rms(z) rms(e) + rms(e)^2.
+    |mean (z+e)^2 - mean z^2| <= 2 rms(z) rms(e) + rms(e)^2, where mean z^2, the loss
+    without the errors, is at most `upper_loss`.
     """
     mass = problem.pairs.row_mass(problem.positive)
+    listed = problem.pairs.i.size if isinstance(problem.pairs, PairList) else 0
+    up = 1 + gamma(problem.n + listed + 16)
     if problem.loss.name == "hinge":
-        return float(mass @ error)
-    rms = float(np.sqrt(2 * float(mass @ error**2)))
-    return 2 * float(np.sqrt(primal)) * rms + rms**2
-
-
-def primal_value(problem: Problem, scores: np.ndarray, norm2: float) -> tuple[float, float]:
-    """Return F from scores and |f|^2, and the rounding of its loss part."""
-    sums = problem.sums(scores)
-    return sums.value + problem.lam / 2 * norm2, sums.value_rounding
+        return float(mass @ error) * up
+    mean_square = 2 * float(mass @ error**2) * up
+    most = max(upper_loss, 0.0) * up
+    return (2 * float(np.sqrt(most * mean_square)) + mean_square) * (1 + gamma(8))
 
 
 def dual_value(problem: Problem, witness: Witness) -> tuple[float, float]:
@@ -217,7 +232,8 @@ def dual_value(problem: Problem, witness: Witness) -> tuple[float, float]:
     error = space.dual_norm2_error(witness.c)
     norm = float(np.sqrt(norm2))
     top = float(np.sqrt(norm2 + error))
-    return _dual_of_norm(problem, witness, norm, error / (top + norm) if top > 0 else 0.0)
+    slip = error / (top + norm) * (1 + gamma(8)) if top > 0 else 0.0
+    return _dual_of_norm(problem, witness, norm, slip)
 
 
 def _dual_of_norm(
@@ -229,4 +245,5 @@ def _dual_of_norm(
     slip = norm_error + reach * witness.rounding
     dual = witness.value - paid**2 / (2 * lam)
     rounding = witness.value_rounding + slip * (2 * paid + slip) / (2 * lam)
-    return dual, rounding + gamma(8) * (abs(witness.value) + paid**2 / (2 * lam))
+    size = abs(witness.value) + paid**2 / (2 * lam)
+    return dual, (rounding + gamma(10) * size) * (1 + gamma(16))

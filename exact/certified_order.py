@@ -179,12 +179,14 @@ def row_lengths(space: Space) -> np.ndarray:
         return np.full(space.n, space.reach)
     diagonal = np.diag(space.K) if isinstance(space, Gram) else space.kernel.diagonal(space.X)
     means = space.scores(np.full(space.n, 1 / space.n))
-    # A nearly semidefinite K stands for K + shift I, in which lengths are a little longer.
-    shift = (space._shift or 0.0) if isinstance(space, Gram) else 0.0
-    return kernel_lengths(diagonal + shift, means, float(means.mean()), space.n)
+    return kernel_lengths(
+        diagonal, means, float(means.mean()), space.n, space.noise * space.reach**2
+    )
 
 
-def kernel_lengths(diagonal: np.ndarray, means: np.ndarray, mean: float, n: int) -> np.ndarray:
+def kernel_lengths(
+    diagonal: np.ndarray, means: np.ndarray, mean: float, n: int, noise: float
+) -> np.ndarray:
     """Return upper bounds of |k_x - m| for rows x: (m,).
 
     |k_x - m|^2 = k(x, x) - 2 mean_i k(x, x_i) + mean_ij k(x_i, x_j), the means over n rows.
@@ -197,10 +199,12 @@ def kernel_lengths(diagonal: np.ndarray, means: np.ndarray, mean: float, n: int)
         Mean of the Gram matrix of the n rows.
     n : int
         Rows that m is the mean of.
+    noise : float
+        Bound of the errors of the kernel's values.
     """
     size = diagonal + 2 * np.abs(means) + abs(mean)
     top = float(size.max(initial=0.0))
-    slip = (gamma(chain_of(n) + n + 16) + 32 * UNIT) * top
+    slip = (gamma(chain_of(n) + n + 16) + 32 * UNIT) * top + 4.1 * noise
     return np.sqrt(np.maximum(diagonal - 2 * means + mean, 0.0) + slip) * (1 + gamma(4))
 
 

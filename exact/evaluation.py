@@ -62,7 +62,8 @@ class Evaluation:
     def primal_rounding(self, lam: float) -> float:
         """Return a bound of the rounding in `primal`."""
         size = float(self.w @ self.w)
-        return self.loss_rounding + gamma(self.w.size + 8) * (lam * size + abs(self.loss))
+        sums = gamma(self.w.size + 8) * (lam * size + abs(self.loss))
+        return (self.loss_rounding + sums) * (1 + gamma(8))
 
     def scale(self, lam: float) -> float:
         """Return the best shrinking factor of alpha."""
@@ -78,7 +79,8 @@ class Evaluation:
         norm, error = float(np.linalg.norm(self.pull)), self.pull_error
         square = error * (2 * norm + error) + gamma(self.w.size + 8) * norm**2
         size = scale * self.total + scale**2 * norm**2 / (2 * lam)
-        return scale * self.total_rounding + scale**2 * square / (2 * lam) + gamma(8) * size
+        rounding = scale * self.total_rounding + scale**2 * square / (2 * lam) + gamma(8) * size
+        return rounding * (1 + gamma(16))
 
 
 class Line(Protocol):

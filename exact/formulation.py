@@ -200,7 +200,7 @@ def true_space(kernel: Kernel, X: object) -> Gram | StreamedGram:
     """Return the kernel's own space on the rows: held where it fits, else streamed."""
     matrix = check_matrix(X)
     if matrix.shape[0] <= DENSE_LIMIT:
-        return Gram(kernel(matrix, matrix), check=False)
+        return Gram.of_kernel(kernel, matrix)
     return StreamedGram(kernel, matrix)
 
 

@@ -1,4 +1,11 @@
-"""Functions given by their kernel matrix: held in memory, or made block by block."""
+"""Functions given by their kernel matrix: held in memory, or made block by block.
+
+Every sentence about such functions is about a matrix M, positive semidefinite in exact arithmetic,
+and scores, norms and pulls pay for what the matrix K at hand is off. For a kernel of rows, M is
+that of the formula at the rows as stored, and |K_ij - M_ij| <= noise r_i r_j, r_i >= sqrt(M_ii).
+For a matrix that is given, M is any K + t I with 0 <= t <= shift: the last of them is proved to be
+semidefinite, and K itself is covered too, if it is.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from .errors import InputError
-from .kernels import Kernel
+from .kernels import Kernel, lengths_of
 from .rounding import LONG_UNIT, UNIT, gamma
-from .spaces import check_matrix
+from .semidefinite import room, shortfall
+from .spaces import LARGEST_REACH, SMALLEST_REACH, check_matrix
 
 COLUMN_BLOCK = 128
 """Columns that a product with K sums at a time."""
@@ -33,9 +41,9 @@ def chain_of(n: int) -> int:
     return COLUMN_BLOCK + n // COLUMN_BLOCK + 4
 
 
-def kernel_noise(w: np.ndarray, reach: float) -> float:
-    """Return what the rounding of a known kernel's values, 8 units each, does to w'K w."""
-    return 8 * UNIT * (reach * float(np.abs(w).sum())) ** 2
+def mass_of(w: np.ndarray, lengths: np.ndarray) -> float:
+    """Return an upper bound of sum_i r_i |w_i|."""
+    return float(np.abs(w) @ lengths) * (1 + gamma(w.size + 4))
 
 
 class Gram:
@@ -43,12 +51,31 @@ class Gram:
 
     [ScalingUp, eq. (9)]. Coordinates are the coefficients, and ``|f|^2 = w'K w``.
 
+    What is given is replaced by the average with its transpose, `Gram.K`. Where that is proved to
+    be positive semidefinite, it is what is meant, as stored in float64. Where rounding leaves that
+    open (an eigenvalue of -1e-14 would make F unbounded below), K + shift I is proved to be
+    semidefinite, with a shift of about n u times the trace, what rounding in K can hide. Every
+    bound of rounding here then holds for each K + t I with 0 <= t <= shift, so for K itself if it
+    is semidefinite. `Gram.of_kernel` means the formula instead.
+
     Parameters
     ----------
     K : array (n, n)
-        Symmetric, positive semidefinite.
+        Symmetric to rounding, positive semidefinite to rounding.
     check : bool
-        Whether to test K; not needed for the matrix of a known kernel.
+        Whether to prove K semidefinite. Without it that is the caller's promise.
+
+    Attributes
+    ----------
+    K : array (n, n)
+    shift : float
+        >= 0; K + shift I is proved to be semidefinite.
+    noise : float
+        |K_ij - M_ij| <= noise r_i r_j; 0 where K itself is meant.
+    lengths : array (n,)
+        r_i, upper bounds of the roots of the diagonal.
+    kernel : Kernel or None
+        The formula meant.
 
     Raises
     ------
@@ -64,22 +91,49 @@ class Gram:
             raise InputError(f"K must be square; its shape is {matrix.shape}")
         self.n = self.dim = int(matrix.shape[0])
         top = float(np.abs(matrix).max())
+        if top > LARGEST_REACH**2 or 0 < top < SMALLEST_REACH**2:
+            raise InputError("K has values so large, or all so small, that sums fail: scale it")
         if float(np.abs(matrix - matrix.T).max()) > 1e-10 * top:
             row, column = np.unravel_index(np.abs(matrix - matrix.T).argmax(), matrix.shape)
             raise InputError(f"K is not symmetric: see entries ({row}, {column}) and its mirror")
         self.K = (matrix + matrix.T) / 2
-        self.reach = float(np.sqrt(max(np.diag(self.K).max(), 0.0))) * (1.0 + gamma(4))
-        self._shift = self._check_semidefinite(top) if check else None
+        self.noise, self.kernel = 0.0, None
+        self.shift = self._proved_semidefinite(top) if check and top > 0 else 0.0
+        squares = np.maximum(np.diag(self.K), 0.0) + self.shift
+        self.lengths = np.sqrt(squares) * (1.0 + gamma(4))
 
-    def _check_semidefinite(self, top: float) -> float:
-        """Return how far below zero rounding may have moved an eigenvalue of K."""
-        unit = self.n * UNIT * max(top, np.finfo(float).tiny)
+    @classmethod
+    def of_kernel(cls, kernel: Kernel, X: Any) -> Gram:
+        """Return the space of a kernel on rows (n, d), its matrix held; the formula is meant."""
+        noise, lengths = kernel.noise(X), lengths_of(kernel, X)
+        gram = cls(kernel(X, X), check=False)
+        gram.kernel, gram.lengths = kernel, lengths
+        gram.noise = noise + 2 * UNIT  # the average with the transpose rounds too
+        return gram
+
+    def part(self, index: np.ndarray) -> Gram:
+        """Return the space of some of the rows, with the same matrix meant."""
+        gram = Gram(self.K[np.ix_(index, index)], check=False)
+        gram.kernel, gram.noise, gram.lengths = self.kernel, self.noise, self.lengths[index]
+        gram.shift = self.shift
+        return gram
+
+    @property
+    def reach(self) -> float:
+        """An upper bound of the roots of the diagonal."""
+        return float(self.lengths.max())
+
+    def _proved_semidefinite(self, top: float) -> float:
+        """Return a shift >= 0 for which K + shift I is proved to be semidefinite."""
+        unit = self.n * UNIT * top
+        spare = room(self.K)
+        missing = shortfall(self.K, -spare)
+        if missing is not None and missing <= spare:
+            return 0.0
         for shift in (unit, 8 * unit, 64 * unit):
-            try:
-                np.linalg.cholesky(self.K + shift * np.eye(self.n))
-            except np.linalg.LinAlgError:
-                continue
-            return shift
+            missing = shortfall(self.K, shift)
+            if missing is not None:
+                return (shift + missing) * (1 + gamma(4))
         least = float(np.linalg.eigvalsh(self.K)[0])
         raise InputError(
             f"K has a negative eigenvalue ({least:.2g}), so it is no kernel matrix and no "
@@ -99,11 +153,11 @@ class Gram:
         return max(float((w * self._long_scores(w)).sum()), 0.0)
 
     def norm2_error(self, w: np.ndarray) -> float:
-        """Return gamma_k |w|'|K| |w|, k the chain of additions, and what K lacks to be >= 0."""
+        """Return gamma_k |w|'|K| |w|, k the chain of additions, and what K is off."""
         size = float(np.abs(w) @ (self._magnitude() @ np.abs(w))) * (1 + gamma(2 * self.n))
-        shift = self._shift
-        lack = kernel_noise(w, self.reach) if shift is None else shift * float(w @ w)
-        return gamma(chain_of(self.n) + 96, LONG_UNIT) * size + UNIT * self.norm2(w) + lack
+        sums = gamma(chain_of(self.n) + 96, LONG_UNIT) * size + UNIT * self.norm2(w)
+        off = self.noise * mass_of(w, self.lengths) ** 2 + self.shift * float(w @ w)
+        return (sums + off) * (1 + gamma(self.n + 8))
 
     def dual_norm2(self, c: np.ndarray) -> float:
         """Return c'K c."""
@@ -125,13 +179,20 @@ class Gram:
         return float((w * self.scores(other)).sum())
 
     def score_error(self, w: np.ndarray) -> np.ndarray:
-        """Return gamma_k |K| |w|, k the chain of additions: (n,)."""
-        return gamma(chain_of(self.n)) * (self._magnitude() @ np.abs(w)) * (1 + gamma(self.n))
+        """Return gamma_k |K| |w|, k the chain of additions, and what K is off: (n,)."""
+        sums = gamma(chain_of(self.n)) * (self._magnitude() @ np.abs(w)) * (1 + gamma(self.n + 8))
+        return sums + self._kernel_error(w)
 
     def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores in the long format, and a bound of their rounding: (n,) each."""
-        size = (self._magnitude() @ np.abs(w)) * (1 + gamma(self.n))
-        return self._long_scores(w), gamma(chain_of(self.n), LONG_UNIT) * size
+        """Return the scores in the long format, and a bound of their error: (n,) each."""
+        size = (self._magnitude() @ np.abs(w)) * (1 + gamma(self.n + 8))
+        error = gamma(chain_of(self.n), LONG_UNIT) * size + self._kernel_error(w)
+        return self._long_scores(w), error
+
+    def _kernel_error(self, w: np.ndarray) -> np.ndarray:
+        """Return noise r sum_i r_i |w_i| + shift |w|, what K is off seen by each score: (n,)."""
+        off = self.noise * mass_of(w, self.lengths) * self.lengths + self.shift * np.abs(w)
+        return off * (1 + gamma(8))
 
     def blocks(self) -> Iterator[slice]:
         """Yield the one slice that holds all rows."""
@@ -139,9 +200,9 @@ class Gram:
 
 
 class StreamedGram:
-    """Functions f = sum_i w_i k(., x_i), like `Gram`, with K in blocks of rows.
+    """Functions f = sum_i w_i k(., x_i), like `Gram.of_kernel`, with K in blocks of rows.
 
-    [ScalingUp, eq. (10)]
+    [ScalingUp, eq. (10)]. The kernel's formula at the rows as stored is meant.
 
     Parameters
     ----------
@@ -152,7 +213,8 @@ class StreamedGram:
     def __init__(self, kernel: Kernel, X: Any):
         self.kernel, self.X = kernel, X
         self.n = self.dim = int(X.shape[0])
-        self.reach = float(np.sqrt(max(kernel.diagonal(X).max(), 0.0))) * (1.0 + gamma(4))
+        self.noise, self.lengths = kernel.noise(X), lengths_of(kernel, X)
+        self.reach = float(self.lengths.max())
         self._recent: list[tuple[np.ndarray, np.ndarray]] = []
 
     def blocks(self) -> Iterator[slice]:
@@ -189,10 +251,10 @@ class StreamedGram:
         return max(float((w * self._long_scores(w)).sum()), 0.0)
 
     def norm2_error(self, w: np.ndarray) -> float:
-        """Return gamma_k max_i k(x_i, x_i) (sum_i |w_i|)^2, and the rounding of the kernel."""
-        size = (self.reach * float(np.abs(w).sum())) ** 2
-        sums = gamma(chain_of(self.n) + 96, LONG_UNIT) * size + UNIT * self.norm2(w)
-        return sums + kernel_noise(w, self.reach)
+        """Return (gamma_k + noise) (sum_i r_i |w_i|)^2, k the chain of additions."""
+        share = 1.01 * gamma(chain_of(self.n) + 96, LONG_UNIT) + self.noise
+        size = share * mass_of(w, self.lengths) ** 2
+        return (size + UNIT * self.norm2(w)) * (1 + gamma(8))
 
     def dual_norm2(self, c: np.ndarray) -> float:
         """Return c'K c."""
@@ -207,13 +269,14 @@ class StreamedGram:
         return float((w * self.scores(other)).sum())
 
     def score_error(self, w: np.ndarray) -> np.ndarray:
-        """Return a bound of the rounding in each score: (n,)."""
-        return self.careful_scores(w)[1] + UNIT * np.abs(self.scores(w))
+        """Return a bound of the error of each score: (n,)."""
+        return (self.careful_scores(w)[1] + UNIT * np.abs(self.scores(w))) * (1 + gamma(4))
 
     def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores in the long format, and a bound of their rounding: (n,) each.
+        """Return the scores in the long format, and a bound of their error: (n,) each.
 
-        gamma_k max_i k(x_i, x_i) sum_i |w_i|, the same for each score.
+        (gamma_k + noise) r sum_i r_i |w_i|, k the chain of additions.
         """
-        size = self.reach**2 * float(np.abs(w).sum())
-        return self._long_scores(w), np.full(self.n, gamma(chain_of(self.n), LONG_UNIT) * size)
+        share = 1.01 * gamma(chain_of(self.n), LONG_UNIT) + self.noise
+        error = share * mass_of(w, self.lengths) * (1 + gamma(8)) * self.lengths
+        return self._long_scores(w), error

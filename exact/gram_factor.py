@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -21,6 +21,7 @@ import scipy.linalg
 from .errors import InputError, TooLargeError
 from .gram import Gram, StreamedGram
 from .kernels import Kernel
+from .rounding import gamma
 from .spaces import Rows, Space
 
 DENSE_LIMIT = 4000
@@ -48,7 +49,7 @@ class GramFactor:
     features : array (n, r)
         F, with F F' close to K.
     residual : float
-        The largest diagonal entry of K - F F'.
+        At least the largest diagonal entry of K - F F', rounding and that of K included.
     """
 
     pivots: np.ndarray
@@ -95,8 +96,15 @@ def factor_gram(K: np.ndarray, tol: float = 1e-14, max_rank: int | None = None) 
     L = np.tril(packed)[:, :rank]
     features = np.empty((K.shape[0], rank))
     features[order] = L
-    residual = float(np.max(np.diag(K) - np.einsum("ij,ij->i", features, features)))
-    return GramFactor(order[:rank], np.ascontiguousarray(L[:rank]), features, max(residual, 0.0))
+    residual = _residual(np.diag(K), features, 0.0)
+    return GramFactor(order[:rank], np.ascontiguousarray(L[:rank]), features, residual)
+
+
+def _residual(diagonal: np.ndarray, features: np.ndarray, noise: float) -> float:
+    """Return an upper bound of what the features leave of any diagonal entry."""
+    squares = np.einsum("ij,ij->i", features, features)
+    slip = gamma(features.shape[1] + 8) * (diagonal + squares) + noise * diagonal
+    return max(float((diagonal - squares + slip).max()), 0.0)
 
 
 def factor_kernel(
@@ -127,7 +135,9 @@ def factor_kernel(
     """
     n, end = X.shape[0], math.inf if max_time is None else time.monotonic() + max_time
     if n <= DENSE_LIMIT:
-        return factor_gram(kernel(X, X), tol, max_rank)
+        factor = factor_gram(kernel(X, X), tol, max_rank)
+        more = _residual(kernel.diagonal(X).astype(float), factor.features, 2 * kernel.noise(X))
+        return replace(factor, residual=more)
     left = kernel.diagonal(X).astype(float)
     most = max(FEATURE_NUMBERS // n, 1)
     top, cap = float(left.max()), min(n, max_rank or n, most)
@@ -151,7 +161,8 @@ def factor_kernel(
         )
     at, r = np.array(pivots), len(pivots)
     features = features[:, :r]
-    return GramFactor(at, np.tril(features[at]), features, max(float(left.max()), 0.0))
+    residual = _residual(kernel.diagonal(X).astype(float), features, 2 * kernel.noise(X))
+    return GramFactor(at, np.tril(features[at]), features, residual)
 
 
 def _next_pivots(

@@ -26,7 +26,7 @@ from .pairs import AllPairs, PairList
 from .parameters import check_choice
 from .path import Path, check_lams, lam_grid, regularization_path
 from .problem import split_labels
-from .rounding import UNIT, gamma
+from .rounding import gamma
 from .solving import check_tolerance
 from .spaces import Rows, check_matrix
 from .structured import Structured
@@ -245,4 +245,8 @@ def _new_lengths(
     means, mean = path.task.evaluate(even, X), float(base.scores(even).mean())
     own = np.ones(X.shape[0]) if diagonal is None else diagonal
     top = max(float(own.max()), base.reach**2)
-    return kernel_lengths(own, means, mean, base.n), (gamma(chain_of(base.n) + 8) + 16 * UNIT) * top
+    known = base.kernel is not None
+    noise = max(base.noise, base.kernel.noise(X)) if known else 0.0  # type: ignore[union-attr]
+    chain = chain_of(base.n) if known else base.n
+    error = (gamma(chain + 8) + noise) * (1 + gamma(base.n + 8)) * top
+    return kernel_lengths(own, means, mean, base.n, noise * top), error

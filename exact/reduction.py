@@ -58,7 +58,7 @@ class Groups:
         if isinstance(space, Rows):
             return Rows(space.raw[self.first])
         if isinstance(space, Gram):
-            return Gram(space.K[np.ix_(self.first, self.first)], check=False)
+            return space.part(self.first)
         return StreamedGram(space.kernel, space.X[self.first])
 
     def factor(self, factor: GramFactor) -> GramFactor:

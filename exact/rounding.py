@@ -16,6 +16,11 @@ def unit_of(values: np.ndarray) -> float:
     return LONG_UNIT if values.dtype == np.longdouble else UNIT
 
 
+def above(x: float) -> float:
+    """Return the next float above x: at least what x is the rounded value of."""
+    return float(np.nextafter(x, np.inf))
+
+
 def gamma(k: float, unit: float = UNIT) -> float:
     """Return k u / (1 - k u), the relative error of k roundings in a row."""
     product = float(k) * unit

@@ -241,7 +241,8 @@ def _centred_products(space: Rows | Gram) -> tuple[np.ndarray, float]:
         error = gamma(2 * space.dim + 8) * float((space.norms**2).sum())
     else:
         K = space.K
-        error = 8 * UNIT * n * space.reach**2 if space._shift is None else 0.0
+        off = space.noise * float((space.lengths**2).sum()) + space.shift
+        error = off * (1 + gamma(n + 8))
     long = K.astype(np.longdouble)
     means = long.mean(axis=0)
     centred = (long - means[:, None] - means[None, :] + means.mean()).astype(float)

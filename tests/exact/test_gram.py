@@ -32,7 +32,7 @@ def test_a_streamed_matrix_is_the_held_one(seed: int, sparse: bool) -> None:
     n, d = int(rng.integers(1, 40)), int(rng.integers(1, 5))
     X = np.round(rng.normal(size=(n, d)), int(rng.integers(0, 5)))
     kernel = KERNELS[rng.integers(3)]
-    held = Gram(kernel(X, X), check=False)
+    held = Gram.of_kernel(kernel, X)
     streamed = StreamedGram(kernel, sp.csr_matrix(X) if sparse else X)
     w, c = rng.normal(size=n) * (rng.uniform(size=n) < 0.7), rng.normal(size=n)
     c -= c.mean()
@@ -73,11 +73,14 @@ class Counting:
     def diagonal(self, X: np.ndarray) -> np.ndarray:
         return np.ones(len(X))
 
+    def noise(self, X: np.ndarray) -> float:
+        return Gaussian(0.3).noise(X)
+
 
 def test_recent_products_are_remembered_and_cannot_be_spoilt() -> None:
     rng = np.random.default_rng(2)
     X, kernel = rng.normal(size=(20, 2)), Counting()
-    space, fresh = StreamedGram(kernel, X), Gram(Gaussian(0.3)(X, X), check=False)
+    space, fresh = StreamedGram(kernel, X), Gram.of_kernel(Gaussian(0.3), X)
     w, v = rng.normal(size=20), rng.normal(size=20)
     first = space.scores(w)
     first += 1.0  # the caller may do with it what it likes
@@ -205,7 +208,7 @@ def test_rounding_stays_small_at_small_lam() -> None:
     """Coefficients are of size 1 / lam there, and their sums cancel."""
     rng = np.random.default_rng(6)
     X, positive = rng.normal(size=(600, 2)), np.arange(600) % 3 == 0
-    space = Gram(Gaussian(1.0)(X, X), check=False)
+    space = Gram.of_kernel(Gaussian(1.0), X)
     problem = Problem(space, positive, AllPairs(), LOSSES["hinge"], Ridge(1e-6))
     witness = Witness.from_scores(problem, np.zeros(600), scale=1e-3)
     found = Certificate.of(problem, witness.c / 1e-6, witness)

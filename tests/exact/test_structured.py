@@ -36,7 +36,7 @@ def exact_case(seed: int) -> tuple[Structured, list, list, np.ndarray, float]:
     structure = float(2.0 ** rng.integers(-10, 11))
     spaces: list[Space] = [
         Rows(X),
-        Gram(X @ X.T, check=False),
+        Gram.of_kernel(Linear(), X),
         StreamedGram(Linear(), X),
         Rows(sp.csr_matrix(X)),
     ]
@@ -102,7 +102,7 @@ def random_structured(rng: np.random.Generator, loss: str) -> tuple[Problem, np.
         Rows(X),
         Rows(sp.csr_matrix(X)),
         Gram(X @ X.T),
-        Gram(Gaussian(0.5)(X, X), check=False),
+        Gram.of_kernel(Gaussian(0.5), X),
         StreamedGram(Gaussian(0.5), X),
     ]
     base = spaces[rng.integers(5)]

@@ -1,4 +1,9 @@
-"""What the error bounds of [ScalingUp, Section 3.2] ask of a kernel and of its approximation."""
+"""What the error bounds of [ScalingUp, Section 3.2] ask of a kernel and of its approximation.
+
+R, Rp, R2, E2 and K_max are at least what they are in exact arithmetic, for the kernel that is meant
+(see `aucert.exact.gram`) and K~ = V V' with the features V as stored. That K - K~ is semidefinite
+is a hypothesis of the theorems: for Nystrom's features it holds up to the rounding in them.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +21,15 @@ from ...exact.formulation import true_space
 from ...exact.gram import Gram, StreamedGram
 from ...exact.kernels import Kernel, Linear
 from ...exact.marginals import deficiency
-from ...exact.rounding import UNIT, gamma
-from ...exact.row_average import top_eigenvalue
+from ...exact.rounding import UNIT, above, gamma
 from ...exact.spaces import check_matrix
+from .upper import (
+    distances_of_rows,
+    frobenius,
+    large_spectral_norm,
+    largest_distance,
+    spectral_norm,
+)
 
 BLOCK_BYTES = 64 * 2**20
 """Memory that a block of distances may take."""
@@ -139,22 +150,29 @@ class Approximation:
 
     @cached_property
     def E2(self) -> float:
-        """The spectral norm of K - K~; above a few thousand rows an upper bound of it."""
-        V = self.features
-        if isinstance(self.truth, Gram):
-            return float(np.abs(np.linalg.eigvalsh(self.truth.K - V @ V.T)).max())
+        """At least the spectral norm of K - K~, rounding included."""
+        V, truth = self.features, self.truth
+        lengths = frobenius(truth.lengths[:, None]), frobenius(V)
+        off = truth.noise * lengths[0] ** 2 + gamma(V.shape[1] + 4) * lengths[1] ** 2
+        if isinstance(truth, Gram):
+            E = truth.K - V @ V.T
+            found = spectral_norm((E + E.T) / 2)
+            return above((found * (1 + gamma(8)) + off + truth.shift) * (1 + gamma(8)))
 
-        def times(v: np.ndarray) -> np.ndarray:
-            return self.truth.scores(v) - V @ (V.T @ v)
+        def blocks() -> Iterator[tuple[slice, np.ndarray]]:
+            for rows in truth.blocks():
+                yield rows, truth.kernel(truth.X[rows], truth.X) - V[rows] @ V.T
 
-        return top_eigenvalue(times, self.n, np.random.default_rng(0), rank=self.n)
+        found = large_spectral_norm(blocks, self.n, off)
+        return above((found * (1 + gamma(8)) + off) * (1 + gamma(8)))
 
     @cached_property
     def lam_min(self) -> Interval:
         """The smallest eigenvalue of K, as far as floating point knows it.
 
-        LAPACK's eigenvalues are off by n eps |K| at most. Of a matrix that is not held, the
-        smallest eigenvalue of its first rows is an upper bound.
+        LAPACK's eigenvalues are taken to be off by 2 n u |K| at most, which is its usual bound
+        and not proved here. Of a matrix that is not held, the smallest eigenvalue of its first
+        rows is an upper bound.
         """
         if isinstance(self.truth, StreamedGram):
             K = self.truth.kernel(self.truth.X[:SAMPLE], self.truth.X[:SAMPLE])
@@ -164,41 +182,50 @@ class Approximation:
             return Interval(0.0, 0.0)
         values = np.linalg.eigvalsh(K)
         slack = 2 * K.shape[0] * UNIT * float(np.abs(values).max())
+        lengths = self.truth.lengths[: K.shape[0]]
+        slack += self.truth.noise * float(lengths @ lengths)
+        slack += self.truth.shift if isinstance(self.truth, Gram) else 0.0
         low = values[0] - slack if isinstance(self.truth, Gram) else 0.0
         return Interval(max(float(low), 0.0), max(float(values[0]) + slack, 0.0))
 
     @cached_property
     def lam_plus(self) -> Interval:
-        """The smallest nonzero eigenvalue of K~; it depends on the cut-off that made K~."""
+        """The smallest nonzero eigenvalue of K~, as far as floating point knows it.
+
+        It depends on the cut-off that made K~. LAPACK's error is taken as in `lam_min`.
+        """
         values = np.linalg.svd(self.features, compute_uv=False)
         least, slack = float(values[-1]), 2 * max(self.features.shape) * UNIT * float(values[0])
         return Interval(max(least - slack, 0.0) ** 2, (least + slack) ** 2)
 
     @cached_property
     def R(self) -> float:
-        """The largest |k_i - k_j|, i positive, j negative."""
-        return _largest_distance(*self._split_diagonal(), self._truth_blocks())
+        """At least the largest |k_i - k_j|, i positive, j negative."""
+        truth = self.truth
+        shift = truth.shift if isinstance(truth, Gram) else 0.0
+        error = 4 * truth.noise * truth.reach**2 * (1 + gamma(8)) + 2 * shift
+        return largest_distance(*self._split_diagonal(), self._truth_blocks(), error)
 
-    @cached_property
+    @property
     def Rp(self) -> float:
-        """The largest |P (k_i - k_j)|: the same with K~."""
-        V = self.features - self.features.mean(axis=0)
-        plus, minus = V[self.positive], V[~self.positive]
-        squares = [np.einsum("ij,ij->i", side, side) for side in (plus, minus)]
-        blocks = ((rows, plus[rows] @ minus.T) for rows in self._blocks())
-        return _largest_distance(squares[0], squares[1], blocks)
+        """At least the largest |P (k_i - k_j)|: the same with K~."""
+        return self._projected_distances[0]
+
+    @property
+    def R2(self) -> float:
+        """At least the root of the mean of |P (k_i - k_j)|^2 over all pairs."""
+        return self._projected_distances[1]
 
     @cached_property
-    def R2(self) -> float:
-        """The root of the mean of |P (k_i - k_j)|^2 over all pairs."""
-        plus, minus = self.features[self.positive], self.features[~self.positive]
-        total = float(((plus.mean(axis=0) - minus.mean(axis=0)) ** 2).sum())
-        for side in (plus, minus):
-            total += float(((side - side.mean(axis=0)) ** 2).sum(axis=1).mean())
-        return float(np.sqrt(total))
+    def _projected_distances(self) -> tuple[float, float]:
+        return distances_of_rows(self.features, self.positive, self._blocks())
 
     def error_form(self, c: object) -> float:
-        """Return an upper bound of c'E c, what the approximation costs the dual point c.
+        """Return `error_interval(c).high`, at least what the approximation costs the dual point."""
+        return self.error_interval(c).high
+
+    def error_interval(self, c: object) -> Interval:
+        """Return bounds of c'E c, what the approximation costs the dual point c.
 
         Parameters
         ----------
@@ -219,14 +246,22 @@ class Approximation:
         if min(u.min(), v.min()) < 0:
             raise InputError("marginals are >= 0 on positive rows and <= 0 on negative ones")
         caps = [np.full(size, 1.0 / size) for size in self.sizes]
-        missing = deficiency(u, v, caps[0], caps[1])[1]
+        _, missing, slip = deficiency(u, v, caps[0], caps[1])
+        missing += slip
         if missing > FEASIBLE:
             raise InputError(f"these are the marginals of no alpha: {missing:.2g} of mass too many")
         kept = self.features.T @ marginals
         size = float(np.abs(marginals) @ np.sqrt(np.einsum("ij,ij->i", *[self.features] * 2)))
-        rounding = self.truth.dual_norm2_error(marginals) + 2 * gamma(self.n + 8) * size**2
-        form = self.truth.dual_norm2(marginals) - float(kept @ kept)
-        return (np.sqrt(max(form, 0.0) + rounding) + self.truth.reach * missing) ** 2
+        size *= 1 + gamma(2 * self.n + 8)
+        rounding = self.truth.dual_norm2_error(marginals) + gamma(4 * self.n + 32) * size**2
+        whole = self.truth.dual_norm2(marginals)
+        form = whole - float(kept @ kept)
+        rounding = (rounding + gamma(4) * whole) * (1 + gamma(8))
+        # Some alpha has marginals that differ from c by `missing`, and k_i is at least P k_i.
+        far = self.truth.reach * missing
+        high = (np.sqrt(max(form + rounding, 0.0)) + far) ** 2 * (1 + gamma(16))
+        low = max(np.sqrt(max(form - rounding, 0.0)) - far, 0.0) ** 2 * (1 - gamma(16))
+        return Interval(float(low), float(high))
 
     def _blocks(self) -> Iterator[slice]:
         """Yield slices of the positive rows."""
@@ -248,16 +283,6 @@ class Approximation:
                 yield rows, truth.K[np.ix_(plus[rows], minus)]
             else:
                 yield rows, truth.kernel(truth.X[plus[rows]], truth.X[minus])
-
-
-def _largest_distance(
-    plus: np.ndarray, minus: np.ndarray, blocks: Iterator[tuple[slice, np.ndarray]]
-) -> float:
-    """Return the largest |a - b| from the squares of all a and b and blocks of products a'b."""
-    largest = 0.0
-    for rows, products in blocks:
-        largest = max(largest, float((plus[rows, None] + minus - 2 * products).max()))
-    return float(np.sqrt(largest))
 
 
 def _repeated(matrix: Any) -> bool:

@@ -1,6 +1,6 @@
 """Theorem 4', the corrected form of [ScalingUp, Theorem 4], on anybody's data.
 
-**Setting.** Data, labels, kernel, lam, B and delta are fixed. The landmarks are any function of the
+Data, labels, kernel, lam, B and delta are fixed. The landmarks are any function of the
 data and of randomness independent of D_B; D_B are B pairs drawn independently and uniformly, with
 replacement. Probability is over D_B alone. K - K~ is semidefinite, which is all that is used of
 the approximation: k_i is then the sum of P k_i (a row of V) and an orthogonal rest.
@@ -23,9 +23,7 @@ and no N_max. Solvers that stop early are allowed for: with a dual point of cert
 q / (2 lam) becomes q / (2 lam) + gap; with F_B(f~) - p~_B <= eps, z becomes z + sqrt(2 lam eps) in
 (I), which gains eps, and (II) gains Rp sqrt(2 eps / lam); if its left side was measured at an f
 with F(f) - p* <= gap_full, R sqrt(2 gap_full / lam) too. Proof: `docs/theorem-4-prime.md`.
-
-The left sides of (A) and (II) lie in [0, 1]. That of (I) can be far above 1 where few pairs are
-drawn; it is compared with 1 because f = 0, which costs nothing, loses F(0) - p* <= 1.
+Totals are rounded up: so is each ingredient (`kernel.py`), and each term by more than it rounds.
 """
 
 from __future__ import annotations
@@ -37,25 +35,28 @@ import numpy as np
 
 from ...exact.errors import InputError
 from ...exact.parameters import check_choice, check_count, check_number
+from ...exact.rounding import gamma
 from .kernel import Approximation
 from .printed import Bound, Norms
 
 PARTS = ("A", "I", "II")
 
+SEMIDEFINITE = "K - K~ is semidefinite: of Nystrom's features up to their rounding"
 HYPOTHESES = (
     "D_B: B pairs drawn independently and uniformly from all pairs, with replacement",
     "lam, B, kernel and landmarks were chosen without a look at D_B",
+    SEMIDEFINITE,
 )
 
 COMPARED = "f = 0 loses at most 1 on the full problem: from 1 on the bound does not beat that"
-"""Why a bound of (I) is called vacuous from 1 on, though its left side can be larger."""
+"""Why (I) is called vacuous from 1 on, though its left side can exceed 1."""
+
+UP = 1 + gamma(256)  # more than a term rounds: fewer than 100 operations on numbers >= 0
 
 
 @dataclass(frozen=True, eq=False)
 class Projected:
-    """What the problem with all pairs and the approximate kernel tells, once it is solved.
-
-    Whoever has solved it does not need D_B: its use is to see how tight the bounds can be.
+    """What the problem with all pairs and K~ tells. Whoever has solved it does not need D_B.
 
     Attributes
     ----------
@@ -92,7 +93,6 @@ def theorem4_prime(
     Parameters
     ----------
     approximation : Approximation
-        K and K~ on the rows.
     lam : float
         > 0.
     B : int, optional
@@ -157,9 +157,7 @@ def theorem4_prime(
 def sandwich(
     approximation: Approximation, lam: float, full: Projected, projected: Projected
 ) -> tuple[float, float]:
-    """Return bounds below and above of p*_P - p*, the sandwich (A).
-
-    u^'E u^ / (2 lam) - gap <= p*_P - p* <= u_P'E u_P / (2 lam) + gap_P.
+    """Return bounds of p*_P - p*, u^'E u^ / (2 lam) - gap and u_P'E u_P / (2 lam) + gap_P: (A).
 
     Parameters
     ----------
@@ -169,8 +167,9 @@ def sandwich(
     full, projected : Projected
         Marginals and certified gap of the full problem with the kernel, and with K~.
     """
-    low = approximation.error_form(full.marginals) / (2 * check_number("lam", lam)) - full.gap
-    return max(low, 0.0), _loss(approximation, lam, projected).total
+    least = approximation.error_interval(full.marginals).low
+    low = least / (2 * check_number("lam", lam) * UP) - full.gap * UP
+    return max(low, 0.0), _loss(approximation, lam, projected).total * UP
 
 
 class _Loss(NamedTuple):
@@ -225,8 +224,8 @@ class _Sizes:
 
 
 def _part_a(name: str, loss: _Loss, left_side: float | None) -> Bound:
-    terms = {"nystrom": loss.nystrom, "inexact": loss.gap}
-    notes = ("holds always, for any landmarks",)
+    terms = {"nystrom": loss.nystrom * UP, "inexact": loss.gap * UP}
+    notes = ("holds always, for any landmarks", SEMIDEFINITE)
     return Bound(name, terms, left_side, at_least=loss.total, notes=notes)
 
 
@@ -243,10 +242,10 @@ def _part_1(
     }
     return Bound(
         name,
-        terms,
+        {key: float(value * UP) for key, value in terms.items()},
         left_side,
         at_least=sum(terms.values()),
-        alternatives={form: value + eps + loss.total for form, value in forms.items()},
+        alternatives={form: (value + eps + loss.total) * UP for form, value in forms.items()},
         quantities=dict(vars(s)),
         notes=notes,
     )
@@ -291,10 +290,10 @@ def _part_2(
     terms = {"hoeffding": H, **best, "inexact": slack}
     return Bound(
         name,
-        {key: float(value) for key, value in terms.items()},
+        {key: float(value * UP) for key, value in terms.items()},
         left_side,
         at_least=min(totals.values()),
-        alternatives=totals,
+        alternatives={key: value * UP for key, value in totals.items()},
         quantities=vars(s) | {"q": 2 * s.lam * loss.nystrom},
         notes=notes,
     )

@@ -20,6 +20,8 @@ from .right_side import PRINTED, Theorem4
 
 NORMS = ("realised", "1/lam", "2/lam")
 
+IN_FLOATS = "evaluated in floating point, without a bound of its rounding"
+
 RARELY = 1e-3
 """Chance that N_max exceeds what stands for it where no pairs are given."""
 
@@ -60,7 +62,11 @@ class Bound:
 
     @property
     def total(self) -> float:
-        """The right side; infinite where it is undefined."""
+        """The right side; infinite where it is undefined.
+
+        Of Theorem 4' it is rounded up, ingredients included; of the theorems as printed, and of
+        [SHT, Theorem 1], it is evaluated in floating point, and a note says so.
+        """
         return float(sum(self.terms.values()))
 
     @property
@@ -174,7 +180,7 @@ def theorem4(
     check_number("p", p)
     check_number("power", power)
     B = count_of(B, pairs)
-    notes = ["D_B: B pairs drawn uniformly, with replacement"]
+    notes = ["D_B: B pairs drawn uniformly, with replacement", IN_FLOATS]
     if pairs is None and N_max is None:
         N_max, tail = often(*approximation.sizes, B)
         notes.append(f"N_max is replaced by {N_max:g}, exceeded with probability {tail:.1g}")

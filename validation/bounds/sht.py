@@ -19,7 +19,7 @@ from ...exact.restricted_constants import (
     check_blocks,
     restricted_constants_exact,
 )
-from .printed import Bound
+from .printed import IN_FLOATS, Bound
 
 
 def nu_printed(k: int, k_star: int) -> float:
@@ -149,5 +149,5 @@ def sht_theorem1(
             "step": 1 / constants.plus,
             "k needed": needed,
         },
-        notes=(f"k = {k} > (rho^2 - rho) k* = {needed:.3g} {verdict}",),
+        notes=(f"k = {k} > (rho^2 - rho) k* = {needed:.3g} {verdict}", IN_FLOATS),
     )

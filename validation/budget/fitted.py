@@ -18,6 +18,7 @@ from ...exact.errors import InputError
 from ...exact.kernels import Kernel
 from ...exact.losses import HINGE, SQUARED_HINGE, Loss, get_loss
 from ...exact.pairs import PairList
+from ...exact.rounding import above, gamma
 from ...exact.solution import Status
 from ...exact.spaces import check_matrix
 
@@ -43,7 +44,8 @@ class FittedModel:
     replaced : bool
         Whether they were drawn with replacement.
     stopped_at : float or None
-        What F_B(f) - p~_B was promised to be before the draw, and is; None where nothing was.
+        What F_B(f) - p~_B was promised to be at most before the draw, and is; None where nothing
+        was. See `promised`.
     stated : float or None
         The objective over all pairs as the model's own certificate has it, None without one.
     """
@@ -123,9 +125,23 @@ def read_model(model: Any, positive: np.ndarray) -> FittedModel:
         None if chosen is None else chosen.map_.kernel,
         _pairs(last, positive),
         bool(getattr(last, "replace", True)),
-        float(last.tol) if getattr(last, "status_", None) == Status.CERTIFIED else None,
+        promised(float(last.tol)) if getattr(last, "status_", None) == Status.CERTIFIED else None,
         last.certificate_.primal if hasattr(last, "certificate_") else None,
     )
+
+
+def promised(tol: float) -> float | None:
+    """Return the absolute eps >= F_B(f) - p~_B that a relative tolerance promises before the draw.
+
+    What is certified is gap + rounding <= tol primal. As p~_B <= F_B(0) = 1, for every draw and
+    each of the losses, primal <= p~_B + 2 tol primal <= 1 / (1 - 2 tol): eps = tol / (1 - 2 tol).
+
+    Parameters
+    ----------
+    tol : float
+        None is promised from 1/2 on.
+    """
+    return above(tol / (1 - 2 * tol) * (1 + gamma(4))) if tol < 0.5 else None
 
 
 def _loss(model: Any) -> Loss:

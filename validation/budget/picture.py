@@ -42,7 +42,7 @@ def budget_picture(budget: ErrorBudget, title: str = "Error budget") -> str:
 def bars(budget: ErrorBudget) -> list[tuple[str, float, float | None]]:
     """Return what is drawn: name, value, and what the theorem allows, from top to bottom."""
     rows = [(term.name, term.value, term.bound) for term in budget.terms]
-    allowed = None if budget.bound is None else budget.bound.total
+    allowed = budget.allowed
     rows.append(("total", budget.total, allowed))
     if budget.test is not None:
         rows.append(("finite test set, 1 s.e.", budget.test.loss_error, None))

@@ -92,12 +92,18 @@ class ErrorBudget:
         return self.objective - self.optimum
 
     @property
+    def allowed(self) -> float | None:
+        """What Theorem 4' allows the total; None without an eps that was fixed before the draw."""
+        promised = self.bound is not None and self.terms[0].bound is not None
+        return self.bound.total if promised and self.bound is not None else None
+
+    @property
     def table(self) -> str:
         """The budget as text, one row a term."""
         lines = [f"{'':>22} {'F - p*':>11} {'Theorem 4 prime':>16} {'test AUC lost':>20}"]
         for term in self.terms:
             lines.append(_line(term.name, term.value, term.bound, term.auc_lost, term.auc_error))
-        allowed = None if self.bound is None else self.bound.total
+        allowed = self.allowed
         lost = (None, None) if self.test is None else (self.test.auc_lost, self.test.auc_lost_error)
         lines.append(_line("total", self.total, allowed, *lost))
         if self.test is not None:

@@ -150,9 +150,11 @@ def _true_optimum(fitted: FittedModel, X: object, full: Problem, solver: _Solver
     inputs = fitted.inputs(X)
     if full.n > DENSE_LIMIT:
         raise InputError(f"the kernel problem of {full.n} rows is too large: take {DENSE_LIMIT}")
-    K = fitted.kernel(inputs, inputs)
+    gram = Gram.of_kernel(fitted.kernel, inputs)
     labels = full.positive.astype(int)
-    task = formulate(K, labels, fitted.lam, fitted.loss, kernel="precomputed")
+    task = formulate(gram.K, labels, fitted.lam, fitted.loss, kernel="precomputed")
+    # Its values as stored serve the solver; judged is what the formula gives at the rows.
+    task = replace(task, meant=task.meant.over(gram))
     solution = choose_solver(task.work, "auto", solver.tol, solver.max_time).solve(task.work)
     assert isinstance(task.meant.space, Gram)
     judged = solver.checked(task.judge(solution, solver.tol))
@@ -168,7 +170,7 @@ def _bound(
     rows = full.space
     assert isinstance(rows, Rows)
     features = rows.dense()
-    gram = Gram(Linear()(features, features), check=False) if truth is None else truth.gram
+    gram = Gram.of_kernel(Linear(), features) if truth is None else truth.gram
     approximation = Approximation(gram, features, full.positive)
     found = f_P.certificate
     projected = Projected(f_P.witness.c, found.gap + found.rounding)

@@ -25,11 +25,13 @@ from aucert.approx import (
     draw_pairs,
 )
 from aucert.exact.auc import auc
+from aucert.exact.certificate import Certificate
 from aucert.exact.errors import InputError
 from aucert.exact.estimators import ROCSVM
 from aucert.exact.kernels import Gaussian
 from aucert.exact.pairs import AllPairs, PairList
 from aucert.validation.budget import ErrorBudget, budget_picture, error_budget
+from aucert.validation.budget.fitted import promised
 from aucert.validation.budget.picture import bars
 from aucert.validation.budget.rows import KERNEL, OPTIMISATION, SAMPLING
 from reference import reference_optimum
@@ -247,3 +249,31 @@ def test_an_optimum_that_is_not_certified_makes_no_budget() -> None:
 def test_both_names_are_exported() -> None:
     assert aucert.validation.error_budget is error_budget
     assert aucert.validation.budget_picture is budget_picture
+
+
+@pytest.mark.parametrize("tol", [1e-6, 1e-3, 1e-2, 0.3])
+def test_a_relative_tolerance_promises_an_absolute_one_before_the_draw(tol: float) -> None:
+    """The theorem's eps: what reaches a relative tol can be above the optimum by more than tol."""
+    worst = Certificate.from_bounds(1 / (1 - tol), 1.0, 0.0, 1.0)
+    assert worst.reaches(tol * (1 + 1e-6)) and worst.gap > tol, "p~_B = F_B(0) = 1"
+    eps = promised(tol)
+    assert eps is not None and eps >= worst.gap
+    # With rounding: F_B(f) <= primal + rounding and gap + rounding <= tol primal.
+    primal = 1 / (1 - 2 * tol)
+    assert eps >= tol * primal and promised(0.5) is None
+
+
+def test_the_bound_uses_the_absolute_tolerance() -> None:
+    found = budget("no kernel")
+    assert found.bound is not None
+    eps = promised(1e-2)
+    assert eps is not None and found.own_gap <= eps
+    assert found.bound.terms["inexact"] >= eps > 1e-2
+
+
+def test_no_total_is_bounded_where_nothing_was_promised() -> None:
+    """(A) says nothing of a model that stopped early: the row of the total shows no bound."""
+    found = budget("steps")
+    assert found.bound is not None and found.terms[0].bound is None
+    line = next(row for row in found.table.splitlines() if row.strip().startswith("total"))
+    assert line.split()[2] == "-"

@@ -1,0 +1,151 @@
+"""What the bounds are made of, and the bounds, are never less than in exact arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import naive
+from aucert.approx.nystrom import nystrom_map
+from aucert.exact.gram import Gram, StreamedGram
+from aucert.exact.kernels import Gaussian, Kernel, Laplacian, Linear
+from aucert.validation.bounds.kernel import Approximation
+from aucert.validation.bounds.prime import Projected, sandwich, theorem4_prime
+from aucert.validation.bounds.upper import large_spectral_norm, spectral_norm
+from true_kernels import DIGITS, decimal, true_kernel
+
+SEEDS = range(30)
+
+
+def made(seed: int) -> tuple[Approximation, list[list[Decimal]], list[list[Decimal]]]:
+    """Return an approximation, the true K, and K~ = V V' of its features, in 60 digits."""
+    rng = np.random.default_rng([31, seed])
+    n, p = int(rng.integers(5, 9)), int(rng.integers(1, 4))
+    X = rng.normal(size=(n, p)) * 10.0 ** rng.integers(-2, 3) + rng.choice([0.0, 100.0])
+    square = float(((X - X[0]) ** 2).sum(axis=1).mean())
+    kernel: Kernel = [Gaussian(1 / square), Laplacian(1 / np.sqrt(square)), Linear()][seed % 3]
+    positive = np.arange(n) < max(n // 3, 1)
+    features = nystrom_map(kernel, X[: int(rng.integers(1, n))]).transform(X)
+    truth = StreamedGram(kernel, X) if seed % 2 else Gram.of_kernel(kernel, X)
+    V = naive.exact(features)
+    near = [[decimal(sum(a * b for a, b in zip(x, z, strict=True))) for z in V] for x in V]
+    return Approximation(truth, features, positive), true_kernel(kernel, X), near
+
+
+def exact_distances(K: list[list[Decimal]], positive: np.ndarray) -> tuple[Decimal, Decimal]:
+    """Return the largest distance over pairs, and the root mean square."""
+    plus, minus = np.flatnonzero(positive).tolist(), np.flatnonzero(~positive).tolist()
+    squares = [K[i][i] + K[j][j] - 2 * K[i][j] for i in plus for j in minus]
+    return max(squares).sqrt(), (sum(squares) / len(squares)).sqrt()
+
+
+def form(E: list[list[Decimal]], v: list[Decimal]) -> Decimal:
+    rows = [sum(e * x for e, x in zip(row, v, strict=True)) for row in E]
+    return sum((x * y for x, y in zip(v, rows, strict=True)), Decimal(0))
+
+
+def top_of(E: list[list[Decimal]]) -> Decimal:
+    """Return a lower bound of the spectral norm, good to nearly all digits of a double."""
+    v = np.linalg.eigh(np.array(E, dtype=float))[1]
+    vectors = [[Decimal(float(x)) for x in v[:, at]] for at in (0, -1)]
+    return max(abs(form(E, x)) / sum(a * a for a in x) for x in vectors)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_distances_and_norms_are_rounded_up(seed: int) -> None:
+    a, K, near = made(seed)
+    with localcontext(DIGITS):
+        assert Decimal(a.R) >= exact_distances(K, a.positive)[0]
+        far, mean = exact_distances(near, a.positive)
+        assert Decimal(a.Rp) >= far and Decimal(a.R2) >= mean
+        E = [[x - y for x, y in zip(p, q, strict=True)] for p, q in zip(K, near, strict=True)]
+        assert Decimal(a.E2) >= top_of(E)
+        assert Decimal(a.K_max) ** 2 >= max(K[i][i] for i in range(a.n))
+        size = max(K[i][i] for i in range(a.n))
+        assert Decimal(a.E2) <= top_of(E) + size * Decimal("1e-11"), "and not by much"
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_cost_of_a_dual_point_lies_in_its_interval(seed: int) -> None:
+    a, K, near = made(seed)
+    rng = np.random.default_rng(seed)
+    share = float(rng.uniform(0, 1))
+    c = np.where(a.positive, share / a.sizes[0], -share / a.sizes[1])
+    found = a.error_interval(c)
+    with localcontext(DIGITS):
+        E = [[x - y for x, y in zip(p, q, strict=True)] for p, q in zip(K, near, strict=True)]
+        true = form(E, [Decimal(float(x)) for x in c])
+        assert Decimal(found.low) <= max(true, Decimal(0)) <= Decimal(found.high)
+    assert a.error_form(c) == found.high
+    low, high = sandwich(a, 0.1, Projected(c, 1e-9), Projected(c, 1e-9))
+    with localcontext(DIGITS):
+        cost, gap = true / (2 * decimal(0.1)), decimal(1e-9)
+        assert Decimal(low) <= max(cost - gap, Decimal(0)) and cost + gap <= Decimal(high)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("eps", [0.0, 1e-3])
+def test_the_totals_are_at_least_the_right_sides(seed: int, eps: float) -> None:
+    """Both parts of Theorem 4', a priori, evaluated in 60 digits from exact ingredients."""
+    a, K, near = made(seed)
+    rng = np.random.default_rng(seed)
+    lam, B, delta = float(10.0 ** rng.uniform(-3, 1)), int(rng.integers(10, 10**6)), 0.05
+    found = {part: theorem4_prime(a, lam, B, part=part, eps=eps) for part in ("A", "I", "II")}
+    with localcontext(DIGITS):
+        E = [[x - y for x, y in zip(p, q, strict=True)] for p, q in zip(K, near, strict=True)]
+        R, (Rp, R2), E2 = (
+            exact_distances(K, a.positive)[0],
+            exact_distances(near, a.positive),
+            top_of(E),
+        )
+        la, b, e, d = decimal(lam), Decimal(B), decimal(eps), decimal(delta)
+        L, n_pos, n_neg = (2 / d).ln(), *map(Decimal, a.sizes)
+        z = (R2 + Rp * (2 * L).sqrt()) / b.sqrt()
+        S, Sp = (min(1 / la.sqrt(), r / la) for r in (R, Rp))
+        nystrom = E2 * (1 / n_pos + 1 / n_neg) / (2 * la)
+        r = z / la + (2 * e / la).sqrt()
+        fast = r * (2 * R2 + Rp * (2 * L).sqrt()) / b.sqrt()
+        far = Sp + (2 * e / la).sqrt()
+        slow = 2 * far * R2 / b.sqrt() + (2 + Rp * (far + Sp)) * (L / (2 * b)).sqrt()
+        one = min(fast, slow) + e + nystrom
+        away, slack = (2 * nystrom / la).sqrt(), Rp * (2 * e / la).sqrt()
+        H = (1 + Rp * Sp) * ((4 / d).ln() / (2 * b)).sqrt()
+        penalties = max(z * z / (2 * la), nystrom) + (S + Sp) * (z + la * away) / 2
+        two = H + slack + min(penalties, R * away + Rp * z / la)
+        for part, right in (("A", nystrom), ("I", one), ("II", two)):
+            total = Decimal(found[part].total)
+            assert right <= total <= right * Decimal("1.0001") + Decimal("1e-5") / la, part
+
+
+def in_blocks(E: np.ndarray, step: int) -> Any:
+    def blocks() -> Iterator[tuple[slice, np.ndarray]]:
+        for start in range(0, len(E), step):
+            yield slice(start, start + step), E[start : start + step]
+
+    return blocks
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_norm_of_a_matrix_in_blocks_is_an_upper_bound_and_a_tight_one(seed: int) -> None:
+    """Spectra that fall fast, slowly and not at all; more rows than directions."""
+    rng = np.random.default_rng([32, seed])
+    n = int(rng.integers(60, 140))
+    values = [0.5 ** np.arange(n), 1 / (1 + np.arange(n)), np.ones(n)][seed % 3]
+    if seed >= 6:
+        values = values * rng.choice([-1, 1], n)
+    Q = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    E = (Q * values) @ Q.T
+    E = (E + E.T) / 2
+    found = large_spectral_norm(in_blocks(E, 17), n)
+    v = naive.exact(np.linalg.eigh(E)[1][:, np.abs(np.linalg.eigvalsh(E)).argmax()])
+    image = naive.products(naive.exact(E), v)
+    assert naive.norm2(image) <= Fraction(found) ** 2 * naive.norm2(v)
+    assert naive.norm2(image) <= Fraction(spectral_norm(E)) ** 2 * naive.norm2(v)
+    assert spectral_norm(E) <= 1 + 1e-11
+    # Three passes leave the directions of a slow spectrum short of eigenvectors, and of none.
+    assert found <= (1 + 1e-6, 1.02, np.sqrt(n))[seed % 3]
