@@ -54,7 +54,7 @@ class Gram:
     What is given is replaced by the average with its transpose, `Gram.K`. Where that is proved to
     be positive semidefinite, it is what is meant, as stored in float64. Where rounding leaves that
     open (an eigenvalue of -1e-14 would make F unbounded below), K + shift I is proved to be
-    semidefinite, with a shift of about n u times the trace, what rounding in K can hide. Every
+    semidefinite, with a shift of a few n u of its largest entry: what rounding can hide. Every
     bound of rounding here then holds for each K + t I with 0 <= t <= shift, so for K itself if it
     is semidefinite. `Gram.of_kernel` means the formula instead.
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import aucert.exact.semidefinite as semidefinite
 import naive
 from aucert.exact.gram import Gram
 from aucert.exact.kernels import Gaussian
@@ -57,7 +58,7 @@ def test_the_matrix_that_is_meant_is_semidefinite_in_exact_arithmetic(seed: int)
     gram = Gram(K)
     assert is_semidefinite(raised(gram))
     assert np.array_equal(gram.K, (K + K.T) / 2)
-    assert 0 <= gram.shift <= 100 * len(K) * 2.0**-53 * (np.trace(K) + np.abs(K).max())
+    assert 0 <= gram.shift <= 16 * len(K) * 2.0**-53 * np.abs(K).max()
 
 
 def least_vector() -> tuple[np.ndarray, np.ndarray]:
@@ -109,13 +110,15 @@ def test_a_clearly_definite_matrix_is_meant_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_residual_is_bounded(seed: int) -> None:
+def test_the_residual_is_bounded(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng([22, seed])
-    n = int(rng.integers(2, 9))
+    n = int(rng.integers(2, 40))
     F = rng.normal(size=(n, n)) * 10.0 ** rng.uniform(-3, 3, n)
+    monkeypatch.setattr(semidefinite, "ROWS", int(rng.integers(3, 50)))
     A = F @ F.T
     A = (A + A.T) / 2
-    L = np.tril(np.linalg.cholesky(A + 1e-9 * np.trace(A) * np.eye(n)))
+    # A factor that is as good as can be, or one whose residual is clearly seen.
+    L = np.tril(np.linalg.cholesky(A + 10.0 ** -rng.integers(8, 16) * np.trace(A) * np.eye(n)))
     exact_L = naive.exact(L)
     products = [naive.products(exact_L, row) for row in exact_L]
     left = [
@@ -128,6 +131,19 @@ def test_the_residual_is_bounded(seed: int) -> None:
     for vector in (v, naive.exact(np.linalg.eigh(np.array(left, dtype=float))[1][:, 0])):
         image = naive.products(left, vector)
         assert naive.norm2(image) <= bound**2 * naive.norm2(vector)
+    whole = sum(x * x for row in left for x in row)
+    assert whole <= bound**2, "it bounds the Frobenius norm"
+    assert float(bound) <= 1.01 * float(whole) ** 0.5 + n * 2.0**-60 * np.trace(A), "and is that"
+
+
+def test_products_of_the_rounded_factor_are_exact() -> None:
+    rng = np.random.default_rng(23)
+    L = np.tril(rng.normal(size=(60, 60)) * 10.0 ** rng.uniform(-8, 8, (60, 1)))
+    H = naive.exact(semidefinite._rounded(L))
+    found = naive.exact(
+        semidefinite._exact_product(semidefinite._rounded(L), semidefinite._rounded(L))
+    )
+    assert found == [naive.products(H, row) for row in H]
 
 
 def test_what_is_missing_is_said_and_no_factor_is_no_proof() -> None:

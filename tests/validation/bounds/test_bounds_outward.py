@@ -41,7 +41,7 @@ def exact_distances(K: list[list[Decimal]], positive: np.ndarray) -> tuple[Decim
     """Return the largest distance over pairs, and the root mean square."""
     plus, minus = np.flatnonzero(positive).tolist(), np.flatnonzero(~positive).tolist()
     squares = [K[i][i] + K[j][j] - 2 * K[i][j] for i in plus for j in minus]
-    return max(squares).sqrt(), (sum(squares) / len(squares)).sqrt()
+    return max(squares).sqrt(), (sum(squares, Decimal(0)) / len(squares)).sqrt()
 
 
 def form(E: list[list[Decimal]], v: list[Decimal]) -> Decimal:
