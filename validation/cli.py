@@ -1,13 +1,15 @@
 """The command line: `aucert validate | solve | certify | check-solver | reproduce`.
 
 Results go to standard output, everything else to standard error. Exit status 0; 1 exactly when a
-verdict differs from the expected one; 2 for bad input, with one line that says what to do.
+verdict differs from the expected one; 2 for bad input, with one line that says what to do; 130
+when interrupted: then the work at hand is lost, and nothing of it is written.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import NoReturn
 
 import click
@@ -74,9 +76,10 @@ def problem_options(command: Callable[..., object]) -> Callable[..., object]:
 @problem_options
 def solve(data: str, **options: object) -> None:
     """Solve the full pairwise problem of DATA (a file, or a built-in name like wdbc)."""
-    from .commands.solve_certify import run_solve
+    with stopped_at_once():
+        from .commands.solve_certify import run_solve
 
-    run_solve(data, options)
+        run_solve(data, options)
 
 
 @aucert.command()
@@ -90,9 +93,10 @@ def solve(data: str, **options: object) -> None:
 @problem_options
 def certify(data: str, **options: object) -> None:
     """Tell how far somebody's weights or scores are from the optimum on DATA."""
-    from .commands.solve_certify import run_certify
+    with stopped_at_once():
+        from .commands.solve_certify import run_certify
 
-    run_certify(data, options)
+        run_certify(data, options)
 
 
 @aucert.command()
@@ -109,9 +113,10 @@ def certify(data: str, **options: object) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")
 def validate(**options: object) -> None:
     """Check the papers' claims against exact answers: a table, and a report."""
-    from .commands.validate import run_validate
+    with stopped_at_once():
+        from .commands.validate import run_validate
 
-    sys.exit(run_validate(options))
+        sys.exit(run_validate(options))
 
 
 @aucert.command("check-solver")
@@ -126,9 +131,10 @@ def validate(**options: object) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")
 def check_solver(**options: object) -> None:
     """Run somebody's fit(X, y, lam) -> w over problems whose optima are proved."""
-    from .commands.check_solver import run_check_solver
+    with stopped_at_once():
+        from .commands.check_solver import run_check_solver
 
-    sys.exit(run_check_solver(options))
+        sys.exit(run_check_solver(options))
 
 
 @aucert.command()
@@ -148,9 +154,10 @@ def check_solver(**options: object) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")
 def reproduce(**options: object) -> None:
     """Run the papers' tables and figures again: what is printed beside what comes out."""
-    from .commands.reproduce import run_reproduce
+    with stopped_at_once():
+        from .commands.reproduce import run_reproduce
 
-    sys.exit(run_reproduce(options))
+        sys.exit(run_reproduce(options))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -172,19 +179,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _fail(f"{error.filename or 'file'}: {error.strerror or error}")
     except (KeyboardInterrupt, click.Abort):
         _interrupted()
-    except SystemError as error:
-        # Compiled code turns an interrupt into an error of its own, with the interrupt behind it.
-        if not _is_interrupt(error):
+    except BaseException as error:
+        from ..exact.interrupts import is_interrupt
+
+        if isinstance(error, SystemExit) or not is_interrupt(error):
             raise
         _interrupted()
 
 
-def _is_interrupt(error: BaseException | None) -> bool:
-    while error is not None:
-        if isinstance(error, KeyboardInterrupt):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
+@contextmanager
+def stopped_at_once() -> Iterator[None]:
+    """Within, an interrupt ends the command, whatever it is at."""
+    from ..exact import interrupts  # here: `--help` needs no numpy
+
+    with interrupts.stopped_at_once():
+        yield
 
 
 def _interrupted() -> NoReturn:

@@ -24,6 +24,7 @@ from threadpoolctl import threadpool_limits
 
 from .. import __version__
 from ..exact.errors import InputError
+from ..exact.interrupts import stopped_at_once
 from .claims import nonlinear, sauc, scaling_up, sht
 from .claims.claim import ERROR, PAPERS, PROFILES, REGISTRY, Claim, Context, Outcome, Row, Verdict
 from .files.written_files import write_json
@@ -164,7 +165,8 @@ def run_claim(entry: Claim, seed: int, profile: str, folder: Path | None = None)
     earlier = None if path is None else _read(path, key)
     if earlier is not None:
         return earlier
-    row = _judged(entry, seed, profile)
+    with stopped_at_once():
+        row = _judged(entry, seed, profile)
     if path is not None:
         write_json(path, {"key": key, "row": asdict(row)})
     return row

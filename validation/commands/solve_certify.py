@@ -27,7 +27,6 @@ from ...exact.solution import Solution
 from ...exact.solving import solve
 from ..files.data_files import read_vector, write_json, write_vector
 from .inputs import Data, open_data, read_pairs
-from .interrupts import stopped_between_steps
 from .outputs import output_folder
 from .progress import solver_progress
 
@@ -47,17 +46,14 @@ def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str
     start = time.perf_counter()
     data = open_data(name, options["target"], options["positive"], options["seed"])
     pairs = read_pairs(options["pairs"], data, options["seed"])
-    with (
-        solver_progress(quiet=options["as_json"]) as show,
-        stopped_between_steps(show) as callback,
-    ):
+    with solver_progress(quiet=options["as_json"]) as show:
         solution = solve(
             data.X,
             data.y,
             options["lam"],
             positive=1,
             method=options["method"],
-            callback=callback,
+            callback=show,
             **_shape(options, pairs),
         )
     certificate = solution.certificate

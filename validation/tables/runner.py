@@ -18,8 +18,8 @@ import joblib
 from threadpoolctl import threadpool_limits
 
 from ...exact.errors import InputError
+from ...exact.interrupts import stopped_at_once
 from ..data.real_data import real_data_folder
-from .interrupts import stopped_at_once
 from .pages import Shown, write_index, write_page
 from .planning import FULL_LIMIT, Estimate, Plan, estimates, in_order, planned
 from .registry import chosen, tables
