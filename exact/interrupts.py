@@ -7,6 +7,7 @@ command) that would lose the interrupt: there it ends everything, as `KeyboardIn
 
 from __future__ import annotations
 
+import atexit
 import functools
 import signal
 import sys
@@ -14,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import NoReturn, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -81,10 +82,13 @@ class _Watch:
     """What has been heard of the user, and a timer that repeats it."""
 
     def __init__(self) -> None:
-        self.count, self._alarm = 0, None
+        self.count = 0
+        self._alarm: Any = None
+        self._hook = sys.unraisablehook
 
     def told(self, number: int, frame: FrameType | None) -> None:
         self.count += 1
+        sys.unraisablehook = self._dropped
         if self.count == 1 and hasattr(signal, "setitimer"):
             self._alarm = signal.signal(signal.SIGALRM, self._again)
             signal.setitimer(signal.ITIMER_REAL, AGAIN, AGAIN)
@@ -95,7 +99,13 @@ class _Watch:
         if not _on_its_way():
             raise Stopped
 
+    def _dropped(self, what: sys.UnraisableHookArgs) -> None:
+        """Say nothing where a finaliser dropped the interrupt: it is raised again."""
+        if not isinstance(what.exc_value, Stopped):
+            self._hook(what)
+
     def close(self) -> None:
+        sys.unraisablehook = self._hook
         if self._alarm is not None:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, self._alarm)
@@ -133,8 +143,7 @@ def interruptible(work: Callable[[], T]) -> T:
     """Return what `work` returns; an interrupt does not wait for its end.
 
     For a long call into compiled code that hears of interrupts only afterwards. It runs in a thread
-    while this one waits; after an interrupt the thread is left alone, and ends with the call or
-    with the process.
+    while this one waits; after an interrupt the thread is left alone, and ends with the call.
 
     Parameters
     ----------
@@ -151,19 +160,55 @@ def interruptible(work: Callable[[], T]) -> T:
             found.append(work())
         except BaseException as error:
             raised.append(error)
+        finally:
+            done.set()
 
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join()
+    done = threading.Event()  # a thread whose `join` was interrupted passes for one that has ended
+    try:
+        threading.Thread(target=run, daemon=True).start()
+        done.wait()
+    except BaseException:
+        _LEFT.append(done)
+        raise
     if raised:
         raise raised[0]
     return found[0]
 
 
-def pass_on_interrupt() -> NoReturn:
-    """Interrupt this process again: for code that had put a handler of its own in our place."""
-    signal.raise_signal(signal.SIGINT)
-    raise KeyboardInterrupt
+_LEFT: list[threading.Event] = []
+
+
+def left_behind() -> bool:
+    """Return whether a call goes on that an interrupt has not waited for."""
+    return not all(done.is_set() for done in _LEFT)
+
+
+@atexit.register
+def _wait() -> None:
+    # Compiled code that comes back to an interpreter which has ended brings the process down.
+    for done in _LEFT:
+        done.wait()
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Within, no interrupt comes; one that was asked for comes at the end.
+
+    For a few quick steps of which either all or none must happen.
+    """
+    in_main = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(signal.SIGINT) if in_main else None
+    if not callable(before):
+        yield
+        return
+    asked: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, frame: asked.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if asked:
+        signal.raise_signal(signal.SIGINT)
 
 
 def is_interrupt(error: BaseException | None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .errors import InputError
-from .interrupts import interruptible, pass_on_interrupt
+from .interrupts import interruptible
 
 T = TypeVar("T")
 
@@ -132,14 +133,14 @@ def _osqp(
 ECOS_INTERRUPTED = -4
 
 _ALONE = threading.Lock()
-"""For solvers that handle interrupts themselves: of two at once, one puts back the other's handler."""
+"""For solvers that handle interrupts themselves: two at once put back each other's handler."""
 
 
 def call_solver(backend: str, work: Callable[[], T]) -> T:
     """Return what a solver's package returns, and let an interrupt of it end here within seconds.
 
-    Clarabel hears of an interrupt only afterwards, as ECOS does until its iterations begin. OSQP and
-    ECOS keep one that comes later to themselves.
+    Clarabel hears of an interrupt only afterwards, as ECOS does until its iterations begin. OSQP
+    and ECOS keep one that comes later to themselves.
 
     Parameters
     ----------
@@ -152,12 +153,12 @@ def call_solver(backend: str, work: Callable[[], T]) -> T:
 
     def alone() -> T:
         with _ALONE:
-            return work()
+            answer = work()
+        if _was_interrupted(backend, answer):
+            signal.raise_signal(signal.SIGINT)  # now ours to hear, in whatever is waited for
+        return answer
 
-    answer = interruptible(alone) if backend == "ECOS" else alone()
-    if _was_interrupted(backend, answer):
-        pass_on_interrupt()
-    return answer
+    return interruptible(alone) if backend == "ECOS" else alone()
 
 
 def _was_interrupted(backend: str, answer: Any) -> bool:

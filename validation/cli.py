@@ -7,9 +7,13 @@ when interrupted: then the work at hand is lost, and nothing of it is written.
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from types import FrameType
 from typing import NoReturn
 
 import click
@@ -190,14 +194,32 @@ def main(arguments: Sequence[str] | None = None) -> None:
 @contextmanager
 def stopped_at_once() -> Iterator[None]:
     """Within, an interrupt ends the command, whatever it is at."""
+    early = threading.current_thread() is threading.main_thread()
+    early = early and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if early:
+        signal.signal(signal.SIGINT, _interrupted_early)
     from ..exact import interrupts  # here: `--help` needs no numpy
 
+    if early:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     with interrupts.stopped_at_once():
         yield
 
 
+def _interrupted_early(number: int, frame: FrameType | None) -> NoReturn:
+    # `KeyboardInterrupt` out of a string that is executed, as dataclasses are, would end Python by
+    # the signal, not with our status.
+    os.write(2, b"aucert: interrupted\n")
+    os._exit(130)  # nothing has begun
+
+
 def _interrupted() -> NoReturn:
+    from ..exact.interrupts import left_behind
+
     click.echo("aucert: interrupted", err=True)
+    if left_behind():
+        sys.stdout.flush()
+        os._exit(130)  # the orderly end would wait for it
     sys.exit(130)
 
 

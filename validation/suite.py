@@ -29,6 +29,7 @@ from .claims import nonlinear, sauc, scaling_up, sht
 from .claims.claim import ERROR, PAPERS, PROFILES, REGISTRY, Claim, Context, Outcome, Row, Verdict
 from .files.written_files import write_json
 from .report.document import Report, environment
+from .workers import unheard_by_workers
 
 PAPER_MODULES = (scaling_up, sauc, sht, nonlinear)
 """Importing them has entered their claims."""
@@ -147,7 +148,9 @@ def _finished(
         n_jobs=jobs, backend="loky", return_as="generator_unordered", batch_size=1
     )
     tasks = (joblib.delayed(run_claim)(entry, seed, profile, folder) for entry in chosen)
-    yield from parallel(tasks)
+    with unheard_by_workers():
+        finished = parallel(tasks)
+    yield from finished
 
 
 def run_claim(entry: Claim, seed: int, profile: str, folder: Path | None = None) -> Row:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ...exact.errors import InputError
@@ -11,7 +11,7 @@ from ...exact.errors import InputError
 
 @contextmanager
 def output_folder(name: str | None) -> Iterator[Path | None]:
-    """Make the folder, and yield it or None; one made here is removed on bad input.
+    """Make the folder, and yield it or None; one made here is removed if nothing comes of it.
 
     Raises
     ------
@@ -30,7 +30,8 @@ def output_folder(name: str | None) -> Iterator[Path | None]:
     folder.mkdir(parents=True, exist_ok=True)
     try:
         yield folder
-    except InputError:
+    except BaseException:  # an interrupt too
         if made:
-            folder.rmdir()
+            with suppress(OSError):  # somebody else has put something there
+                folder.rmdir()
         raise
