@@ -86,7 +86,8 @@ def test_every_command_ends_with_130_at_every_moment(name: str, tmp_path: Path) 
         if left and out and not name.startswith(("validate", "reproduce")):
             continue  # it was done
         assert status == 130 and said.strip() == "aucert: interrupted", where
-        assert not out.strip(), where
+        # OSQP, which prints it below Python, is in one claim.
+        assert out.strip() in ("", "Solver interrupted"), where
         if name == "validate":
             assert not left, where
 

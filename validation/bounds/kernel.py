@@ -19,6 +19,7 @@ from ...exact.marginals import deficiency
 from ...exact.rounding import UNIT, gamma
 from ...exact.row_average import top_eigenvalue
 from ...exact.spaces import check_matrix
+from ..extremes import max, min
 
 BLOCK_BYTES = 64 * 2**20
 """Memory that a block of distances may take."""
