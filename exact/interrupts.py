@@ -165,7 +165,10 @@ def interruptible(work: Callable[[], T]) -> T:
 
     done = threading.Event()  # a thread whose `join` was interrupted passes for one that has ended
     try:
-        threading.Thread(target=run, daemon=True).start()
+        try:
+            threading.Thread(target=run, daemon=True).start()
+        except RuntimeError:  # no memory for one more
+            run()
         done.wait()
     except BaseException:
         _LEFT.append(done)

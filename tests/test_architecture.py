@@ -45,8 +45,8 @@ SOLVES = frozenset(
 # Inside `validation`: each may know those to its left, and everything beside the folders named
 # here (`cli`, which starts everything) is free.
 FOLDERS = (
-    *("workers", "extremes", "plots", "files", "data", "bounds", "budget", "claims", "report"),
-    *("suite", "reference", "checking", "benchmarks", "tables", "commands"),
+    *("workers", "memory", "extremes", "plots", "files", "data", "bounds", "budget", "claims"),
+    *("report", "suite", "reference", "checking", "benchmarks", "tables", "commands"),
 )
 MAY_USE_CVXPY = frozenset({"aucert.exact.qp", "aucert.exact.relaxation"})
 UNSAFE_MODULES = frozenset({"pickle", "cloudpickle", "dill", "marshal", "shelve"})

@@ -179,6 +179,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if not isinstance(error, InputError):
             raise
         _fail(str(error))
+    except MemoryError as error:
+        words = f" ({str(error).rstrip('.')})" if str(error) else ""
+        do = "take fewer rows, pairs or features, or a machine with more"
+        _fail(f"there is not enough memory{words}: {do}")
     except OSError as error:
         _fail(f"{error.filename or 'file'}: {error.strerror or error}")
     except (KeyboardInterrupt, click.Abort):

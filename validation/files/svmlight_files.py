@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...exact.errors import InputError
+from ..memory import check_room
 from .file_checks import RawTable, refuse_value
 from .labels import array_labels, as_number
 
@@ -40,8 +41,18 @@ def read_svmlight(path: Path, target: str | None = None) -> RawTable:
         raise InputError(f"{path}: no feature columns: no line has an index:value pair")
     if not (np.isfinite(X.data).all() and np.isfinite(y).all()) or _has_underscore(path):
         _refuse_line(path)
+    _check_width(path, X.shape[1])
     columns = [str(k) for k in range(1, X.shape[1] + 1)]
     return RawTable(sp.csr_array(X), array_labels(y, f"{path}, labels"), columns, "label", [])
+
+
+BYTES_A_FEATURE = 150
+"""A name, and about ten vectors of weights while a problem is solved."""
+
+
+def _check_width(path: Path, d: int) -> None:
+    what = f"{path}: its largest index makes {d:,} features"
+    check_room(what, BYTES_A_FEATURE * d, "number the features that occur from 1")
 
 
 def _refuse_line(path: Path) -> None:
