@@ -17,6 +17,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from ..exact.classifier import draw_seed, warn_unless_certified
 from ..exact.errors import InputError
+from ..exact.interrupts import ends_on_interrupt
 from ..exact.parameters import check_count, check_number
 from ..exact.solution import Callback
 from ..exact.threshold import Rule
@@ -92,6 +93,7 @@ class SubsampledRankSVM(NBAUC):
         self.max_time = max_time
         self.random_state = random_state
 
+    @ends_on_interrupt
     def fit(self, X: object, y: object, callback: Callback | None = None) -> SubsampledRankSVM:
         """Draw the rows and solve their problem.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..exact.certificate import Certificate, Witness
 from ..exact.classifier import AUCClassifier, Matrix, draw_seed, warn_unless_certified
+from ..exact.interrupts import ends_on_interrupt
 from ..exact.losses import LOSSES, get_loss
 from ..exact.pairs import AllPairs, PairList
 from ..exact.parameters import check_choice, check_count
@@ -125,6 +126,7 @@ class IncompleteROCSVM(AUCClassifier):
         self.max_time = max_time
         self.random_state = random_state
 
+    @ends_on_interrupt
     def fit(
         self,
         X: object,

@@ -9,6 +9,7 @@ from ..exact.certificate import Certificate, Witness
 from ..exact.classifier import AUCClassifier, Matrix, check_row_weights, warn_unless_certified
 from ..exact.errors import InputError
 from ..exact.formulation import formulate
+from ..exact.interrupts import ends_on_interrupt
 from ..exact.losses import SQUARED_HINGE
 from ..exact.pairs import AllPairs
 from ..exact.problem import Problem, Ridge
@@ -98,6 +99,7 @@ class RankSVM(NewtonClassifier):
         self.threshold = threshold
         self.max_time = max_time
 
+    @ends_on_interrupt
     def fit(
         self,
         X: object,
@@ -215,6 +217,7 @@ class NBAUC(NewtonClassifier):
         self.max_time = max_time
         self.random_state = random_state
 
+    @ends_on_interrupt
     def fit(
         self,
         X: object,

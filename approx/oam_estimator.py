@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..exact.classifier import Matrix
+from ..exact.interrupts import ends_on_interrupt
 from ..exact.parameters import check_count, check_number
 from ..exact.solution import Status, Step
 from ..exact.threshold import Rule, get_rule
@@ -95,6 +96,7 @@ class OAM(OnlineClassifier):
         self.max_time = max_time
         self.random_state = random_state
 
+    @ends_on_interrupt
     def fit(self, X: object, y: object, callback: Callable[[Step], object] | None = None) -> OAM:
         """Pass over the rows, each time in a new random order.
 

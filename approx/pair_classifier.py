@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ..exact.certificate import Certificate
 from ..exact.classifier import Matrix
 from ..exact.errors import InputError
+from ..exact.interrupts import ends_on_interrupt
 from ..exact.losses import HINGE
 from ..exact.pairs import AllPairs
 from ..exact.problem import Problem, Ridge
@@ -45,6 +46,7 @@ class PairSGDClassifier(OnlineClassifier):
         """Return the parameter `average`."""
         return "none"
 
+    @ends_on_interrupt
     def fit(self, X: object, y: object, callback: Callback | None = None) -> PairSGDClassifier:
         """Choose landmarks and walk.
 

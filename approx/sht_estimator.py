@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..exact.classifier import AUCClassifier, draw_seed
 from ..exact.errors import InputError
+from ..exact.interrupts import ends_on_interrupt
 from ..exact.pairs import AllPairs
 from ..exact.row_average import RowAverage
 from ..exact.spaces import Rows
@@ -151,6 +152,7 @@ class SHTAUC(AUCClassifier):
         self.max_time = max_time
         self.random_state = random_state
 
+    @ends_on_interrupt
     def fit(
         self,
         X: object,

@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..exact.classifier import Matrix
 from ..exact.errors import InputError
+from ..exact.interrupts import ends_on_interrupt
 from ..exact.row_average import RowAverage
 from ..exact.solution import Status
 from .fsauc import MultiStageSaddle
@@ -41,6 +42,7 @@ class SquareClassifier(OnlineClassifier):
     _seen: np.ndarray
     _sums: np.ndarray
 
+    @ends_on_interrupt
     def fit(self, X: object, y: object, callback: Look | None = None) -> SquareClassifier:
         """Make `max_passes` n steps, each on a row drawn at random.
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .path_estimators import ROCSVMCV
     from .path_selection import CVPath, cross_validated_path
     from .proof import write_proof, write_proof_of
-    from .saved_models import load_model, save_model
+    from .saved_models import load_model, recertify, save_model
     from .subset import BestSubset, best_subset
 
 __all__ = [
@@ -66,6 +66,7 @@ __all__ = [
     "lam_from_C",
     "linear_problem",
     "load_model",
+    "recertify",
     "regularization_path",
     "save_model",
     "solve",
@@ -85,6 +86,7 @@ _LAZY = {
     "write_proof": ".proof",
     "write_proof_of": ".proof",
     "load_model": ".saved_models",
+    "recertify": ".saved_models",
     "save_model": ".saved_models",
     "BestSubset": ".subset",
     "best_subset": ".subset",

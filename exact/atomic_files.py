@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
-from .errors import InputError
+from .errors import InputError, WriteError
 
 
 def write_atomically(path: str | Path, write: Callable[[BinaryIO], object]) -> None:
@@ -29,9 +29,11 @@ def write_atomically(path: str | Path, write: Callable[[BinaryIO], object]) -> N
 
     Raises
     ------
-    InputError
+    WriteError
         If the file cannot be written. Whatever `write` itself raises passes through, except
-        `OSError`, which becomes an `InputError`.
+        `OSError`, and what comes of one (an archive cannot be closed after a failed write).
+    InputError
+        If the path is no file in a folder that is there.
     """
     final = Path(os.path.realpath(path))
     if final.is_dir():
@@ -44,8 +46,20 @@ def write_atomically(path: str | Path, write: Callable[[BinaryIO], object]) -> N
                 write(file)
         else:
             _replace(final, write)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
+    except Exception as error:
+        cause = _first_of_system(error)
+        if cause is None:
+            raise
+        raise WriteError(f"{path}: cannot be written ({cause.strerror or cause})") from error
+
+
+def _first_of_system(error: BaseException | None) -> OSError | None:
+    """Return what the system said first, behind whatever came of it."""
+    found = None
+    while error is not None:
+        found = error if isinstance(error, OSError) else found
+        error = error.__cause__ or error.__context__
+    return found
 
 
 def _replace(final: Path, write: Callable[[BinaryIO], object]) -> None:

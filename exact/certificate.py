@@ -11,7 +11,7 @@ point anew from its evidence. Proofs are in `docs/certificates.md`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -48,6 +48,9 @@ class Certificate:
         sqrt(2 (gap + rounding) / lam), rounded up: the distance |f - f*| is at most this.
     rounding : float
         A bound of the floating-point error in the gap.
+    as_saved : bool
+        True where it was read from a file and not computed here: it is what the file says, of data
+        that nobody has looked at again. `recertify` makes a new one from the model and its data.
     """
 
     primal: float
@@ -56,6 +59,7 @@ class Certificate:
     relative_gap: float | None
     radius: float
     rounding: float
+    as_saved: bool = field(default=False, init=False, compare=False)
 
     @classmethod
     def of(cls, problem: Problem, w: np.ndarray, witness: Witness) -> Certificate:

@@ -11,5 +11,9 @@ class TooLargeError(InputError):
     """The problem is past what this form can hold; the message names one that copes."""
 
 
+class WriteError(InputError):
+    """A file cannot be written: the disk is full, or it must not be."""
+
+
 class CertificateError(RuntimeError):
     """A gap came out below minus its rounding: some claim is false, nothing may be reported."""

@@ -11,6 +11,7 @@ from .certificate import Certificate
 from .classifier import AUCClassifier, Matrix, warn_unless_certified
 from .errors import InputError
 from .formulation import KERNELS, Formulation, formulate
+from .interrupts import ends_on_interrupt
 from .kernels import get_kernel
 from .losses import LOSSES
 from .nearest_pairs import FILTERS, nearest_pairs
@@ -109,6 +110,7 @@ class ROCSVM(AUCClassifier):
         self.threshold = threshold
         self.max_time = max_time
 
+    @ends_on_interrupt
     def fit(
         self,
         X: object,

@@ -169,7 +169,10 @@ class Decoder:
         if "enum" in tree:
             return self._type(tree["enum"], Enum)(tree["is"])
         if "value" in tree:
-            return self._type(tree["value"], object)(**self._all(tree["of"]))
+            value = self._type(tree["value"], object)(**self._all(tree["of"]))
+            if hasattr(value, "as_saved"):  # a certificate, of which the file is the only witness
+                object.__setattr__(value, "as_saved", True)
+            return value
         return self._model(tree)
 
     def _take(self, tree: Any) -> np.ndarray:

@@ -10,7 +10,9 @@ all stored without compression. The header has
     sha256    of the header without this key (keys sorted, no spaces), then for each array its
               type, its shape and its bytes.
 
-Scores made by a loaded model are those of the saved one, bit for bit.
+Scores made by a loaded model are those of the saved one, bit for bit. Its certificate is the one
+that was saved: the checksum tells a damaged file, not a forged one, since anybody can make it anew.
+The certificate says so (`as_saved`), and `recertify` judges the model on the data.
 """
 
 from __future__ import annotations
@@ -88,6 +90,9 @@ def save_model(model: Any, path: str | Path) -> None:
 
 def load_model(path: str | Path) -> Any:
     """Return the model of a file that `save_model` wrote.
+
+    Its certificate is what the file says (`certificate_.as_saved`); `aucert.exact.recertify` makes
+    it anew from the data.
 
     Parameters
     ----------

@@ -7,6 +7,7 @@ import numpy as np
 from .classifier import Matrix, draw_seed
 from .estimators import ROCSVM
 from .formulation import Formulation, formulate
+from .interrupts import ends_on_interrupt
 from .pairs import AllPairs, PairList
 from .parameters import check_choice, check_number
 from .path_selection import CHOICES, CVPath, cross_validated_path
@@ -91,6 +92,7 @@ class ROCSVMCV(ROCSVM):
         self.max_time = max_time
         self.random_state = random_state
 
+    @ends_on_interrupt
     def fit(
         self,
         X: object,

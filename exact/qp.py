@@ -21,7 +21,7 @@ from .gram_factor import factor_gram
 from .line_search import best_on_segment
 from .pairs import AllPairs, PairList
 from .problem import Problem
-from .qp_backends import DIRECT_BACKENDS, solve_qp
+from .qp_backends import DIRECT_BACKENDS, call_solver, solve_qp
 from .solution import Callback, Recorder, Solution, Status
 from .spaces import Rows
 from .window import Window
@@ -222,7 +222,11 @@ def _run(program: Any, variable: Any, backend: str, solver_tol: float) -> np.nda
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # inaccurate answers are judged by their gap
         try:
-            program.solve(solver=backend, **options[backend])
+            data, chain, inverse = program.get_problem_data(backend, solver_opts=options[backend])
+            answer = call_solver(
+                backend, lambda: chain.solve_via_data(program, data, solver_opts=options[backend])
+            )
+            program.unpack_results(answer, chain, inverse)
         except cp.SolverError:
             return None
     return None if variable.value is None else np.asarray(variable.value)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from .errors import InputError
+from .interrupts import interruptible
+
+T = TypeVar("T")
 
 DIRECT_BACKENDS = ("CLARABEL", "OSQP")
 
@@ -85,9 +92,13 @@ def _clarabel(
     settings.max_threads = 1
     if max_time is not None:
         settings.time_limit = max(max_time, 1e-3)
-    solver = clarabel.DefaultSolver(sp.triu(P, format="csc"), q, rows, bounds, cones, settings)
-    answer = solver.solve()
-    return QPAnswer(np.asarray(answer.x), str(answer.status), int(answer.iterations))
+    half = sp.triu(P, format="csc")
+
+    def work() -> QPAnswer:
+        answer = clarabel.DefaultSolver(half, q, rows, bounds, cones, settings).solve()
+        return QPAnswer(np.asarray(answer.x), str(answer.status), int(answer.iterations))
+
+    return call_solver("CLARABEL", work)
 
 
 def _osqp(
@@ -102,22 +113,57 @@ def _osqp(
 ) -> QPAnswer:
     import osqp
 
-    solver = osqp.OSQP()
-    solver.setup(
-        P=sp.triu(P, format="csc"),
-        q=q,
-        A=sp.csc_matrix(A),
-        l=low,
-        u=high,
-        verbose=False,
-        eps_abs=tol,
-        eps_rel=tol,
-        max_iter=max_iter,
-        polishing=True,
-        **({} if max_time is None else {"time_limit": max(max_time, 1e-3)}),
-    )
-    answer = solver.solve(raise_error=False)
+    parts = {"P": sp.triu(P, format="csc"), "q": q, "A": sp.csc_matrix(A), "l": low, "u": high}
+    settings: dict[str, Any] = {"eps_abs": tol, "eps_rel": tol, "max_iter": max_iter}
+    if max_time is not None:
+        settings["time_limit"] = max(max_time, 1e-3)
+
+    def work() -> Any:
+        solver = osqp.OSQP()
+        solver.setup(**parts, verbose=False, polishing=True, **settings)
+        return solver.solve(raise_error=False)
+
+    answer = call_solver("OSQP", work)
     x = np.asarray(answer.x, dtype=float)
     if x.shape != q.shape:
         x = np.full(q.shape, np.nan)
     return QPAnswer(x, str(answer.info.status), int(answer.info.iter))
+
+
+ECOS_INTERRUPTED = -4
+
+_ALONE = threading.Lock()
+"""For solvers that handle interrupts themselves: two at once put back each other's handler."""
+
+
+def call_solver(backend: str, work: Callable[[], T]) -> T:
+    """Return what a solver's package returns, and let an interrupt of it end here within seconds.
+
+    Clarabel hears of an interrupt only afterwards, as ECOS does until its iterations begin. OSQP
+    and ECOS keep one that comes later to themselves.
+
+    Parameters
+    ----------
+    backend : {"CLARABEL", "OSQP", "ECOS"}
+    work : function without arguments
+        Calls the solver and changes nothing else.
+    """
+    if backend == "CLARABEL":
+        return interruptible(work)
+
+    def alone() -> T:
+        with _ALONE:
+            answer = work()
+        if _was_interrupted(backend, answer):
+            signal.raise_signal(signal.SIGINT)  # now ours to hear, in whatever is waited for
+        return answer
+
+    return interruptible(alone) if backend == "ECOS" else alone()
+
+
+def _was_interrupted(backend: str, answer: Any) -> bool:
+    if backend == "OSQP":
+        return answer.info.status == "interrupted"
+    if backend == "ECOS":
+        return answer["info"]["exitFlag"] == ECOS_INTERRUPTED
+    return False

@@ -19,6 +19,7 @@ import scipy.linalg
 import scipy.optimize
 
 from .errors import InputError
+from .interrupts import interruptible
 from .parameters import check_choice, check_count, check_number
 from .rounding import gamma
 from .support_loss import SupportLoss
@@ -178,7 +179,7 @@ def perspective_bound(
     terms = sum(D[j] * cp.quad_over_lin(w[j], z[j]) for j in range(d))
     objective = cp.sum_squares(root @ w) - 2 * (delta @ w) + terms + 1
     limits = cast(list[Any], [z >= 0, z <= 1, cp.sum(z) <= k])
-    cp.Problem(cp.Minimize(objective), limits).solve(solver=solver)
+    interruptible(lambda: cp.Problem(cp.Minimize(objective), limits).solve(solver=solver))
     v = np.asarray(w.value)
     support = np.sort(np.argsort(-np.asarray(z.value), kind="stable")[:k])
     upper = loss.optimum(support).value
@@ -228,7 +229,7 @@ def _diagonal(M: np.ndarray, kind: str, solver: str) -> np.ndarray:
 
     entries, rest = cp.Variable(len(M), nonneg=True), cp.Variable((len(M), len(M)), PSD=True)
     whole = cp.Problem(cp.Maximize(cp.sum(entries)), [rest + cp.diag(entries) == M])
-    whole.solve(solver=solver)
+    interruptible(lambda: whole.solve(solver=solver))
     # The solver's own errors are taken off by the scaling.
     return split_diagonal(M, np.maximum(np.asarray(entries.value), 0.01 * even))
 

@@ -34,7 +34,7 @@ STATES = frozenset(
     restricted_constants bins streamed streamed_compiled pair_sums_binned pair_sums_grid
     bins_compiled evaluation evaluators slope_search subsample certified_order
     curvature_compiled newton_points newton_equation audit folds convex_square pair_graph
-    wording independent score_fit score_audit semidefinite""".split()
+    wording independent score_fit score_audit semidefinite interrupts""".split()
 )
 SOLVES = frozenset(
     """qp qp_backends cutting_plane newton smoothed_newton pair_hessian line_search window window_qp
@@ -45,8 +45,8 @@ SOLVES = frozenset(
 # Inside `validation`: each may know those to its left, and everything beside the folders named
 # here (`cli`, which starts everything) is free.
 FOLDERS = (
-    *("plots", "files", "data", "bounds", "budget", "claims", "report", "suite"),
-    *("reference", "checking", "benchmarks", "tables", "commands"),
+    *("workers", "memory", "extremes", "plots", "files", "data", "bounds", "budget", "claims"),
+    *("report", "suite", "reference", "checking", "benchmarks", "tables", "commands"),
 )
 MAY_USE_CVXPY = frozenset({"aucert.exact.qp", "aucert.exact.relaxation"})
 UNSAFE_MODULES = frozenset({"pickle", "cloudpickle", "dill", "marshal", "shelve"})

@@ -1,13 +1,19 @@
 """The command line: `aucert validate | solve | certify | check-solver | reproduce`.
 
 Results go to standard output, everything else to standard error. Exit status 0; 1 exactly when a
-verdict differs from the expected one; 2 for bad input, with one line that says what to do.
+verdict differs from the expected one; 2 for bad input, with one line that says what to do; 130
+when interrupted: then the work at hand is lost, and nothing of it is written.
 """
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
 from typing import NoReturn
 
 import click
@@ -74,9 +80,10 @@ def problem_options(command: Callable[..., object]) -> Callable[..., object]:
 @problem_options
 def solve(data: str, **options: object) -> None:
     """Solve the full pairwise problem of DATA (a file, or a built-in name like wdbc)."""
-    from .commands.solve_certify import run_solve
+    with stopped_at_once():
+        from .commands.solve_certify import run_solve
 
-    run_solve(data, options)
+        run_solve(data, options)
 
 
 @aucert.command()
@@ -90,9 +97,10 @@ def solve(data: str, **options: object) -> None:
 @problem_options
 def certify(data: str, **options: object) -> None:
     """Tell how far somebody's weights or scores are from the optimum on DATA."""
-    from .commands.solve_certify import run_certify
+    with stopped_at_once():
+        from .commands.solve_certify import run_certify
 
-    run_certify(data, options)
+        run_certify(data, options)
 
 
 @aucert.command()
@@ -109,9 +117,10 @@ def certify(data: str, **options: object) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")
 def validate(**options: object) -> None:
     """Check the papers' claims against exact answers: a table, and a report."""
-    from .commands.validate import run_validate
+    with stopped_at_once():
+        from .commands.validate import run_validate
 
-    sys.exit(run_validate(options))
+        sys.exit(run_validate(options))
 
 
 @aucert.command("check-solver")
@@ -126,9 +135,10 @@ def validate(**options: object) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")
 def check_solver(**options: object) -> None:
     """Run somebody's fit(X, y, lam) -> w over problems whose optima are proved."""
-    from .commands.check_solver import run_check_solver
+    with stopped_at_once():
+        from .commands.check_solver import run_check_solver
 
-    sys.exit(run_check_solver(options))
+        sys.exit(run_check_solver(options))
 
 
 @aucert.command()
@@ -148,9 +158,10 @@ def check_solver(**options: object) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")
 def reproduce(**options: object) -> None:
     """Run the papers' tables and figures again: what is printed beside what comes out."""
-    from .commands.reproduce import run_reproduce
+    with stopped_at_once():
+        from .commands.reproduce import run_reproduce
 
-    sys.exit(run_reproduce(options))
+        sys.exit(run_reproduce(options))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -168,27 +179,51 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if not isinstance(error, InputError):
             raise
         _fail(str(error))
+    except MemoryError as error:
+        words = f" ({str(error).rstrip('.')})" if str(error) else ""
+        do = "take fewer rows, pairs or features, or a machine with more"
+        _fail(f"there is not enough memory{words}: {do}")
     except OSError as error:
         _fail(f"{error.filename or 'file'}: {error.strerror or error}")
     except (KeyboardInterrupt, click.Abort):
         _interrupted()
-    except SystemError as error:
-        # Compiled code turns an interrupt into an error of its own, with the interrupt behind it.
-        if not _is_interrupt(error):
+    except BaseException as error:
+        from ..exact.interrupts import is_interrupt
+
+        if isinstance(error, SystemExit) or not is_interrupt(error):
             raise
         _interrupted()
 
 
-def _is_interrupt(error: BaseException | None) -> bool:
-    while error is not None:
-        if isinstance(error, KeyboardInterrupt):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
+@contextmanager
+def stopped_at_once() -> Iterator[None]:
+    """Within, an interrupt ends the command, whatever it is at."""
+    early = threading.current_thread() is threading.main_thread()
+    early = early and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if early:
+        signal.signal(signal.SIGINT, _interrupted_early)
+    from ..exact import interrupts  # here: `--help` needs no numpy
+
+    if early:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    with interrupts.stopped_at_once():
+        yield
+
+
+def _interrupted_early(number: int, frame: FrameType | None) -> NoReturn:
+    # `KeyboardInterrupt` out of a string that is executed, as dataclasses are, would end Python by
+    # the signal, not with our status.
+    os.write(2, b"aucert: interrupted\n")
+    os._exit(130)  # nothing has begun
 
 
 def _interrupted() -> NoReturn:
+    from ..exact.interrupts import left_behind
+
     click.echo("aucert: interrupted", err=True)
+    if left_behind():
+        sys.stdout.flush()
+        os._exit(130)  # the orderly end would wait for it
     sys.exit(130)
 
 

@@ -1,9 +1,11 @@
 """Running the claims: resumable, in parallel if wanted, with the same numbers either way.
 
 Each finished claim is written to OUT/claims/NAME.json at once and used again by a later run with
-the same version of the library, seed and profile. Every claim draws its random numbers from
-(seed, its own name) and runs with one thread, so neither the order nor the number of processes
-changes a number.
+the same version of the library, seed and profile; what was read and not run is marked. A file that
+was damaged, or edited by hand, is not used: its checksum does not fit. (Who makes a new checksum
+too deceives himself: nothing in the user's own folder can be kept from him.) Every claim draws its
+random numbers from (seed, its own name) and runs with one thread, so neither the order nor the
+number of processes changes a number.
 """
 
 from __future__ import annotations
@@ -11,10 +13,11 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import re
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +27,13 @@ from threadpoolctl import threadpool_limits
 
 from .. import __version__
 from ..exact.errors import InputError
+from ..exact.interrupts import stopped_at_once
 from .claims import nonlinear, sauc, scaling_up, sht
 from .claims.claim import ERROR, PAPERS, PROFILES, REGISTRY, Claim, Context, Outcome, Row, Verdict
+from .extremes import NaNError, has_nan
 from .files.written_files import write_json
 from .report.document import Report, environment
+from .workers import unheard_by_workers
 
 PAPER_MODULES = (scaling_up, sauc, sht, nonlinear)
 """Importing them has entered their claims."""
@@ -146,7 +152,9 @@ def _finished(
         n_jobs=jobs, backend="loky", return_as="generator_unordered", batch_size=1
     )
     tasks = (joblib.delayed(run_claim)(entry, seed, profile, folder) for entry in chosen)
-    yield from parallel(tasks)
+    with unheard_by_workers():
+        finished = parallel(tasks)
+    yield from finished
 
 
 def run_claim(entry: Claim, seed: int, profile: str, folder: Path | None = None) -> Row:
@@ -164,20 +172,27 @@ def run_claim(entry: Claim, seed: int, profile: str, folder: Path | None = None)
     earlier = None if path is None else _read(path, key)
     if earlier is not None:
         return earlier
-    row = _judged(entry, seed, profile)
+    with stopped_at_once():
+        row = _judged(entry, seed, profile)
     if path is not None:
-        write_json(path, {"key": key, "row": asdict(row)})
+        content = {"key": key, "row": asdict(row)}
+        write_json(path, content | {"sha256": _sha256(content)})
     return row
 
 
 def _read(path: Path, key: dict[str, Any]) -> Row | None:
-    """Return the row of an equal run; None if there is none, or it is damaged or raised."""
+    """Return the row of an equal run; None if there is none, or it is damaged, edited or raised."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-        row = Row.from_document(document["row"])
-    except (OSError, ValueError, KeyError, TypeError):
+        whole = document.pop("sha256") == _sha256(document)
+        row = replace(Row.from_document(document["row"]), taken_over=True)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    return row if document.get("key") == key and row.verdict != ERROR else None
+    return row if whole and document["key"] == key and row.verdict != ERROR else None
+
+
+def _sha256(content: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _judged(entry: Claim, seed: int, profile: str) -> Row:
@@ -192,11 +207,19 @@ def _judged(entry: Claim, seed: int, profile: str) -> Row:
         try:
             with threadpool_limits(1):
                 outcome = entry.run(Context(entry.name, seed, profile))
+            _refuse_nan(outcome)
             return _row(entry, seed, profile, start, outcome.verdict, expected, outcome)
         except Exception as error:
             outcome = _raised(error)
             return _row(entry, seed, profile, start, ERROR, expected, outcome)
     return _row(entry, seed, profile, start, outcome.verdict, expected, outcome)
+
+
+def _refuse_nan(outcome: Outcome) -> None:
+    """Raise `NaNError` if NaN is measured anywhere, in words too."""
+    for where, value in {"measured": outcome.measured, **outcome.details}.items():
+        if has_nan(value) or (isinstance(value, str) and re.search(r"\bnan\b", value)):
+            raise NaNError(f"{where} is NaN: nothing can be judged by it")
 
 
 def _raised(error: Exception) -> Outcome:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -16,11 +17,13 @@ from sklearn.preprocessing import StandardScaler
 
 from aucert.exact import (
     ROCSVM,
+    ROCSVMCV,
     SAUCSVM,
     atomic_files,
     load_model,
     model_codec,
     model_files,
+    recertify,
     save_model,
 )
 from aucert.exact.errors import InputError
@@ -301,3 +304,54 @@ def test_a_file_is_as_open_to_others_as_any_new_file(saved: Path) -> None:
     plain = saved.with_name("plain")
     plain.touch()
     assert stat.S_IMODE(saved.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "pipeline"])
+def test_the_certificate_of_a_loaded_model_is_as_saved_until_it_is_made_anew(
+    name: str, tmp_path: Path
+) -> None:
+    model = clone(MODELS[name]).fit(X, Y)
+    save_model(model, tmp_path / "model.npz")
+    loaded = load_model(tmp_path / "model.npz")
+    assert not model.certificate_.as_saved and "as_saved=False" in repr(model.certificate_)
+    assert loaded.certificate_.as_saved and "as_saved=True" in repr(loaded.certificate_)
+    assert loaded.solution_.certificate.as_saved
+    assert loaded.certificate_ == model.certificate_
+    audit, certificate = recertify(loaded, X, Y), model.certificate_
+    assert audit.gap is not None and audit.gap <= certificate.gap + 1e-8
+    assert audit.primal == pytest.approx(certificate.primal, rel=1e-9)
+
+
+def test_a_forged_certificate_does_not_survive_a_new_one(saved: Path) -> None:
+    """The checksum is made anew by whoever forges; the data are not."""
+
+    def claim_more(header, arrays) -> None:
+        found = header["model"]["found"]
+        for place in (found["certificate_"]["of"], found["solution_"]["of"]["certificate"]["of"]):
+            place["gap"] = place["relative_gap"] = place["radius"] = 0.0
+        arrays[f"a{found['coef_']['array']}"][:] = 5.0
+
+    forge(saved, claim_more)
+    loaded = load_model(saved)
+    assert loaded.certificate_.gap == 0 and loaded.certificate_.as_saved
+    audit = recertify(loaded, X, Y)
+    assert audit.gap is not None and audit.gap > 0.01
+
+
+def test_only_the_rows_of_the_fit_certify_a_model_anew() -> None:
+    kernel = ROCSVM(kernel="rbf", gamma=0.3, lam=0.01).fit(X, Y)
+    weighted = ROCSVM().fit(X, Y, sample_weight=np.arange(40) % 4)
+    assert recertify(kernel, X, Y).gap is not None
+    audit = recertify(weighted, X, Y, sample_weight=np.arange(40) % 4)
+    assert audit.primal == pytest.approx(weighted.certificate_.primal, rel=1e-9)
+    for rows, labels, words in (
+        (X[::-1], Y[::-1], "not the rows"),
+        (X[:10], Y[:10], "not the rows"),
+        (X, Y * 2, "labels"),
+    ):
+        with pytest.raises(InputError, match=words):
+            recertify(kernel, rows, labels)
+    with pytest.raises(InputError, match="features"):
+        recertify(weighted, X[:, :2], Y)
+    with pytest.raises(InputError, match="ROCSVMCV"):
+        recertify(ROCSVMCV(), X, Y)

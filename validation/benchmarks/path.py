@@ -20,6 +20,7 @@ from ...exact.path import lam_grid, regularization_path
 from ...exact.problem import linear_problem
 from ...exact.solving import solve
 from ..data.datasets import load
+from ..extremes import max
 
 
 @dataclass(frozen=True)

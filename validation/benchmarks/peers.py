@@ -36,6 +36,7 @@ from ...exact.scalings import C_from_lam
 from ...exact.solving import choose_solver
 from ...exact.spaces import Rows
 from ..data.datasets import load
+from ..extremes import max
 
 MOST_PAIRS = 400_000
 """Pairs up to which all differences are listed for LinearSVC."""

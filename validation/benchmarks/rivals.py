@@ -25,6 +25,7 @@ from ...exact.problem import Problem, linear_problem
 from ...exact.qp import QP
 from ...exact.solution import Step
 from ...exact.solving import solve
+from ..extremes import max, min
 from .scale_data import Labelled, naive_gradient, plane, radial_features
 
 STEPS = (1.0, 0.3, 0.1, 0.03, 0.01)

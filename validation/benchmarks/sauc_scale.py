@@ -28,6 +28,7 @@ from ...exact.gram_factor import DENSE_LIMIT
 from ..data.datasets import load
 from ..data.labelled_data import Dataset
 from ..data.real_data import real_data_folder
+from ..extremes import max
 from .every_method import read, standardised
 
 SETS = ("automobile", "arrhythmia", "bupa", "diabetes", *(f"glass{k}" for k in range(1, 7)),

@@ -30,6 +30,7 @@ from ...exact.problem import linear_problem
 from ...exact.proof import write_proof
 from ...exact.solution import Solution, Status
 from ...exact.solving import choose_solver, solve
+from ..extremes import max
 from .sweep_problems import Drawn, draw
 
 TOL = 1e-9

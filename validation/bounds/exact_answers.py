@@ -10,6 +10,7 @@ from ...exact.solution import Solution, Status
 from ...exact.solving import Solver
 from ...exact.spaces import Rows, Space
 from ..data.labelled_data import Dataset
+from ..extremes import max, min
 
 
 def hinge_problem(

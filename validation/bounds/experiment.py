@@ -26,6 +26,7 @@ from ...exact.problem import Problem, Ridge, split_labels
 from ...exact.rounding import above, gamma
 from ...exact.solution import Solution
 from ...exact.spaces import Rows
+from ..extremes import max
 from .exact_answers import certified, check_gap
 from .kernel import Approximation
 from .prime import Projected, sandwich, theorem4_prime

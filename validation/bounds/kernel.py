@@ -23,6 +23,7 @@ from ...exact.kernels import Kernel, Linear
 from ...exact.marginals import deficiency
 from ...exact.rounding import UNIT, above, gamma
 from ...exact.spaces import check_matrix
+from ..extremes import max, min
 from .upper import (
     distances_of_rows,
     frobenius,

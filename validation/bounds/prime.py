@@ -36,6 +36,7 @@ import numpy as np
 from ...exact.errors import InputError
 from ...exact.parameters import check_choice, check_count, check_number
 from ...exact.rounding import gamma
+from ..extremes import max, min
 from .kernel import Approximation
 from .printed import Bound, Norms
 

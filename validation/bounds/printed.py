@@ -15,6 +15,7 @@ from scipy import stats
 from ...exact.errors import InputError
 from ...exact.pairs import PairList
 from ...exact.parameters import check_choice, check_count, check_number
+from ..extremes import above, max
 from .kernel import Approximation
 from .right_side import PRINTED, Theorem4
 
@@ -77,14 +78,14 @@ class Bound:
     @property
     def violated(self) -> bool | None:
         """Whether the left side is above the bound; None where it is not known."""
-        return None if self.left_side is None else self.left_side > self.total
+        return None if self.left_side is None else above(self.left_side, self.total)
 
     @property
     def ratio(self) -> float | None:
         """The bound over the true error, infinite where that is zero; None where not known."""
         if self.left_side is None:
             return None
-        return self.total / self.left_side if self.left_side > 0 else float("inf")
+        return self.total / self.left_side if above(self.left_side, 0.0) else float("inf")
 
     def __str__(self) -> str:
         left = "" if self.left_side is None else f"{self.left_side:.4g} <= "

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..extremes import max
+
 DELTA = 0.05
 PRINTED, REPAIRED = 1.5, 2.5
 """The exponent of n in the last term: in print, and as (21) put into (18) gives it."""

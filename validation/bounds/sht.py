@@ -19,6 +19,7 @@ from ...exact.restricted_constants import (
     check_blocks,
     restricted_constants_exact,
 )
+from ..extremes import max, min
 from .printed import IN_FLOATS, Bound
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from ...exact.errors import InputError
 from ...exact.parameters import check_choice, check_count, check_number
+from ..extremes import max
 
 FORMS = ("printed", "corrected")
 

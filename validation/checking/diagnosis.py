@@ -11,6 +11,7 @@ from ...exact.losses import LOSSES
 from ...exact.problem import Problem
 from ...exact.solution import Solution
 from ...exact.solving import choose_solver
+from ..extremes import max, min
 from ..reference.problems import ReferenceProblem
 from .report import CheckRow
 from .verdict import excess, upper_value, whole_problem

@@ -24,6 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...exact.errors import InputError
+from ...exact.interrupts import is_interrupt
 from ...exact.lossless import as_float64
 
 Answer = dict[str, Any]
@@ -86,9 +87,9 @@ def call(fit: Callable[..., Any], request: dict[str, Any], seed: int) -> Answer:
     try:
         found = fit(X, y, float(request["lam"]), **extra)
         answer = read_weights(found, len(request["X"][0]))
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:  # `sys.exit` in a fit is its failure, not ours
+        if is_interrupt(error):
+            raise
         answer = {"kind": "error", "message": described(error)}
     return answer | {"seconds": time.perf_counter() - start}
 

@@ -234,7 +234,10 @@ def claim(
 
 @dataclass(frozen=True)
 class Row:
-    """A claim that has been run: what the table, the report and the JSON show."""
+    """A claim that has been run: what the table, the report and the JSON show.
+
+    `taken_over`: read from the file that an earlier run of the same code and seed has left.
+    """
 
     name: str
     paper: str
@@ -255,6 +258,7 @@ class Row:
     details: dict[str, Any] = field(default_factory=dict)
     timings: dict[str, float] = field(default_factory=dict)
     figures: tuple[Figure, ...] = ()
+    taken_over: bool = field(default=False, compare=False)
 
     @property
     def as_expected(self) -> bool:

@@ -79,6 +79,8 @@ def summary_line(report: Report) -> str:
     """Return the last line: how many verdicts are as expected, and which are not."""
     count, wrong = len(report.rows), report.unexpected
     time = f"{shown_seconds(report.seconds)} s"
+    if report.taken_over:
+        time += f"; {report.taken_over} of them taken over from an earlier run"
     if not wrong:
         return f"All {count} verdicts are the expected ones ({time})."
     names = ", ".join(row.name for row in wrong)

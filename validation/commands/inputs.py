@@ -14,6 +14,10 @@ from ...exact.nearest_pairs import nearest_pairs
 from ...exact.pairs import AllPairs, PairList
 from ..data.datasets import load, names
 from ..data.labelled_data import data_sha256
+from ..memory import check_room
+
+BYTES_A_PAIR = 40
+"""Two rows and a weight, and a sorted copy of the rows, of a pair that is written down."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,5 +89,6 @@ def read_pairs(text: str, data: Data, seed: int) -> AllPairs | PairList:
     if kind == "drawn" and counted:
         from ...approx.incomplete_u import draw_pairs
 
+        check_room(f"--pairs {text}", BYTES_A_PAIR * int(number), "draw fewer pairs")
         return draw_pairs(data.positive, int(number), seed)
     raise InputError(f"--pairs takes all, nearest:K or drawn:B with K, B >= 1, not {text!r}")

@@ -1,36 +1,97 @@
-"""The folder of `--out`: made before the work, so that a bad name costs nothing."""
+"""The folder of `--out`: made before the work, filled at the end with everything or nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ...exact.errors import InputError
+from ...exact.interrupts import held_back
 
 
-@contextmanager
-def output_folder(name: str | None) -> Iterator[Path | None]:
-    """Make the folder, and yield it or None; one made here is removed on bad input.
+def named_folder(name: str | None) -> Path | None:
+    """Return the folder of `--out`, or None where there is none.
 
     Raises
     ------
     InputError
-        If there is a file of that name.
-    OSError
-        If it cannot be made.
+        For an empty name, which would be the folder one stands in, or that of a file.
     """
     if name is None:
-        yield None
-        return
+        return None
+    if not name.strip():
+        raise InputError("--out needs the name of a folder ('.' is the one you stand in)")
     folder = Path(name)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"--out {name}: this is a file, a folder is needed")
+    return folder
+
+
+@contextmanager
+def output_folder(
+    name: str | None,
+    check: Callable[[Path], object] = lambda folder: None,
+    instead: tuple[str, ...] = (),
+) -> Iterator[Path | None]:
+    """Yield a folder to write into, or None; what is in it moves to the named one at the end.
+
+    Nothing moves if anything fails, and an interrupt waits for the moves. A process that is killed
+    may leave the hidden folder behind, never half of a result.
+
+    Parameters
+    ----------
+    name : str, optional
+    check : function of the folder, optional
+        Called before the work; raises `InputError` where the folder must not be written to.
+    instead : names of files
+        Those of them that are not written now are removed: they would belong to another result.
+
+    Raises
+    ------
+    InputError
+        If there is a file of that name, or the name is empty.
+    OSError
+        If it cannot be made.
+    """
+    folder = named_folder(name)
+    if folder is None:
+        yield None
+        return
     made = not folder.exists()
+    if not made:
+        check(folder)
     folder.mkdir(parents=True, exist_ok=True)
+    hidden = folder / f".aucert-{secrets.token_hex(8)}.tmp"
     try:
-        yield folder
-    except InputError:
+        hidden.mkdir()
+        yield hidden
+        with held_back():
+            _move(hidden, folder, instead)
+    except BaseException as error:  # an interrupt too
+        shutil.rmtree(hidden, ignore_errors=True)
         if made:
-            folder.rmdir()
+            with suppress(OSError):  # somebody else has put something there
+                folder.rmdir()
+        if isinstance(error, InputError):  # it is about the named folder
+            raise type(error)(str(error).replace(f"{hidden.name}{os.sep}", "")) from error
         raise
+
+
+def _move(hidden: Path, folder: Path, instead: tuple[str, ...]) -> None:
+    written = sorted(hidden.iterdir())
+    for path in written:
+        final = Path(os.path.realpath(folder / path.name))
+        if final.is_dir():
+            raise InputError(f"{final}: this is a folder, a file is to be written there")
+    for name in {*instead} - {path.name for path in written}:
+        (folder / name).unlink(missing_ok=True)
+    for path in written:
+        final = Path(os.path.realpath(folder / path.name))  # links are followed
+        if final.exists():
+            shutil.copymode(final, path)
+        shutil.move(path, final) if final.parent != folder.resolve() else os.replace(path, final)
+    hidden.rmdir()

@@ -16,6 +16,7 @@ from ..tables.planning import Estimate, duration
 from ..tables.registry import chosen, tables
 from ..tables.runner import Progress, estimate, limit_of, reproduce
 from ..tables.stored import SCHEMA_VERSION
+from .outputs import named_folder
 
 DEFAULT_OUT = "aucert-tables"
 
@@ -25,7 +26,7 @@ def run_reproduce(options: dict[str, Any]) -> int:
     if options["list_only"]:
         _list(options["names"], options["as_json"])
         return 0
-    out = options["out"] or DEFAULT_OUT
+    out = named_folder(options["out"]) or DEFAULT_OUT
     if options["estimate_only"]:
         asked = {name: options[name] for name in ("names", "profile", "seed", "data_dir")}
         limit = limit_of(options["profile"], options["max_time"])

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 from ... import __version__
 from ...exact.auc import auc
 from ...exact.auditing import certify
-from ...exact.errors import InputError
+from ...exact.errors import InputError, WriteError
 from ...exact.formulation import true_space
 from ...exact.kernels import get_kernel
 from ...exact.pairs import AllPairs, PairList
@@ -28,9 +28,9 @@ from ...exact.solving import solve
 from ...exact.wording import at_least
 from ..files.data_files import read_vector, write_json, write_vector
 from .inputs import Data, open_data, read_pairs
-from .interrupts import stopped_between_steps
 from .outputs import output_folder
 from .progress import solver_progress
+from .solved_folder import PROOF, SOLUTION, WEIGHTS, check_ours, checksums
 
 SCHEMA_VERSION = 1
 
@@ -38,7 +38,7 @@ SCHEMA_VERSION = 1
 def run_solve(name: str, options: dict[str, Any]) -> None:
     """Solve, print, and write what `--out` asks for."""
     Ridge(options["lam"])  # before a large file is read
-    with output_folder(options["out"]) as folder:
+    with output_folder(options["out"], check_ours, (PROOF,)) as folder:
         document = _solved(name, options, folder)
     _print(document, options["as_json"])
 
@@ -48,17 +48,14 @@ def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str
     start = time.perf_counter()
     data = open_data(name, options["target"], options["positive"], options["seed"])
     pairs = read_pairs(options["pairs"], data, options["seed"])
-    with (
-        solver_progress(quiet=options["as_json"]) as show,
-        stopped_between_steps(show) as callback,
-    ):
+    with solver_progress(quiet=options["as_json"]) as show:
         solution = solve(
             data.X,
             data.y,
             options["lam"],
             positive=1,
             method=options["method"],
-            callback=callback,
+            callback=show,
             **_shape(options, pairs),
         )
     certificate = solution.certificate
@@ -84,9 +81,9 @@ def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str
     }
     if folder is not None:
         title = "weight" if options["kernel"] == "linear" else "coefficient"
-        write_vector(folder / "weights.csv", solution.w, title)
-        document["proof"] = _proof(folder / "proof.npz", data, options, solution)
-        write_json(folder / "solution.json", document)
+        write_vector(folder / WEIGHTS, solution.w, title)
+        document["proof"] = _proof(folder / PROOF, data, options, solution)
+        write_json(folder / SOLUTION, document | {"files": checksums(folder)})
     return document
 
 
@@ -99,6 +96,8 @@ def _proof(path: Path, data: Data, options: dict[str, Any], solution: Solution) 
         return None
     try:
         write_proof(path, data.X, data.y, options["lam"], solution, positive=1)
+    except WriteError:
+        raise
     except InputError as problem:  # the solution itself stands, and is written and shown
         click.echo(f"aucert: no proof file: {problem}", err=True)
         return None

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from ..suite import claims, run
 from .console import claims_progress, claims_table, print_report
+from .outputs import named_folder
 
 DEFAULT_OUT = "aucert-report"
 
@@ -20,20 +21,21 @@ def run_validate(options: dict[str, Any]) -> int:
     if options["list_only"]:
         _list(options["as_json"])
         return 0
+    out = named_folder(options["out"]) or DEFAULT_OUT
     with claims_progress(quiet=options["as_json"]) as progress:
         report = run(
             only=options["only"],
             profile=options["profile"],
             seed=options["seed"],
             jobs=options["jobs"],
-            out=options["out"] or DEFAULT_OUT,
+            out=out,
             progress=progress,  # type: ignore[arg-type]
         )
     if options["as_json"]:
         click.echo(json.dumps(report.as_json(), allow_nan=False, indent=2))
     else:
         print_report(report)
-        click.echo(f"report: {options['out'] or DEFAULT_OUT}/report.html")
+        click.echo(f"report: {out}/report.html")
     return report.exit_code
 
 

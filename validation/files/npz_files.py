@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import zipfile
 import zlib
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
 from ...exact.errors import InputError
+from ..memory import check_room, shown
 from .file_checks import RawTable, damage_reported, finite_rows, nearest
 from .labels import array_labels
 
@@ -30,12 +33,48 @@ def read_arrays(path: Path, wanted: tuple[str, ...] = ()) -> dict[str, np.ndarra
     with damage_reported(path, "npz", *errors, RuntimeError):
         if not zipfile.is_zipfile(path):
             raise InputError(f"{path}: damaged, or no npz file")
+        check_declared(path, wanted)
         with np.load(path, allow_pickle=False) as archive:
             arrays = {k: archive[k] for k in archive.files if not wanted or k in wanted}
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray):  # np.load hands out other members as bytes
             raise InputError(f"{path}: damaged, or no npz file ('{name}' is no array)")
     return arrays
+
+
+def check_declared(path: Path, wanted: tuple[str, ...] = ()) -> None:
+    """Raise if an array of an npz file is said to be larger than its bytes, or than the memory.
+
+    Raises
+    ------
+    InputError
+    ValueError
+        If a header is damaged.
+    """
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist():
+            name = info.filename.removesuffix(".npy")
+            if name == info.filename or (wanted and name not in wanted):
+                continue
+            with archive.open(info) as member:
+                size = declared_size(member)
+            if size > info.file_size:
+                raise InputError(
+                    f"{path}: damaged, array '{name}' is said to have {shown(size)}, "
+                    f"the file holds {shown(info.file_size)} of it"
+                )
+            check_room(f"{path}, array '{name}'", size, "take a part of it")
+
+
+def declared_size(file: IO[bytes]) -> int:
+    """Return the bytes of the array that the header of an npy file declares."""
+    read = np.lib.format
+    major, _ = read.read_magic(file)
+    header = read.read_array_header_1_0 if major == 1 else read.read_array_header_2_0
+    if major > 2:
+        return 0  # names of fields in Unicode: nothing that we read
+    shape, _, dtype = header(file)
+    return math.prod(shape) * dtype.itemsize
 
 
 def array_names(path: Path) -> list[str]:

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from ...exact.errors import InputError
 from ...exact.lossless import is_large, loses_digits
+from ..memory import check_room
 from .file_checks import RawTable, refuse_digits, refuse_value
 from .labels import array_labels, as_number
 
@@ -42,8 +43,18 @@ def read_svmlight(path: Path, target: str | None = None) -> RawTable:
     sound = np.isfinite(X.data).all() and np.isfinite(y).all()
     if not sound or is_large(X.data).any() or is_large(y).any() or _is_unusual(path):
         _refuse_line(path)
+    _check_width(path, X.shape[1])
     columns = [str(k) for k in range(1, X.shape[1] + 1)]
     return RawTable(sp.csr_array(X), array_labels(y, f"{path}, labels"), columns, "label", [])
+
+
+BYTES_A_FEATURE = 150
+"""A name, and about ten vectors of weights while a problem is solved."""
+
+
+def _check_width(path: Path, d: int) -> None:
+    what = f"{path}: its largest index makes {d:,} features"
+    check_room(what, BYTES_A_FEATURE * d, "number the features that occur from 1")
 
 
 def _refuse_line(path: Path) -> None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import gzip
 import re
+import zipfile
 import zlib
 from array import array
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
 from ...exact.errors import InputError
 from ...exact.lossless import as_float64, loses_digits
+from ..memory import shown
 from .csv_files import open_text
 from .file_checks import damage_reported, existing_file, is_missing
 from .labels import as_number
-from .npz_files import read_arrays
+from .npz_files import declared_size, read_arrays
 
 _TEXT_ENDINGS = (".csv", ".csv.gz", ".txt")
 _BETWEEN = re.compile(r"[,;\s]+")
@@ -69,6 +72,11 @@ def read_vector(path: str | Path, length: int | None = None, what: str = "weight
     return values
 
 
+def _declared(file: BinaryIO) -> int:
+    file.seek(0)
+    return declared_size(file)
+
+
 def _from_array(path: Path, what: str) -> np.ndarray:
     if path.suffix.lower() == ".npz":
         arrays = read_arrays(path)
@@ -79,6 +87,10 @@ def _from_array(path: Path, what: str) -> np.ndarray:
     else:
         with damage_reported(path, "npy", ValueError, EOFError, OSError):
             _check_beginning(path, what)
+            with open(path, "rb") as file:
+                size = 0 if zipfile.is_zipfile(file) else _declared(file)
+            if size > path.stat().st_size:
+                raise InputError(f"{path}: damaged, {shown(size)} are declared and not there")
             held = np.load(path, allow_pickle=False)
         if not isinstance(held, np.ndarray):
             raise InputError(f"{path}: this is an npz file under another name: call it .npz")

@@ -15,6 +15,8 @@ from math import isqrt
 
 import numpy as np
 
+from ..extremes import max, min
+
 ZERO = Fraction(0)
 Vector = list[Fraction]
 

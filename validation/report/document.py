@@ -64,6 +64,11 @@ class Report:
         return [row for row in self.rows if not row.as_expected]
 
     @property
+    def taken_over(self) -> int:
+        """How many rows were read from the files of an earlier run."""
+        return sum(row.taken_over for row in self.rows)
+
+    @property
     def exit_code(self) -> int:
         """1 exactly when a verdict differs from the expected one, else 0."""
         return int(bool(self.unexpected))

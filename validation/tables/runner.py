@@ -18,8 +18,9 @@ import joblib
 from threadpoolctl import threadpool_limits
 
 from ...exact.errors import InputError
+from ...exact.interrupts import stopped_at_once
 from ..data.real_data import real_data_folder
-from .interrupts import stopped_at_once
+from ..workers import unheard_by_workers
 from .pages import Shown, write_index, write_page
 from .planning import FULL_LIMIT, Estimate, Plan, estimates, in_order, planned
 from .registry import chosen, tables
@@ -198,7 +199,9 @@ def _finished(
         n_jobs=jobs, backend="loky", return_as="generator_unordered", batch_size=1
     )
     tasks = (joblib.delayed(run_part)(*item, run, folder, deadline) for item in todo)
-    yield from parallel(tasks)  # type: ignore[misc]
+    with unheard_by_workers():
+        finished = parallel(tasks)
+    yield from finished  # type: ignore[misc]
 
 
 def run_part(

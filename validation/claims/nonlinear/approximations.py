@@ -12,6 +12,7 @@ from ....approx.nystrom import nystrom_map
 from ....exact.kernels import Gaussian
 from ...data import datasets
 from ...data.labelled_data import Dataset, make_dataset
+from ...extremes import max, min
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from ..common import wdbc_sample
 from .batch import PAPER

@@ -20,6 +20,7 @@ from ....exact.solution import Solution
 from ....exact.spaces import Rows
 from ...data import datasets
 from ...data.labelled_data import Dataset
+from ...extremes import max
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from ..common import wdbc_sample
 

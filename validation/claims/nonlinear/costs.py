@@ -22,6 +22,7 @@ from ....exact.newton_points import Point
 from ....exact.pairs import AllPairs
 from ....exact.problem import Problem, Ridge
 from ...data.labelled_data import Dataset, make_dataset
+from ...extremes import max
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from .batch import PAPER
 from .counting import Cells, Counted, CountedRows, Tally

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....exact.spaces import Rows
+from ...extremes import max
 
 SORTS = ("sort", "argsort", "searchsorted", "partition", "argpartition", "unique", "lexsort")
 COUNTED_AS_UFUNCS = ("cumsum", "sum", "prod", "cumprod", "max", "min", "any", "all")

@@ -20,6 +20,7 @@ from ....exact.convex_square import ConvexSquare
 from ....exact.kernels import Gaussian
 from ...data import datasets
 from ...data.labelled_data import Dataset
+from ...extremes import max, min
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from ..sauc.common import Paired
 from .batch import PAPER

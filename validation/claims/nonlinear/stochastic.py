@@ -20,6 +20,7 @@ from ....exact.spaces import Rows
 from ...bounds.exact_answers import hinge_problem, optimum
 from ...data import datasets
 from ...data.labelled_data import Dataset
+from ...extremes import max, min
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from ..sauc.common import LEVEL, Paired
 from .batch import PAPER

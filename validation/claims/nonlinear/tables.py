@@ -13,6 +13,7 @@ from ....approx.nystrom import nystrom_map
 from ....exact.kernels import Gaussian
 from ...data import datasets
 from ...data.real_data import load_npz, real_data_folder
+from ...extremes import max, min
 from ...plots import Figure
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from .batch import PAPER

@@ -28,6 +28,7 @@ from ....exact.woodbury import (
 from ...bounds.exact_answers import optimum, solved
 from ...data.generators import xor
 from ...data.labelled_data import Dataset
+from ...extremes import max, min
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from ..common import wdbc_sample
 from .common import PAPER, SIGMA, WIDTH, apart, every_pair, toy

@@ -14,6 +14,7 @@ from ....exact.structure import ClassScatter
 from ....exact.woodbury import class_scatter
 from ...bounds.exact_answers import hinge_problem, optimum, solved
 from ...data.labelled_data import Dataset
+from ...extremes import max, min
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from ..common import two_sided, wdbc_sample
 from ..scaling_up.population import empirical_auc

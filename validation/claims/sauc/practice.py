@@ -15,6 +15,7 @@ from ...bounds.exact_answers import solved
 from ...data import datasets
 from ...data.labelled_data import Dataset, make_dataset
 from ...data.real_data import load_real
+from ...extremes import max, min
 from ...plots import Figure
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from .common import PAPER, WIDTH, Paired, every_pair, toy

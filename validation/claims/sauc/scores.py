@@ -7,6 +7,7 @@ import numpy as np
 from ....exact.auc import auc
 from ....exact.threshold import all_cuts, threshold_equal_error, threshold_midpoint
 from ...bounds.exact_answers import hinge_problem, optimum
+from ...extremes import max, min
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from ..common import wdbc_sample
 from .common import PAPER, toy

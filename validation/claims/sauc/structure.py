@@ -9,6 +9,7 @@ from ....exact.nearest_pairs import nearest_pairs
 from ....exact.pairs import PairList
 from ....exact.structure import ClassScatter, PairScatter
 from ....exact.woodbury import class_scatter, deformed_gram, direct_gram
+from ...extremes import max, min
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from ..common import wdbc_sample
 from .common import PAPER, STRUCTURES, WIDTH, apart, every_pair, toy

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ....exact.errors import InputError
+from ...extremes import max, min
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from ....exact.spaces import Rows
 from ...bounds.exact_answers import hinge_problem, optimum
 from ...bounds.experiment import POSTERIOR, PRINTED, PRIOR, Draw, Experiment, prepare
 from ...data.labelled_data import Dataset
+from ...extremes import max
 from ...plots import Figure, Series
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from ..common import Slope, two_sided

@@ -20,6 +20,7 @@ from ....exact.solution import Solution, Status
 from ....exact.spaces import Rows
 from ...bounds.exact_answers import hinge_problem, optimum, overlap, solved
 from ...data import datasets
+from ...extremes import max, min
 from ...plots import Figure, Series
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from ..common import wdbc_sample

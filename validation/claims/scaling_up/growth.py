@@ -11,6 +11,7 @@ from ....exact.kernels import Gaussian, Kernel, Laplacian
 from ...bounds.kernel import Approximation
 from ...bounds.printed import theorem4
 from ...data import datasets
+from ...extremes import max, min
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from .paper import PAPER
 

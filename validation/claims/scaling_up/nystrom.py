@@ -12,6 +12,7 @@ import numpy as np
 
 from ...bounds.right_side import DELTA
 from ...bounds.steps import Step, eq_18, eq_19, eq_20, eq_21, hoeffding
+from ...extremes import above, max
 from ..claim import Context, Outcome, Verdict, claim
 from ..common import LEVEL
 from .drawn import TOL, Case, drawn_cases, three_rows
@@ -37,7 +38,7 @@ def _judge(
     left = np.array([found.left for found in steps])
     right = np.array([found.corrected if corrected else found.right for found in steps], float)
     slacks = np.array([slack(case) for case in cases])
-    violated = left > right + slacks
+    violated = above(left, right + slacks)
     # Where all rows are landmarks both sides of most steps are rounding.
     shown = np.array([not case.all_rows for case in cases]) & (left > 0)
     ratios = right[shown] / left[shown]
@@ -153,7 +154,7 @@ def eq_20_as_printed(context: Context) -> Outcome:
         for steps in ([eq_20(c.pair) for c in cases], [eq_20(c.dual) for c in cases])
     ]
     return Outcome(
-        Verdict.FAILS if step.left > step.right + 1e-4 else Verdict.HOLDS,
+        Verdict.FAILS if above(step.left, step.right + 1e-4) else Verdict.HOLDS,
         f"left side {step.left:.4f}, right side {abs(step.right):.4f}",
         details={
             "left side": step.left,
@@ -221,7 +222,7 @@ def eq_21_with_the_sum_outside_the_root(context: Context) -> Outcome:
     outside, inside = eq_21(pair, p=1.0), eq_21(pair)
     slack = 2 * float(np.sqrt(2 * TOL / 1e3))
     return Outcome(
-        Verdict.FAILS if outside.left > outside.right + slack else Verdict.HOLDS,
+        Verdict.FAILS if above(outside.left, outside.right + slack) else Verdict.HOLDS,
         f"left side {outside.left:.2e}, right side {outside.right:.2e}",
         details={
             "left side": outside.left,

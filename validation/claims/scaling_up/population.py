@@ -9,6 +9,7 @@ from ....exact.auc import auc
 from ...data import datasets
 from ...data.labelled_data import Dataset
 from ...data.population import Model, offset_for_share, population_auc, share_for_auc
+from ...extremes import max
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from ..common import LEVEL, two_sided
 from .paper import PAPER

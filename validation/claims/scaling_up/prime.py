@@ -25,6 +25,7 @@ from ...bounds.experiment import (
 from ...bounds.right_side import DELTA
 from ...data import datasets
 from ...data.labelled_data import Dataset
+from ...extremes import max, min
 from ...plots import Figure
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from ..common import LEVEL, upper_limit, wdbc_sample

@@ -10,6 +10,7 @@ import numpy as np
 from ...bounds.experiment import POSTERIOR, PRINTED, PRIOR, REPAIRED, Draw
 from ...bounds.figure import bound_figure, part_figure
 from ...data.labelled_data import Dataset
+from ...extremes import min
 from ...plots import Figure
 
 

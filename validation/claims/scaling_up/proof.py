@@ -12,6 +12,7 @@ from ....exact.problem import Problem
 from ....exact.solution import Solution
 from ...bounds.exact_answers import hinge_problem, optimum
 from ...data import datasets
+from ...extremes import above, max
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from ..common import LEVEL, wdbc_sample
 from .paper import PAPER
@@ -70,7 +71,7 @@ def eq_17_as_printed(context: Context) -> Outcome:
     left = np.array([abs(pair.U[0] - pair.U_B[1]) for pair in draws])
     right = np.array([pair.largest for pair in draws])
     slack = np.array([pair.slack for pair in draws])
-    violated = left > right + slack
+    violated = above(left, right + slack)
     ratio = float((left / right).max())
     return Outcome(
         Verdict.FAILS if violated.any() else Verdict.HOLDS,
@@ -107,7 +108,7 @@ def eq_17_for_the_objectives(context: Context) -> Outcome:
     slack = gaps + np.array(
         [p.full.certificate.rounding + p.drawn.certificate.rounding for p in draws]
     )
-    violated = left > right + slack
+    violated = above(left, right + slack)
     ratio = float((left / right).max())
     return Outcome(
         Verdict.FAILS if violated.any() else Verdict.HOLDS,
@@ -181,7 +182,7 @@ def theorem_4_first_term(context: Context) -> Outcome:
     shares, lower = {}, {}
     for delta in (0.05, 0.01, 0.001, 0.0001):
         right = constant * np.sqrt(np.log(4 / delta) / (2 * B))
-        violated = int((left > right).sum())
+        violated = int(above(left, right).sum())
         shares[delta] = violated / count
         lower[delta] = lower_limit(violated, count)
     refuted = [delta for delta, low in lower.items() if low > delta]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...bounds.right_side import DELTA, PRINTED, REPAIRED, Theorem4
+from ...extremes import min
 from ..claim import Context, Outcome, Verdict, claim
 from .clusters import ClusterInstance
 from .paper import PAPER

@@ -13,6 +13,7 @@ from ....exact.problem import Problem, Ridge
 from ....exact.spaces import Rows
 from ...bounds.exact_answers import optimum
 from ...bounds.right_side import DELTA, PRINTED, REPAIRED, Theorem4
+from ...extremes import above, max, min
 from ...plots import Figure, Series
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from ..common import wdbc_sample
@@ -197,7 +198,7 @@ def theorem_4_on_ordinary_data(context: Context) -> Outcome:
     verdict = Verdict.LOOSE if bound >= 10 * error else Verdict.HOLDS
     verdict = Verdict.VACUOUS if bound >= 1 else verdict
     return Outcome(
-        Verdict.FAILS if error > bound else verdict,
+        Verdict.FAILS if above(error, bound) else verdict,
         f"right side {bound:.4g}, left side {error:.3f}",
         printed="its growth justifies the use in practice",
         details={

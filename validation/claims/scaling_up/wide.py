@@ -22,6 +22,7 @@ from ...bounds.experiment import EXCESS, NYSTROM, POSTERIOR, Draw, prepare
 from ...bounds.right_side import DELTA
 from ...data import datasets
 from ...data.labelled_data import Dataset, make_dataset
+from ...extremes import max, min
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from ..common import upper_limit, wdbc_sample
 from .paper import PAPER

@@ -18,6 +18,7 @@ from ....exact.squared_loss import moments
 from ...data import datasets
 from ...data.generators import sparse_mean_shift
 from ...data.labelled_data import Dataset
+from ...extremes import max, min
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 
 PAPER = "SHT"

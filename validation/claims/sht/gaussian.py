@@ -19,6 +19,7 @@ from ...bounds.sht_gaussian import (
     rows_for_curvature,
     sht_theorem2,
 )
+from ...extremes import above, max, min
 from ..claim import Context, Outcome, Verdict, claim
 from ..common import LEVEL
 from .basics import PAPER
@@ -135,7 +136,7 @@ def sht_theorem_2_by_both_classes(context: Context) -> Outcome:
     for n, r in ((200, 0.5), (4000, 0.05), (4000, 0.5)):
         draws = _draws(context, n, r)
         bound = least_curvature((draws[0].n_pos, draws[0].n_neg), D, S, LAM, EPS)
-        hits += sum(draw.minus < bound for draw in draws)
+        hits += sum(above(bound, draw.minus) for draw in draws)
         count += len(draws)
         least = min(least, bound)
         details[f"n = {n}, r = {r:g}: bound, least true rho-"] = [

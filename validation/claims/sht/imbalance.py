@@ -16,6 +16,7 @@ from ....approx.baselines import oracle_support
 from ....approx.sht_auc import StochasticHardThresholding, sparse_problem
 from ...data.generators import sparse_mean_shift
 from ...data.labelled_data import Dataset
+from ...extremes import max
 from ...plots import Figure, Series
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from .basics import PAPER

@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 from scipy import stats
 
+from ...extremes import above, max, min
 from ..claim import Context, Outcome, Verdict, claim
 from ..common import LEVEL
 from .basics import PAPER
@@ -42,7 +43,7 @@ def sht_lemma_3(context: Context) -> Outcome:
     for n in (100, 4000):
         rng, bound = context.rng(f"{n}"), 0.5 - 6 * math.sqrt(2 * K * math.log(D) / n)
         found = [_least_stretch(rng.standard_normal((n, D)), 2 * K) for _ in range(count)]
-        hits = sum(stretch < bound for stretch in found)
+        hits = sum(above(bound, stretch) for stretch in found)
         surest = min(surest, float(stats.binom.sf(hits - 1, count, math.exp(-n / 72))))
         details[f"n = {n}: right side, least left side"] = [bound, min(found)]
         details[f"n = {n}: violated"] = hits
@@ -90,7 +91,7 @@ def sht_lemma_4(context: Context) -> Outcome:
     means, chance, shares = rows.mean(axis=1), 1.0, {}
     for t in (2.7, 3.0, 3.5, 4.0):
         allowed = (2 * d / k) ** (1 - 3 * t / 8)
-        hits = int((means > t * math.log(2 * d / k)).sum())
+        hits = int(above(means, t * math.log(2 * d / k)).sum())
         chance = min(chance, float(stats.binom.sf(hits - 1, count, allowed)))
         shares[f"d = 50, k = 5, t = {t:g}: share of draws, bound"] = [hits / count, allowed]
     return Outcome(
@@ -122,7 +123,7 @@ def sht_eq_21_cross_term_of_the_means(context: Context) -> Outcome:
         inside = (a[chosen] * b[chosen]).sum(axis=1)
         lengths = np.sqrt(np.square(a[chosen]).sum(axis=1) * np.square(b[chosen]).sum(axis=1))
         found[at] = (inside + lengths).max()
-    hits = int((found > bound).sum())
+    hits = int(above(found, bound).sum())
     chance = float(stats.binom.sf(hits - 1, count, s / D))
     return Outcome(
         Verdict.FAILS if chance < LEVEL else Verdict.HOLDS,

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from ...bounds.sht_gaussian import ratio_coefficients, sht_theorem2
+from ...extremes import max
 from ..claim import Context, Outcome, Verdict, claim
 from .basics import PAPER
 

@@ -17,6 +17,7 @@ from ....approx.stoiht import stoiht
 from ....exact.auc import auc
 from ...data.generators import sparse_mean_shift
 from ...data.labelled_data import Dataset
+from ...extremes import min
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from ..sauc.common import LEVEL, Paired
 from .basics import PAPER

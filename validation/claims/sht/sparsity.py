@@ -10,6 +10,7 @@ from ....approx.spam import StochasticProximal
 from ....exact.convex_reference import convex_reference
 from ....exact.convex_square import ConvexSquare
 from ...data.generators import sparse_mean_shift
+from ...extremes import min
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from .basics import PAPER
 

@@ -18,6 +18,7 @@ from ....exact.subset import best_subset
 from ...bounds.sht import least_sparsity, nu_lemma2, nu_printed, sht_theorem1
 from ...data.generators import sparse_mean_shift
 from ...data.labelled_data import Dataset
+from ...extremes import above, max, min
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from .basics import PAPER
 
@@ -49,7 +50,7 @@ def sht_lemma_2(context: Context) -> Outcome:
         w = np.where(rng.random() < 0.5, np.sign(w) * (1 + 0.1 * np.abs(w)), w)
         left = float(np.linalg.norm(hard_threshold(w, k) - w_star))
         right = math.sqrt(nu_lemma2(k, k_star, d)) * float(np.linalg.norm(w - w_star))
-        worst = max(worst, left / right if right > 0 else 0.0)
+        worst = max(worst, left / right if above(right, 0.0) else 0.0)
     return Outcome(
         Verdict.HOLDS if worst <= 1 + 1e-12 else Verdict.FAILS,
         f"largest left side / right side {worst:.4f} in {count} draws",

@@ -1,0 +1,223 @@
+"""Ctrl-C: past solvers, which would keep their best point, and past compiled code.
+
+A solver called by `solve` answers an interrupt with its best point and that point's certificate.
+Where a result goes on into something larger (a fit inside a search over parameters, a claim, a
+command) that would lose the interrupt: there it ends everything, as `KeyboardInterrupt`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+AGAIN = 2.0
+"""Seconds after which an interrupt that somebody swallowed is raised again."""
+
+INSISTING = 3
+"""Interrupts from the user that no cleaning up is waited for."""
+
+
+class Stopped(BaseException):
+    """An interrupt that solvers do not know: they would answer it with their best point."""
+
+
+@contextmanager
+def stopped_at_once() -> Iterator[None]:
+    """Within, an interrupt passes through solvers and ends as `KeyboardInterrupt`.
+
+    Compiled code turns an interrupt into an error of its own, and a finaliser drops it: the
+    interrupt is raised again until it is on its way out, and while it is, what cleans up is left in
+    peace. A block inside another one ends as the outer one will. Without effect outside the main
+    thread, and where somebody else handles interrupts, or ignores them.
+    """
+    in_main = threading.current_thread() is threading.main_thread()  # only it is told of signals
+    before = signal.getsignal(signal.SIGINT) if in_main else None
+    outer = getattr(before, "__self__", None)
+    if isinstance(outer, _Watch):
+        with _inside(outer):
+            yield
+        return
+    if before is not signal.default_int_handler:
+        yield
+        return
+    watch = _Watch()
+    try:
+        signal.signal(signal.SIGINT, watch.told)
+        yield
+    except BaseException:
+        if watch.count:
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        signal.signal(signal.SIGINT, before)
+        watch.close()
+    if watch.count:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def _inside(outer: _Watch) -> Iterator[None]:
+    """Let nothing go on behind the block if the block around it has been interrupted."""
+    try:
+        yield
+    except BaseException:
+        if outer.count:
+            raise Stopped from None
+        raise
+    if outer.count:
+        raise Stopped
+
+
+class _Watch:
+    """What has been heard of the user, and a timer that repeats it."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._alarm: Any = None
+        self._hook = sys.unraisablehook
+
+    def told(self, number: int, frame: FrameType | None) -> None:
+        self.count += 1
+        sys.unraisablehook = self._dropped
+        if self.count == 1 and hasattr(signal, "setitimer"):
+            self._alarm = signal.signal(signal.SIGALRM, self._again)
+            signal.setitimer(signal.ITIMER_REAL, AGAIN, AGAIN)
+        if self.count >= INSISTING or not _on_its_way():
+            raise Stopped
+
+    def _again(self, number: int, frame: FrameType | None) -> None:
+        if not _on_its_way():
+            raise Stopped
+
+    def _dropped(self, what: sys.UnraisableHookArgs) -> None:
+        """Say nothing where a finaliser dropped the interrupt: it is raised again."""
+        if not isinstance(what.exc_value, Stopped):
+            self._hook(what)
+
+    def close(self) -> None:
+        sys.unraisablehook = self._hook
+        if self._alarm is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, self._alarm)
+
+
+def _on_its_way() -> bool:
+    """Whether the code at hand cleans up after a `Stopped` that passes through it."""
+    error = sys.exception()
+    while error is not None:
+        if isinstance(error, Stopped):
+            return True
+        error = error.__context__
+    return False
+
+
+def ends_on_interrupt(fit: Callable[P, T]) -> Callable[P, T]:
+    """Let a `fit` end with `KeyboardInterrupt` where its solver would return its best point.
+
+    A search over parameters goes on after any fit that returns, and counts one that raises an
+    `Exception` as a failed one: only `KeyboardInterrupt` ends it.
+    """
+
+    @functools.wraps(fit)
+    def fitted(*args: P.args, **kwargs: P.kwargs) -> T:
+        with stopped_at_once():
+            model = fit(*args, **kwargs)
+        if getattr(model, "status_", None) == "interrupted":
+            raise KeyboardInterrupt
+        return model
+
+    return fitted
+
+
+def interruptible(work: Callable[[], T]) -> T:
+    """Return what `work` returns; an interrupt does not wait for its end.
+
+    For a long call into compiled code that hears of interrupts only afterwards. It runs in a thread
+    while this one waits; after an interrupt the thread is left alone, and ends with the call.
+
+    Parameters
+    ----------
+    work : function without arguments
+        Its result is dropped after an interrupt, so it must not change anything else.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    found: list[T] = []
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except BaseException as error:
+            raised.append(error)
+        finally:
+            done.set()
+
+    done = threading.Event()  # a thread whose `join` was interrupted passes for one that has ended
+    try:
+        try:
+            threading.Thread(target=run, daemon=True).start()
+        except RuntimeError:  # no memory for one more
+            run()
+        done.wait()
+    except BaseException:
+        _LEFT.append(done)
+        raise
+    if raised:
+        raise raised[0]
+    return found[0]
+
+
+_LEFT: list[threading.Event] = []
+
+
+def left_behind() -> bool:
+    """Return whether a call goes on that an interrupt has not waited for."""
+    return not all(done.is_set() for done in _LEFT)
+
+
+@atexit.register
+def _wait() -> None:
+    # Compiled code that comes back to an interpreter which has ended brings the process down.
+    for done in _LEFT:
+        done.wait()
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Within, no interrupt comes; one that was asked for comes at the end.
+
+    For a few quick steps of which either all or none must happen.
+    """
+    in_main = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(signal.SIGINT) if in_main else None
+    if not callable(before):
+        yield
+        return
+    asked: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, frame: asked.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if asked:
+        signal.raise_signal(signal.SIGINT)
+
+
+def is_interrupt(error: BaseException | None) -> bool:
+    """Return whether an error is an interrupt, or what compiled code has made of one."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt | Stopped):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

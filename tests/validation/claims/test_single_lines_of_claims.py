@@ -1,0 +1,121 @@
+"""Lines of claims on which a verdict or a printed number hangs, each turned by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from aucert.exact.qp import QP
+from aucert.validation.claims.claim import REGISTRY, Context, Outcome, Verdict
+from aucert.validation.claims.sauc import toy
+from aucert.validation.claims.scaling_up import exact, theorem4
+from aucert.validation.claims.sht import sparsity
+from aucert.validation.data.generators import xor_train_test
+
+
+def run(name: str) -> Outcome:
+    return REGISTRY[name].run(Context(name, 0))
+
+
+def test_eleven_of_the_28_printed_jaccard_indices_are_too_small() -> None:
+    """In decimals, from the table: index < F1 / (2 - F1) whatever both were rounded from."""
+    half, small = Decimal("0.0005"), set()
+    for name, scores in sparsity.F1.items():
+        for k_star, score, index in zip(
+            (20, 40, 60, 80), scores, sparsity.JACCARD[name], strict=True
+        ):
+            f1, printed = Decimal(str(score)) - half, Decimal(str(index)) + half
+            if printed * (2 - f1) < f1:
+                small.add(f"{name}, k* = {k_star}: printed, least possible")
+    outcome = run("sht-jaccard-column")
+    assert len(small) == 11 and set(outcome.details) == small
+    assert outcome.measured == "11 of 28 are too small" and outcome.verdict == Verdict.FAILS
+
+
+def test_a_jaccard_index_that_rounding_explains_is_not_too_small(monkeypatch) -> None:
+    """At F1 = 0.5 the least index is 1/3: 0.333 may be one of 0.3335, 0.332 may not."""
+    monkeypatch.setattr(sparsity, "F1", {"A": (0.5, 0.5, 0.5, 0.5)})
+    monkeypatch.setattr(sparsity, "JACCARD", {"A": (0.333, 0.3335, 0.332, 0.9)})
+    outcome = run("sht-jaccard-column")
+    assert set(outcome.details) == {"A, k* = 60: printed, least possible"}
+    monkeypatch.setattr(sparsity, "JACCARD", {"A": (0.333, 0.4, 0.5, 0.9)})
+    assert run("sht-jaccard-column").verdict == Verdict.HOLDS
+
+
+@dataclass
+class Answers:
+    """Solutions of QP solvers whose gaps are given, one a tolerance; all others are as they are."""
+
+    gaps: dict[float, float]
+    right = staticmethod(exact.solved)
+
+    def __call__(self, solver, problem):
+        solution = self.right(solver, problem)
+        if not isinstance(solver, QP) or solver.backend != "OSQP":
+            return solution
+        gap = self.gaps.get(solver.solver_tol, 0.0) * solution.certificate.dual
+        bounds = {name: getattr(solution.certificate, name) for name in ("primal", "dual")}
+        numbers = bounds | {"gap": gap, "rounding": 1e-6}
+        return SimpleNamespace(certificate=SimpleNamespace(**numbers), seconds=1.0)
+
+
+@pytest.mark.parametrize(
+    ("gaps", "verdict"),
+    [
+        ({1e-1: 0.5, 1e-2: 0.5}, Verdict.HOLDS),
+        ({1e-6: 2 * exact.QP_TOL}, Verdict.FAILS),
+        ({1e-6: 0.5 * exact.QP_TOL}, Verdict.HOLDS),
+    ],
+)
+def test_the_last_and_most_accurate_qp_is_judged_by_its_relative_gap(
+    gaps: dict[float, float], verdict: Verdict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exact, "solved", Answers(gaps))
+    monkeypatch.setattr(exact, "_gap_figure", lambda problem, curves: None)
+    monkeypatch.setattr(exact, "_adamax_points", lambda problem, context: points(problem))
+    outcome = run("no-solver-passes-the-lower-bound")
+    assert outcome.verdict == verdict
+    assert outcome.details["relative gap, OSQP"] == pytest.approx(gaps.get(1e-6, 0.0), rel=1e-3)
+
+
+def points(problem) -> dict[int, tuple[np.ndarray, float]]:
+    return {10: (np.zeros(problem.space.dim), 1.0)}
+
+
+def test_nystrom_rows_leave_out_what_is_zero_to_rounding() -> None:
+    """With a landmark twice the matrix of the landmarks has an eigenvalue of zero."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 3))
+    X[5] = X[2]
+    K = np.exp(-np.square(X[:, None] - X).sum(axis=2) / 4)
+    single, double = np.array([0, 2, 7]), np.array([0, 2, 5, 7])
+    rows = theorem4._nystrom(K, double)
+    assert rows.shape == (12, 3)
+    K_l = K[:, single]
+    meant = K_l @ np.linalg.solve(K[np.ix_(single, single)], K_l.T)
+    np.testing.assert_allclose(rows @ rows.T, meant, atol=1e-12)
+    np.testing.assert_allclose((rows @ rows.T)[np.ix_(single, single)], K_l[single], atol=1e-12)
+
+
+def test_nystrom_rows_keep_every_eigenvalue_above_rounding() -> None:
+    values = np.array([1.0, 1e-6, 1e-11, 1e-13])
+    rotation = np.linalg.qr(np.random.default_rng(1).normal(size=(4, 4)))[0]
+    K = (rotation * values) @ rotation.T
+    assert theorem4._nystrom((K + K.T) / 2, np.arange(4)).shape == (4, 3)
+
+
+def test_an_auc_of_a_machine_that_is_not_solved_is_refused(monkeypatch) -> None:
+    train, test = xor_train_test(0)
+    pairs = toy.nearest_pairs(train.X, train.is_positive, 5, anchor_filter="E")
+    assert 0.5 < toy._test_auc(train, test, pairs, 1.0) <= 1.0
+
+    def rough(*given, **named):
+        return QP(*given, **(named | {"finish": False, "solver_tol": 0.3, "tol": 1e-6}))
+
+    monkeypatch.setattr(toy, "QP", rough)
+    with pytest.raises(RuntimeError, match="not solved"):
+        toy._test_auc(train, test, pairs, 1.0)

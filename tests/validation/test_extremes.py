@@ -1,0 +1,207 @@
+"""NaN is never dropped where something is judged by the largest or smallest of its measures."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aucert.validation import extremes
+from aucert.validation.bounds.printed import Bound
+from aucert.validation.claims import claim as claims
+from aucert.validation.claims.claim import Claim, Context, Outcome, Verdict
+from aucert.validation.extremes import NaNError, above, has_nan
+from aucert.validation.suite import run, run_claim
+
+ROOT = Path(extremes.__file__).parent
+NAN = math.nan
+PLACES = [[NAN, 1.0, 2.0], [1.0, NAN, 2.0], [1.0, 2.0, NAN]]
+
+
+@pytest.mark.parametrize("values", PLACES)
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_nan_is_refused_wherever_it_stands(name: str, values: list[float]) -> None:
+    extreme = getattr(extremes, name)
+    for given in (values, tuple(values), np.array(values), iter(values)):
+        with pytest.raises(NaNError):
+            extreme(given)
+    with pytest.raises(NaNError):
+        extreme(*values)
+    with pytest.raises(NaNError):
+        extreme(range(3), key=values.__getitem__)
+    with pytest.raises(NaNError):
+        extreme((value, 1) for value in values)
+
+
+def test_otherwise_they_are_the_built_in_ones() -> None:
+    assert extremes.max(1, 3, 2) == 3 and extremes.min([2.5, 1.5]) == 1.5
+    assert extremes.max([], default=0) == 0 and extremes.min("ba") == "a"
+    assert extremes.max("a", "bcd", key=len) == "bcd" and extremes.max(10**400, 1) == 10**400
+    assert extremes.max((1.0, "b"), (1.0, "a")) == (1.0, "b")
+    assert extremes.max(Fraction(1, 3), Fraction(1, 2)) == Fraction(1, 2)
+    with pytest.raises(ValueError, match="empty"):
+        extremes.max([])
+
+
+def test_nan_is_never_not_violated() -> None:
+    assert above(2.0, 1.0) and above(np.ones(2), 0.5).all()
+    for left, right in ((NAN, 1.0), (1.0, NAN), (np.array([1.0, NAN]), 2.0)):
+        with pytest.raises(NaNError):
+            above(left, right)
+    with pytest.raises(NaNError):
+        _ = Bound("(1)", {"a": NAN}, left_side=1.0).violated
+
+
+def test_nan_is_found_in_whatever_holds_it() -> None:
+    held = ([1.0, (NAN,)], {"a": [NAN]}, np.array([[1.0, NAN]]), np.float32("nan"))
+    assert all(map(has_nan, held))
+    assert not any(map(has_nan, ("nan", None, 3, [1.0, "x"], np.arange(3), math.inf)))
+
+
+JUDGING = [
+    *ROOT.glob("claims/**/*.py"),
+    *ROOT.glob("bounds/*.py"),
+    ROOT / "checking" / "diagnosis.py",
+    ROOT / "reference" / "proof.py",
+    *(ROOT / "benchmarks" / f"{name}.py" for name in ("path", "peers", "rivals", "sweep")),
+]
+
+
+def dropping(source: str) -> set[str]:
+    """The built-in `max` or `min`, where a file calls it."""
+    tree = ast.parse(source)
+    called = {
+        node.func.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    brought = {
+        alias.name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and (node.module or "").endswith("extremes")
+        for alias in node.names
+    }
+    return called & {"max", "min"} - brought
+
+
+@pytest.mark.parametrize("path", JUDGING, ids=lambda path: str(path.relative_to(ROOT)))
+def test_what_judges_has_no_extreme_that_drops_nan(path: Path) -> None:
+    assert dropping(path.read_text(encoding="utf-8")) == set()
+
+
+def test_the_built_in_ones_are_found() -> None:
+    assert dropping("worst = max(worst, 1)") == {"max"}
+    assert dropping("from ..extremes import max\nworst = max(min(1, 2), 1)") == {"min"}
+
+
+# Where a measure of a claim comes from; each is quick.
+PLANTED = [
+    ("prop-1-pairwise-is-an-average-over-rows", "sht.basics.pairwise"),
+    ("hessian-with-the-factor-two", "sht.basics.pairwise"),
+    ("sht-lemma-2", "sht.theory.hard_threshold"),
+    ("sht-lemma-2", "sht.theory.nu_lemma2"),
+    ("sht-lemma-3", "sht.lemmas._least_stretch"),
+    ("sht-lemma-4", "sht.lemmas._tail"),
+    ("sht-eq-14-as-printed", "sht.ratio.ratio_coefficients"),
+    ("sauc-eq-24-chebyshev", "sauc.interpretation._bound"),
+    ("n-max-grows-like-log-n", "scaling_up.growth._counts"),
+]
+
+
+def as_nan(value: Any) -> Any:
+    """The same value with NaN in the place of its numbers."""
+    if isinstance(value, dict):
+        return dict.fromkeys(value, NAN)
+    if isinstance(value, tuple):
+        return tuple(map(as_nan, value))
+    return np.full_like(value, NAN) if isinstance(value, np.ndarray) else NAN
+
+
+@pytest.mark.parametrize(("name", "source"), PLANTED)
+def test_a_measure_that_is_nan_turns_the_verdict(
+    name: str, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the second call, where there is one: the built-in `max` keeps the first number."""
+    place, _, function = source.rpartition(".")
+    module = import_module(f"aucert.validation.claims.{place}")
+    right, calls = getattr(module, function), []
+
+    def planted(*given: Any, **named: Any) -> Any:
+        calls.append(1)
+        found = right(*given, **named)
+        return as_nan(found) if len(calls) == 2 or function == "ratio_coefficients" else found
+
+    monkeypatch.setattr(module, function, planted)
+    row = run_claim(claims.REGISTRY[name], 0, "quick")
+    assert calls and row.verdict == claims.ERROR and not row.as_expected
+    assert "NaN" in str(row.measured)
+
+
+def judged(function: Callable[[Context], Outcome], expected: Verdict = Verdict.HOLDS) -> claims.Row:
+    claim = Claim("a-claim", "SAUC", "eq. (2)", "suite", "It holds.", expected, function)
+    return run_claim(claim, 0, "quick")
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Outcome(Verdict.HOLDS, NAN),
+        Outcome(Verdict.HOLDS, f"an error of {NAN:.1e}"),
+        Outcome(Verdict.HOLDS, 1.0, details={"worst": NAN}),
+        Outcome(Verdict.HOLDS, 1.0, details={"worst": f"{NAN:.2f} of 3"}),
+        Outcome(Verdict.HOLDS, 1.0, details={"each": [1.0, np.array([0.5, NAN])]}),
+    ],
+)
+def test_nan_in_an_outcome_is_no_verdict(outcome: Outcome) -> None:
+    row = judged(lambda context: outcome)
+    assert row.verdict == claims.ERROR and "NaN" in str(row.measured)
+    assert judged(lambda context: Outcome(Verdict.HOLDS, "Ferdinand", details={"nano": 1})).verdict
+
+
+def stored(folder: Path) -> Path:
+    (path,) = (folder / "claims").glob("*.json")
+    return path
+
+
+CALLS: list[int] = []
+
+
+def counted(context: Context) -> Outcome:
+    CALLS.append(1)
+    return Outcome(Verdict.FAILS, 0.25)
+
+
+def edit(document: dict, where: str) -> None:
+    if where == "row":
+        document["row"]["verdict"] = "holds"
+    elif where == "measured":
+        document["row"]["measured"] = 1.0
+    else:
+        document["sha256"] = ""
+
+
+@pytest.mark.parametrize("where", ["row", "measured", "sha256"])
+def test_a_verdict_file_that_was_edited_by_hand_is_not_believed(where: str, tmp_path: Path) -> None:
+    claim = Claim("a-claim", "SAUC", "eq. (2)", "suite", "It holds.", Verdict.HOLDS, counted)
+    first = run(out=tmp_path, registry={claim.name: claim})
+    assert not first.rows[0].taken_over and first.taken_over == 0
+    CALLS.clear()
+    again = run(out=tmp_path, registry={claim.name: claim})
+    assert CALLS == [] and again.rows == first.rows and again.rows[0].taken_over
+    assert again.as_json()["claims"][0]["taken_over"] is True
+    assert "taken over from an earlier run" in again.html()
+    assert "taken over" not in first.html()
+    document = json.loads(stored(tmp_path).read_text())
+    edit(document, where)
+    stored(tmp_path).write_text(json.dumps(document))
+    mended = run(out=tmp_path, registry={claim.name: claim})
+    assert CALLS == [1] and mended.rows[0].verdict == Verdict.FAILS
+    assert not mended.rows[0].taken_over and mended.exit_code == 1

@@ -1,0 +1,165 @@
+"""Ctrl-C ends every command with status 130 within seconds, and nothing of the work is kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from aucert.approx.adamax import Adamax
+from aucert.exact.problem import linear_problem
+from aucert.exact.solution import Status
+from aucert.validation.claims.claim import Claim, Context, Outcome, Verdict
+from aucert.validation.cli import main
+from aucert.validation.data.datasets import load
+from aucert.validation.suite import run, run_claim
+
+SECONDS = 15.0
+"""For the end: a second or two, more where others use the processors."""
+
+# What outlives the command's own work is not waited for: `{out}` is a folder that is not there.
+COMMANDS = {
+    "validate": ("validate --only no-solver-passes-the-lower-bound --json --out {out}", 6.0),
+    "validate, two processes": ("validate --jobs 2 --out {out}", 15.0),
+    "solve, cutting planes": ("solve linear:20000 --lam 1e-6 --method cutting-plane", 4.0),
+    "solve, Clarabel": ("solve linear:400 --lam 1e-5 --method lifted --out {out}", 3.0),
+    "solve, a kernel": ("solve linear:1500 --lam 1e-5 --kernel rbf --out {out}", 5.0),
+    "certify": ("certify linear:3000 --lam 1e-3 --kernel rbf --weights {weights}", 4.0),
+    "check-solver": ("check-solver slow_solver:fit --out {out}", 8.0),
+    "reproduce": ("reproduce scaling-up-table-2 --profile full --out {out}", 10.0),
+    "reproduce, two processes": ("reproduce --jobs 2 --out {out}", 12.0),
+}
+
+
+def interrupted(command: str, wait: float, folder: Path, group: bool) -> tuple[int, str, str]:
+    """Start the command, interrupt it, and return its status and what it said."""
+    (folder / "slow_solver.py").write_text(
+        "import time\ndef fit(X, y, lam):\n    time.sleep(0.2)\n    return X[0] * 0\n"
+    )
+    (folder / "weights.csv").write_text("weight\n" + "0.1\n" * 3000)
+    words = command.format(out=folder / "out", weights=folder / "weights.csv").split()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "aucert", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        start_new_session=True,
+    )
+    try:
+        time.sleep(wait)
+        running = process.poll() is None
+        # A terminal tells the whole group, a program one process.
+        (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
+        out, said = process.communicate(timeout=SECONDS)
+    finally:
+        process.kill()
+        process.communicate()
+    assert running, f"it has ended before: {said}"
+    return process.returncode, out, said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_ends_with_130_at_every_moment(name: str, tmp_path: Path) -> None:
+    command, longest = COMMANDS[name]
+    rng = random.Random(f"moments of {name}")
+    for turn in range(6):
+        folder = tmp_path / str(turn)
+        folder.mkdir()
+        wait, group = rng.uniform(0.6, longest), rng.random() < 0.5
+        status, out, said = interrupted(command, wait, folder, group)
+        left = [p for p in (folder / "out").rglob("*") if p.is_file()]
+        where = f"after {wait:.2f} s: {status}, {said!r}, {left}"
+        assert not [p for p in left if p.name.endswith(".tmp")], where
+        if not name.startswith(("validate", "reproduce")):
+            done = {"solution.json", "weights.csv", "check-solver.json"}
+            assert not left or done & {p.name for p in left}, where
+        if left and out and not name.startswith(("validate", "reproduce")):
+            continue  # it was done
+        assert status == 130 and said.strip() == "aucert: interrupted", where
+        # OSQP, which prints it below Python, is in one claim.
+        assert out.strip() in ("", "Solver interrupted"), where
+        if name == "validate":
+            assert not left, where
+
+
+def keeps_its_best_point(context: Context) -> Outcome:
+    """A claim that judges whatever its solver returns."""
+    data = load("linear:200")
+
+    def stop(step: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    problem = linear_problem(data.X, data.y, 1e-3)
+    solution = Adamax(max_iter=50, tol=0.0).solve(problem, callback=stop)
+    cut = solution.status is Status.INTERRUPTED
+    return Outcome(Verdict.FAILS if cut else Verdict.HOLDS, "judged")
+
+
+def drops_it(context: Context) -> Outcome:
+    """A claim in which compiled code makes an error of its own of the interrupt."""
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except BaseException:
+        raise SystemError("returned a result with an exception set") from None
+    return Outcome(Verdict.HOLDS, "judged")
+
+
+@pytest.mark.parametrize("function", [keeps_its_best_point, drops_it])
+def test_a_claim_that_is_interrupted_has_no_verdict(function, tmp_path: Path) -> None:
+    claim = Claim("cut", "SAUC", "eq. (2)", "suite", "It holds.", Verdict.HOLDS, function)
+    (tmp_path / "claims").mkdir()
+    with pytest.raises(KeyboardInterrupt):
+        run_claim(claim, 0, "quick", tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        run(out=tmp_path, registry={"cut": claim})
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_solve_that_is_interrupted_ends_with_130_and_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from aucert.exact import cutting_plane
+
+    calls, search = [], cutting_plane.best_on_segment
+
+    def interrupted_search(*args, **rest):
+        calls.append(1)
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return search(*args, **rest)
+
+    monkeypatch.setattr(cutting_plane, "best_on_segment", interrupted_search)
+    out = tmp_path / "new"
+    method = ["--method", "cutting-plane"]
+    with pytest.raises(SystemExit) as ended:
+        main(["solve", "linear:200", "--lam", "1e-3", *method, "--json", "--out", str(out)])
+    said = capfd.readouterr()
+    assert ended.value.code == 130 and len(calls) == 3
+    assert said.out == "" and said.err.strip() == "aucert: interrupted"
+    assert not out.exists()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_run_of_claims_goes_on_after_an_interrupt_with_the_right_verdict(tmp_path: Path) -> None:
+    """The verdict of the claim in which it came is not taken over by the next run."""
+    moments = iter([True, False])
+
+    def sometimes(context: Context) -> Outcome:
+        return keeps_its_best_point(context) if next(moments) else Outcome(Verdict.HOLDS, 1.0)
+
+    claim = Claim("cut", "SAUC", "eq. (2)", "suite", "It holds.", Verdict.HOLDS, sometimes)
+    with pytest.raises(KeyboardInterrupt):
+        run(out=tmp_path, registry={"cut": claim})
+    assert run(out=tmp_path, registry={"cut": claim}).rows[0].verdict == Verdict.HOLDS
+    (stored,) = (tmp_path / "claims").iterdir()
+    assert json.loads(stored.read_text())["row"]["verdict"] == "holds"
