@@ -33,7 +33,8 @@ STATES = frozenset(
     classifier threshold model_codec model_files row_moments subset_bounds support_search
     restricted_constants bins streamed streamed_compiled pair_sums_binned pair_sums_grid
     bins_compiled evaluation evaluators slope_search subsample certified_order
-    curvature_compiled newton_points newton_equation audit folds convex_square pair_graph""".split()
+    curvature_compiled newton_points newton_equation audit exact_numbers exact_sums
+    exact_certificate folds convex_square pair_graph""".split()
 )
 SOLVES = frozenset(
     """qp qp_backends cutting_plane newton smoothed_newton pair_hessian line_search window window_qp
