@@ -8,6 +8,7 @@ from aucert.exact.errors import InputError
 from aucert.exact.pairs import AllPairs, PairList
 from aucert.exact.problem import Problem, linear_problem
 from aucert.exact.solution import Status
+from aucert.exact.solving import solve
 from aucert.exact.spaces import Rows
 from aucert.exact.squared_loss import SquaredLossSolver, moments
 from pairwise import differences, mean_square, pair_weights
@@ -98,3 +99,15 @@ def test_another_loss_is_refused() -> None:
     X, positive = draw()
     with pytest.raises(InputError, match="square loss"):
         SquaredLossSolver().solve(linear_problem(X, positive.astype(int), 1.0, "hinge"))
+
+
+@pytest.mark.parametrize("power", [-150, -60, 60, 150])
+def test_listed_pairs_are_solved_whatever_the_unit_of_the_features(power: int) -> None:
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(40, 3)), np.arange(40) % 3 == 0
+    pairs = PairList(rng.choice(np.flatnonzero(y), 60), rng.choice(np.flatnonzero(~y), 60))
+    plain = solve(X, y, 2.0**-7, loss="square", pairs=pairs)
+    unit = 2.0**power
+    scaled = solve(X * unit, y, 2.0**-7 * unit**2, loss="square", pairs=pairs)
+    assert scaled.status == "certified"
+    np.testing.assert_array_equal(scaled.w * unit, plain.w)
