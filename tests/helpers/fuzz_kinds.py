@@ -7,12 +7,25 @@ from typing import Any
 
 import numpy as np
 
-import naive
-from aucert.exact import ROCSVM, AllPairs, PairList, Solution, certify, solve
+from aucert.approx import IncompleteROCSVM, RankSVM
+from aucert.exact import (
+    ROCSVM,
+    AllPairs,
+    PairList,
+    Solution,
+    StreamedRows,
+    certify,
+    regularization_path,
+    solve,
+)
 from aucert.exact.exact_certificate import ExactCertificate
-from fuzz_other_kinds import proof_fields, scores, sparse_auc, subset
+from fuzz_casts import casts
+from fuzz_kernels import kernel, kernel_solved, precomputed, structured
+from fuzz_losses import own_loss
+from fuzz_proofs import proof_fields
 from fuzz_rows import (
     Hard,
+    copied,
     hard_labels,
     hard_lam,
     hard_loss,
@@ -21,12 +34,12 @@ from fuzz_rows import (
     hard_sparse,
     hard_values,
     hard_weight,
+    rewritten,
 )
-from fuzz_truth import Claim, LinearTruth, NaiveTruth, faults, true_gram
+from fuzz_scores import scores
+from fuzz_subsets import sparse_auc, subset
+from fuzz_truth import TIGHT, Claim, LinearTruth, faults
 from fuzzing import Found, Kind
-
-TIGHT = {"tol": 1e-12, "max_time": 2.0}
-"""How a strong point is looked for; how strong it is decides what is seen, not what is true."""
 
 
 def linear(rng: np.random.Generator, found: Found) -> None:
@@ -36,7 +49,7 @@ def linear(rng: np.random.Generator, found: Found) -> None:
         X = hard_values(rng, y, 2, str(rng.choice(["gaussian", "ties", "offset"])))
         hard = Hard(X, X, y, "many rows")
     else:
-        hard = hard_rows(rng)
+        hard = hard_rows(rng, 60 if rng.uniform() < 0.8 else 400)
     _solved(rng, hard, found)
 
 
@@ -45,7 +58,7 @@ def sparse(rng: np.random.Generator, found: Found) -> None:
     if rng.uniform() < 0.65:
         _solved(rng, hard_sparse(rng), found)
     else:
-        _kernel_solved(rng, hard_sparse(rng, 9), ["rbf", "laplacian"][rng.integers(2)], found)
+        kernel_solved(rng, hard_sparse(rng, 9), ["rbf", "laplacian"][rng.integers(2)], found)
 
 
 def _solved(rng: np.random.Generator, hard: Hard, found: Found) -> None:
@@ -56,9 +69,9 @@ def _solved(rng: np.random.Generator, hard: Hard, found: Found) -> None:
     found.name = (
         f"{hard.name}, {loss}, lam {lam:.2g}, {type(pairs).__name__}, {method}, tol {tol:.0e}"
     )
-    untouched = _copied(hard.X)
+    untouched = copied(hard.X)
     solution = solve(hard.X, hard.y, lam, loss=loss, pairs=pairs, method=method, tol=tol)
-    found.judged(_rewritten(hard.X, untouched))
+    found.judged(rewritten(hard.X, untouched))
     truth = LinearTruth(hard.true, hard.positive, lam, loss, pairs)
     tight = solve(hard.true, hard.y, lam, loss=loss, pairs=pairs, **TIGHT)
     above = solution.witness.weights is not None
@@ -92,31 +105,23 @@ def _evidence_faults(truth: LinearTruth, solution: Solution) -> list[str]:
     return []
 
 
-def _copied(X: Any) -> Any:
-    return X.copy() if hasattr(X, "copy") else X
-
-
-def _rewritten(X: Any, before: Any) -> list[str]:
-    """Return whether the caller's data were written to."""
-    if hasattr(X, "indices"):
-        parts = [(getattr(X, name), getattr(before, name)) for name in ("data", "indices")]
-    else:
-        parts = [(np.asarray(getattr(m, "data", m)), np.asarray(getattr(n, "data", n)))
-                 for m, n in ([(X, before)] if hasattr(X, "row") else [])]  # fmt: skip
-        if not parts:
-            parts = [(np.asarray(X), np.asarray(before))]
-    same = all(np.array_equal(a, b) for a, b in parts)
-    return [] if same else ["the caller's data were written to"]
-
-
 def estimator(rng: np.random.Generator, found: Found) -> None:
-    """`ROCSVM` with row weights, dense or sparse."""
+    """Estimators with a certificate over all pairs, row weights, dense or sparse rows."""
     hard = hard_sparse(rng) if rng.integers(2) else hard_rows(rng, 40)
     lam, loss = hard_lam(rng, hard.true), hard_loss(rng)
     weight = hard_weight(rng, hard.y) if rng.integers(2) else None
-    found.name = f"ROCSVM, {hard.name}, {loss}, lam {lam:.2g}, weights {weight is not None}"
+    kind = ("exact", "exact", "drawn", "newton")[rng.integers(4)]
+    model: Any = ROCSVM(lam=lam, loss=loss)
+    if kind == "drawn":
+        loss = "hinge"
+        model = IncompleteROCSVM(lam=lam, random_state=0, max_iter=300)
+    elif kind == "newton":
+        loss, model = "squared_hinge", RankSVM(lam=lam)
+    found.name = (
+        f"{kind} estimator, {hard.name}, {loss}, lam {lam:.2g}, weights {weight is not None}"
+    )
     try:
-        model = ROCSVM(lam=lam, loss=loss).fit(hard.X, hard.y, weight)
+        model.fit(hard.X, hard.y, weight)
     except ValueError:  # scikit-learn's own checks
         found.refused += 1
         return
@@ -124,6 +129,42 @@ def estimator(rng: np.random.Generator, found: Found) -> None:
     truth = LinearTruth(hard.true, hard.positive, lam, loss, pairs)
     tight = solve(hard.true, hard.y, lam, loss=loss, pairs=pairs, **TIGHT)
     found.judged(_against(truth, Claim.of(model.coef_[0], model.certificate_), tight))
+
+
+def in_blocks(rng: np.random.Generator, found: Found) -> None:
+    """Rows that are read a few at a time, with row weights or without."""
+    hard = hard_rows(rng, 200, form="plain")
+    lam, weight = hard_lam(rng, hard.true), None
+    if rng.integers(2):
+        weight = hard_weight(rng, hard.y)
+    source = hard.true.astype(np.float32) if rng.integers(2) and _fits(hard.true) else hard.true
+    pairs, tol = AllPairs(weight), float(10.0 ** rng.integers(-9, 0))
+    found.name = f"blocks, {hard.name}, lam {lam:.2g}, {source.dtype}, weights {weight is not None}"
+    rows = StreamedRows(source, int(rng.integers(1, 40)))
+    solution = solve(rows, hard.y, lam, pairs=pairs, tol=tol)
+    true = source.astype(float)
+    truth = LinearTruth(true, hard.positive, lam, "hinge", pairs)
+    tight = solve(true, hard.y, lam, pairs=pairs, **TIGHT)
+    found.judged(_against(truth, Claim.of(solution.w, solution.certificate, True), tight))
+
+
+def _fits(X: np.ndarray) -> bool:
+    return bool(1e-30 < np.abs(X).max() < 1e30)
+
+
+def path(rng: np.random.Generator, found: Found) -> None:
+    """Every point of a path of lam."""
+    hard = hard_sparse(rng) if rng.integers(2) else hard_rows(rng, 40)
+    loss, pairs = hard_loss(rng), hard_pairs(rng, hard.true, hard.y)
+    lams = hard_lam(rng, hard.true) * 10.0 ** -np.arange(4.0)
+    found.name = f"path, {hard.name}, {loss}, lams {lams}, {type(pairs).__name__}"
+    points = regularization_path(hard.X, hard.y, lams, loss=loss, pairs=pairs).points
+    for point in points:
+        truth = LinearTruth(hard.true, hard.positive, point.lam, loss, pairs)
+        tight = solve(hard.true, hard.y, point.lam, loss=loss, pairs=pairs, **TIGHT)
+        above = point.solution.witness.weights is not None
+        claim = Claim.of(point.solution.w, point.certificate, above)
+        found.judged(_against(truth, claim, tight))
 
 
 def weights(rng: np.random.Generator, found: Found) -> None:
@@ -151,7 +192,7 @@ def order_faults(truth: LinearTruth, audit: Any, w: np.ndarray, tight: Solution)
     a strong point. Float64 decides, with room for its rounding.
     """
     problem, pairs = truth.problem, truth.problem.pairs
-    X, positive = problem.space.raw, problem.positive
+    X, positive = truth.X, problem.positive
     if isinstance(pairs, PairList):
         i, j = pairs.i, pairs.j
     else:
@@ -172,99 +213,9 @@ def order_faults(truth: LinearTruth, audit: Any, w: np.ndarray, tight: Solution)
     return wrong
 
 
-def kernel(rng: np.random.Generator, found: Found) -> None:
-    """Gaussian and Laplacian kernels of dense rows."""
-    hard = hard_rows(rng, 10, str(rng.choice(["gaussian", "ties", "duplicates", "offset", "wide"])))
-    _kernel_solved(rng, hard, ["rbf", "laplacian"][rng.integers(2)], found)
-
-
-def structured(rng: np.random.Generator, found: Found) -> None:
-    """The structured norm, of features and of kernels."""
-    hard = hard_rows(rng, 10, str(rng.choice(["gaussian", "ties", "duplicates", "wide", "equal"])))
-    structure = float(10.0 ** rng.uniform(-3, 4))
-    name = ["linear", "rbf", "laplacian"][rng.integers(3)]
-    _kernel_solved(rng, hard, name, found, structure)
-
-
-def _kernel_solved(
-    rng: np.random.Generator, hard: Hard, name: str, found: Found, structure: float = 0.0
-) -> None:
-    """Solve with a kernel, and judge by kernel values to 2^-160."""
-    lam = float(10.0 ** rng.uniform(-5, 1)) if name != "linear" else hard_lam(rng, hard.true)
-    loss, pairs = hard_loss(rng), hard_pairs(rng, hard.true, hard.y)
-    gamma = None if name == "linear" else float(10.0 ** rng.uniform(-3, 1))
-    source = ["full", "sampled"][rng.integers(2)]
-    found.name = (
-        f"{hard.name}, {name}, gamma {gamma}, {loss}, lam {lam:.2g}, {type(pairs).__name__}, "
-        f"structure {structure:.2g} {source}"
-    )
-    shape: Any = {"kernel": name, "gamma": gamma, "loss": loss, "pairs": pairs}
-    shape |= {"structure": structure, "structure_source": source}
-    untouched = _copied(hard.X)
-    solution = solve(hard.X, hard.y, lam, tol=float(10.0 ** rng.integers(-11, -1)), **shape)
-    found.judged(_rewritten(hard.X, untouched))
-    tight = solve(hard.true, hard.y, lam, **shape, **TIGHT)
-    featured = gamma is None
-    rows = naive.exact(hard.true) if gamma is None else true_gram(hard.true, name, gamma)
-    rest = (hard.positive, lam, loss, pairs, structure, source)
-    truth = NaiveTruth(rows, not featured, *rest)
-    claim = Claim.of(solution.w, solution.certificate)
-    found.judged(faults(claim, truth, tight.w, tight.certificate.radius))
-
-
-def precomputed(rng: np.random.Generator, found: Found) -> None:
-    """A kernel matrix of whole numbers, so that what is stored is semidefinite exactly."""
-    n = int(rng.integers(2, 12))
-    y = hard_labels(rng, n)
-    F = np.round(2 * rng.normal(size=(n, int(rng.integers(1, n + 2)))))
-    K = (F @ F.T) * 2.0 ** int(rng.integers(-20, 20))
-    lam, loss = hard_lam(rng, F) + float(np.abs(K).max()) * 1e-6, hard_loss(rng)
-    pairs = hard_pairs(rng, F, y)
-    found.name = f"precomputed, n {n}, {loss}, lam {lam:.2g}, {type(pairs).__name__}"
-    shape: Any = {"kernel": "precomputed", "loss": loss, "pairs": pairs}
-    solution = solve(K, y, lam, tol=float(10.0 ** rng.integers(-11, -1)), **shape)
-    tight = solve(K, y, lam, **shape, **TIGHT)
-    truth = NaiveTruth(naive.exact(K), True, y == 1, lam, loss, pairs)
-    claim = Claim.of(solution.w, solution.certificate)
-    found.judged(faults(claim, truth, tight.w, tight.certificate.radius))
-
-
-def casts(rng: np.random.Generator, found: Found) -> None:
-    """Numbers that float64 does not hold: to be refused, or to be right."""
-    n = int(rng.integers(4, 12))
-    y = hard_labels(rng, n)
-    kinds = ("int64", "uint64", "masked", "complex", "objects", "longdouble")
-    kind = kinds[rng.integers(len(kinds))]
-    small = rng.integers(0, 4000, size=(n, 2)) + 300 * y[:, None]
-    found.name = f"cast of {kind}, n {n}"
-    if kind == "masked":
-        X: Any = np.ma.masked_array(small.astype(float), mask=rng.uniform(size=small.shape) < 0.3)
-        X.mask[0, 0] = True
-        rows = None
-    elif kind == "complex":
-        X, rows = small + 1j * rng.normal(size=small.shape), None
-    elif kind == "longdouble":
-        X = small.astype(np.longdouble) + np.longdouble(2) ** 52 / 3
-        rows = naive.exact(X)
-    else:
-        whole = [[int(x) + 1_700_000_000_000_000_000 for x in row] for row in small.tolist()]
-        X = np.array(whole, dtype=object if kind == "objects" else kind)
-        rows = naive.exact(np.zeros((n, 2)))
-        rows = [[Fraction(x) for x in row] for row in whole]
-    lam = float(10.0 ** rng.uniform(0, 6))
-    solution = solve(X, y, lam)
-    if rows is None:
-        found.judged([f"a certificate of {kind} numbers"])
-        return
-    tight = solve(small.astype(float), y, lam, **TIGHT)
-    truth = NaiveTruth(rows, False, y == 1, lam, "hinge", AllPairs())
-    claim = Claim.of(solution.w, solution.certificate)
-    found.judged(faults(claim, truth, tight.w, tight.certificate.radius))
-
-
 KINDS: list[Kind] = [
-    *(linear, sparse, scores, linear, kernel, linear, sparse, weights, subset, linear),
-    *(structured, scores, proof_fields, linear, sparse, estimator, kernel, casts, linear),
-    *(precomputed, linear, sparse_auc),
+    *(linear, sparse, scores, linear, kernel, in_blocks, sparse, weights, subset, linear),
+    *(structured, scores, proof_fields, linear, own_loss, estimator, kernel, casts, path),
+    *(precomputed, linear, sparse_auc, sparse, structured, scores),
 ]
-"""Twenty-two in turn; seed s has kind s modulo their number."""
+"""Twenty-five in turn; seed s has kind s modulo their number."""

@@ -7,8 +7,7 @@ as float64, which holds them all without rounding.
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -41,15 +40,12 @@ class Hard:
         The numbers meant.
     y : int array (n,)
     name : str
-    folder : temporary folder or None
-        Kept as long as a memory map into it is.
     """
 
     X: Any
     true: np.ndarray
     y: np.ndarray
     name: str
-    folder: Any = field(default=None, repr=False)
 
     @property
     def positive(self) -> np.ndarray:
@@ -101,38 +97,38 @@ def hard_rows(
     d = n + int(rng.integers(1, 9)) if shape == "wide" else int(rng.integers(1, 7))
     y = hard_labels(rng, n)
     X = hard_values(rng, y, d, shape)
-    given, true, folder = in_form(X, form)
-    return Hard(given, true, y, f"{shape}, {form}, X {X.shape}", folder)
+    given, true = in_form(X, form)
+    return Hard(given, true, y, f"{shape}, {form}, X {X.shape}")
 
 
-def in_form(X: np.ndarray, form: str) -> tuple[Any, np.ndarray, Any]:
-    """Return X as a caller might have it, the numbers that these are, and their folder."""
+def in_form(X: np.ndarray, form: str) -> tuple[Any, np.ndarray]:
+    """Return X as a caller might have it, and the numbers that these are."""
     if form in ("float16", "int8", "bool", "int64", "float32"):
         with np.errstate(over="ignore", under="ignore"):
             small = _narrowed(X, form)
-        return small, small.astype(float), None
+        return small, small.astype(float)
     if form == "fortran":
-        return np.asfortranarray(X), X, None
+        return np.asfortranarray(X), X
     if form == "strided":
         wide = np.full((2 * X.shape[0], 2 * X.shape[1]), np.nan)
         wide[::2, 1::2] = X
-        return wide[::2, 1::2], X, None
+        return wide[::2, 1::2], X
     if form == "reversed":
-        return X[::-1, ::-1].copy()[::-1, ::-1], X, None
+        return X[::-1, ::-1].copy()[::-1, ::-1], X
     if form == "read-only":
         X = X.copy()
         X.flags.writeable = False
-        return X, X, None
+        return X, X
     if form == "list":
-        return X.tolist(), X, None
+        return X.tolist(), X
     if form == "longdouble":
-        return X.astype(np.longdouble), X, None
+        return X.astype(np.longdouble), X
     if form == "memory map":
-        folder = tempfile.TemporaryDirectory()
-        path = Path(folder.name) / "X.npy"
-        np.save(path, X)
-        return np.load(path, mmap_mode="r"), X, folder
-    return X, X, None
+        with tempfile.TemporaryFile() as file:
+            X.tofile(file)
+            file.flush()
+            return np.memmap(file, dtype=float, mode="r", shape=X.shape), X
+    return X, X
 
 
 def _narrowed(X: np.ndarray, form: str) -> np.ndarray:
@@ -168,7 +164,7 @@ def _odd(rng: np.random.Generator, X: np.ndarray, form: str) -> sp.csr_matrix:
             entries = [(k, x / 2) for k, x in entries for _ in range(2)]
         if form == "cancelling":
             for k in rng.integers(0, row.size, 2).tolist():
-                big = float(rng.integers(1, 2**16))
+                big = float(2 ** rng.integers(0, 31))
                 entries += [(k, big), (k, -big)]
         if form in ("unsorted", "repeated", "cancelling"):
             entries = [entries[k] for k in rng.permutation(len(entries))]
@@ -223,3 +219,20 @@ def hard_loss(rng: np.random.Generator) -> str:
     """Return the hinge (three in five), the squared hinge or the square."""
     losses = ["hinge", "hinge", "hinge", "squared_hinge", "square"]
     return losses[rng.integers(5)]
+
+
+def copied(X: Any) -> Any:
+    return X.copy() if hasattr(X, "copy") else X
+
+
+def rewritten(X: Any, before: Any) -> list[str]:
+    """Return whether the caller's data were written to."""
+    if hasattr(X, "indices"):
+        parts = [(getattr(X, name), getattr(before, name)) for name in ("data", "indices")]
+    else:
+        parts = [(np.asarray(getattr(m, "data", m)), np.asarray(getattr(n, "data", n)))
+                 for m, n in ([(X, before)] if hasattr(X, "row") else [])]  # fmt: skip
+        if not parts:
+            parts = [(np.asarray(X), np.asarray(before))]
+    same = all(np.array_equal(a, b) for a, b in parts)
+    return [] if same else ["the caller's data were written to"]

@@ -22,6 +22,9 @@ from aucert.exact.witness import Witness
 BITS = 160
 """Kernel values are whole numbers of 2^-160."""
 
+TIGHT: Any = {"tol": 1e-12, "max_time": 2.0}
+"""How a strong point is looked for; how strong it is decides what is seen, not what is true."""
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -41,14 +44,13 @@ class Claim:
     @classmethod
     def of(cls, w: np.ndarray, certificate: Any, above: bool = False) -> Claim:
         """Return the claim of a `Certificate` or an `Audit`."""
-        found = (getattr(certificate, name) for name in ("primal", "dual", "gap", "radius"))
-        return cls(np.asarray(w, dtype=float), *found, certificate.rounding, above)
+        bounds = (certificate.primal, certificate.dual, certificate.gap)
+        w = np.asarray(w, dtype=float)
+        return cls(w, *bounds, certificate.radius, certificate.rounding, above)
 
 
 class Truth(Protocol):
     """F at any point, and the squared distance of two, as fractions."""
-
-    lam: Fraction
 
     def objective(self, w: np.ndarray) -> Fraction:
         """Return F(w)."""
@@ -62,9 +64,11 @@ class Truth(Protocol):
 class LinearTruth:
     """The exact mode on the numbers that were meant."""
 
-    def __init__(self, X: np.ndarray, positive: np.ndarray, lam: float, loss: str, pairs: Any):
+    def __init__(
+        self, X: np.ndarray, positive: np.ndarray, lam: float, loss: str, pairs: Any = None
+    ):
         self.problem = linear_problem(X, positive, lam, loss, pairs, positive=True)
-        self.lam = Fraction(lam)
+        self.X, self.lam = X, Fraction(lam)
         self._none = Witness.from_scores(self.problem, np.zeros(self.problem.n))
 
     def objective(self, w: np.ndarray) -> Fraction:
@@ -73,7 +77,8 @@ class LinearTruth:
 
     def distance2(self, w: np.ndarray, other: np.ndarray) -> Fraction:
         """Return |w - other|^2."""
-        return sum((x - y) ** 2 for x, y in zip(naive.exact(w), naive.exact(other), strict=True))
+        both = zip(naive.exact(w), naive.exact(other), strict=True)
+        return sum(((x - y) ** 2 for x, y in both), Fraction(0))
 
 
 class NaiveTruth:
@@ -121,19 +126,21 @@ class NaiveTruth:
         return mean + self.lam / 2 * norm2
 
     def _norm2(self, w: list[Fraction], s: list[Fraction]) -> Fraction:
-        return sum(x * y for x, y in zip(w, s if self.kernel else w, strict=True))
+        both = zip(w, s if self.kernel else w, strict=True)
+        return sum((x * y for x, y in both), Fraction(0))
 
     def _variance(self, s: list[Fraction]) -> Fraction:
         if self.spread is not None:
-            mean = sum(c * (s[i] - s[j]) for i, j, c in self.spread)
-            return sum(c * (s[i] - s[j] - mean) ** 2 for i, j, c in self.spread)
+            mean = sum((c * (s[i] - s[j]) for i, j, c in self.spread), Fraction(0))
+            apart = [(s[i] - s[j] - mean, c) for i, j, c in self.spread]
+            return sum((c * x * x for x, c in apart), Fraction(0))
         total = Fraction(0)
         for side in (True, False):
             rows = [k for k, label in enumerate(self.positive.tolist()) if label == side]
             mass = sum(self.weight[k] for k in rows)
             mean = sum(self.weight[k] * s[k] for k in rows) / mass
             total += sum(self.weight[k] * (s[k] - mean) ** 2 for k in rows) / mass
-        return total
+        return Fraction(total)
 
     def distance2(self, w: np.ndarray, other: np.ndarray) -> Fraction:
         """Return |f - g|^2 in the norm of the penalty."""

@@ -1,6 +1,6 @@
 """The fuzzer: a kind makes one hard problem from a seed and judges every claim about it.
 
-    python tests/helpers/fuzzing.py 17 18 19        reruns those seeds and prints what they do
+    python tests/helpers/fuzzing.py 17 18 500:600       reruns these seeds and prints what they do
 
 A new kind is one function in a list of `KINDS`: it takes a random generator and returns the `Found`
 of what was claimed. Input that is refused with `InputError` is counted; anything else that is
@@ -104,9 +104,14 @@ def one(seed: int, kind: Kind) -> Found:
     return found
 
 
+def seeds_of(arguments: list[str]) -> list[int]:
+    """Return the seeds named: numbers, and ranges like 500:600."""
+    ends = [argument.partition(":") for argument in arguments]
+    return [seed for a, _, b in ends for seed in range(int(a), int(b) if b else int(a) + 1)]
+
+
 if __name__ == "__main__":
     from fuzz_kinds import KINDS
 
-    for number in map(int, sys.argv[1:]):
-        begin = time.perf_counter()
-        print(run([number], KINDS), f"{time.perf_counter() - begin:.2f} s", sep="\n")
+    begin = time.process_time()
+    print(run(seeds_of(sys.argv[1:]), KINDS), f"{time.process_time() - begin:.1f} s", sep="\n")
