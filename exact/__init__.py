@@ -8,6 +8,7 @@ from .audit import Audit
 from .auditing import certify
 from .certificate import Certificate, Witness
 from .errors import CertificateError, InputError, TooLargeError
+from .exact_certificate import ExactCertificate, exact_certificate
 from .gram import Gram, StreamedGram
 from .losses import HINGE, SQUARE, SQUARED_HINGE
 from .pairs import AllPairs, PairList
@@ -44,6 +45,7 @@ __all__ = [
     "Certificate",
     "CertificateError",
     "ConvexSquare",
+    "ExactCertificate",
     "Gram",
     "InputError",
     "PairList",
@@ -63,6 +65,7 @@ __all__ = [
     "certify",
     "convex_reference",
     "cross_validated_path",
+    "exact_certificate",
     "lam_from_C",
     "linear_problem",
     "load_model",

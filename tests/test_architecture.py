@@ -34,7 +34,8 @@ STATES = frozenset(
     restricted_constants bins streamed streamed_compiled pair_sums_binned pair_sums_grid
     bins_compiled evaluation evaluators slope_search subsample certified_order
     curvature_compiled newton_points newton_equation audit folds convex_square pair_graph
-    wording independent score_fit score_audit semidefinite interrupts""".split()
+    wording independent score_fit score_audit semidefinite interrupts exact_numbers
+    exact_sums exact_certificate""".split()
 )
 SOLVES = frozenset(
     """qp qp_backends cutting_plane newton smoothed_newton pair_hessian line_search window window_qp

@@ -94,6 +94,7 @@ def solve(data: str, **options: object) -> None:
 @click.option("--weights", type=click.Path(), help="File of weights: .npy, .npz, .csv or .txt.")
 @click.option("--scores", type=click.Path(), help="File of one score a row, instead.")
 @click.option("--norm2", type=float, help="|f|^2 of the scores, if known.")
+@click.option("--exact", is_flag=True, help="For linear weights: in fractions too, unrounded.")
 @problem_options
 def certify(data: str, **options: object) -> None:
     """Tell how far somebody's weights or scores are from the optimum on DATA."""

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from aucert.exact import squared_loss
 from aucert.exact.errors import InputError
 from aucert.exact.pairs import AllPairs, PairList
 from aucert.exact.problem import Problem, linear_problem
 from aucert.exact.solution import Status
+from aucert.exact.solving import solve
 from aucert.exact.spaces import Rows
 from aucert.exact.squared_loss import SquaredLossSolver, moments
 from pairwise import differences, mean_square, pair_weights
@@ -98,3 +100,39 @@ def test_another_loss_is_refused() -> None:
     X, positive = draw()
     with pytest.raises(InputError, match="square loss"):
         SquaredLossSolver().solve(linear_problem(X, positive.astype(int), 1.0, "hinge"))
+
+
+@pytest.mark.parametrize("most", [2_000_000, 0])
+@pytest.mark.parametrize("power", [-150, -60, 60, 150])
+def test_listed_pairs_are_solved_whatever_the_unit_of_the_features(
+    power: int, most: int, monkeypatch
+) -> None:
+    monkeypatch.setattr(squared_loss, "LISTED_NUMBERS", most)  # 0: by conjugate gradients
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(40, 3)), np.arange(40) % 3 == 0
+    pairs = PairList(rng.choice(np.flatnonzero(y), 60), rng.choice(np.flatnonzero(~y), 60))
+    plain = solve(X, y, 2.0**-7, loss="square", pairs=pairs)
+    unit = 2.0**power
+    scaled = solve(X * unit, y, 2.0**-7 * unit**2, loss="square", pairs=pairs)
+    assert scaled.status == "certified"
+    np.testing.assert_array_equal(scaled.w * unit, plain.w)
+
+
+@pytest.mark.parametrize("far", [1.0, 1e5, 1e7, 1e9])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("most", [2_000_000, 0])
+def test_listed_pairs_of_dependent_or_far_rows_leave_a_solution(
+    seed: int, far: float, most: int, monkeypatch
+) -> None:
+    monkeypatch.setattr(squared_loss, "LISTED_NUMBERS", most)  # 0: by conjugate gradients
+    rng = np.random.default_rng(seed)
+    y = np.arange(8) % 3 == 0
+    X = rng.normal(size=(8, 6))[rng.integers(0, 3, 8)]  # three different rows
+    X[0] *= far
+    pairs = PairList(rng.choice(np.flatnonzero(y), 20), rng.choice(np.flatnonzero(~y), 20))
+    for lam in (1e-3, 1e-6, 1e-9):
+        found = solve(X, y, lam, loss="square", pairs=pairs)
+        assert np.isfinite(found.w).all()
+        assert found.certificate.primal <= 1 + found.certificate.rounding  # F(0) = 1
+        if far == 1.0:
+            assert found.status == "certified"

@@ -27,6 +27,7 @@ from ...exact.solution import Solution
 from ...exact.solving import solve
 from ...exact.wording import at_least
 from ..files.data_files import read_vector, write_json, write_vector
+from .exact_mode import check_exact_options, exact_interval
 from .inputs import Data, open_data, read_pairs
 from .outputs import output_folder
 from .progress import solver_progress
@@ -108,6 +109,8 @@ def run_certify(name: str, options: dict[str, Any]) -> None:
     """Certify weights or scores, and print."""
     options = options | {"loss": _asked_loss(options)}
     _check_certify_options(options)
+    if options["exact"]:
+        check_exact_options(options)
     start = time.perf_counter()
     data = open_data(name, options["target"], options["positive"], options["seed"])
     pairs = read_pairs(options["pairs"], data, options["seed"])
@@ -141,6 +144,10 @@ def run_certify(name: str, options: dict[str, Any]) -> None:
         "seconds": time.perf_counter() - start,
         "statement": audit.statement,
     }
+    if options["exact"]:
+        assert w is not None
+        document["exact"] = exact_interval(data, w, audit, options, pairs)
+        document["seconds"] = time.perf_counter() - start
     _print(document, options["as_json"])
 
 
@@ -251,6 +258,8 @@ def _print(document: dict[str, Any], as_json: bool) -> None:
             continue
         text = f"{value:.12g}" if isinstance(value, float) else str(value)
         click.echo(f"{key:13} {'undefined' if value is None else text}")
+    for key, value in document.get("exact", {}).items():
+        click.echo(f"{'exact ' + key:13} {value}")
     click.echo(document["statement"])
     if document["message"] != document["statement"]:
         click.echo(document["message"])

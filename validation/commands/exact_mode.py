@@ -1,0 +1,42 @@
+"""What `certify --exact` adds: the interval of the weights in fractions, as decimal numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...exact.audit import Audit
+from ...exact.errors import InputError
+from ...exact.exact_certificate import ExactCertificate, check_exact
+from ...exact.pairs import AllPairs, PairList
+from ...exact.problem import linear_problem
+from ...exact.solving import solve
+from .inputs import Data
+
+
+def check_exact_options(options: dict[str, Any]) -> None:
+    """Raise `InputError` where the options ask for what the exact mode does not know."""
+    if options["scores"] is not None:
+        raise InputError("--exact goes with --weights: scores have no exact norm")
+    if options["kernel"] != "linear":
+        raise InputError(
+            f"--exact is for linear weights: the {options['kernel']} kernel's values are rounded"
+        )
+    if options["structure"] != 0:
+        raise InputError("--exact is for linear weights: leave --structure out")
+
+
+def exact_interval(
+    data: Data, w: np.ndarray, audit: Audit, options: dict[str, Any], pairs: AllPairs | PairList
+) -> dict[str, str]:
+    """Return the exact primal, dual and gap of the weights, rounded outward in print.
+
+    The dual point is that of the solved problem, which is solved for it once more.
+    """
+    problem = linear_problem(data.X, data.y, audit.lam, audit.loss, pairs, positive=1)
+    check_exact(problem)
+    limits = {"tol": options["tol"], "max_time": options["max_time"]}
+    shape = {"loss": audit.loss, "pairs": pairs, "positive": 1}
+    found = solve(data.X, data.y, audit.lam, **shape, **limits)
+    return ExactCertificate.of(problem, w[: problem.space.dim], found.witness).in_digits()
