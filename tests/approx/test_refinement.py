@@ -16,7 +16,7 @@ from aucert.approx.sht_auc import StochasticHardThresholding, sparse_problem
 from aucert.exact import CertificateError, InputError, best_subset
 from aucert.exact.row_average import RowAverage
 from aucert.exact.spaces import Rows
-from aucert.exact.subset_bounds import support_loss_of
+from aucert.exact.support_bounds import support_loss_of
 from aucert.exact.support_loss import optimum_on
 from aucert.exact.support_search import forward, swap_descent
 from sparse_signal import draw

@@ -12,7 +12,7 @@ from aucert.exact import best_subset
 from aucert.exact.pairs import AllPairs
 from aucert.exact.row_average import RowAverage
 from aucert.exact.spaces import Rows
-from aucert.exact.subset_bounds import support_loss_of
+from aucert.exact.support_bounds import support_loss_of
 from aucert.exact.subset_exhaustive import better_tried, try_all
 from aucert.exact.support_search import best_pairs, forward, good_support, swap_descent
 from aucert.validation.data.real_data import load_real
