@@ -244,7 +244,7 @@ class SHTAUC(AUCClassifier):
         return self
 
     def _set_bound(self, lower: float, upper: float) -> None:
-        """Set what is proved, given bounds of the optimum and of the objective, rounding included."""
+        """Set what is proved by bounds of the optimum and of the objective, rounding included."""
         self.lower_bound_ = lower
         self.gap_ = (upper if np.isfinite(upper) else self.objective_) - lower
         self.proved_ = bool(upper - lower <= PROVED)

@@ -2,8 +2,8 @@
 
 The open nodes wait in a heap, the one of lowest bound first, so that the lowest one is a bound of
 the whole whenever the search stops. A node is opened by `dive`, which goes on below it for a while.
-Nodes whose features are nearly dependent, or known to too few digits, cannot be bounded that way and
-are split here until they can, or until one support is left, whose optimum is computed in whole numbers.
+Nodes whose features are nearly dependent, or known to too few digits, cannot be bounded that way.
+They are split here until they can, or until one support is left, which whole numbers decide.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import cache
 
 import numpy as np
 
-from .subset_bounds import REGULAR, certified_diagonal, objective_floor
+from .subset_bounds import REGULAR, certified_diagonal, objective_floor, rounding_of_floor
 from .subset_dive import CANDIDATE, IN, OUT, dive
 from .support_bounds import SupportBounds
 from .support_loss import SupportOptimum
@@ -142,12 +142,12 @@ class SubsetSearch:
         sigma = self.loss.scaled_sigma[np.ix_(members, members)]
         blurred = bool(self.bounds.blurred[members].any())
         diagonal = None if blurred else certified_diagonal(sigma)
-        if diagonal is None:
+        if diagonal is None or self._floor(1.0, diagonal.least) == 0.0:
             self._need(members.size, 3.0)
             self.n_nodes += 1
             self.dependent = True
             return self._split(state, members, inside, sigma, floor)
-        whole = np.ones(self.loss.dim)
+        whole, least = np.ones(self.loss.dim), diagonal.least
         whole[members] = diagonal.entries
         side = members.size
         slots = int(np.clip(SLOT_BYTES / (8.0 * side * side), 2, SLOTS))
@@ -155,12 +155,12 @@ class SubsetSearch:
         data = (self.loss.scaled_sigma, self.loss.scaled_delta, whole)
         # A slow processor does 5e8 of the multiplications of a dive in a second.
         work = 5e8 * max(self.end - time.perf_counter(), 0.0)
+        best, doubt = max(1 / self.upper - 1, 0.0) if self.upper > 0 else np.inf, self._doubt(least)
         support, closed, states, bounds, count = dive(
-            data, state, diagonal.inverse, self.k, self.best.q, self.tol / 2, nodes, slots, work
+            *(data, state, diagonal.inverse, self.k, best, self.tol / 2, nodes, slots, work, *doubt)
         )
         self.n_nodes += int(count)
         found = self.loss.optimum(support) if support.size else None
-        least = diagonal.least
         left = [(self._floor(q, least), s) for q, s in zip(bounds, states, strict=True)]
         return found, self._floor(closed, least), left
 
@@ -173,6 +173,14 @@ class SubsetSearch:
 
     def _floor(self, q: float, least: float) -> float:
         return float(objective_floor(float(q), self.k, least, self.bounds.error))
+
+    def _doubt(self, least: float) -> tuple[float, float]:
+        """Return the c and h of `dive`: zeros where the moments' rounding is too little."""
+        best = 1 / self.upper - 1 if self.upper > 0 else np.inf
+        if 1 / (1 + best) - self._floor(best, least) <= self.bounds.slack:
+            return 0.0, 0.0
+        c, h = rounding_of_floor(self.k, least, self.bounds.error)
+        return float(c), float(h)
 
     def _split(
         self,
@@ -219,7 +227,7 @@ def prepare() -> None:
     """Have ready what takes a while the first time: the compiled part, the processor's speed."""
     eigen_seconds()
     one, state = np.eye(2), np.full(2, CANDIDATE, dtype=np.uint8)
-    dive((one, np.ones(2), np.full(2, 0.5)), state, one, 1, 0.0, 1e-9, 1, 2, np.inf)
+    dive((one, np.ones(2), np.full(2, 0.5)), state, one, 1, 0.0, 1e-9, 1, 2, np.inf, 0.0, 0.0)
 
 
 @cache

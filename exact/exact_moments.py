@@ -5,9 +5,9 @@ the row weights, their class sums A+ and A-, and s, P the class sums of a x and 
 
     Sigma_int = A-^2 (A+ P+ - s+ s+') + A+^2 (A- P- - s- s-'),    delta_int = A- s+ - A+ s-
 
-are the moments of `exact/support_loss.py` times (A+ A-)^2 and A+ A-, each feature in units of a power
-of two, so that q_S = delta_int' Sigma_int^-1 delta_int. Elimination without fractions (Bareiss) gives
-it as a quotient of two determinants, however nearly dependent the features are.
+are the moments of `exact/support_loss.py` times (A+ A-)^2 and A+ A-, each feature in units of a
+power of two, so that q_S = delta_int' Sigma_int^-1 delta_int. Elimination without fractions
+(Bareiss) gives it as a quotient of two determinants, however nearly dependent the features are.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class ExactMoments:
         weight: np.ndarray | None = None,
         lam: float = 0.0,
     ):
-        self._X = X if isinstance(X, np.ndarray) else X.tocsc()
+        self._X, self._csc = X, None if isinstance(X, np.ndarray) else X.tocsc()
         self._sides = np.flatnonzero(positive), np.flatnonzero(~positive)
         self._weights = [np.ones(side.size, dtype=object) for side in self._sides]
         if weight is not None:
@@ -76,7 +76,9 @@ class ExactMoments:
         """Return about how long an answer about this support takes; inf where it is too much."""
         s, n = len(support), self._X.shape[0]
         new = sum(
-            (int(i), int(j)) not in self._entries for a, i in enumerate(support) for j in support[a:]
+            (int(i), int(j)) not in self._entries
+            for a, i in enumerate(support)
+            for j in support[a:]
         )
         if new * n + s**3 > LARGEST:
             return np.inf
@@ -156,8 +158,7 @@ class ExactMoments:
     def _column(self, j: int) -> tuple:
         """Return the power of two of a column, and of each class x, a x and the sum of a x."""
         if j not in self._columns:
-            dense = isinstance(self._X, np.ndarray)
-            values = self._X[:, j] if dense else self._X[:, [j]].toarray().ravel()
+            values = self._X[:, j] if self._csc is None else self._csc[:, [j]].toarray().ravel()
             x, power = whole_numbers(np.asarray(values, dtype=float))
             x = x - x[0]  # pairs do not see it, and the numbers get shorter
             if self.lam:  # the penalty, in the same units, is to be a whole number too

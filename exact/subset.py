@@ -168,7 +168,7 @@ def best_subset(
     if mask.size != space.n:
         raise InputError(f"y has {mask.size} labels for {space.n} rows")
     average = RowAverage.of(space, mask, AllPairs(sample_weight), ridge)
-    bounds = support_bounds_of(average)
+    bounds = support_bounds_of(average, tol)
     loss, k = bounds.loss, min(k, average.dim)
     starts = [] if w0 is None else [_start(w0, loss.dim, k)]
     if method == "auto":

@@ -19,7 +19,6 @@ import numpy as np
 import scipy.linalg
 
 from .rounding import UNIT, gamma
-from .row_average import RowAverage
 from .row_moments import MomentError
 from .support_loss import SupportLoss
 
@@ -90,8 +89,8 @@ def cholesky_slip(rest: np.ndarray, tried: np.ndarray) -> float:
     """Return how far below zero an eigenvalue of sigma - diag(tried) may be, and what D loses.
 
     A Cholesky factorisation of `rest` that runs to its end, in floats, proves that its eigenvalues
-    are above -c / (1 - c) times its trace, c = gamma_{s+1}. [Rump 2006] The diagonal of `rest` is off
-    by a unit of itself, and so is what is left of `tried` by a unit of that.
+    are above -c / (1 - c) times its trace, c = gamma_{s+1}. [Rump 2006] The diagonal of `rest` is
+    off by a unit of itself, and so is what is left of `tried` by a unit of that.
 
     Parameters
     ----------
@@ -200,11 +199,22 @@ def objective_floor(
     array like `q`
         In [0, 1].
     """
-    q, least = np.maximum(q, 0.0), np.asarray(least, dtype=float)
-    h = np.minimum(k * error.sigma / least, 0.5)
-    root = np.sqrt(q) + np.sqrt(k / least) * error.delta
+    c, h = rounding_of_floor(k, least, error)
+    root = np.sqrt(np.maximum(q, 0.0)) + c
     floor = (1 - 8 * UNIT) / (1 + root * root / (1 - h) * (1 + 8 * UNIT))
     return np.where(h < 0.5, floor, 0.0)
+
+
+def rounding_of_floor(
+    k: int, least: float | np.ndarray, error: MomentError
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return c and h of `objective_floor`: q of the data is at most (sqrt(q) + c)^2 / (1 - h).
+
+    h is at most one half; there it says that nothing is known.
+    """
+    least = np.asarray(least, dtype=float)
+    h = np.minimum(k * error.sigma / least * (1 + 4 * UNIT), 0.5)
+    return np.sqrt(k / least) * error.delta * (1 + 4 * UNIT), h
 
 
 def objective_ceiling(loss: SupportLoss, w: np.ndarray, error: MomentError) -> float:

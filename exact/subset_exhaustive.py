@@ -91,7 +91,7 @@ def try_all(
     dependent, status = False, "done"
     try:
         for batch in _pairs(bounds, used) if k == 2 else _batches(bounds, used, k):
-            found, floor, regular, count = _judge(bounds, batch, lower, end)
+            found, floor, regular, count = _judge(bounds, batch, (lower, upper), end)
             tries, lower, dependent = tries + count, min(lower, floor), dependent or not regular
             for other in found:
                 top = bounds.ceiling(other.w, end)
@@ -133,21 +133,23 @@ def _pairs(bounds: SupportBounds, used: np.ndarray) -> Iterator[Batch]:
 
 
 def _judge(
-    bounds: SupportBounds, batch: Batch, lower: float, end: float
+    bounds: SupportBounds, batch: Batch, known: tuple[float, float], end: float
 ) -> tuple[list[SupportOptimum], float, bool, int]:
     """Bound F* on a batch: by floats, and one by one where they tell too little, while time is.
 
     Returns good supports, a lower bound of F* on all that were judged, whether floats sufficed for
     all, and how many were judged. Where the bound is zero already there is nothing to bound.
     """
-    supports, q, least = batch
-    k = supports.shape[1]
+    (supports, q, least), (lower, upper) = batch, known
     clear = (least >= UNCLEAR) & ~bounds.blurred[supports].any(axis=1)
+    q, least = np.where(clear, q, 0.0), np.where(clear, least, 1.0)
+    floors = objective_floor(q, supports.shape[1], least, bounds.error)
+    # Where rounding has made a good support seem better than it can be.
+    clear &= (floors >= upper - bounds.tol / 2) | (1 / (1 + q) - floors <= bounds.slack)
     found, count = [], len(supports)
     if clear.any():
         some = np.flatnonzero(clear)
-        floors = objective_floor(q[some], k, least[some], bounds.error)
-        lower = min(lower, float(floors.min()))
+        lower = min(lower, float(floors[some].min()))
         found.append(bounds.loss.optimum(supports[some[int(q[some].argmax())]]))
     judged: SupportOptimum | None = None
     for at, i in enumerate(unclear := np.flatnonzero(~clear)):

@@ -1,7 +1,7 @@
 """Bounds of F on supports of given rows, all rounding included: floats, and whole numbers beyond.
 
-Floats know the moments to a few units of the features' spread, which is no information about a
-direction that varies less than that: a near copy of a feature, or a feature that is all but constant.
+Floats know the moments to a few units of the features' spread. That is no information about what
+varies less: the difference of a feature and its near copy, or a feature that is all but constant.
 There F*(S) is computed in whole numbers, see `exact/exact_moments.py`; where that would be too dear
 the bound is zero, which holds for any F.
 """
@@ -26,14 +26,14 @@ from .subset_bounds import (
 )
 from .support_loss import SupportLoss, SupportOptimum
 
-SLACK = 2.5e-10
-"""A bound that rounding has moved by more than this is made in whole numbers, if that is cheap."""
+TOLERANCE = 1e-9
+"""The gap that is to be reached, by default: F(0) = 1 is the scale."""
 
 ANSWERS = 20_000
 """Supports whose optimum is computed in whole numbers, at most."""
 
 BLUR, DRIFT, FAINT = 1e-6, 1e-3, 1e-290
-"""Largest error of an entry, and of a class mean, over the spread, and least variance, of floats."""
+"""Of floats: largest error of an entry and of a class mean, over the spread; least variance."""
 
 LARGEST_WORK = 1e9
 """Rows times the square of the features up to which `sparse_floor` is not too dear."""
@@ -54,6 +54,8 @@ class SupportBounds:
         Features that are constant on all rows: they never help.
     blurred : bool array (d,)
         Features of which floats tell too little.
+    tol : float
+        The gap that is to be reached: it decides what rounding is too much.
     """
 
     loss: SupportLoss
@@ -61,7 +63,13 @@ class SupportBounds:
     exact: ExactMoments
     silent: np.ndarray
     blurred: np.ndarray
+    tol: float = TOLERANCE
     _asked: list[int] = field(default_factory=lambda: [0])
+
+    @property
+    def slack(self) -> float:
+        """A bound that rounding has moved by more is made in whole numbers, if that is cheap."""
+        return self.tol / 4
 
     @property
     def useful(self) -> np.ndarray:
@@ -88,7 +96,7 @@ class SupportBounds:
             with np.errstate(over="ignore", invalid="ignore"):
                 bound = objective_ceiling(self.loss, w, self.error)
                 slack = bound - self.loss.value(w)
-        if slack <= SLACK:
+        if slack <= self.slack:
             return bound
         if self.exact.affordable(used, end):
             return above(self.exact.value(w))
@@ -108,7 +116,7 @@ class SupportBounds:
         if S.size == 0:
             return found, 1.0
         floor, slack = self._floor_by_floats(S)
-        if slack <= SLACK or self.spent or not self.exact.affordable(S, end):
+        if slack <= self.slack or self.spent or not self.exact.affordable(S, end):
             return found, floor
         self._asked[0] += 1
         answer = self.exact.optimum(S)
@@ -142,8 +150,15 @@ class SupportBounds:
         return floor, 1 / (1 + max(float(delta @ diagonal.inverse @ delta), 0.0)) - floor
 
 
-def support_bounds_of(average: RowAverage) -> SupportBounds:
-    """Return the bounds of F on the supports of an average over rows."""
+def support_bounds_of(average: RowAverage, tol: float = TOLERANCE) -> SupportBounds:
+    """Return the bounds of F on the supports of an average over rows.
+
+    Parameters
+    ----------
+    average : RowAverage
+    tol : float
+        > 0, the gap that is to be reached.
+    """
     source = average.source or Source(average.X, average.mass, None)
     found, losses = moments_with_losses(average, offset=source.offset)
     silent, flat = _constant(source.X, average.positive, source.weight)
@@ -160,7 +175,7 @@ def support_bounds_of(average: RowAverage) -> SupportBounds:
         float(np.abs(loss.scaled_delta[trusted]).max(initial=0.0)),
     )
     exact = ExactMoments(source.X, average.positive, source.weight, average.lam)
-    return SupportBounds(loss, error, exact, silent, blurred)
+    return SupportBounds(loss, error, exact, silent, blurred, tol)
 
 
 def _blurred(loss: SupportLoss, losses: Losses, flat: np.ndarray) -> np.ndarray:

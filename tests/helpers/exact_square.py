@@ -60,9 +60,8 @@ class ExactSquare:
     def value(self, w) -> Fraction:
         """F(w), the penalty included."""
         x = [Fraction(value) for value in np.asarray(w).tolist()]
-        spread = sum(
-            x[i] * x[j] * self.sigma[i][j] for i in range(self.d) for j in range(self.d) if x[i] * x[j]
-        )
+        used = [j for j in range(self.d) if x[j]]
+        spread = sum((x[i] * x[j] * self.sigma[i][j] for i in used for j in used), Fraction(0))
         return spread + (1 - sum(a * b for a, b in zip(x, self.delta, strict=True))) ** 2
 
     def best(self, k: int) -> Fraction:
