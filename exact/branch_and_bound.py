@@ -136,7 +136,8 @@ class SubsetSearch:
         inside = np.flatnonzero(state == IN)
         if members.size <= self.k or inside.size == self.k:
             self.n_nodes += 1
-            found, bound = self.bounds.leaf(members if members.size <= self.k else inside, self.end)
+            chosen = members if members.size <= self.k else inside
+            found, bound = self.bounds.leaf(chosen, self.upper, self.end)
             return found, max(bound, floor), []
         self._need(members.size, 0.5)
         sigma = self.loss.scaled_sigma[np.ix_(members, members)]

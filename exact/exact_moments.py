@@ -32,7 +32,7 @@ LARGEST = 5e7
 class ExactOptimum:
     """F*(S) as a fraction, whether a feature is redundant in S, and a minimiser as floats.
 
-    w (s,) is None where a float cannot hold it.
+    w (s,) is None where it was not wanted, or a float cannot hold it.
     """
 
     value: Fraction
@@ -89,15 +89,15 @@ class ExactMoments:
         seconds = self.seconds(support)
         return np.isfinite(seconds) and time.perf_counter() + seconds <= end
 
-    def optimum(self, support: np.ndarray, weights: bool = True) -> ExactOptimum:
+    def optimum(self, support: np.ndarray, upper: float = np.inf) -> ExactOptimum:
         """Return F*(S) = 1 / (1 + q_S), zero where q_S is infinite.
 
         Parameters
         ----------
         support : int array (s,)
             Different features, sorted.
-        weights : bool
-            Whether to make the minimiser too.
+        upper : float
+            The minimiser is made where F*(S) is below this.
         """
         S = [int(j) for j in support]
         delta = [self._delta(j) for j in S]
@@ -106,7 +106,7 @@ class ExactMoments:
         kept, last, escaping = _eliminate(rows)
         q = None if escaping is not None else Fraction(-rows[-1][-1], last)
         value = Fraction(0) if q is None else 1 / (1 + q)
-        w = self._weights_on(S, kept, escaping, value) if weights else None
+        w = self._weights_on(S, kept, escaping, value) if value < upper else None
         return ExactOptimum(value, escaping is None and len(kept) < len(S), w)
 
     def value(self, w: np.ndarray) -> Fraction:

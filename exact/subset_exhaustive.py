@@ -157,10 +157,10 @@ def _judge(
             count -= unclear.size - at
             break
         if lower > 0:
-            one, floor = bounds.leaf(supports[i], end)
+            one, floor = bounds.leaf(supports[i], upper, end)
             lower = min(lower, floor)
         else:
             one = bounds.loss.optimum(supports[i])
-        if judged is None or one.value < judged.value:
+        if one is not None and (judged is None or one.value < judged.value):
             judged = one
     return found + ([] if judged is None else [judged]), lower, bool(clear.all()), count

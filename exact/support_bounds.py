@@ -102,13 +102,17 @@ class SupportBounds:
             return above(self.exact.value(w))
         return bound if np.isfinite(bound) else np.inf
 
-    def leaf(self, support: np.ndarray, end: float = np.inf) -> tuple[SupportOptimum, float]:
+    def leaf(
+        self, support: np.ndarray, upper: float = np.inf, end: float = np.inf
+    ) -> tuple[SupportOptimum | None, float]:
         """Return good weights on a support, and a lower bound of F* on it.
 
         Parameters
         ----------
         support : int array (s,)
             Sorted.
+        upper : float
+            No weights are made where F* is seen to be no lower than this.
         end : float
             As in `ceiling`.
         """
@@ -119,14 +123,16 @@ class SupportBounds:
         if slack <= self.slack or self.spent or not self.exact.affordable(S, end):
             return found, floor
         self._asked[0] += 1
-        answer = self.exact.optimum(S)
+        answer = self.exact.optimum(S, upper)
+        value = below(answer.value)
+        if value >= upper:
+            return None, max(floor, value)
         if answer.w is not None and np.isfinite(answer.w).all():
             w = np.zeros(self.loss.dim)
             w[S] = answer.w
-            value = below(answer.value)
             q = 1 / value - 1 if value > 0 else np.inf
             found = replace(found, q=q, value=value, w=w)
-        return found, max(floor, below(answer.value))
+        return found, max(floor, value)
 
     def redundant(self, support: np.ndarray, end: float = np.inf) -> bool:
         """Return whether a feature is proved to add nothing to the others: no F* is lost by it.
@@ -135,7 +141,7 @@ class SupportBounds:
         """
         if not self.exact.affordable(support, end):
             return False
-        return self.exact.optimum(support, weights=False).redundant
+        return self.exact.optimum(support, 0.0).redundant
 
     def _floor_by_floats(self, S: np.ndarray) -> tuple[float, float]:
         """Return a lower bound of F* on a support, and what rounding may have taken off it."""
