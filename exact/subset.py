@@ -116,11 +116,12 @@ def best_subset(
         F(w) = mean over pairs of (1 - w'(x_i - x_j))^2 + ridge/2 |w|^2
 
     On given features the minimum is a closed form; the features are found by branch and bound,
-    which can be stopped at any time and has a valid lower bound then. The bounds are about the rows as
-    they are stored, in exact arithmetic: what near copies tell by their difference counts. Without ridge, F* is zero as
-    soon as some k features separate all pairs by the same margin; where there are n - 1 features
-    or more, all of them together do so, and the lower bound stays zero until features are out:
-    take a ridge, or few features, for a proof.
+    which can be stopped at any time and has a valid lower bound then. The bounds are about the
+    rows as they are stored, in exact arithmetic: what near copies tell by their difference counts.
+
+    Without ridge, F* is zero as soon as some k features separate all pairs by the same margin;
+    where there are n - 1 features or more, all of them together do so, and the lower bound stays
+    zero until features are out: take a ridge, or few features, for a proof.
 
     Parameters
     ----------
