@@ -9,7 +9,7 @@ import numpy as np
 
 from .errors import InputError
 from .kernels import Kernel
-from .rounding import LONG_UNIT, UNIT, gamma
+from .rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
 from .spaces import check_matrix
 
 COLUMN_BLOCK = 128
@@ -31,6 +31,11 @@ def blocked_product(K: np.ndarray, w: np.ndarray) -> np.ndarray:
 def chain_of(n: int) -> int:
     """Return how many roundings in a row a `blocked_product` over n columns has at most."""
     return COLUMN_BLOCK + n // COLUMN_BLOCK + 4
+
+
+def norm_chain(n: int) -> int:
+    """Return how many roundings in a row w'K w has at most, summed as `Gram.norm2` does."""
+    return chain_of(n) + short_chain(n) + 8
 
 
 def kernel_noise(w: np.ndarray, reach: float) -> float:
@@ -96,14 +101,14 @@ class Gram:
 
     def norm2(self, w: np.ndarray) -> float:
         """Return w'K w, summed in the long format: large coefficients cancel."""
-        return max(float((w * self._long_scores(w)).sum()), 0.0)
+        return max(float(short_sum(w * self._long_scores(w))), 0.0)
 
     def norm2_error(self, w: np.ndarray) -> float:
         """Return gamma_k |w|'|K| |w|, k the chain of additions, and what K lacks to be >= 0."""
         size = float(np.abs(w) @ (self._magnitude() @ np.abs(w))) * (1 + gamma(2 * self.n))
         shift = self._shift
         lack = kernel_noise(w, self.reach) if shift is None else shift * float(w @ w)
-        return gamma(chain_of(self.n) + 96, LONG_UNIT) * size + UNIT * self.norm2(w) + lack
+        return gamma(norm_chain(self.n), LONG_UNIT) * size + UNIT * self.norm2(w) + lack
 
     def dual_norm2(self, c: np.ndarray) -> float:
         """Return c'K c."""
@@ -186,12 +191,12 @@ class StreamedGram:
 
     def norm2(self, w: np.ndarray) -> float:
         """Return w'K w, summed in the long format: large coefficients cancel."""
-        return max(float((w * self._long_scores(w)).sum()), 0.0)
+        return max(float(short_sum(w * self._long_scores(w))), 0.0)
 
     def norm2_error(self, w: np.ndarray) -> float:
         """Return gamma_k max_i k(x_i, x_i) (sum_i |w_i|)^2, and the rounding of the kernel."""
         size = (self.reach * float(np.abs(w).sum())) ** 2
-        sums = gamma(chain_of(self.n) + 96, LONG_UNIT) * size + UNIT * self.norm2(w)
+        sums = gamma(norm_chain(self.n), LONG_UNIT) * size + UNIT * self.norm2(w)
         return sums + kernel_noise(w, self.reach)
 
     def dual_norm2(self, c: np.ndarray) -> float:

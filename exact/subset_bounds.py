@@ -90,7 +90,7 @@ def cholesky_slip(rest: np.ndarray, tried: np.ndarray) -> float:
 
     A Cholesky factorisation of `rest` that runs to its end, in floats, proves that its eigenvalues
     are above -c / (1 - c) times its trace, c = gamma_{s+1}. [Rump 2006] The diagonal of `rest` is
-    off by a unit of itself, and so is what is left of `tried` by a unit of that.
+    off by a unit of itself, and so is what is left of `tried` by one of that.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def cholesky_slip(rest: np.ndarray, tried: np.ndarray) -> float:
         > 0.
     """
     side, trace = len(rest), float(np.maximum(np.diag(rest), 0.0).sum())
-    return 1.001 * gamma(side + 2) * trace + UNIT * (trace + 2 * float(tried.max()))
+    return 1.001 * gamma(side + 2) * trace + 2 * UNIT * float(tried.max())
 
 
 def ceiling(
