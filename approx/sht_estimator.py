@@ -16,7 +16,7 @@ from ..exact.interrupts import ends_on_interrupt
 from ..exact.pairs import AllPairs
 from ..exact.row_average import RowAverage
 from ..exact.spaces import Rows
-from ..exact.subset_bounds import sparse_floor
+from ..exact.support_bounds import objective_above, sparse_floor
 from ..exact.threshold import Rule
 from .sht_auc import StochasticHardThresholding
 from .sparse_solution import Epoch, SparseSolution, Stop
@@ -103,7 +103,7 @@ class SHTAUC(AUCClassifier):
         No weights with at most k nonzeros have a lower objective. From a relaxation where there
         are few features, else zero; `judge` takes a better one.
     gap_ : float
-        objective_ - lower_bound_.
+        At least objective_ - lower_bound_, rounding included.
     proved_ : bool
         Whether gap_ is at most 1e-9: then no other features are better, beyond that.
     solution_ : SparseSolution
@@ -209,7 +209,7 @@ class SHTAUC(AUCClassifier):
         self.status_ = self.solution_.status
         self.n_iter_ = self.solution_.n_iter
         self.history_ = self.solution_.history
-        self._set_bound(sparse_floor(loss, self.k), self.objective_)
+        self._set_bound(sparse_floor(loss, self.k), objective_above(loss, self.solution_.w))
         self._set_weights(self.solution_.w, rows, positive, weight)
         self._warn()
         return self
@@ -245,10 +245,11 @@ class SHTAUC(AUCClassifier):
             self._set_bound(best.lower, best.lower + gap)
         return self
 
-    def _set_bound(self, lower: float, objective: float) -> None:
+    def _set_bound(self, lower: float, upper: float) -> None:
+        """Set what is proved by bounds of the optimum and of the objective, rounding included."""
         self.lower_bound_ = lower
-        self.gap_ = objective - lower
-        self.proved_ = self.gap_ <= PROVED
+        self.gap_ = (upper if np.isfinite(upper) else self.objective_) - lower
+        self.proved_ = bool(upper - lower <= PROVED)
 
     def _warn(self) -> None:
         awaited = (Stop.STATIONARY,)

@@ -2,8 +2,8 @@
 
 The open nodes wait in a heap, the one of lowest bound first, so that the lowest one is a bound of
 the whole whenever the search stops. A node is opened by `dive`, which goes on below it for a while.
-Nodes whose features are linearly dependent cannot be bounded that way and are split here until
-they are not.
+Nodes whose features are nearly dependent, or known to too few digits, cannot be bounded that way.
+They are split here until they can, or until one support is left, which whole numbers decide.
 """
 
 from __future__ import annotations
@@ -16,16 +16,10 @@ from functools import cache
 
 import numpy as np
 
-from .row_moments import MomentError
-from .subset_bounds import (
-    REGULAR,
-    ceiling,
-    certified_diagonal,
-    objective_ceiling,
-    objective_floor,
-)
+from .subset_bounds import REGULAR, certified_diagonal, objective_floor, rounding_of_floor
 from .subset_dive import CANDIDATE, IN, OUT, dive
-from .support_loss import NULL, SupportLoss, SupportOptimum
+from .support_bounds import SupportBounds
+from .support_loss import SupportOptimum
 
 WORK = 4e7
 """Floating-point operations of one dive, about; some hundredths of a second."""
@@ -53,9 +47,7 @@ class SubsetSearch:
 
     Parameters
     ----------
-    loss : SupportLoss
-    error : MomentError
-        Of the moments in `loss`.
+    bounds : SupportBounds
     k : int
         Fewer than there are features.
     start : SupportOptimum
@@ -71,28 +63,27 @@ class SubsetSearch:
     upper : float
         Not below F(best.w) on the data.
     dependent : bool
-        Whether some node's features were dependent: then what varies less than rounding is taken
-        for constant, as `SupportLoss` does, and the lower bound holds under that convention.
+        Whether some node's features were nearly dependent, so that floats had no bound for it.
     n_nodes : int
     """
 
     def __init__(
         self,
-        loss: SupportLoss,
-        error: MomentError,
+        bounds: SupportBounds,
         k: int,
         start: SupportOptimum,
         tol: float,
         end: float = np.inf,
     ):
-        self.loss, self.error, self.k, self.tol, self.end = loss, error, k, tol, end
+        self.bounds, self.loss = bounds, bounds.loss
+        self.k, self.tol, self.end = k, tol, end
         self.best, self.upper = start, np.inf
         self.dependent, self.n_nodes = False, 0
         self._start = time.perf_counter()
         self._closed, self._between, self._known, self._count = np.inf, np.inf, 0.0, 0
         self._heap: list[tuple[float, int, int, bytes]] = []
         self._offer(start)
-        root = np.where(loss.informative, CANDIDATE, OUT).astype(np.uint8)
+        root = np.where(bounds.silent, OUT, CANDIDATE).astype(np.uint8)
         self._push(0.0, root)
 
     @property
@@ -104,8 +95,10 @@ class SubsetSearch:
 
     @property
     def done(self) -> bool:
-        """Whether nothing is left that could be better by `tol`."""
-        return not self._heap or self.upper - self.lower <= self.tol
+        """Whether nothing is left that could be better by `tol`, or raise the lower bound."""
+        if not self._heap or self.upper - self.lower <= self.tol:
+            return True
+        return self.bounds.spent and self._closed <= self._heap[0][0]
 
     def step(self) -> SearchStep:
         """Open the node of the lowest bound and what is below it, for a while."""
@@ -129,7 +122,7 @@ class SubsetSearch:
         heapq.heappush(self._heap, (floor, -depth, self._count, state.tobytes()))
 
     def _offer(self, found: SupportOptimum) -> None:
-        upper = objective_ceiling(self.loss, found.w, self.error)
+        upper = self.bounds.ceiling(found.w, self.end)
         if upper < self.upper:
             self.best, self.upper = found, upper
 
@@ -144,17 +137,18 @@ class SubsetSearch:
         if members.size <= self.k or inside.size == self.k:
             self.n_nodes += 1
             chosen = members if members.size <= self.k else inside
-            found = self.loss.optimum(chosen)
-            return found, self._leaf_floor(found), []
+            found, bound = self.bounds.leaf(chosen, self.upper, self.end)
+            return found, max(bound, floor), []
         self._need(members.size, 0.5)
         sigma = self.loss.scaled_sigma[np.ix_(members, members)]
-        diagonal = certified_diagonal(sigma)
-        if diagonal is None:
+        blurred = bool(self.bounds.blurred[members].any())
+        diagonal = None if blurred else certified_diagonal(sigma)
+        if diagonal is None or self._floor(1.0, diagonal.least) == 0.0:
             self._need(members.size, 3.0)
             self.n_nodes += 1
             self.dependent = True
-            return self._split(state, members, inside, sigma)
-        whole = np.ones(self.loss.dim)
+            return self._split(state, members, inside, sigma, floor)
+        whole, least = np.ones(self.loss.dim), diagonal.least
         whole[members] = diagonal.entries
         side = members.size
         slots = int(np.clip(SLOT_BYTES / (8.0 * side * side), 2, SLOTS))
@@ -162,12 +156,12 @@ class SubsetSearch:
         data = (self.loss.scaled_sigma, self.loss.scaled_delta, whole)
         # A slow processor does 5e8 of the multiplications of a dive in a second.
         work = 5e8 * max(self.end - time.perf_counter(), 0.0)
+        best, doubt = max(1 / self.upper - 1, 0.0) if self.upper > 0 else np.inf, self._doubt(least)
         support, closed, states, bounds, count = dive(
-            data, state, diagonal.inverse, self.k, self.best.q, self.tol / 2, nodes, slots, work
+            *(data, state, diagonal.inverse, self.k, best, self.tol / 2, nodes, slots, work, *doubt)
         )
         self.n_nodes += int(count)
         found = self.loss.optimum(support) if support.size else None
-        least = diagonal.least
         left = [(self._floor(q, least), s) for q, s in zip(bounds, states, strict=True)]
         return found, self._floor(closed, least), left
 
@@ -179,52 +173,50 @@ class SubsetSearch:
             raise TimeOutError
 
     def _floor(self, q: float, least: float) -> float:
-        return float(objective_floor(float(q), self.k, least, self.error))
+        return float(objective_floor(float(q), self.k, least, self.bounds.error))
 
-    def _leaf_floor(self, found: SupportOptimum) -> float:
-        """Return a lower bound of F on a whole support."""
-        S = found.support
-        sigma, delta = self.loss.scaled_sigma[np.ix_(S, S)], self.loss.scaled_delta[S]
-        diagonal = certified_diagonal(sigma) if S.size else None
-        if diagonal is None:
-            self.dependent = self.dependent or S.size > 0
-            return found.value
-        q = ceiling(sigma, delta, diagonal, S.size, np.ones(S.size, dtype=bool))
-        return self._floor(q, diagonal.least)
+    def _doubt(self, least: float) -> tuple[float, float]:
+        """Return the c and h of `dive`: zeros where the moments' rounding is too little."""
+        best = 1 / self.upper - 1 if self.upper > 0 else np.inf
+        if 1 / (1 + best) - self._floor(best, least) <= self.bounds.slack:
+            return 0.0, 0.0
+        c, h = rounding_of_floor(self.k, least, self.bounds.error)
+        return float(c), float(h)
 
     def _split(
-        self, state: np.ndarray, members: np.ndarray, inside: np.ndarray, sigma: np.ndarray
+        self,
+        state: np.ndarray,
+        members: np.ndarray,
+        inside: np.ndarray,
+        sigma: np.ndarray,
+        floor: float,
     ) -> tuple[SupportOptimum | None, float, list[tuple[float, np.ndarray]]]:
-        """Branch on the feature that takes most part in a dependence."""
-        values, vectors = np.linalg.eigh(sigma)
-        held = self._held(inside)
-        if held is not None and held < NULL * inside.size:
-            chosen = self.loss.optimum(inside)
-            if np.isfinite(chosen.q):  # one of these features is redundant: see without it
-                return None, np.inf, []
-        floor = self._dependent_floor(values, members)
-        weak = np.square(vectors[:, values < max(10 * REGULAR, 2 * values[0])]).sum(axis=1)
+        """Branch on the feature that takes most part in a dependence, or is known least.
+
+        A node whose features inside are dependent exactly, with a finite q, is left out. That
+        loses no optimum: take one on independent features, as few as there may be, and go down
+        the tree, into each branch that has a feature only where it is one of them. Then what is
+        inside stays independent, and the branch without the others has a support with all of them.
+        """
+        if self._nearly_dependent(inside) and self.bounds.redundant(inside, self.end):
+            return None, np.inf, []
         free = np.flatnonzero(state[members] == CANDIDATE)
+        weak = self.bounds.blurred[members].astype(float)
+        if not weak[free].any():
+            values, vectors = np.linalg.eigh(sigma)
+            near = values < max(10 * REGULAR, 2 * values[0])
+            weak = np.square(vectors[:, near]).sum(axis=1)
         at = members[free[int(np.argmax(weak[free]))]]
         without, within = state.copy(), state.copy()
         without[at], within[at] = OUT, IN
         return None, np.inf, [(floor, without), (floor, within)]
 
-    def _held(self, inside: np.ndarray) -> float | None:
-        """Return the least eigenvalue of the features that are in."""
+    def _nearly_dependent(self, inside: np.ndarray) -> bool:
+        """Return whether floats tell the features that are in hardly, or not, from dependent."""
         if inside.size == 0:
-            return None
+            return False
         sigma = self.loss.scaled_sigma[np.ix_(inside, inside)]
-        return float(np.linalg.eigvalsh(sigma)[0])
-
-    def _dependent_floor(self, values: np.ndarray, members: np.ndarray) -> float:
-        """Return F* of dependent features, if no eigenvalue leaves in doubt which they are."""
-        null = values < NULL * members.size
-        doubtful = (values < REGULAR) & ~null
-        if doubtful.any():
-            return 0.0
-        q = self.loss.optimum(members).q
-        return self._floor(q, float(values[~null].min(initial=1.0)) / 2)
+        return bool(self.bounds.blurred[inside].any() or np.linalg.eigvalsh(sigma)[0] < REGULAR)
 
 
 class TimeOutError(Exception):
@@ -236,7 +228,7 @@ def prepare() -> None:
     """Have ready what takes a while the first time: the compiled part, the processor's speed."""
     eigen_seconds()
     one, state = np.eye(2), np.full(2, CANDIDATE, dtype=np.uint8)
-    dive((one, np.ones(2), np.full(2, 0.5)), state, one, 1, 0.0, 1e-9, 1, 2, np.inf)
+    dive((one, np.ones(2), np.full(2, 0.5)), state, one, 1, 0.0, 1e-9, 1, 2, np.inf, 0.0, 0.0)
 
 
 @cache

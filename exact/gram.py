@@ -16,7 +16,7 @@ import numpy as np
 
 from .errors import InputError
 from .kernels import Kernel, lengths_of
-from .rounding import LONG_UNIT, UNIT, gamma
+from .rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
 from .semidefinite import room, shortfall
 from .spaces import LARGEST_REACH, SMALLEST_REACH, check_matrix
 
@@ -44,6 +44,11 @@ def chain_of(n: int) -> int:
 def mass_of(w: np.ndarray, lengths: np.ndarray) -> float:
     """Return an upper bound of sum_i r_i |w_i|."""
     return float(np.abs(w) @ lengths) * (1 + gamma(w.size + 4))
+
+
+def norm_chain(n: int) -> int:
+    """Return how many roundings in a row w'K w has at most, summed as `Gram.norm2` does."""
+    return chain_of(n) + short_chain(n) + 8
 
 
 class Gram:
@@ -150,12 +155,12 @@ class Gram:
 
     def norm2(self, w: np.ndarray) -> float:
         """Return w'K w, summed in the long format: large coefficients cancel."""
-        return max(float((w * self._long_scores(w)).sum()), 0.0)
+        return max(float(short_sum(w * self._long_scores(w))), 0.0)
 
     def norm2_error(self, w: np.ndarray) -> float:
         """Return gamma_k |w|'|K| |w|, k the chain of additions, and what K is off."""
         size = float(np.abs(w) @ (self._magnitude() @ np.abs(w))) * (1 + gamma(2 * self.n))
-        sums = gamma(chain_of(self.n) + 96, LONG_UNIT) * size + UNIT * self.norm2(w)
+        sums = gamma(norm_chain(self.n), LONG_UNIT) * size + UNIT * self.norm2(w)
         off = self.noise * mass_of(w, self.lengths) ** 2 + self.shift * float(w @ w)
         return (sums + off) * (1 + gamma(self.n + 8))
 
@@ -248,11 +253,11 @@ class StreamedGram:
 
     def norm2(self, w: np.ndarray) -> float:
         """Return w'K w, summed in the long format: large coefficients cancel."""
-        return max(float((w * self._long_scores(w)).sum()), 0.0)
+        return max(float(short_sum(w * self._long_scores(w))), 0.0)
 
     def norm2_error(self, w: np.ndarray) -> float:
         """Return (gamma_k + noise) (sum_i r_i |w_i|)^2, k the chain of additions."""
-        share = 1.01 * gamma(chain_of(self.n) + 96, LONG_UNIT) + self.noise
+        share = 1.01 * gamma(norm_chain(self.n), LONG_UNIT) + self.noise
         size = share * mass_of(w, self.lengths) ** 2
         return (size + UNIT * self.norm2(w)) * (1 + gamma(8))
 

@@ -48,7 +48,7 @@ def deficiency(
     Some feasible flow has marginals u' <= u, v' <= v of mass M, so |u' - u|_1 + |v' - v|_1 = eta:
     zero exactly if (u, v) are marginals themselves.
     """
-    mass = float(u.sum()) + float(v.sum())
+    mass = float(u.sum(dtype=np.longdouble)) + float(v.sum(dtype=np.longdouble))
     flow = largest_flow(u, v, a, b)
     rounding = (4 * gamma_sum(u.size + v.size) + gamma(16)) * mass
     return flow, max(mass - 2 * flow, 0.0), rounding

@@ -12,7 +12,7 @@ from .losses import Loss
 from .lossless import in_memory
 from .pair_sums import PairSums
 from .parameters import as_numbers, check_scores, promoted, tamed
-from .rounding import gamma, unit_of
+from .rounding import gamma, short_chain, short_sum, unit_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,18 +103,20 @@ class PairList:
         mass, dual = self.c * np.abs(alpha), self.c * loss.dual(alpha)
         slip = gamma(3, unit_of(scores)) * (1.0 + np.abs(t))
         if loss.name == "hinge":
-            moved, size = float((self.c * slip).sum()), float(mass.sum())
+            moved, size = self.c * slip, mass
         else:
-            moved = float((self.c * slip * (np.abs(alpha) + slip)).sum())
-            size = float((mass * (1.0 + np.abs(alpha))).sum())
+            moved = self.c * slip * (np.abs(alpha) + slip)
+            size = mass * (1.0 + np.abs(alpha))
+        value, m = float(short_sum(values)), self.i.size
+        chain = gamma(short_chain(m) + 16)
         # Any alpha in its box is feasible, from whatever margins it was made: only sums round.
         return PairSums(
-            float(values.sum()),
+            value,
             c,
-            float(dual.sum()),
-            gamma(96) * float(values.sum()) + moved,
-            gamma(self.i.size + 8) * 2 * float(mass.sum()),
-            gamma(96) * size,
+            float(short_sum(dual)),
+            chain * value + float(short_sum(moved)) * (1 + chain),
+            gamma(m + 8) * 2 * float(short_sum(mass)),
+            chain * float(short_sum(size)),
         )
 
     def marginals(self, alpha: np.ndarray, n: int) -> np.ndarray:

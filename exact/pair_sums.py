@@ -17,7 +17,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .rounding import LONG_UNIT, UNIT, gamma, remaining_sum, running_sum, unit_of
+from .rounding import (
+    LONG_UNIT,
+    UNIT,
+    gamma,
+    remaining_sum,
+    running_sum,
+    short_chain,
+    short_sum,
+    unit_of,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,9 +156,9 @@ def square_sides(
     [SHT, Prop. 1]: the mean over pairs is a function of the class means and variances.
     """
     mass_t, mass_b = weight_t.sum(dtype=np.longdouble), weight_b.sum(dtype=np.longdouble)
-    mean_t, mean_b = (weight_t * t).sum() / mass_t, (weight_b * b).sum() / mass_b
-    spread_t = (weight_t * (t - mean_t) ** 2).sum() / mass_t
-    spread_b = (weight_b * (b - mean_b) ** 2).sum() / mass_b
+    mean_t, mean_b = short_sum(weight_t * t) / mass_t, short_sum(weight_b * b) / mass_b
+    spread_t = short_sum(weight_t * (t - mean_t) ** 2) / mass_t
+    spread_b = short_sum(weight_b * (b - mean_b) ** 2) / mass_b
     value = mass_t * mass_b * ((mean_b - mean_t) ** 2 + spread_t + spread_b)
     u = 2 * weight_t * mass_b * (mean_b - t)
     return SideSums(value, u, 2 * weight_b * mass_t * (b - mean_t))
@@ -162,11 +171,12 @@ def roundings(
 
     They are for weights that add up to one in each class; `size` bounds |t| and |b|, `unit` is
     the roundoff of the scores' format. A running sum has at most n terms, in the long format or
-    compensated (error of order (n u)^2 then).
+    compensated (error of order (n u)^2 then), the sum of it over the other class n more; moments of
+    the square loss are `short_sum`s.
     """
     chain = gamma(2 * n + 16, LONG_UNIT) + gamma(16, unit) + (n * unit) ** 2
     if loss == "square":
-        chain += gamma(96, unit)
+        chain += gamma(short_chain(n) + 16, unit)
     if loss == "hinge":
         ramp = 4 * (size + width) / width if width > 0 else 0.0
         return chain * 4 * (size + 1), chain * (4 + 2 * ramp)

@@ -11,6 +11,10 @@ LONG_UNIT = float(np.finfo(np.longdouble).eps) / 2
 """Unit roundoff of the accumulator: 2^-64 where the platform has it, else `UNIT`."""
 
 
+_FEW = 32
+"""Terms that `short_sum` adds up at a time."""
+
+
 def unit_of(values: np.ndarray) -> float:
     """Return the unit roundoff of an array: that of the long format, or of float64."""
     return LONG_UNIT if values.dtype == np.longdouble else UNIT
@@ -32,6 +36,28 @@ def gamma(k: float, unit: float = UNIT) -> float:
 def gamma_sum(n: float) -> float:
     """Return the relative error of a `running_sum` of n terms, rounded once to float64."""
     return gamma(n + 1, LONG_UNIT) + 2 * UNIT
+
+
+def short_sum(values: np.ndarray) -> np.floating:
+    """Return the sum of (n,) values, no term of which passes through more than `short_chain(n)`
+    additions, in whatever order numpy adds up.
+
+    The order of `numpy.sum` is its own affair (pairwise, in blocks, where it can; plain elsewhere).
+    Here it is left only in sums of 32 terms: these become one, again and again.
+    """
+    while values.size > _FEW:
+        whole = values.size // _FEW * _FEW
+        heads = values[:whole].reshape(_FEW, -1).sum(axis=0)
+        values = np.concatenate([heads, values[whole:]])
+    return values.sum()
+
+
+def short_chain(n: int) -> int:
+    """Return how many additions a term of a `short_sum` of n passes at most: about 31 log_32 n."""
+    chain = 0
+    while n > _FEW:
+        chain, n = chain + _FEW - 1, n // _FEW + n % _FEW
+    return chain + max(n - 1, 0)
 
 
 def running_sum(values: np.ndarray) -> np.ndarray:

@@ -25,6 +25,21 @@ SLACK, FAILURE = 0.2, 1e-9
 
 
 @dataclass(frozen=True, eq=False)
+class Source:
+    """The rows as they were given, and their weights: what a bound with all rounding is about.
+
+    X : array or CSR matrix (n, d)
+    weight : array (n,) or None for one each
+    offset : array (d,) or None
+        What was taken off the rows.
+    """
+
+    X: np.ndarray | sp.csr_matrix
+    weight: np.ndarray | None
+    offset: np.ndarray | None
+
+
+@dataclass(frozen=True, eq=False)
 class RowAverage:
     """The mean square loss over all pairs as a sum over rows. [SHT, Prop. 1, eq. (4)]
 
@@ -47,6 +62,8 @@ class RowAverage:
         r, the share of the positive class in the total weight.
     lam : float
         >= 0; zero in the paper.
+    source : Source, optional
+        What the average was made of; without it the numbers above count as the data.
     """
 
     X: np.ndarray | sp.csr_matrix
@@ -55,6 +72,7 @@ class RowAverage:
     means: np.ndarray
     share: float
     lam: float = 0.0
+    source: Source | None = None
 
     @classmethod
     def of(
@@ -79,7 +97,8 @@ class RowAverage:
         plus, minus = (float(side.sum()) for side in pairs.sides(positive))
         mass = pairs.row_mass(positive)
         means = np.stack([space.X.T @ (mass * side) for side in (~positive, positive)])
-        return cls(space.X, positive, mass, means, plus / (plus + minus), float(lam))
+        source = Source(space.raw, pairs.weight, None if space.is_sparse else space.offset)
+        return cls(space.X, positive, mass, means, plus / (plus + minus), float(lam), source)
 
     @classmethod
     def of_problem(cls, problem: Problem) -> RowAverage:
@@ -116,6 +135,22 @@ class RowAverage:
             self.means,
             self.share,
             self.lam,
+        )
+
+    def among(self, columns: np.ndarray) -> RowAverage:
+        """Return F of these features alone, an int array in any order."""
+        source = self.source
+        if source is not None:
+            offset = None if source.offset is None else source.offset[columns]
+            source = Source(source.X[:, columns], source.weight, offset)
+        return RowAverage(
+            self.X[:, columns],
+            self.positive,
+            self.mass,
+            self.means[:, columns],
+            self.share,
+            self.lam,
+            source,
         )
 
     def residuals(self, w: np.ndarray) -> np.ndarray:

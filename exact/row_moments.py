@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .rounding import UNIT, gamma
+from .rounding import LONG_UNIT, UNIT, gamma
 from .row_average import RowAverage
 from .squared_loss import Moments
 
@@ -30,10 +30,34 @@ def row_moments(
     offset : array (d,), optional
         What was taken off the features before; it counts for the rounding of `Moments.size`.
     """
+    return moments_with_losses(average, columns, offset)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Losses:
+    """What the moments of each feature have lost to rounding, in the feature's own units: (d,).
+
+    entry : bound of the error in an entry of the centred rows
+    mean : the largest of what the two class means have lost
+    """
+
+    entry: np.ndarray
+    mean: np.ndarray
+
+
+def moments_with_losses(
+    average: RowAverage, columns: np.ndarray | None = None, offset: np.ndarray | None = None
+) -> tuple[Moments, Losses]:
+    """Return what `row_moments` does, and what `moment_error` needs to bound its rounding.
+
+    A difference of two floats is right to one unit of itself. So an entry x less the offset, less
+    the computed class mean, is off by a unit of either difference, however large x is; that the
+    mean is off too is the same for all rows of a class, and is measured: `Losses.mean`.
+    """
     columns = np.arange(average.dim) if columns is None else np.asarray(columns)
     means, n = average.means[:, columns], average.mass.size
     sigma = np.zeros((columns.size, columns.size))
-    rest, size = np.zeros((2, columns.size)), np.zeros(columns.size)
+    rest, size, left = np.zeros((2, columns.size)), np.zeros(columns.size), np.zeros(columns.size)
     block = _block(n)
     X = average.X if columns.size == average.dim else average.X[:, columns]
     for start in range(0, n, block):
@@ -42,12 +66,15 @@ def row_moments(
         side, mass = average.positive[some], average.mass[some]
         np.maximum(size, np.abs(rows).max(axis=0), out=size)
         rows = rows - means[side.astype(int)]
+        np.maximum(left, np.abs(rows).max(axis=0), out=left)
         sigma += (rows.T * mass) @ rows
         rest += np.stack([(mass * ~side) @ rows, (mass * side) @ rows])
     # `rest` is what the class means have lost to rounding.
     delta = (means[1] - means[0]) + (rest[1] - rest[0])
-    size += 0.0 if offset is None else np.abs(offset[columns])
-    return Moments(delta, (sigma + sigma.T) / 2, size)
+    entry = 1.01 * UNIT * (left + (size if isinstance(X, np.ndarray) else 0.0))
+    size = size + (0.0 if offset is None else np.abs(offset[columns]))
+    losses = Losses(entry, np.abs(rest).max(axis=0))
+    return Moments(delta, (sigma + sigma.T) / 2, size), losses
 
 
 @dataclass(frozen=True)
@@ -66,27 +93,30 @@ class MomentError:
     delta: float
 
 
-def moment_error(n: int, size: np.ndarray, scale: np.ndarray) -> MomentError:
+def moment_error(n: int, entry: float, mean: float = 0.0, distance: float = 0.0) -> MomentError:
     """Return bounds of the rounding in `row_moments`, after division by the features' scales.
 
-    With t the largest ratio of a feature's size to its spread, a row's entry is off by a few units
-    of t, a class mean by gamma_n t at first, which enters Sigma by its square only.
+    A sum over rows is off by chain times the sum of the sizes, which is at most one (Cauchy and
+    Schwarz; the masses of a class add up to one). An error e of the entries changes Sigma_jk by
+    at most e (sum of mass |x_j| + the same of k) + 2 e^2, the sums at most sqrt(2). A class mean
+    that is off by s takes s_j s_k off Sigma in each class, and s is in delta already, but for the
+    rounding of its own sum.
 
     Parameters
     ----------
     n : int
         Number of rows.
-    size : array (d,)
-        As `Moments.size`.
-    scale : array (d,)
-        Square roots of the diagonal of Sigma; features of scale zero carry no information.
+    entry, mean : float
+        The largest entries of `Losses` over the features' scales.
+    distance : float
+        The largest |delta| over the features' scales.
     """
     block = _block(n)
-    chain = gamma(block + math.ceil(n / block) + 16)
-    used = scale > 0
-    t = float(np.max(size[used] / scale[used], initial=1.0))
-    entry = 8 * UNIT * t
-    return MomentError(2 * chain + 4 * entry + (gamma(n + 8) * t) ** 2, 2 * (chain + 2 * entry))
+    # Masses are quotients by a sum in the long format.
+    chain = gamma(block + math.ceil(n / block) + 16) + gamma(n + 2, LONG_UNIT) + 2 * UNIT
+    shift = mean + 2 * chain + entry
+    sigma = 2 * chain + 3 * entry + 2 * entry**2 + 2.01 * shift**2 + 16 * UNIT
+    return MomentError(sigma, 2.01 * (chain + entry) + 8 * UNIT * (distance + mean))
 
 
 def _block(n: int) -> int:

@@ -15,11 +15,9 @@ from .pairs import AllPairs
 from .parameters import check_choice, check_count, check_number
 from .problem import split_labels
 from .row_average import RowAverage
-from .row_moments import MomentError
 from .spaces import Rows
-from .subset_bounds import objective_ceiling, support_loss_of
 from .subset_exhaustive import better_tried, try_all
-from .support_loss import SupportLoss
+from .support_bounds import SupportBounds, support_bounds_of
 from .support_search import good_support
 
 METHODS = ("auto", "branch-and-bound", "exhaustive")
@@ -43,8 +41,9 @@ class BestSubset:
     proved : bool
         Whether upper - lower <= tol. F(0) = 1 is the scale.
     dependent : bool
-        Whether dependent features were met. The lower bound then takes what varies less than
-        rounding for constant, see `aucert.exact.support_loss`; otherwise it needs no convention.
+        Whether nearly dependent features were met, which floats cannot bound. Supports with them
+        are decided one by one in whole numbers, as long as there is time, up to 20,000; for what
+        is left then, the lower bound is that of the features around, or zero.
     status : {"done", "time_limit", "interrupted"}
     k : int
     ridge : float
@@ -64,8 +63,7 @@ class BestSubset:
     ridge: float
     n_nodes: int
     seconds: float
-    _loss: SupportLoss
-    _error: MomentError
+    _bounds: SupportBounds
 
     @property
     def gap(self) -> float:
@@ -94,7 +92,7 @@ class BestSubset:
             raise InputError(
                 f"w has {np.count_nonzero(w)} nonzeros: the bound is for at most k = {self.k}"
             )
-        gap = objective_ceiling(self._loss, w, self._error) - self.lower
+        gap = self._bounds.ceiling(w) - self.lower
         if gap < 0:
             raise CertificateError(f"F(w) is below the lower bound, by {-gap:.3g}")
         return gap
@@ -119,10 +117,12 @@ def best_subset(
         F(w) = mean over pairs of (1 - w'(x_i - x_j))^2 + ridge/2 |w|^2
 
     On given features the minimum is a closed form; the features are found by branch and bound,
-    which can be stopped at any time and has a valid lower bound then. Without ridge, F* is zero as
-    soon as some k features separate all pairs by the same margin; where there are n - 1 features
-    or more, all of them together do so, and the lower bound stays zero until features are out:
-    take a ridge, or few features, for a proof.
+    which can be stopped at any time and has a valid lower bound then. The bounds are about the
+    rows as they are stored, in exact arithmetic: what near copies tell by their difference counts.
+
+    Without ridge, F* is zero as soon as some k features separate all pairs by the same margin;
+    where there are n - 1 features or more, all of them together do so, and the lower bound stays
+    zero until features are out: take a ridge, or few features, for a proof.
 
     Parameters
     ----------
@@ -171,26 +171,26 @@ def best_subset(
     if mask.size != space.n:
         raise InputError(f"y has {mask.size} labels for {space.n} rows")
     average = RowAverage.of(space, mask, AllPairs(sample_weight), ridge)
-    loss, error = support_loss_of(average, None if space.is_sparse else space.offset)
-    k = min(k, loss.dim)
+    bounds = support_bounds_of(average, tol)
+    loss, k = bounds.loss, min(k, average.dim)
     starts = [] if w0 is None else [_start(w0, loss.dim, k)]
     if method == "auto":
-        method = "exhaustive" if better_tried(loss, k, mask.size) else "branch-and-bound"
+        method = "exhaustive" if better_tried(bounds, k, mask.size) else "branch-and-bound"
     if method == "branch-and-bound":
         prepare()
     ready, limit = time.perf_counter(), np.inf if max_time is None else max_time
     start = good_support(loss, k, starts, ready + START_SHARE * limit)
     if method == "exhaustive":
-        found = try_all(loss, error, k, start, ready + limit, callback)
+        found = try_all(bounds, k, start, ready + limit, callback)
     else:
-        search = SubsetSearch(loss, error, k, start, tol, ready + limit)
+        search = SubsetSearch(bounds, k, start, tol, ready + limit)
         status = run(search, callback)
         found = (search.best, search.upper, search.lower, search.dependent, status, search.n_nodes)
     best, upper, lower, dependent, status, n_nodes = found
     seconds = time.perf_counter() - begin
     return BestSubset(
         np.flatnonzero(best.w), best.w, upper, lower, upper - lower <= tol, dependent, status,
-        k, ridge, n_nodes, seconds, loss, error,
+        k, ridge, n_nodes, seconds, bounds,
     )  # fmt: skip
 
 

@@ -19,15 +19,14 @@ import numpy as np
 import scipy.linalg
 
 from .rounding import UNIT, gamma
-from .row_average import RowAverage
-from .row_moments import MomentError, moment_error, row_moments
+from .row_moments import MomentError
 from .support_loss import SupportLoss
 
 REGULAR = 1e-8
 """An entry of D below this: the features count as dependent, and no bound is made of them."""
 
-LARGEST_SIDE, LARGEST_WORK = 500, 1e9
-"""Features, and rows times their square, up to which `sparse_floor` is not too dear."""
+LARGEST_SIDE = 500
+"""Features up to which a bound by all of them is not too dear."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +74,7 @@ def certified_diagonal(sigma: np.ndarray) -> Diagonal | None:
     for safety in (1 - 1e-7, 0.99, 0.5):
         tried = safety * share * shape
         rest = sigma - np.diag(tried)
-        slip = (2 * gamma(side + 2) + 4 * UNIT) * (float(np.trace(sigma)) + float(tried.sum()))
-        entries = tried - slip
+        entries = tried - cholesky_slip(rest, tried)
         if not entries.min() >= REGULAR:
             return None
         try:
@@ -85,6 +83,24 @@ def certified_diagonal(sigma: np.ndarray) -> Diagonal | None:
             continue
         return Diagonal(entries, inverse)
     return None
+
+
+def cholesky_slip(rest: np.ndarray, tried: np.ndarray) -> float:
+    """Return how far below zero an eigenvalue of sigma - diag(tried) may be, and what D loses.
+
+    A Cholesky factorisation of `rest` that runs to its end, in floats, proves that its eigenvalues
+    are above -c / (1 - c) times its trace, c = gamma_{s+1}. [Rump 2006] The diagonal of `rest` is
+    off by a unit of itself, and so is what is left of `tried` by one of that.
+
+    Parameters
+    ----------
+    rest : array (s, s)
+        sigma - diag(tried), computed; its factorisation has run to its end.
+    tried : array (s,)
+        > 0.
+    """
+    side, trace = len(rest), float(np.maximum(np.diag(rest), 0.0).sum())
+    return 1.001 * gamma(side + 2) * trace + 2 * UNIT * float(tried.max())
 
 
 def ceiling(
@@ -101,14 +117,63 @@ def ceiling(
     inside : bool array (s,)
         Features that S has; at most k.
     """
-    w, D = diagonal.inverse @ delta, diagonal.entries
-    r, size = delta - sigma @ w, len(delta)
-    slip = 2 * gamma(size + 4) * (float(np.abs(w).sum()) + float(np.abs(delta).max(initial=0.0)))
-    left, length = np.abs(r) + slip, np.abs(w)
-    spare = left**2 / D + 3 * left * length + gamma(size + 8) * length * (np.abs(delta) + left)
-    top = float(w @ (delta + r)) + float(spare.sum()) * (1 + gamma(2 * size + 8))
+    w, D, size = diagonal.inverse @ delta, diagonal.entries, len(delta)
+    top = float(_whole_ceiling(sigma, delta, w, D))
     dropped = np.sort((D * w * w)[~inside])[: max(size - k, 0)]
     return top - float(dropped.sum()) * (1 - gamma(size + 8))
+
+
+def _whole_ceiling(
+    sigma: np.ndarray, delta: np.ndarray, w: np.ndarray, D: np.ndarray
+) -> np.ndarray:
+    """Return an upper bound of q on all features (..., s), from any w, with D below sigma."""
+    size = delta.shape[-1]
+    r = delta - (sigma @ w[..., None])[..., 0]
+    length = np.abs(w)
+    largest = np.abs(delta).max(axis=-1, initial=0.0, keepdims=True)
+    # Entries of sigma are at most one, but for rounding.
+    slip = 2 * gamma(size + 4) * (length.sum(axis=-1, keepdims=True) + largest)
+    left = np.abs(r) + slip
+    spare = left**2 / D + 3 * left * length + gamma(size + 8) * length * (np.abs(delta) + left)
+    return (w * (delta + r)).sum(axis=-1) + spare.sum(axis=-1) * (1 + gamma(2 * size + 8))
+
+
+def whole_ceilings(sigma: np.ndarray, delta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return upper bounds of q on whole supports, and lower bounds of their least eigenvalues.
+
+    With the computed eigenvectors V and values l, G = V'V - I and R = sigma V - V diag(l),
+
+        least eigenvalue of sigma  >=  (min l - |G| max l - |V| |R|) / (1 + |G|)
+
+    where the right side is positive: V'sigma V = diag(l) + G diag(l) + V'R, and |V|^2 <= 1 + |G|.
+
+    Parameters
+    ----------
+    sigma, delta : arrays (m, s, s) and (m, s)
+        Of m supports; the diagonals are one.
+
+    Returns
+    -------
+    q, least : arrays (m,)
+        Infinite and zero where the least eigenvalue is not known to be positive.
+    """
+    size = delta.shape[-1]
+    if size == 0:
+        return np.zeros(len(delta)), np.ones(len(delta))
+    values, vectors = np.linalg.eigh(sigma)
+    gram = vectors.transpose(0, 2, 1) @ vectors - np.eye(size)
+    miss = sigma @ vectors - vectors * values[:, None, :]
+    # Entries of sigma and V, and lengths of V's columns, are at most one, but for rounding.
+    noise = 2.2 * size * gamma(size + 4)
+    unlike = np.linalg.norm(gram, axis=(1, 2)) * (1 + 1e-9) + size * noise
+    astray = np.linalg.norm(miss, axis=(1, 2)) * (1 + 1e-9) + size * noise
+    lost = unlike * np.abs(values).max(axis=1) + (1 + unlike) * astray
+    least = (values[:, 0] - lost * (1 + 1e-9)) / (1 + unlike) * (1 - 1e-12)
+    sure = (least > 0) & (unlike < 1e-3)
+    safe = np.where(sure[:, None], np.maximum(values, 1e-300), 1.0)
+    w = (vectors @ ((vectors.transpose(0, 2, 1) @ delta[..., None]) / safe[..., None]))[..., 0]
+    q = _whole_ceiling(sigma, delta, w, np.where(sure, least, 1.0)[:, None])
+    return np.where(sure, q, np.inf), np.where(sure, least, 0.0)
 
 
 def objective_floor(
@@ -134,11 +199,22 @@ def objective_floor(
     array like `q`
         In [0, 1].
     """
-    q, least = np.maximum(q, 0.0), np.asarray(least, dtype=float)
-    h = np.minimum(k * error.sigma / least, 0.5)
-    root = np.sqrt(q) + np.sqrt(k / least) * error.delta
+    c, h = rounding_of_floor(k, least, error)
+    root = np.sqrt(np.maximum(q, 0.0)) + c
     floor = (1 - 8 * UNIT) / (1 + root * root / (1 - h) * (1 + 8 * UNIT))
     return np.where(h < 0.5, floor, 0.0)
+
+
+def rounding_of_floor(
+    k: int, least: float | np.ndarray, error: MomentError
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return c and h of `objective_floor`: q of the data is at most (sqrt(q) + c)^2 / (1 - h).
+
+    h is at most one half; there it says that nothing is known.
+    """
+    least = np.asarray(least, dtype=float)
+    h = np.minimum(k * error.sigma / least * (1 + 4 * UNIT), 0.5)
+    return np.sqrt(k / least) * error.delta * (1 + 4 * UNIT), h
 
 
 def objective_ceiling(loss: SupportLoss, w: np.ndarray, error: MomentError) -> float:
@@ -156,38 +232,3 @@ def objective_ceiling(loss: SupportLoss, w: np.ndarray, error: MomentError) -> f
     miss = abs(1 - float(w @ loss.delta))
     spread = (error.sigma + gamma(2 * size + 8)) * length**2
     return loss.value(w) * (1 + 4 * UNIT) + spread + (2 * miss + 3 * shift) * shift
-
-
-def support_loss_of(
-    average: RowAverage, offset: np.ndarray | None = None
-) -> tuple[SupportLoss, MomentError]:
-    """Return the closed form of F on supports, and what its moments have lost to rounding."""
-    found = row_moments(average, offset=offset)
-    loss = SupportLoss(found, average.lam)
-    return loss, moment_error(average.mass.size, np.asarray(found.size), loss.scale)
-
-
-def sparse_floor(average: RowAverage, k: int) -> float:
-    """Return a lower bound of F over all weights with at most k nonzeros, without a search.
-
-    Zero, which holds for any F, where the features are dependent, or too many: more than 500.
-
-    Parameters
-    ----------
-    average : RowAverage
-    k : int
-        >= 1.
-    """
-    n, d = average.mass.size, average.dim
-    if d > LARGEST_SIDE or n * d * d > LARGEST_WORK:
-        return 0.0
-    loss, error = support_loss_of(average)
-    used = np.flatnonzero(loss.informative)
-    if used.size == 0:
-        return 1.0
-    sigma, delta = loss.scaled_sigma[np.ix_(used, used)], loss.scaled_delta[used]
-    diagonal = certified_diagonal(sigma)
-    if diagonal is None:
-        return 0.0
-    q = ceiling(sigma, delta, diagonal, k, np.zeros(used.size, dtype=bool))
-    return float(objective_floor(q, min(k, used.size), diagonal.least, error))

@@ -53,10 +53,7 @@ def _smallest(state, index, size, cost, count, ordered):  # pragma: no cover - c
             ordered[m] = cost[a]
             m += 1
     ordered[:m].sort()
-    total = 0.0
-    for a in range(count):
-        total += ordered[a]
-    return total * (1 - (count + 4) * _ULP)
+    return ordered[:count].sum() * (1 - (count + 4) * _ULP)
 
 
 @compiled
@@ -86,20 +83,19 @@ def _without(A, w, index, size, at):  # pragma: no cover - compiled
 def _whole(data, index, size):  # pragma: no cover - compiled
     """Return q of a whole support and its bound."""
     sigma, delta, _ = data
-    block, right = np.empty((size, size)), np.empty(size)
-    for a in range(size):
-        right[a] = delta[index[a]]
-        for b in range(size):
-            block[a, b] = sigma[index[a], index[b]]
-    w = np.linalg.solve(block, right)  # the diagonal keeps it regular
+    block = np.ascontiguousarray(sigma[index][:, index])
+    w = np.linalg.solve(block, delta[index])  # the diagonal keeps it regular
     return _ceiling(data, index, size, w, np.empty(size))
 
 
 @compiled
-def _target(q, tol):  # pragma: no cover - compiled
-    """Return the q at which F = 1 / (1 + q) is lower by `tol` than at `q`."""
+def _target(q, tol, c, h):  # pragma: no cover - compiled
+    """Return the q up to which `objective_floor`, of c and h, is at least F at `q` less `tol`."""
     rest = 1 / (1 + q) - tol
-    return 1 / rest - 1 if rest > 0 else np.inf
+    if rest <= 0:
+        return np.inf
+    root = np.sqrt((1 / rest - 1) * (1 - h)) - c
+    return root * root * (1 - 32 * _ULP) if root >= 0 else -1.0
 
 
 @compiled
@@ -184,10 +180,7 @@ def _first(start, inverse, delta, A, w, members):  # pragma: no cover - compiled
             members[size] = j
             size += 1
     A[:] = inverse
-    for a in range(size):
-        w[a] = 0.0
-        for b in range(size):
-            w[a] += A[a, b] * delta[members[b]]
+    w[:size] = np.ascontiguousarray(inverse) @ delta[members[:size]]
     return size
 
 
@@ -216,7 +209,7 @@ def _branch(data, state, A, w, members, size, k, bound, places, states, bounds):
 
 
 @compiled
-def dive(data, start, inverse, k, best, tol, max_nodes, n_slots, most):  # pragma: no cover
+def dive(data, start, inverse, k, best, tol, max_nodes, n_slots, most, c, h):  # pragma: no cover
     """Search below one node, depth first, until nothing is left or `max_nodes` nodes are opened.
 
     Parameters
@@ -233,6 +226,8 @@ def dive(data, start, inverse, k, best, tol, max_nodes, n_slots, most):  # pragm
         What is lower in F by less than this need not be found.
     max_nodes, n_slots, most : int, int, float
         Nodes to open, how deep, and multiplications; what is beyond is given back.
+    c, h : float
+        Of `objective_floor`. Unless both are zero, good supports are given back as nodes too.
 
     Returns
     -------
@@ -247,9 +242,9 @@ def dive(data, start, inverse, k, best, tol, max_nodes, n_slots, most):  # pragm
     room = (n_slots + 1) * (k + 1)
     stack, stack_bound = np.zeros((room, start.size), np.uint8), np.zeros(room)
     stack_level, stack_place = np.zeros(room, np.int64), np.zeros(room, np.int64)
-    left, left_bound = np.zeros((2 * room, start.size), np.uint8), np.zeros(2 * room)
+    left, left_bound = np.zeros((2 * room + 2, start.size), np.uint8), np.zeros(2 * room + 2)
     found, work = np.zeros(0, np.int64), np.full(1, most)
-    closed, count, n_left, top, target = 0.0, 0, 0, 1, _target(best, tol)
+    closed, count, n_left, top, target = 0.0, 0, 0, 1, _target(best, tol, c, h)
     stack[0], stack_bound[0] = start, np.inf
     while top > 0:
         top -= 1
@@ -277,8 +272,7 @@ def dive(data, start, inverse, k, best, tol, max_nodes, n_slots, most):  # pragm
         size, fixed, bound, ruled_out = _settle(
             data, state, A, w, members, size, k, bound, target, work
         )
-        slot_size[level] = size
-        closed = max(closed, ruled_out)
+        slot_size[level], closed = size, max(closed, ruled_out)
         if bound <= target:
             closed = max(closed, bound)
             continue
@@ -288,12 +282,16 @@ def dive(data, start, inverse, k, best, tol, max_nodes, n_slots, most):  # pragm
         index = _likeliest(state, members, size, places, k)
         value, whole = _whole(data, index, k)
         if value > best:
-            best, found, target = value, index, _target(value, tol)
-        closed = max(closed, min(whole, bound))
+            best, found, target = value, index, _target(value, tol, c, h)
+        whole = min(whole, bound)
+        if c + h > 0 and whole > target:  # too good for floats to rule it out
+            left[n_left][index] = 2
+            left_bound[n_left], n_left = whole, n_left + 1
+        else:
+            closed = max(closed, whole)
         if fixed == k or size == k:
             continue
-        states, bounds = stack[top:], stack_bound[top:]
-        _branch(data, state, A, w, members, size, k, bound, places, states, bounds)
+        _branch(data, state, A, w, members, size, k, bound, places, stack[top:], stack_bound[top:])
         stack_place[top : top + missing] = places
         stack_level[top : top + missing] = level + 1
         top += missing

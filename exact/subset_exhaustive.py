@@ -11,9 +11,10 @@ import numpy as np
 
 from .branch_and_bound import SearchStep
 from .errors import TooLargeError
-from .row_moments import MomentError
-from .subset_bounds import LARGEST_SIDE, objective_ceiling, objective_floor
-from .support_loss import SupportLoss, SupportOptimum
+from .rounding import UNIT
+from .subset_bounds import LARGEST_SIDE, objective_floor, whole_ceilings
+from .support_bounds import SupportBounds
+from .support_loss import SupportOptimum
 from .support_search import pair_blocks
 from .support_swaps import UNCLEAR
 
@@ -29,13 +30,13 @@ Found = tuple[SupportOptimum, float, float, bool, str, int]
 """The best, upper, lower, whether features were dependent, status, number tried."""
 
 
-def count_supports(loss: SupportLoss, k: int) -> int:
-    """Return how many supports of k informative features there are."""
-    used = int(loss.informative.sum())
+def count_supports(bounds: SupportBounds, k: int) -> int:
+    """Return how many supports of k features there are, constant ones left out."""
+    used = bounds.useful.size
     return math.comb(used, min(k, used))
 
 
-def better_tried(loss: SupportLoss, k: int, n: int) -> bool:
+def better_tried(bounds: SupportBounds, k: int, n: int) -> bool:
     """Return whether all supports should be tried rather than searched through.
 
     They are few; or branch and bound has no bound to begin with, as there are n - 1 features or
@@ -43,31 +44,29 @@ def better_tried(loss: SupportLoss, k: int, n: int) -> bool:
 
     Parameters
     ----------
-    loss : SupportLoss
+    bounds : SupportBounds
     k, n : int
         Nonzeros, and rows.
     """
-    supports, used = count_supports(loss, k), int(loss.informative.sum())
+    supports, used = count_supports(bounds, k), bounds.useful.size
     if supports <= FEW_SUPPORTS:
         return True
-    hard = used > LARGEST_SIDE or (loss.lam == 0 and used >= n - 1)
+    hard = used > LARGEST_SIDE or (bounds.loss.lam == 0 and used >= n - 1)
     return hard and supports <= (MOST_PAIRS if k == 2 else MOST_SUPPORTS)
 
 
 def try_all(
-    loss: SupportLoss,
-    error: MomentError,
+    bounds: SupportBounds,
     k: int,
     start: SupportOptimum,
     end: float = np.inf,
     callback: Callable[[SearchStep], object] | None = None,
 ) -> Found:
-    """Try all supports of k informative features; the lower bound is zero where it is cut short.
+    """Try all supports of k features; the lower bound is zero where it is cut short.
 
     Parameters
     ----------
-    loss : SupportLoss
-    error : MomentError
+    bounds : SupportBounds
     k : int
     start : SupportOptimum
         The best known one.
@@ -80,23 +79,24 @@ def try_all(
     TooLargeError
         If there are too many.
     """
-    begin, whole = time.perf_counter(), count_supports(loss, k)
-    used = np.flatnonzero(loss.informative)
+    begin, whole = time.perf_counter(), count_supports(bounds, k)
+    used = bounds.useful
     k = min(k, used.size)
     if whole > (MOST_PAIRS if k == 2 else MOST_SUPPORTS):
         raise TooLargeError(
             f"{k} of {used.size} features make {whole} supports, too many to "
             'try: take method="branch-and-bound"'
         )
-    best, upper, lower, tries = start, objective_ceiling(loss, start.w, error), 1.0, 0
+    best, upper, lower, tries = start, bounds.ceiling(start.w, end), 1.0, 0
     dependent, status = False, "done"
-    batches = _pairs(loss, used, error, end) if k == 2 else _batches(loss, used, k, error, end)
     try:
-        for support, floor, regular, count in batches:
+        for batch in _pairs(bounds, used) if k == 2 else _batches(bounds, used, k):
+            found, floor, regular, count = _judge(bounds, batch, (lower, upper), end)
             tries, lower, dependent = tries + count, min(lower, floor), dependent or not regular
-            found = loss.optimum(support)
-            if found.value < best.value:
-                best, upper = found, objective_ceiling(loss, found.w, error)
+            for other in found:
+                top = bounds.ceiling(other.w, end)
+                if top < upper:
+                    best, upper = other, top
             if callback is not None:
                 known = min(upper, lower) if tries == whole else 0.0
                 seconds = time.perf_counter() - begin
@@ -111,51 +111,56 @@ def try_all(
     return best, upper, 0.0, dependent, "time_limit" if status == "done" else status, tries
 
 
-Batch = tuple[np.ndarray, float, bool, int]
-"""The best support, a lower bound of F* on all, whether none is dependent, how many they are."""
+Batch = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Supports (m, k), upper bounds of q on them, and lower bounds of their least eigenvalues."""
 
 
-def _batches(
-    loss: SupportLoss, used: np.ndarray, k: int, error: MomentError, end: float
-) -> Iterator[Batch]:
-    every = itertools.combinations(used.tolist(), k)
+def _batches(bounds: SupportBounds, used: np.ndarray, k: int) -> Iterator[Batch]:
+    loss, every = bounds.loss, itertools.combinations(used.tolist(), k)
     while chunk := list(itertools.islice(every, _CHUNK)):
         supports = np.array(chunk, dtype=np.intp).reshape(len(chunk), k)
         sigma = loss.scaled_sigma[supports[:, :, None], supports[:, None, :]]
-        delta = loss.scaled_delta[supports]
-        values, vectors = np.linalg.eigh(sigma)
-        least = values.min(axis=1, initial=1.0)
-        parts = np.square(np.einsum("nij,ni->nj", vectors, delta))
-        q = np.divide(parts, values, out=np.zeros_like(parts), where=values > 0).sum(axis=1)
-        # The computed eigenvectors are those of a matrix within a few k units of Sigma_SS.
-        yield _judge(loss, supports, q, least, error, end)
+        yield supports, *whole_ceilings(sigma, loss.scaled_delta[supports])
 
 
-def _pairs(loss: SupportLoss, used: np.ndarray, error: MomentError, end: float) -> Iterator[Batch]:
+def _pairs(bounds: SupportBounds, used: np.ndarray) -> Iterator[Batch]:
+    loss = bounds.loss
     for a, b, q, least in pair_blocks(loss, used):
-        yield _judge(loss, np.stack([used[a], used[b]], axis=1), q, least, error, end)
+        supports = np.stack([used[a], used[b]], axis=1)
+        # The numerator, at least |delta|^2 (1 - |rho|), rounds by ten units of 2 |delta|^2.
+        slip = 32 * UNIT / np.where(least > 0, least, 1.0)
+        yield supports, np.where(least > 0, q * (1 + slip), np.inf), least * (1 - 4 * UNIT)
 
 
 def _judge(
-    loss: SupportLoss,
-    supports: np.ndarray,
-    q: np.ndarray,
-    least: np.ndarray,
-    error: MomentError,
-    end: float,
-) -> Batch:
-    """Bound F* from q and the least eigenvalues, dependent supports one by one while time is."""
-    k = supports.shape[1]
-    clear = least >= UNCLEAR
-    least = np.where(clear, least, 1.0)
-    slip = 64 * k**1.5 * np.finfo(float).eps / least
-    floors = objective_floor(np.maximum(q, 0.0) * (1 + slip), k, least * (1 - slip), error)
-    count = len(supports)
-    for i in np.flatnonzero(~clear):
+    bounds: SupportBounds, batch: Batch, known: tuple[float, float], end: float
+) -> tuple[list[SupportOptimum], float, bool, int]:
+    """Bound F* on a batch: by floats, and one by one where they tell too little, while time is.
+
+    Returns good supports, a lower bound of F* on all that were judged, whether floats sufficed for
+    all, and how many were judged. Where the bound is zero already there is nothing to bound.
+    """
+    (supports, q, least), (lower, upper) = batch, known
+    clear = (least >= UNCLEAR) & ~bounds.blurred[supports].any(axis=1)
+    q, least = np.where(clear, q, 0.0), np.where(clear, least, 1.0)
+    floors = objective_floor(q, supports.shape[1], least, bounds.error)
+    # Where rounding has made a good support seem better than it can be.
+    clear &= (floors >= upper - bounds.tol / 2) | (1 / (1 + q) - floors <= bounds.slack)
+    found, count = [], len(supports)
+    if clear.any():
+        some = np.flatnonzero(clear)
+        lower = min(lower, float(floors[some].min()))
+        found.append(bounds.loss.optimum(supports[some[int(q[some].argmax())]]))
+    judged: SupportOptimum | None = None
+    for at, i in enumerate(unclear := np.flatnonzero(~clear)):
         if time.perf_counter() >= end:
-            count -= int((~clear[i:]).sum())
-            q[i:][~clear[i:]] = -np.inf
+            count -= unclear.size - at
             break
-        found = loss.optimum(supports[i])
-        q[i], floors[i] = found.q, found.value
-    return supports[int(q.argmax())], float(floors.min()), bool(clear.all()), count
+        if lower > 0:
+            one, floor = bounds.leaf(supports[i], upper, end)
+            lower = min(lower, floor)
+        else:
+            one = bounds.loss.optimum(supports[i])
+        if one is not None and (judged is None or one.value < judged.value):
+            judged = one
+    return found + ([] if judged is None else [judged]), lower, bool(clear.all()), count

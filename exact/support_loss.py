@@ -62,7 +62,8 @@ class SupportLoss:
     variance one within the classes first. What decides between a small variance and none is
     rounding: `CONSTANT` and `NULL`. A direction of variance below them counts as having none.
     Features that coincide to six digits or so, but not quite, are beyond what moments can tell
-    apart, and the minimum on them may come out wrong. A penalty settles it.
+    apart, and the minimum on them may come out wrong: nothing here is a bound, see
+    `exact/support_bounds.py` for those. A penalty settles it.
 
     Parameters
     ----------

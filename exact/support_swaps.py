@@ -63,4 +63,4 @@ def swapped(factor: Factor, sigma: np.ndarray, delta: np.ndarray) -> tuple[np.nd
     asked = variance > 0
     asked[support] = False
     sure = (left[:, asked] > UNCLEAR / factor.least).all(axis=1)
-    return 1 / (1 + factor.q - x**2 / own + more), sure
+    return 1 / (1 + np.maximum(factor.q - x**2 / own, 0.0) + more), sure

@@ -17,7 +17,7 @@ from .pair_sums import PairSums
 from .pairs import AllPairs, PairList
 from .parameters import check_count
 from .problem import Problem
-from .rounding import UNIT, gamma
+from .rounding import UNIT, gamma, short_chain, short_sum
 from .spaces import Rows
 
 LONG_ROWS = 300_000
@@ -119,13 +119,14 @@ class Witness:
             scale = _best_scale(problem, sums.c, sums.conjugate)
         if not 0 <= scale <= 1:
             raise InputError(f"scale must be between 0 and 1, not {scale}")
-        value = _scaled_value(problem, sums.c, sums.conjugate, scale)
+        total = _total(problem, sums.c, sums.conjugate)
+        value = scale * total - scale**2 * (total - sums.conjugate)
+        size = scale * abs(total) + scale**2 * abs(total - sums.conjugate)
         return cls(
             scale * sums.c,
             value,
             rounding=scale * (sums.rounding + UNIT * float(np.abs(sums.c).sum())),
-            value_rounding=scale * (sums.conjugate_rounding + 3 * sums.rounding)
-            + gamma(8) * (abs(value) + abs(sums.conjugate)),
+            value_rounding=scale * (sums.conjugate_rounding + 3 * sums.rounding) + gamma(8) * size,
             scores=scores,
             width=width,
             scale=scale,
@@ -192,13 +193,14 @@ class Witness:
             raise InputError(f"alpha of pair {at} is {alpha[at]}: it must be finite")
         inside = problem.loss.clip(alpha)
         duals = pairs.c * problem.loss.dual(inside)
-        mass = float(np.abs(pairs.c * inside).sum())
-        size = mass if problem.loss.name == "hinge" else mass + float((pairs.c * inside**2).sum())
+        mass, square = np.abs(pairs.c * inside), pairs.c * inside**2
+        size = mass if problem.loss.name == "hinge" else mass + square
+        m = pairs.i.size
         return cls(
             pairs.marginals(inside, problem.n),
-            float(duals.sum()),
-            rounding=2 * gamma(pairs.i.size + 8) * mass,
-            value_rounding=gamma(96) * size,
+            float(short_sum(duals)),
+            rounding=2 * gamma(m + 8) * float(short_sum(mass)),
+            value_rounding=gamma(short_chain(m) + 16) * float(short_sum(size)),
             alpha=inside,
         )
 
@@ -247,14 +249,8 @@ def _best_scale(problem: Problem, c: np.ndarray, conjugate: float) -> float:
     return float(min(max(total / curvature, 0.0), 1.0))
 
 
-def _scaled_value(problem: Problem, c: np.ndarray, conjugate: float, scale: float) -> float:
-    """Return the conjugate sum of scale * alpha."""
-    total = _total(problem, c, conjugate)
-    return scale * total - scale**2 * (total - conjugate)
-
-
 def _total(problem: Problem, c: np.ndarray, conjugate: float) -> float:
     """Return the mass of alpha: the conjugate sum itself for the hinge, dual(alpha) = alpha."""
     if problem.loss.name == "hinge":
         return conjugate
-    return float(c[problem.positive].sum())
+    return float(c[problem.positive].sum(dtype=np.longdouble))

@@ -12,7 +12,7 @@ from aucert.exact.relaxation import (
 )
 from aucert.exact.row_average import RowAverage
 from aucert.exact.spaces import Rows
-from aucert.exact.subset_bounds import support_loss_of
+from aucert.exact.support_bounds import support_loss_of
 from aucert.exact.support_loss import SupportLoss
 from subset_problems import draw, noisy
 

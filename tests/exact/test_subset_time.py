@@ -12,8 +12,8 @@ from aucert.exact import best_subset
 from aucert.exact.pairs import AllPairs
 from aucert.exact.row_average import RowAverage
 from aucert.exact.spaces import Rows
-from aucert.exact.subset_bounds import support_loss_of
 from aucert.exact.subset_exhaustive import better_tried, try_all
+from aucert.exact.support_bounds import support_bounds_of, support_loss_of
 from aucert.exact.support_search import best_pairs, forward, good_support, swap_descent
 from aucert.validation.data.real_data import load_real
 from pairwise import least_mean_square
@@ -23,6 +23,10 @@ from subset_problems import KINDS, draw, noisy, trying_all
 
 def loss_of(X: np.ndarray, y: np.ndarray, ridge: float = 0.0):
     return support_loss_of(RowAverage.of(Rows(X), y == 1, AllPairs(None), ridge))[0]
+
+
+def bounds_of(X: np.ndarray, y: np.ndarray, ridge: float = 0.0):
+    return support_bounds_of(RowAverage.of(Rows(X), y == 1, AllPairs(None), ridge))
 
 
 def wide(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -63,13 +67,13 @@ def test_with_more_features_than_rows_all_pairs_are_tried_and_the_best_is_proved
 
 
 def test_all_are_tried_where_they_are_few_or_a_search_would_have_no_bound() -> None:
-    few, many = loss_of(*wide(100, 12)), loss_of(*wide(100, 60))
+    few, many = bounds_of(*wide(100, 12)), bounds_of(*wide(100, 60))
     assert better_tried(few, 4, 100)
     assert not better_tried(many, 4, 100)
     assert better_tried(many, 3, 61)
     assert not better_tried(many, 4, 61 + 1)
     assert not better_tried(many, 7, 61)  # too many
-    assert not better_tried(loss_of(*wide(100, 60), ridge=0.1), 3, 61)
+    assert not better_tried(bounds_of(*wide(100, 60), ridge=0.1), 3, 61)
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -100,13 +104,13 @@ def test_dependent_supports_that_there_was_no_time_for_leave_the_bound_at_zero(k
     X[:, 5] = 2.0 * y - 7 * X[:, 1]  # separates together with its source
     X[:, 8] = X[:, 5]
     X[:, 7] = X[:, 1]
-    loss, error = support_loss_of(RowAverage.of(Rows(X), y == 1))
-    start = loss.optimum(range(k))
-    cut = try_all(loss, error, k, start, -np.inf)
+    bounds = bounds_of(X, y)
+    start = bounds.loss.optimum(range(k))
+    cut = try_all(bounds, k, start, -np.inf)
     assert cut[2] == 0.0
     assert cut[4] == "time_limit"
     assert cut[5] < math.comb(9, k)
-    whole = try_all(loss, error, k, start)
+    whole = try_all(bounds, k, start)
     assert (whole[4], whole[5]) == ("done", math.comb(9, k))
     assert whole[1] < 1e-9
 

@@ -44,9 +44,10 @@ def belongs(S: tuple[int, ...], state: np.ndarray) -> bool:
     st.sampled_from([2, 64]),
     st.sampled_from([0.0, 0.5, 0.9, 1.0]),
     st.sampled_from([0.0, 100.0, 1000.0, np.inf]),
+    st.sampled_from([(0.0, 0.0), (1e-3, 0.0), (1e-6, 1e-6), (10.0, 0.1)]),
 )
 def test_every_support_is_ruled_out_looked_at_or_left_over(
-    seed, common, k, nodes, slots, known, most
+    seed, common, k, nodes, slots, known, most, doubt
 ) -> None:
     sigma, delta = matrices(seed, common)
     rng = np.random.default_rng(seed)
@@ -62,7 +63,7 @@ def test_every_support_is_ruled_out_looked_at_or_left_over(
     best, tol = known * max(q.values()), 1e-9
     data = (sigma, delta, entries)
     found, closed, states, bounds, count = dive(
-        data, start, diagonal.inverse, k, best, tol, nodes, slots, most
+        data, start, diagonal.inverse, k, best, tol, nodes, slots, most, *doubt
     )
     assert count <= (nodes if most > 0 else 0)
     if found.size:
@@ -70,7 +71,10 @@ def test_every_support_is_ruled_out_looked_at_or_left_over(
     for S, value in q.items():
         left = [bound for state, bound in zip(states, bounds, strict=True) if belongs(S, state)]
         assert value <= max([closed, *left]) * (1 + 1e-12)
-    if not bounds.size:  # all is done: what was ruled out cannot be better than what was found
+    if any(doubt):  # what was ruled out cannot be better, the doubt about it included
+        top = max([best, *(q[tuple(sorted(found.tolist()))] for _ in range(min(found.size, 1)))])
+        assert (np.sqrt(closed) + doubt[0]) ** 2 / (1 - doubt[1]) <= top + 1e-6 or closed == 0
+    elif not bounds.size:  # all is done: what was ruled out cannot be better than what was found
         top = max([best, *(q[tuple(sorted(found.tolist()))] for _ in range(min(found.size, 1)))])
         assert top >= max(q.values()) - 1e-6
         assert closed <= top + 1e-6

@@ -31,6 +31,8 @@ def draw(seed: int, kind: str = "plain", d: int | None = None, n: int | None = N
     signal = rng.choice(d, min(d, 4), replace=False)
     X[:, signal] += y[:, None] * rng.uniform(0.2, 0.8, size=signal.size)
     X *= 10.0 ** rng.integers(-2, 3, size=d)
+    if kind in ("copies", "sums"):
+        X = np.round(X * 2.0**20) / 2.0**20  # then copies and sums are so to the last digit
     if kind == "copies":
         X[:, 0], X[:, 1] = -3 * X[:, -1], X[:, 2]
     if kind == "sums":
