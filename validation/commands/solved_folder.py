@@ -12,7 +12,7 @@ from ...exact.errors import InputError
 WEIGHTS, PROOF, SOLUTION = "weights.csv", "proof.npz", "solution.json"
 
 
-def checksums(folder: Path) -> dict[str, str]:
+def checksums(folder: Path) -> dict[str, str | None]:
     """Return the SHA-256 of the files beside `solution.json`, by their names."""
     paths = (folder / WEIGHTS, folder / PROOF)
     return {path.name: _sha256(path) for path in paths if path.exists()}
@@ -35,7 +35,9 @@ def check_ours(folder: Path) -> None:
             "choose another folder, or move it away"
         )
     files = document.get("files")
-    for name in (WEIGHTS, PROOF) if isinstance(files, dict) else ():  # versions before kept none
+    if not isinstance(files, dict):  # a version that kept none
+        return
+    for name in (WEIGHTS, PROOF):
         if name in there and files.get(name) != _sha256(folder / name):
             raise InputError(
                 f"--out {folder}: {name} is not the one that aucert has written there: "
