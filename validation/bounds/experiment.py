@@ -1,7 +1,7 @@
 """True approximation errors of the incomplete Nystrom machine, with every bound beside them.
 
-The full problem f^ and the projected one f^_P are solved once, with proof; then pairs are drawn
-again and again, f~_B is solved on each draw, and its errors on the full problem are measured.
+The full problem and the projected one are solved once, with proof. Then pairs are drawn often, and
+the errors of each draw are measured.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from .kernel import Approximation
 from .prime import Projected, sandwich, theorem4_prime
 from .printed import Bound, Norms, theorem4
 
-POSTERIOR, PRIOR, EXCESS = "4' (II)", "4' (II) a priori", "4' (I)"
-EXCESS_PRIOR, NYSTROM = "4' (I) a priori", "4' (A)"
+POSTERIOR, PRIOR, NYSTROM = "4' (II)", "4' (II) a priori", "4' (A)"
+EXCESS, EXCESS_PRIOR = "4' (I)", "4' (I) a priori"
 PRINTED, REPAIRED, REALISED = "4", "4, n^(5/2)", "4, realised norms"
 
 
@@ -149,8 +149,8 @@ class Experiment:
         """Return upper bounds of the exact minimisers' norms."""
         drawn = None
         if pairs is not None:
-            problem = Problem(self.factor, self.full.positive, pairs, HINGE, Ridge(self.lam))
-            drawn = _norm(problem, certified(problem, self.tol))
+            own = Problem(self.factor, self.full.positive, pairs, HINGE, Ridge(self.lam))
+            drawn = _norm(own, certified(own, self.tol))
         return Norms(
             full=_norm(self.full, self.f),
             drawn=drawn,
