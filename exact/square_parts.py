@@ -15,10 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from .rounding import UNIT, gamma
+from .rounding import UNIT, gamma, short_chain, short_sum
 from .row_average import RowAverage
 
-_NUMBERS = 1 << 20
+_NUMBERS, _ROWS = 1 << 20, 2048
+"""Numbers and rows that are looked at together; sums over rows are made block by block."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +45,8 @@ class SquareParts:
 def square_parts(loss: RowAverage, w: np.ndarray) -> SquareParts:
     """Return the parts of F at `w` (d,); the rows of `loss` count as the data.
 
-    Bounds hold in whatever order sums are added up: n terms lose at most gamma_n of their sizes.
+    Bounds hold in whatever order a block's sums are added up: m terms lose at most gamma_m of their
+    sizes.
 
     Parameters
     ----------
@@ -63,9 +65,9 @@ def square_parts(loss: RowAverage, w: np.ndarray) -> SquareParts:
             mass = loss.mass[some] * (side[some] == c)
             shift[c] += np.asarray(rows.T @ mass) - mass.sum() * centre[c]
             far[c] += np.asarray(abs(rows).T @ mass)
-    lost = gamma(n + 8) * far
+    lost = gamma(_chain(loss)) * far
     if not isinstance(loss.X, np.ndarray):  # the means lose no more than this, as they were made
-        shift = np.zeros((2, d))
+        lost, shift = gamma(n + 8) * far, np.zeros((2, d))
     moved, moved_error = shift @ w, lost @ size + gamma(d + 4) * (np.abs(shift) @ size)
     rho = score - moved[side]
     error = gamma(d + 6) * slip + moved_error[side] + 2 * UNIT * (np.abs(score) + np.abs(rho))
@@ -75,8 +77,9 @@ def square_parts(loss: RowAverage, w: np.ndarray) -> SquareParts:
     )
     line = 1 - float(w @ delta)
     line_error = float(size @ delta_error) + gamma(d + 4) * (1 + float(size @ np.abs(delta)))
-    spread, astray = float(loss.mass @ rho**2), float(loss.mass @ error**2) * (1 + gamma(n + 8))
-    spread_error = gamma(n + 8) * spread + 2.01 * np.sqrt(spread * astray) + astray
+    spread = float(short_sum(loss.mass * rho**2))
+    astray = float(short_sum(loss.mass * error**2)) * (1 + gamma(short_chain(n) + 8))
+    spread_error = gamma(short_chain(n) + 8) * spread + 2.01 * np.sqrt(spread * astray) + astray
     pull, pull_error = _pulled(loss, rho, error)
     slope = 2 * pull - 2 * line * delta
     slope_error = 2 * pull_error + 2 * abs(line) * delta_error
@@ -93,10 +96,10 @@ def square_parts(loss: RowAverage, w: np.ndarray) -> SquareParts:
 
 def _pulled(loss: RowAverage, rho: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return sum_j mass_j rho_j (x_j - a centre of its class), and a bound of its rounding."""
-    n, d = loss.X.shape
+    d, chain = loss.dim, _chain(loss)
     pull, rough = np.zeros(d), np.zeros(d)
     c = loss.mass * rho
-    noise = gamma(n + 10) * np.abs(c) + loss.mass * error * (1 + gamma(8))
+    noise = gamma(chain) * np.abs(c) + loss.mass * error * (1 + gamma(8))
     for some, rows, centre in _blocks(loss):
         sides = loss.positive[some]
         pull += np.asarray(rows.T @ c[some])
@@ -104,7 +107,17 @@ def _pulled(loss: RowAverage, rho: np.ndarray, error: np.ndarray) -> tuple[np.nd
         for k, chosen in enumerate((~sides, sides)):
             pull -= float(c[some][chosen].sum()) * centre[k]
             rough += float(noise[some][chosen].sum()) * np.abs(centre[k])
-    return pull, rough * (1 + gamma(n + 8))
+    return pull, rough * (1 + gamma(chain))
+
+
+def _step(loss: RowAverage) -> int:
+    return max(64, min(_ROWS, _NUMBERS // loss.dim))
+
+
+def _chain(loss: RowAverage) -> int:
+    """Return how many roundings in a row a sum over rows has at most, block by block."""
+    n, step = loss.mass.size, _step(loss)
+    return min(step, n) + 2 * (n // step + 1) + 12
 
 
 def _blocks(
@@ -112,7 +125,7 @@ def _blocks(
 ) -> Iterator[tuple[slice, np.ndarray | sp.csr_matrix, np.ndarray]]:
     """Yield slices, their rows, and what is to be taken off the rows of each class still."""
     n, d = loss.X.shape
-    step = max(64, _NUMBERS // d)
+    step = _step(loss)
     for start in range(0, n, step):
         some = slice(start, start + step)
         if isinstance(loss.X, np.ndarray):
