@@ -125,7 +125,7 @@ class OnlineSolution:
     objective : float
         Of the convex problem: the mean square loss over all pairs plus the penalties.
     gap : float
-        Proved: `objective` is no farther than this above the optimum of that problem.
+        Proved, rounding included: `objective` is no farther above the optimum of that problem.
     n_iter : int
     seconds : float
         Without the looks after the passes.
@@ -189,7 +189,7 @@ def run_passes(
 
 def _judge(problem: ConvexSquare, w: np.ndarray, n_iter: int, seconds: float) -> Pass:
     with np.errstate(over="ignore", invalid="ignore"):
-        objective = problem.value(w)
+        objective, gap = problem.value_and_gap(w)
     if not np.isfinite(objective):
         raise InputError("the steps diverged: take a shorter step, or scale the features")
-    return Pass(n_iter, seconds, float(objective), problem.gap(w))
+    return Pass(n_iter, seconds, float(objective), gap)

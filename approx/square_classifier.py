@@ -77,7 +77,7 @@ class SquareClassifier(OnlineClassifier):
         self._sums = loss.means * self._seen[:, None]
         self.solution_ = self._run(loss, self._draw_seed(), callback)
         self.objective_, self.gap_ = self.solution_.objective, self.solution_.gap
-        self.lower_bound_ = self.objective_ - self.gap_
+        self.lower_bound_ = float(np.nextafter(self.objective_ - self.gap_, -np.inf))
         self.proved_ = bool(self.gap_ <= PROVED)
         self.history_, self.n_iter_ = self.solution_.history, self.solution_.n_iter
         self.status_ = self.solution_.status

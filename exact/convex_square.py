@@ -19,7 +19,9 @@ import numpy as np
 
 from .errors import InputError
 from .parameters import check_choice, check_number
+from .rounding import UNIT, gamma
 from .row_average import RowAverage
+from .square_parts import SquareParts, square_parts
 
 BALLS = ("none", "l1", "l2")
 
@@ -55,45 +57,63 @@ class ConvexSquare:
 
     def value(self, w: np.ndarray) -> float:
         """Return the objective at `w` (d,), whether it is in the ball or not."""
-        return self.loss.value(w) + self.l1 * float(np.abs(w).sum())
+        return self._value(w, square_parts(self.loss, w))[0]
 
     def lower_bound(self, w: np.ndarray) -> float:
-        """Return a lower bound of the optimum, as good as `w` is near it: >= 0.
+        """Return a lower bound of the optimum, rounding included, as good as `w` is near it: >= 0.
 
         Parameters
         ----------
         w : array (d,)
         """
-        l2 = self.loss.lam
-        square = self.loss.value(w) - l2 / 2 * float(w @ w)
-        slope = self.loss.gradient(w) - l2 * w
-        line = 1 - float(w @ self.loss.delta)
-        steepest = float(np.abs(slope).max(initial=0.0))
-        if self.ball != "none":
-            size = steepest if self.ball == "l1" else float(np.linalg.norm(slope))
-            line -= self.radius * size / 2
-            return max(line, 0.0) ** 2 / square if square > 0 else 0.0
-        bounds = [0.0]
-        fit = line / square if square > 0 else 0.0
-        feasible = self.l1 / steepest if steepest > 0 else np.inf
-        for s in {1.0, fit, min(fit, feasible)}:
-            if s <= 0 or (l2 == 0 and s > feasible):
-                continue
-            over = np.maximum(s * np.abs(slope) - self.l1, 0.0)
-            cost = float(over @ over) / (2 * l2) if l2 > 0 else 0.0
-            bounds.append(2 * s * line - s * s * square - cost)
-        return max(bounds)
+        return self._lower_bound(square_parts(self.loss, w))
 
     def gap(self, w: np.ndarray) -> float:
         """Return how far `value(w)` is from the optimum, at most; inf outside the ball.
 
-        Exact up to the rounding of `value`: about 1e-15 times one.
+        Rounding is included, for the rows as `loss` has them.
         """
+        return self.value_and_gap(w)[1]
+
+    def value_and_gap(self, w: np.ndarray) -> tuple[float, float]:
+        """Return `value(w)` and `gap(w)`, in one go."""
+        parts = square_parts(self.loss, w)
+        value, error = self._value(w, parts)
         if self.ball != "none":
             size = np.abs(w).sum() if self.ball == "l1" else np.linalg.norm(w)
             if size > self.radius * (1 + 1e-12):
-                return np.inf
-        return max(self.value(w) - self.lower_bound(w), 0.0)
+                return value, np.inf
+        upper = (value + error) * (1 + 2 * UNIT)
+        return value, max(float(upper - self._lower_bound(parts)) * (1 + UNIT), 0.0)
+
+    def _value(self, w: np.ndarray, parts: SquareParts) -> tuple[float, float]:
+        """Return the objective and a bound of its rounding."""
+        penalty = self.l1 * float(np.abs(w).sum()) + self.loss.lam / 2 * float(w @ w)
+        error = parts.square_error + gamma(w.size + 8) * (penalty + parts.square)
+        return parts.square + penalty, error
+
+    def _lower_bound(self, parts: SquareParts) -> float:
+        l2, square = self.loss.lam, (parts.square + parts.square_error) * (1 + 2 * UNIT)
+        line = parts.line - parts.line_error - 2 * UNIT * abs(parts.line)
+        slope = (np.abs(parts.slope) + parts.slope_error) * (1 + gamma(parts.slope.size + 8))
+        steepest = float(slope.max(initial=0.0))
+        if not (np.isfinite(square) and np.isfinite(steepest) and np.isfinite(line)):
+            return 0.0
+        if self.ball != "none":
+            size = steepest if self.ball == "l1" else float(np.linalg.norm(slope))
+            line -= self.radius * size / 2 * (1 + 4 * UNIT) + 2 * UNIT * abs(line)
+            return max(line, 0.0) ** 2 / square * (1 - 8 * UNIT) if square > 0 else 0.0
+        bounds = [0.0]
+        fit = line / square if square > 0 else 0.0
+        feasible = self.l1 / steepest * (1 - 4 * UNIT) if steepest > 0 else np.inf
+        for s in {1.0, fit, min(fit, feasible)}:
+            if s <= 0 or (l2 == 0 and s > feasible):
+                continue
+            over = np.maximum(s * slope * (1 + 4 * UNIT) - self.l1, 0.0)
+            cost = float(over @ over) / (2 * l2) * (1 + gamma(over.size + 8)) if l2 > 0 else 0.0
+            gain = 2 * s * line - s * s * square - cost
+            bounds.append(gain - gamma(8) * (2 * s * abs(line) + s * s * square + cost))
+        return max(bounds)
 
     @property
     def smallest_null(self) -> float:

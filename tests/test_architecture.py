@@ -31,7 +31,7 @@ STATES = frozenset(
     pair_sums_counted_compiled curvature marginals squared_loss row_average support_loss
     support_swaps problem scalings witness certificate check_proof proof proof_evidence solution
     classifier threshold model_codec model_files row_moments subset_bounds support_search
-    support_bounds exact_moments
+    support_bounds exact_moments square_parts
     restricted_constants bins streamed streamed_compiled pair_sums_binned pair_sums_grid
     bins_compiled evaluation evaluators slope_search subsample certified_order
     curvature_compiled newton_points newton_equation audit folds convex_square pair_graph

@@ -81,7 +81,7 @@ def test_the_gap_of_weights_outside_the_ball_is_infinite() -> None:
 
 def test_zero_is_the_optimum_exactly_from_the_smallest_such_l1_on() -> None:
     bar = ConvexSquare(LOSS).smallest_null
-    assert ConvexSquare(LOSS, 1.001 * bar).gap(np.zeros(8)) == 0.0
+    assert ConvexSquare(LOSS, 1.001 * bar).gap(np.zeros(8)) <= 1e-13  # its rounding
     assert convex_reference(ConvexSquare(LOSS, 0.999 * bar)).objective < 1 - 1e-9
 
 
