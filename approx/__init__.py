@@ -1,29 +1,34 @@
 """What the literature proposes to make the problem cheap, and the rivals; one algorithm a file."""
 
-from .adamax import Adamax, GradientDescent
-from .baseline_svms import SubsampledRankSVM, kernel_svm, linear_svm
-from .baselines import mean_difference, oracle_support, top_fisher, top_mean_difference
-from .estimators import IncompleteROCSVM
-from .fsauc import MultiStageSaddle
-from .hard_threshold import hard_threshold
-from .hsg_ht import hsg_ht
-from .incomplete_u import draw_pairs
-from .leverage import leverage_scores
-from .newton_estimators import NBAUC, RankSVM
-from .nsauc import PairSGD
-from .nystrom import Nystrom, against_true_kernel, nystrom_map
-from .oam import OnlineAUC
-from .online_estimators import NSAUC, NSVMSGD2, OAM
+from .drawn_pairs.descent import Adamax, GradientDescent
+from .drawn_pairs.draw_pairs import draw_pairs
+from .drawn_pairs.incomplete_roc_svm import IncompleteROCSVM
+from .drawn_pairs.incomplete_sauc_svm import IncompleteSAUCSVM, incomplete_sauc
+from .hard_thresholding.baselines import (
+    mean_difference,
+    oracle_support,
+    top_fisher,
+    top_mean_difference,
+)
+from .hard_thresholding.hard_threshold import hard_threshold
+from .hard_thresholding.hsg_ht import hsg_ht
+from .hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
+from .hard_thresholding.sht_estimator import SHTAUC
+from .hard_thresholding.stoiht import stoiht
+from .newton.baseline_svms import SubsampledRankSVM, kernel_svm, linear_svm
+from .newton.rank_svm import NBAUC, RankSVM
+from .newton.truncated_newton import TruncatedNewton
+from .nystrom.leverage import leverage_scores
+from .nystrom.nystrom import Nystrom, against_true_kernel, nystrom_map
 from .pipelines import noam, nsolam, rfauc
+from .random_pairs.nsauc import PairSGD
+from .random_pairs.nsauc_estimators import NSAUC, NSVMSGD2, OAM
+from .random_pairs.oam import OnlineAUC
 from .saved_models import load_model, save_model
-from .sht_auc import StochasticHardThresholding, sparse_problem
-from .sht_estimator import SHTAUC
-from .solam import StochasticSaddle
-from .spam import StochasticProximal
-from .sparse_estimators import FSAUC, SOLAM, SPAM
-from .stoiht import stoiht
-from .structured_incomplete import IncompleteSAUCSVM, incomplete_sauc
-from .truncated_newton import TruncatedNewton
+from .square_loss.fsauc import MultiStageSaddle
+from .square_loss.solam import StochasticSaddle
+from .square_loss.spam import StochasticProximal
+from .square_loss.spam_solam_estimators import FSAUC, SOLAM, SPAM
 
 __all__ = [
     "FSAUC",

@@ -14,11 +14,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ..exact.errors import InputError
-from ..exact.parameters import check_count, check_number
-from .newton_estimators import RankSVM
-from .nystrom import Nystrom
-from .oam_estimator import OAM
-from .sparse_estimators import SOLAM
+from ..exact.tools.checks import check_count, check_number
+from .newton.rank_svm import RankSVM
+from .nystrom.nystrom import Nystrom
+from .random_pairs.oam_estimator import OAM
+from .square_loss.spam_solam_estimators import SOLAM
 
 Seed = int | np.random.RandomState | None
 
@@ -90,7 +90,7 @@ def noam(
     C : float
         > 0, of `OAM`.
     gamma : float, optional
-        > 0, of the Gaussian; 1 / (number of features) by default, see `aucert.approx.bandwidth`.
+        > 0, of the Gaussian; 1 / (number of features) by default, see `aucert.approx.nystrom.bandwidth`.
     n_landmarks : int
         1600 in the paper.
     update : {"sequential", "gradient"}

@@ -1,23 +1,23 @@
-"""Saving and loading the estimators of `aucert.approx`: see `exact/model_files.py`."""
+"""Saving and loading the estimators of `aucert.approx`: see `exact/classifier/model_files.py`."""
 
 from __future__ import annotations
 
 from sklearn.kernel_approximation import RBFSampler
 
-from ..exact.model_codec import leave_out, register
-from ..exact.model_files import load_model, save_model
-from .baseline_svms import SubsampledRankSVM
-from .estimators import IncompleteROCSVM
-from .newton_estimators import NBAUC, RankSVM
-from .nystrom import Nystrom, NystromMap
-from .oam import Stream
-from .online import OnlineSolution, Pass
-from .online_estimators import NSAUC, NSVMSGD2, OAM
-from .pair_steps import Walk
-from .sht_estimator import SHTAUC
-from .sparse_estimators import FSAUC, SOLAM, SPAM
-from .sparse_solution import Epoch, SparseSolution, Stop
-from .structured_incomplete import IncompleteSAUCSVM
+from ..exact.classifier.model_codec import leave_out, register
+from ..exact.classifier.model_files import load_model, save_model
+from .drawn_pairs.incomplete_roc_svm import IncompleteROCSVM
+from .drawn_pairs.incomplete_sauc_svm import IncompleteSAUCSVM
+from .hard_thresholding.sht_estimator import SHTAUC
+from .hard_thresholding.sparse_solution import Epoch, SparseSolution, Stop
+from .newton.baseline_svms import SubsampledRankSVM
+from .newton.rank_svm import NBAUC, RankSVM
+from .nystrom.nystrom import Nystrom, NystromMap
+from .online.row_stream import OnlineSolution, Pass
+from .random_pairs.nsauc_estimators import NSAUC, NSVMSGD2, OAM
+from .random_pairs.oam import Stream
+from .random_pairs.pair_steps import Walk
+from .square_loss.spam_solam_estimators import FSAUC, SOLAM, SPAM
 
 __all__ = ["load_model", "save_model"]
 

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .audit import Audit
-from .auditing import certify
-from .certificate import Certificate, Witness
+from .api.certify import certify
+from .api.path import Path, PathPoint, regularization_path
+from .api.solve import solve
+from .certificate.audit import Audit
+from .certificate.certificate import Certificate, Witness
+from .certificate.exact_certificate import ExactCertificate, exact_certificate
+from .certificate.solution import Solution, Status, Step
 from .errors import CertificateError, InputError, TooLargeError
-from .exact_certificate import ExactCertificate, exact_certificate
-from .gram import Gram, StreamedGram
-from .losses import HINGE, SQUARE, SQUARED_HINGE
-from .pairs import AllPairs, PairList
-from .path import Path, PathPoint, regularization_path
-from .problem import Problem, Ridge, linear_problem
-from .scalings import C_from_lam, lam_from_C
-from .solution import Solution, Status, Step
-from .solving import solve
-from .spaces import Rows
-from .streamed import StreamedRows
+from .problem.all_pairs import AllPairs, PairList
+from .problem.losses import HINGE, SQUARE, SQUARED_HINGE
+from .problem.problem import Problem, Ridge, linear_problem
+from .problem.scalings import C_from_lam, lam_from_C
+from .spaces.gram import Gram, StreamedGram
+from .spaces.rows import Rows
+from .spaces.streamed import StreamedRows
 
 if TYPE_CHECKING:
-    from .convex_reference import convex_reference
-    from .convex_square import ConvexSquare
-    from .estimators import ROCSVM, SAUCSVM
-    from .path_estimators import ROCSVMCV
-    from .path_selection import CVPath, cross_validated_path
-    from .proof import write_proof, write_proof_of
-    from .saved_models import load_model, recertify, save_model
-    from .subset import BestSubset, best_subset
+    from .api.path_selection import CVPath, cross_validated_path
+    from .api.roc_svm import ROCSVM, SAUCSVM
+    from .api.roc_svm_cv import ROCSVMCV
+    from .api.saved_models import load_model, recertify, save_model
+    from .proof.proof_file import write_proof, write_proof_of
+    from .solvers.best_subset.best_subset import BestSubset, best_subset
+    from .solvers.convex_reference import convex_reference
+    from .square_loss.convex_square import ConvexSquare
 
 __all__ = [
     "HINGE",
@@ -79,20 +79,20 @@ __all__ = [
 
 # scikit-learn is heavy: import it only when it is asked for.
 _LAZY = {
-    "ROCSVM": ".estimators",
-    "ConvexSquare": ".convex_square",
-    "convex_reference": ".convex_reference",
-    "SAUCSVM": ".estimators",
-    "ROCSVMCV": ".path_estimators",
-    "CVPath": ".path_selection",
-    "cross_validated_path": ".path_selection",
-    "write_proof": ".proof",
-    "write_proof_of": ".proof",
-    "load_model": ".saved_models",
-    "recertify": ".saved_models",
-    "save_model": ".saved_models",
-    "BestSubset": ".subset",
-    "best_subset": ".subset",
+    "ROCSVM": ".api.roc_svm",
+    "ConvexSquare": ".square_loss.convex_square",
+    "convex_reference": ".solvers.convex_reference",
+    "SAUCSVM": ".api.roc_svm",
+    "ROCSVMCV": ".api.roc_svm_cv",
+    "CVPath": ".api.path_selection",
+    "cross_validated_path": ".api.path_selection",
+    "write_proof": ".proof.proof_file",
+    "write_proof_of": ".proof.proof_file",
+    "load_model": ".api.saved_models",
+    "recertify": ".api.saved_models",
+    "save_model": ".api.saved_models",
+    "BestSubset": ".solvers.best_subset.best_subset",
+    "best_subset": ".solvers.best_subset.best_subset",
 }
 
 

@@ -50,7 +50,9 @@ FOLDERS = (
     *("workers", "memory", "extremes", "plots", "files", "data", "bounds", "budget", "claims"),
     *("report", "suite", "reference", "checking", "benchmarks", "tables", "commands"),
 )
-MAY_USE_CVXPY = frozenset({"aucert.exact.qp", "aucert.exact.relaxation"})
+MAY_USE_CVXPY = frozenset(
+    {"aucert.exact.solvers.qp", "aucert.exact.solvers.best_subset.relaxation"}
+)
 UNSAFE_MODULES = frozenset({"pickle", "cloudpickle", "dill", "marshal", "shelve"})
 UNSAFE_CALLS = frozenset({"eval", "exec", "compile"})
 MAX_FILE_LINES = 300
@@ -290,16 +292,26 @@ def test_importing_exact_loads_no_heavy_library(tmp_path: Path) -> None:
 def planted() -> Iterator[tuple[Checker, str, str, bool]]:
     """Checker, module, source, and whether the checker must complain."""
     fence, style, unsafe, size, order = CHECKERS
-    yield fence, "aucert.exact.pairs", "from ..approx.nystrom import Nystrom", True
-    yield fence, "aucert.exact.pairs", "def f():\n    from .. import validation", True
-    yield fence, "aucert.exact.problem", "def f():\n    from .newton import Newton", True
-    yield fence, "aucert.exact.solving", "from .newton import Newton", False
-    yield fence, "aucert.approx.adamax", "from ..exact.qp import QP", True
-    yield fence, "aucert.approx.adamax", "from ..exact import newton", True
-    yield fence, "aucert.approx.adamax", "from ..exact import solve", True
-    yield fence, "aucert.approx.adamax", "import_module('aucert.exact.newton')", True
-    yield fence, "aucert.approx.adamax", "from ..validation.bounds import theorem4", True
-    yield fence, "aucert.approx.adamax", "from ..exact.pairs import AllPairs", False
+    yield fence, "aucert.exact.problem.all_pairs", "from ..approx.nystrom import Nystrom", True
+    yield fence, "aucert.exact.problem.all_pairs", "def f():\n    from .. import validation", True
+    yield fence, "aucert.exact.problem.problem", "def f():\n    from .newton import Newton", True
+    yield fence, "aucert.exact.api.solve", "from .newton import Newton", False
+    yield fence, "aucert.approx.drawn_pairs.descent", "from ..exact.qp import QP", True
+    yield fence, "aucert.approx.drawn_pairs.descent", "from ..exact import newton", True
+    yield fence, "aucert.approx.drawn_pairs.descent", "from ..exact import solve", True
+    yield (
+        fence,
+        "aucert.approx.drawn_pairs.descent",
+        "import_module('aucert.exact.solvers.newton')",
+        True,
+    )
+    yield (
+        fence,
+        "aucert.approx.drawn_pairs.descent",
+        "from ..validation.bounds import theorem4",
+        True,
+    )
+    yield fence, "aucert.approx.drawn_pairs.descent", "from ..exact.pairs import AllPairs", False
     yield fence, "aucert.validation.bounds.printed", "from ..exact import solve", False
     yield order, "aucert.validation.files.labels", "from ..data import datasets", True
     yield order, "aucert.validation.bounds.prime", "def f(): from ..claims import sht", True
@@ -308,21 +320,41 @@ def planted() -> Iterator[tuple[Checker, str, str, bool]]:
     yield order, "aucert.validation.claims.sauc.toy", "from ...bounds import theorem4", False
     yield order, "aucert.validation.claims.sauc.toy", "from .common import toy", False
     yield order, "aucert.validation.cli", "from .commands.validate import run_validate", False
-    yield style, "aucert.exact.qp", "import cvxpy", True
-    yield style, "aucert.exact.qp", "def f():\n    import cvxpy as cp", False
-    yield style, "aucert.exact.newton", "def f():\n    import cvxpy as cp", True
-    yield style, "aucert.exact.qp", "from aucert.exact.pairs import AllPairs", True
-    yield unsafe, "aucert.exact.pairs", "import pickle", True
-    yield unsafe, "aucert.exact.pairs", "from joblib import load", True
-    yield unsafe, "aucert.exact.pairs", "import joblib\njoblib.load('x')", True
-    yield unsafe, "aucert.exact.pairs", "eval('1')", True
-    yield unsafe, "aucert.exact.pairs", "numpy.load('x', allow_pickle=True)", True
-    yield unsafe, "aucert.exact.pairs", "njit(fastmath=True)(f)", True
-    yield unsafe, "aucert.exact.pairs", "re.compile('x')\nload('x', allow_pickle=False)", False
-    yield size, "aucert.exact.pairs", "x = 1\n" * (MAX_FILE_LINES + 1), True
-    yield size, "aucert.exact.pairs", "def f():\n" + "    x = 1\n" * (MAX_BODY_LINES + 1), True
+    yield style, "aucert.exact.solvers.qp", "import cvxpy", True
+    yield style, "aucert.exact.solvers.qp", "def f():\n    import cvxpy as cp", False
+    yield style, "aucert.exact.solvers.newton", "def f():\n    import cvxpy as cp", True
+    yield (
+        style,
+        "aucert.exact.solvers.qp",
+        "from aucert.exact.problem.all_pairs import AllPairs",
+        True,
+    )
+    yield unsafe, "aucert.exact.problem.all_pairs", "import pickle", True
+    yield unsafe, "aucert.exact.problem.all_pairs", "from joblib import load", True
+    yield unsafe, "aucert.exact.problem.all_pairs", "import joblib\njoblib.load('x')", True
+    yield unsafe, "aucert.exact.problem.all_pairs", "eval('1')", True
+    yield unsafe, "aucert.exact.problem.all_pairs", "numpy.load('x', allow_pickle=True)", True
+    yield unsafe, "aucert.exact.problem.all_pairs", "njit(fastmath=True)(f)", True
+    yield (
+        unsafe,
+        "aucert.exact.problem.all_pairs",
+        "re.compile('x')\nload('x', allow_pickle=False)",
+        False,
+    )
+    yield size, "aucert.exact.problem.all_pairs", "x = 1\n" * (MAX_FILE_LINES + 1), True
+    yield (
+        size,
+        "aucert.exact.problem.all_pairs",
+        "def f():\n" + "    x = 1\n" * (MAX_BODY_LINES + 1),
+        True,
+    )
     long_docstring = '    """' + "\n" * MAX_BODY_LINES + '"""\n'
-    yield size, "aucert.exact.pairs", "def f():\n" + long_docstring + "    x = 1\n" * 60, False
+    yield (
+        size,
+        "aucert.exact.problem.all_pairs",
+        "def f():\n" + long_docstring + "    x = 1\n" * 60,
+        False,
+    )
 
 
 @pytest.mark.parametrize(("checker", "module", "source", "complains"), list(planted()))

@@ -189,7 +189,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (KeyboardInterrupt, click.Abort):
         _interrupted()
     except BaseException as error:
-        from ..exact.interrupts import is_interrupt
+        from ..exact.tools.interrupts import is_interrupt
 
         if isinstance(error, SystemExit) or not is_interrupt(error):
             raise
@@ -203,7 +203,7 @@ def stopped_at_once() -> Iterator[None]:
     early = early and signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if early:
         signal.signal(signal.SIGINT, _interrupted_early)
-    from ..exact import interrupts  # here: `--help` needs no numpy
+    from ..exact.tools import interrupts  # here: `--help` needs no numpy
 
     if early:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -219,7 +219,7 @@ def _interrupted_early(number: int, frame: FrameType | None) -> NoReturn:
 
 
 def _interrupted() -> NoReturn:
-    from ..exact.interrupts import left_behind
+    from ..exact.tools.interrupts import left_behind
 
     click.echo("aucert: interrupted", err=True)
     if left_behind():

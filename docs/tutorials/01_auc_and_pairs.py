@@ -23,8 +23,8 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import scale
 
 from aucert.exact import solve
-from aucert.exact.auc import auc
-from aucert.exact.pair_sums import centred, hinge_sides
+from aucert.exact.problem.auc import auc
+from aucert.exact.sums.sorted import centred, hinge_sides
 
 scores = np.array([2.0, 0.5, 0.5, 1.0, 0.5, -1.0])
 positive = np.array([True, True, True, False, False, False])
@@ -55,7 +55,7 @@ print(f"AUC {by_hand:.4f}, mean hinge {hinge:.4f}")
 #
 # These are the lines of the library (``width`` is 0 here; it smooths the kink):
 #
-# .. literalinclude:: /../exact/pair_sums.py
+# .. literalinclude:: /../exact/sums/sorted.py
 #    :language: python
 #    :pyobject: hinge_sides
 

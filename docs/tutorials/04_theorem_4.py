@@ -17,11 +17,11 @@ Here it is evaluated on data, beside the true error; then it is refuted; then it
 
 import matplotlib.pyplot as plt
 
-from aucert.exact.kernels import Gaussian
+from aucert.exact.spaces.kernels import Gaussian
 from aucert.validation import theorem4, theorem4_prime
 from aucert.validation.bounds.experiment import POSTERIOR, PRINTED, PRIOR, prepare
-from aucert.validation.claims.scaling_up.clusters import ClusterInstance
-from aucert.validation.claims.scaling_up.theorem4_cases import most_often, on_clusters
+from aucert.validation.claims.scaling_up.theorem_4.clusters import ClusterInstance
+from aucert.validation.claims.scaling_up.theorem_4.theorem4_cases import most_often, on_clusters
 from aucert.validation.data.datasets import load
 
 data = load("radial:120", seed=0)

@@ -17,7 +17,7 @@ import numpy as np
 
 from aucert.approx import draw_pairs
 from aucert.exact import linear_problem, solve
-from aucert.exact.auc import auc
+from aucert.exact.problem.auc import auc
 from aucert.validation.data.datasets import load
 
 data = load("linear:600", seed=0)
@@ -35,7 +35,7 @@ print(f"{problem.n} rows, {problem.n_pairs} pairs, optimum {optimum:.9f}")
 # :math:`\sigma^2` the variance of the loss over all pairs. Nobody needs the pairs in memory: a pair
 # is a whole number below :math:`n_+ n_-`.
 #
-# .. literalinclude:: /../approx/incomplete_u.py
+# .. literalinclude:: /../approx/drawn_pairs/draw_pairs.py
 #    :language: python
 #    :pyobject: draw_pairs
 #    :start-after: rng = np.random

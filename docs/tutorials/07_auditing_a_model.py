@@ -18,7 +18,7 @@ from sklearn.svm import LinearSVC
 
 from aucert.approx import IncompleteROCSVM
 from aucert.exact import certify, lam_from_C, solve
-from aucert.exact.auc import auc
+from aucert.exact.problem.auc import auc
 
 X, target = load_breast_cancer(return_X_y=True)
 X, y = scale(X)[:, :10], (target == 0).astype(int)
@@ -32,7 +32,7 @@ n_pairs = int(y.sum() * (1 - y).sum())
 # :math:`\frac12 |w|^2 + C \sum_{ij} \max(0, 1 - w'(x_i - x_j))` has the same problem in another
 # unit: divide by :math:`C n_+ n_-` and read off :math:`\lambda = 1 / (C n_+ n_-)`.
 #
-# .. literalinclude:: /../exact/scalings.py
+# .. literalinclude:: /../exact/problem/scalings.py
 #    :language: python
 #    :pyobject: lam_from_C
 
@@ -62,7 +62,7 @@ assert audits["aucert solve"].relative_gap < 1e-8
 # make it. The better of two dual points is taken, one from the model's own scores and one from a
 # solver, and both are evaluated by code that neither shares:
 #
-# .. literalinclude:: /../exact/auditing.py
+# .. literalinclude:: /../exact/api/certify.py
 #    :language: python
 #    :pyobject: best_witness
 #

@@ -15,8 +15,8 @@ from sklearn.pipeline import make_pipeline
 
 from aucert.approx import IncompleteROCSVM, Nystrom
 from aucert.exact import ROCSVM, SAUCSVM, solve
-from aucert.exact.kernels import Gaussian
-from aucert.exact.threshold import RULES, threshold_for_sensitivity
+from aucert.exact.classifier.threshold import RULES, threshold_for_sensitivity
+from aucert.exact.spaces.kernels import Gaussian
 from aucert.validation import (
     bound_against_error,
     budget_bars,

@@ -31,9 +31,9 @@ from aucert.approx import (
     SubsampledRankSVM,
 )
 from aucert.exact import ROCSVM, SAUCSVM
-from aucert.exact.classifier import AUCClassifier
+from aucert.exact.api.roc_svm_cv import ROCSVMCV
+from aucert.exact.classifier.base import AUCClassifier
 from aucert.exact.errors import InputError
-from aucert.exact.path_estimators import ROCSVMCV
 
 RNG = np.random.default_rng(0)
 Y = np.arange(120) % 3 == 0

@@ -7,13 +7,13 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 
-from aucert.approx.newton_estimators import RankSVM
-from aucert.approx.nystrom import Nystrom
-from aucert.approx.oam_estimator import OAM
+from aucert.approx.newton.rank_svm import RankSVM
+from aucert.approx.nystrom.nystrom import Nystrom
 from aucert.approx.pipelines import noam, nsolam, rfauc
-from aucert.approx.sparse_estimators import SOLAM
+from aucert.approx.random_pairs.oam_estimator import OAM
+from aucert.approx.square_loss.spam_solam_estimators import SOLAM
 from aucert.exact.errors import InputError
-from aucert.exact.kernels import Gaussian
+from aucert.exact.spaces.kernels import Gaussian
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(600, 2)) * [1.0, 30.0] + 4

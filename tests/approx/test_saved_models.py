@@ -24,8 +24,8 @@ from aucert.approx import (
     rfauc,
     save_model,
 )
-from aucert.approx.sparse_estimators import FSAUC, SOLAM, SPAM
-from aucert.exact import model_codec
+from aucert.approx.square_loss.spam_solam_estimators import FSAUC, SOLAM, SPAM
+from aucert.exact.classifier import model_codec
 from aucert.exact.errors import InputError
 
 RNG = np.random.default_rng(0)

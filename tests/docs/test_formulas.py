@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from aucert.validation.suite import claims
-from aucert.validation.tables.registry import tables
+from aucert.validation.tables.running.registry import tables
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "formulas.md"
 NONE = "none"

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from aucert.validation.tables.registry import tables
+from aucert.validation.tables.running.registry import tables
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 NAMES = tuple(tables())

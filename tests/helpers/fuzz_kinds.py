@@ -18,7 +18,7 @@ from aucert.exact import (
     regularization_path,
     solve,
 )
-from aucert.exact.exact_certificate import ExactCertificate
+from aucert.exact.certificate.exact_certificate import ExactCertificate
 from fuzz_casts import casts
 from fuzz_kernels import kernel, kernel_solved, precomputed, structured
 from fuzz_losses import own_loss

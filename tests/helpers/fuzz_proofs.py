@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 import proofs
-from aucert.exact import AllPairs, check_proof, solve
-from aucert.exact.exact_numbers import float_above, float_below
-from aucert.exact.proof import write_proof
+from aucert.exact import AllPairs, solve
+from aucert.exact.proof import check_proof
+from aucert.exact.proof.proof_file import write_proof
+from aucert.exact.tools.exact_numbers import float_above, float_below
 from fuzz_rows import hard_lam, hard_rows
 from fuzz_truth import TIGHT, LinearTruth
 from fuzzing import Found

@@ -16,8 +16,8 @@ import numpy as np
 
 import naive
 from aucert.exact import AllPairs, PairList, linear_problem
-from aucert.exact.exact_certificate import ExactCertificate
-from aucert.exact.witness import Witness
+from aucert.exact.certificate.exact_certificate import ExactCertificate
+from aucert.exact.certificate.witness import Witness
 
 BITS = 160
 """Kernel values are whole numbers of 2^-160."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from aucert.approx.nystrom import Nystrom
-from aucert.exact.losses import HINGE
-from aucert.exact.pairs import AllPairs, PairList
-from aucert.exact.problem import Problem, Ridge
-from aucert.exact.spaces import Rows
+from aucert.approx.nystrom.nystrom import Nystrom
+from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.problem.losses import HINGE
+from aucert.exact.problem.problem import Problem, Ridge
+from aucert.exact.spaces.rows import Rows
 
 RNG = np.random.default_rng(0)
 N = 500

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from aucert.exact.pairs import AllPairs, PairList
-from aucert.exact.structure import ClassScatter, PairScatter, Scatter
+from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.structure.scatter import ClassScatter, PairScatter, Scatter
 
 
 def some_labels(rng: np.random.Generator, n: int) -> np.ndarray:

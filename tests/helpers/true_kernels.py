@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from aucert.exact.kernels import Gaussian, Kernel, Linear
+from aucert.exact.spaces.kernels import Gaussian, Kernel, Linear
 
 DIGITS = Context(prec=60)
 

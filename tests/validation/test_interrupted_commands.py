@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from aucert.approx.adamax import Adamax
-from aucert.exact.problem import linear_problem
-from aucert.exact.solution import Status
+from aucert.approx.drawn_pairs.descent import Adamax
+from aucert.exact.certificate.solution import Status
+from aucert.exact.problem.problem import linear_problem
 from aucert.validation.claims.claim import Claim, Context, Outcome, Verdict
 from aucert.validation.cli import main
 from aucert.validation.data.datasets import load
@@ -128,7 +128,7 @@ def test_a_claim_that_is_interrupted_has_no_verdict(function, tmp_path: Path) ->
 def test_solve_that_is_interrupted_ends_with_130_and_leaves_nothing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from aucert.exact import cutting_plane
+    from aucert.exact.solvers import cutting_plane
 
     calls, search = [], cutting_plane.best_on_segment
 

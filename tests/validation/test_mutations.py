@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.approx import truncated_newton
-from aucert.exact.row_average import RowAverage
+from aucert.approx.newton import truncated_newton
+from aucert.exact.square_loss.row_average import RowAverage
 from aucert.validation import suite
 from aucert.validation.bounds import prime
 from aucert.validation.claims.claim import Context
 from aucert.validation.claims.nonlinear import batch
 from aucert.validation.claims.scaling_up import incomplete
-from aucert.validation.claims.scaling_up import prime as prime_claims
+from aucert.validation.claims.scaling_up.theorem_4 import prime as prime_claims
 from aucert.validation.claims.sht import theory
 from aucert.validation.data.labelled_data import Dataset
 

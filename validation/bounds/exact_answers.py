@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ...exact.cutting_plane import CuttingPlane
-from ...exact.losses import HINGE
-from ...exact.pairs import AllPairs, PairList
-from ...exact.problem import Problem, Ridge
-from ...exact.solution import Solution, Status
-from ...exact.solving import Solver
-from ...exact.spaces import Rows, Space
+from ...exact.api.solve import Solver
+from ...exact.certificate.solution import Solution, Status
+from ...exact.problem.all_pairs import AllPairs, PairList
+from ...exact.problem.losses import HINGE
+from ...exact.problem.problem import Problem, Ridge
+from ...exact.solvers.cutting_plane import CuttingPlane
+from ...exact.spaces.rows import Rows, Space
 from ..data.labelled_data import Dataset
 from ..extremes import max, min
 

@@ -12,20 +12,20 @@ from numbers import Integral
 
 import numpy as np
 
-from ...approx.incomplete_u import draw_pairs
-from ...approx.landmarks import uniform
-from ...exact.certificate import careful_primal
+from ...approx.drawn_pairs.draw_pairs import draw_pairs
+from ...approx.nystrom.landmarks import uniform
+from ...exact.certificate.certificate import careful_primal
+from ...exact.certificate.solution import Solution
 from ...exact.errors import InputError
-from ...exact.formulation import formulate
-from ...exact.gram import Gram
-from ...exact.kernels import Kernel
-from ...exact.losses import HINGE
-from ...exact.pairs import AllPairs, PairList
-from ...exact.parameters import check_count
-from ...exact.problem import Problem, Ridge, split_labels
-from ...exact.rounding import above, gamma
-from ...exact.solution import Solution
-from ...exact.spaces import Rows
+from ...exact.formulation.formulation import formulate
+from ...exact.problem.all_pairs import AllPairs, PairList
+from ...exact.problem.losses import HINGE
+from ...exact.problem.problem import Problem, Ridge, split_labels
+from ...exact.spaces.gram import Gram
+from ...exact.spaces.kernels import Kernel
+from ...exact.spaces.rows import Rows
+from ...exact.tools.checks import check_count
+from ...exact.tools.rounding import above, gamma
 from ..extremes import max
 from .exact_answers import certified, check_gap
 from .kernel import Approximation

@@ -1,7 +1,7 @@
 """What the error bounds of [ScalingUp, Section 3.2] ask of a kernel and of its approximation.
 
 R, Rp, R2, E2 and K_max are at least what they are in exact arithmetic, for the kernel that is meant
-(see `aucert.exact.gram`) and K~ = V V' with the features V as stored. That K - K~ is semidefinite
+(see `aucert.exact.spaces.gram`) and K~ = V V' with the features V as stored. That K - K~ is semidefinite
 is a hypothesis of the theorems: for Nystrom's features it holds up to the rounding in them.
 """
 
@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ...approx.nystrom import nystrom_map
+from ...approx.nystrom.nystrom import nystrom_map
 from ...exact.errors import InputError
-from ...exact.formulation import true_space
-from ...exact.gram import Gram, StreamedGram
-from ...exact.kernels import Kernel, Linear
-from ...exact.marginals import deficiency
-from ...exact.rounding import UNIT, above, gamma
-from ...exact.spaces import check_matrix
+from ...exact.formulation.formulation import true_space
+from ...exact.problem.marginals import deficiency
+from ...exact.spaces.gram import Gram, StreamedGram
+from ...exact.spaces.kernels import Kernel, Linear
+from ...exact.spaces.rows import check_matrix
+from ...exact.tools.rounding import UNIT, above, gamma
 from ..extremes import max, min
 from .upper import (
     distances_of_rows,

@@ -34,8 +34,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...exact.errors import InputError
-from ...exact.parameters import check_choice, check_count, check_number
-from ...exact.rounding import gamma
+from ...exact.tools.checks import check_choice, check_count, check_number
+from ...exact.tools.rounding import gamma
 from ..extremes import max, min
 from .kernel import Approximation
 from .printed import Bound, Norms

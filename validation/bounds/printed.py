@@ -13,8 +13,8 @@ import numpy as np
 from scipy import stats
 
 from ...exact.errors import InputError
-from ...exact.pairs import PairList
-from ...exact.parameters import check_choice, check_count, check_number
+from ...exact.problem.all_pairs import PairList
+from ...exact.tools.checks import check_choice, check_count, check_number
 from ..extremes import above, max
 from .kernel import Approximation
 from .right_side import PRINTED, Theorem4

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...exact.errors import InputError
-from ...exact.parameters import check_choice, check_count, check_number
+from ...exact.tools.checks import check_choice, check_count, check_number
 from ..extremes import max
 
 FORMS = ("printed", "corrected")

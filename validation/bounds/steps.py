@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...exact.errors import InputError
-from ...exact.parameters import check_choice, check_number
-from ...exact.problem import Problem
+from ...exact.problem.problem import Problem
+from ...exact.tools.checks import check_choice, check_number
 from .kernel import Approximation
 
 

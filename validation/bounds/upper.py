@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ...exact.rounding import UNIT, above, gamma
-from ...exact.semidefinite import shortfall
+from ...exact.spaces.semidefinite import shortfall
+from ...exact.tools.rounding import UNIT, above, gamma
 
 SPAN = 32
 """Directions of a large matrix that are looked at one by one."""

@@ -10,17 +10,17 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ...approx.estimators import IncompleteROCSVM
-from ...approx.incomplete_u import draw_pairs
-from ...approx.newton_estimators import NewtonClassifier
-from ...approx.nystrom import Nystrom
+from ...approx.drawn_pairs.draw_pairs import draw_pairs
+from ...approx.drawn_pairs.incomplete_roc_svm import IncompleteROCSVM
+from ...approx.newton.rank_svm import NewtonClassifier
+from ...approx.nystrom.nystrom import Nystrom
+from ...exact.certificate.solution import Status
 from ...exact.errors import InputError
-from ...exact.kernels import Kernel
-from ...exact.losses import HINGE, SQUARED_HINGE, Loss, get_loss
-from ...exact.pairs import PairList
-from ...exact.rounding import above, gamma
-from ...exact.solution import Status
-from ...exact.spaces import check_matrix
+from ...exact.problem.all_pairs import PairList
+from ...exact.problem.losses import HINGE, SQUARED_HINGE, Loss, get_loss
+from ...exact.spaces.kernels import Kernel
+from ...exact.spaces.rows import check_matrix
+from ...exact.tools.rounding import above, gamma
 
 
 @dataclass(frozen=True, eq=False)

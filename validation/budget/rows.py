@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ...exact.solution import Solution
+from ...exact.certificate.solution import Solution
 from ..bounds.printed import Bound
 
 OPTIMISATION, SAMPLING, KERNEL = "optimisation", "pair sampling", "kernel approximation"

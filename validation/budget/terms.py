@@ -19,23 +19,23 @@ from typing import Any
 
 import numpy as np
 
+from ...exact.api.solve import choose_solver
+from ...exact.certificate.solution import Solution, Status
 from ...exact.errors import InputError
-from ...exact.formulation import formulate
-from ...exact.gram import Gram
-from ...exact.gram_factor import DENSE_LIMIT
-from ...exact.kernels import Linear
-from ...exact.pairs import AllPairs
-from ...exact.parameters import check_number
-from ...exact.problem import Problem, Ridge, split_labels
-from ...exact.solution import Solution, Status
-from ...exact.solving import choose_solver
-from ...exact.spaces import Rows
+from ...exact.formulation.formulation import formulate
+from ...exact.problem.all_pairs import AllPairs
+from ...exact.problem.problem import Problem, Ridge, split_labels
+from ...exact.spaces.gram import Gram
+from ...exact.spaces.gram_factor import DENSE_LIMIT
+from ...exact.spaces.kernels import Linear
+from ...exact.spaces.rows import Rows
+from ...exact.tools.checks import check_number
 from ..bounds.kernel import Approximation
 from ..bounds.prime import Projected, theorem4_prime
 from ..bounds.printed import Bound
-from .finite_test import PairMean, loss_mean, order_mean
 from .fitted import FittedModel, read_model
 from .rows import BOUND_TERMS, KERNEL, OPTIMISATION, SAMPLING, ErrorBudget, FiniteTest, Term
+from .sampling_error import PairMean, loss_mean, order_mean
 
 
 def error_budget(

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ...exact.errors import InputError
-from ...exact.losses import LOSSES
-from ...exact.parameters import check_choice, check_count, check_number
+from ...exact.problem.losses import LOSSES
+from ...exact.tools.checks import check_choice, check_count, check_number
 from ..reference.problems import ReferenceProblem, reference_problems
 from .diagnosis import likely_causes
 from .process import start

@@ -7,10 +7,10 @@ from itertools import combinations
 
 import numpy as np
 
-from ...exact.losses import LOSSES
-from ...exact.problem import Problem
-from ...exact.solution import Solution
-from ...exact.solving import choose_solver
+from ...exact.api.solve import choose_solver
+from ...exact.certificate.solution import Solution
+from ...exact.problem.losses import LOSSES
+from ...exact.problem.problem import Problem
 from ..extremes import max, min
 from ..reference.problems import ReferenceProblem
 from .report import CheckRow

@@ -24,8 +24,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...exact.errors import InputError
-from ...exact.interrupts import is_interrupt
-from ...exact.lossless import as_float64
+from ...exact.tools.interrupts import is_interrupt
+from ...exact.tools.lossless import as_float64
 
 Answer = dict[str, Any]
 """kind: "w" (with w), "error", "wrong shape" (with message); and seconds."""

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ...exact.audit import Audit
+from ...exact.api.solve import solve
+from ...exact.certificate.audit import Audit
+from ...exact.certificate.exact_certificate import ExactCertificate, check_exact
 from ...exact.errors import InputError
-from ...exact.exact_certificate import ExactCertificate, check_exact
-from ...exact.pairs import AllPairs, PairList
-from ...exact.problem import linear_problem
-from ...exact.solving import solve
+from ...exact.problem.all_pairs import AllPairs, PairList
+from ...exact.problem.problem import linear_problem
 from .inputs import Data
 
 

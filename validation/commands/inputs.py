@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...exact.errors import InputError
-from ...exact.nearest_pairs import nearest_pairs
-from ...exact.pairs import AllPairs, PairList
+from ...exact.problem.all_pairs import AllPairs, PairList
+from ...exact.problem.nearest_pairs import nearest_pairs
 from ..data.datasets import load, names
 from ..data.labelled_data import data_sha256
 from ..memory import check_room
@@ -87,7 +87,7 @@ def read_pairs(text: str, data: Data, seed: int) -> AllPairs | PairList:
     if kind == "nearest" and counted:
         return nearest_pairs(data.X, data.positive, int(number))
     if kind == "drawn" and counted:
-        from ...approx.incomplete_u import draw_pairs
+        from ...approx.drawn_pairs.draw_pairs import draw_pairs
 
         check_room(f"--pairs {text}", BYTES_A_PAIR * int(number), "draw fewer pairs")
         return draw_pairs(data.positive, int(number), seed)

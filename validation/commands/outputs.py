@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ...exact.errors import InputError
-from ...exact.interrupts import held_back
+from ...exact.tools.interrupts import held_back
 
 
 def named_folder(name: str | None) -> Path | None:

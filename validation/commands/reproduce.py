@@ -13,8 +13,8 @@ import click
 from ... import __version__
 from ..tables.pages import Shown
 from ..tables.planning import Estimate, duration
-from ..tables.registry import chosen, tables
-from ..tables.runner import Progress, estimate, limit_of, reproduce
+from ..tables.running.registry import chosen, tables
+from ..tables.running.runner import Progress, estimate, limit_of, reproduce
 from ..tables.stored import SCHEMA_VERSION
 from .outputs import named_folder
 

@@ -13,19 +13,19 @@ import numpy as np
 from click.core import ParameterSource
 
 from ... import __version__
-from ...exact.auc import auc
-from ...exact.auditing import certify
+from ...exact.api.certify import certify
+from ...exact.api.solve import solve
+from ...exact.certificate.solution import Solution
 from ...exact.errors import InputError, WriteError
-from ...exact.formulation import true_space
-from ...exact.kernels import get_kernel
-from ...exact.pairs import AllPairs, PairList
-from ...exact.parameters import check_number
-from ...exact.problem import Ridge
-from ...exact.proof import write_proof
-from ...exact.scalings import convention_loss, convention_name
-from ...exact.solution import Solution
-from ...exact.solving import solve
-from ...exact.wording import at_least
+from ...exact.formulation.formulation import true_space
+from ...exact.problem.all_pairs import AllPairs, PairList
+from ...exact.problem.auc import auc
+from ...exact.problem.problem import Ridge
+from ...exact.problem.scalings import convention_loss, convention_name
+from ...exact.proof.proof_file import write_proof
+from ...exact.spaces.kernels import get_kernel
+from ...exact.tools.checks import check_number
+from ...exact.tools.wording import at_least
 from ..files.data_files import read_vector, write_json, write_vector
 from .exact_mode import check_exact_options, exact_interval
 from .inputs import Data, open_data, read_pairs

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...exact.errors import InputError
-from ...exact.lossless import as_float64, check_labels
+from ...exact.tools.lossless import as_float64, check_labels
 
 _HASH_ROWS = 16_384
 

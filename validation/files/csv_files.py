@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from ...exact.errors import InputError
-from ...exact.lossless import is_large, loses_digits
+from ...exact.tools.lossless import is_large, loses_digits
 from .file_checks import (
     RawTable,
     check_names,

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ...exact.errors import InputError
-from ...exact.lossless import lost_digits
+from ...exact.tools.lossless import lost_digits
 from .labels import Labels, as_number, is_missing
 
 _CHECK_ROWS = 65_536

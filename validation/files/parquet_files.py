@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...exact.errors import InputError
-from ...exact.lossless import is_large
+from ...exact.tools.lossless import is_large
 from .file_checks import (
     TEXT_ADVICE,
     RawTable,

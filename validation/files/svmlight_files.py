@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...exact.errors import InputError
-from ...exact.lossless import is_large, loses_digits
+from ...exact.tools.lossless import is_large, loses_digits
 from ..memory import check_room
 from .file_checks import RawTable, refuse_digits, refuse_value
 from .labels import array_labels, as_number

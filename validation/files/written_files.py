@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...exact.atomic_files import write_atomically
 from ...exact.errors import InputError
+from ...exact.tools.atomic_files import write_atomically
 
 __all__ = ["write_atomically", "write_json", "write_vector"]
 

@@ -26,12 +26,12 @@ from typing import Any
 
 import numpy as np
 
+from ...exact.api.solve import solve
 from ...exact.errors import InputError
-from ...exact.losses import LOSSES
-from ...exact.solving import solve
+from ...exact.problem.losses import LOSSES
 from ..files.written_files import write_atomically
 from .polish import exact_optimum
-from .proof import ExactProblem
+from .rational_bounds import ExactProblem
 from .recipes import RECIPES, Recipe
 
 FILE = Path(__file__).with_name("problems.json")

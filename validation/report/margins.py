@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...exact.errors import InputError
-from ...exact.kernels import Linear, get_kernel
-from ...exact.parameters import check_count
-from ...exact.problem import split_labels
+from ...exact.problem.problem import split_labels
+from ...exact.spaces.kernels import Linear, get_kernel
+from ...exact.tools.checks import check_count
 
 ROUNDING = 1e-10
 """Relative error of a score, generously: features of order one, up to some 10,000 of them."""

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...exact.auc import auc
+from ...exact.certificate.solution import Solution
+from ...exact.classifier.threshold import RULES, Rule, all_cuts
 from ...exact.errors import InputError
-from ...exact.parameters import check_choice, check_count
-from ...exact.problem import split_labels
-from ...exact.solution import Solution
-from ...exact.threshold import RULES, Rule, all_cuts
+from ...exact.problem.auc import auc
+from ...exact.problem.problem import split_labels
+from ...exact.tools.checks import check_choice, check_count
 from ..bounds.experiment import Draw
 from ..bounds.figure import bound_figure
 from ..budget.picture import draw_budget

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from aucert.exact.losses import HINGE
-from aucert.exact.pairs import PairList
-from aucert.exact.problem import linear_problem
-from aucert.validation.benchmarks import peers, truncated_newton
+from aucert.exact.problem.all_pairs import PairList
+from aucert.exact.problem.losses import HINGE
+from aucert.exact.problem.problem import linear_problem
+from aucert.validation.benchmarks.approx import peers, truncated_newton
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 3))

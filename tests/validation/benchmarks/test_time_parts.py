@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from aucert.validation.benchmarks import profile
+from aucert.validation.benchmarks.exact import profile
 
 
 def spin(seconds: float) -> None:

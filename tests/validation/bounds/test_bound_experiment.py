@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from aucert.approx.incomplete_u import draw_pairs
+from aucert.approx.drawn_pairs.draw_pairs import draw_pairs
 from aucert.exact import solve
 from aucert.exact.errors import InputError
-from aucert.exact.kernels import Gaussian, Laplacian
+from aucert.exact.spaces.kernels import Gaussian, Laplacian
 from aucert.validation.bounds.experiment import (
     EXCESS,
     POSTERIOR,

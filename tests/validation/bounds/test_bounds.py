@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.approx.incomplete_u import draw_pairs
+from aucert.approx.drawn_pairs.draw_pairs import draw_pairs
 from aucert.exact import solve
 from aucert.exact.errors import InputError
-from aucert.exact.kernels import Gaussian, Kernel, Linear
-from aucert.exact.pairs import PairList
+from aucert.exact.problem.all_pairs import PairList
+from aucert.exact.spaces.kernels import Gaussian, Kernel, Linear
 from aucert.validation.bounds.kernel import Approximation
 from aucert.validation.bounds.printed import Bound, Norms, often, theorem4
-from aucert.validation.claims.scaling_up.clusters import ClusterInstance
-from aucert.validation.claims.scaling_up.theorem4_cases import most_often, on_clusters
+from aucert.validation.claims.scaling_up.theorem_4.clusters import ClusterInstance
+from aucert.validation.claims.scaling_up.theorem_4.theorem4_cases import most_often, on_clusters
 
 KERNEL = Gaussian(2.0)
 

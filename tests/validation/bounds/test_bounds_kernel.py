@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.approx.nystrom import nystrom_map
+from aucert.approx.nystrom.nystrom import nystrom_map
 from aucert.exact.errors import InputError
-from aucert.exact.gram import StreamedGram
-from aucert.exact.kernels import Gaussian, Kernel, Laplacian, Linear
+from aucert.exact.spaces.gram import StreamedGram
+from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
 from aucert.validation.bounds.kernel import Approximation, Interval
 
 KERNELS = (Linear(), Gaussian(2.0), Laplacian(0.7))

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import naive
-from aucert.approx.nystrom import nystrom_map
-from aucert.exact.gram import Gram, StreamedGram
-from aucert.exact.kernels import Gaussian, Kernel, Laplacian, Linear
+from aucert.approx.nystrom.nystrom import nystrom_map
+from aucert.exact.spaces.gram import Gram, StreamedGram
+from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
 from aucert.validation.bounds.kernel import Approximation
 from aucert.validation.bounds.prime import Projected, sandwich, theorem4_prime
 from aucert.validation.bounds.upper import large_spectral_norm, spectral_norm

@@ -8,21 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.approx.hard_threshold import hard_threshold
-from aucert.approx.sht_auc import StochasticHardThresholding, sparse_problem
+from aucert.approx.hard_thresholding.hard_threshold import hard_threshold
+from aucert.approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
 from aucert.exact.errors import InputError, TooLargeError
-from aucert.exact.restricted_constants import (
+from aucert.exact.square_loss.restricted_constants import (
     RestrictedConstants,
     block_matrices,
     restricted_constants_exact,
 )
-from aucert.exact.row_average import RowAverage
-from aucert.validation.bounds.sht import (
-    least_sparsity,
-    nu_lemma2,
-    nu_printed,
-    sht_theorem1,
-)
+from aucert.exact.square_loss.row_average import RowAverage
+from aucert.validation.bounds.sht import least_sparsity, nu_lemma2, nu_printed, sht_theorem1
 
 
 def blocks_of(m: int = 4, n: int = 4000, d: int = 8, r: float = 0.5) -> list[RowAverage]:

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.approx.incomplete_u import draw_pairs
+from aucert.approx.drawn_pairs.draw_pairs import draw_pairs
 from aucert.exact.errors import InputError
-from aucert.exact.kernels import Gaussian, Laplacian
-from aucert.exact.losses import HINGE
-from aucert.exact.pairs import AllPairs, PairList
-from aucert.exact.problem import Problem, Ridge
-from aucert.exact.spaces import Rows
+from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.problem.losses import HINGE
+from aucert.exact.problem.problem import Problem, Ridge
+from aucert.exact.spaces.kernels import Gaussian, Laplacian
+from aucert.exact.spaces.rows import Rows
 from aucert.validation.bounds.experiment import certified, prepare
 from aucert.validation.bounds.kernel import Approximation
 from aucert.validation.bounds.steps import (

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aucert.approx.hard_threshold import hard_threshold
-from aucert.approx.sht_auc import StochasticHardThresholding, sparse_problem
+from aucert.approx.hard_thresholding.hard_threshold import hard_threshold
+from aucert.approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
 from aucert.exact import best_subset
-from aucert.exact.restricted_constants import block_matrices, restricted_constants_exact
+from aucert.exact.square_loss.restricted_constants import block_matrices, restricted_constants_exact
 from aucert.validation.bounds.sht import sht_theorem1
 
 STEPS = 60

@@ -24,12 +24,12 @@ from aucert.approx import (
     SubsampledRankSVM,
     draw_pairs,
 )
-from aucert.exact.auc import auc
-from aucert.exact.certificate import Certificate
+from aucert.exact.api.roc_svm import ROCSVM
+from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.errors import InputError
-from aucert.exact.estimators import ROCSVM
-from aucert.exact.kernels import Gaussian
-from aucert.exact.pairs import AllPairs, PairList
+from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.problem.auc import auc
+from aucert.exact.spaces.kernels import Gaussian
 from aucert.validation.budget import ErrorBudget, budget_picture, error_budget
 from aucert.validation.budget.fitted import promised
 from aucert.validation.budget.picture import bars

@@ -11,7 +11,7 @@ from aucert.validation import suite
 from aucert.validation.claims.claim import Context
 from aucert.validation.claims.common import upper_limit
 from aucert.validation.claims.nonlinear import rivals, stochastic
-from aucert.validation.claims.scaling_up import prime, readings
+from aucert.validation.claims.scaling_up.theorem_4 import prime, readings
 from aucert.validation.claims.sht import theory
 from aucert.validation.data import datasets
 

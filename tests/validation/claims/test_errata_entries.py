@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aucert.approx.nystrom import nystrom_map
-from aucert.exact.kernels import Gaussian
-from aucert.exact.pairs import AllPairs
-from aucert.exact.spaces import Rows
-from aucert.exact.squared_loss import moments
+from aucert.approx.nystrom.nystrom import nystrom_map
+from aucert.exact.problem.all_pairs import AllPairs
+from aucert.exact.spaces.kernels import Gaussian
+from aucert.exact.spaces.rows import Rows
+from aucert.exact.square_loss.moments import moments
 from aucert.validation import suite
 from aucert.validation.claims.sauc.scores import TABLE_3_LINEAR
 from aucert.validation.tables.scaling_up import table1

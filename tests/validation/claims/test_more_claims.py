@@ -17,7 +17,8 @@ from aucert.validation.claims.claim import Claim, Outcome, Row, Verdict, claim
 from aucert.validation.claims.common import upper_limit
 from aucert.validation.claims.nonlinear import approximations, rivals, stochastic, tables
 from aucert.validation.claims.sauc import practice as sauc_practice
-from aucert.validation.claims.scaling_up import growth, practice, readings, wide
+from aucert.validation.claims.scaling_up import practice
+from aucert.validation.claims.scaling_up.theorem_4 import growth, readings, wide
 from aucert.validation.claims.sht import gaussian, imbalance, lemmas, ratio, sparsity, theory
 from aucert.validation.claims.sht import rivals as sht_rivals
 

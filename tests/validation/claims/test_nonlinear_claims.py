@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.approx.truncated_newton import TruncatedNewton
+from aucert.approx.newton.truncated_newton import TruncatedNewton
 from aucert.validation import suite
 from aucert.validation.claims.claim import Row
 from aucert.validation.claims.nonlinear import batch as nonlinear

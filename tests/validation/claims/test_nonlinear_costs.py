@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.approx import pair_steps
-from aucert.approx.pair_steps import _scheduled
-from aucert.exact.curvature import SortedCurvature
+from aucert.approx.random_pairs import pair_steps
+from aucert.approx.random_pairs.pair_steps import _scheduled
+from aucert.exact.curvature.curvature import SortedCurvature
 from aucert.validation import suite
 from aucert.validation.claims.nonlinear import costs
 from aucert.validation.claims.nonlinear.counting import Counted

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from aucert.exact.cutting_plane import CuttingPlane
-from aucert.exact.nearest_pairs import nearest_pairs
-from aucert.exact.structure import PairScatter
-from aucert.exact.threshold import threshold_equal_error
-from aucert.exact.woodbury import deformed_gram, pair_kernel
-from aucert.exact.woodbury import sauc_scores as scores_by_eq_20
+from aucert.exact.classifier.threshold import threshold_equal_error
+from aucert.exact.problem.nearest_pairs import nearest_pairs
+from aucert.exact.solvers.cutting_plane import CuttingPlane
+from aucert.exact.structure.scatter import PairScatter
+from aucert.exact.structure.woodbury import deformed_gram, pair_kernel
+from aucert.exact.structure.woodbury import sauc_scores as scores_by_eq_20
 from aucert.validation import suite
 from aucert.validation.claims.claim import Context, Row
 from aucert.validation.claims.sauc import dual as sauc_dual

@@ -5,30 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aucert.exact.gram_factor import factor_gram
-from aucert.exact.pairs import PairList
-from aucert.exact.problem import Problem
-from aucert.exact.qp import QP
-from aucert.exact.solution import Solution, Status
+from aucert.exact.certificate.solution import Solution, Status
+from aucert.exact.problem.all_pairs import PairList
+from aucert.exact.problem.problem import Problem
+from aucert.exact.solvers.qp import QP
+from aucert.exact.spaces.gram_factor import factor_gram
 from aucert.validation import suite
 from aucert.validation.bounds import exact_answers
 from aucert.validation.bounds.right_side import PRINTED, REPAIRED, Theorem4
 from aucert.validation.claims.claim import Row, Verdict
-from aucert.validation.claims.scaling_up import (
-    convergence,
-    growth,
-    nystrom,
-    practice,
-    prime,
-    readings,
-    wide,
-)
+from aucert.validation.claims.scaling_up import convergence, practice
 from aucert.validation.claims.scaling_up import exact as scaling_up_exact
 from aucert.validation.claims.scaling_up import incomplete as scaling_up_incomplete
 from aucert.validation.claims.scaling_up import population as scaling_up_population
-from aucert.validation.claims.scaling_up import proof as scaling_up_proof
-from aucert.validation.claims.scaling_up import theorem4 as scaling_up_theorem4
-from aucert.validation.claims.scaling_up.proof import two_atoms
+from aucert.validation.claims.scaling_up.theorem_4 import growth, nystrom, prime, readings, wide
+from aucert.validation.claims.scaling_up.theorem_4 import proof as scaling_up_proof
+from aucert.validation.claims.scaling_up.theorem_4 import theorem4 as scaling_up_theorem4
+from aucert.validation.claims.scaling_up.theorem_4.proof import two_atoms
 
 SLOW = {
     "dual-qp-by-osqp",

@@ -6,24 +6,24 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
-from aucert.exact.gram_factor import factor_gram
-from aucert.exact.losses import HINGE
-from aucert.exact.pairs import AllPairs, PairList
-from aucert.exact.problem import Problem, Ridge
-from aucert.exact.qp import QP
-from aucert.exact.solution import Status
-from aucert.exact.spaces import Rows
+from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.problem.losses import HINGE
+from aucert.exact.problem.problem import Problem, Ridge
+from aucert.exact.solvers.qp import QP
+from aucert.exact.spaces.gram_factor import factor_gram
+from aucert.exact.spaces.rows import Rows
 from aucert.validation.bounds import exact_answers
 from aucert.validation.bounds.exact_answers import optimum
 from aucert.validation.bounds.right_side import REPAIRED, Theorem4
 from aucert.validation.claims import common
 from aucert.validation.claims.claim import Context
 from aucert.validation.claims.common import Slope, two_sided
-from aucert.validation.claims.scaling_up.clusters import ClusterInstance
 from aucert.validation.claims.scaling_up.population import empirical_auc
-from aucert.validation.claims.scaling_up.proof import lower_limit, two_atoms
-from aucert.validation.claims.scaling_up.theorem4_cases import most_often
+from aucert.validation.claims.scaling_up.theorem_4.clusters import ClusterInstance
+from aucert.validation.claims.scaling_up.theorem_4.proof import lower_limit, two_atoms
+from aucert.validation.claims.scaling_up.theorem_4.theorem4_cases import most_often
 
 
 def small(lam: float) -> ClusterInstance:

@@ -9,10 +9,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from aucert.exact.qp import QP
+from aucert.exact.solvers.qp import QP
 from aucert.validation.claims.claim import REGISTRY, Context, Outcome, Verdict
 from aucert.validation.claims.sauc import toy
-from aucert.validation.claims.scaling_up import exact, theorem4
+from aucert.validation.claims.scaling_up import exact
+from aucert.validation.claims.scaling_up.theorem_4 import theorem4
 from aucert.validation.claims.sht import sparsity
 from aucert.validation.data.generators import xor_train_test
 

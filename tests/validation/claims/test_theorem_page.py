@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aucert.approx.incomplete_u import draw_pairs
-from aucert.exact.kernels import Gaussian
-from aucert.exact.losses import HINGE
-from aucert.exact.problem import Problem, Ridge
+from aucert.approx.drawn_pairs.draw_pairs import draw_pairs
+from aucert.exact.problem.losses import HINGE
+from aucert.exact.problem.problem import Problem, Ridge
+from aucert.exact.spaces.kernels import Gaussian
 from aucert.validation import suite
 from aucert.validation.bounds.experiment import Experiment, certified, prepare
 from aucert.validation.data import datasets

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aucert.exact import InputError, check_proof
+from aucert.exact import InputError
+from aucert.exact.proof import check_proof
 from aucert.validation.cli import main
 from aucert.validation.commands import solve_certify
 

@@ -10,7 +10,7 @@ import pytest
 from aucert.exact import solve
 from aucert.validation.reference.polish import alpha_of, exact_optimum, independent, solved
 from aucert.validation.reference.problems import ReferenceProblem, reference_problems
-from aucert.validation.reference.proof import ExactProblem
+from aucert.validation.reference.rational_bounds import ExactProblem
 
 
 def exactly(p: ReferenceProblem) -> ExactProblem:

@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from aucert.exact.losses import LOSSES
-from aucert.validation.reference.proof import ExactProblem, fractions, largest_flow, root_above
+from aucert.exact.problem.losses import LOSSES
+from aucert.validation.reference.rational_bounds import (
+    ExactProblem,
+    fractions,
+    largest_flow,
+    root_above,
+)
 
 
 def random_problem(seed: int, loss: str, whole: bool) -> tuple:

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from aucert.exact import ROCSVM, SAUCSVM, InputError, solve
-from aucert.exact.threshold import RULES, all_cuts, threshold_for_sensitivity
+from aucert.exact.classifier.threshold import RULES, all_cuts, threshold_for_sensitivity
 from aucert.validation.bounds.experiment import PRINTED, approximation_errors
 from aucert.validation.data.datasets import load
 from aucert.validation.report.margins import certified_margins
@@ -119,7 +119,7 @@ def test_the_surface_is_cut_where_the_decision_changes_sign(model: ROCSVM) -> No
 
 
 def test_bounds_are_drawn_with_their_medians() -> None:
-    from aucert.exact.kernels import Gaussian
+    from aucert.exact.spaces.kernels import Gaussian
 
     draws = approximation_errors(
         DATA.X[:40], DATA.y[:40], Gaussian(0.5), 0.5, landmarks=10, B=[50, 500], n_draws=1

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.approx.nystrom import nystrom_map
-from aucert.exact.kernels import get_kernel
-from aucert.exact.streamed import StreamedRows
+from aucert.approx.nystrom.nystrom import nystrom_map
+from aucert.exact.spaces.kernels import get_kernel
+from aucert.exact.spaces.streamed import StreamedRows
 from aucert.validation.cli import main
 from aucert.validation.data.generators import radial
 from aucert.validation.tables.nonlinear import batch, online
-from aucert.validation.tables.registry import tables
+from aucert.validation.tables.running.registry import tables
 from aucert.validation.tables.scaling_up import table1, table2, table3
 from aucert.validation.tables.scaling_up.common import Fit, Mapped, full_fit, hinge
 from aucert.validation.tables.table import Experiment, Job, Run

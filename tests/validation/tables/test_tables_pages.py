@@ -15,7 +15,7 @@ from scipy import stats
 from aucert.validation.plots import Series
 from aucert.validation.tables.pages import Shown, as_csv, cell, markdown
 from aucert.validation.tables.pictures import Panel, Picture, picture_svg
-from aucert.validation.tables.registry import tables
+from aucert.validation.tables.running.registry import tables
 from aucert.validation.tables.statistics import mean_error, paired_test
 from aucert.validation.tables.table import Entry, Results, Run, Table
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from aucert.exact.errors import InputError
-from aucert.validation.tables import runner
 from aucert.validation.tables.costs import CPU_MINUTES
 from aucert.validation.tables.planning import FULL_LIMIT, duration, in_order, planned
-from aucert.validation.tables.registry import tables
-from aucert.validation.tables.runner import estimate, limit_of, reproduce
+from aucert.validation.tables.running import runner
+from aucert.validation.tables.running.registry import tables
+from aucert.validation.tables.running.runner import estimate, limit_of, reproduce
 from aucert.validation.tables.table import Experiment, Run, Table
 from planted_tables import planted
 

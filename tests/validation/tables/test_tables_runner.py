@@ -15,7 +15,7 @@ import pytest
 
 from aucert.exact.errors import InputError
 from aucert.validation.tables import stored
-from aucert.validation.tables.runner import reproduce
+from aucert.validation.tables.running.runner import reproduce
 from aucert.validation.tables.table import Entry, Experiment, Job, Part, Run, Table
 from planted_tables import planted
 

@@ -7,9 +7,9 @@ from functools import lru_cache
 import numpy as np
 from sklearn.kernel_approximation import RBFSampler
 
-from ....approx.landmarks import kmeans, uniform
-from ....approx.nystrom import nystrom_map
-from ....exact.kernels import Gaussian
+from ....approx.nystrom.landmarks import kmeans, uniform
+from ....approx.nystrom.nystrom import nystrom_map
+from ....exact.spaces.kernels import Gaussian
 from ...data import datasets
 from ...data.labelled_data import Dataset, make_dataset
 from ...extremes import max, min

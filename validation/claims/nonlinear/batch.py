@@ -10,14 +10,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from ....approx.newton_estimators import NBAUC
-from ....approx.truncated_newton import TruncatedNewton
-from ....exact.losses import SQUARED_HINGE
-from ....exact.pairs import AllPairs
-from ....exact.problem import Problem, Ridge, linear_problem
-from ....exact.scalings import lam_from_C
-from ....exact.solution import Solution
-from ....exact.spaces import Rows
+from ....approx.newton.rank_svm import NBAUC
+from ....approx.newton.truncated_newton import TruncatedNewton
+from ....exact.certificate.solution import Solution
+from ....exact.problem.all_pairs import AllPairs
+from ....exact.problem.losses import SQUARED_HINGE
+from ....exact.problem.problem import Problem, Ridge, linear_problem
+from ....exact.problem.scalings import lam_from_C
+from ....exact.spaces.rows import Rows
 from ...data import datasets
 from ...data.labelled_data import Dataset
 from ...extremes import max

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ....approx import pair_steps
-from ....approx.pair_steps import Schedule, Walk
-from ....exact.losses import SQUARED_HINGE
-from ....exact.newton_equation import direction
-from ....exact.newton_points import Point
-from ....exact.pairs import AllPairs
-from ....exact.problem import Problem, Ridge
+from ....approx.random_pairs import pair_steps
+from ....approx.random_pairs.pair_steps import Schedule, Walk
+from ....exact.curvature.newton_equation import direction
+from ....exact.curvature.points import Point
+from ....exact.problem.all_pairs import AllPairs
+from ....exact.problem.losses import SQUARED_HINGE
+from ....exact.problem.problem import Problem, Ridge
 from ...data.labelled_data import Dataset, make_dataset
 from ...extremes import max
 from ..claim import Context, DataUsed, Outcome, Verdict, claim

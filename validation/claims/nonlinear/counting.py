@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ....exact.spaces import Rows
+from ....exact.spaces.rows import Rows
 from ...extremes import max
 
 SORTS = ("sort", "argsort", "searchsorted", "partition", "argpartition", "unique", "lexsort")

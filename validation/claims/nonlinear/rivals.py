@@ -7,17 +7,17 @@ from functools import lru_cache
 import numpy as np
 from scipy import stats
 
-from ....approx.landmarks import kmeans
-from ....approx.newton_estimators import NBAUC
-from ....approx.nystrom import nystrom_map
-from ....approx.online_estimators import NSAUC
+from ....approx.hard_thresholding.sht_auc import sparse_problem
+from ....approx.newton.rank_svm import NBAUC
+from ....approx.nystrom.landmarks import kmeans
+from ....approx.nystrom.nystrom import nystrom_map
 from ....approx.pipelines import noam, nsolam, rfauc
-from ....approx.sht_auc import sparse_problem
-from ....approx.solam import StochasticSaddle
-from ....exact.auc import auc
-from ....exact.convex_reference import convex_reference
-from ....exact.convex_square import ConvexSquare
-from ....exact.kernels import Gaussian
+from ....approx.random_pairs.nsauc_estimators import NSAUC
+from ....approx.square_loss.solam import StochasticSaddle
+from ....exact.problem.auc import auc
+from ....exact.solvers.convex_reference import convex_reference
+from ....exact.spaces.kernels import Gaussian
+from ....exact.square_loss.convex_square import ConvexSquare
 from ...data import datasets
 from ...data.labelled_data import Dataset
 from ...extremes import max, min

@@ -7,16 +7,16 @@ from functools import lru_cache
 
 import numpy as np
 
-from ....approx.landmarks import kmeans
-from ....approx.nsauc import PairSGD, mean_square_size, random_pairs, starting_time
-from ....approx.nystrom import nystrom_map
-from ....approx.pair_steps import Walk
-from ....approx.truncated_newton import TruncatedNewton
-from ....exact.auc import auc
-from ....exact.kernels import Gaussian
-from ....exact.losses import SQUARED_HINGE
-from ....exact.problem import Problem, Ridge
-from ....exact.spaces import Rows
+from ....approx.newton.truncated_newton import TruncatedNewton
+from ....approx.nystrom.landmarks import kmeans
+from ....approx.nystrom.nystrom import nystrom_map
+from ....approx.random_pairs.nsauc import PairSGD, mean_square_size, random_pairs, starting_time
+from ....approx.random_pairs.pair_steps import Walk
+from ....exact.problem.auc import auc
+from ....exact.problem.losses import SQUARED_HINGE
+from ....exact.problem.problem import Problem, Ridge
+from ....exact.spaces.kernels import Gaussian
+from ....exact.spaces.rows import Rows
 from ...bounds.exact_answers import hinge_problem, optimum
 from ...data import datasets
 from ...data.labelled_data import Dataset

@@ -8,9 +8,9 @@ from functools import cmp_to_key
 import numpy as np
 from scipy.optimize import linprog
 
-from ....approx.landmarks import uniform
-from ....approx.nystrom import nystrom_map
-from ....exact.kernels import Gaussian
+from ....approx.nystrom.landmarks import uniform
+from ....approx.nystrom.nystrom import nystrom_map
+from ....exact.spaces.kernels import Gaussian
 from ...data import datasets
 from ...data.real_data import load_npz, real_data_folder
 from ...extremes import max, min

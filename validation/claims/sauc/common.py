@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from ....exact.kernels import Gaussian
-from ....exact.pairs import AllPairs, PairList
-from ....exact.qp import enumerate_pairs
+from ....exact.problem.all_pairs import AllPairs, PairList
+from ....exact.solvers.qp import enumerate_pairs
+from ....exact.spaces.kernels import Gaussian
 from ...data.generators import xor_train_test
 from ...data.labelled_data import Dataset
 from ..claim import Context

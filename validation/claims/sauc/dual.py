@@ -6,19 +6,19 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ....exact.auc import auc
-from ....exact.cutting_plane import CuttingPlane
-from ....exact.formulation import Formulation, formulate
-from ....exact.gram_factor import factor_gram
-from ....exact.kernels import Kernel, Linear
-from ....exact.losses import HINGE
-from ....exact.nearest_pairs import nearest_pairs
-from ....exact.pairs import AllPairs, PairList
-from ....exact.problem import Problem, Ridge
-from ....exact.qp import QP
-from ....exact.solution import Solution
-from ....exact.spaces import Rows
-from ....exact.woodbury import (
+from ....exact.certificate.solution import Solution
+from ....exact.formulation.formulation import Formulation, formulate
+from ....exact.problem.all_pairs import AllPairs, PairList
+from ....exact.problem.auc import auc
+from ....exact.problem.losses import HINGE
+from ....exact.problem.nearest_pairs import nearest_pairs
+from ....exact.problem.problem import Problem, Ridge
+from ....exact.solvers.cutting_plane import CuttingPlane
+from ....exact.solvers.qp import QP
+from ....exact.spaces.gram_factor import factor_gram
+from ....exact.spaces.kernels import Kernel, Linear
+from ....exact.spaces.rows import Rows
+from ....exact.structure.woodbury import (
     class_scatter,
     deformed_gram,
     literal_pair_kernel,

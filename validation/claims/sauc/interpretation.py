@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from ....exact.cutting_plane import CuttingPlane
-from ....exact.formulation import formulate
-from ....exact.solution import Solution
-from ....exact.structure import ClassScatter
-from ....exact.woodbury import class_scatter
+from ....exact.certificate.solution import Solution
+from ....exact.formulation.formulation import formulate
+from ....exact.solvers.cutting_plane import CuttingPlane
+from ....exact.structure.scatter import ClassScatter
+from ....exact.structure.woodbury import class_scatter
 from ...bounds.exact_answers import hinge_problem, optimum, solved
 from ...data.labelled_data import Dataset
 from ...extremes import max, min

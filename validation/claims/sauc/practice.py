@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from ....exact.auc import auc
-from ....exact.formulation import formulate
-from ....exact.nearest_pairs import nearest_pairs
-from ....exact.qp import QP
-from ....exact.qp_backends import solve_qp
-from ....exact.woodbury import class_scatter, deformed_gram
+from ....exact.formulation.formulation import formulate
+from ....exact.problem.auc import auc
+from ....exact.problem.nearest_pairs import nearest_pairs
+from ....exact.solvers.qp import QP
+from ....exact.solvers.qp_backends import solve_qp
+from ....exact.structure.woodbury import class_scatter, deformed_gram
 from ...bounds.exact_answers import solved
 from ...data import datasets
 from ...data.labelled_data import Dataset, make_dataset

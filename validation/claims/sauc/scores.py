@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....exact.auc import auc
-from ....exact.threshold import all_cuts, threshold_equal_error, threshold_midpoint
+from ....exact.classifier.threshold import all_cuts, threshold_equal_error, threshold_midpoint
+from ....exact.problem.auc import auc
 from ...bounds.exact_answers import hinge_problem, optimum
 from ...extremes import max, min
 from ..claim import Context, DataUsed, Outcome, Verdict, claim

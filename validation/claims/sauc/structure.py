@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....exact.gram_factor import factor_gram
-from ....exact.nearest_pairs import nearest_pairs
-from ....exact.pairs import PairList
-from ....exact.structure import ClassScatter, PairScatter
-from ....exact.woodbury import class_scatter, deformed_gram, direct_gram
+from ....exact.problem.all_pairs import PairList
+from ....exact.problem.nearest_pairs import nearest_pairs
+from ....exact.spaces.gram_factor import factor_gram
+from ....exact.structure.scatter import ClassScatter, PairScatter
+from ....exact.structure.woodbury import class_scatter, deformed_gram, direct_gram
 from ...extremes import max, min
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from ..common import wdbc_sample

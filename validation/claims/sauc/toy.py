@@ -13,11 +13,11 @@ from functools import lru_cache
 import numpy as np
 from sklearn.svm import SVC
 
-from ....exact.auc import auc
-from ....exact.formulation import formulate
-from ....exact.nearest_pairs import nearest_pairs
-from ....exact.pairs import AllPairs, PairList
-from ....exact.qp import QP
+from ....exact.formulation.formulation import formulate
+from ....exact.problem.all_pairs import AllPairs, PairList
+from ....exact.problem.auc import auc
+from ....exact.problem.nearest_pairs import nearest_pairs
+from ....exact.solvers.qp import QP
 from ...bounds.exact_answers import solved
 from ...data.generators import xor_train_test
 from ...data.labelled_data import Dataset

@@ -18,20 +18,8 @@ Importing this package enters all of them:
 
 from __future__ import annotations
 
-from . import (
-    convergence,
-    exact,
-    growth,
-    incomplete,
-    nystrom,
-    population,
-    practice,
-    prime,
-    proof,
-    readings,
-    theorem4,
-    wide,
-)
+from . import convergence, exact, incomplete, population, practice
+from .theorem_4 import growth, nystrom, prime, proof, readings, theorem4, wide
 
 MODULES = (
     convergence,

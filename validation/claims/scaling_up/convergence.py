@@ -10,16 +10,16 @@ from functools import lru_cache
 
 import numpy as np
 
-from ....approx.nystrom import against_true_kernel, nystrom_map
-from ....approx.truncated_newton import TruncatedNewton
-from ....exact.certificate import Certificate
-from ....exact.curvature import curvature
-from ....exact.gram_factor import factor_gram
-from ....exact.kernels import Kernel
-from ....exact.losses import SQUARED_HINGE
-from ....exact.pairs import AllPairs
-from ....exact.problem import Problem, Ridge
-from ....exact.spaces import Rows
+from ....approx.newton.truncated_newton import TruncatedNewton
+from ....approx.nystrom.nystrom import against_true_kernel, nystrom_map
+from ....exact.certificate.certificate import Certificate
+from ....exact.curvature.curvature import curvature
+from ....exact.problem.all_pairs import AllPairs
+from ....exact.problem.losses import SQUARED_HINGE
+from ....exact.problem.problem import Problem, Ridge
+from ....exact.spaces.gram_factor import factor_gram
+from ....exact.spaces.kernels import Kernel
+from ....exact.spaces.rows import Rows
 from ...bounds.exact_answers import hinge_problem, optimum
 from ...bounds.experiment import POSTERIOR, PRINTED, PRIOR, Draw, Experiment, prepare
 from ...data.labelled_data import Dataset
@@ -28,7 +28,7 @@ from ...plots import Figure, Series
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from ..common import Slope, two_sided
 from .paper import PAPER
-from .prime import bound_data
+from .theorem_4.prime import bound_data
 
 LAM, TOL, SHARES = 0.1, 1e-9, (0.05, 0.1, 0.2, 0.4, 1.0)
 """Weight of the penalty, certified gap of every optimum, and d / n."""

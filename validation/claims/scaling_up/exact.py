@@ -6,18 +6,18 @@ import time
 
 import numpy as np
 
-from ....approx.adamax import Adamax
-from ....approx.incomplete_u import draw_pairs
-from ....exact.cutting_plane import CuttingPlane
-from ....exact.gram import Gram
-from ....exact.gram_factor import factor_gram
-from ....exact.kernels import Gaussian
-from ....exact.losses import HINGE
-from ....exact.pairs import AllPairs
-from ....exact.problem import Problem, Ridge
-from ....exact.qp import QP
-from ....exact.solution import Solution, Status
-from ....exact.spaces import Rows
+from ....approx.drawn_pairs.descent import Adamax
+from ....approx.drawn_pairs.draw_pairs import draw_pairs
+from ....exact.certificate.solution import Solution, Status
+from ....exact.problem.all_pairs import AllPairs
+from ....exact.problem.losses import HINGE
+from ....exact.problem.problem import Problem, Ridge
+from ....exact.solvers.cutting_plane import CuttingPlane
+from ....exact.solvers.qp import QP
+from ....exact.spaces.gram import Gram
+from ....exact.spaces.gram_factor import factor_gram
+from ....exact.spaces.kernels import Gaussian
+from ....exact.spaces.rows import Rows
 from ...bounds.exact_answers import hinge_problem, optimum, overlap, solved
 from ...data import datasets
 from ...extremes import max, min

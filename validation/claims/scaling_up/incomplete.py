@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from ....approx.incomplete_u import draw_pairs
-from ....exact.pairs import PairList
-from ....exact.problem import Problem
-from ....exact.solution import Solution
+from ....approx.drawn_pairs.draw_pairs import draw_pairs
+from ....exact.certificate.solution import Solution
+from ....exact.problem.all_pairs import PairList
+from ....exact.problem.problem import Problem
 from ...bounds.exact_answers import hinge_problem, optimum
 from ...data.labelled_data import Dataset
 from ...plots import Figure, Series

@@ -7,13 +7,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from ....approx.adamax import Adamax
-from ....approx.incomplete_u import draw_pairs
-from ....approx.landmarks import choose_landmarks
-from ....approx.nystrom import nystrom_map
-from ....exact.auc import auc
-from ....exact.kernels import Gaussian
-from ....exact.spaces import Rows
+from ....approx.drawn_pairs.descent import Adamax
+from ....approx.drawn_pairs.draw_pairs import draw_pairs
+from ....approx.nystrom.landmarks import choose_landmarks
+from ....approx.nystrom.nystrom import nystrom_map
+from ....exact.problem.auc import auc
+from ....exact.spaces.kernels import Gaussian
+from ....exact.spaces.rows import Rows
 from ...bounds.exact_answers import hinge_problem, optimum
 from ...data import datasets
 from ...data.labelled_data import Dataset, make_dataset

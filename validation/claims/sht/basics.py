@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ....approx.hard_threshold import hard_threshold
-from ....approx.sht_auc import StochasticHardThresholding, sparse_problem
-from ....exact.pairs import AllPairs
-from ....exact.row_average import RowAverage
-from ....exact.spaces import Rows
-from ....exact.squared_loss import moments
+from ....approx.hard_thresholding.hard_threshold import hard_threshold
+from ....approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
+from ....exact.problem.all_pairs import AllPairs
+from ....exact.spaces.rows import Rows
+from ....exact.square_loss.moments import moments
+from ....exact.square_loss.row_average import RowAverage
 from ...data import datasets
 from ...data.generators import sparse_mean_shift
 from ...data.labelled_data import Dataset

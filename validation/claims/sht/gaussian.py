@@ -8,17 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from ....approx.sht_auc import StochasticHardThresholding, sparse_problem
-from ....exact.restricted_constants import (
+from ....approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
+from ....exact.square_loss.restricted_constants import (
     block_matrices,
     largest_restricted,
     restricted_constants_exact,
 )
-from ...bounds.sht_gaussian import (
-    least_curvature,
-    rows_for_curvature,
-    sht_theorem2,
-)
+from ...bounds.sht_gaussian import least_curvature, rows_for_curvature, sht_theorem2
 from ...extremes import above, max, min
 from ..claim import Context, Outcome, Verdict, claim
 from ..common import LEVEL

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ....approx.baselines import oracle_support
-from ....approx.sht_auc import StochasticHardThresholding, sparse_problem
+from ....approx.hard_thresholding.baselines import oracle_support
+from ....approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
 from ...data.generators import sparse_mean_shift
 from ...data.labelled_data import Dataset
 from ...extremes import max

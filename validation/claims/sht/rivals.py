@@ -11,10 +11,10 @@ from functools import lru_cache
 import numpy as np
 from scipy import stats
 
-from ....approx.baselines import mean_difference
-from ....approx.sht_auc import StochasticHardThresholding, sparse_problem
-from ....approx.stoiht import stoiht
-from ....exact.auc import auc
+from ....approx.hard_thresholding.baselines import mean_difference
+from ....approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
+from ....approx.hard_thresholding.stoiht import stoiht
+from ....exact.problem.auc import auc
 from ...data.generators import sparse_mean_shift
 from ...data.labelled_data import Dataset
 from ...extremes import min

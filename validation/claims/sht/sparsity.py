@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....approx.fsauc import MultiStageSaddle
-from ....approx.sht_auc import sparse_problem
-from ....approx.spam import StochasticProximal
-from ....exact.convex_reference import convex_reference
-from ....exact.convex_square import ConvexSquare
+from ....approx.hard_thresholding.sht_auc import sparse_problem
+from ....approx.square_loss.fsauc import MultiStageSaddle
+from ....approx.square_loss.spam import StochasticProximal
+from ....exact.solvers.convex_reference import convex_reference
+from ....exact.square_loss.convex_square import ConvexSquare
 from ...data.generators import sparse_mean_shift
 from ...extremes import min
 from ..claim import Context, DataUsed, Outcome, Verdict, claim

@@ -15,18 +15,18 @@ from typing import Any
 import numpy as np
 from sklearn.kernel_approximation import RBFSampler
 
-from ....approx.bandwidth import gamma_mean_distance
-from ....approx.landmarks import kmeans
-from ....approx.nystrom import nystrom_map
-from ....approx.truncated_newton import TruncatedNewton
-from ....exact.auc import auc
-from ....exact.folds import make_splits
-from ....exact.formulation import formulate
-from ....exact.kernels import get_kernel
-from ....exact.losses import get_loss
-from ....exact.pairs import AllPairs
-from ....exact.problem import Problem, Ridge
-from ....exact.spaces import Rows
+from ....approx.newton.truncated_newton import TruncatedNewton
+from ....approx.nystrom.bandwidth import gamma_mean_distance
+from ....approx.nystrom.landmarks import kmeans
+from ....approx.nystrom.nystrom import nystrom_map
+from ....exact.api.folds import make_splits
+from ....exact.formulation.formulation import formulate
+from ....exact.problem.all_pairs import AllPairs
+from ....exact.problem.auc import auc
+from ....exact.problem.losses import get_loss
+from ....exact.problem.problem import Problem, Ridge
+from ....exact.spaces.kernels import get_kernel
+from ....exact.spaces.rows import Rows
 from ..costs import CPU_MINUTES
 from ..table import Budget, Experiment, Job, Part, Run
 from .sets import SETS, Split, file_of, split

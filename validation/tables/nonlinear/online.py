@@ -15,21 +15,21 @@ from typing import Any
 
 import numpy as np
 
-from ....approx.nsauc import PairSGD, mean_square_size, random_pairs, starting_time
-from ....approx.oam import OnlineAUC
-from ....approx.online import from_rows
-from ....approx.pair_steps import Walk
-from ....approx.solam import SaddleWalk, StochasticSaddle
-from ....approx.truncated_newton import TruncatedNewton
-from ....exact.auc import auc
+from ....approx.newton.truncated_newton import TruncatedNewton
+from ....approx.online.row_stream import from_rows
+from ....approx.random_pairs.nsauc import PairSGD, mean_square_size, random_pairs, starting_time
+from ....approx.random_pairs.oam import OnlineAUC
+from ....approx.random_pairs.pair_steps import Walk
+from ....approx.square_loss.solam import SaddleWalk, StochasticSaddle
+from ....exact.api.folds import make_splits
+from ....exact.api.path_selection import cross_validated_path
+from ....exact.api.solve import choose_solver
 from ....exact.errors import InputError
-from ....exact.folds import make_splits
-from ....exact.losses import get_loss
-from ....exact.pairs import AllPairs
-from ....exact.path_selection import cross_validated_path
-from ....exact.problem import Problem, Ridge
-from ....exact.solving import choose_solver
-from ....exact.spaces import Rows
+from ....exact.problem.all_pairs import AllPairs
+from ....exact.problem.auc import auc
+from ....exact.problem.losses import get_loss
+from ....exact.problem.problem import Problem, Ridge
+from ....exact.spaces.rows import Rows
 from ..costs import CPU_MINUTES
 from ..races import race
 from ..table import Budget, Experiment, Job, Part, Run

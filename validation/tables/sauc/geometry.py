@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ....exact.auc import auc
-from ....exact.pairs import AllPairs
-from ....exact.path import regularization_path
-from ....exact.threshold import RULES
+from ....exact.api.path import regularization_path
+from ....exact.classifier.threshold import RULES
+from ....exact.problem.all_pairs import AllPairs
+from ....exact.problem.auc import auc
 from ..costs import CPU_MINUTES
 from ..table import Budget, Experiment, Job, Part, Run
 from .printed import PLAIN, STRUCTURED

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from sklearn.svm import SVC
 
-from ....exact.auc import auc
-from ....exact.folds import make_splits
-from ....exact.nearest_pairs import nearest_pairs
-from ....exact.pairs import AllPairs, PairList
-from ....exact.path import regularization_path
+from ....exact.api.folds import make_splits
+from ....exact.api.path import regularization_path
+from ....exact.problem.all_pairs import AllPairs, PairList
+from ....exact.problem.auc import auc
+from ....exact.problem.nearest_pairs import nearest_pairs
 from ..races import race
 from .printed import EXACT, PLAIN, STRUCTURED, SVM
 

@@ -9,17 +9,7 @@ from ..table import Entry, Page, Results, Table
 from ..wording import CLEAR, change, is_clear, unconcluded
 from .data import TASKS, UNAVAILABLE
 from .machines import SVM_STEPS
-from .printed import (
-    AUC,
-    EXACT,
-    PAPER,
-    PLAIN,
-    RAW,
-    RAW_STRUCTURED,
-    STRUCTURED,
-    SVM,
-    printed_auc,
-)
+from .printed import AUC, EXACT, PAPER, PLAIN, RAW, RAW_STRUCTURED, STRUCTURED, SVM, printed_auc
 from .real import EXPERIMENT, KERNELS, NAMES
 
 METHODS = (SVM, PLAIN, STRUCTURED)

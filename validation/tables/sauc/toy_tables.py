@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from ....exact.auc import auc
+from ....exact.problem.auc import auc
 from ...plots import Series
 from ..pictures import Panel, Picture
 from ..statistics import mean_error, paired_test

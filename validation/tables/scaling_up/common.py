@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from ....approx.adamax import Adamax
-from ....approx.estimators import full_certificate
-from ....approx.incomplete_u import draw_pairs
-from ....exact.auc import auc
-from ....exact.certificate import Certificate
-from ....exact.losses import get_loss
-from ....exact.pairs import AllPairs
-from ....exact.path_selection import cross_validated_path
-from ....exact.problem import Problem, Ridge
-from ....exact.solving import choose_solver
-from ....exact.spaces import Rows
-from ....exact.streamed import StreamedRows
+from ....approx.drawn_pairs.descent import Adamax
+from ....approx.drawn_pairs.draw_pairs import draw_pairs
+from ....approx.drawn_pairs.incomplete_roc_svm import full_certificate
+from ....exact.api.path_selection import cross_validated_path
+from ....exact.api.solve import choose_solver
+from ....exact.certificate.certificate import Certificate
+from ....exact.problem.all_pairs import AllPairs
+from ....exact.problem.auc import auc
+from ....exact.problem.losses import get_loss
+from ....exact.problem.problem import Problem, Ridge
+from ....exact.spaces.rows import Rows
+from ....exact.spaces.streamed import StreamedRows
 
 PAPER = "ScalingUp"
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ....approx.landmarks import uniform
-from ....approx.nystrom import nystrom_map
-from ....exact.formulation import formulate
-from ....exact.kernels import get_kernel
+from ....approx.nystrom.landmarks import uniform
+from ....approx.nystrom.nystrom import nystrom_map
+from ....exact.formulation.formulation import formulate
+from ....exact.spaces.kernels import get_kernel
 from ...data.generators import radial
 from ...data.labelled_data import Dataset
 from ..costs import CPU_MINUTES

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from ....approx.baselines import fisher_scores
-from ....approx.hard_threshold import largest
-from ....exact.folds import make_splits
-from ....exact.subset import best_subset
+from ....approx.hard_thresholding.baselines import fisher_scores
+from ....approx.hard_thresholding.hard_threshold import largest
+from ....exact.api.folds import make_splits
+from ....exact.solvers.best_subset.best_subset import best_subset
 from ...data.real_data import load_real
 from ...files.npz_files import column_names, read_arrays
 from ..costs import CPU_MINUTES

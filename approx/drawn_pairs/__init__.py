@@ -1,0 +1,1 @@
+"""Incomplete U-statistics [ScalingUp 2]."""

@@ -1,0 +1,161 @@
+"""SAUC-SVM at scale: its structure with drawn pairs, with Nyström features, and with both.
+
+No paper has the combination. It needs nothing new: [SAUC, eq. (8)] is an ordinary machine in
+whitened features, and that machine may have drawn pairs [ScalingUp, eq. (7)] or Nyström features
+[ScalingUp, eq. (11)] like any other. The structure is that of all rows, O(n d^2) operations,
+however few pairs are drawn. On features of a size that allows it, `aucert.exact.SAUCSVM` after
+`Nystrom` finds the optimum over all pairs itself, with proof; `docs/sauc-at-scale.md` compares.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from ...exact.certificate.solution import Callback, Solution
+from ...exact.classifier.base import Matrix
+from ...exact.classifier.threshold import Rule
+from ...exact.errors import InputError
+from ...exact.formulation.formulation import formulate
+from ...exact.problem.all_pairs import AllPairs, PairList
+from ...exact.problem.problem import Problem
+from ...exact.spaces.rows import Rows
+from ...exact.structure.scatter import check_structure
+from ..nystrom.nystrom import Nystrom
+from .descent import Descent
+from .incomplete_roc_svm import IncompleteROCSVM
+
+
+class IncompleteSAUCSVM(IncompleteROCSVM):
+    """SAUC-SVM on randomly drawn pairs, fitted by full-batch descent in whitened features.
+
+    [SAUC, eq. (8); ScalingUp, eq. (7)]: minimise over w
+
+        lam/2 (|w|^2 + structure w'Sigma w) + mean over B drawn pairs of loss(w'x_i - w'x_j),
+
+    Sigma = Sigma_+ + Sigma_-, the covariances of the two classes (divided by n) of ALL rows.
+    Standardise the features first. For a kernel put `Nystrom` in front, as `incomplete_sauc` does.
+
+    Parameters
+    ----------
+    lam : float
+        > 0, weight of the penalty against the mean loss.
+    structure : float
+        >= 0, weight of the structure relative to |w|^2, the paper's lambda; 0 gives
+        `IncompleteROCSVM`, up to the way there if there are more features than rows.
+    n_pairs, replace, loss, optimizer, step, decay, max_iter, tol, threshold, max_time, random_state
+        As in `IncompleteROCSVM`; the steps are made in the whitened coordinates.
+
+    Attributes
+    ----------
+    certificate_ : Certificate
+        Of `coef_` in SAUC's problem over ALL pairs.
+    incomplete_certificate_ : Certificate
+        Of `coef_` in SAUC's problem over the drawn pairs.
+    coef_, intercept_, classes_, solution_, status_, n_pairs_, n_iter_, history_
+        As in `IncompleteROCSVM`, and so are all others.
+    """
+
+    def __init__(
+        self,
+        lam: float = 1e-3,
+        structure: float = 1.0,
+        *,
+        n_pairs: str | int = "n",
+        replace: bool = True,
+        loss: str = "hinge",
+        optimizer: str = "adamax",
+        step: float | None = None,
+        decay: float = 0.0,
+        max_iter: int = 5000,
+        tol: float = 1e-3,
+        threshold: str | Rule = "equal-error",
+        max_time: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        super().__init__(
+            lam,
+            n_pairs=n_pairs,
+            replace=replace,
+            loss=loss,
+            optimizer=optimizer,
+            step=step,
+            decay=decay,
+            max_iter=max_iter,
+            tol=tol,
+            threshold=threshold,
+            max_time=max_time,
+            random_state=random_state,
+        )
+        self.structure = structure
+
+    def _solver(self) -> Descent:
+        check_structure(self.structure)
+        return super()._solver()
+
+    def _solve(
+        self,
+        solver: Descent,
+        rows: Matrix,
+        positive: np.ndarray,
+        pairs: PairList,
+        whole: AllPairs,
+        callback: Callback | None,
+    ) -> tuple[Solution, Problem, Rows]:
+        task = formulate(rows, positive, self.lam, self.loss, whole, True, structure=self.structure)
+        meant = replace(task.meant, pairs=pairs)
+        work = meant if task.work is task.meant else replace(task.work, pairs=pairs)
+        assert isinstance(work.space, Rows)
+        found = self._shortened(solver, work.space).solve(work, callback=callback)
+        return replace(task, meant=meant, work=work).judge(found, self.tol), meant, work.space
+
+
+def incomplete_sauc(
+    lam: float = 1e-3,
+    structure: float = 1.0,
+    gamma: float | None = None,
+    n_landmarks: int = 100,
+    n_pairs: str | int = "n",
+    seed: int | None = None,
+    with_mean: bool = True,
+) -> Pipeline:
+    """Return SAUC-SVM with a Gaussian kernel, approximated twice: Nyström features, drawn pairs.
+
+    [SAUC, eq. (12); ScalingUp, eq. (7), eq. (11)]. The structure is that of the scores, so it is
+    the same in the features and in the kernel's own space.
+
+    Parameters
+    ----------
+    lam : float
+        > 0, of `IncompleteSAUCSVM`.
+    structure : float
+        >= 0.
+    gamma : float, optional
+        > 0, of the Gaussian; 1 / (number of features) by default.
+    n_landmarks : int
+        At most this many k-means centres.
+    n_pairs : "n" or int
+        As in `IncompleteROCSVM`.
+    seed : int or None
+        Of the landmarks and the pairs.
+    with_mean : bool
+        Whether to centre the columns; False for sparse input.
+
+    Raises
+    ------
+    InputError
+        If the seed is no whole number. Other parameters are checked when the pipeline is fitted.
+    """
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer)):
+        raise InputError(f"seed must be a whole number or None, not {seed!r}")
+    chosen = Nystrom(gamma=gamma, n_landmarks=n_landmarks, landmarks="kmeans", random_state=seed)
+    return Pipeline(
+        [
+            ("scale", StandardScaler(with_mean=with_mean)),
+            ("nystrom", chosen),
+            ("sauc", IncompleteSAUCSVM(lam, structure, n_pairs=n_pairs, random_state=seed)),
+        ]
+    )

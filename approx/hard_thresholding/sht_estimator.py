@@ -1,0 +1,264 @@
+"""SHT-AUC as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from ...exact.classifier.base import AUCClassifier, draw_seed
+from ...exact.classifier.threshold import Rule
+from ...exact.errors import InputError
+from ...exact.problem.all_pairs import AllPairs
+from ...exact.spaces.rows import Rows
+from ...exact.square_loss.row_average import RowAverage
+from ...exact.square_loss.support_bounds import objective_above, sparse_floor
+from ...exact.tools.interrupts import ends_on_interrupt
+from .sht_auc import StochasticHardThresholding
+from .sparse_solution import Epoch, SparseSolution, Stop
+
+PROVED = 1e-9
+"""The gap at which the features are called proved; F(0) = 1 is the scale."""
+
+
+class SparseBound(Protocol):
+    """A lower bound of the objective over all weights with at most k nonzeros."""
+
+    @property
+    def k(self) -> int:
+        """Nonzeros, at most."""
+        ...
+
+    @property
+    def ridge(self) -> float:
+        """The penalty is ridge/2 |w|^2."""
+        ...
+
+    @property
+    def lower(self) -> float:
+        """The bound."""
+        ...
+
+    def gap_of(self, w: np.ndarray) -> float:
+        """Return how far the objective at `w` is above the bound, rounding included."""
+        ...
+
+
+class SHTAUC(AUCClassifier):
+    """A linear model of at most k features for AUC, by stochastic hard thresholding.
+
+    [SHT, eq. (3), Algorithm 1]: minimise over w with at most k nonzeros
+
+        mean over all positive-negative pairs of (1 - w'(x_i - x_j))^2.
+
+    Which features come out depends on their units, for the first step goes along the difference
+    of the class means: standardise the features first. The answer is a local one, with no
+    certificate; `stationarity_` tells how near it is to a fixed point. The departures from the
+    paper are listed at `StochasticHardThresholding`.
+
+    Parameters
+    ----------
+    k : int
+        Features to keep, >= 1; no thresholding where there are not more.
+    n_blocks : int
+        m; with several blocks each epoch makes as many steps, but the iterates never settle.
+    step : "auto" or float
+        "auto" is 1 / the largest curvature of a block.
+    max_epochs : int
+        Passes over the rows.
+    mode : {"right", "authors"}
+        "authors" is the configuration of the published experiments, which keeps k - 1 features
+        and does hardly more than rank them by the difference of the class means.
+    tol : float
+        Stationarity at which to stop; 0 for never.
+    refine : {"none", "refit", "swaps"}
+        What is done with the answer: nothing, as in the paper; the optimum on its features; or
+        features exchanged besides, one at a time, as long as that helps. "swaps" mostly ends at
+        the best features, see `refined`.
+    threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
+        The rule that sets the intercept from the training scores, see `aucert.exact.classifier.threshold`.
+    max_time : float, optional
+        Seconds.
+    random_state : int, RandomState or None
+        Of the blocks; it plays no part where there is one.
+
+    Attributes
+    ----------
+    coef_ : array (1, n_features_in_)
+    intercept_ : array (1,)
+        Minus the threshold.
+    classes_ : array (2,)
+        The negative and the positive label.
+    support_ : int array
+        The features of nonzero weight, sorted.
+    objective_ : float
+        The mean square loss over all pairs.
+    stationarity_ : float
+        In [0, 2], zero at a fixed point; see `SparseSolution`.
+    lower_bound_ : float
+        No weights with at most k nonzeros have a lower objective. From a relaxation where there
+        are few features, else zero; `judge` takes a better one.
+    gap_ : float
+        At least objective_ - lower_bound_, rounding included.
+    proved_ : bool
+        Whether gap_ is at most 1e-9: then no other features are better, beyond that.
+    solution_ : SparseSolution
+    status_ : Stop
+    n_iter_ : int
+        Steps made.
+    history_ : list of Epoch
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only where X has column names.
+    """
+
+    support_: np.ndarray
+    objective_: float
+    stationarity_: float
+    lower_bound_: float
+    gap_: float
+    proved_: bool
+    solution_: SparseSolution
+    status_: Stop
+    n_iter_: int
+    history_: list[Epoch]
+
+    def __init__(
+        self,
+        k: int = 8,
+        *,
+        n_blocks: int = 1,
+        step: float | str = "auto",
+        max_epochs: int = 5000,
+        mode: str = "right",
+        tol: float = 1e-4,
+        refine: str = "none",
+        threshold: str | Rule = "equal-error",
+        max_time: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.k = k
+        self.n_blocks = n_blocks
+        self.step = step
+        self.max_epochs = max_epochs
+        self.mode = mode
+        self.tol = tol
+        self.refine = refine
+        self.threshold = threshold
+        self.max_time = max_time
+        self.random_state = random_state
+
+    @ends_on_interrupt
+    def fit(
+        self,
+        X: object,
+        y: object,
+        sample_weight: object = None,
+        callback: Callable[[Epoch], object] | None = None,
+    ) -> SHTAUC:
+        """Find the features and their weights.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n, d)
+            Finite numbers; sparse input is taken as CSR and stays sparse.
+        y : array (n,)
+            Labels of two kinds.
+        sample_weight : array (n,), optional
+            >= 0; a weight means repetition. Several blocks have equally many rows, whatever
+            their weights.
+        callback : function of an `Epoch`, optional
+            Called after each epoch.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If a parameter or the input cannot be used; scikit-learn's own checks of X and y
+            raise plain `ValueError`.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the iterates diverged or the time ran out; and, with one block, if the epochs did.
+        """
+        solver = StochasticHardThresholding(
+            self.k,
+            n_blocks=self.n_blocks,
+            step=self.step,
+            max_epochs=self.max_epochs,
+            tol=self.tol,
+            mode=self.mode,
+            seed=draw_seed(self.random_state),
+            max_time=self.max_time,
+            refine=self.refine,
+        )
+        rows, positive, weight = self._check_fit(X, y, sample_weight)
+        loss = RowAverage.of(Rows(rows), positive, AllPairs(weight))
+        self.solution_ = solver.solve(loss, callback=callback)
+        self.support_ = self.solution_.support
+        self.objective_ = self.solution_.objective
+        self.stationarity_ = self.solution_.stationarity
+        self.status_ = self.solution_.status
+        self.n_iter_ = self.solution_.n_iter
+        self.history_ = self.solution_.history
+        self._set_bound(sparse_floor(loss, self.k), objective_above(loss, self.solution_.w))
+        self._set_weights(self.solution_.w, rows, positive, weight)
+        self._warn()
+        return self
+
+    def judge(self, best: SparseBound) -> SHTAUC:
+        """Set `lower_bound_`, `gap_` and `proved_` by a bound that somebody has computed.
+
+        Parameters
+        ----------
+        best : BestSubset, or another `SparseBound`
+            Of the data of the training, for this k or a larger one, without a penalty: what
+            `aucert.exact.best_subset` returns, stopped early or not. It does not change the model.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If the bound is of another problem.
+        """
+        check_is_fitted(self)
+        if best.ridge != 0 or best.k < self.k:
+            raise InputError(
+                f"the bound is for k = {best.k} and ridge = {best.ridge:g}; "
+                f"this model needs one for k = {self.k} and ridge = 0"
+            )
+        gap = best.gap_of(self.coef_[0])
+        if abs(best.lower + gap - self.objective_) > 1e-6 * (1 + self.objective_):
+            raise InputError("the bound is of other data than the model was trained on")
+        if best.lower > self.lower_bound_:
+            self._set_bound(best.lower, best.lower + gap)
+        return self
+
+    def _set_bound(self, lower: float, upper: float) -> None:
+        """Set what is proved by bounds of the optimum and of the objective, rounding included."""
+        self.lower_bound_ = lower
+        self.gap_ = (upper if np.isfinite(upper) else self.objective_) - lower
+        self.proved_ = bool(upper - lower <= PROVED)
+
+    def _warn(self) -> None:
+        awaited = (Stop.STATIONARY,)
+        if self.n_blocks > 1 or self.mode == "authors":
+            awaited = (Stop.STATIONARY, Stop.EPOCH_LIMIT)  # neither is meant to settle
+        if self.status_ not in awaited:
+            warnings.warn(
+                f"the stationarity is {self.stationarity_:.1e}, not within tol={self.tol:g}. "
+                f"{self.status_.advice}",
+                ConvergenceWarning,
+                stacklevel=3,
+            )

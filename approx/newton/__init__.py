@@ -1,0 +1,1 @@
+"""Squared hinge by truncated Newton [Nonlinear 4.1]."""

@@ -1,0 +1,234 @@
+"""Truncated Newton for the squared hinge over any number of pairs.
+
+[Nonlinear, Algorithm 2], after Chapelle and Keerthi's primal RankSVM. In the house's scaling,
+
+    F(w) = lam/2 |w|^2 + sum_ij c_ij max(0, z_ij)^2,    z_ij = 1 - w'(x_i - x_j),
+    gradient  g = lam w - pull(c),                      c the marginals of alpha = 2 max(0, z),
+    Hessian   H = lam I + 2 X'L X,                      L the Laplacian of the active pairs,
+
+each step solves H s = -g by conjugate gradients, the more exactly the nearer the optimum. A
+gradient costs one sort, a product with H running sums in the order already known: O(n d + n
+log n) and O(n d) for n rows, whatever the number of pairs.
+
+Differs from the paper:
+
+1. The printed gradient has C where the derivative of its (5) has 2 C (E50 in `docs/errata.md`).
+2. The printed steps are full. F is piecewise quadratic, and full steps can cycle for ever (E52):
+   here a length is searched at which F is lower and nearly flat along the step.
+3. The printed shapes do not conform (E51).
+4. It stops at a gap, not at a criterion left open: at the slope's own dual point the gap is
+   |g|^2 / (2 lam), exactly. It also stops where only rounding is left.
+5. Conjugate gradients are preconditioned by the H of some sampled pairs, once that pays, and many
+   rows are first solved on a few. Neither changes what is solved: gradient and H are those of all
+   pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ...exact.certificate.solution import Callback, Recorder, Solution, Status
+from ...exact.curvature.newton_equation import Conditioning, direction
+from ...exact.curvature.points import Line, Point, smaller, time_left
+from ...exact.errors import InputError
+from ...exact.problem.problem import Problem, Ridge
+from ...exact.spaces.rows import Rows
+from ...exact.tools.checks import check_count, check_number
+
+PATIENCE = 10
+"""Steps in a row that clearly lower neither F nor the gradient: then only rounding is left."""
+
+FURTHER = 1e-5
+"""Share of the tolerance to reach. Weights are known to the root of the gap only, and where steps
+converge so fast the digits that are missing then cost one step more, at most."""
+
+
+@dataclass(frozen=True)
+class TruncatedNewton:
+    """Solve a squared-hinge problem by truncated Newton steps. [Nonlinear, Algorithm 2]
+
+    Parameters
+    ----------
+    tol : float
+        Relative gap to reach, > 0.
+    max_iter : int
+        Points to look at, at most, the start included.
+    forcing : float
+        In (0, 1): a step's equation is solved to |H s + g| <= min(forcing, sqrt(|g| / |g_0|)) |g|,
+        g_0 being the gradient at w = 0. This makes the convergence superlinear.
+    max_cg : int
+        Products with H for one step, at most.
+    line_search : bool
+        False for full steps, which can cycle. Then the last point is returned, and the history
+        shows the objective as it comes and goes.
+    paper_literal : bool
+        Full steps, and the gradient as printed, with half its second part: it converges to the
+        optimum for C / 2, that is 2 lam. It stops by its own gradient; the certificate tells.
+    max_time : float, optional
+        Seconds.
+    gradient_tol : float
+        Norm of the gradient to reach as well, >= 0; 0 for none. Gaps below about 1e-13 of F cannot
+        be seen in F, but gradients still can.
+    drawn : int
+        Pairs a coordinate from which the preconditioner is made, >= 0; 0 for none. It is made once
+        the products without it have taken as long as it will.
+    """
+
+    tol: float = 1e-9
+    max_iter: int = 200
+    forcing: float = 0.1
+    max_cg: int = 1000
+    line_search: bool = True
+    paper_literal: bool = False
+    max_time: float | None = None
+    gradient_tol: float = 0.0
+    drawn: int = 20
+
+    def __post_init__(self) -> None:
+        check_number("tol", self.tol)
+        check_count("max_iter", self.max_iter)
+        check_number("forcing", self.forcing, 0.0, 1.0)
+        check_count("max_cg", self.max_cg)
+        check_number("gradient_tol", self.gradient_tol, closed="low")
+        check_count("drawn", self.drawn, 0)
+        if self.max_time is not None:
+            check_number("max_time", self.max_time)
+
+    def solve(
+        self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None
+    ) -> Solution:
+        """Return the solution, started from `w0`; by default zero, or a sample's solution.
+
+        Parameters
+        ----------
+        problem : Problem
+            Squared hinge, over `Rows`; all pairs or a list.
+        w0 : array (dim,), optional
+        callback : callable, optional
+            Called with each `Step`. Its gap is that of the slopes' own dual point, best so far.
+
+        Raises
+        ------
+        InputError
+            If the loss is not the squared hinge or the space has no rows.
+        """
+        return self._solve(problem, w0, callback, Conditioning(self.drawn))
+
+    def _solve(
+        self,
+        problem: Problem,
+        w0: np.ndarray | None,
+        callback: Callback | None,
+        conditioning: Conditioning,
+    ) -> Solution:
+        if problem.loss.name != "squared_hinge":
+            raise InputError(f"truncated Newton solves the squared hinge, not {problem.loss.name}")
+        if not isinstance(problem.space, Rows):
+            raise InputError("truncated Newton needs rows: take Nyström features of the kernel")
+        recorder = Recorder(self.max_time, callback, "truncated-newton")
+        start = None if w0 is None else problem.check_weights(w0)
+        try:
+            if self._full_steps:
+                reason = self._printed(problem, recorder, start)
+            else:
+                first = self._start(problem, recorder, start)
+                reason = self._run(problem, recorder, first, conditioning)
+        except KeyboardInterrupt:
+            reason = Status.INTERRUPTED
+        return recorder.finish(problem, self.tol, reason)
+
+    def path(self, problem: Problem, lams: Sequence[float]) -> Iterator[Solution]:
+        """Yield the solutions at falling lam, each started from the one before.
+
+        Parameters
+        ----------
+        problem : Problem
+            Its own lam is not used.
+        lams : sequence of float
+            > 0; taken from the largest to the smallest.
+        """
+        w, conditioning = None, Conditioning(self.drawn)
+        for lam in sorted((float(lam) for lam in lams), reverse=True):
+            solution = self._solve(replace(problem, penalty=Ridge(lam)), w, None, conditioning)
+            w = solution.w
+            yield solution
+
+    @property
+    def _full_steps(self) -> bool:
+        return self.paper_literal or not self.line_search
+
+    def _start(self, problem: Problem, recorder: Recorder, w: np.ndarray | None) -> np.ndarray:
+        """Return `w`, or zero, or for many rows the solution of a sample of them."""
+        sample = smaller(problem, self.tol) if w is None else None
+        if sample is None:
+            return np.zeros(problem.space.dim) if w is None else w
+        silent = Recorder(time_left(recorder))
+        inner = replace(self, tol=sample[1], gradient_tol=0.0)
+        first = inner._start(sample[0], silent, None)
+        inner._run(sample[0], silent, first, Conditioning(self.drawn))
+        assert silent.best_w is not None
+        return silent.best_w
+
+    def _run(
+        self, problem: Problem, recorder: Recorder, w: np.ndarray, conditioning: Conditioning
+    ) -> Status:
+        now, first, least, idle = Point.at(problem, w), steepness(problem), np.inf, 0
+        while True:
+            now.note(recorder)
+            if self._near(now, FURTHER) or now.size <= now.noise or idle >= PATIENCE:
+                return Status.STALLED  # until the certificate says better
+            if len(recorder.history) == self.max_iter:
+                return Status.ITERATION_LIMIT
+            if recorder.out_of_time:
+                return Status.TIME_LIMIT
+            step = conditioning.step(now, self._rtol(now.size, first), self.max_cg)
+            found, least = Line(now, step).search(), min(least, now.size)
+            if found is None:
+                return Status.STALLED
+            idle = 0 if found.clearly_beats(now, least) else idle + 1
+            now = found
+
+    def _printed(self, problem: Problem, recorder: Recorder, w: np.ndarray | None) -> Status:
+        """Take full steps, whatever they do to F; the last point counts."""
+        w, first = np.zeros(problem.space.dim) if w is None else w, steepness(problem)
+        for n_iter in range(1, self.max_iter + 1):
+            now = Point.at(problem, w)
+            recorder.best_primal = np.inf
+            now.note(recorder)
+            if self.paper_literal:
+                now = _PrintedPoint(problem, w, now.scores, now.curved)
+            if self._near(now, 0.1) or now.size == 0.0:
+                return Status.STALLED
+            if n_iter < self.max_iter and recorder.out_of_time:
+                return Status.TIME_LIMIT
+            w = w + direction(now, self._rtol(now.size, first), self.max_cg)[0]
+        return Status.ITERATION_LIMIT
+
+    def _near(self, now: Point, share: float) -> bool:
+        """Whether to stop: inside the tolerance by so much, for the certificate measures again."""
+        reached = self.gradient_tol == 0 or now.size <= self.gradient_tol
+        small = now.gap <= share * self.tol * now.primal
+        return reached and (small or (now.primal <= 1e-6 and now.gap <= share * self.tol / 10))
+
+    def _rtol(self, size: float, first: float) -> float:
+        return min(self.forcing, float(np.sqrt(size / first)) if first > 0 else self.forcing)
+
+
+class _PrintedPoint(Point):
+    """A point whose gradient has C where it should have 2 C."""
+
+    @cached_property
+    def gradient(self) -> np.ndarray:
+        """lam w - pull(c) / 2."""
+        return self.problem.lam * self.w - self.problem.space.pull(self.curved.c) / 2
+
+
+def steepness(problem: Problem) -> float:
+    """Return the norm of the gradient at w = 0: twice that of the mean difference of the pairs."""
+    mass = problem.pairs.row_mass(problem.positive)
+    signed = np.where(problem.positive, mass, -mass)
+    return 2 * float(np.linalg.norm(problem.space.pull(signed)))

@@ -1,0 +1,1 @@
+"""Landmarks and features."""

@@ -1,0 +1,298 @@
+"""The Nyström approximation of a kernel, as features.
+
+With landmarks z_1 .. z_d, W = k(Z, Z) = U S U' and e(x) = (k(x, z_1), .., k(x, z_d)),
+
+    phi(x) = S_r^(-1/2) U_r' e(x),        K~(x, x') = phi(x)'phi(x') = e(x)'W^+ e(x'),
+
+in the sample and out of it. phi(x) is the orthogonal projection of k(x, .) on the span of the
+landmarks, in orthonormal coordinates: a function w'phi lies in the true space with norm |w|, and
+K - K~ is positive semidefinite. What the approximation loses shows in the dual alone
+(`SpanRows`).
+
+Two departures from print, both against rounding:
+
+1. Eigenvalues up to rcond times the largest are dropped. Without that, eigenvalues that are
+   nothing but rounding are inverted; the projection property is lost by percents.
+2. Eigenvalues are known to about e = 4 sqrt(d) 2^-53 times the largest. Those that are kept are
+   enlarged by e, so that rounding can only shrink phi: |phi(x)|^2 <= k(x, x) and |f| <= |w| hold
+   to the last digits. As they are, both can fail by e / rcond, 1e-3.
+
+The printed map U_r S_r^(-1/2) e does not conform; see E48 and E49 in `docs/errata.md`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ...exact.classifier.base import checked_rows, draw_seed
+from ...exact.errors import InputError
+from ...exact.formulation.formulation import true_space
+from ...exact.problem.problem import Problem
+from ...exact.spaces.kernels import Kernel, get_kernel
+from ...exact.spaces.rows import Rows, Space, check_matrix
+from ...exact.structure.structured_norm import Structured
+from ...exact.tools.checks import check_choice, check_count, check_number
+from ...exact.tools.rounding import UNIT
+from .landmarks import LANDMARKS, Matrix, choose_landmarks
+
+BLOCK_BYTES = 64 * 2**20
+"""Memory that a block of k(X, Z) may take."""
+
+KERNELS = ("linear", "rbf", "laplacian")
+
+
+@dataclass(frozen=True, eq=False)
+class NystromMap:
+    """The features of given landmarks; itself a kernel, K~. Made by `nystrom_map`.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    landmarks : array or CSR (d, p)
+    projection : array (d, r)
+        U_r S_r^(-1/2): phi(x) = projection'e(x).
+    eigenvalues : array (r,)
+        Those of W that were kept, descending.
+    """
+
+    kernel: Kernel
+    landmarks: Matrix
+    projection: np.ndarray
+    eigenvalues: np.ndarray
+
+    @property
+    def rank(self) -> int:
+        """r, the number of features."""
+        return int(self.projection.shape[1])
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return phi of every row: (m, r). [ScalingUp, eq. (11); Nonlinear, Algorithm 1]
+
+        Parameters
+        ----------
+        X : array or CSR (m, p)
+            k(X, Z) is made in blocks of rows, so that only the features take memory.
+        """
+        m, step = X.shape[0], max(1, BLOCK_BYTES // (8 * self.projection.shape[0]))
+        features = np.empty((m, self.rank))
+        for start in range(0, m, step):
+            rows = slice(start, min(start + step, m))
+            features[rows] = self.kernel(X[rows], self.landmarks) @ self.projection
+        return features
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        """Return K~(x, z) for all rows of both: (m, k)."""
+        return self.transform(X) @ self.transform(Z).T
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        """Return K~(x, x) = |phi(x)|^2 for every row: (m,)."""
+        features = self.transform(X)
+        return np.einsum("ij,ij->i", features, features)
+
+    def residual(self, X: Any) -> np.ndarray:
+        """Return k(x, x) - K~(x, x) >= 0, what the landmarks do not span of each row: (m,)."""
+        return np.maximum(self.kernel.diagonal(X) - self.diagonal(X), 0.0)
+
+    def coefficients(self, w: np.ndarray) -> np.ndarray:
+        """Return theta (d,) with w'phi = sum_k theta_k k(., z_k)."""
+        return self.projection @ w
+
+
+def nystrom_map(kernel: Kernel, landmarks: Any, rcond: float = 1e-12) -> NystromMap:
+    """Return the Nyström features of these landmarks.
+
+    [ScalingUp, eq. (11); Nonlinear, Section 3.2]
+
+    Parameters
+    ----------
+    kernel : Kernel
+    landmarks : array or CSR (d, p)
+        Any points, repeated ones included.
+    rcond : float
+        In (0, 1): eigenvalues of k(Z, Z) up to rcond times the largest are dropped. A function
+        loses at most sqrt(rcond * largest) |f| by it at a landmark. Below about 1e-14 the
+        eigenvalues are rounding only.
+
+    Raises
+    ------
+    InputError
+        If the landmarks are no finite matrix, or the kernel is zero or not finite on them.
+    """
+    points = check_matrix(landmarks, "landmarks")
+    check_number("rcond", rcond, 0.0, 1.0)
+    gram = kernel(points, points)
+    if not np.isfinite(gram).all():
+        raise InputError("the kernel is not finite on the landmarks: rescale the data")
+    values, vectors = np.linalg.eigh((gram + gram.T) / 2)
+    top = float(values[-1])
+    if not top > 0:
+        raise InputError("the kernel is zero on every landmark: they span nothing")
+    kept = np.flatnonzero(values > rcond * top)[::-1]
+    doubt = 4 * np.sqrt(values.size) * UNIT * top
+    projection = vectors[:, kept] / np.sqrt(values[kept] + doubt)
+    return NystromMap(kernel, points, np.ascontiguousarray(projection), values[kept])
+
+
+class SpanRows(Rows):
+    """Functions in the span of the landmarks, judged in the TRUE space.
+
+    The coordinates, scores and norm are those of the Nyström features (the norm is the true one),
+    so a primal value is exact for the true kernel. The dual's norm is measured with the true
+    kernel on all rows: ``problem.over(SpanRows(...))`` makes certificates against the optimum over
+    the whole space, approximation error included.
+
+    Parameters
+    ----------
+    features : array (n, r)
+        phi of the rows.
+    truth : Space
+        The true kernel on the same rows, `Gram` or `StreamedGram`.
+    """
+
+    def __init__(self, features: np.ndarray, truth: Space):
+        super().__init__(features)
+        if truth.n != self.n:
+            raise InputError(f"{self.n} rows of features, but {truth.n} rows of the kernel")
+        self.truth = truth
+        self.reach = truth.reach
+
+    def dual_norm2(self, c: np.ndarray) -> float:
+        """Return c'K c with the true K."""
+        return self.truth.dual_norm2(c)
+
+    def dual_norm2_error(self, c: np.ndarray) -> float:
+        """Return the bound of the rounding in it."""
+        return self.truth.dual_norm2_error(c)
+
+
+def against_true_kernel(problem: Problem, kernel: Kernel, X: object) -> Problem:
+    """Return the problem of the same functions, certified against the true kernel.
+
+    Parameters
+    ----------
+    problem : Problem
+        Over `Rows` of Nyström features of X, or those in SAUC's norm, `Structured`: then the
+        optimum meant is that of SAUC-SVM with the true kernel. [SAUC, eq. (12)]
+    kernel : Kernel
+    X : array or CSR (n, p)
+        The rows. Their Gram matrix is held for a few thousand of them, else made in blocks each
+        time it is needed: O(n^2 p) operations.
+
+    Raises
+    ------
+    InputError
+        If the problem is not over rows, or X has another number of them.
+    """
+    space = problem.space
+    base = space.base if isinstance(space, Structured) else space
+    if not isinstance(base, Rows) or base.is_sparse:
+        raise InputError("the problem must be over the rows of Nyström features")
+    span = SpanRows(np.asarray(base.X), true_space(kernel, X))
+    if not isinstance(space, Structured):
+        return problem.over(span)
+    return problem.over(Structured(span, space.scatter, space.structure))
+
+
+class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Nyström features as a scikit-learn transformer.
+
+    [ScalingUp, eq. (11), eq. (12); Nonlinear, Algorithm 1]. A linear model on the features is the
+    kernel model restricted to the span of the landmarks.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "linear"}
+    gamma : float, optional
+        > 0, as in `aucert.exact.spaces.kernels`; 1 / n_features by default. On standardised columns that
+        is also the choice of [Nonlinear, Section 5.2], one over the mean squared distance from
+        the mean, if its Gaussian is exp(-d^2 / bandwidth).
+    n_landmarks : int
+        At most this many; all rows where there are no more of them, which is exact.
+    landmarks : {"uniform", "stratified", "kmeans", "pivoted", "leverage"}
+        How to choose them, see `landmarks.py`; "stratified" needs y in `fit`.
+    rcond : float
+        In (0, 1), the relative cut-off for eigenvalues, see `nystrom_map`.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    map_ : NystromMap
+    landmarks_ : array or CSR (d, n_features_in_)
+    landmark_indices_ : int array (d,) or None
+        Which rows they are; None for "kmeans".
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only where X has column names.
+    """
+
+    map_: NystromMap
+    landmarks_: Matrix
+    landmark_indices_: np.ndarray | None
+    n_features_in_: int
+
+    def __init__(
+        self,
+        kernel: str = "rbf",
+        *,
+        gamma: float | None = None,
+        n_landmarks: int = 100,
+        landmarks: str = "uniform",
+        rcond: float = 1e-12,
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.rcond = rcond
+        self.random_state = random_state
+
+    def fit(self, X: object, y: object = None) -> Nystrom:
+        """Choose the landmarks and make the map.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n, d)
+        y : array (n,), optional
+            Labels; used by "stratified" only.
+
+        Raises
+        ------
+        InputError
+            If a parameter cannot be used.
+        """
+        check_choice("kernel", self.kernel, KERNELS)
+        check_choice("landmarks", self.landmarks, LANDMARKS)
+        check_count("n_landmarks", self.n_landmarks)
+        rows = checked_rows(self, X)
+        kernel = get_kernel(self.kernel, self.gamma, rows.shape[1])
+        wanted = min(int(self.n_landmarks), rows.shape[0])
+        chosen = choose_landmarks(
+            self.landmarks, rows, wanted, kernel, y, draw_seed(self.random_state)
+        )
+        self.landmarks_, self.landmark_indices_ = chosen.rows, chosen.index
+        self.map_ = nystrom_map(kernel, chosen.rows, self.rcond)
+        self._n_features_out = self.map_.rank
+        return self
+
+    def transform(self, X: object) -> np.ndarray:
+        """Return the features: (m, r).
+
+        Parameters
+        ----------
+        X : array or sparse matrix (m, n_features_in_)
+        """
+        check_is_fitted(self)
+        rows = checked_rows(self, X, reset=False)
+        return self.map_.transform(rows)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = self.landmarks == "stratified"
+        return tags

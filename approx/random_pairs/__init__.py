@@ -1,0 +1,1 @@
+"""One pair a step [Nonlinear 4.2], OAM."""

@@ -1,0 +1,274 @@
+"""Stochastic subgradient steps on random pairs: NSAUC, and NSVMSGD2 without its average.
+
+[Nonlinear, Algorithm 3], an averaging variant of Bordes, Bottou and Gallinari's SVMSGD2. Step t
+draws one positive and one negative row, x_t = x_i - x_j, and
+
+    w <- w + 1[w'x_t < 1] x_t / (lam (t + t0)),
+    every rskip steps    w <- (1 - rskip / (t + t0)) w,
+    every askip steps    mean <- mean + (w - mean) / q,    q counting the averaged points,
+
+so that a step costs one pair's nonzeros, and the O(d) of the penalty and the average are rare.
+What it minimises is lam/2 |w|^2 + the mean hinge over all pairs. It comes near that optimum only
+once lam times the number of steps is well above one, see `docs/online-methods.md`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...exact.certificate.certificate import Witness
+from ...exact.certificate.solution import Callback, Recorder, Solution, Status, Step
+from ...exact.errors import InputError
+from ...exact.problem.all_pairs import PairList
+from ...exact.problem.problem import Problem
+from ...exact.spaces.rows import Rows
+from ...exact.tools.checks import check_choice, check_count, check_number
+from ..drawn_pairs.descent import DIVERGED
+from ..drawn_pairs.draw_pairs import by_weight
+from ..drawn_pairs.incomplete_roc_svm import WIDTHS
+from .pair_steps import Schedule, Walk
+
+T0_RULES = ("scaled", "inverse", "bottou")
+AVERAGES = ("all", "half", "none")
+
+CHUNK = 2**18
+"""Steps between two looks at the clock, at most."""
+
+LOOKS = 50
+"""Times that a run evaluates the objective over all pairs, at most; each costs about an epoch."""
+
+
+def starting_time(rule: str | float, lam: float, size2: float = 1.0) -> float:
+    """Return t0, which holds the first steps back. [Nonlinear, Section 4]
+
+    The paper leaves t0 open ("set experimentally").
+
+    Parameters
+    ----------
+    rule : {"scaled", "inverse", "bottou"} or float
+        "inverse" is 1 / lam: the first step has length one, right for rows of length one.
+        "scaled" is size2 / lam, the same for rows of any length: multiplying the features by s
+        and lam by s^2 then changes nothing but units. "bottou" is lam^(-3/4), what the public
+        code of SVMSGD2 comes to; for lam far below one the first steps are then long. A number
+        is taken as it is.
+    lam : float
+        > 0.
+    size2 : float
+        >= 0, the mean squared distance of a row from the mean; taken as 1 where it is zero.
+
+    Raises
+    ------
+    InputError
+        For another word, or a number that is not > 0.
+    """
+    if isinstance(rule, str):
+        check_choice("t0 (other than a number > 0)", rule, T0_RULES)
+        if rule == "bottou":
+            return float(lam**-0.75)
+        return (size2 if rule == "scaled" and size2 > 0 else 1.0) / lam
+    return check_number("t0", rule)
+
+
+@dataclass(frozen=True)
+class PairSGD:
+    """NSAUC, and NSVMSGD2 with ``average="none"``. [Nonlinear, Algorithm 3]
+
+    Differs from the paper: 1. The step follows the hinge's derivative, not the hinge itself (E54
+    in `docs/errata.md`). 2. The average is the mean of the points (E55). 3. t0 has a rule. 4. A
+    run too short for one averaged point is refused (E56).
+
+    Parameters
+    ----------
+    max_epochs : int
+        Each is n steps.
+    average : {"all", "half", "none"}
+        The mean of all points, of those in the second half of the run, or no mean: the last
+        point, which is NSVMSGD2.
+    t0 : {"scaled", "inverse", "bottou"} or float
+        See `starting_time`; > 0.
+    rskip, askip : int
+        >= 1, steps between two penalties and between two averaged points. From 1 to 16 the
+        result hardly changes, the time does.
+    tol : float
+        Certified relative gap at which to stop; 0 for never.
+    paper_literal : bool
+        Algorithm 3 as printed: the loss in the place of its derivative, and the average with
+        harmonic weights. It converges to another point, or runs away.
+    seed : int or None
+        Draws the pairs.
+    max_time : float, optional
+        Seconds.
+    """
+
+    max_epochs: int = 100
+    average: str = "all"
+    t0: str | float = "scaled"
+    rskip: int = 16
+    askip: int = 16
+    tol: float = 0.0
+    paper_literal: bool = False
+    seed: int | None = 0
+    max_time: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("max_epochs", "rskip", "askip"):
+            check_count(name, getattr(self, name))
+        check_choice("average", self.average, AVERAGES)
+        starting_time(self.t0, 1.0)
+        check_number("tol", self.tol, closed="low")
+        if self.max_time is not None:
+            check_number("max_time", self.max_time)
+
+    def solve(
+        self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None
+    ) -> Solution:
+        """Return the averaged (or last) point, certified; started from `w0`, zero by default.
+
+        The history has a line for each look at the objective over all pairs; `n_iter` counts
+        steps. Where the objective leaves all bounds, which takes `paper_literal` or a tiny t0,
+        the status is "stalled" and the point that of the look before, or zero.
+
+        Raises
+        ------
+        InputError
+            If the problem has not the hinge or no rows, or the run is shorter than `askip`.
+        """
+        w = np.zeros(problem.space.dim) if w0 is None else problem.check_weights(w0)
+        return self.run(problem, Walk.of(w), callback)
+
+    def run(self, problem: Problem, walk: Walk, callback: Callback | None = None) -> Solution:
+        """Do what `solve` does from a walk that has not begun, and leave it where the run ends."""
+        if not isinstance(problem.space, Rows) or problem.loss.name != "hinge":
+            raise InputError("NSAUC needs the hinge and rows: map a kernel to features first")
+        total, half = self.max_epochs * problem.n, self.average == "half"
+        start = total // 2 if half else 0
+        if self.average != "none" and total // self.askip == start // self.askip:
+            raise InputError(
+                f"{total} steps hold no averaged point: take a smaller askip than {self.askip}, "
+                "or more epochs"
+            )
+        run = _Run(self, problem, Recorder(self.max_time, callback, "nsauc"), walk)
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                reason = run.go(total, start)
+        except KeyboardInterrupt:
+            reason = Status.INTERRUPTED
+        return run.recorder.finish(problem, self.tol, reason)
+
+    def point(self, walk: Walk) -> np.ndarray:
+        """Return the average of a walk, or its last point if there is none."""
+        return walk.w if self.average == "none" or walk.count == 0 else walk.mean
+
+    def advance(
+        self,
+        walk: Walk,
+        X: Any,
+        pairs: tuple[np.ndarray, np.ndarray],
+        lam: float,
+        t0: float,
+        start: int = 0,
+    ) -> None:
+        """Make one step for each of the pairs, and change `walk`.
+
+        Parameters
+        ----------
+        walk : Walk
+        X : array or CSR (n, d)
+        pairs : two int arrays (m,)
+            The positive and the negative row of each step.
+        lam, t0 : float
+            Both > 0.
+        start : int
+            Steps before the first averaged point.
+        """
+        literal = self.paper_literal
+        schedule = Schedule(lam, t0, self.rskip, self.askip, start, literal, literal)
+        walk.advance(X, pairs, schedule)
+
+
+def random_pairs(
+    problem: Problem, size: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return `size` pairs drawn with replacement, each with probability c_ij: (size,) twice."""
+    pairs = problem.pairs
+    if isinstance(pairs, PairList):
+        k = by_weight(pairs.c, rng.random(size))
+        return pairs.i[k], pairs.j[k]
+    sides = np.flatnonzero(problem.positive), np.flatnonzero(~problem.positive)
+    if pairs.weight is None:
+        total = int(sides[0].size) * int(sides[1].size)
+        i, j = np.divmod(rng.integers(total, size=size), sides[1].size)
+        return sides[0][i], sides[1][j]
+    draws = rng.random((size, 2))
+    found = [by_weight(pairs.weight[sides[k]], draws[:, k]) for k in (0, 1)]
+    return sides[0][found[0]], sides[1][found[1]]
+
+
+def mean_square_size(space: Rows) -> float:
+    """Return the mean squared distance of a row from the mean row."""
+    if isinstance(space.X, np.ndarray):
+        return float(np.einsum("ij,ij->", space.X, space.X) / space.n)
+    return float(space.X.multiply(space.X).sum() / space.n - space.offset @ space.offset)
+
+
+class _Run:
+    """One run of `PairSGD.solve`."""
+
+    def __init__(self, solver: PairSGD, problem: Problem, recorder: Recorder, walk: Walk):
+        self.solver, self.problem, self.recorder, self.walk = solver, problem, recorder, walk
+        self.rng = np.random.default_rng(solver.seed)
+        self.width = len(WIDTHS) // 2
+
+    def go(self, total: int, start: int) -> Status:
+        """Make the steps; return why they ended."""
+        solver, problem, walk, space = self.solver, self.problem, self.walk, self.problem.space
+        assert isinstance(space, Rows)
+        t0 = starting_time(solver.t0, problem.lam, mean_square_size(space))
+        every = problem.n * max(1, solver.max_epochs // LOOKS)
+        while walk.t < total:
+            ahead = min(total - walk.t, every - walk.t % every, CHUNK)
+            pairs = random_pairs(problem, ahead, self.rng)
+            solver.advance(walk, space.X, pairs, problem.lam, t0, start)
+            over = self.recorder.out_of_time
+            if over or walk.t == total or walk.t % every == 0:
+                if not self.look():
+                    return Status.STALLED
+                if self.recorder.near(0.9 * solver.tol):
+                    return Status.STALLED
+            if over:
+                return Status.TIME_LIMIT
+        return Status.ITERATION_LIMIT
+
+    def look(self) -> bool:
+        """Evaluate the point so far over all pairs; False where it has left all bounds."""
+        problem, recorder, w = self.problem, self.recorder, self.solver.point(self.walk).copy()
+        scores = problem.space.scores(w)
+        if not np.isfinite(scores).all():
+            return False
+        value = problem.sums(scores).value + problem.lam / 2 * problem.space.norm2(w)
+        if not value < DIVERGED:
+            return False
+        recorder.best_primal = np.inf  # the method's own point is returned, not the best one
+        recorder.offer(w, value)
+        duals = {k: self.dual(scores, WIDTHS[k]) for k in range(self.width - 1, self.width + 2)}
+        best = max(duals, key=lambda k: duals[k])
+        self.width = min(max(best, 1), len(WIDTHS) - 2)
+        recorder.offer(
+            witness=lambda: Witness.from_scores(problem, scores, WIDTHS[best]), dual=duals[best]
+        )
+        primal, dual = float(recorder.best_primal), float(recorder.best_dual)
+        recorder.history.append(Step(self.walk.t, recorder.seconds, primal, dual))
+        if recorder.callback is not None:
+            recorder.callback(recorder.history[-1])
+        return True
+
+    def dual(self, scores: np.ndarray, width: float) -> float:
+        """Return the lower bound that the slopes at `scores` prove, shrunk by its best factor."""
+        sums = self.problem.sums(scores, width)
+        norm2 = self.problem.space.norm2(self.problem.space.pull(sums.c))
+        lam, mass = self.problem.lam, sums.conjugate
+        scale = min(1.0, lam * mass / norm2) if norm2 > 0 else 1.0
+        return scale * mass - scale**2 * norm2 / (2 * lam)

@@ -1,0 +1,170 @@
+"""NSAUC, NSVMSGD2 and OAM as scikit-learn classifiers with `partial_fit`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...exact.classifier.threshold import Rule
+from ...exact.tools.checks import check_choice
+from .oam_estimator import OAM
+from .pair_classifier import PairSGDClassifier
+
+__all__ = ["NSAUC", "NSVMSGD2", "OAM"]
+
+
+class NSAUC(PairSGDClassifier):
+    """The stochastic nonlinear AUC machine: Nyström features, then averaged steps on random pairs.
+
+    [Nonlinear, Algorithm 1, Algorithm 3]: over the features, approach the minimum of
+
+        lam/2 |w|^2 + mean over all positive-negative pairs of max(0, 1 - w'(x_i - x_j)).
+
+    It comes near only once lam times the number of steps is well above one. Below that the AUC
+    may be good, but the objective stays far from its optimum, and with ``t0="bottou"``, the
+    choice of the public code, even above that of w = 0: see `docs/online-methods.md`.
+    `certificate_` says what is proved. Standardise the features first. The departures from the
+    paper are listed at `aucert.approx.random_pairs.nsauc.PairSGD`.
+
+    Parameters
+    ----------
+    lam : float
+        > 0, weight of the penalty against the mean loss.
+    kernel : {"rbf", "laplacian", "linear"}
+    gamma : float, optional
+        > 0; 1 / n_features by default, see `aucert.approx.nystrom.bandwidth` for the papers' rules.
+    n_landmarks : int
+        At most this many; all rows where there are no more of them, which is exact.
+    landmarks : {"kmeans", "uniform", "stratified", "pivoted", "leverage"}
+        How to choose them, see `aucert.approx.nystrom.landmarks`.
+    rcond : float
+        In (0, 1), the relative cut-off for eigenvalues, see `nystrom_map`.
+    max_epochs : int
+        Each is n steps, a step one random pair.
+    average : {"all", "half"}
+        The mean of all points, as in the paper, or of those in the second half of the run, which
+        forgets the start.
+    t0 : {"scaled", "inverse", "bottou"} or float
+        Holds the first steps back, see `aucert.approx.random_pairs.nsauc.starting_time`.
+    rskip, askip : int
+        Steps between two penalties, and between two averaged points.
+    tol : float
+        Certified relative gap at which to stop before `max_epochs`; 0 for never.
+    threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
+        The rule that sets the intercept from the training scores, see `ROCSVM`; in `partial_fit`
+        from the scores of the batch.
+    max_time : float, optional
+        Seconds for the steps.
+    random_state : int, RandomState or None
+        Of the landmarks and the pairs.
+
+    Attributes
+    ----------
+    coef_ : array (1, r)
+        Weights of the Nyström features.
+    dual_coef_ : array (1, d)
+        The same function as a sum of kernel functions of the d landmarks.
+    intercept_ : array (1,)
+        Minus the threshold.
+    classes_ : array (2,)
+        The negative and the positive label.
+    nystrom_ : Nystrom
+        The fitted transformer, with `landmarks_`.
+    certificate_, solution_, status_, history_
+        After `fit`: how far `coef_` is from the optimum in the span of the landmarks, at most,
+        the dual point that proves it, why the run ended, and the objective on the way.
+    t0_ : float
+    n_iter_ : int
+        Steps made.
+    n_features_in_, feature_names_in_
+        As in `RankSVM`.
+    """
+
+    def __init__(
+        self,
+        lam: float = 1e-3,
+        *,
+        kernel: str = "rbf",
+        gamma: float | None = None,
+        n_landmarks: int = 100,
+        landmarks: str = "kmeans",
+        rcond: float = 1e-12,
+        max_epochs: int = 100,
+        average: str = "all",
+        t0: str | float = "scaled",
+        rskip: int = 16,
+        askip: int = 16,
+        tol: float = 1e-3,
+        threshold: str | Rule = "equal-error",
+        max_time: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.lam = lam
+        self.kernel = kernel
+        self.gamma = gamma
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.rcond = rcond
+        self.max_epochs = max_epochs
+        self.average = average
+        self.t0 = t0
+        self.rskip = rskip
+        self.askip = askip
+        self.tol = tol
+        self.threshold = threshold
+        self.max_time = max_time
+        self.random_state = random_state
+
+    def _average(self) -> str:
+        return check_choice("average", self.average, ("all", "half"))
+
+
+class NSVMSGD2(PairSGDClassifier):
+    """NSAUC without the average: its last point. [Nonlinear, Section 5.5]
+
+    Parameters
+    ----------
+    lam, kernel, gamma, n_landmarks, landmarks, rcond, max_epochs, t0, rskip, tol, threshold
+        As in `NSAUC`.
+    max_time, random_state
+        As in `NSAUC`.
+
+    Attributes
+    ----------
+    coef_, dual_coef_, intercept_, classes_, nystrom_, certificate_, solution_, status_, history_
+        As in `NSAUC`.
+    t0_, n_iter_, n_features_in_, feature_names_in_
+        As in `NSAUC`.
+    """
+
+    askip = 16  # nothing is averaged
+
+    def __init__(
+        self,
+        lam: float = 1e-3,
+        *,
+        kernel: str = "rbf",
+        gamma: float | None = None,
+        n_landmarks: int = 100,
+        landmarks: str = "kmeans",
+        rcond: float = 1e-12,
+        max_epochs: int = 100,
+        t0: str | float = "scaled",
+        rskip: int = 16,
+        tol: float = 1e-3,
+        threshold: str | Rule = "equal-error",
+        max_time: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ):
+        self.lam = lam
+        self.kernel = kernel
+        self.gamma = gamma
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.rcond = rcond
+        self.max_epochs = max_epochs
+        self.t0 = t0
+        self.rskip = rskip
+        self.tol = tol
+        self.threshold = threshold
+        self.max_time = max_time
+        self.random_state = random_state

@@ -1,0 +1,1 @@
+"""SOLAM, SPAM, FSAUC [SHT IV]."""

@@ -1,0 +1,1 @@
+"""CLOSED to approx: what users call."""

@@ -1,0 +1,193 @@
+"""`certify`: how far is anybody's model from the optimum of the full pairwise problem?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..certificate.audit import Audit, Rival, audit_weights
+from ..certificate.certificate import Witness, dual_value
+from ..errors import InputError
+from ..formulation.formulation import Formulation, formulate
+from ..formulation.score_audit import audit_scores
+from ..formulation.score_fit import fit_scores
+from ..problem.all_pairs import AllPairs, PairList
+from ..problem.problem import Problem, split_labels
+from ..problem.scalings import convention_loss, convention_name, lam_from_C, objective_scale
+from ..tools.checks import check_number, check_scores
+from ..tools.lossless import as_float64
+from .solve import check_tolerance, choose_solver, streamed_problem
+
+BINS = 1 << 14
+"""Bins a unit of score in the dual point of somebody's weights, for rows read in blocks."""
+
+
+def certify(
+    X: object,
+    y: object,
+    lam: float | None = None,
+    *,
+    w: object = None,
+    scores: object = None,
+    norm2: float | None = None,
+    rival: str | None = None,
+    C: float | None = None,
+    kernel: str = "linear",
+    gamma: float | None = None,
+    structure: float = 0.0,
+    structure_source: str = "full",
+    loss: str | None = None,
+    pairs: AllPairs | PairList | None = None,
+    positive: object = None,
+    sample_weight: np.ndarray | None = None,
+    refine: bool = True,
+    tol: float = 1e-9,
+    max_time: float | None = None,
+) -> Audit:
+    """Certify weights or scores that came from anywhere.
+
+    Parameters
+    ----------
+    X, y, kernel, gamma, structure, pairs, positive, sample_weight
+        The problem, as in `solve`.
+    lam : float, optional
+        > 0; or give `rival` and `C`.
+    w : array (d,) or (d + 1,), optional
+        Weights; a last extra one is an intercept and does not matter to pairs. For kernels the
+        coefficients (n,) of k(., x_i).
+    scores : array (n,), optional
+        f(x_i), up to one common constant, instead of weights. The loss is that of the scores as
+        given; the norm is the least one of a function with these scores, where they tell it:
+        see `Audit` for which functions are meant, and when there is no gap.
+    norm2 : float, optional
+        |f|^2, for scores; taken on your word, but refused where it is impossible.
+    rival : str, optional
+        Whose scaling `C` is in: "liblinear-ranksvm", "dlib", "roclab", "svm-rank",
+        "scikit-learn", "torch", or another key of `aucert.exact.problem.scalings.SCALINGS`.
+    C : float, optional
+        > 0: the constant of that scaling; for roclab its lambda, for torch the weight decay.
+    structure_source : {"full", "sampled"}
+        Whether the structure is that of all data or of the listed pairs.
+    loss : {"hinge", "squared_hinge", "square"}, optional
+        By default the rival's own, or the hinge.
+    refine : bool
+        Solve the problem for the best lower bound, so that the gap is the true distance to
+        `tol`; otherwise take the dual point of the scores themselves, which is cheap and looser.
+    tol : float
+        Relative accuracy of the lower bound, and the gap at which `Audit.status` is "certified".
+    max_time : float, optional
+        Seconds for the lower bound.
+
+    Returns
+    -------
+    Audit
+
+    Raises
+    ------
+    InputError
+        If the input cannot be used, or not exactly one of `w` and `scores` is given.
+    """
+    check_tolerance(tol, max_time)
+    if (w is None) == (scores is None):
+        raise InputError("give either weights (w) or scores, one of the two")
+    if norm2 is not None and (scores is None or not (np.isfinite(norm2) and norm2 >= 0)):
+        raise InputError("norm2 goes with scores, and must be finite and >= 0")
+    if sample_weight is not None:
+        if pairs is not None:
+            raise InputError("give row weights in `pairs` or as `sample_weight`, not both")
+        pairs = AllPairs(sample_weight)
+    judge, lam, loss = _units(y, lam, rival, C, loss, pairs, positive)
+    if scores is None:
+        large = streamed_problem(X, y, lam, kernel, structure, loss, pairs, positive)
+        if large is not None:
+            return _audit_streamed(large, _weights(large, w), refine, judge, tol, max_time)
+    shape = (kernel, gamma, structure, structure_source)
+    half = None if max_time is None or w is None else max_time / 2  # scores need all features
+    task = formulate(X, y, lam, loss, pairs, positive, *shape, max_time=half)
+    problem = task.meant
+    if scores is None:
+        weights = _weights(problem, w)
+        witness = best_witness(task, problem.space.scores(weights), refine, tol, max_time)
+        return audit_weights(problem, weights, witness, tol, judge)
+    values = as_float64(scores, "scores")
+    check_scores(values, problem.positive)
+    witness = best_witness(task, values, refine, tol, max_time)
+    return audit_scores(problem, values, fit_scores(task, values), witness, tol, norm2, judge)
+
+
+def _audit_streamed(
+    problem: Problem,
+    w: np.ndarray,
+    refine: bool,
+    rival: Rival | None,
+    tol: float,
+    max_time: float | None,
+) -> Audit:
+    """Return the audit of weights over rows that are read in blocks."""
+    witness = Witness.from_weights(problem, w, BINS, 2)
+    if refine:
+        solution = choose_solver(problem, "newton", tol, max_time).solve(problem)
+        witness = max(
+            witness, solution.witness, key=lambda witness: dual_value(problem, witness)[0]
+        )
+    return audit_weights(problem, w, witness, tol, rival)
+
+
+def _units(
+    y: object,
+    lam: float | None,
+    rival: str | None,
+    C: float | None,
+    loss: str | None,
+    pairs: AllPairs | PairList | None,
+    positive: object,
+) -> tuple[Rival | None, float, str]:
+    """Return the rival, lam and the loss, from lam or from a rival's C."""
+    if lam is not None:
+        if rival is not None or C is not None:
+            raise InputError("give either lam, or rival with C, not both")
+        return None, lam, loss or "hinge"
+    if rival is None or C is None:
+        raise InputError("give lam, or rival with C")
+    name = convention_name(rival)
+    chosen = convention_loss(name, loss)
+    check_number("C", C)
+    mask, _, _ = split_labels(y, positive)
+    count, share = _pair_mass(pairs or AllPairs(), mask)
+    scale = objective_scale(C, count, name, share)
+    return Rival(name, float(C), scale), lam_from_C(C, count, name, share), chosen
+
+
+def _pair_mass(pairs: AllPairs | PairList, positive: np.ndarray) -> tuple[float, float]:
+    """Return the number of pairs, weights counted as repetitions, and the positive share."""
+    if isinstance(pairs, PairList):
+        if float(np.ptp(pairs.c)) > 1e-12 * float(pairs.c.max()):
+            raise InputError(
+                "a list of pairs with unequal weights has no number of pairs to convert C by: "
+                "give lam"
+            )
+        return pairs.i.size, float(positive.mean())
+    a, b = (float(side.sum()) for side in pairs.sides(positive))
+    return a * b, a / (a + b)
+
+
+def best_witness(
+    task: Formulation,
+    scores: np.ndarray,
+    refine: bool = True,
+    tol: float = 1e-9,
+    max_time: float | None = None,
+) -> Witness:
+    """Return the better of the dual point of `scores` and, if refined, the solver's."""
+    problem = task.meant
+    own = Witness.from_scores(problem, scores)
+    if not refine:
+        return own
+    solution = choose_solver(task.work, "auto", tol, max_time).solve(task.work)
+    return max(own, solution.witness, key=lambda witness: dual_value(problem, witness)[0])
+
+
+def _weights(problem: Problem, w: object) -> np.ndarray:
+    vector = np.ravel(as_float64(w, "the weights"))
+    if vector.size == problem.space.dim + 1:
+        vector = vector[:-1]
+    return problem.check_weights(vector)

@@ -1,0 +1,86 @@
+"""Folds of rows for cross-validation, every part with both classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from ..errors import InputError
+from ..tools.checks import check_count
+
+Splits = Sequence[tuple[np.ndarray, np.ndarray]]
+
+
+@dataclass(frozen=True, eq=False)
+class FoldedData:
+    """Rows, labels and weights, to be cut into folds; rows of weight zero are left out.
+
+    Attributes
+    ----------
+    rows : array or CSR (n, d), or the Gram matrix (n, n)
+    positive : bool array (n,)
+    weight : array (n,) or None
+    square : bool
+        Whether the rows are those of a Gram matrix, whose columns are rows too.
+    """
+
+    rows: Any
+    positive: np.ndarray
+    weight: np.ndarray | None
+    square: bool
+
+    def part(
+        self, index: np.ndarray, columns: np.ndarray
+    ) -> tuple[Any, np.ndarray, np.ndarray | None]:
+        """Return the named rows; of a kernel matrix only the columns of used training rows."""
+        index = self.used(index)
+        rows = self.rows[index]
+        if self.square:
+            rows = rows[:, self.used(columns)]
+        return rows, self.positive[index], None if self.weight is None else self.weight[index]
+
+    def used(self, index: np.ndarray) -> np.ndarray:
+        """Return the rows of positive weight among `index`."""
+        return index if self.weight is None else index[self.weight[index] > 0]
+
+    def check(self, number: int, train: np.ndarray, test: np.ndarray) -> None:
+        """Raise `InputError` unless both parts have both classes."""
+        for name, part in (("training", train), ("held-out", test)):
+            found = self.positive[self.used(part)]
+            if not found.any() or found.all():
+                raise InputError(
+                    f"fold {number} has {name} rows of one class only: use fewer folds, or "
+                    "stratified ones"
+                )
+
+
+def make_splits(cv: object, X: Any, positive: np.ndarray, seed: int) -> Splits:
+    """Return (train, test) row numbers of each fold.
+
+    Raises
+    ------
+    InputError
+        If the smaller class has fewer rows than there are folds, or `cv` does not split rows.
+    """
+    from sklearn.model_selection import StratifiedKFold, check_cv
+
+    if isinstance(cv, int | np.integer):
+        check_count("cv", cv, 2)
+        smaller = int(min(positive.sum(), (~positive).sum()))
+        if smaller < cv:
+            raise InputError(
+                f"cv = {cv}, but the smaller class has {smaller} rows: use at most {smaller} folds"
+            )
+        splitter = StratifiedKFold(int(cv), shuffle=True, random_state=seed)
+    elif cv is None or isinstance(cv, str) or not (hasattr(cv, "split") or hasattr(cv, "__iter__")):
+        raise InputError(f"cv must be a number of folds, a splitter or splits, not {cv!r}")
+    else:
+        splitter = check_cv(cast(Iterable[Any], cv))
+    labels = positive.astype(int)
+    splits = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, labels)]
+    if len(splits) < 2:
+        raise InputError("cv must give at least two folds")
+    return splits

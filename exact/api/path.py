@@ -1,0 +1,266 @@
+"""The regularization path: one problem at many lam, from large to small, certified at each.
+
+The factor of a kernel and the whitening of a structure do not depend on lam, so they are made
+once; each solution starts the next one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..certificate.certificate import Certificate
+from ..certificate.solution import Solution, Status
+from ..errors import InputError
+from ..formulation.formulation import Formulation, formulate
+from ..problem.all_pairs import AllPairs, PairList, as_numbers
+from ..problem.auc import auc
+from ..problem.problem import Problem, Ridge
+from ..tools.checks import check_count, check_number
+from .solve import check_tolerance, choose_solver
+
+SMALLEST_SHARE = 1e-5
+"""The default grid ends at this share of its largest lam."""
+
+
+@dataclass(frozen=True, eq=False)
+class PathPoint:
+    """One lam of a path.
+
+    Attributes
+    ----------
+    lam : float
+    solution : Solution
+    auc : float
+        Of the training rows, row weights counted.
+    """
+
+    lam: float
+    solution: Solution
+    auc: float
+
+    @property
+    def certificate(self) -> Certificate:
+        """The solution's own, in the space meant."""
+        return self.solution.certificate
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Solutions at falling lam.
+
+    Attributes
+    ----------
+    points : list of PathPoint
+        Largest lam first.
+    task : Formulation
+        The problem at the largest lam; all others differ in lam alone.
+    complete : bool
+        False where the time ran out or somebody interrupted: the last point is then the best so
+        far, its gap valid, and smaller lam are missing.
+    seconds : float
+    """
+
+    points: list[PathPoint]
+    task: Formulation
+    complete: bool
+    seconds: float
+
+    @property
+    def lams(self) -> np.ndarray:
+        """The lam of each point, falling: (k,)."""
+        return np.array([point.lam for point in self.points])
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Weights of the features, or coefficients of k(., x_i) for kernels: (k, dim)."""
+        return np.array([point.solution.w for point in self.points])
+
+    @property
+    def aucs(self) -> np.ndarray:
+        """AUC of the training rows: (k,)."""
+        return np.array([point.auc for point in self.points])
+
+    @property
+    def gaps(self) -> np.ndarray:
+        """Certified gaps: (k,)."""
+        return np.array([point.certificate.gap for point in self.points])
+
+    def scores(self, X: object) -> np.ndarray:
+        """Return the scores of rows (m, d) at each lam: (k, m).
+
+        For a precomputed kernel the rows hold k(x, x_i), (m, n).
+        """
+        return np.array([self.task.evaluate(point.solution.w, X) for point in self.points])
+
+
+def regularization_path(
+    X: object,
+    y: object,
+    lams: object = None,
+    *,
+    n_lams: int = 20,
+    kernel: str = "linear",
+    gamma: float | None = None,
+    structure: float = 0.0,
+    structure_source: str = "full",
+    loss: str = "hinge",
+    pairs: AllPairs | PairList | None = None,
+    positive: object = None,
+    sample_weight: np.ndarray | None = None,
+    method: str = "auto",
+    tol: float = 1e-6,
+    max_time: float | None = None,
+    callback: Callable[[PathPoint], object] | None = None,
+) -> Path:
+    """Solve the pairwise problem at many lam, with a proof of optimality at each.
+
+    Parameters
+    ----------
+    X, y, kernel, gamma, structure, loss, pairs, positive, sample_weight, method
+        The problem, as in `solve`.
+    lams : array (k,), optional
+        > 0; solved from the largest to the smallest, equal ones once. By default `lam_grid`.
+    n_lams : int
+        Length of the default grid.
+    structure_source : {"full", "sampled"}
+        Whether the structure is that of all data or of the listed pairs.
+    tol : float
+        Relative gap to reach at each lam, > 0.
+    max_time : float, optional
+        Seconds for the whole path; the first point is always there.
+    callback : callable, optional
+        Called with each `PathPoint` once it is solved.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    InputError
+        If the input cannot be used; the message says what and where.
+    """
+    check_tolerance(tol, max_time)
+    start = time.perf_counter()
+    if sample_weight is not None:
+        if pairs is not None:
+            raise InputError("give row weights in `pairs` or as `sample_weight`, not both")
+        pairs = AllPairs(sample_weight)
+    given = None if lams is None else check_lams(lams)
+    task = formulate(
+        X,
+        y,
+        1.0 if given is None else float(given[0]),
+        loss,
+        pairs,
+        positive,
+        kernel,
+        gamma,
+        structure,
+        structure_source,
+    )
+    grid = lam_grid(task.work, n_lams) if given is None else given
+    task = at_lam(task, float(grid[0]))
+    points = _follow(task, grid, method, tol, start, max_time, callback)
+    complete = len(points) == grid.size and not _stopped(points[-1].solution)
+    return Path(points, task, complete, time.perf_counter() - start)
+
+
+def _follow(
+    task: Formulation,
+    grid: np.ndarray,
+    method: str,
+    tol: float,
+    start: float,
+    max_time: float | None,
+    callback: Callable[[PathPoint], object] | None,
+) -> list[PathPoint]:
+    """Solve at each lam of the grid, each started from the one before."""
+    points: list[PathPoint] = []
+    w: np.ndarray | None = None
+    weight = task.meant.pairs.weight if isinstance(task.meant.pairs, AllPairs) else None
+    for lam in grid:
+        left = None if max_time is None else max_time - (time.perf_counter() - start)
+        if left is not None and left <= 0 and points:
+            break
+        try:
+            now = at_lam(task, float(lam))
+            limit = None if left is None else max(left, 1e-3)
+            found = choose_solver(now.work, method, tol, limit).solve(now.work, w)
+            solution = now.judge(found, tol)
+            scores = now.meant.space.scores(solution.w)
+        except KeyboardInterrupt:
+            if not points:
+                raise
+            break
+        point = PathPoint(float(lam), solution, auc(scores, now.meant.positive, weight))
+        points.append(point)
+        if callback is not None:
+            callback(point)
+        if _stopped(solution):
+            break
+        w = found.w
+    return points
+
+
+def _stopped(solution: Solution) -> bool:
+    return solution.status in (Status.TIME_LIMIT, Status.INTERRUPTED)
+
+
+def at_lam(task: Formulation, lam: float) -> Formulation:
+    """Return the same task at another lam; factor and whitening are shared."""
+    work = replace(task.work, penalty=Ridge(lam))
+    same = task.work is task.meant
+    meant = work if same else replace(task.meant, penalty=Ridge(lam))
+    return replace(task, work=work, meant=meant)
+
+
+def lam_grid(problem: Problem, n_lams: int = 20, share: float = SMALLEST_SHARE) -> np.ndarray:
+    """Return falling lam, evenly spaced in their logarithm, from `largest_lam` to a share of it.
+
+    Parameters
+    ----------
+    problem : Problem
+    n_lams : int
+        >= 1.
+    share : float
+        In (0, 1).
+    """
+    check_count("n_lams", n_lams)
+    check_number("share", share, 0.0, 1.0)
+    return np.geomspace(1.0, share, n_lams) * largest_lam(problem)
+
+
+def largest_lam(problem: Problem) -> float:
+    """Return the lam from which on the hinge's optimum only shrinks.
+
+    With delta the mean difference over the pairs, that is max_ij delta'(x_i - x_j): at this lam
+    and above no pair exceeds its margin at delta / lam, which is therefore the optimum, and the
+    order of the rows no longer changes. (For the other losses it is no threshold, but a scale.)
+    Where the classes have one mean, the largest squared norm of a row stands in.
+    """
+    space, positive, pairs = problem.space, problem.positive, problem.pairs
+    mass = pairs.row_mass(positive)
+    scores = space.scores(space.pull(np.where(positive, mass, -mass)))
+    if isinstance(pairs, PairList):
+        widest = float(pairs.margins(scores)[pairs.c > 0].max())
+    else:
+        used = mass > 0
+        widest = float(scores[positive & used].max() - scores[~positive & used].min())
+    if widest > 1e-14 * space.reach**2:
+        return widest
+    return space.reach**2 if space.reach > 0 else 1.0
+
+
+def check_lams(lams: object) -> np.ndarray:
+    """Return the values of `lams`, falling and each once, or raise `InputError`."""
+    values = as_numbers("lams", lams).ravel()
+    if values.size == 0:
+        raise InputError("lams is empty: give at least one lam")
+    for lam in values:
+        Ridge(float(lam))
+    return np.unique(values)[::-1]

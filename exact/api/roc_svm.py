@@ -1,0 +1,300 @@
+"""The exact solvers as scikit-learn classifiers."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..certificate.certificate import Certificate
+from ..certificate.solution import Callback, Solution, Status, Step
+from ..classifier.base import AUCClassifier, Matrix, warn_unless_certified
+from ..classifier.threshold import Rule
+from ..errors import InputError
+from ..formulation.formulation import KERNELS, Formulation, formulate
+from ..problem.all_pairs import AllPairs, PairList
+from ..problem.losses import LOSSES
+from ..problem.nearest_pairs import FILTERS, nearest_pairs
+from ..spaces.kernels import get_kernel
+from ..tools.checks import check_choice, check_number
+from ..tools.interrupts import ends_on_interrupt
+from .solve import METHODS, solve_formulated
+
+
+class ROCSVM(AUCClassifier):
+    """The ROC-optimizing support vector machine, solved with a proof of optimality.
+
+    [ScalingUp, eq. (3), eq. (10); SAUC, eq. (2); Nonlinear, eq. (4)]: minimise over f
+
+        lam/2 |f|^2 + mean over all positive-negative pairs of loss(f(x_i) - f(x_j)).
+
+    Standardise the features first, as for any penalised linear model. The larger label is the
+    positive class; exchanging the classes only changes the sign of the scores.
+
+    Parameters
+    ----------
+    lam : float
+        > 0, weight of the penalty against the mean loss. A sum over the pairs with a factor C
+        means lam = 1 / (C n_pos n_neg).
+    kernel : {"linear", "rbf", "laplacian", "precomputed"}
+        For "precomputed", X is the kernel matrix with the training rows.
+    gamma : float, optional
+        > 0, of exp(-gamma |x - z|^2) or exp(-gamma |x - z|_1); 1 / d by default.
+    loss : {"hinge", "squared_hinge", "square"}
+    pairs : "all", or "nearest:K"
+        All pairs, or each positive row with its K nearest negative ones.
+    anchor_filter : {"none", "E", "A"}
+        Which positive rows count as anchors for nearest pairs, see `aucert.exact.problem.nearest_pairs`.
+    tol : float
+        Relative gap to reach, > 0.
+    method : {"auto", "qp", "lifted", "cutting-plane", "newton"}
+        As in `solve`.
+    threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
+        The rule that sets the intercept from the training scores, see `aucert.exact.classifier.threshold`;
+        a callable takes (scores, positive, weight), for instance
+        ``functools.partial(threshold_for_sensitivity, sensitivity=0.95)``.
+    max_time : float, optional
+        Seconds, as in `solve`; the best point so far is kept, with its gap.
+
+    Attributes
+    ----------
+    coef_ : array (1, n_features_in_)
+        For the linear kernel.
+    dual_coef_, support_ : arrays (r,)
+        For other kernels: f is the sum of dual_coef_ k(., x_i) over the training rows support_.
+    intercept_ : array (1,)
+        Minus the threshold.
+    classes_ : array (2,)
+        The negative and the positive label.
+    certificate_ : Certificate
+        How far the model is from the optimum, at most; for kernels in the space of the true one.
+    solution_ : Solution
+        With the dual point that proves it.
+    status_ : Status
+    n_iter_ : int
+    history_ : list of Step
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only where X has column names.
+    """
+
+    solution_: Solution
+    certificate_: Certificate
+    status_: Status
+    history_: list[Step]
+    n_iter_: int
+
+    def __init__(
+        self,
+        lam: float = 1e-3,
+        *,
+        kernel: str = "linear",
+        gamma: float | None = None,
+        loss: str = "hinge",
+        pairs: str = "all",
+        anchor_filter: str = "none",
+        tol: float = 1e-9,
+        method: str = "auto",
+        threshold: str | Rule = "equal-error",
+        max_time: float | None = None,
+    ):
+        self.lam = lam
+        self.kernel = kernel
+        self.gamma = gamma
+        self.loss = loss
+        self.pairs = pairs
+        self.anchor_filter = anchor_filter
+        self.tol = tol
+        self.method = method
+        self.threshold = threshold
+        self.max_time = max_time
+
+    @ends_on_interrupt
+    def fit(
+        self,
+        X: object,
+        y: object,
+        sample_weight: object = None,
+        callback: Callback | None = None,
+    ) -> ROCSVM:
+        """Solve the problem of these rows.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n, d), or (n, n) for a precomputed kernel
+            Finite numbers; sparse input is taken as CSR and stays sparse.
+        y : array (n,)
+            Labels of two kinds.
+        sample_weight : array (n,), optional
+            >= 0; a weight means repetition. Only with all pairs.
+        callback : function of a `Step`, optional
+            Called after each step of the solver.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If a parameter or the input cannot be used; scikit-learn's own checks of X and y
+            raise plain `ValueError`.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the gap is not within `tol`; the gap in `certificate_` is valid all the same.
+        """
+        self._check_parameters()
+        rows, positive, weight = self._check_fit(X, y, sample_weight)
+        make = partial(self._formulate, rows, positive, self._pairs(rows, positive, weight))
+        rest = (self.method, self.tol, self.max_time, callback)
+        task, found = solve_formulated(make, *rest)
+        self._keep_solution(found)
+        self._keep(task, rows)
+        self._cut(rows, positive, weight, self.threshold)
+        warn_unless_certified(self.solution_, self.tol)
+        return self
+
+    def _formulate(
+        self,
+        rows: Matrix,
+        positive: np.ndarray,
+        pairs: AllPairs | PairList,
+        max_time: float | None = None,
+    ) -> Formulation:
+        meant = (self.lam, self.loss, pairs, True, self.kernel, self.gamma)
+        return formulate(rows, positive, *meant, max_time=max_time)
+
+    def _pairs(
+        self, rows: Matrix, positive: np.ndarray, weight: np.ndarray | None
+    ) -> AllPairs | PairList:
+        """Return the pairs that the parameter `pairs` asks for."""
+        if self.pairs == "all":
+            return AllPairs(weight)
+        kind, _, number = str(self.pairs).partition(":")
+        if kind != "nearest" or not number.isdigit() or int(number) < 1:
+            raise InputError(f"pairs must be 'all' or 'nearest:K' with K >= 1, not {self.pairs!r}")
+        if weight is not None:
+            raise InputError(
+                "sample_weight goes with pairs='all': repeated rows have no neighbours"
+            )
+        if self.kernel == "precomputed":
+            raise InputError("nearest pairs need features, not a precomputed kernel")
+        return nearest_pairs(rows, positive, int(number), anchor_filter=self.anchor_filter)
+
+    def _keep(self, task: Formulation, rows: Matrix) -> None:
+        """Keep what scores new rows: weights, or the rows that span the kernel machine."""
+        for name in ("coef_", "dual_coef_", "support_", "_support_rows"):
+            if hasattr(self, name):
+                delattr(self, name)
+        if task.factor is None:
+            self.coef_ = np.array(self.solution_.w, dtype=float).reshape(1, -1)
+            return
+        self.support_ = np.sort(task.factor.pivots)
+        self.dual_coef_ = self.solution_.w[self.support_]
+        if self.kernel != "precomputed":
+            self._support_rows = rows[self.support_]
+
+    def _scores(self, X: Matrix) -> np.ndarray:
+        """Return f at checked rows, without the intercept."""
+        if hasattr(self, "coef_"):
+            return np.asarray(X @ self.coef_[0])
+        if self.kernel == "precomputed":
+            return np.asarray(X[:, self.support_] @ self.dual_coef_)
+        kernel = get_kernel(self.kernel, self.gamma, int(X.shape[1]))
+        scores = np.empty(X.shape[0])
+        step = max(1, 2**22 // self.support_.size)
+        for start in range(0, X.shape[0], step):
+            block = slice(start, start + step)
+            scores[block] = kernel(X[block], self._support_rows) @ self.dual_coef_
+        return scores
+
+    def _check_parameters(self) -> None:
+        check_choice("loss", self.loss, LOSSES)
+        check_choice("method", self.method, METHODS)
+        check_choice("kernel", self.kernel, KERNELS)
+        check_choice("anchor_filter", self.anchor_filter, FILTERS)
+        check_number("tol", self.tol)
+        if self.max_time is not None:
+            check_number("max_time", self.max_time)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+
+class SAUCSVM(ROCSVM):
+    """SAUC-SVM: the ROC-SVM that also keeps the scores of each class close together.
+
+    [SAUC, eq. (8), eq. (12)]: minimise over f
+
+        lam/2 (|f|^2 + structure f'Sigma f) + mean over the pairs of loss(f(x_i) - f(x_j)),
+
+    Sigma = Sigma_+ + Sigma_-, the covariances of the two classes (divided by n). The scores of
+    new rows are [SAUC, eq. (11)], and (20) made right for a kernel.
+
+    Differs from the paper: 1. lam = 1 / (C N), N the number of pairs; the paper's lambda is
+    `structure`. 2. The printed inverse (17) does not exist and (20) lacks a factor; neither is
+    used. 3. The pairs are all pairs by default.
+
+    Parameters
+    ----------
+    lam : float
+        > 0.
+    structure : float
+        >= 0, weight of the structure relative to |f|^2; 0 gives `ROCSVM`.
+    structure_source : {"full", "sampled"}
+        The covariances of all rows, as in the paper, or of the nearest pairs actually used.
+    kernel, gamma, loss, pairs, anchor_filter, tol, method, threshold, max_time
+        As in `ROCSVM`.
+
+    Attributes
+    ----------
+    certificate_ : Certificate
+        In the structured norm, of the true kernel; all others as in `ROCSVM`.
+    """
+
+    def __init__(
+        self,
+        lam: float = 1e-3,
+        structure: float = 1.0,
+        *,
+        structure_source: str = "full",
+        kernel: str = "linear",
+        gamma: float | None = None,
+        loss: str = "hinge",
+        pairs: str = "all",
+        anchor_filter: str = "none",
+        tol: float = 1e-9,
+        method: str = "auto",
+        threshold: str | Rule = "equal-error",
+        max_time: float | None = None,
+    ):
+        super().__init__(
+            lam,
+            kernel=kernel,
+            gamma=gamma,
+            loss=loss,
+            pairs=pairs,
+            anchor_filter=anchor_filter,
+            tol=tol,
+            method=method,
+            threshold=threshold,
+            max_time=max_time,
+        )
+        self.structure = structure
+        self.structure_source = structure_source
+
+    def _formulate(
+        self,
+        rows: Matrix,
+        positive: np.ndarray,
+        pairs: AllPairs | PairList,
+        max_time: float | None = None,
+    ) -> Formulation:
+        meant = (self.lam, self.loss, pairs, True, self.kernel, self.gamma)
+        structured = (self.structure, self.structure_source)
+        return formulate(rows, positive, *meant, *structured, max_time=max_time)

@@ -1,0 +1,1 @@
+"""What is proved about a point: witness, certificate, order, audit, solution."""

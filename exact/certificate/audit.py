@@ -1,0 +1,255 @@
+"""What is proved about somebody's model: the numbers, and one sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from ..problem.problem import Problem
+from ..spaces.streamed import StreamedRows
+from ..tools.wording import at_least, at_most
+from .certificate import Certificate, dual_value
+from .certified_order import CertifiedOrder, certified_order
+from .witness import Witness
+
+
+class AuditStatus(StrEnum):
+    """What an audit came to."""
+
+    CERTIFIED = "certified"
+    ABOVE_TOLERANCE = "above_tolerance"
+    NO_GAP = "no_gap"
+
+    @property
+    def advice(self) -> str:
+        """What it means, in one sentence."""
+        return _ADVICE[self]
+
+
+_ADVICE = {
+    AuditStatus.CERTIFIED: "The model is optimal to the tolerance: the gap and its rounding "
+    "together are within it.",
+    AuditStatus.ABOVE_TOLERANCE: "The gap is valid, and with its rounding it is above the "
+    "tolerance: the model is not shown to be optimal.",
+    AuditStatus.NO_GAP: "There is a lower bound of the optimum, and no objective of the model to "
+    "compare with it.",
+}
+
+
+@dataclass(frozen=True)
+class Rival:
+    """Whose units a model is judged in.
+
+    Attributes
+    ----------
+    name : str
+        A convention of `aucert.exact.problem.scalings`.
+    C : float
+        In its units.
+    scale : float
+        Its objective is this times ours.
+    """
+
+    name: str
+    C: float
+    scale: float
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What is proved about somebody's model.
+
+    Weights are one model. Scores are those of many: the functions meant are all those of least
+    norm for their own scores whose scores differ from the given ones, but for one common
+    constant, by at most the number that `statement` names; or, where a norm was given, those
+    of that norm.
+
+    Attributes
+    ----------
+    lam, loss : float, str
+        The problem that it was judged by.
+    loss_value : float
+        The mean loss over the pairs, without the penalty; for scores, of the scores as given.
+    primal : float or None
+        The objective; for scores, `loss_value` and lam / 2 times the norm. That of every function
+        meant is within `rounding` of it. None where the model has no norm in this space, or
+        the norm cannot be told from the scores.
+    gap, relative_gap, radius : float or None
+        As in `Certificate`, for every function meant; None with `primal`.
+    dual : float
+        A lower bound of the optimum; valid whatever the model is.
+    rounding : float
+        A bound of the error in the gap, or in the lower bound alone: of floating point, and of
+        all that separates the scores from those of the functions meant.
+    residual : float or None
+        For scores: the root mean square of what least squares in this space leave of them, over
+        their standard deviation. Between 0 and 1.
+    n_pairs : int
+    n_right, n_wrong : int or None
+        Pairs that the optimum is sure to order as the model does: with the positive row above
+        the negative one, and below it.
+    rival_primal, rival_gap : float or None
+        `primal` and `gap` in the units of the rival's own objective.
+    statement : str
+        What was certified, in words. Bounds in it are rounded to the side on which they hold.
+    status : AuditStatus
+        "certified" where the gap, rounding included, is within the tolerance;
+        "above_tolerance" where it is not; "no_gap".
+    """
+
+    lam: float
+    loss: str
+    loss_value: float
+    primal: float | None
+    dual: float
+    gap: float | None
+    relative_gap: float | None
+    radius: float | None
+    rounding: float
+    residual: float | None
+    n_pairs: int
+    n_right: int | None
+    n_wrong: int | None
+    rival_primal: float | None
+    rival_gap: float | None
+    statement: str
+    status: AuditStatus
+
+
+def audit_without_gap(
+    problem: Problem,
+    loss_value: float,
+    loss_error: float,
+    witness: Witness,
+    residual: float,
+    why: str,
+) -> Audit:
+    """Return the audit of scores that have no objective in this space, or none that is known."""
+    dual, rounding = lower_bound(problem, witness)
+    near = f", up to {at_most(loss_error, 2)}" if loss_error > 1e-11 * loss_value else ""
+    statement = (
+        f"{why} The optimum is at least {at_least(max(dual - rounding, 0.0))}, and the scores' own "
+        f"mean loss is {loss_value:.10g}{near}."
+    )
+    return Audit(
+        lam=problem.lam,
+        loss=problem.loss.name,
+        loss_value=loss_value,
+        primal=None,
+        dual=dual,
+        gap=None,
+        relative_gap=None,
+        radius=None,
+        rounding=rounding,
+        residual=residual,
+        n_pairs=problem.n_pairs,
+        n_right=None,
+        n_wrong=None,
+        rival_primal=None,
+        rival_gap=None,
+        statement=statement,
+        status=AuditStatus.NO_GAP,
+    )
+
+
+def lower_bound(problem: Problem, witness: Witness) -> tuple[float, float]:
+    """Return the lower bound of the optimum that a witness proves, and its rounding."""
+    dual, rounding = dual_value(problem, witness.renewed(problem))
+    return (0.0, 0.0) if dual - rounding < 0 else (dual, rounding)  # F >= 0 needs no witness
+
+
+def audit_weights(
+    problem: Problem, w: np.ndarray, witness: Witness, tol: float, rival: Rival | None = None
+) -> Audit:
+    """Return the audit of the function with coordinates `w`."""
+    certificate = Certificate.of(problem, w, witness)
+    order = certified_order(problem, w, certificate.radius)
+    value = _mean_loss(problem, w, certificate)
+    return audit_of(problem, certificate, value, order, tol, rival)
+
+
+def audit_of(
+    problem: Problem,
+    certificate: Certificate,
+    loss_value: float,
+    order: CertifiedOrder,
+    tol: float,
+    rival: Rival | None = None,
+    residual: float | None = None,
+    meant: str = "",
+    floor: float | None = None,
+) -> Audit:
+    """Return the audit that a certificate and a count of pairs make.
+
+    `residual`, `meant`, a sentence on what functions are judged, and `floor`, which no function
+    is below, are for scores.
+    """
+    least = certificate.dual - certificate.rounding if floor is None else floor
+    status = AuditStatus.CERTIFIED if certificate.reaches(tol) else AuditStatus.ABOVE_TOLERANCE
+    return Audit(
+        lam=problem.lam,
+        loss=problem.loss.name,
+        loss_value=loss_value,
+        primal=certificate.primal,
+        dual=certificate.dual,
+        gap=certificate.gap,
+        relative_gap=certificate.relative_gap,
+        radius=certificate.radius,
+        rounding=certificate.rounding,
+        residual=residual,
+        n_pairs=order.n_pairs,
+        n_right=order.n_right,
+        n_wrong=order.n_wrong,
+        rival_primal=None if rival is None else certificate.primal * rival.scale,
+        rival_gap=None if rival is None else certificate.gap * rival.scale,
+        statement=_in_words(certificate, order, rival, least, residual is not None) + meant,
+        status=status,
+    )
+
+
+def _in_words(
+    certificate: Certificate,
+    order: CertifiedOrder,
+    rival: Rival | None,
+    least: float,
+    scores: bool,
+) -> str:
+    """Return the sentence of a certificate; what is said of the gap counts its rounding."""
+    primal, rounding = certificate.primal, certificate.rounding
+    above = certificate.gap + rounding
+    share = ""
+    if certificate.relative_gap is not None:
+        percent = min(100 * above / (primal - rounding), 100.0)  # as no optimum is below zero
+        share = f" ({at_most(percent)} % of the objective)"
+    units = ""
+    if rival is not None:
+        units = f" ({primal * rival.scale:.10g} in the units of {rival.name} at C = {rival.C:g})"
+    near = f", up to {at_most(rounding, 2)}," if scores else ""
+    what, others = (
+        ("scores", "function of this class has") if scores else ("weights", "weights have")
+    )
+    return (
+        f"The {what} have objective {primal:.10g}{near}{units} over {order.n_pairs} pairs, and no "
+        f"{others} less than {at_least(max(least, 0.0))}: "
+        f"they are at most {at_most(above)}{share} above the optimum, which "
+        f"{_order_in_words(order)}."
+    )
+
+
+def _order_in_words(order: CertifiedOrder) -> str:
+    """Return what the optimum is sure to do with the pairs, for "the optimum, which …"."""
+    if not order.n_certified:
+        return "is too far away for the order of any pair to be certain"
+    return (
+        f"is sure to order {order.n_certified} of the pairs as they do, {order.n_right} with the "
+        f"positive row above and {order.n_wrong} with it below"
+    )
+
+
+def _mean_loss(problem: Problem, w: np.ndarray, certificate: Certificate) -> float:
+    """Return the mean loss over the pairs, from the objective where rows are read in blocks."""
+    if isinstance(problem.space, StreamedRows):
+        return max(certificate.primal - problem.lam / 2 * problem.space.norm2(w), 0.0)
+    return problem.sums(problem.space.scores(w)).value

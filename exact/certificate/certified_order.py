@@ -1,0 +1,218 @@
+"""Which pairs the optimum is sure to order as a certified model does.
+
+The optimum f* is within `radius` of the model f, so by Cauchy-Schwarz, with any common point m,
+
+    |(f - f*)(x_i) - (f - f*)(x_j)| <= radius |k_i - k_j| <= radius (|k_i - m| + |k_j - m|).
+
+So each score of f* is known up to radius |k_i - m| and one common constant, and the pairs whose
+order that leaves no doubt about are counted by one sort, without the pairs. A structured norm is
+never below the plain one, so plain lengths serve there too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from ..errors import InputError
+from ..problem.all_pairs import PairList
+from ..problem.auc import auc
+from ..problem.problem import Problem
+from ..spaces.gram import Gram, StreamedGram, chain_of
+from ..spaces.rows import Rows, Space
+from ..spaces.streamed import StreamedRows
+from ..structure.structured_norm import Structured
+from ..tools.rounding import UNIT, gamma
+
+GRID = 1 << 16
+"""Steps of the grid on which rows that are read in blocks are counted."""
+
+
+@dataclass(frozen=True)
+class CertifiedOrder:
+    """How many pairs have a certain order at the optimum.
+
+    Attributes
+    ----------
+    n_pairs : int
+    n_right : int
+        Pairs whose positive row the model and the optimum both put above the negative one.
+    n_wrong : int
+        Pairs whose positive row both put below.
+    """
+
+    n_pairs: int
+    n_right: int
+    n_wrong: int
+
+    @property
+    def n_certified(self) -> int:
+        """Pairs that the optimum is sure to order as the model does."""
+        return self.n_right + self.n_wrong
+
+
+def certified_order(
+    problem: Problem, w: np.ndarray, radius: float, slip: float = 0.0
+) -> CertifiedOrder:
+    """Count the pairs whose order at the optimum is certain.
+
+    Parameters
+    ----------
+    problem : Problem
+    w : array (dim,)
+        Coordinates of the model.
+    radius : float
+        >= 0: the optimum is no farther than this from the model (`Certificate.radius`).
+    slip : float
+        >= 0: how far each score that somebody gave may be from that of `w`.
+    """
+    if isinstance(problem.space, StreamedRows):
+        return _streamed_order(problem, problem.space, w, radius)
+    scores, error = problem.space.careful_scores(w)
+    low, high = score_range(scores, row_lengths(problem.space), radius, error + slip)
+    positive, pairs = problem.positive, problem.pairs
+    if isinstance(pairs, PairList):
+        right = int(np.count_nonzero(low[pairs.i] > high[pairs.j]))
+        wrong = int(np.count_nonzero(high[pairs.i] < low[pairs.j]))
+    else:
+        right = count_above(low[positive], high[~positive])
+        wrong = count_above(low[~positive], high[positive])
+    return CertifiedOrder(problem.n_pairs, right, wrong)
+
+
+def score_range(
+    scores: np.ndarray, lengths: np.ndarray, radius: float, error: np.ndarray | float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return bounds, (n,) each, between which the optimum's scores lie but for one constant.
+
+    Parameters
+    ----------
+    scores : array (n,)
+        Of the model.
+    lengths : array (n,)
+        Upper bounds of |k_i - m|.
+    radius : float
+        >= 0.
+    error : array (n,) or float
+        Rounding in the scores.
+    """
+    if not (np.isfinite(radius) and radius >= 0):
+        raise InputError(f"radius must be >= 0 and finite, not {radius!r}")
+    reach = (radius * lengths + error) * (1 + gamma(8))
+    low = np.asarray(scores - reach, dtype=float)
+    high = np.asarray(scores + reach, dtype=float)
+    # Two roundings of each, of at most a unit: a step of two neighbours covers them.
+    for _ in range(2):
+        low, high = np.nextafter(low, -np.inf), np.nextafter(high, np.inf)
+    return low, high
+
+
+def _streamed_order(
+    problem: Problem, space: StreamedRows, w: np.ndarray, radius: float
+) -> CertifiedOrder:
+    """Count over blocks of rows, with the bounds rounded outwards to a grid of `GRID` steps."""
+
+    def bounds(rows: slice) -> tuple[np.ndarray, np.ndarray]:
+        block = space.block(rows)
+        centred = block - space.offset
+        lengths = np.sqrt(np.einsum("ij,ij->i", centred, centred)) * (1 + gamma(space.dim + 8))
+        return score_range(space.scores_of(block, w), lengths, radius, space.score_slip(w))
+
+    ends = [(low.min(), high.max()) for low, high in map(bounds, space.blocks())]
+    bottom, top = min(x for x, _ in ends), max(x for _, x in ends)
+    step = (top - bottom) / GRID or 1.0
+    counts = np.zeros((2, 2, GRID + 3), dtype=np.int64)  # class; low or high; step
+    for rows in space.blocks():
+        low, high = bounds(rows)
+        # One step further than the quotient says, which may round.
+        at = (np.floor((low - bottom) / step) - 1, np.ceil((high - bottom) / step) + 1)
+        for side in (0, 1):
+            own = problem.positive[rows] == bool(side)
+            for end in (0, 1):
+                places = np.clip(at[end][own], 0, GRID + 2).astype(np.int64)
+                counts[side, end] += np.bincount(places, minlength=GRID + 3)
+
+    def above(one: int, other: int) -> int:
+        below = np.concatenate([[0], np.cumsum(counts[other, 1])[:-1]])
+        return sum(int(x) * int(y) for x, y in zip(counts[one, 0], below, strict=True) if x)
+
+    return CertifiedOrder(problem.n_pairs, above(1, 0), above(0, 1))
+
+
+def count_above(low: np.ndarray, high: np.ndarray) -> int:
+    """Return the number of (i, j) with low[i] > high[j], by one sort."""
+    return int(np.searchsorted(np.sort(high), low, side="left").sum(dtype=np.int64))
+
+
+def auc_range(
+    low: np.ndarray, high: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
+) -> tuple[float, float]:
+    """Return bounds of the AUC (ties one half) of all scores between `low` and `high`.
+
+    Parameters
+    ----------
+    low, high : arrays (n,)
+    positive : bool array (n,)
+    weight : array (n,), optional
+        Row weights, >= 0.
+    """
+    worst, best = np.where(positive, low, high), np.where(positive, high, low)
+    return auc(worst, positive, weight), auc(best, positive, weight)
+
+
+def row_lengths(space: Space) -> np.ndarray:
+    """Return upper bounds of |k_i - m|, m a point common to all rows, mostly their mean: (n,).
+
+    Parameters
+    ----------
+    space : Space
+        For a structured norm the lengths are the plain ones, which are never shorter; of a space
+        that is neither rows nor a kernel only its reach is known.
+    """
+    if isinstance(space, Structured):
+        return row_lengths(cast(Space, space.base))
+    if isinstance(space, Rows):
+        return _sparse_lengths(space) if type(space) is Rows and space.is_sparse else space.norms
+    if not isinstance(space, Gram | StreamedGram):
+        return np.full(space.n, space.reach)
+    diagonal = np.diag(space.K) if isinstance(space, Gram) else space.kernel.diagonal(space.X)
+    means = space.scores(np.full(space.n, 1 / space.n))
+    return kernel_lengths(
+        diagonal, means, float(means.mean()), space.n, space.noise * space.reach**2
+    )
+
+
+def kernel_lengths(
+    diagonal: np.ndarray, means: np.ndarray, mean: float, n: int, noise: float
+) -> np.ndarray:
+    """Return upper bounds of |k_x - m| for rows x: (m,).
+
+    |k_x - m|^2 = k(x, x) - 2 mean_i k(x, x_i) + mean_ij k(x_i, x_j), the means over n rows.
+
+    Parameters
+    ----------
+    diagonal, means : arrays (m,)
+        k(x, x) and mean_i k(x, x_i).
+    mean : float
+        Mean of the Gram matrix of the n rows.
+    n : int
+        Rows that m is the mean of.
+    noise : float
+        Bound of the errors of the kernel's values.
+    """
+    size = diagonal + 2 * np.abs(means) + abs(mean)
+    top = float(size.max(initial=0.0))
+    slip = (gamma(chain_of(n) + n + 16) + 32 * UNIT) * top + 4.1 * noise
+    return np.sqrt(np.maximum(diagonal - 2 * means + mean, 0.0) + slip) * (1 + gamma(4))
+
+
+def _sparse_lengths(space: Rows) -> np.ndarray:
+    """Return |x_i - mean|, not formed: |x_i|^2 - 2 x_i'mean + |mean|^2, with its rounding."""
+    matrix, offset = space.raw, space.offset
+    squares = np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel()  # type: ignore[union-attr]
+    cross, square = np.asarray(matrix @ offset).ravel(), float(offset @ offset)
+    whole = (np.sqrt(squares) + np.sqrt(square)) ** 2
+    slip = gamma(2 * space.dim + 16) * whole
+    return np.sqrt(np.maximum(squares - 2 * cross + square, 0.0) + slip) * (1 + gamma(4))

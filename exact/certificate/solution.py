@@ -1,0 +1,171 @@
+"""What a solver returns: numbers and their evidence, not the data."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+
+from ..problem.problem import Problem
+from .certificate import Certificate, Witness
+
+
+class Status(StrEnum):
+    """Why a solver stopped, judged by the certificate and never by the solver's own word."""
+
+    CERTIFIED = "certified"
+    ITERATION_LIMIT = "iteration_limit"
+    TIME_LIMIT = "time_limit"
+    INTERRUPTED = "interrupted"
+    STALLED = "stalled"
+
+    @property
+    def advice(self) -> str:
+        """What it means and what to do, in one sentence."""
+        return _ADVICE[self]
+
+
+_ADVICE = {
+    Status.CERTIFIED: "The gap and its rounding together are within the tolerance: nothing more "
+    "to do.",
+    Status.ITERATION_LIMIT: "The iterations ran out: the gap shown is valid; "
+    "raise max_iter or lam.",
+    Status.TIME_LIMIT: "The time ran out: the gap shown is valid; raise max_time or lam.",
+    Status.INTERRUPTED: "You stopped it: the gap shown is valid for the best point so far.",
+    Status.STALLED: "The solver makes no further progress, and the gap and its rounding together "
+    "are above the tolerance: the gap shown is valid; scale the features to order one, raise lam, "
+    "or accept this gap.",
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of a solver's history: what it knew then. Only the last gap is certified.
+
+    Attributes
+    ----------
+    n_iter : int
+    seconds : float
+        Since the start.
+    primal, dual : float
+        The best so far; infinite or NaN where not known yet.
+    """
+
+    n_iter: int
+    seconds: float
+    primal: float
+    dual: float
+
+    @property
+    def gap(self) -> float:
+        """primal - dual."""
+        return self.primal - self.dual
+
+
+Callback = Callable[[Step], object]
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The best point of a solver, its dual point, and the certificate made from both.
+
+    Attributes
+    ----------
+    w : array (dim,)
+        Coordinates in the problem's space.
+    witness : Witness
+    certificate : Certificate
+    status : Status
+    n_iter : int
+    seconds : float
+    history : list of Step
+    method : str
+    """
+
+    w: np.ndarray
+    witness: Witness
+    certificate: Certificate
+    status: Status
+    n_iter: int
+    seconds: float
+    history: list[Step] = field(default_factory=list)
+    method: str = ""
+
+
+class Recorder:
+    """Keeps the history, the clock and the best points of one run."""
+
+    def __init__(
+        self, max_time: float | None = None, callback: Callback | None = None, method: str = ""
+    ):
+        self.start = time.perf_counter()
+        self.max_time = max_time
+        self.callback = callback
+        self.method = method
+        self.history: list[Step] = []
+        self.best_primal, self.best_dual = np.inf, -np.inf
+        self.best_w: np.ndarray | None = None
+        self.best_witness: Witness | Callable[[], Witness] | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self.start
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the time limit has passed."""
+        return self.max_time is not None and self.seconds > self.max_time
+
+    def offer(
+        self,
+        w: np.ndarray | None = None,
+        primal: float = np.inf,
+        witness: Witness | Callable[[], Witness] | None = None,
+        dual: float = -np.inf,
+    ) -> None:
+        """Keep a point if it is better than the best so far on its side.
+
+        A witness that is dear to make may be given as a function that makes it when asked.
+        """
+        if w is not None and primal < self.best_primal:
+            self.best_primal, self.best_w = primal, w
+        if witness is not None and dual > self.best_dual:
+            self.best_dual, self.best_witness = dual, witness
+
+    def step(self) -> None:
+        """Write a line of history, and show it to the callback."""
+        n_iter = self.history[-1].n_iter + 1 if self.history else 1
+        line = Step(n_iter, self.seconds, float(self.best_primal), float(self.best_dual))
+        self.history.append(line)
+        if self.callback is not None:
+            self.callback(line)
+
+    def near(self, tol: float) -> bool:
+        """Whether the uncertified gap is within `tol`, by the rule of `Certificate.reaches`."""
+        gap = self.best_primal - self.best_dual
+        return gap <= tol * self.best_primal or (self.best_primal <= 1e-6 and gap <= tol / 10)
+
+    def finish(self, problem: Problem, tol: float, reason: Status) -> Solution:
+        """Return the solution, certified anew; `reason` stands unless the gap is within `tol`."""
+        w = np.zeros(problem.space.dim) if self.best_w is None else self.best_w
+        witness = self.best_witness
+        if callable(witness):
+            witness = witness()
+        if witness is None:
+            witness = Witness.from_scores(problem, problem.space.scores(w))
+        certificate = Certificate.of(problem, w, witness)
+        status = Status.CERTIFIED if certificate.reaches(tol) else reason
+        return Solution(
+            w,
+            witness,
+            certificate,
+            status,
+            self.history[-1].n_iter if self.history else 0,
+            self.seconds,
+            self.history,
+            self.method,
+        )

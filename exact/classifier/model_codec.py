@@ -1,0 +1,205 @@
+"""Fitted models as a tree of plain JSON and a list of arrays, and back: only known types pass.
+
+A tree has one entry for each value: numbers, words, lists and None as they are, and for the rest an
+object with one telling key: array, strings, csr, tuple, dict, enum, value (a dataclass) or model
+(an estimator). Reading one makes objects of the types that were registered and of no other; nothing
+in a file can name a function, a module or a type from elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+
+from ..errors import InputError
+
+NAME = re.compile(r"_?[a-z][A-Za-z0-9_]*")
+
+KNOWN: dict[str, type] = {}
+"""The types that may occur in a tree, by their names; `register` adds to them."""
+
+
+def register(*classes: type) -> None:
+    """Let estimators, dataclasses and enumerations occur in model files.
+
+    Raises
+    ------
+    InputError
+        If another type of that name is registered.
+    """
+    for known in classes:
+        if KNOWN.setdefault(known.__name__, known) is not known:
+            raise InputError(f"another type named {known.__name__} is registered already")
+
+
+LEFT_OUT: dict[type, tuple[str, ...]] = {}
+"""Attributes that a file does not keep: what a run needs to go on, where that holds the data."""
+
+
+def leave_out(known: type, *names: str) -> None:
+    """Keep attributes of an estimator out of model files."""
+    LEFT_OUT[known] = names
+
+
+def is_whole(model: object) -> bool:
+    """Return whether a model has all that its run needs to go on, which a loaded one may not."""
+    return all(hasattr(model, name) for name in LEFT_OUT.get(type(model), ()))
+
+
+class Encoder:
+    """Turns values into trees, and collects their arrays in `arrays`."""
+
+    def __init__(self) -> None:
+        self.arrays: list[np.ndarray] = []
+        self._place: dict[int, int] = {}
+
+    def encode(self, value: Any, where: str) -> Any:
+        """Return the tree of `value`; `where` names it in messages.
+
+        Raises
+        ------
+        InputError
+            If it holds something that a file cannot hold.
+        """
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(value, Enum):
+            return {"enum": self.known(value, where), "is": value.value}
+        if value is None or isinstance(value, bool | int | float | str):
+            return value
+        if isinstance(value, np.ndarray):
+            return self._array(value, where)
+        if sp.issparse(value):
+            return self._sparse(value, where)
+        if isinstance(value, list | tuple):
+            items = [self.encode(item, f"{where}[{k}]") for k, item in enumerate(value)]
+            return items if isinstance(value, list) else {"tuple": items}
+        if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+            return {"dict": {key: self.encode(v, f"{where}[{key}]") for key, v in value.items()}}
+        if isinstance(value, BaseEstimator):
+            return self._model(value, where)
+        if is_dataclass(value) and not isinstance(value, type):
+            inside = {f.name: getattr(value, f.name) for f in fields(value) if f.init}
+            return {"value": self.known(value, where), "of": self._all(inside, where)}
+        hint = "; set it to a name or a number first, the fit stays" if callable(value) else ""
+        kind = "a function" if callable(value) else f"a {type(value).__name__}"
+        raise InputError(f"{where} is {kind}, which a model file cannot hold{hint}")
+
+    def known(self, value: object, where: str) -> str:
+        """Return the name of a value's type, or raise `InputError` where it is not registered."""
+        name = type(value).__name__
+        if KNOWN.get(name) is not type(value):
+            raise InputError(f"{where} is a {name}, which this function cannot save")
+        return name
+
+    def _all(self, values: dict[str, Any], where: str) -> dict[str, Any]:
+        return {name: self.encode(value, f"{where}.{name}") for name, value in values.items()}
+
+    def _array(self, value: np.ndarray, where: str) -> Any:
+        if value.dtype.kind == "O":
+            if value.ndim == 1 and all(isinstance(word, str) for word in value):
+                return {"strings": value.tolist()}
+            raise InputError(f"{where} is an array of objects, which a model file cannot hold")
+        if value.dtype.kind not in "biufU":
+            raise InputError(f"{where} is an array of {value.dtype}, which a file cannot hold")
+        place = self._place.get(id(value))
+        if place is None:
+            place = self._place[id(value)] = len(self.arrays)
+            self.arrays.append(value)
+        return {"array": place}
+
+    def _sparse(self, value: Any, where: str) -> Any:
+        if value.format != "csr":
+            raise InputError(f"{where} is a sparse matrix that is not CSR")
+        parts = {k: self._array(getattr(value, k), where) for k in ("data", "indices", "indptr")}
+        return {"csr": parts, "shape": list(value.shape), "matrix": sp.isspmatrix(value)}
+
+    def _model(self, value: BaseEstimator, where: str) -> Any:
+        name, given = self.known(value, where), value.get_params(deep=False)
+        hidden = {*given, *LEFT_OUT.get(type(value), ())}
+        found = {k: v for k, v in vars(value).items() if k not in hidden}
+        return {"model": name, "with": self._all(given, where), "found": self._all(found, where)}
+
+
+class Decoder:
+    """Turns trees back into values.
+
+    Parameters
+    ----------
+    arrays : list of arrays
+    """
+
+    def __init__(self, arrays: list[np.ndarray]):
+        self.arrays = arrays
+
+    def decode(self, tree: Any) -> Any:
+        """Return the value of a tree.
+
+        Raises
+        ------
+        InputError
+            For a type that is not registered.
+        KeyError, TypeError, ValueError, IndexError
+            If the tree is not one that `Encoder` makes.
+        """
+        if tree is None or isinstance(tree, bool | int | float | str):
+            return tree
+        if isinstance(tree, list):
+            return [self.decode(item) for item in tree]
+        if "array" in tree:
+            return self._take(tree)
+        if "strings" in tree:
+            return np.array([str(word) for word in tree["strings"]], dtype=object)
+        if "csr" in tree:
+            parts = tuple(self._take(tree["csr"][k]) for k in ("data", "indices", "indptr"))
+            kind = sp.csr_matrix if tree["matrix"] else sp.csr_array
+            matrix = kind(parts, shape=tuple(tree["shape"]))
+            matrix.check_format(full_check=True)
+            return matrix
+        if "tuple" in tree:
+            return tuple(self.decode(item) for item in tree["tuple"])
+        if "dict" in tree:
+            return {str(key): self.decode(item) for key, item in tree["dict"].items()}
+        if "enum" in tree:
+            return self._type(tree["enum"], Enum)(tree["is"])
+        if "value" in tree:
+            value = self._type(tree["value"], object)(**self._all(tree["of"]))
+            if hasattr(value, "as_saved"):  # a certificate, of which the file is the only witness
+                object.__setattr__(value, "as_saved", True)
+            return value
+        return self._model(tree)
+
+    def _take(self, tree: Any) -> np.ndarray:
+        place = tree["array"]
+        if not 0 <= place < len(self.arrays):
+            raise IndexError(place)
+        return self.arrays[place]
+
+    def _type(self, name: object, base: type) -> Any:
+        known = KNOWN.get(name) if isinstance(name, str) else None
+        if known is None:
+            raise InputError(
+                f"it holds a {str(name)[:40]}, which is not known here: import "
+                "aucert.exact.load_model and aucert.approx.load_model, either knows all then"
+            )
+        if not issubclass(known, base):
+            raise TypeError(name)
+        return known
+
+    def _all(self, trees: dict[str, Any]) -> dict[str, Any]:
+        return {name: self.decode(tree) for name, tree in trees.items()}
+
+    def _model(self, tree: Any) -> Any:
+        known = self._type(tree["model"], BaseEstimator)
+        model = known(**self._all(tree["with"]))
+        for name, value in self._all(tree["found"]).items():
+            if not NAME.fullmatch(name) or hasattr(known, name):
+                raise ValueError(f"{name} is no result of a fit")
+            setattr(model, name, value)
+        return model

@@ -1,0 +1,1 @@
+"""Second order of the squared hinge, shared with approx.newton."""

@@ -1,0 +1,215 @@
+"""The Newton equation H s = -g of the squared hinge: H formed, sampled, or only multiplied.
+
+    H = lam I + 2 X'L X = lam I + 2 sum over the active pairs of c_ij d_ij d_ij',  d_ij = x_i - x_j.
+
+A few active pairs a coordinate give H well enough to precondition conjugate gradients: with m a
+coordinate the condition number is about ((1 + m^-1/2) / (1 - m^-1/2))^2, whatever the data are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+import scipy.sparse.linalg
+
+from ..problem.problem import Problem
+from ..spaces.rows import Rows
+from .curvature import Curvature
+from .points import Point
+
+LEAST_PAIRS = 5000
+"""Pairs drawn at least."""
+
+LARGEST_DIM = 3000
+"""Coordinates up to which a matrix is factored."""
+
+MANY_PRODUCTS = 15
+"""Products with H in one step from which a better preconditioner may be worth its price."""
+
+PACE = 6
+"""Operations of a matrix product in the time of one of a product with a vector, about."""
+
+SPARSE_PACE = 100
+"""Operations in the time of one of a product of sparse matrices, about."""
+
+
+def hessian(problem: Problem, curved: Curvature) -> np.ndarray:
+    """Return H, formed over dense rows: O(n dim^2)."""
+    X = problem.space.X  # type: ignore[attr-defined]
+    return _ridged(2 * X.T @ curved.times(X), problem.lam)
+
+
+def sampled_hessian(
+    problem: Problem, curved: Curvature, size: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return H as `size` active pairs estimate it, without bias: O(size dim^2).
+
+    Parameters
+    ----------
+    problem : Problem
+        Over `Rows`.
+    curved : Curvature
+    size : int
+        Pairs drawn at most; where fewer are active, H is exact.
+    rng : Generator
+    """
+    space = problem.space
+    assert isinstance(space, Rows)
+    i, j, share = curved.drawn(size, rng)
+    D, root = space.rows(i) - space.rows(j), np.sqrt(2 * share)[:, None]
+    if isinstance(D, np.ndarray):
+        D *= root
+        return _ridged(D.T @ D, problem.lam)
+    D = D.multiply(root).tocsr()
+    return _ridged(np.asarray((D.T @ D).todense()), problem.lam)
+
+
+def _ridged(H: np.ndarray, lam: float) -> np.ndarray:
+    H.flat[:: H.shape[0] + 1] += lam
+    return H
+
+
+class Conditioning:
+    """Multiply or factor: a preconditioner is made once its price has been spent without it.
+
+    So the whole costs about twice the better of the two at most, as far as `costs` tells and steps
+    of few products aside. One object serves a path of lam: the factor at one lam preconditions
+    the next.
+
+    Parameters
+    ----------
+    per_coordinate : int
+        Pairs a coordinate, >= 0; 0 for no preconditioner.
+    """
+
+    def __init__(self, per_coordinate: int):
+        self.per_coordinate, self.rng = per_coordinate, np.random.default_rng(0)
+        self.held: Preconditioner | None = None
+        self.spent: float = MANY_PRODUCTS  # what a first step is expected to take
+
+    def step(self, point: Point, rtol: float, max_cg: int) -> np.ndarray:
+        """Return s with |H s + g| <= rtol |g|, or the best of about `max_cg` products."""
+        problem, found, fresh = point.problem, None, False
+        price, each = np.inf, 1.0
+        if self.per_coordinate > 0 and problem.space.dim <= LARGEST_DIM:
+            product, made, applied = costs(problem, self.per_coordinate)
+            price, each = made / product, 1.0 + applied / product
+        while True:
+            if self.spent >= price and not fresh:
+                self.held, self.spent = Preconditioner(point, self.per_coordinate, self.rng), 0.0
+                fresh = True
+            unit = 1.0 if self.held is None else each
+            enough = max(MANY_PRODUCTS, (price - self.spent) / unit)
+            limit = max_cg if fresh or enough >= max_cg else int(enough) + 1
+            found, products = direction(point, rtol, limit, self.held, found)
+            if products > MANY_PRODUCTS:  # few are no reason for another one
+                self.spent += products * unit
+            max_cg -= products
+            if products < limit or max_cg <= 0:
+                return found
+
+
+def costs(problem: Problem, per_coordinate: int) -> tuple[float, float, float]:
+    """Return what a product with H, a `Preconditioner` and its use cost: within a factor of 2 or 3.
+
+    The unit is an operation of a dense product with a vector. Measured; overheads count.
+    """
+    space, dim = problem.space, float(problem.space.dim)
+    assert isinstance(space, Rows)
+    size, factored = max(LEAST_PAIRS, per_coordinate * dim), dim**3 / 3 / PACE
+    if isinstance(space.X, np.ndarray):
+        stored = problem.n * dim
+        made = 2 * min(problem.n, size) * dim**2 / PACE
+    elif sp.issparse(space.X):
+        stored = float(space.X.nnz)
+        made = size * (2 * stored / problem.n) ** 2 * SPARSE_PACE / PACE
+    else:  # rows behind two triangular systems
+        stored, made = dim**2, 6 * size * dim**2 / PACE
+    product = 4 * stored + 100 * problem.n + 20 * dim + 1.5e5
+    return product, made + factored, 3.3 * dim**2 + 5e4
+
+
+class Preconditioner:
+    """A factored H, formed where the rows are few and sampled where they are many.
+
+    Parameters
+    ----------
+    point : Point
+    per_coordinate : int
+        Pairs a coordinate, `LEAST_PAIRS` in all at least. Over no more dense rows than that, H
+        is formed.
+    rng : Generator
+    """
+
+    def __init__(self, point: Point, per_coordinate: int, rng: np.random.Generator):
+        problem, space = point.problem, point.problem.space
+        assert isinstance(space, Rows)
+        size = max(LEAST_PAIRS, per_coordinate * space.dim)
+        if problem.n <= size and not space.is_sparse:
+            H = hessian(problem, point.curved)
+        else:
+            H = sampled_hessian(problem, point.curved, size, rng)
+        self.factor = _factored(H)
+
+    def solve(self, r: np.ndarray) -> np.ndarray:
+        """Return the factored matrix's inverse times r (dim,)."""
+        return scipy.linalg.cho_solve(self.factor, np.ravel(r), check_finite=False)
+
+
+def _factored(H: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Return the Cholesky factor; where lam is lost to rounding, of a matrix a little larger."""
+    more = 1e-15 * float(np.trace(H))
+    while True:
+        try:
+            factor, lower = scipy.linalg.cho_factor(H, check_finite=False)
+            return factor, bool(lower)
+        except np.linalg.LinAlgError:
+            more *= 10
+            H.flat[:: H.shape[0] + 1] += more
+
+
+def direction(
+    point: Point,
+    rtol: float,
+    max_cg: int,
+    preconditioner: Preconditioner | None = None,
+    start: np.ndarray | None = None,
+) -> tuple[np.ndarray, int]:
+    """Return s with |H s + g| <= rtol |g|, or the best of `max_cg` products; and their number.
+
+    Every answer descends: the first iterate is a multiple of the preconditioned gradient.
+
+    Parameters
+    ----------
+    point : Point
+    rtol : float
+        In (0, 1).
+    max_cg : int
+    preconditioner : Preconditioner, optional
+    start : array (dim,), optional
+        What was found so far; zero by default.
+    """
+    problem, space, products = point.problem, point.problem.space, 0
+
+    def times(v: np.ndarray) -> np.ndarray:
+        nonlocal products
+        products += 1
+        v = np.ravel(v)
+        return problem.lam * v + 2 * space.pull(point.curved.times(space.scores(v)))
+
+    shape, rough = (space.dim, space.dim), None
+    operator = scipy.sparse.linalg.LinearOperator(shape, matvec=times, dtype=float)
+    if preconditioner is not None:
+        solve = preconditioner.solve
+        rough = scipy.sparse.linalg.LinearOperator(shape, matvec=solve, dtype=float)
+    unit = float(np.ldexp(1.0, np.frexp(point.size)[1] - 1))  # squares of what is long overflow
+    step, _ = scipy.sparse.linalg.cg(
+        operator,
+        -point.gradient / unit,
+        None if start is None else start / unit,
+        rtol=rtol,
+        maxiter=max_cg,
+        M=rough,
+    )
+    return unit * step, products

@@ -1,0 +1,189 @@
+"""Points of a squared-hinge objective, and the lines that Newton's methods search.
+
+At w the gradient is g = lam w - pull(c). The slopes of the loss are a dual point, and its gap is
+|g|^2 / (2 lam) exactly: every point brings its certificate along.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..certificate.certificate import Witness
+from ..certificate.solution import Recorder
+from ..problem.all_pairs import AllPairs
+from ..problem.problem import Problem
+from ..problem.subsample import subsample
+from ..spaces.rows import Rows
+from ..tools.rounding import UNIT
+from .curvature import Curvature, curvature
+from .slope_search import slope_root
+
+THINNING = 20
+"""A large problem is first solved on one row in so many."""
+
+SLACK = 1e-13
+"""Share of F below which its values cannot tell progress from rounding."""
+
+TIGHTER = (0.3, 0.03, 0.003)
+"""Shares of the slope that a search leaves: less where the objective rose."""
+
+LOST = 1e-3
+"""Scores that shrink below this share of what they were are computed afresh."""
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """What is known at the weights `w`.
+
+    Attributes
+    ----------
+    problem : Problem
+        Squared hinge, over `Rows`.
+    w : array (dim,)
+    scores : array (n,)
+    curved : Curvature
+        Value, marginals and Laplacian there.
+    """
+
+    problem: Problem
+    w: np.ndarray
+    scores: np.ndarray
+    curved: Curvature
+
+    @classmethod
+    def at(cls, problem: Problem, w: np.ndarray) -> Point:
+        """Return the point of the weights `w` (dim,)."""
+        scores = problem.space.scores(w)
+        return cls(problem, w, scores, curvature(problem, scores))
+
+    @cached_property
+    def primal(self) -> float:
+        """F."""
+        return self.curved.value + self.problem.lam / 2 * self.problem.space.norm2(self.w)
+
+    @cached_property
+    def gradient(self) -> np.ndarray:
+        """lam w - pull(c)."""
+        return self.problem.lam * self.w - self.problem.space.pull(self.curved.c)
+
+    @cached_property
+    def size(self) -> float:
+        """|gradient|."""
+        return float(np.linalg.norm(self.gradient))
+
+    @property
+    def gap(self) -> float:
+        """F less the value of the slopes' own dual point: |gradient|^2 / (2 lam)."""
+        return self.size**2 / (2 * self.problem.lam)
+
+    @cached_property
+    def noise(self) -> float:
+        """About the rounding in `size`: below it a gradient has no digits."""
+        space = self.problem.space
+        assert isinstance(space, Rows)
+        moved = float(np.abs(self.curved.c) @ space.norms)
+        length = float(np.linalg.norm(self.w))
+        spread = float(np.mean(space.norms**2))
+        return UNIT * (moved + length * (self.problem.lam + spread))
+
+    def beats(self, before: Point) -> bool:
+        """Whether F is lower; or no higher than rounding tells, and the gradient smaller."""
+        if self.primal < before.primal:
+            return True
+        return self.primal <= before.primal * (1 + SLACK) and self.size < before.size
+
+    def clearly_beats(self, before: Point, least: float) -> bool:
+        """Whether F is lower by more than rounding, or the gradient below `least`."""
+        return self.primal < before.primal * (1 - SLACK) or self.size < least
+
+    def note(self, recorder: Recorder) -> None:
+        """Write a line of history, with the gap of this point's own dual point.
+
+        The last point counts: values of F that differ by rounding do not tell which is better.
+        """
+        dual = self.primal - self.gap
+        if dual > recorder.best_dual or self.gap <= SLACK * self.primal:
+            recorder.best_dual = max(dual, recorder.best_dual)
+            recorder.best_witness = self.witness
+        recorder.best_primal = min(self.primal, recorder.best_primal)
+        recorder.best_w = self.w
+        recorder.step()
+
+    def witness(self) -> Witness:
+        """Return the slopes' dual point."""
+        return Witness.from_scores(self.problem, self.scores, scale=1.0)
+
+
+class Line:
+    """The objective along w + t step, in score space: a trial costs one sort and no product.
+
+    Parameters
+    ----------
+    start : Point
+    step : array (dim,)
+    """
+
+    def __init__(self, start: Point, step: np.ndarray):
+        self.start, self.step = start, step
+        space = start.problem.space
+        self.shift = space.scores(step)
+        self.along, self.norm2 = space.inner(start.w, step), space.norm2(step)
+        self.last: tuple[float, np.ndarray, Curvature] | None = None
+
+    def slope(self, t: float) -> float:
+        """Return the derivative at t; it rises with t."""
+        curved = self._moved(t)[1]
+        lam = self.start.problem.lam
+        return lam * (self.along + t * self.norm2) - float(curved.c @ self.shift)
+
+    def at(self, t: float) -> Point:
+        """Return the point at t."""
+        scores, curved = self._moved(t)
+        w = self.start.w + t * self.step
+        if np.abs(scores).max() < LOST * np.abs(self.start.scores).max():
+            return Point.at(self.start.problem, w)
+        return Point(self.start.problem, w, scores, curved)
+
+    def search(self) -> Point | None:
+        """Return a point that beats the start, with a flatter slope; None if there is none."""
+        falling = float(self.start.gradient @ self.step)
+        for loose in TIGHTER:
+            t = slope_root(self.slope, falling, loose)
+            if t == 0.0 or np.array_equal(self.start.w + t * self.step, self.start.w):
+                return None
+            found = self.at(t)
+            if found.beats(self.start):
+                return found
+        return None
+
+    def _moved(self, t: float) -> tuple[np.ndarray, Curvature]:
+        if self.last is None or self.last[0] != t:
+            scores = self.start.scores + t * self.shift
+            self.last = t, scores, curvature(self.start.problem, scores)
+        return self.last[1], self.last[2]
+
+
+def smaller(problem: Problem, tol: float) -> tuple[Problem, float] | None:
+    """Return a sample of a large problem's rows and the relative gap worth reaching on it.
+
+    A sample's optimum is off by the order of dim over its rows, so more digits would be wasted.
+    None where the rows are too few for it to pay.
+    """
+    dim = problem.space.dim
+    base = max(5000, 20 * dim)
+    if not isinstance(problem.pairs, AllPairs) or problem.n < 10 * base:
+        return None
+    sample = subsample(problem, max(base, problem.n // THINNING))
+    if sample.n >= problem.n:
+        return None
+    return sample, max(tol, min(1e-3, dim / sample.n))
+
+
+def time_left(recorder: Recorder) -> float | None:
+    """Return the seconds left of a run, a little more than zero; None without a limit."""
+    if recorder.max_time is None:
+        return None
+    return max(recorder.max_time - recorder.seconds, 1e-3)

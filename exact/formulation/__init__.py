@@ -1,0 +1,1 @@
+"""From data to the problem meant and the problem worked on."""

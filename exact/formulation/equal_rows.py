@@ -1,0 +1,193 @@
+"""Equal rows as one row with a weight, and the way back for dual points.
+
+Rows of one class that are equal have equal scores whatever f is, so a group of them is one row
+whose weight is the sum of theirs: the objective is the same function of f. A dual point of the
+groups gives one of the rows: alpha_ij depends on the groups alone, so a group's marginal is shared
+out by weight. Many equal rows also mean many pairs tied at the margin; in groups the ties are gone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..certificate.witness import Witness
+from ..errors import InputError
+from ..problem.all_pairs import AllPairs
+from ..problem.problem import Problem
+from ..spaces.gram import Gram, StreamedGram
+from ..spaces.gram_factor import GramFactor
+from ..spaces.rows import Rows
+
+WORTH = 0.9
+"""Groups are used if they are at most this part of the rows."""
+
+SAMPLE = 20_000
+"""Rows looked at first: where no two of so many are equal, few of all are."""
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Equal rows of one class.
+
+    Attributes
+    ----------
+    first : int array (k,)
+        A row of each group, in rising order.
+    group : int array (n,)
+        The group of each row.
+    """
+
+    first: np.ndarray
+    group: np.ndarray
+
+    def total(self, values: np.ndarray) -> np.ndarray:
+        """Return the sums over the groups: (k,), from values (n,)."""
+        return np.bincount(self.group, values, self.first.size)
+
+    def pairs(self, pairs: AllPairs) -> AllPairs:
+        """Return all pairs of groups, with the weights that their rows have together."""
+        weight = np.ones(self.group.size) if pairs.weight is None else pairs.weight
+        return AllPairs(self.total(weight), pairs.form)
+
+    def space(self, space: Rows | Gram | StreamedGram) -> Rows | Gram | StreamedGram:
+        """Return the space on one row of each group."""
+        if isinstance(space, Rows):
+            return Rows(space.raw[self.first])
+        if isinstance(space, Gram):
+            return space.part(self.first)
+        return StreamedGram(space.kernel, space.X[self.first])
+
+    def factor(self, factor: GramFactor) -> GramFactor:
+        """Return the factor of the groups' kernel matrix as one of all rows."""
+        features = factor.features[self.group]
+        return GramFactor(self.first[factor.pivots], factor.L, features, factor.residual)
+
+    def witness(self, meant: Problem, witness: Witness) -> Witness:
+        """Return the rows' dual point of a dual point of the groups.
+
+        Scores go to every row of a group; marginals are shared out in proportion to weights.
+
+        Parameters
+        ----------
+        meant : Problem
+            Over all rows, `AllPairs`.
+        witness : Witness
+            Of the same problem over the groups.
+
+        Raises
+        ------
+        InputError
+            If the witness is of a pair list.
+        """
+        if witness.alpha is not None or not isinstance(meant.pairs, AllPairs):
+            raise InputError("groups of rows have no dual points of pair lists")
+        if witness.scores is not None:
+            scores = witness.scores[self.group]
+            return Witness.from_scores(meant, scores, witness.width, witness.scale)
+        mass = meant.pairs.row_mass(meant.positive)
+        whole = self.total(mass)[self.group]
+        share = np.divide(mass, whole, out=np.zeros_like(mass), where=whole > 0)
+        c = witness.c[self.group] * share
+        u, v = c[meant.positive], -c[~meant.positive]
+        return Witness.from_marginals(meant, np.maximum(u, 0.0), np.maximum(v, 0.0))
+
+
+class Spread:
+    """Scores and pulls of all rows, by a space on one row of each group.
+
+    Parameters
+    ----------
+    space : Rows
+        Over the groups.
+    groups : Groups
+    """
+
+    def __init__(self, space: Rows, groups: Groups):
+        self.space, self.groups = space, groups
+        self.n, self.dim = groups.group.size, space.dim
+
+    def scores(self, w: np.ndarray) -> np.ndarray:
+        """Return the scores: (n,)."""
+        return self.space.scores(w)[self.groups.group]
+
+    def pull(self, c: np.ndarray) -> np.ndarray:
+        """Return the pull of row weights c (n,): (dim,)."""
+        return self.space.pull(self.groups.total(c))
+
+
+def equal_rows(X: np.ndarray | sp.csr_matrix, positive: np.ndarray) -> Groups | None:
+    """Return the groups of exactly equal rows of one class; None where they would not pay.
+
+    Rows are compared by a hash first, and those with one hash by their numbers.
+
+    Parameters
+    ----------
+    X : array or CSR (n, d)
+    positive : bool array (n,)
+    """
+    n = positive.size
+    if n > 2 * SAMPLE:
+        some = np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False))
+        hashed = _hashes(X[some], positive[some])
+        if np.unique(hashed).size == SAMPLE:
+            return None
+    hashed = _hashes(X, positive)
+    order = np.argsort(hashed, kind="stable")
+    one, other = order[:-1], order[1:]
+    # Stable: the first of a run of equal rows is the one with the smallest number.
+    same = (hashed[one] == hashed[other]) & (positive[one] == positive[other])
+    at = np.flatnonzero(same)
+    same[at] = _equal(X, one[at], other[at])
+    starts = np.concatenate([[True], ~same])
+    count = int(starts.sum())
+    if count > WORTH * n:
+        return None
+    first = order[starts]
+    by_row = np.argsort(first)
+    number = np.empty(count, dtype=np.int64)
+    number[by_row] = np.arange(count)
+    group = np.empty(n, dtype=np.int64)
+    group[order] = number[np.cumsum(starts) - 1]
+    return Groups(first[by_row], group)
+
+
+def _hashes(X: np.ndarray | sp.csr_matrix, positive: np.ndarray) -> np.ndarray:
+    """Return 64 bits a row: sums of mixed bits of the entries times odd numbers of the columns."""
+    rng = np.random.default_rng(7)
+    odd = rng.integers(2**63, size=X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    hashed = positive.astype(np.uint64)
+    if isinstance(X, np.ndarray):
+        for column in range(X.shape[1]):
+            hashed += _mixed(X[:, column]) * odd[column]
+        return hashed
+    entries = cast(Any, X.copy())
+    entries.sum_duplicates()
+    terms = np.zeros(entries.nnz + 1, dtype=np.uint64)
+    np.cumsum(_mixed(entries.data) * odd[entries.indices], out=terms[1:])
+    return hashed + (terms[entries.indptr[1:]] - terms[entries.indptr[:-1]])
+
+
+def _mixed(values: np.ndarray) -> np.ndarray:
+    """Return the bits of floats, mixed: 0 for zero of either sign."""
+    bits = (values + 0.0).view(np.uint64)
+    bits = (bits ^ (bits >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
+    return bits ^ (bits >> np.uint64(29))
+
+
+def _equal(X: np.ndarray | sp.csr_matrix, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return whether the named rows are equal, pair by pair."""
+    if one.size == 0:
+        return np.zeros(0, dtype=bool)
+    found = np.empty(one.size, dtype=bool)
+    step = max(1, 2**22 // X.shape[1])
+    for start in range(0, one.size, step):
+        some = slice(start, start + step)
+        differs = X[one[some]] != X[other[some]]
+        if not isinstance(differs, np.ndarray):
+            differs = np.asarray(differs.sum(axis=1)).ravel()[:, None]
+        found[some] = ~differs.any(axis=1)
+    return found

@@ -1,0 +1,280 @@
+"""The function that given scores are those of, and what floating point leaves open about it.
+
+Scores s say nothing of weights. The functions meant are those of least norm for their own scores
+whose scores are s, but for one common constant, to within `apart`. One of them is known, w. For
+any other f, with z the difference of the scores,
+
+    |f - w| <= |z| / sigma,
+
+sigma the smallest singular value of the map from such functions to centred scores. It is bounded
+from below, not estimated; where that fails nothing is known about the norm of f, as scores that
+agree to all digits can have any norm.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse.linalg
+
+from ..problem.problem import Problem
+from ..spaces.gram import Gram
+from ..spaces.gram_factor import DENSE_LIMIT
+from ..spaces.independent import Columns, independent_columns
+from ..spaces.rows import Rows, Space
+from ..structure.structured_norm import Structured
+from ..tools.rounding import LONG_UNIT, UNIT, gamma
+from .formulation import Formulation
+
+DENSE_NUMBERS = 20_000_000
+"""Numbers of the largest matrix whose smallest singular value is bounded."""
+
+FEW_DIGITS = 6
+"""Scores of so few digits are taken for exact ones; of more, but below 16, for printed ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreFit:
+    """A function of the space that has given scores nearly.
+
+    Attributes
+    ----------
+    w : array (dim,)
+        Its coordinates in the problem's space.
+    residual : float
+        The root mean square of what it leaves of the scores, over their standard deviation.
+    least_residual : float
+        No function of the space leaves less, for certain; 0 where that is not known.
+    miss : float
+        Its scores differ from those given by at most this, a common constant taken off.
+    apart : float
+        >= miss: how far the scores of the functions meant may be from those given.
+    moved : float
+        The functions meant are within this of w in the norm; infinite where that is not known.
+    """
+
+    w: np.ndarray
+    residual: float
+    least_residual: float
+    miss: float
+    apart: float
+    moved: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """Coordinates and what was proved with them.
+
+    stretch : 1 / sigma;  beside : how far the function is from one of least norm;
+    left_at_least : no function leaves less of the scores (Euclidean norm).
+    """
+
+    w: np.ndarray
+    stretch: float = np.inf
+    beside: float = 0.0
+    left_at_least: float = 0.0
+
+
+def fit_scores(task: Formulation, scores: np.ndarray) -> ScoreFit:
+    """Return the function of least norm that has `scores` (n,) nearest, up to a constant."""
+    problem = task.meant
+    space = problem.space
+    base = space.base if isinstance(space, Structured) else space
+    printed = printed_error(scores)
+    if printed == 0 and not np.any(scores != scores[0]):
+        return ScoreFit(np.zeros(space.dim), 0.0, 0.0, 0.0, 0.0, 0.0)
+    known = _proved_fit(base, scores)
+    if known is None:
+        known = _Known(task.lift(least_squares(task.work.space, scores - scores.mean())))
+    left, error = _left(space, known.w, scores)
+    miss = (float(np.abs(left).max()) + error) * (1 + gamma(8))
+    computed = float(np.max(careful_scores(base, known.w)[1])) * UNIT / LONG_UNIT
+    apart = 2 * miss + 2 * computed + printed
+    deviation, slip = _deviation(scores)
+    return ScoreFit(
+        known.w,
+        float(np.linalg.norm(left)) / deviation if deviation > 0 else 0.0,
+        known.left_at_least / (deviation + slip) * (1 - gamma(8)) if deviation > 0 else 0.0,
+        miss,
+        apart,
+        _moved(problem, known, apart + miss),
+    )
+
+
+def _proved_fit(base: Space, scores: np.ndarray) -> _Known | None:
+    """Return the fit with proofs, or None where there are none."""
+    if isinstance(base, Rows):
+        if base.n * base.dim > DENSE_NUMBERS:
+            return None
+        if base.dim < base.n:
+            found = independent_columns(base)
+            return None if found is None else _by_columns(base, scores, found)
+    if isinstance(base, Rows | Gram) and base.n <= DENSE_LIMIT:
+        return _by_products(base, scores)
+    return None
+
+
+def _deviation(scores: np.ndarray) -> tuple[float, float]:
+    """Return |scores - their mean|, and a bound of its error."""
+    long = scores.astype(np.longdouble)
+    centred = (long - long.mean()).astype(float)
+    length, root = float(np.linalg.norm(centred)), float(np.sqrt(scores.size))
+    top = float(np.abs(scores).max())
+    return length, gamma(scores.size + 8) * length + gamma(scores.size + 8, LONG_UNIT) * top * root
+
+
+def printed_error(scores: np.ndarray) -> float:
+    """Return what printing cost the largest score, if all were printed, else 0.
+
+    Half a unit of its last digit, and the rounding of the decimal to float64.
+    """
+    for digits in range(FEW_DIGITS, 16):
+        text = f"%.{digits - 1}e"
+        if all(float(text % score) == score for score in scores.tolist()):
+            if digits == FEW_DIGITS:
+                return 0.0
+            top = float(np.abs(scores).max())
+            unit = 10.0 ** (float(np.floor(np.log10(top))) + 1 - digits)
+            return 0.5 * unit * (1 + 1e-9) + 2 * UNIT * top
+    return 0.0
+
+
+def least_squares(space: Space, wanted: np.ndarray) -> np.ndarray:
+    """Return the least-norm coordinates of rows whose scores come nearest; nothing is proved."""
+    assert isinstance(space, Rows)
+    if isinstance(space.X, np.ndarray):
+        return np.linalg.lstsq(space.X, wanted, rcond=None)[0]
+    centred = scipy.sparse.linalg.LinearOperator(
+        (space.n, space.dim),
+        matvec=lambda v: space.scores(np.ravel(v)),
+        rmatvec=lambda c: space.pull(np.ravel(c)),
+    )
+    return scipy.sparse.linalg.lsqr(centred, wanted, atol=1e-15, btol=1e-15, iter_lim=5000)[0]
+
+
+def _left(space: Space, w: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the centred scores less those of w, and a bound of the error of each."""
+    reached, error = careful_scores(space, w)
+    left = scores.astype(np.longdouble) - reached
+    left -= left.mean()
+    # Two subtractions, and the rounding to float64; any constant may be taken off.
+    size = float(np.abs(scores).max() + np.abs(reached).max())
+    slip = float(np.max(error)) + 4 * LONG_UNIT * size + 2 * UNIT * float(np.abs(left).max())
+    return left.astype(float), slip * (1 + gamma(8))
+
+
+def careful_scores(space: Space, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scores in the long format, and gamma_k sum_j |x_ij| |w_j|, a bound of the error.
+
+    For columns of very different sizes that is far below the product of the lengths.
+    """
+    base = space.base if isinstance(space, Structured) else space
+    scores, error = base.careful_scores(w)
+    if not isinstance(base, Rows):
+        return scores, error
+    if isinstance(base.X, np.ndarray):
+        size = np.abs(base.X) @ np.abs(w)
+    else:
+        size = np.asarray(abs(base.X) @ np.abs(w)) + float(np.abs(base.offset) @ np.abs(w))
+    size = size * (1 + gamma(base.dim + 8))
+    return scores, np.minimum(error, gamma(2 * base.dim + 8, LONG_UNIT) * size)
+
+
+def _moved(problem: Problem, known: _Known, z: float) -> float:
+    """Return how far in the norm a function is whose scores differ by at most z."""
+    if not np.isfinite(known.stretch):
+        return np.inf
+    space = problem.space
+    moved = known.stretch * z * float(np.sqrt(problem.n)) + known.beside
+    if isinstance(space, Structured):
+        spread = space.structure * float(space.scatter.mass().sum()) * z**2
+        moved = float(np.sqrt(moved**2 + spread * (1 + gamma(problem.n + 8))))
+    return moved * (1 + gamma(16))
+
+
+def _by_columns(space: Rows, scores: np.ndarray, found: Columns) -> _Known:
+    """Return the fit through nearly orthonormal columns, refined."""
+    w, left, error = np.zeros(space.dim), scores - scores.mean(), 0.0
+    for _ in range(4):
+        w = found.least(w + found.weights(left))
+        left, error = _left(space, w, scores)
+    size, root = float(np.linalg.norm(left)), float(np.sqrt(space.n))
+    # The exact fit takes |M'r| / sigma at most off the square of what is left.
+    slope = found.slope(left) / found.sigma
+    least = float(np.sqrt(max(size**2 * (1 - gamma(space.n + 8)) - slope**2, 0.0))) - error * root
+    return _Known(w, found.stretch, found.beside(w), max(least, 0.0) * (1 - gamma(16)))
+
+
+def _by_products(space: Rows | Gram, scores: np.ndarray) -> _Known | None:
+    """Return the fit through the coefficients of rows, of which there are no more than features.
+
+    Functions of least norm are sum a_i k_i with sum a = 0, their scores K a, and sigma^2 is the
+    least eigenvalue of K beside the constants.
+    """
+    M, error = _centred_products(space)
+    found = _least_eigenvalue(M, error)
+    if found is None:
+        return None
+    factor, least = found
+    a, coordinates = np.zeros(space.n), np.zeros(space.dim)
+    left = scores - scores.mean()
+    for _ in range(4):
+        a = a + scipy.linalg.cho_solve(factor, left)
+        a -= a.mean()
+        coordinates = space.pull(a)
+        left, _ = _left(space, coordinates, scores)
+    beside = (abs(float(a.sum())) + gamma(space.n) * float(np.abs(a).sum())) * space.reach
+    if isinstance(space, Rows):
+        beside += space.pull_error(a)
+    return _Known(coordinates, float(1 / np.sqrt(least)) * (1 + gamma(8)), beside)
+
+
+def _centred_products(space: Rows | Gram) -> tuple[np.ndarray, float]:
+    """Return P K P + tau 11'/n, P = I - 11'/n, and a bound of its error in any matrix norm."""
+    n = space.n
+    if isinstance(space, Rows):
+        rows = space.dense()
+        K = rows @ rows.T
+        error = gamma(2 * space.dim + 8) * float((space.norms**2).sum())
+    else:
+        K = space.K
+        off = space.noise * float((space.lengths**2).sum()) + space.shift
+        error = off * (1 + gamma(n + 8))
+    long = K.astype(np.longdouble)
+    means = long.mean(axis=0)
+    centred = (long - means[:, None] - means[None, :] + means.mean()).astype(float)
+    top = float(np.abs(K).max())
+    error += n * top * (8 * UNIT + 4 * gamma(2 * n + 8, LONG_UNIT))
+    centred = (centred + centred.T) / 2
+    tau = float(np.trace(centred)) / n
+    return centred + tau / n, error + 2 * UNIT * n * top
+
+
+def _least_eigenvalue(M: np.ndarray, error: float) -> tuple[Any, float] | None:
+    """Return a factor of M and a positive lower bound of its least eigenvalue, or None.
+
+    A Cholesky decomposition that runs to its end in floating point proves
+    lambda_min >= -2 gamma_{n+2} trace [Rump, BIT 46, 2006], here of M less a multiple of I.
+    """
+    n = M.shape[0]
+    try:
+        factor = scipy.linalg.cho_factor(M, lower=True)
+    except np.linalg.LinAlgError:
+        return None
+    vector = np.random.default_rng(0).normal(size=n)
+    for _ in range(12):
+        vector = cast(np.ndarray, scipy.linalg.cho_solve(factor, vector / np.linalg.norm(vector)))
+    guess = float(1 / np.linalg.norm(vector))
+    lost = error + (2 * gamma(n + 4) + 2 * UNIT) * float(np.abs(np.diag(M)).sum())
+    for shift in (0.5 * guess, 0.1 * guess):
+        if shift <= 2 * lost:
+            return None
+        try:
+            scipy.linalg.cho_factor(M - shift * np.eye(n), lower=True)
+        except np.linalg.LinAlgError:
+            continue
+        return factor, shift - lost
+    return None

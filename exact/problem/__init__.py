@@ -1,0 +1,1 @@
+"""What is asked: pairs, loss, penalty, labels, scalings."""

@@ -1,0 +1,40 @@
+"""The empirical AUC, ties counted one half."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..tools.checks import check_scores
+from ..tools.lossless import as_float64
+
+
+def auc(scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None) -> float:
+    """Return the share of positive-negative pairs in the right order, a tie counting one half.
+
+    [ScalingUp, eq. (1), eq. (2); SAUC, eq. (1); SHT, eq. (2); Nonlinear, eq. (1)]
+
+    Differs from the papers: 1. ties. (2) of ScalingUp counts them as errors, (1) of SAUC as zero,
+    so a constant score would have an AUC of 0 there; here it has 1/2.
+
+    Parameters
+    ----------
+    scores : array (n,)
+    positive : bool array (n,)
+    weight : array (n,), optional
+        Row weights, >= 0.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+    """
+    scores = as_float64(scores, "scores")
+    check_scores(scores, positive)
+    weight = np.ones(scores.size) if weight is None else as_float64(weight, "weight")
+    plus, minus = weight[positive], weight[~positive]
+    order = np.argsort(scores[~positive], kind="stable")
+    ranked = scores[~positive][order]
+    mass = np.concatenate([[0.0], np.cumsum(minus[order])])
+    below = mass[np.searchsorted(ranked, scores[positive], side="left")]
+    upto = mass[np.searchsorted(ranked, scores[positive], side="right")]
+    return float(plus @ (below + upto)) / (2 * float(plus.sum()) * float(minus.sum()))

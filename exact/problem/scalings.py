@@ -1,0 +1,177 @@
+"""Everybody's scaling of the pairwise objective, converted to the house's lam and back.
+
+The house: lam/2 |f|^2 + mean over pairs. N is the number of pairs, n_pos n_neg or as drawn.
+
+| convention | objective | lam |
+|---|---|---|
+| auc-svm [SAUC, eq. (2)] | 1/2 |w|^2 + C sum hinge | 1 / (C N) |
+| nonlinear-1, nonlinear-2 [Nonlinear, eq. (3), eq. (5)] | 1/2 |w|^2 + C sum hinge^p | 1 / (C N) |
+| prsvm | 1/2 |w|^2 + C/2 sum hinge^2 | 2 / (C N) |
+| liblinear-ranksvm | 1/2 |w|^2 + C sum hinge^2 | 1 / (C N) |
+| svm-rank | 1/2 |w|^2 + C sum hinge (one query, swapped pairs) | 1 / (C N) |
+| scikit-learn | 1/2 |w|^2 + C sum hinge^2 or hinge: LinearSVC on x_i - x_j | 1 / (C N) |
+| dlib | 1/2 |w|^2 + C mean hinge | 1 / C |
+| roclab | lam/2 |w|^2 + mean hinge or hinge^2, C read as lam | C |
+| torch | mean hinge (margin 1) or hinge^2 + C/2 |w|^2, C the weight decay | C |
+| knn [SAUC, Section 4] | 1/2 |w|^2 + C sum over the N_s near pairs | 1 / (C N_s) |
+| sht-authors | r (1 - r) mean square + C/2 |w|^2 | C / (r (1 - r)) |
+
+LinearSVC is meant with `fit_intercept=False` on one difference a pair. Where each pair is there
+twice, as x_i - x_j and x_j - x_i, its C counts double. A last weight of w that belongs to a
+constant feature, an intercept, cancels in every pair.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InputError
+
+_SUM, _MEAN, _PENALTY = "sum", "mean", "penalty"
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """One convention: its losses, the usual one first, and what its C multiplies.
+
+    Attributes
+    ----------
+    losses : tuple of str
+    of : {"sum", "mean", "penalty"}
+        C times the sum over pairs, C times their mean, or C/2 times |w|^2 with the mean.
+    factor : float
+        The sum is multiplied by C / factor.
+    """
+
+    losses: tuple[str, ...]
+    of: str = _SUM
+    factor: float = 1.0
+
+
+SCALINGS: dict[str, Scaling] = {
+    "auc-svm": Scaling(("hinge",)),
+    "nonlinear-1": Scaling(("hinge",)),
+    "nonlinear-2": Scaling(("squared_hinge",)),
+    "prsvm": Scaling(("squared_hinge",), factor=2.0),
+    "liblinear-ranksvm": Scaling(("squared_hinge",)),
+    "svm-rank": Scaling(("hinge",)),
+    "scikit-learn": Scaling(("squared_hinge", "hinge")),
+    "dlib": Scaling(("hinge",), _MEAN),
+    "roclab": Scaling(("hinge", "squared_hinge"), _PENALTY),
+    "torch": Scaling(("hinge", "squared_hinge"), _PENALTY),
+    "knn": Scaling(("hinge",)),
+    "sht-authors": Scaling(("square",), _PENALTY),
+}
+
+CONVENTIONS: dict[str, str] = {name: scaling.losses[0] for name, scaling in SCALINGS.items()}
+"""Each convention's usual loss."""
+
+ALIASES = {"svmrank": "svm-rank", "sklearn": "scikit-learn", "pytorch": "torch"}
+"""Other names that people write."""
+
+
+def convention_name(name: object) -> str:
+    """Return the convention that `name` means, capitals and underscores aside.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    plain = str(name).strip().lower().replace("_", "-")
+    plain = ALIASES.get(plain, plain)
+    if plain not in SCALINGS:
+        raise InputError(f"unknown convention {name!r}: choose one of {', '.join(SCALINGS)}")
+    return plain
+
+
+def convention_loss(convention: str, loss: str | None = None) -> str:
+    """Return the loss of a convention, or `loss` if it is one that the convention has.
+
+    Raises
+    ------
+    InputError
+        If the convention never has that loss.
+    """
+    name = convention_name(convention)
+    losses = SCALINGS[name].losses
+    if loss is None:
+        return losses[0]
+    if loss not in losses:
+        raise InputError(
+            f"the objective of {name} has the loss {' or '.join(losses)}, not {loss}: "
+            "leave the loss out, or give lam"
+        )
+    return loss
+
+
+def lam_from_C(
+    C: float, n_pairs: float, convention: str = "auc-svm", share_pos: float | None = None
+) -> float:
+    """Return the lam whose minimiser is that of the convention's objective at `C`.
+
+    Parameters
+    ----------
+    C : float
+        > 0, in the convention's own units.
+    n_pairs : float
+        N, the number of pairs in the convention's sum.
+    convention : str
+        A key of `CONVENTIONS`.
+    share_pos : float, optional
+        r = n_pos / n in (0, 1), for "sht-authors".
+
+    Raises
+    ------
+    InputError
+        For C <= 0, an unknown convention, or a missing share.
+    """
+    if not (np.isfinite(C) and C > 0):
+        raise InputError(f"C must be > 0 and finite, not {C!r}")
+    factor = _factor(convention, n_pairs, share_pos)
+    return float(C) * factor if _direct(convention) else factor / float(C)
+
+
+def C_from_lam(
+    lam: float, n_pairs: float, convention: str = "auc-svm", share_pos: float | None = None
+) -> float:
+    """Return the convention's C whose minimiser is that of the house's objective at `lam`.
+
+    Arguments as in `lam_from_C`; raises alike.
+    """
+    if not (np.isfinite(lam) and lam > 0):
+        raise InputError(f"lam must be > 0 and finite, not {lam!r}")
+    factor = _factor(convention, n_pairs, share_pos)
+    return float(lam) / factor if _direct(convention) else factor / float(lam)
+
+
+def objective_scale(
+    C: float, n_pairs: float, convention: str = "auc-svm", share_pos: float | None = None
+) -> float:
+    """Return what the house's objective is multiplied by to give the convention's own.
+
+    The convention's objective at C is this number times lam/2 |w|^2 + mean loss, at
+    ``lam = lam_from_C(C, ...)``, for every w; so its gaps are multiplied too. Arguments as in
+    `lam_from_C`; raises alike.
+    """
+    lam = lam_from_C(C, n_pairs, convention, share_pos)
+    return 1.0 / (_factor(convention, n_pairs, share_pos) if _direct(convention) else lam)
+
+
+def _direct(convention: str) -> bool:
+    """Whether the convention's number grows with the penalty."""
+    return SCALINGS[convention_name(convention)].of == _PENALTY
+
+
+def _factor(convention: str, n_pairs: float, share_pos: float | None) -> float:
+    name = convention_name(convention)
+    if not n_pairs > 0:
+        raise InputError(f"n_pairs must be > 0, not {n_pairs!r}")
+    if name == "sht-authors":
+        if share_pos is None or not 0 < share_pos < 1:
+            raise InputError("sht-authors needs share_pos = n_pos / n between 0 and 1")
+        return 1.0 / (share_pos * (1.0 - share_pos))
+    scaling = SCALINGS[name]
+    return scaling.factor / n_pairs if scaling.of == _SUM else 1.0

@@ -1,0 +1,1 @@
+"""The proof file and the one-file checker."""

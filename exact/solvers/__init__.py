@@ -1,0 +1,1 @@
+"""CLOSED to approx: one algorithm a file."""

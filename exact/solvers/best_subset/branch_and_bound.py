@@ -1,0 +1,274 @@
+"""Branch and bound for the best k features: leaps and bounds with a relaxation's bounds. [SHT, (3)]
+
+The open nodes wait in a heap, the one of lowest bound first, so that the lowest one is a bound of
+the whole whenever the search stops. A node is opened by `dive`, which goes on below it for a while.
+Nodes whose features are nearly dependent, or known to too few digits, cannot be bounded that way.
+They are split here until they can, or until one support is left, which whole numbers decide.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from ...square_loss.sparse_bounds import (
+    REGULAR,
+    certified_diagonal,
+    objective_floor,
+    rounding_of_floor,
+)
+from ...square_loss.support_bounds import SupportBounds
+from ...square_loss.support_loss import SupportOptimum
+from .dive_compiled import CANDIDATE, IN, OUT, dive
+
+WORK = 4e7
+"""Floating-point operations of one dive, about; some hundredths of a second."""
+
+UNIT_SIDE = 200
+"""Side of the matrices that the speed of eigenvalues is measured with."""
+
+SLOTS, SLOT_BYTES = 64, 1e8
+"""Depth of one dive, and the memory that it may take."""
+
+
+@dataclass(frozen=True)
+class SearchStep:
+    """One line of progress: after n_nodes nodes, n_open of them wait; the optimum is between."""
+
+    n_nodes: int
+    n_open: int
+    upper: float
+    lower: float
+    seconds: float
+
+
+class SubsetSearch:
+    """The state of one search; every method leaves `lower` and `upper` valid.
+
+    Parameters
+    ----------
+    bounds : SupportBounds
+    k : int
+        Fewer than there are features.
+    start : SupportOptimum
+        A support of k features, the better the sooner it ends.
+    tol : float
+        upper - lower to reach.
+    end : float
+        Reading of `time.perf_counter` before which each step should be done.
+
+    Attributes
+    ----------
+    best : SupportOptimum
+    upper : float
+        Not below F(best.w) on the data.
+    dependent : bool
+        Whether some node's features were nearly dependent, so that floats had no bound for it.
+    n_nodes : int
+    """
+
+    def __init__(
+        self,
+        bounds: SupportBounds,
+        k: int,
+        start: SupportOptimum,
+        tol: float,
+        end: float = np.inf,
+    ):
+        self.bounds, self.loss = bounds, bounds.loss
+        self.k, self.tol, self.end = k, tol, end
+        self.best, self.upper = start, np.inf
+        self.dependent, self.n_nodes = False, 0
+        self._start = time.perf_counter()
+        self._closed, self._between, self._known, self._count = np.inf, np.inf, 0.0, 0
+        self._heap: list[tuple[float, int, int, bytes]] = []
+        self._offer(start)
+        root = np.where(bounds.silent, OUT, CANDIDATE).astype(np.uint8)
+        self._push(0.0, root)
+
+    @property
+    def lower(self) -> float:
+        """A lower bound of F over all supports of k features; it never falls."""
+        waiting = self._heap[0][0] if self._heap else np.inf
+        self._known = max(self._known, min(waiting, self._between, self._closed, self.upper))
+        return self._known
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left that could be better by `tol`, or raise the lower bound."""
+        if not self._heap or self.upper - self.lower <= self.tol:
+            return True
+        return self.bounds.spent and self._closed <= self._heap[0][0]
+
+    def step(self) -> SearchStep:
+        """Open the node of the lowest bound and what is below it, for a while."""
+        floor, _, _, packed = self._heap[0]
+        state = np.frombuffer(packed, dtype=np.uint8).copy()
+        found, closed, children = self._open(state, floor)
+        self._between = floor  # an interrupt may come between any two of these lines
+        heapq.heappop(self._heap)
+        self._closed = min(self._closed, max(closed, floor))
+        for child_floor, child in children:
+            self._push(max(child_floor, floor), child)
+        self._between = np.inf
+        if found is not None:
+            self._offer(found)
+        seconds = time.perf_counter() - self._start
+        return SearchStep(self.n_nodes, len(self._heap), self.upper, self.lower, seconds)
+
+    def _push(self, floor: float, state: np.ndarray) -> None:
+        self._count += 1
+        depth = int(np.count_nonzero(state == IN)) - int(np.count_nonzero(state))
+        heapq.heappush(self._heap, (floor, -depth, self._count, state.tobytes()))
+
+    def _offer(self, found: SupportOptimum) -> None:
+        upper = self.bounds.ceiling(found.w, self.end)
+        if upper < self.upper:
+            self.best, self.upper = found, upper
+
+    def _open(
+        self, state: np.ndarray, floor: float
+    ) -> tuple[SupportOptimum | None, float, list[tuple[float, np.ndarray]]]:
+        """Return a support, the lowest bound of what is done with, and what is left to do."""
+        if floor >= self.upper - self.tol / 2:
+            return None, floor, []
+        members = np.flatnonzero(state)
+        inside = np.flatnonzero(state == IN)
+        if members.size <= self.k or inside.size == self.k:
+            self.n_nodes += 1
+            chosen = members if members.size <= self.k else inside
+            found, bound = self.bounds.leaf(chosen, self.upper, self.end)
+            return found, max(bound, floor), []
+        self._need(members.size, 0.5)
+        sigma = self.loss.scaled_sigma[np.ix_(members, members)]
+        blurred = bool(self.bounds.blurred[members].any())
+        diagonal = None if blurred else certified_diagonal(sigma)
+        if diagonal is None or self._floor(1.0, diagonal.least) == 0.0:
+            self._need(members.size, 3.0)
+            self.n_nodes += 1
+            self.dependent = True
+            return self._split(state, members, inside, sigma, floor)
+        whole, least = np.ones(self.loss.dim), diagonal.least
+        whole[members] = diagonal.entries
+        side = members.size
+        slots = int(np.clip(SLOT_BYTES / (8.0 * side * side), 2, SLOTS))
+        nodes = int(np.clip(WORK / (8.0 * side * side), 1, 5000))
+        data = (self.loss.scaled_sigma, self.loss.scaled_delta, whole)
+        # A slow processor does 5e8 of the multiplications of a dive in a second.
+        work = 5e8 * max(self.end - time.perf_counter(), 0.0)
+        best, doubt = max(1 / self.upper - 1, 0.0) if self.upper > 0 else np.inf, self._doubt(least)
+        support, closed, states, bounds, count = dive(
+            *(data, state, diagonal.inverse, self.k, best, self.tol / 2, nodes, slots, work, *doubt)
+        )
+        self.n_nodes += int(count)
+        found = self.loss.optimum(support) if support.size else None
+        left = [(self._floor(q, least), s) for q, s in zip(bounds, states, strict=True)]
+        return found, self._floor(closed, least), left
+
+    def _need(self, side: int, times: float) -> None:
+        """Raise `TimeOutError` if so many eigenvalue problems of this side would last too long."""
+        if not np.isfinite(self.end) or side < UNIT_SIDE:
+            return
+        if time.perf_counter() + times * eigen_seconds() * (side / UNIT_SIDE) ** 3 > self.end:
+            raise TimeOutError
+
+    def _floor(self, q: float, least: float) -> float:
+        return float(objective_floor(float(q), self.k, least, self.bounds.error))
+
+    def _doubt(self, least: float) -> tuple[float, float]:
+        """Return the c and h of `dive`: zeros where the moments' rounding is too little."""
+        best = 1 / self.upper - 1 if self.upper > 0 else np.inf
+        if 1 / (1 + best) - self._floor(best, least) <= self.bounds.slack:
+            return 0.0, 0.0
+        c, h = rounding_of_floor(self.k, least, self.bounds.error)
+        return float(c), float(h)
+
+    def _split(
+        self,
+        state: np.ndarray,
+        members: np.ndarray,
+        inside: np.ndarray,
+        sigma: np.ndarray,
+        floor: float,
+    ) -> tuple[SupportOptimum | None, float, list[tuple[float, np.ndarray]]]:
+        """Branch on the feature that takes most part in a dependence, or is known least.
+
+        A node whose features inside are dependent exactly, with a finite q, is left out. That
+        loses no optimum: take one on independent features, as few as there may be, and go down
+        the tree, into each branch that has a feature only where it is one of them. Then what is
+        inside stays independent, and the branch without the others has a support with all of them.
+        """
+        if self._nearly_dependent(inside) and self.bounds.redundant(inside, self.end):
+            return None, np.inf, []
+        free = np.flatnonzero(state[members] == CANDIDATE)
+        weak = self.bounds.blurred[members].astype(float)
+        if not weak[free].any():
+            values, vectors = np.linalg.eigh(sigma)
+            near = values < max(10 * REGULAR, 2 * values[0])
+            weak = np.square(vectors[:, near]).sum(axis=1)
+        at = members[free[int(np.argmax(weak[free]))]]
+        without, within = state.copy(), state.copy()
+        without[at], within[at] = OUT, IN
+        return None, np.inf, [(floor, without), (floor, within)]
+
+    def _nearly_dependent(self, inside: np.ndarray) -> bool:
+        """Return whether floats tell the features that are in hardly, or not, from dependent."""
+        if inside.size == 0:
+            return False
+        sigma = self.loss.scaled_sigma[np.ix_(inside, inside)]
+        return bool(self.bounds.blurred[inside].any() or np.linalg.eigvalsh(sigma)[0] < REGULAR)
+
+
+class TimeOutError(Exception):
+    """The next piece of work would last beyond the end of the search."""
+
+
+@cache
+def prepare() -> None:
+    """Have ready what takes a while the first time: the compiled part, the processor's speed."""
+    eigen_seconds()
+    one, state = np.eye(2), np.full(2, CANDIDATE, dtype=np.uint8)
+    dive((one, np.ones(2), np.full(2, 0.5)), state, one, 1, 0.0, 1e-9, 1, 2, np.inf, 0.0, 0.0)
+
+
+@cache
+def eigen_seconds() -> float:
+    """Return the seconds of an eigenvalue problem of side `UNIT_SIDE`, best of three, once."""
+    matrix, spent = np.cov(np.random.default_rng(0).normal(size=(UNIT_SIDE, UNIT_SIDE))), []
+    for _ in range(3):
+        start = time.perf_counter()
+        np.linalg.eigh(matrix)
+        spent.append(time.perf_counter() - start)
+    return min(spent)
+
+
+def run(search: SubsetSearch, callback: Callable[[SearchStep], object] | None = None) -> str:
+    """Search until it is done, the time is up or the user says so: return which.
+
+    Parameters
+    ----------
+    search : SubsetSearch
+        Holds what was found, however it ends.
+    callback : function of a `SearchStep`, optional
+
+    Returns
+    -------
+    {"done", "time_limit", "interrupted"}
+    """
+    try:
+        while not search.done:
+            if time.perf_counter() >= search.end:
+                return "time_limit"
+            line = search.step()
+            if callback is not None:
+                callback(line)
+    except TimeOutError:
+        return "time_limit"
+    except KeyboardInterrupt:
+        return "interrupted"
+    return "done"

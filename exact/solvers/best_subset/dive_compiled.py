@@ -1,0 +1,298 @@
+"""The compiled part of the search for the best subset: one part of the tree, depth first.
+
+A node is a set I of features that are in and a set C of candidates; its supports are the S of k
+features between I and T = I + C. The bound of q_S over them is that of `exact/square_loss/sparse_bounds.py`,
+at w = Sigma_TT^-1 delta_T. The residual r is computed afresh each time and its rounding added, so
+that the bound holds whatever errors the updates of w and of the inverse have piled up.
+Functions that call each other stay in one file: the disk cache sees no changed callee elsewhere.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...tools.compiling import compiled
+
+OUT, CANDIDATE, IN = 0, 1, 2  # what a node says of a feature; written out as numbers below
+_ULP = 1.01 * 2.0**-53
+
+
+@compiled
+def _ceiling(data, index, size, w, cost):  # pragma: no cover - compiled
+    """Return w'(delta + r) and the bound of q_T, rounding included; fill the costs D_j w_j^2."""
+    sigma, delta, diagonal = data
+    length, largest, r = 0.0, 0.0, np.empty(size)
+    for a in range(size):
+        r[a] = delta[index[a]]
+        length += abs(w[a])
+        largest = max(largest, abs(r[a]))
+    for b in range(size):  # column by column: no sum waits for another
+        column = sigma[index[b]]
+        share = w[b]
+        for a in range(size):
+            r[a] -= share * column[index[a]]
+    slip = (size + 4) * _ULP * (length * 1.001 + largest)
+    value, spare = 0.0, 0.0
+    for a in range(size):
+        j = index[a]
+        left = abs(r[a]) + slip
+        weight = abs(w[a])
+        value += w[a] * (delta[j] + r[a])
+        spare += left * left / diagonal[j] + 3 * left * weight
+        spare += (size + 6) * _ULP * weight * (abs(delta[j]) + left)
+        cost[a] = diagonal[j] * w[a] * w[a] * (1 - 8 * _ULP)
+    return value, value + spare * (1 + (size + 8) * _ULP)
+
+
+@compiled
+def _smallest(state, index, size, cost, count, ordered):  # pragma: no cover - compiled
+    """Sort the candidates' costs; return the sum of the `count` smallest, rounded down."""
+    m = 0
+    for a in range(size):
+        if state[index[a]] == 1:
+            ordered[m] = cost[a]
+            m += 1
+    ordered[:m].sort()
+    return ordered[:count].sum() * (1 - (count + 4) * _ULP)
+
+
+@compiled
+def _without(A, w, index, size, at):  # pragma: no cover - compiled
+    """Take the feature at place `at` out of the inverse A, of w and of the members, in place."""
+    pivot = A[at, at]
+    share = w[at] / pivot
+    for a in range(size):
+        if a != at:
+            w[a] -= A[a, at] * share
+            factor = A[a, at] / pivot
+            for b in range(size):
+                if b != at:
+                    A[a, b] -= factor * A[at, b]
+    for a in range(size - 1):
+        source = a + 1 if a >= at else a
+        index[a] = index[source]
+        w[a] = w[source]
+        if source != a:
+            for b in range(at):
+                A[a, b] = A[source, b]
+        for b in range(at, size - 1):
+            A[a, b] = A[source, b + 1]
+
+
+@compiled
+def _whole(data, index, size):  # pragma: no cover - compiled
+    """Return q of a whole support and its bound."""
+    sigma, delta, _ = data
+    block = np.ascontiguousarray(sigma[index][:, index])
+    w = np.linalg.solve(block, delta[index])  # the diagonal keeps it regular
+    return _ceiling(data, index, size, w, np.empty(size))
+
+
+@compiled
+def _target(q, tol, c, h):  # pragma: no cover - compiled
+    """Return the q up to which `objective_floor`, of c and h, is at least F at `q` less `tol`."""
+    rest = 1 / (1 + q) - tol
+    if rest <= 0:
+        return np.inf
+    root = np.sqrt((1 / rest - 1) * (1 - h)) - c
+    return root * root * (1 - 32 * _ULP) if root >= 0 else -1.0
+
+
+@compiled
+def _settle(data, state, A, w, members, size, k, bound, target, work):  # pragma: no cover
+    """Put features in or out as long as the bound decides about them.
+
+    Returns how many are not out, how many are in, the node's bound, and the largest of what was
+    ruled out on the way. It may stop at any point, and does where no work[0] is left.
+    """
+    cost, ordered, closed = np.empty(size), np.empty(size), 0.0
+    while True:
+        fixed = 0
+        for a in range(size):
+            if state[members[a]] == 2:
+                fixed += 1
+        _, here = _ceiling(data, members, size, w, cost)
+        work[0] -= 2.0 * size**2
+        if fixed == k or size == k:
+            return size, fixed, min(bound, here), closed
+        m = size - k
+        here -= _smallest(state, members, size, cost, m, ordered)
+        bound = min(bound, here)
+        if bound <= target:
+            return size, fixed, bound, closed
+        worst, best = ordered[m - 1], ordered[m]
+        for a in range(size):
+            if state[members[a]] == 1 and cost[a] >= best and fixed < k:
+                rest = min(bound, here - (cost[a] - worst) * (1 - 4 * _ULP))
+                if rest <= target:  # nothing is left without it
+                    closed = max(closed, rest)
+                    state[members[a]] = 2
+                    fixed += 1
+        if fixed == k:
+            return size, fixed, bound, closed
+        before = size
+        for a in range(before - 1, -1, -1):
+            if state[members[a]] == 1 and cost[a] <= worst and size > k:
+                rest = min(bound, here - (best - cost[a]) * (1 - 4 * _ULP))
+                if rest <= target and work[0] > 0:  # nothing is left with it
+                    work[0] -= 3.0 * size * size
+                    closed = max(closed, rest)
+                    state[members[a]] = 0
+                    _without(A, w, members, size, a)
+                    size -= 1
+        if size == before or work[0] <= 0:
+            return size, fixed, bound, closed
+
+
+@compiled
+def _ranked(state, A, w, members, size, count):  # pragma: no cover - compiled
+    """Return the places of the `count` candidates whose loss would cost most, the dearest first."""
+    gain = np.empty(size)
+    for a in range(size):
+        gain[a] = w[a] * w[a] / A[a, a] if state[members[a]] == 1 else -1.0
+    places = np.empty(count, np.int64)
+    for i in range(count):
+        places[i] = np.argmax(gain)
+        gain[places[i]] = -2.0
+    return places
+
+
+@compiled
+def _likeliest(state, members, size, places, k):  # pragma: no cover - compiled
+    """Return the features that are in, filled up with those at the first of `places`."""
+    index = np.empty(k, np.int64)
+    n = 0
+    for a in range(size):
+        if state[members[a]] == 2:
+            index[n] = members[a]
+            n += 1
+    for i in range(k - n):
+        index[n + i] = members[places[i]]
+    return index
+
+
+@compiled
+def _first(start, inverse, delta, A, w, members):  # pragma: no cover - compiled
+    """Write the inverse, w and the members of the first node; return how many they are."""
+    size = 0
+    for j in range(start.size):
+        if start[j] != 0:
+            members[size] = j
+            size += 1
+    A[:] = inverse
+    w[:size] = np.ascontiguousarray(inverse) @ delta[members[:size]]
+    return size
+
+
+@compiled
+def _branch(data, state, A, w, members, size, k, bound, places, states, bounds):  # pragma: no cover
+    """Write the children: S lacks the first of `places`; or has it and lacks the second; ..."""
+    index, x = np.empty(size, np.int64), np.empty(size)
+    cost, ordered = np.empty(size), np.empty(size)
+    for i in range(places.size):
+        at = places[i]
+        share = w[at] / A[at, at]
+        n = 0
+        for b in range(size):
+            if b != at:
+                index[n] = members[b]
+                x[n] = w[b] - A[b, at] * share
+                n += 1
+        states[i] = state
+        states[i, members[at]] = 0
+        for b in range(i):
+            states[i, members[places[b]]] = 2
+        _, child = _ceiling(data, index, n, x, cost)
+        if n > k:
+            child -= _smallest(states[i], index, n, cost, n - k, ordered)
+        bounds[i] = min(child, bound)
+
+
+@compiled
+def dive(data, start, inverse, k, best, tol, max_nodes, n_slots, most, c, h):  # pragma: no cover
+    """Search below one node, depth first, until nothing is left or `max_nodes` nodes are opened.
+
+    Parameters
+    ----------
+    data : tuple of arrays (d, d), (d,) and (d,)
+        Sigma and delta of features with variance one; D > 0, below Sigma on those of `start`.
+    start : uint8 array (d,)
+        The node: `OUT`, `CANDIDATE`, `IN`. More than k features are not out, fewer than k in.
+    inverse : array (s, s)
+        Of sigma on the s features that are not out.
+    k, best : int, float
+        Size of the supports, and q of the best known one.
+    tol : float
+        What is lower in F by less than this need not be found.
+    max_nodes, n_slots, most : int, int, float
+        Nodes to open, how deep, and multiplications; what is beyond is given back.
+    c, h : float
+        Of `objective_floor`. Unless both are zero, good supports are given back as nodes too.
+
+    Returns
+    -------
+    support : int array (k,), or (0,) where nothing better than `best` was found
+    closed : float
+        No support that was ruled out, or looked at, has a larger q.
+    states, bounds, count : uint8 array (nodes left, d), array (nodes left,), number of those opened
+    """
+    s0 = inverse.shape[0]
+    slots, slot_w = np.empty((n_slots, s0, s0)), np.zeros((n_slots, s0))
+    slot_members, slot_size = np.zeros((n_slots, s0), np.int64), np.zeros(n_slots, np.int64)
+    room = (n_slots + 1) * (k + 1)
+    stack, stack_bound = np.zeros((room, start.size), np.uint8), np.zeros(room)
+    stack_level, stack_place = np.zeros(room, np.int64), np.zeros(room, np.int64)
+    left, left_bound = np.zeros((2 * room + 2, start.size), np.uint8), np.zeros(2 * room + 2)
+    found, work = np.zeros(0, np.int64), np.full(1, most)
+    closed, count, n_left, top, target = 0.0, 0, 0, 1, _target(best, tol, c, h)
+    stack[0], stack_bound[0] = start, np.inf
+    while top > 0:
+        top -= 1
+        level, bound = stack_level[top], stack_bound[top]
+        if bound <= target:
+            closed = max(closed, bound)
+            continue
+        if count >= max_nodes or level >= n_slots or n_left >= room or work[0] <= 0:
+            left[n_left], left_bound[n_left] = stack[top], bound
+            n_left += 1
+            max_nodes = 0 if n_left >= room else max_nodes
+            continue
+        count += 1
+        state = stack[top].copy()
+        A, w, members = slots[level], slot_w[level], slot_members[level]
+        if level == 0:
+            size = _first(start, inverse, data[1], A, w, members)
+        else:  # the parent's slot is as it was left: this is a depth-first search
+            up = level - 1
+            size = slot_size[up]
+            A[:size, :size] = slots[up, :size, :size]
+            w[:size], members[:size] = slot_w[up, :size], slot_members[up, :size]
+            _without(A, w, members, size, stack_place[top])
+            size -= 1
+        size, fixed, bound, ruled_out = _settle(
+            data, state, A, w, members, size, k, bound, target, work
+        )
+        slot_size[level], closed = size, max(closed, ruled_out)
+        if bound <= target:
+            closed = max(closed, bound)
+            continue
+        # The likeliest support of the node is looked at; it may be the only one.
+        missing = k - fixed
+        places = _ranked(state, A, w, members, size, missing)
+        index = _likeliest(state, members, size, places, k)
+        value, whole = _whole(data, index, k)
+        if value > best:
+            best, found, target = value, index, _target(value, tol, c, h)
+        whole = min(whole, bound)
+        if c + h > 0 and whole > target:  # too good for floats to rule it out
+            left[n_left][index] = 2
+            left_bound[n_left], n_left = whole, n_left + 1
+        else:
+            closed = max(closed, whole)
+        if fixed == k or size == k:
+            continue
+        _branch(data, state, A, w, members, size, k, bound, places, stack[top:], stack_bound[top:])
+        stack_place[top : top + missing] = places
+        stack_level[top : top + missing] = level + 1
+        top += missing
+    return found, closed, left[:n_left], left_bound[:n_left], count

@@ -1,0 +1,138 @@
+"""The optimum of a convex problem with the square loss, by scikit-learn and scipy, with its gap.
+
+The reference for SPAM, SOLAM and FSAUC. The matrix A of `convex_square` is formed, so it is for
+data whose n d, or d^2, numbers can be held; the gap comes from `ConvexSquare`, which shares
+nothing with the solver.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+import scipy.optimize
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import enet_path, lars_path_gram
+
+from ..errors import TooLargeError
+from ..square_loss.convex_square import ConvexSquare
+from ..square_loss.row_average import RowAverage
+
+LARGEST = 5000
+"""Features up to which the d x d matrix is formed."""
+
+
+@dataclass(frozen=True, eq=False)
+class ConvexReference:
+    """The optimum `w` (d,), its `objective`, and the proved `gap` of that."""
+
+    w: np.ndarray
+    objective: float
+    gap: float
+
+
+def convex_reference(
+    problem: ConvexSquare, tol: float = 1e-12, max_iter: int = 100_000
+) -> ConvexReference:
+    """Return the optimum with its proved gap.
+
+    Penalties: scikit-learn's coordinate descent; the l1 ball: its path of the lasso by least
+    angles, read off where |w|_1 is the radius; no penalty or the l2 ball: the eigenvalues of M.
+
+    Parameters
+    ----------
+    problem : ConvexSquare
+    tol : float
+        Of coordinate descent.
+    max_iter : int
+        Of coordinate descent.
+
+    Raises
+    ------
+    TooLargeError
+        With more than `LARGEST` features.
+    """
+    if problem.loss.dim > LARGEST:
+        raise TooLargeError(
+            f"{problem.loss.dim} features are past the {LARGEST} that this reference can hold: "
+            "take an online method and its gap"
+        )
+    M, delta = second_moments(problem.loss), problem.loss.delta
+    if problem.ball == "l1":
+        w = _l1_ball(M, delta, problem.radius)
+    elif problem.ball == "l2" or problem.l1 == 0:
+        w = _l2(M, delta, problem.loss.lam, problem.radius)
+    else:
+        w = _elastic(M, delta, problem, tol, max_iter)
+    return ConvexReference(w, problem.value(w), problem.gap(w))
+
+
+def second_moments(loss: RowAverage) -> np.ndarray:
+    """Return M = Sigma + delta delta': (d, d)."""
+    total = np.outer(loss.delta, loss.delta)
+    for start in range(0, loss.mass.size, 1000):
+        some = slice(start, start + 1000)
+        block = loss.X[some]
+        rows = block if isinstance(block, np.ndarray) else block.toarray()
+        rows = rows - loss.means[loss.positive[some].astype(int)]
+        total += (rows.T * loss.mass[some]) @ rows
+    return total
+
+
+def _elastic(
+    M: np.ndarray, delta: np.ndarray, problem: ConvexSquare, tol: float, max_iter: int
+) -> np.ndarray:
+    """Coordinate descent on (1/2) w'M w - delta'w + l1/2 |w|_1 + l2/4 |w|^2, half the problem."""
+    strength = problem.l1 / 2 + problem.loss.lam / 2
+    # A factor of M with as many rows as columns: the path takes a design matrix beside its Gram.
+    size, basis = scipy.linalg.eigh(M)
+    root = np.sqrt(np.maximum(size, 0.0))
+    design = np.asfortranarray(root[:, None] * basis.T)
+    kept = root > 1e-9 * root.max(initial=1e-300)
+    target = np.where(kept, (basis.T @ delta) / np.where(kept, root, 1.0), 0.0)
+    scale = np.sqrt(float(len(M)))  # the path divides the squares by the number of rows
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the gap says it better
+        _, path, *_ = enet_path(
+            design * scale,
+            target * scale,
+            l1_ratio=problem.l1 / (problem.l1 + problem.loss.lam),
+            alphas=[strength],
+            tol=tol,
+            max_iter=max_iter,
+        )
+    return np.asarray(path)[:, 0]
+
+
+def _l1_ball(M: np.ndarray, delta: np.ndarray, radius: float) -> np.ndarray:
+    _, _, path = lars_path_gram(delta, M, n_samples=1, method="lasso", max_iter=8 * len(M))
+    sizes = np.abs(path).sum(axis=0)
+    past = np.flatnonzero(sizes > radius)
+    if past.size == 0:
+        return path[:, -1]
+    low, high = path[:, past[0] - 1], path[:, past[0]]
+    below, above = sizes[past[0] - 1], sizes[past[0]]
+    return low + (radius - below) / (above - below) * (high - low)
+
+
+def _l2(M: np.ndarray, delta: np.ndarray, lam: float, radius: float) -> np.ndarray:
+    """Solve (2 M + lam I) w = 2 delta, with lam raised until |w| <= radius."""
+    size, basis = scipy.linalg.eigh(M)
+    size, along = np.maximum(2 * size, 0.0), 2 * (basis.T @ delta)
+    floor = 1e-14 * max(float(size.max(initial=0.0)), 1e-300)
+
+    def coordinates(raised: float) -> np.ndarray:
+        whole = size + raised
+        return np.where(whole > floor, along / np.maximum(whole, floor), 0.0)
+
+    w = coordinates(lam)
+    if np.linalg.norm(w) > radius:
+        top = float(np.linalg.norm(along)) / radius
+        raised = scipy.optimize.brentq(
+            lambda x: 1 / np.linalg.norm(coordinates(x)) - 1 / radius, 0.0, top, xtol=1e-300
+        )
+        w = coordinates(float(raised))
+        w *= min(1.0, radius / float(np.linalg.norm(w)))
+    return basis @ w

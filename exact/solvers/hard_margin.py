@@ -1,0 +1,126 @@
+"""The hard-margin limit: where all pairs can have margin one, few rows hold the optimum.
+
+With at least about as many coordinates as rows and a small lam, no pair's alpha reaches its bound.
+Then the dual over all pairs is one in the n marginals c >= 0 (signs y_i = 1 or -1, K = X X'),
+
+    min  sum_ij y_i y_j c_i c_j K_ij / (2 lam) - sum over positives of c_i,   sum_i y_i c_i = 0,
+
+with the conditions c_i >= 0, slack_i = y_i (s_i - t) - [y_i = 1] >= 0, c_i slack_i = 0, for scores
+s = K y c / lam and a threshold t. Block principal pivoting guesses the rows with c_i > 0, solves
+for them, moves all rows that break a condition to the other side, and repeats: a few systems of n
+equations. Whether the bounds of the pairs hold is not asked here: the certificate finds out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from ..certificate.certificate import dual_value
+from ..certificate.solution import Recorder
+from ..certificate.witness import Witness
+from ..problem.all_pairs import AllPairs
+from ..problem.problem import Problem
+from ..spaces.rows import Rows
+
+LARGEST = 4000
+"""Rows at most: the matrix of all is formed and factored."""
+
+ROUNDS = 60
+"""Guesses at most; those that help need about five."""
+
+PATIENCE = 3
+"""Rounds in a row that may move more rows than the best so far, before one at a time is moved."""
+
+SLACK = 1e-12
+"""Conditions may be broken by so much of their scale: rounding."""
+
+LONGER = 1e-12
+"""w is made longer by this part, lest rounding leave margins just below one."""
+
+
+def offer_hard_margin(problem: Problem, recorder: Recorder) -> None:
+    """Offer the hard-margin point of a hinge problem over all pairs to the recorder.
+
+    Nothing is offered where the problem is not one of few rows in many coordinates.
+
+    Parameters
+    ----------
+    problem : Problem
+    recorder : Recorder
+        Keeps the point if it is better than what it knows.
+    """
+    space, pairs = problem.space, problem.pairs
+    if not (isinstance(space, Rows) and isinstance(pairs, AllPairs)):
+        return
+    if problem.n > LARGEST or not problem.n - 1 <= space.dim or space.dim > 10 * LARGEST:
+        return
+    counted = np.flatnonzero(problem.pairs.row_mass(problem.positive) > 0)
+    X, positive = space.dense()[counted], problem.positive[counted]
+    found = marginals(X @ X.T, positive)
+    if found is None:
+        return
+    c = np.zeros(problem.n)
+    c[counted] = problem.lam * found
+    witness = Witness.from_marginals(problem, c[problem.positive], c[~problem.positive])
+    w = (1 + LONGER) * space.pull(witness.c) / problem.lam
+    recorder.offer(w, problem.objective(w), witness, dual_value(problem, witness)[0])
+    recorder.step()
+
+
+def marginals(K: np.ndarray, positive: np.ndarray) -> np.ndarray | None:
+    """Return c / lam (n,), >= 0, of the hard-margin optimum; None where it is not found.
+
+    Parameters
+    ----------
+    K : array (n, n)
+        Inner products of the rows.
+    positive : bool array (n,)
+    """
+    n, sign = positive.size, np.where(positive, 1.0, -1.0)
+    unit = float(np.trace(K)) / n
+    if not unit > 0:
+        return None
+    signed = K * (sign[:, None] * sign[None, :]) / unit
+    free, best, patience = np.ones(n, dtype=bool), n + 1, PATIENCE
+    for _ in range(ROUNDS):
+        solved = _equal_margins(signed, sign, free)
+        if solved is None:
+            return None
+        x, t = solved
+        slack = signed @ x - sign * t - positive
+        broken = (free & (x < -SLACK * np.abs(x).max())) | (~free & (slack < -SLACK))
+        count = int(broken.sum())
+        if count == 0:
+            return np.maximum(x, 0.0) / unit
+        patience = PATIENCE if count < best else patience - 1
+        best = min(best, count)
+        if patience < 0:
+            broken[: np.flatnonzero(broken)[-1]] = False
+        free ^= broken
+        for side in (positive, ~positive):
+            if not free[side].any():
+                free[side] = True
+    return None
+
+
+def _equal_margins(
+    signed: np.ndarray, sign: np.ndarray, free: np.ndarray
+) -> tuple[np.ndarray, float] | None:
+    """Return x (n,), zero off the free rows, which all have their margin, and the threshold t."""
+    at = np.flatnonzero(free)
+    # Along `sign` the matrix of centred rows is singular; there x is fixed at zero anyway.
+    G = signed[np.ix_(at, at)] + np.outer(sign[at], sign[at])
+    try:
+        factor = scipy.linalg.cho_factor(G, lower=True, overwrite_a=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        return None
+    right = np.column_stack([sign[at] > 0, sign[at]]).astype(float)
+    a, b = scipy.linalg.cho_solve(factor, right, check_finite=False).T
+    across = float(sign[at] @ b)
+    if not across > 0:
+        return None
+    t = -float(sign[at] @ a) / across
+    x = np.zeros(free.size)
+    x[at] = a + t * b
+    return x, t

@@ -1,0 +1,1 @@
+"""The pairs near the margin, and their small problem."""

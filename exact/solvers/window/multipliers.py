@@ -1,0 +1,241 @@
+"""The hinge over a window of pairs, to rounding: proximal multipliers, Newton steps inside.
+
+Over the open pairs k = (i, j) with weights c_k and d_k = x_i - x_j, the others frozen,
+
+    min over w of  lam/2 |w|^2 - g_frozen'w + sum_k c_k max(0, 1 - d_k'w)
+
+is solved by a few smooth problems: with multipliers a and a width sigma the slope of pair k is
+b_k = clip(a_k + (1 - d_k'w) / sigma, 0, 1), and b becomes the next a. Where smoothing alone needs
+sigma -> 0, multipliers converge at any sigma, so the last digits need no tiny one. Each smooth
+problem is piecewise quadratic: Newton steps end at its optimum after finitely many.
+
+At any (w, b) the window's gap is a sum of two terms >= 0, free of cancellation:
+
+    sum_k c_k (max(0, z_k) - b_k z_k)  +  |lam w - g(b)|^2 / (2 lam),    z_k = 1 - d_k'w.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...problem.problem import Problem
+from ...spaces.rows import Rows
+from .linear_systems import NewtonSystem
+from .window import Window
+
+SHRINK = 0.2
+"""Factor of the width from one set of multipliers to the next."""
+
+COMPILED_FROM = 20_000
+"""Pairs from which the passes over them are compiled ones."""
+
+NARROWEST = 1e-9
+"""Widths go no further down, in units of the margin: rounding of the scores would show."""
+
+
+@dataclass(frozen=True, eq=False)
+class OpenPairs:
+    """The window's problem in the rows that it touches.
+
+    Attributes
+    ----------
+    system : NewtonSystem
+        The touched rows, and linear systems with them.
+    i, j : int arrays (m,)
+        Partners of the pairs, as places among the touched rows.
+    c : array (m,)
+        Weights of the pairs.
+    fixed : array (dim,)
+        The pull of the frozen pairs.
+    lam : float
+    """
+
+    system: NewtonSystem
+    i: np.ndarray
+    j: np.ndarray
+    c: np.ndarray
+    fixed: np.ndarray
+    lam: float
+
+    @classmethod
+    def of(cls, problem: Problem, window: Window) -> OpenPairs:
+        """Return the problem of a window.
+
+        Parameters
+        ----------
+        problem : Problem
+            Over rows.
+        window : Window
+        """
+        space = problem.space
+        assert isinstance(space, Rows)
+        seen = np.zeros(space.n, dtype=bool)
+        seen[window.i] = seen[window.j] = True
+        touched = np.flatnonzero(seen)
+        place = np.cumsum(seen) - 1
+        i, j = place[window.i], place[window.j]
+        system = NewtonSystem(space.rows(touched), i, j, window.c, problem.lam)
+        fixed = space.pull(window.frozen)
+        return cls(system, i, j, window.c, fixed, problem.lam)
+
+    def differences(self, values: np.ndarray) -> np.ndarray:
+        """Return v_i - v_j of every pair, from values of the touched rows: (m,)."""
+        return values[self.i] - values[self.j]
+
+    def pull(self, b: np.ndarray) -> np.ndarray:
+        """Return g(b) = g_frozen + sum_k c_k b_k d_k: (dim,)."""
+        mass, t = self.c * b, self.system.n
+        u = np.bincount(self.i, mass, t) - np.bincount(self.j, mass, t)
+        return self.fixed + self.system.rows.T @ u
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """w, its slopes b, the shortfalls z, the gradient lam w - g(b) and the window's gap."""
+
+    w: np.ndarray
+    b: np.ndarray
+    z: np.ndarray
+    gradient: np.ndarray
+    bias: float
+    residual: float
+
+    @property
+    def gap(self) -> float:
+        """How far w and b are from the window's optimum, both together."""
+        return self.bias + self.residual
+
+
+def multipliers(
+    pairs: OpenPairs,
+    w: np.ndarray,
+    alpha: np.ndarray,
+    sigma: float,
+    target: float,
+    stop: Callable[[], bool] = lambda: False,
+    max_rounds: int = 60,
+) -> Point:
+    """Return a point whose window gap is at most `target`, or the best one found.
+
+    Parameters
+    ----------
+    pairs : OpenPairs
+    w : array (dim,)
+        Start.
+    alpha : array (m,)
+        Multipliers to start from, in [0, 1].
+    sigma : float
+        > 0, the first width.
+    target : float
+        Gap of the window to reach, in units of the objective.
+    stop : callable
+        Asked now and then whether to end early, say for want of time.
+    max_rounds : int
+        Changes of multipliers at most.
+    """
+    best, idle = _at(pairs, w, alpha, sigma), 0
+    for _ in range(max_rounds):
+        point = _minimised(pairs, w, alpha, sigma, target, stop)
+        idle = 0 if point.gap < 0.9 * best.gap else idle + 1
+        best = point if point.gap < best.gap else best
+        if best.gap <= target or idle >= 6 or stop():
+            break
+        w, alpha = point.w, point.b
+        sigma = max(sigma * SHRINK, NARROWEST)
+    return best
+
+
+def _at(pairs: OpenPairs, w: np.ndarray, alpha: np.ndarray, sigma: float) -> Point:
+    s = pairs.system.rows @ w
+    if pairs.c.size >= COMPILED_FROM:
+        from .multipliers_compiled import slopes
+
+        z, b, u = np.empty(pairs.c.size), np.empty(pairs.c.size), np.zeros(pairs.system.n)
+        bias = slopes(s, pairs.i, pairs.j, pairs.c, alpha, sigma, z, b, u)
+        g = pairs.fixed + pairs.system.rows.T @ u
+    else:
+        z = 1.0 - pairs.differences(s)
+        b = np.clip(alpha + z / sigma, 0.0, 1.0)
+        bias = pairs.c @ (np.maximum(z, 0.0) - b * z)
+        g = pairs.pull(b)
+    gradient = pairs.lam * w - g
+    return Point(w, b, z, gradient, float(bias), float(gradient @ gradient) / (2 * pairs.lam))
+
+
+def _mass_along(
+    pairs: OpenPairs,
+    point: Point,
+    alpha: np.ndarray,
+    sigma: float,
+    change: np.ndarray,
+    length: float,
+) -> float:
+    """Return sum_k c_k b_k e_k, b the slopes after a step of this length, e their rates."""
+    if pairs.c.size >= COMPILED_FROM:
+        from .multipliers_compiled import mass_along
+
+        return float(mass_along(pairs.c, alpha, point.z, change, sigma, length))
+    b = np.clip(alpha + (point.z - length * change) / sigma, 0.0, 1.0)
+    return float((pairs.c * change) @ b)
+
+
+def _minimised(
+    pairs: OpenPairs,
+    w: np.ndarray,
+    alpha: np.ndarray,
+    sigma: float,
+    target: float,
+    stop: Callable[[], bool],
+) -> Point:
+    """Return the optimum of the smooth problem, as near as its gap asks for."""
+    point = _at(pairs, w, alpha, sigma)
+    for _ in range(100):
+        if point.residual <= max(0.1 * point.bias, 0.1 * target) or stop():
+            break
+        inside = (point.b > 0.0) & (point.b < 1.0)
+        step = pairs.system.solve(np.flatnonzero(inside), sigma, -point.gradient)
+        length = _length(pairs, point, alpha, sigma, step)
+        moved = point.w + length * step
+        if length == 0.0 or np.array_equal(moved, point.w):
+            break
+        after = _at(pairs, moved, alpha, sigma)
+        if after.residual >= point.residual and length == 1.0 and point.residual < target:
+            break  # rounding
+        point = after
+    return point
+
+
+def _length(
+    pairs: OpenPairs, point: Point, alpha: np.ndarray, sigma: float, step: np.ndarray
+) -> float:
+    """Return a length at which the slope along `step` has fallen to a tenth, 1 if it will do."""
+    change = pairs.differences(pairs.system.rows @ step)
+    along = pairs.lam * float(point.w @ step) - float(pairs.fixed @ step)
+    square = pairs.lam * float(step @ step)
+    start = float(point.gradient @ step)
+    if not start < 0:
+        return 0.0
+    low, high, length = 0.0, np.inf, 1.0
+    at_low, at_high = start, np.nan
+    for _ in range(60):
+        now = along + length * square
+        now -= _mass_along(pairs, point, alpha, sigma, change, length)
+        if abs(now) <= 0.1 * abs(start):
+            return length
+        # An end that stays has its slope halved, lest secants creep along it (Illinois rule).
+        if now > 0:
+            at_low /= 1.0 if high == np.inf else 2.0
+            high, at_high = length, now
+        else:
+            at_high /= 2.0
+            low, at_low = length, now
+        if high == np.inf:
+            length *= 2.0
+            continue
+        root = low - at_low * (high - low) / (at_high - at_low)
+        margin = 0.05 * (high - low)
+        length = float(np.clip(root, low + margin, high - margin))
+    return low

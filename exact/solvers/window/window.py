@@ -1,0 +1,163 @@
+"""The pairs near their margin, listed; all others frozen at alpha 0 or 1.
+
+Near the optimum of a hinge problem only about as many pairs as there are coordinates sit on the
+margin; the rest are decided. A window |z| < h around the margin therefore carries all that is
+still open, and is small enough to list.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...problem.all_pairs import AllPairs, PairList
+from ...problem.problem import Problem
+from ...tools.rounding import running_sum
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """The open pairs of a hinge problem.
+
+    Attributes
+    ----------
+    i, j : int arrays (m,)
+        Rows of the open pairs.
+    c : array (m,)
+        Their weights in the whole problem (they add up to one only if all pairs are open).
+    frozen : array (n,)
+        Signed marginals of the pairs frozen at alpha = 1.
+    frozen_mass : float
+        Their weight.
+    complete : bool
+        Whether every pair is open, except those without weight.
+    chosen : int array (m,) or None
+        Positions in the pair list, for a `PairList`.
+    frozen_alpha : array or None
+        alpha of the whole list, zero in the window, for a `PairList`.
+    """
+
+    i: np.ndarray
+    j: np.ndarray
+    c: np.ndarray
+    frozen: np.ndarray
+    frozen_mass: float
+    complete: bool
+    chosen: np.ndarray | None = None
+    frozen_alpha: np.ndarray | None = None
+
+    @property
+    def keys(self) -> np.ndarray:
+        """A number of each pair that it keeps from window to window: (m,)."""
+        if self.chosen is not None:
+            return self.chosen
+        return self.i.astype(np.int64) * self.frozen.size + self.j
+
+
+def open_window(
+    problem: Problem, scores: np.ndarray, limit: int, width: float = np.inf
+) -> Window | None:
+    """Return the widest window around the margin with at most `limit` pairs.
+
+    None where more than `limit` pairs are tied at the margin itself.
+
+    Parameters
+    ----------
+    problem : Problem
+    scores : array (n,)
+    limit : int
+    width : float
+        Half width that the window does not exceed, in units of the margin.
+    """
+    if isinstance(problem.pairs, PairList):
+        return _list_window(problem, problem.pairs, scores, limit, width)
+    return _all_window(problem, problem.pairs, scores, limit, width)
+
+
+def _list_window(
+    problem: Problem, pairs: PairList, scores: np.ndarray, limit: int, width: float
+) -> Window:
+    z = 1.0 - pairs.margins(scores)
+    far = np.abs(z)
+    chosen = np.flatnonzero((far < width) & (pairs.c > 0))
+    if chosen.size > limit:
+        chosen = np.sort(chosen[np.argpartition(far[chosen], limit - 1)[:limit]])
+    alpha = (z > 0).astype(float)
+    alpha[chosen] = 0.0
+    return Window(
+        pairs.i[chosen],
+        pairs.j[chosen],
+        pairs.c[chosen],
+        pairs.marginals(alpha, problem.n),
+        float((pairs.c * alpha).sum()),
+        chosen.size == np.count_nonzero(pairs.c),
+        chosen,
+        alpha,
+    )
+
+
+def _all_window(
+    problem: Problem, pairs: AllPairs, scores: np.ndarray, limit: int, width: float
+) -> Window | None:
+    positive = problem.positive
+    a, b_weight = pairs.normalised(positive)
+    # Rows without weight have no pairs.
+    rows_pos, rows_neg = np.flatnonzero(positive)[a > 0], np.flatnonzero(~positive)[b_weight > 0]
+    a, b_weight = a[a > 0], b_weight[b_weight > 0]
+    # In the order of their scores searches stay in the cache, and the pairs come out in order.
+    by_t = np.argsort(scores[rows_pos], kind="stable")
+    by_b = np.argsort(scores[rows_neg], kind="stable")
+    rows_pos, a = rows_pos[by_t], a[by_t]
+    rows_neg, b_weight = rows_neg[by_b], b_weight[by_b]
+    t, b = scores[rows_pos] - 1.0, scores[rows_neg]
+    half = _half_width(t, b, limit, width)
+    if half is None:
+        return None
+    low, high = t - half, t + half
+    start = np.searchsorted(b, low, side="right")
+    stop = np.maximum(np.searchsorted(b, high, side="left"), start)
+    counts = stop - start
+    i_at = np.repeat(np.arange(t.size), counts)
+    j_at = np.arange(i_at.size) + np.repeat(start - (np.cumsum(counts) - counts), counts)
+    # Long sums: what rounding leaves between the two sides is infeasible, and is paid for.
+    mass_b, mass_t = running_sum(b_weight[::-1])[::-1], running_sum(a)
+    frozen = np.zeros(problem.n)
+    frozen[rows_pos] = a * mass_b[stop]
+    frozen[rows_neg] = -b_weight * mass_t[np.searchsorted(high, b, side="right")]
+    return Window(
+        rows_pos[i_at],
+        rows_neg[j_at],
+        a[i_at] * b_weight[j_at],
+        frozen,
+        float(frozen[rows_pos].sum()),
+        bool(i_at.size == t.size * b.size),
+    )
+
+
+def _half_width(t: np.ndarray, b: np.ndarray, limit: int, width: float) -> float | None:
+    """Return a half width <= width whose window holds at most `limit` pairs, and nearly so many.
+
+    Both t and b are sorted.
+    """
+
+    def count(half: float) -> int:
+        stop = np.searchsorted(b, t + half, side="left")
+        start = np.searchsorted(b, t - half, side="right")
+        return int(np.maximum(stop - start, 0).sum())
+
+    top = float(max(abs(b[-1] - t[0]), abs(t[-1] - b[0]))) * 1.01 + 1e-300
+    low, high = 1e-13 * top, max(min(top, width), 2e-13 * top)
+    if count(high) <= limit:
+        return high
+    if count(low) > limit:
+        return None
+    for _ in range(60):
+        middle = float(np.sqrt(low * high))
+        if count(middle) <= limit:
+            low = middle
+        else:
+            high = middle
+        if high / low < 1.05:
+            break
+    return low

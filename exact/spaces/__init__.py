@@ -1,0 +1,1 @@
+"""Where f lives: rows, kernels, Gram matrices, rows in blocks."""

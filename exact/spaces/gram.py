@@ -1,0 +1,287 @@
+"""Functions given by their kernel matrix: held in memory, or made block by block.
+
+Every sentence about such functions is about a matrix M, positive semidefinite in exact arithmetic,
+and scores, norms and pulls pay for what the matrix K at hand is off. For a kernel of rows, M is
+that of the formula at the rows as stored, and |K_ij - M_ij| <= noise r_i r_j, r_i >= sqrt(M_ii).
+For a matrix that is given, M is any K + t I with 0 <= t <= shift: the last of them is proved to be
+semidefinite, and K itself is covered too, if it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
+from .kernels import Kernel, lengths_of
+from .rows import LARGEST_REACH, SMALLEST_REACH, check_matrix
+from .semidefinite import room, shortfall
+
+COLUMN_BLOCK = 128
+"""Columns that a product with K sums at a time."""
+
+BLOCK_BYTES = 64 * 2**20
+"""Memory that a block of a streamed Gram matrix may take."""
+
+
+def blocked_product(K: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Return K w in the format of w, with chains of additions of `chain_of` the columns."""
+    total = np.zeros(K.shape[0], dtype=w.dtype)
+    for start in range(0, K.shape[1], COLUMN_BLOCK):
+        columns = slice(start, start + COLUMN_BLOCK)
+        total += K[:, columns].astype(w.dtype, copy=False) @ w[columns]
+    return total
+
+
+def chain_of(n: int) -> int:
+    """Return how many roundings in a row a `blocked_product` over n columns has at most."""
+    return COLUMN_BLOCK + n // COLUMN_BLOCK + 4
+
+
+def mass_of(w: np.ndarray, lengths: np.ndarray) -> float:
+    """Return an upper bound of sum_i r_i |w_i|."""
+    return float(np.abs(w) @ lengths) * (1 + gamma(w.size + 4))
+
+
+def norm_chain(n: int) -> int:
+    """Return how many roundings in a row w'K w has at most, summed as `Gram.norm2` does."""
+    return chain_of(n) + short_chain(n) + 8
+
+
+class Gram:
+    """Functions f = sum_i w_i k(., x_i) given by the kernel matrix of the rows.
+
+    [ScalingUp, eq. (9)]. Coordinates are the coefficients, and ``|f|^2 = w'K w``.
+
+    What is given is replaced by the average with its transpose, `Gram.K`. Where that is proved to
+    be positive semidefinite, it is what is meant, as stored in float64. Where rounding leaves that
+    open (an eigenvalue of -1e-14 would make F unbounded below), K + shift I is proved to be
+    semidefinite, with a shift of a few n u of its largest entry: what rounding can hide. Every
+    bound of rounding here then holds for each K + t I with 0 <= t <= shift, so for K itself if it
+    is semidefinite. `Gram.of_kernel` means the formula instead.
+
+    Parameters
+    ----------
+    K : array (n, n)
+        Symmetric to rounding, positive semidefinite to rounding.
+    check : bool
+        Whether to prove K semidefinite. Without it that is the caller's promise.
+
+    Attributes
+    ----------
+    K : array (n, n)
+    shift : float
+        >= 0; K + shift I is proved to be semidefinite.
+    noise : float
+        |K_ij - M_ij| <= noise r_i r_j; 0 where K itself is meant.
+    lengths : array (n,)
+        r_i, upper bounds of the roots of the diagonal.
+    kernel : Kernel or None
+        The formula meant.
+
+    Raises
+    ------
+    InputError
+        If K is not square, symmetric to rounding, finite, or has a clearly negative eigenvalue.
+    """
+
+    def __init__(self, K: object, check: bool = True):
+        matrix = check_matrix(K, "K")
+        if not isinstance(matrix, np.ndarray):
+            matrix = matrix.toarray()
+        if matrix.shape[0] != matrix.shape[1]:
+            raise InputError(f"K must be square; its shape is {matrix.shape}")
+        self.n = self.dim = int(matrix.shape[0])
+        top = float(np.abs(matrix).max())
+        if top > LARGEST_REACH**2 or 0 < top < SMALLEST_REACH**2:
+            raise InputError("K has values so large, or all so small, that sums fail: scale it")
+        if float(np.abs(matrix - matrix.T).max()) > 1e-10 * top:
+            row, column = np.unravel_index(np.abs(matrix - matrix.T).argmax(), matrix.shape)
+            raise InputError(f"K is not symmetric: see entries ({row}, {column}) and its mirror")
+        self.K = (matrix + matrix.T) / 2
+        self.noise, self.kernel = 0.0, None
+        self.shift = self._proved_semidefinite(top) if check and top > 0 else 0.0
+        squares = np.maximum(np.diag(self.K), 0.0) + self.shift
+        self.lengths = np.sqrt(squares) * (1.0 + gamma(4))
+
+    @classmethod
+    def of_kernel(cls, kernel: Kernel, X: Any) -> Gram:
+        """Return the space of a kernel on rows (n, d), its matrix held; the formula is meant."""
+        noise, lengths = kernel.noise(X), lengths_of(kernel, X)
+        gram = cls(kernel(X, X), check=False)
+        gram.kernel, gram.lengths = kernel, lengths
+        gram.noise = noise + 2 * UNIT  # the average with the transpose rounds too
+        return gram
+
+    def part(self, index: np.ndarray) -> Gram:
+        """Return the space of some of the rows, with the same matrix meant."""
+        gram = Gram(self.K[np.ix_(index, index)], check=False)
+        gram.kernel, gram.noise, gram.lengths = self.kernel, self.noise, self.lengths[index]
+        gram.shift = self.shift
+        return gram
+
+    @property
+    def reach(self) -> float:
+        """An upper bound of the roots of the diagonal."""
+        return float(self.lengths.max())
+
+    def _proved_semidefinite(self, top: float) -> float:
+        """Return a shift >= 0 for which K + shift I is proved to be semidefinite."""
+        unit = self.n * UNIT * top
+        spare = room(self.K)
+        missing = shortfall(self.K, -spare)
+        if missing is not None and missing <= spare:
+            return 0.0
+        for shift in (unit, 8 * unit, 64 * unit):
+            missing = shortfall(self.K, shift)
+            if missing is not None:
+                return (shift + missing) * (1 + gamma(4))
+        least = float(np.linalg.eigvalsh(self.K)[0])
+        raise InputError(
+            f"K has a negative eigenvalue ({least:.2g}), so it is no kernel matrix and no "
+            f"dual bound is valid: add {-2 * least:.2g} to its diagonal, or use another kernel"
+        )
+
+    def scores(self, w: np.ndarray) -> np.ndarray:
+        """Return K w, summed in blocks of columns so that rounding stays small: (n,)."""
+        return blocked_product(self.K, w)
+
+    def pull(self, c: np.ndarray) -> np.ndarray:
+        """Return c: the coordinates are the coefficients."""
+        return c
+
+    def norm2(self, w: np.ndarray) -> float:
+        """Return w'K w, summed in the long format: large coefficients cancel."""
+        return max(float(short_sum(w * self._long_scores(w))), 0.0)
+
+    def norm2_error(self, w: np.ndarray) -> float:
+        """Return gamma_k |w|'|K| |w|, k the chain of additions, and what K is off."""
+        size = float(np.abs(w) @ (self._magnitude() @ np.abs(w))) * (1 + gamma(2 * self.n))
+        sums = gamma(norm_chain(self.n), LONG_UNIT) * size + UNIT * self.norm2(w)
+        off = self.noise * mass_of(w, self.lengths) ** 2 + self.shift * float(w @ w)
+        return (sums + off) * (1 + gamma(self.n + 8))
+
+    def dual_norm2(self, c: np.ndarray) -> float:
+        """Return c'K c."""
+        return self.norm2(c)
+
+    def dual_norm2_error(self, c: np.ndarray) -> float:
+        """Return `norm2_error`."""
+        return self.norm2_error(c)
+
+    def _magnitude(self) -> np.ndarray:
+        return self.K if self.K.min() >= 0 else np.abs(self.K)
+
+    def _long_scores(self, w: np.ndarray) -> np.ndarray:
+        used = np.flatnonzero(w)
+        return blocked_product(self.K[:, used], w[used].astype(np.longdouble))
+
+    def inner(self, w: np.ndarray, other: np.ndarray) -> float:
+        """Return w'K other."""
+        return float((w * self.scores(other)).sum())
+
+    def score_error(self, w: np.ndarray) -> np.ndarray:
+        """Return gamma_k |K| |w|, k the chain of additions, and what K is off: (n,)."""
+        sums = gamma(chain_of(self.n)) * (self._magnitude() @ np.abs(w)) * (1 + gamma(self.n + 8))
+        return sums + self._kernel_error(w)
+
+    def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores in the long format, and a bound of their error: (n,) each."""
+        size = (self._magnitude() @ np.abs(w)) * (1 + gamma(self.n + 8))
+        error = gamma(chain_of(self.n), LONG_UNIT) * size + self._kernel_error(w)
+        return self._long_scores(w), error
+
+    def _kernel_error(self, w: np.ndarray) -> np.ndarray:
+        """Return noise r sum_i r_i |w_i| + shift |w|, what K is off seen by each score: (n,)."""
+        off = self.noise * mass_of(w, self.lengths) * self.lengths + self.shift * np.abs(w)
+        return off * (1 + gamma(8))
+
+    def blocks(self) -> Iterator[slice]:
+        """Yield the one slice that holds all rows."""
+        yield slice(0, self.n)
+
+
+class StreamedGram:
+    """Functions f = sum_i w_i k(., x_i), like `Gram.of_kernel`, with K in blocks of rows.
+
+    [ScalingUp, eq. (10)]. The kernel's formula at the rows as stored is meant.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : array or CSR (n, d)
+    """
+
+    def __init__(self, kernel: Kernel, X: Any):
+        self.kernel, self.X = kernel, X
+        self.n = self.dim = int(X.shape[0])
+        self.noise, self.lengths = kernel.noise(X), lengths_of(kernel, X)
+        self.reach = float(self.lengths.max())
+        self._recent: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def blocks(self) -> Iterator[slice]:
+        """Yield the slices of rows whose kernel rows are held at a time."""
+        step = max(1, BLOCK_BYTES // (8 * self.n))
+        for start in range(0, self.n, step):
+            yield slice(start, min(start + step, self.n))
+
+    def scores(self, w: np.ndarray) -> np.ndarray:
+        """Return K w: (n,)."""
+        return self._long_scores(w).astype(float)
+
+    def _long_scores(self, w: np.ndarray) -> np.ndarray:
+        for known, product in self._recent:
+            if np.array_equal(known, w):
+                return product
+        used = np.flatnonzero(w)
+        product = np.zeros(self.n, dtype=np.longdouble)
+        if used.size:
+            columns, weights = self.X[used], w[used].astype(np.longdouble)
+            for rows in self.blocks():
+                product[rows] = blocked_product(self.kernel(self.X[rows], columns), weights)
+        product.flags.writeable = False
+        # A certificate asks for the same products several times, and each costs a pass.
+        self._recent = [*self._recent[-2:], (w.copy(), product)]
+        return product
+
+    def pull(self, c: np.ndarray) -> np.ndarray:
+        """Return c: the coordinates are the coefficients."""
+        return c
+
+    def norm2(self, w: np.ndarray) -> float:
+        """Return w'K w, summed in the long format: large coefficients cancel."""
+        return max(float(short_sum(w * self._long_scores(w))), 0.0)
+
+    def norm2_error(self, w: np.ndarray) -> float:
+        """Return (gamma_k + noise) (sum_i r_i |w_i|)^2, k the chain of additions."""
+        share = 1.01 * gamma(norm_chain(self.n), LONG_UNIT) + self.noise
+        size = share * mass_of(w, self.lengths) ** 2
+        return (size + UNIT * self.norm2(w)) * (1 + gamma(8))
+
+    def dual_norm2(self, c: np.ndarray) -> float:
+        """Return c'K c."""
+        return self.norm2(c)
+
+    def dual_norm2_error(self, c: np.ndarray) -> float:
+        """Return `norm2_error`."""
+        return self.norm2_error(c)
+
+    def inner(self, w: np.ndarray, other: np.ndarray) -> float:
+        """Return w'K other."""
+        return float((w * self.scores(other)).sum())
+
+    def score_error(self, w: np.ndarray) -> np.ndarray:
+        """Return a bound of the error of each score: (n,)."""
+        return (self.careful_scores(w)[1] + UNIT * np.abs(self.scores(w))) * (1 + gamma(4))
+
+    def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores in the long format, and a bound of their error: (n,) each.
+
+        (gamma_k + noise) r sum_i r_i |w_i|, k the chain of additions.
+        """
+        share = 1.01 * gamma(chain_of(self.n), LONG_UNIT) + self.noise
+        error = share * mass_of(w, self.lengths) * (1 + gamma(8)) * self.lengths
+        return self._long_scores(w), error

@@ -1,0 +1,241 @@
+"""Where f lives: each space knows its rows, their inner products and its own rounding.
+
+A space maps coordinates w to scores f(x_i), maps row weights c back to coordinates (the
+adjoint), and measures |f|. Scores are given up to one constant common to all rows: it cancels
+in every positive-negative pair, so a space is free to centre its rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..errors import InputError
+from ..tools.rounding import LONG_UNIT, UNIT, gamma
+from .incoming import check_matrix
+
+SMALLEST_REACH = 1e-140
+"""Below this the square of a row's norm loses its digits to underflow."""
+
+LARGEST_REACH = 1e100
+"""Above this products of norms leave the range of floating point."""
+
+_LONG_NUMBERS = 1 << 16
+
+_FEW = 100
+"""Columns up to which the products of small blocks are made in one call."""
+
+
+class Space(Protocol):
+    """A space of functions on n rows."""
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        ...
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates."""
+        ...
+
+    @property
+    def reach(self) -> float:
+        """An upper bound of max_i |k_i|, the norm of a (centred) row as an element of the space."""
+        ...
+
+    def scores(self, w: np.ndarray) -> np.ndarray:
+        """Return f at every row, up to one common constant: (n,)."""
+        ...
+
+    def pull(self, c: np.ndarray) -> np.ndarray:
+        """Return the coordinates of sum_i c_i k_i, for c that sums to zero: (dim,)."""
+        ...
+
+    def norm2(self, w: np.ndarray) -> float:
+        """Return |f|^2."""
+        ...
+
+    def inner(self, w: np.ndarray, other: np.ndarray) -> float:
+        """Return the inner product of two functions."""
+        ...
+
+    def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores in the long format, and a bound of their rounding: (n,) each."""
+        ...
+
+    def norm2_error(self, w: np.ndarray) -> float:
+        """Return a bound of the rounding in `norm2`."""
+        ...
+
+    def dual_norm2(self, c: np.ndarray) -> float:
+        """Return |sum_i c_i k_i|^2 as accurately as can be, or a tight upper bound of it."""
+        ...
+
+    def dual_norm2_error(self, c: np.ndarray) -> float:
+        """Return a bound of the rounding in `dual_norm2`."""
+        ...
+
+    def blocks(self) -> Iterator[slice]:
+        """Yield the slices of rows that are held at a time: one unless chunked."""
+        ...
+
+
+def long_product(X: np.ndarray | sp.csr_matrix, offset: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Return (X - offset) w in the long format, a block of rows at a time: (n,)."""
+    long, out = w.astype(np.longdouble), np.empty(X.shape[0], dtype=np.longdouble)
+    for rows in _long_blocks(X):
+        block = X[rows].astype(np.longdouble)
+        out[rows] = (block - offset) @ long if isinstance(block, np.ndarray) else block @ long
+    return out if isinstance(X, np.ndarray) else out - (offset * long).sum()
+
+
+def long_pull(X: np.ndarray | sp.csr_matrix, offset: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """Return (X - offset)'c in the long format, a block of rows at a time: (d,)."""
+    long, out = c.astype(np.longdouble), np.zeros(X.shape[1], dtype=np.longdouble)
+    for rows in _long_blocks(X):
+        block = X[rows].astype(np.longdouble)
+        dense = isinstance(block, np.ndarray)
+        out += long[rows] @ (block - offset) if dense else block.T @ long[rows]
+    return out if isinstance(X, np.ndarray) else out - offset * long.sum()
+
+
+def _long_blocks(X: np.ndarray | sp.csr_matrix) -> Iterator[slice]:
+    """Yield slices of rows whose numbers stay in the cache in the long format."""
+    n, d = X.shape
+    dense = isinstance(X, np.ndarray)
+    wide, room = (d, _LONG_NUMBERS) if dense else (X.nnz // n, max(_LONG_NUMBERS, d))
+    size = max(1, room // max(1, wide))
+    return (slice(start, start + size) for start in range(0, n, size))
+
+
+class Rows:
+    """Linear functions f(x) = w'(x - offset) of the rows of a matrix, dense or CSR.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n, d)
+        Dense rows are centred explicitly (it halves no pair difference and saves digits),
+        sparse rows implicitly, so that they stay sparse.
+
+    Raises
+    ------
+    InputError
+        If X is not a finite, non-empty matrix.
+    """
+
+    def __init__(self, X: object):
+        matrix = check_matrix(X)
+        self.n, self.dim = int(matrix.shape[0]), int(matrix.shape[1])
+        self.offset: np.ndarray = np.asarray(matrix.mean(axis=0)).ravel()
+        if not np.isfinite(self.offset).all():
+            raise InputError("X has values so large that their mean overflows: rescale it")
+        self.raw: np.ndarray | sp.csr_matrix = matrix
+        if isinstance(matrix, np.ndarray):
+            self.X: np.ndarray | sp.csr_matrix = matrix - self.offset
+            norms = np.sqrt(np.einsum("ij,ij->i", self.X, self.X))
+        else:
+            self.X = matrix
+            norms = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
+            norms += np.linalg.norm(self.offset)
+        if not np.isfinite(norms).all():
+            raise InputError("X has values whose squares overflow: rescale it")
+        self.norms: np.ndarray = norms * (1.0 + gamma(self.dim + 8))
+        self.reach = float(self.norms.max())
+        if self.reach > LARGEST_REACH:
+            raise InputError("X has values so large that their squares overflow: rescale it")
+        largest = abs(self.X).max() if self.is_sparse else np.abs(self.X).max()
+        if self.reach < SMALLEST_REACH and float(largest) > 0:
+            raise InputError("X has values so small that their squares underflow: rescale it")
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the rows are held as CSR."""
+        return not isinstance(self.X, np.ndarray)
+
+    def scores(self, w: np.ndarray) -> np.ndarray:
+        """Return X w less the offset's share: (n,)."""
+        scores = np.asarray(self.X @ w)
+        return scores - float(self.offset @ w) if self.is_sparse else scores
+
+    def pull(self, c: np.ndarray) -> np.ndarray:
+        """Return (X - offset)'c, summed block by block so that rounding stays small: (d,)."""
+        if self.is_sparse:
+            return np.asarray(self.X.T @ c) - self.offset * float(c.sum())
+        total, block = np.zeros(self.dim), self._block
+        if self.dim <= _FEW and self.X.flags.c_contiguous and c.flags.c_contiguous:
+            whole = self.n // block * block
+            parts = c[:whole].reshape(-1, 1, block) @ self.X[:whole].reshape(-1, block, self.dim)
+            return parts[:, 0].sum(axis=0) + c[whole:] @ self.X[whole:]
+        for start in range(0, self.n, block):
+            total += c[start : start + block] @ self.X[start : start + block]
+        return total
+
+    @property
+    def _block(self) -> int:
+        """Rows summed at a time: about sqrt(n), which makes the chain of additions shortest."""
+        return max(64, int(np.sqrt(self.n)))
+
+    def norm2(self, w: np.ndarray) -> float:
+        """Return w'w."""
+        return float(w @ w)
+
+    def inner(self, w: np.ndarray, other: np.ndarray) -> float:
+        """Return w'other."""
+        return float(w @ other)
+
+    def score_error(self, w: np.ndarray) -> np.ndarray:
+        """Return gamma_{d+3} |x_i| |w|, a bound of the rounding in each score: (n,)."""
+        return gamma(self.dim + 3) * float(np.linalg.norm(w)) * self.norms
+
+    def score_slip(self, w: np.ndarray) -> float:
+        """Return a bound of the rounding in every score: the largest of `score_error`."""
+        return gamma(self.dim + 3) * float(np.linalg.norm(w)) * self.reach
+
+    def dual_norm2(self, c: np.ndarray) -> float:
+        """Return |pull(c)|^2, the pull summed in the long format."""
+        pulled = long_pull(self.raw, self.offset, c)
+        return float((pulled * pulled).sum())
+
+    def dual_norm2_error(self, c: np.ndarray) -> float:
+        """Return e (2 |pull(c)| + e) and the rounding of the square, e = gamma sum |c_i| |x_i|."""
+        norm2 = self.dual_norm2(c)
+        size = float(np.abs(c) @ self.norms) * (1 + gamma(self.n))
+        error = gamma(self.n + 8, LONG_UNIT) * size
+        square = gamma(self.dim + 4, LONG_UNIT) + 2 * UNIT
+        return error * (2 * float(np.sqrt(norm2)) + error) + square * norm2
+
+    def pull_error(self, c: np.ndarray) -> float:
+        """Return gamma_k sum_i |c_i| |x_i| >= the error of pull(c), k the chain of additions."""
+        chain = self.n if self.is_sparse else self._block + self.n // self._block + 1
+        return gamma(chain + 6) * float(np.abs(c) @ self.norms) * (1 + gamma(self.n))
+
+    def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores summed in the long format, and their rounding: (n,) each."""
+        length = float(np.linalg.norm(w)) * (1 + gamma(self.dim + 4))
+        error = gamma(2 * self.dim + 8, LONG_UNIT) * length * self.norms
+        return long_product(self.raw, self.offset, w), error
+
+    def norm2_error(self, w: np.ndarray) -> float:
+        """Return gamma_{d+4} w'w."""
+        return gamma(self.dim + 4) * self.norm2(w)
+
+    def rows(self, index: np.ndarray) -> np.ndarray | sp.csr_matrix:
+        """Return the named rows, centred where that costs no sparsity."""
+        return self.X[index]
+
+    def dense(self) -> np.ndarray:
+        """Return all rows, centred, as a dense matrix."""
+        chosen = self.rows(np.arange(self.n))
+        return chosen if isinstance(chosen, np.ndarray) else chosen.toarray() - self.offset
+
+    def to_input(self, w: np.ndarray) -> np.ndarray:
+        """Return the weights of the original features: `w` itself."""
+        return w
+
+    def blocks(self) -> Iterator[slice]:
+        """Yield the one slice that holds all rows."""
+        yield slice(0, self.n)

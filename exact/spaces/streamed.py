@@ -1,0 +1,247 @@
+"""Rows read a block at a time: an array, a memory-mapped file, or any source of row slices.
+
+`Rows` keeps a centred copy and a norm for every row. For a hundred million rows that is more than
+the data; here a block is centred while it is in the cache, and nothing of the size of the data is
+kept. Only the pairs' sums over all rows come out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import numpy as np
+
+from ..errors import InputError
+from ..tools.lossless import as_float64, on_disk
+from ..tools.rounding import UNIT, gamma
+from .fingerprints import Fingerprints
+from .rows import LARGEST_REACH, SMALLEST_REACH
+
+_FEW_COLUMNS = 16
+"""Columns up to which compiled loops beat the library's matrix products."""
+
+_CHAIN = 256
+"""Rows summed plainly before the sum is added with compensation."""
+
+
+class Source(Protocol):
+    """What rows can be read from: an array, a memory map, or an object with these two."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns."""
+        ...
+
+    def __getitem__(self, rows: slice, /) -> np.ndarray:
+        """Return some rows, as numbers."""
+        ...
+
+
+class Pull:
+    """The running sum of c_i (x_i - offset) over blocks of rows, with a bound of its rounding."""
+
+    def __init__(self, dim: int):
+        self.total, self.carry = np.zeros(dim), np.zeros(dim)
+        self.size = 0.0
+        self.rows = 0
+
+    @property
+    def value(self) -> np.ndarray:
+        """The sum so far: (dim,)."""
+        return self.total + self.carry
+
+    @property
+    def error(self) -> float:
+        """A bound of |computed - true|: gamma_k sum |c_i| |x_i|, k the longest chain."""
+        chain = gamma(_CHAIN + 8) + (self.rows * UNIT) ** 2
+        return chain * self.size * (1 + gamma(self.rows + self.total.size + 8))
+
+
+class StreamedRows:
+    """Linear functions f(x) = w'(x - offset) of rows that are read a block at a time.
+
+    Parameters
+    ----------
+    source : Source
+        Array, memory map, or any object with `shape` and row slices; numbers of any format,
+        promoted to float64 block by block. All but an array in memory is compared, at each
+        reading, with what it was at the first.
+    block : int, optional
+        Rows a block; by default about 2^18 numbers.
+
+    Raises
+    ------
+    InputError
+        If the source is not a finite, non-empty matrix; the message names the row and column.
+    """
+
+    def __init__(self, source: Source, block: int | None = None):
+        shape = tuple(source.shape)
+        if len(shape) != 2 or 0 in shape:
+            raise InputError(f"the rows must form a non-empty matrix; the shape is {shape}")
+        self.source = source
+        self.n, self.dim = int(shape[0]), int(shape[1])
+        self._rows = block or max(_CHAIN, (1 << 18) // self.dim)
+        held = isinstance(source, np.ndarray) and not on_disk(source)
+        name = getattr(source, "filename", None) or "the source of the rows"
+        self._fingerprints = None if held else Fingerprints(str(name))
+        self.offset = self._sample_mean()
+        self.reach = self._checked_reach()
+
+    def blocks(self) -> Iterator[slice]:
+        """Yield the slices of rows that are held at a time."""
+        for start in range(0, self.n, self._rows):
+            yield slice(start, min(start + self._rows, self.n))
+
+    def block(self, rows: slice) -> np.ndarray:
+        """Return a block of the raw rows, one of `blocks`, as float64, each row contiguous.
+
+        Raises
+        ------
+        InputError
+            If the block is not what it was when it was read first.
+        """
+        block = self._read(rows)
+        return block if self._fingerprints is None else self._fingerprints.checked(rows, block)
+
+    def _read(self, rows: slice) -> np.ndarray:
+        values = self.source[rows]
+        if type(values) is np.memmap:
+            values = np.asarray(values)  # its slices are memory maps, which are dear to make
+        if type(values) is np.ndarray and values.dtype == np.float64 and values.flags.c_contiguous:
+            return values
+        name = f"X, from row {rows.start} on," if rows.start else "X"
+        return np.ascontiguousarray(as_float64(values, name, "a matrix of numbers"))
+
+    def scores_of(self, rows: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Return the scores of a raw block: (m,)."""
+        if self.dim > _FEW_COLUMNS:
+            return (rows - self.offset) @ w
+        from . import streamed_compiled as loops
+
+        out = np.empty(rows.shape[0])
+        loops.scores(rows, self.offset, np.asarray(w, dtype=float), out)
+        return out
+
+    def pull_of(self, rows: np.ndarray, c: np.ndarray, into: Pull) -> None:
+        """Add sum_i c_i (x_i - offset) of a raw block to `into`."""
+        into.rows += rows.shape[0]
+        if self.dim <= _FEW_COLUMNS:
+            from . import streamed_compiled as loops
+
+            into.size += loops.pull(rows, self.offset, c, _CHAIN, into.total, into.carry)
+            return
+        centred = rows - self.offset
+        into.size += float(np.abs(c) @ np.sqrt(np.einsum("ij,ij->i", centred, centred)))
+        for start in range(0, rows.shape[0], _CHAIN):
+            part = c[start : start + _CHAIN] @ centred[start : start + _CHAIN]
+            new = into.total + part
+            swap = np.abs(into.total) < np.abs(part)
+            big, small = np.where(swap, part, into.total), np.where(swap, into.total, part)
+            into.carry += (big - new) + small
+            into.total = new
+
+    def scores(self, w: np.ndarray) -> np.ndarray:
+        """Return all scores: (n,), the one thing here that has the size of a column."""
+        out = np.empty(self.n)
+        for rows in self.blocks():
+            out[rows] = self.scores_of(self.block(rows), w)
+        return out
+
+    def pulled(self, c: np.ndarray) -> Pull:
+        """Return sum_i c_i (x_i - offset) and its rounding."""
+        into = Pull(self.dim)
+        for rows in self.blocks():
+            self.pull_of(self.block(rows), np.ascontiguousarray(c[rows]), into)
+        return into
+
+    def pull(self, c: np.ndarray) -> np.ndarray:
+        """Return sum_i c_i (x_i - offset): (d,)."""
+        return self.pulled(c).value
+
+    def norm2(self, w: np.ndarray) -> float:
+        """Return w'w."""
+        return float(w @ w)
+
+    def norm2_error(self, w: np.ndarray) -> float:
+        """Return gamma_{d+4} w'w."""
+        return gamma(self.dim + 4) * self.norm2(w)
+
+    def inner(self, w: np.ndarray, other: np.ndarray) -> float:
+        """Return w'other."""
+        return float(w @ other)
+
+    def score_slip(self, w: np.ndarray) -> float:
+        """Return gamma_{d+3} max |x_i - offset| |w|, a bound of the rounding in every score."""
+        return gamma(self.dim + 3) * self.reach * float(np.linalg.norm(w)) * (1 + gamma(self.dim))
+
+    def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores and a bound of their rounding: (n,) each."""
+        return self.scores(w), np.full(self.n, self.score_slip(w))
+
+    def dual_norm2(self, c: np.ndarray) -> float:
+        """Return |pull(c)|^2."""
+        value = self.pull(c)
+        return float(value @ value)
+
+    def dual_norm2_error(self, c: np.ndarray) -> float:
+        """Return a bound of the rounding in `dual_norm2`."""
+        into = self.pulled(c)
+        norm, error = float(np.linalg.norm(into.value)), into.error
+        return error * (2 * norm + error) + gamma(self.dim + 4) * norm**2
+
+    def to_input(self, w: np.ndarray) -> np.ndarray:
+        """Return the weights of the original features: `w` itself."""
+        return w
+
+    def rows(self, index: np.ndarray) -> np.ndarray:
+        """Return the named rows (ascending), centred, as a dense matrix."""
+        index = np.asarray(index)
+        out = np.empty((index.size, self.dim))
+        at = 0
+        while at < index.size:
+            start = int(index[at]) // self._rows * self._rows
+            stop = min(start + self._rows, self.n)
+            end = int(np.searchsorted(index, stop))
+            out[at:end] = self.block(slice(start, stop))[index[at:end] - start]
+            at = end
+        return out - self.offset
+
+    def _sample_mean(self) -> np.ndarray:
+        """Return the mean of rows from all over: any offset is right, this one saves digits."""
+        starts = np.unique(np.linspace(0, max(self.n - _CHAIN, 0), 64).astype(int))
+        total, count = np.zeros(self.dim), 0
+        for start in starts:
+            rows = self._read(slice(int(start), min(int(start) + _CHAIN, self.n)))
+            total += np.nan_to_num(rows, posinf=0.0, neginf=0.0).sum(axis=0) / rows.shape[0]
+            count += 1
+        return total / count
+
+    def _checked_reach(self) -> float:
+        """Return a bound of every |x_i - offset|; refuse values that are not finite."""
+        from . import streamed_compiled as loops
+
+        top = 0.0
+        for rows in self.blocks():
+            block = self.block(rows)
+            square = float(loops.largest_square(block, self.offset))
+            if not np.isfinite(square):
+                self._refuse(block, rows.start)
+            top = max(top, square)
+        reach = float(np.sqrt(top)) * (1 + gamma(self.dim + 8))
+        if reach > LARGEST_REACH:
+            raise InputError("X has values so large that their squares overflow: rescale it")
+        if 0 < reach < SMALLEST_REACH:
+            raise InputError("X has values so small that their squares underflow: rescale it")
+        return reach
+
+    def _refuse(self, block: np.ndarray, start: int) -> None:
+        bad = np.argwhere(~np.isfinite(block))
+        if bad.size == 0:
+            raise InputError("X has values so large that their squares overflow: rescale it")
+        row, column = (int(k) for k in bad[0])
+        raise InputError(
+            f"X has a value that is not finite in row {start + row}, column {column} (from 0): "
+            "remove or impute it first"
+        )

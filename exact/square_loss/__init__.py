@@ -1,0 +1,1 @@
+"""The square loss as moments or as an average over rows, on supports too."""

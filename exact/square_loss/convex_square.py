@@ -1,0 +1,121 @@
+"""Convex problems with the mean square loss over all pairs, and a gap for any weights.
+
+    minimise F(w) + l1 |w|_1 + l2/2 |w|^2,     or     minimise F(w) over a ball |w| <= radius,
+
+F the mean of (1 - w'(x_i - x_j))^2 over all positive-negative pairs, l2 the `lam` of the loss.
+These are what SPAM, SOLAM and FSAUC solve. F(w) = |A w - t|^2 with one row of A for each row of
+the data and one for delta, so a multiple 2 s (A w - t) of the residual is a point of the dual
+
+    D(s) = 2 s (1 - w'delta) - s^2 F(w) - conjugate of the penalty at - s gradient F(w),
+
+a lower bound of the optimum for every s >= 0 where it is finite.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InputError
+from ..tools.checks import check_choice, check_number
+from ..tools.rounding import UNIT, gamma
+from .row_average import RowAverage
+from .square_parts import SquareParts, square_parts
+
+BALLS = ("none", "l1", "l2")
+
+
+@dataclass(frozen=True, eq=False)
+class ConvexSquare:
+    """A convex problem with the mean square loss over all pairs. [SHT, eq. (3)] without the k.
+
+    Attributes
+    ----------
+    loss : RowAverage
+        Its `lam` is the weight l2 of the penalty l2/2 |w|^2; zero with a ball.
+    l1 : float
+        >= 0; zero with a ball.
+    ball : {"none", "l1", "l2"}
+        The norm that `radius` bounds.
+    radius : float
+        > 0.
+    """
+
+    loss: RowAverage
+    l1: float = 0.0
+    ball: str = "none"
+    radius: float = np.inf
+
+    def __post_init__(self) -> None:
+        check_number("l1", self.l1, closed="low")
+        check_choice("ball", self.ball, BALLS)
+        if self.ball != "none":
+            check_number("radius", self.radius)
+            if self.l1 > 0 or self.loss.lam > 0:
+                raise InputError("give a ball or penalties, not both")
+
+    def value(self, w: np.ndarray) -> float:
+        """Return the objective at `w` (d,), whether it is in the ball or not."""
+        return self._value(w, square_parts(self.loss, w))[0]
+
+    def lower_bound(self, w: np.ndarray) -> float:
+        """Return a lower bound of the optimum, rounding included, as good as `w` is near it: >= 0.
+
+        Parameters
+        ----------
+        w : array (d,)
+        """
+        return self._lower_bound(square_parts(self.loss, w))
+
+    def gap(self, w: np.ndarray) -> float:
+        """Return how far `value(w)` is from the optimum, at most; inf outside the ball.
+
+        Rounding is included, for the rows as `loss` has them.
+        """
+        return self.value_and_gap(w)[1]
+
+    def value_and_gap(self, w: np.ndarray) -> tuple[float, float]:
+        """Return `value(w)` and `gap(w)`, in one go."""
+        parts = square_parts(self.loss, w)
+        value, error = self._value(w, parts)
+        if self.ball != "none":
+            size = np.abs(w).sum() if self.ball == "l1" else np.linalg.norm(w)
+            if size > self.radius * (1 + 1e-12):
+                return value, np.inf
+        upper = (value + error) * (1 + 2 * UNIT)
+        return value, max(float(upper - self._lower_bound(parts)) * (1 + UNIT), 0.0)
+
+    def _value(self, w: np.ndarray, parts: SquareParts) -> tuple[float, float]:
+        """Return the objective and a bound of its rounding."""
+        penalty = self.l1 * float(np.abs(w).sum()) + self.loss.lam / 2 * float(w @ w)
+        error = parts.square_error + gamma(w.size + 8) * (penalty + parts.square)
+        return parts.square + penalty, error
+
+    def _lower_bound(self, parts: SquareParts) -> float:
+        l2, square = self.loss.lam, (parts.square + parts.square_error) * (1 + 2 * UNIT)
+        line = parts.line - parts.line_error - 2 * UNIT * abs(parts.line)
+        slope = (np.abs(parts.slope) + parts.slope_error) * (1 + gamma(parts.slope.size + 8))
+        steepest = float(slope.max(initial=0.0))
+        if not (np.isfinite(square) and np.isfinite(steepest) and np.isfinite(line)):
+            return 0.0
+        if self.ball != "none":
+            size = steepest if self.ball == "l1" else float(np.linalg.norm(slope))
+            line -= self.radius * size / 2 * (1 + 4 * UNIT) + 2 * UNIT * abs(line)
+            return max(line, 0.0) ** 2 / square * (1 - 8 * UNIT) if square > 0 else 0.0
+        bounds = [0.0]
+        fit = line / square if square > 0 else 0.0
+        feasible = self.l1 / steepest * (1 - 4 * UNIT) if steepest > 0 else np.inf
+        for s in {1.0, fit, min(fit, feasible)}:
+            if s <= 0 or (l2 == 0 and s > feasible):
+                continue
+            over = np.maximum(s * slope * (1 + 4 * UNIT) - self.l1, 0.0)
+            cost = float(over @ over) / (2 * l2) * (1 + gamma(over.size + 8)) if l2 > 0 else 0.0
+            gain = 2 * s * line - s * s * square - cost
+            bounds.append(gain - gamma(8) * (2 * s * abs(line) + s * s * square + cost))
+        return max(bounds)
+
+    @property
+    def smallest_null(self) -> float:
+        """The l1 from which on w = 0 is the optimum: 2 max |delta_j|."""
+        return 2 * float(np.abs(self.loss.delta).max(initial=0.0))

@@ -1,0 +1,253 @@
+"""F on few features in whole numbers: nothing rounds but what is read off at the end.
+
+Every float is a whole number times a power of two. With whole numbers x_ij for the columns, a_i for
+the row weights, their class sums A+ and A-, and s, P the class sums of a x and of a x x',
+
+    Sigma_int = A-^2 (A+ P+ - s+ s+') + A+^2 (A- P- - s- s-'),    delta_int = A- s+ - A+ s-
+
+are the moments of `exact/square_loss/support_loss.py` times (A+ A-)^2 and A+ A-, each feature in units of a
+power of two, so that q_S = delta_int' Sigma_int^-1 delta_int. Elimination without fractions
+(Bareiss) gives it as a quotient of two determinants, however nearly dependent the features are.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..tools.checks import check_number
+
+PRODUCT, PIVOT = 1.5e-7, 1.5e-6
+"""Seconds of one product of a sum over rows, and of one of an elimination, about."""
+
+LARGEST = 5e7
+"""Products of one question at most; beyond it there is no answer."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExactOptimum:
+    """F*(S) as a fraction, whether a feature is redundant in S, and a minimiser as floats.
+
+    w (s,) is None where it was not wanted, or a float cannot hold it.
+    """
+
+    value: Fraction
+    redundant: bool
+    w: np.ndarray | None
+
+
+class ExactMoments:
+    """F of given rows, exactly; the sums over rows are made when they are asked for.
+
+    Parameters
+    ----------
+    X : array or CSR matrix (n, d)
+        Finite numbers, as they were given.
+    positive : bool array (n,)
+    weight : array (n,), optional
+        Row weights, >= 0.
+    lam : float
+        >= 0, of the penalty lam/2 |w|^2.
+    """
+
+    def __init__(
+        self,
+        X: np.ndarray | sp.csr_matrix,
+        positive: np.ndarray,
+        weight: np.ndarray | None = None,
+        lam: float = 0.0,
+    ):
+        self._X, self._csc = X, None if isinstance(X, np.ndarray) else X.tocsc()
+        self._sides = np.flatnonzero(positive), np.flatnonzero(~positive)
+        self._weights = [np.ones(side.size, dtype=object) for side in self._sides]
+        if weight is not None:
+            whole, _ = whole_numbers(np.asarray(weight, dtype=float))
+            self._weights = [whole[side] for side in self._sides]
+        self.lam = Fraction(check_number("lam", lam, closed="low")) / 2
+        self._totals = [int(a.sum()) for a in self._weights]
+        self._columns: dict[int, tuple] = {}
+        self._entries: dict[tuple[int, int], int] = {}
+
+    def seconds(self, support: np.ndarray) -> float:
+        """Return about how long an answer about this support takes; inf where it is too much."""
+        s, n = len(support), self._X.shape[0]
+        new = sum(
+            (int(i), int(j)) not in self._entries
+            for a, i in enumerate(support)
+            for j in support[a:]
+        )
+        if new * n + s**3 > LARGEST:
+            return np.inf
+        return new * n * PRODUCT + (s + 1) ** 3 * PIVOT
+
+    def affordable(self, support: np.ndarray, end: float = np.inf) -> bool:
+        """Return whether an answer takes no longer than to `end` (`time.perf_counter`)."""
+        seconds = self.seconds(support)
+        return np.isfinite(seconds) and time.perf_counter() + seconds <= end
+
+    def optimum(self, support: np.ndarray, upper: float = np.inf) -> ExactOptimum:
+        """Return F*(S) = 1 / (1 + q_S), zero where q_S is infinite.
+
+        Parameters
+        ----------
+        support : int array (s,)
+            Different features, sorted.
+        upper : float
+            The minimiser is made where F*(S) is below this.
+        """
+        S = [int(j) for j in support]
+        delta = [self._delta(j) for j in S]
+        rows = [[self._sigma(i, j) for j in S] + [delta[a]] for a, i in enumerate(S)]
+        rows.append([*delta, 0])
+        kept, last, escaping = _eliminate(rows)
+        q = None if escaping is not None else Fraction(-rows[-1][-1], last)
+        value = Fraction(0) if q is None else 1 / (1 + q)
+        w = self._weights_on(S, kept, escaping, value) if value < upper else None
+        return ExactOptimum(value, escaping is None and len(kept) < len(S), w)
+
+    def value(self, w: np.ndarray) -> Fraction:
+        """Return F at the floats w (d,)."""
+        S = [int(j) for j in np.flatnonzero(w)]
+        whole = self._totals[0] * self._totals[1]
+        z = [Fraction(w[j]) * Fraction(2) ** self._column(j)[0] / whole for j in S]
+        spread = sum(
+            (2 if b > a else 1) * z[a] * z[b] * self._sigma(S[a], S[b])
+            for a in range(len(S))
+            for b in range(a, len(S))
+        )
+        line = sum((x * self._delta(j) for x, j in zip(z, S, strict=True)), Fraction(0))
+        return Fraction(spread) + (1 - line) ** 2
+
+    def _weights_on(
+        self, S: list[int], kept: list[int], escaping: int | None, value: Fraction
+    ) -> np.ndarray | None:
+        """Return a minimiser, rounded: Sigma^-1 delta times F*, or what escapes the range."""
+        basis = [S[a] for a in kept]
+        whole = self._totals[0] * self._totals[1]
+        if escaping is None:
+            x = self._solve(basis, [self._delta(j) for j in basis])
+            found = {j: y * value * whole for j, y in zip(basis, x, strict=True)}
+        else:  # Sigma v = 0 with v'delta other than zero
+            out = S[escaping]
+            x = self._solve(basis, [self._sigma(j, out) for j in basis])
+            found = {j: -y for j, y in zip(basis, x, strict=True)} | {out: Fraction(1)}
+            length = sum(y * self._delta(j) for j, y in found.items())
+            found = {j: y * whole / length for j, y in found.items()}
+        try:
+            scaled = {j: y / Fraction(2) ** self._column(j)[0] for j, y in found.items()}
+            return np.array([float(scaled.get(j, Fraction(0))) for j in S])
+        except OverflowError:
+            return None
+
+    def _solve(self, basis: list[int], right: list[int]) -> list[Fraction]:
+        """Return Sigma_int^-1 right on independent features."""
+        s = len(basis)
+        rows = [[self._sigma(i, j) for j in basis] + [right[a]] for a, i in enumerate(basis)]
+        rows.append([*right, 0])
+        _eliminate(rows)
+        x = [Fraction(0)] * s
+        for a in range(s - 1, -1, -1):
+            rest = rows[a][s] - sum(rows[a][b] * x[b] for b in range(a + 1, s))
+            x[a] = Fraction(rest) / rows[a][a]
+        return x
+
+    def _column(self, j: int) -> tuple:
+        """Return the power of two of a column, and of each class x, a x and the sum of a x."""
+        if j not in self._columns:
+            values = self._X[:, j] if self._csc is None else self._csc[:, [j]].toarray().ravel()
+            x, power = whole_numbers(np.asarray(values, dtype=float))
+            x = x - x[0]  # pairs do not see it, and the numbers get shorter
+            if self.lam:  # the penalty, in the same units, is to be a whole number too
+                finer = max(0, -((_twos(self.lam) - 2 * power) // 2))
+                x, power = x * (1 << finer), power - finer
+            sides = [x[side] for side in self._sides]
+            weighted = [a * y for a, y in zip(self._weights, sides, strict=True)]
+            self._columns[j] = (power, sides, weighted, [int(y.sum()) for y in weighted])
+        return self._columns[j]
+
+    def _delta(self, j: int) -> int:
+        plus, minus = self._column(j)[3]
+        return self._totals[1] * plus - self._totals[0] * minus
+
+    def _sigma(self, i: int, j: int) -> int:
+        i, j = min(i, j), max(i, j)
+        if (i, j) not in self._entries:
+            power, _, weighted, first = self._column(i)
+            _, sides, _, second = self._column(j)
+            A, total = self._totals, 0
+            for c in range(2):
+                square = int(np.dot(weighted[c], sides[c])) if sides[c].size else 0
+                total += A[1 - c] ** 2 * (A[c] * square - first[c] * second[c])
+            if i == j and self.lam:
+                total += int(self.lam * (A[0] * A[1]) ** 2 * Fraction(2) ** (-2 * power))
+            self._entries[i, j] = total
+        return self._entries[i, j]
+
+
+def _eliminate(rows: list[list[int]]) -> tuple[list[int], int, int | None]:
+    """Eliminate a bordered positive semidefinite matrix in place (Bareiss).
+
+    Returns the places of its pivots, the last pivot, and the first place where the border is
+    outside the range of the matrix, if there is one.
+    """
+    s, last, kept = len(rows) - 1, 1, []
+    for p in range(s):
+        pivot = rows[p][p]
+        if pivot == 0:  # then what is left of the row is zero: the matrix is semidefinite
+            if rows[p][s] != 0:
+                return kept, last, p
+            continue
+        for i in range(p + 1, s + 1):
+            factor = rows[i][p]
+            for j in range(i, s + 1):
+                rows[i][j] = (pivot * rows[i][j] - factor * rows[p][j]) // last
+                rows[j][i] = rows[i][j]
+        last = pivot
+        kept.append(p)
+    return kept, last, None
+
+
+def whole_numbers(values: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return whole numbers (object array) and a power, values = numbers 2^power exactly."""
+    mantissa, exponent = np.frexp(values)
+    numbers = np.ldexp(mantissa, 53).astype(np.int64)
+    used = numbers != 0
+    if not used.any():
+        return np.zeros(values.size, dtype=object), 0
+    trailing = np.zeros(values.size, dtype=np.int64)
+    low = numbers[used]
+    trailing[used] = np.log2((low & -low).astype(float)).astype(np.int64)
+    power = int((exponent[used] + trailing[used]).min()) - 53
+    shift = np.where(used, exponent - 53 - power, 0)
+    whole = [
+        int(x) << int(s) if s >= 0 else int(x) >> -int(s)
+        for x, s in zip(numbers, shift, strict=True)
+    ]
+    out = np.empty(values.size, dtype=object)
+    out[:] = whole
+    return out, power
+
+
+def _twos(x: Fraction) -> int:
+    """Return the power of two of a dyadic fraction: x 2^-that is an odd whole number."""
+    top, bottom = x.numerator, x.denominator
+    return (top & -top).bit_length() - 1 - (bottom.bit_length() - 1)
+
+
+def below(x: Fraction) -> float:
+    """Return a float that is not above x >= 0, next to it."""
+    near = float(x)
+    return near if Fraction(near) <= x else float(np.nextafter(near, -np.inf))
+
+
+def above(x: Fraction) -> float:
+    """Return a float that is not below x >= 0, next to it; inf where there is none."""
+    try:
+        near = float(x)
+    except OverflowError:
+        return np.inf
+    return near if Fraction(near) >= x else float(np.nextafter(near, np.inf))

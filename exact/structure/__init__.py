@@ -1,0 +1,1 @@
+"""SAUC's class structure."""

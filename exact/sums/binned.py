@@ -1,0 +1,201 @@
+"""Sums over ALL pairs without a sort: the scores rounded down to a grid of bins, O(n).
+
+With K bins a unit (a power of two), a_i = floor(K s_i) on positive rows and b_j = floor(K s_j) on
+negative ones, the integer ``m_ij = b_j - a_i + K`` tells the pair's shortfall
+``K z_ij = m_ij + theta_j - theta_i`` up to the residuals theta in [0, 1). Then
+
+    alpha_ij = clip(m_ij / (2 half) + 1/2, 0, 1),   or 1[m_ij >= 1] for half = 0,
+
+is in the hinge's box whatever the scores were, so its marginals are feasible without tolerance:
+they are sums of counts. m >= 1 means z > 0 and m <= -1 means z < 0; only pairs with m = 0 are
+uncertain. For those ``K max(0, z) = max(0, theta_j - theta_i) <= theta_j (1 - theta_i)``, so the
+value is a rigorous upper bound of the mean hinge, too large by about (density of pairs at the
+margin) / (12 K^2), and a bin need keep but its mass and its sum of theta. Rows are seen a block at
+a time, in any order: `add` all blocks, `close`, then `marginals` of each block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..errors import InputError
+from ..tools.rounding import UNIT, gamma
+from . import binned_compiled as loops
+
+LARGEST_GRID = 1 << 22
+"""Bins at most: 32 bytes each for the two histograms."""
+
+LARGEST_BIN = 2.0**51
+"""Numbers of bins stay below this: floats that all sums and differences of them keep exactly."""
+
+_NO_WEIGHT = np.zeros(0)
+
+
+class Extent:
+    """The range of each class's scores, a block at a time."""
+
+    def __init__(self) -> None:
+        self.ends = np.array([np.inf, -np.inf, np.inf, -np.inf])
+
+    def add(self, scores: np.ndarray, positive: np.ndarray) -> None:
+        """Widen the range by a block of scores (m,).
+
+        Raises
+        ------
+        InputError
+            If a score is not finite.
+        """
+        if not loops.extent(scores, positive, self.ends):
+            raise_for(scores)
+
+    def widened(self, share: float) -> np.ndarray:
+        """Return the ends, moved outwards by `share` of each range."""
+        low, high = self.ends[[0, 2]], self.ends[[1, 3]]
+        margin = share * (high - low) + 1e-9
+        return np.ravel(np.column_stack([low - margin, high + margin]))
+
+
+def raise_for(scores: np.ndarray) -> None:
+    """Raise `InputError` for the first score that is not finite, or overflows on the grid."""
+    row = int(np.argmin(np.isfinite(scores)))
+    raise InputError(f"a score is {scores[row]}: scores must be finite and within reach of a grid")
+
+
+@dataclass(frozen=True, eq=False)
+class Marginals:
+    """The closed histogram: what pairs weigh at each bin, and the sums over all pairs.
+
+    Attributes
+    ----------
+    u, v : arrays (size,)
+        Marginals of a positive and of a negative row of weight one, by bin, before
+        normalisation.
+    value : float
+        An upper bound of the summed hinge.
+    value_rounding : float
+        Bound of its rounding.
+    total : float
+        The summed alpha.
+    mass : float
+        The summed pair weights.
+    slip : float
+        Relative error of the marginals: zero up to division for whole weights.
+    """
+
+    u: np.ndarray
+    v: np.ndarray
+    value: float
+    value_rounding: float
+    total: float
+    mass: float
+    slip: float
+
+    @cached_property
+    def table(self) -> np.ndarray:
+        """-v and +u over the mass: (2, size)."""
+        table = np.empty((2, self.u.size))
+        np.divide(self.v, -self.mass, out=table[0])
+        np.divide(self.u, self.mass, out=table[1])
+        return table
+
+
+class Histogram:
+    """Counts of two classes on one grid of bins.
+
+    Parameters
+    ----------
+    extent : array (4,)
+        Least and largest score of the positive, then of the negative rows, or bounds of them.
+    bins : int
+        K, bins a unit of score: a power of two. Halved until the grid has at most
+        `LARGEST_GRID` bins, numbered below `LARGEST_BIN`; read the number used from `bins`.
+    half : int
+        Largest half width, in bins, that `close` will be asked for.
+    """
+
+    def __init__(self, extent: np.ndarray, bins: int, half: int = 0, largest: int = LARGEST_GRID):
+        if not 1 <= bins < 1 << 63 or bins & (bins - 1):
+            raise InputError(f"bins must be a power of two below 2^63, not {bins}")
+        self.bins, self.extent = bins, extent
+        while True:
+            low_a, high_a, low_b, high_b = np.floor(self.bins * extent)
+            K = float(self.bins)
+            # Rows beyond these ends have m >= edge, or m <= -edge, with all of the other class.
+            edge = max(half, 1)
+            a_low = min(max(low_a, low_b + K - edge), high_a)
+            a_high = max(min(high_a, high_b + K + edge), a_low)
+            size = a_high - a_low + 2 * edge + 1
+            top = np.abs(K * extent).max() + K + edge
+            if (size <= largest and top < LARGEST_BIN) or self.bins == 1:
+                break
+            self.bins //= 2
+        if not (size <= max(largest, 1 << 10) and top < LARGEST_BIN):
+            raise InputError("the scores are so far apart that no grid of bins holds them")
+        self.limits = np.array([a_low, a_high, a_low - K - edge])
+        # Of each bin the mass and the sum of theta; the negatives first.
+        self.grid = np.zeros((2, int(size), 2))
+        self.rows = 0
+        self.seen = Extent()
+
+    @property
+    def fits(self) -> bool:
+        """Whether the scores added so far lie in the range that the grid was made for."""
+        low, high = self.seen.ends[[0, 2]], self.seen.ends[[1, 3]]
+        return bool((low >= self.extent[[0, 2]]).all() and (high <= self.extent[[1, 3]]).all())
+
+    def add(
+        self, scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
+    ) -> None:
+        """Count a block of rows: scores, classes and row weights (m,)."""
+        chosen = _NO_WEIGHT if weight is None else weight
+        K, seen = float(self.bins), self.seen.ends
+        if not loops.fill(scores, positive, chosen, K, self.limits, self.grid, seen):
+            raise_for(scores)
+        self.rows += scores.size
+
+    def close(self, half: int, whole: bool) -> Marginals:
+        """Return the marginals by bin and the sums over all pairs.
+
+        Parameters
+        ----------
+        half : int
+            Half width of the smoothing, in bins, >= 0.
+        whole : bool
+            Whether the row weights are whole numbers, so that counts are exact.
+        """
+        minus, plus = self.grid
+        u, v = np.empty(plus.shape[0]), np.empty(plus.shape[0])
+        mass_a, most_a = loops.mass(plus)
+        mass_b, most_b = loops.mass(minus)
+        whole = whole and 2 * (half + 1) * max(mass_a, mass_b) < 2.0**53
+        ramp = loops.whole_ramps if whole else loops.ramps
+        ramp(minus[:, 0], half, u)
+        ramp(plus[::-1, 0], half, v[::-1])
+        value, counted, residual = loops.summed(plus, minus)
+        total = loops.dot(plus[:, 0], u)
+        # Whole numbers are counted exactly; residuals are summed plainly within a bin (at most
+        # `longest` terms) and compensated over bins.
+        longest = max(most_a, most_b) if whole else float(self.rows)
+        slip = gamma(4) if whole else gamma(2 * self.rows + 8)
+        across = gamma(16) + (plus.shape[0] * UNIT) ** 2
+        rounding = (across + slip) * counted + (across + gamma(longest + 16) + slip) * residual
+        return Marginals(
+            u, v, value / self.bins, rounding / self.bins, float(total), mass_a * mass_b, slip
+        )
+
+    def marginals(
+        self,
+        scores: np.ndarray,
+        positive: np.ndarray,
+        closed: Marginals,
+        weight: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Return the signed, normalised marginals of a block of rows: (m,)."""
+        out = np.empty(scores.size)
+        chosen = _NO_WEIGHT if weight is None else weight
+        table = closed.table
+        loops.look_up(scores, positive, chosen, float(self.bins), self.limits, table, out)
+        return out

@@ -1,0 +1,161 @@
+"""The hinge over all pairs by counting: one sort of whole numbers, one scan, O(n log n).
+
+Scores go to a grid of 2^k steps a unit: a positive row to T_i = floor(2^k s_i), a negative one to
+B_j = floor(2^k s_j) + 2^k, both exact. The whole number ``m_ij = B_j - T_i`` is less than one step
+from the pair's shortfall, so m >= 1 means z > 0 and m <= -1 means z < 0. Two things follow.
+
+* ``alpha_ij = clip(m_ij / (2 half) + 1/2, 0, 1)`` is in the hinge's box whatever the scores were,
+  and its marginals are sums of whole numbers below 2^62: exact but for one division.
+* With hard counts u_i = #{j: m_ij >= 1} and v_j = #{i: m_ij >= 1}
+
+      sum_ij max(0, z_ij)  =  sum_j v_j s_j - sum_i u_i s_i + sum_i u_i  +  (pairs with m = 0),
+
+  and each of the latter adds between 0 and one step.
+
+The rows of both classes are sorted together, as keys that hold place, class and row at once, so
+that nothing is gathered but the scores and every sum is one scan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..tools.rounding import UNIT, gamma
+from .sorted import PairSums
+
+COARSE = 4.0
+"""Doubt about pairs at the margin, in roundoffs of the scores' size, that is better resolved."""
+
+TIED = 1e-12
+"""Share of pairs with m = 0 up to which hard counts may leave all of them out."""
+
+
+@dataclass(frozen=True, eq=False)
+class SortedRows:
+    """The rows in the order of T_i and B_j, equal ones with the negatives first.
+
+    Attributes
+    ----------
+    keys : int array (n,)
+        Ascending; place, class and row, in this order.
+    bits : int
+        Bits that hold the row.
+    k : int
+        2^k steps are a unit of score.
+    n_neg : int
+        Number of negative rows.
+    middle, reach : float
+        Middle of the scores' range, and how far they are from it.
+    """
+
+    keys: np.ndarray
+    bits: int
+    k: int
+    n_neg: int
+    middle: float
+    reach: float
+
+    @classmethod
+    def of(cls, scores: np.ndarray, positive: np.ndarray, width: float) -> SortedRows | None:
+        """Return the order of finite scores (n,), on a grid for smoothing up to `width`.
+
+        None where the range is too wide, or the width too small, for whole numbers of 63 bits.
+        """
+        n, bits = scores.size, scores.size.bit_length()
+        low, high = float(scores.min()), float(scores.max())
+        span, size = high - low, max(abs(low), abs(high))
+        if not span + width < 2.0**40 or size > 2.0**40:
+            return None
+        # Places stay below 2^(60 - bits), sums of n of them below 2^62; 2^k s stays below 2^52.
+        k = 59 - bits - int(np.frexp(span + 1.0 + width)[1])
+        k = min(k, 51 - int(np.frexp(size)[1]) if size > 0 else k)
+        if k < 8:
+            return None
+        from . import counted_compiled as loops
+
+        scale = float(np.ldexp(1.0, k))
+        keys, spare = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+        base = float(np.floor(low * scale))
+        loops.pack(scores, positive, scale, base, 1 << k, bits, keys)
+        if not loops.sort_keys(keys, spare):
+            keys.sort()
+        n_neg, middle = n - int(np.count_nonzero(positive)), low + span / 2
+        return cls(keys, bits, k, n_neg, middle, max(high - middle, middle - low))
+
+    def half(self, width: float) -> int:
+        """Return half of `width` in steps of the grid."""
+        return round(float(np.ldexp(width, self.k - 1)))
+
+    def sums(self, scores: np.ndarray, width: float) -> PairSums | None:
+        """Return the sums at the same scores, or None where the grid is too coarse for them."""
+        from . import counted_compiled as loops
+
+        n, half = self.keys.size, self.half(width)
+        if width > 0 and half < 1:
+            return None
+        soft, hard, c = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n)
+        ties = loops.count(self.keys, self.bits, half, self.n_neg, soft, hard)
+        whole = float(self.n_neg) * float(n - self.n_neg)
+        open_ties = float(np.ldexp(ties / whole, -self.k))
+        if open_ties > COARSE * UNIT * (self.reach + 1) or (half == 0 and ties > TIED * whole):
+            return None
+        soft, unit = (soft, 2.0 * half * whole) if half else (hard, whole)
+        found = loops.spread(self.keys, self.bits, soft, hard, unit, scores, self.middle, c)
+        sums, terms, active, total = found
+        value = (sums + active) / whole  # ties count as zero, which most of them are
+        # Each term: the shift by the middle, the count, the product; the sum is compensated.
+        compensated = gamma(8) + 2 * gamma(n) ** 2
+        rounding = compensated * 1.001 * (terms + active) / whole + open_ties
+        rounding += gamma(8) * abs(value)
+        slip = gamma(32) * total
+        return PairSums(max(value, 0.0), c, total, rounding, slip, slip)
+
+    def drawn(
+        self, width: float, size: int, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray, int]:
+        """Return up to `size` pairs with |m| < half, one of each equal part of them, and all.
+
+        Returns
+        -------
+        i, j : int arrays (m,)
+            Rows of the pairs; all pairs of the window where it holds no more than `size`.
+        held : int
+            Pairs in the window.
+        """
+        from . import counted_compiled as loops
+
+        n_pos, half = self.keys.size - self.n_neg, self.half(width)
+        rows = np.empty(n_pos, dtype=np.int64), np.empty(self.n_neg, dtype=np.int64)
+        first, ends = np.empty(n_pos, dtype=np.int64), np.empty(n_pos, dtype=np.int64)
+        held = int(loops.windows(self.keys, self.bits, half, *rows, first, ends))
+        if held <= size:
+            picks = np.arange(held)
+        else:
+            parts = (np.arange(size) + rng.random(size)) * (held / size)
+            picks = np.minimum(parts.astype(np.int64), held - 1)
+        i, j = np.empty(picks.size, dtype=np.int64), np.empty(picks.size, dtype=np.int64)
+        loops.pick(picks, *rows, first, ends, i, j)
+        return i, j, held
+
+
+def counted_hinge(scores: np.ndarray, positive: np.ndarray, width: float) -> PairSums | None:
+    """Return the hinge's sums over all pairs of rows of weight one, or None.
+
+    Parameters
+    ----------
+    scores : float array (n,)
+        Finite.
+    positive : bool array (n,)
+    width : float
+        >= 0: alpha = clip(z / width + 1/2, 0, 1), or 1[z > 0]; rounded to the grid.
+
+    Returns
+    -------
+    PairSums, or None where the range of the scores is too wide, or the width too small, for whole
+    numbers of 63 bits, and where many pairs are nearly, but not, at their margin.
+    """
+    scores = np.ascontiguousarray(scores, dtype=float)
+    order = SortedRows.of(scores, positive, width)
+    return None if order is None else order.sums(scores, width)

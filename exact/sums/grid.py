@@ -1,0 +1,101 @@
+"""Marginals of the smoothed hinge without rounding: scores on a fine grid, sums of integers.
+
+alpha = clip(z / width + 1/2, 0, 1) is feasible whatever scores it is made from, so the scores may
+be rounded to a grid of width / (2 half) first. Every sum is then one of whole numbers below 2^63,
+and the marginals are exact up to one division. In floating point the same sums lose
+(range / width) digits.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .sorted import SideSums
+
+COMPILED_FROM = 5_000
+"""Rows from which the compiled loops are used."""
+
+HALF = 1 << 40
+"""Grid steps in half a width, at most."""
+
+
+def on_grid(
+    t: np.ndarray, b: np.ndarray, width: float
+) -> tuple[np.ndarray, np.ndarray, int] | None:
+    """Return t and b as whole numbers of steps, and the half width in steps, or None.
+
+    The pair has alpha = clip((B_j - T_i) / (2 half) + 1/2, 0, 1).
+    """
+    size = max(float(np.abs(t).max()), float(np.abs(b).max())) + width
+    half = HALF
+    # Sums reach (n_pos + n_neg) * |grid number|; keep them below 2^61, and each number
+    # below 2^52, so that it is one float.
+    while half >= 1 and size / width * 2 * half * (t.size + b.size + 512) >= 2.0**61:
+        half //= 2
+    if half < 1:
+        return None
+    step = 2 * half / width
+    T = np.floor(t * step).astype(np.int64)
+    B = np.floor(b * step).astype(np.int64)
+    return T, B, half
+
+
+def grid_ramps(
+    t: np.ndarray, b: np.ndarray, t_order: np.ndarray, b_order: np.ndarray, width: float
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the marginals u (n_pos,) and v (n_neg,) of alpha on a grid, or None.
+
+    Parameters
+    ----------
+    t, b : arrays (n_pos,), (n_neg,)
+        The pair (i, j) has z = b_j - t_i, up to the grid's rounding.
+    t_order, b_order : int arrays
+        What sorts them.
+    width : float
+        > 0.
+
+    Returns
+    -------
+    (u, v), or None where the range is too wide for whole numbers of 63 bits.
+    """
+    numbers = on_grid(t, b, width)
+    if numbers is None:
+        return None
+    T, B, half = numbers
+    if t.size + b.size >= COMPILED_FROM:
+        from .sorted_compiled import whole_ramps
+
+        u, v = np.empty(t.size, dtype=np.int64), np.empty(b.size, dtype=np.int64)
+        whole_ramps(T, B, t_order, b_order, half, u, v)
+    else:
+        u, v = _plain_ramps(T, B, t_order, b_order, half)
+    return u / (2.0 * half), v / (2.0 * half)
+
+
+def _plain_ramps(
+    T: np.ndarray, B: np.ndarray, t_order: np.ndarray, b_order: np.ndarray, half: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return what `whole_ramps` fills, by searches in the sorted numbers."""
+    u, v, T, B = np.empty_like(T), np.empty_like(B), T[t_order], B[b_order]
+    sum_t, sum_b = (np.concatenate([[0], np.cumsum(x)]) for x in (T, B))
+    start = np.searchsorted(B, T - half, side="right")
+    stop = np.searchsorted(B, T + half, side="left")
+    inside = sum_b[stop] - sum_b[start] + (stop - start) * (half - T)
+    u[t_order] = (B.size - stop) * 2 * half + inside
+    start = np.searchsorted(T, B - half, side="right")
+    stop = np.searchsorted(T, B + half, side="left")
+    inside = sum_t[start] - sum_t[stop] + (stop - start) * (B + half)
+    v[b_order] = start * 2 * half + inside
+    return u, v
+
+
+def counted_sides(t: np.ndarray, b: np.ndarray, width: float) -> SideSums:
+    """Return the hinge's sums over all pairs, for weights of one and width > 0, compiled."""
+    from .sorted_compiled import merged_hinge
+
+    t_order, b_order = np.argsort(t), np.argsort(b)
+    ramps = grid_ramps(t, b, t_order, b_order, width)
+    hard = merged_hinge(
+        t, b, np.ones(t.size), np.ones(b.size), t_order, b_order, 0.0 if ramps else width
+    )
+    return SideSums(hard.value, *ramps, True) if ramps else hard

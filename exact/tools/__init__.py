@@ -1,0 +1,1 @@
+"""No mathematics of its own: checks of arguments, bounds of rounding, the one door to numba, writing files."""

@@ -1,0 +1,80 @@
+"""Writing files: complete or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+from ..errors import InputError, WriteError
+
+
+def write_atomically(path: str | Path, write: Callable[[BinaryIO], object]) -> None:
+    """Write a file under a temporary name in the same folder, then put it in its place.
+
+    A reader sees the old file or the new one, never a part; a failure leaves the old one and
+    nothing else behind. Links are followed, and the permissions of an old file are kept. What is
+    no ordinary file (`/dev/stdout`, a pipe) is written directly.
+
+    Parameters
+    ----------
+    path : str or Path
+        The folder must exist.
+    write : function
+        Gets the file, open for bytes.
+
+    Raises
+    ------
+    WriteError
+        If the file cannot be written. Whatever `write` itself raises passes through, except
+        `OSError`, and what comes of one (an archive cannot be closed after a failed write).
+    InputError
+        If the path is no file in a folder that is there.
+    """
+    final = Path(os.path.realpath(path))
+    if final.is_dir():
+        raise InputError(f"{path}: this is a folder, a file name is needed")
+    if not final.parent.is_dir():
+        raise InputError(f"{path}: there is no folder {final.parent}: make it first")
+    try:
+        if final.exists() and not final.is_file():
+            with open(final, "wb") as file:
+                write(file)
+        else:
+            _replace(final, write)
+    except Exception as error:
+        cause = _first_of_system(error)
+        if cause is None:
+            raise
+        raise WriteError(f"{path}: cannot be written ({cause.strerror or cause})") from error
+
+
+def _first_of_system(error: BaseException | None) -> OSError | None:
+    """Return what the system said first, behind whatever came of it."""
+    found = None
+    while error is not None:
+        found = error if isinstance(error, OSError) else found
+        error = error.__cause__ or error.__context__
+    return found
+
+
+def _replace(final: Path, write: Callable[[BinaryIO], object]) -> None:
+    temporary = final.with_name(f".{final.name[:100]}.{secrets.token_hex(8)}.tmp")
+    # "x" and not a private temporary file: the permissions are those of any new file.
+    file = open(temporary, "xb")  # noqa: SIM115
+    try:
+        with file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        if final.exists():
+            shutil.copymode(final, temporary)
+        os.replace(temporary, final)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise

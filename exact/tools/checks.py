@@ -1,0 +1,90 @@
+"""Checks of the numbers that solvers and estimators take as parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from numbers import Integral, Real
+
+import numpy as np
+
+from ..errors import InputError
+from .lossless import as_float64
+
+
+def check_number(
+    name: str,
+    value: object,
+    low: float = 0.0,
+    high: float = math.inf,
+    *,
+    closed: str = "neither",
+) -> float:
+    """Return `value` as a float between `low` and `high`.
+
+    Parameters
+    ----------
+    name : str
+        Opens the error message.
+    value : number
+        Not a truth value.
+    low, high : float
+    closed : {"neither", "low", "high", "both"}
+        Which ends are allowed themselves.
+
+    Raises
+    ------
+    InputError
+        If it is no finite number or is outside.
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InputError(f"{name} must be a number, not {value!r}")
+    number = float(value)
+    above = number >= low if closed in ("low", "both") else number > low
+    below = number <= high if closed in ("high", "both") else number < high
+    if not (math.isfinite(number) and above and below):
+        left = f"{'>=' if closed in ('low', 'both') else '>'} {low:g}"
+        right = f" and {'<=' if closed in ('high', 'both') else '<'} {high:g}"
+        raise InputError(f"{name} must be {left}{right if high < math.inf else ''}, not {value!r}")
+    return number
+
+
+def check_count(name: str, value: object, low: int = 1) -> int:
+    """Return `value` as a whole number of at least `low`, or raise `InputError`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < low:
+        raise InputError(f"{name} must be a whole number >= {low}, not {value!r}")
+    return int(value)
+
+
+def check_choice(name: str, value: object, choices: Collection[str]) -> str:
+    """Return `value` if it is one of the words `choices`, or raise `InputError`."""
+    if not isinstance(value, str) or value not in choices:
+        raise InputError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
+    return value
+
+
+def as_numbers(name: str, values: object) -> np.ndarray:
+    """Return `values` as a float array, or raise `InputError` where float64 cannot hold them."""
+    return as_float64(values, name)
+
+
+def tamed(weight: np.ndarray) -> np.ndarray:
+    """Return weights scaled by a power of two where their products would leave the range."""
+    top = float(weight.max(initial=0.0))
+    if top == 0.0 or 1e-50 < top < 1e50:
+        return weight
+    return np.ldexp(weight, -int(np.frexp(top)[1]))
+
+
+def check_scores(scores: np.ndarray, positive: np.ndarray) -> None:
+    """Raise `InputError` unless there is one finite score a row."""
+    if scores.shape != positive.shape:
+        raise InputError(f"{positive.size} rows, but scores of shape {scores.shape}")
+    if not np.isfinite(scores).all():
+        row = int(np.flatnonzero(~np.isfinite(scores))[0])
+        raise InputError(f"the score of row {row} is {scores[row]}: scores must be finite")
+
+
+def promoted(scores: np.ndarray) -> np.ndarray:
+    """Return scores in float64 or, as they are, in the long format: roundings are bounded there."""
+    return scores if scores.dtype == np.longdouble else scores.astype(float, copy=False)

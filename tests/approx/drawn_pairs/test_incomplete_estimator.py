@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from aucert.approx import Adamax, IncompleteROCSVM, draw_pairs
+from aucert.approx.drawn_pairs.incomplete_roc_svm import full_certificate
+from aucert.exact.api.solve import choose_solver, solve
+from aucert.exact.certificate.certificate import Certificate, Witness
+from aucert.exact.certificate.solution import Status
+from aucert.exact.errors import InputError
+from aucert.exact.problem.all_pairs import AllPairs
+from aucert.exact.problem.problem import linear_problem
+
+RNG = np.random.default_rng(0)
+Y = (np.arange(90) % 3 == 0).astype(int)
+X = RNG.normal(size=(90, 3)) + 0.8 * Y[:, None]
+
+
+def make(**parameters) -> IncompleteROCSVM:
+    return IncompleteROCSVM(**{"lam": 0.05, "random_state": 0, **parameters})
+
+
+DRAWN = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "pairs are drawn: as repetition on average"
+    for kind in ("dense", "sparse")
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(
+    [IncompleteROCSVM(lam=1.0)],  # quickly solved
+    expected_failed_checks=lambda estimator: DRAWN,
+)
+def test_scikit_learn_contract(estimator, check) -> None:
+    check(estimator)
+
+
+def test_the_fit_is_adamax_on_the_pairs_of_the_seed() -> None:
+    model = make(random_state=5).fit(X, Y)
+    problem = replace(linear_problem(X, Y, 0.05), pairs=draw_pairs(Y == 1, 90, 5))
+    solution = Adamax(step=0.05, tol=1e-3, max_iter=5000).solve(problem)
+    np.testing.assert_array_equal(model.coef_[0], solution.w)
+    assert model.n_pairs_ == 90 and model.n_iter_ == solution.n_iter
+    assert model.incomplete_certificate_ == solution.certificate
+    assert model.status_ == Status.CERTIFIED
+
+
+@pytest.mark.parametrize("n_pairs", [5, 90, 2000])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square"])
+def test_the_full_certificate_is_never_below_the_true_error(n_pairs: int, loss: str) -> None:
+    model = make(n_pairs=n_pairs, loss=loss).fit(X, Y)
+    exact = solve(X, Y, 0.05, loss=loss)
+    assert exact.status == Status.CERTIFIED
+    excess = linear_problem(X, Y, 0.05, loss).objective(model.coef_[0]) - exact.certificate.primal
+    assert model.certificate_.gap + model.certificate_.rounding >= excess
+    distance = float(np.linalg.norm(model.coef_[0] - exact.w))
+    assert model.certificate_.radius + exact.certificate.radius >= distance
+
+
+def test_the_two_certificates_are_of_two_problems() -> None:
+    model = make(n_pairs=30).fit(X, Y)
+    full = linear_problem(X, Y, 0.05)
+    drawn = replace(full, pairs=draw_pairs(Y == 1, 30, 0))
+    w = model.coef_[0]
+    assert model.certificate_.primal == pytest.approx(full.objective(w), rel=1e-12)
+    assert model.incomplete_certificate_.primal == pytest.approx(drawn.objective(w), rel=1e-12)
+    assert model.certificate_.gap > model.incomplete_certificate_.gap
+
+
+def test_with_every_pair_drawn_once_nothing_is_lost_by_sampling() -> None:
+    model = make(n_pairs=1800, replace=False).fit(X, Y)
+    assert model.certificate_.primal == pytest.approx(
+        model.incomplete_certificate_.primal, rel=1e-12
+    )
+    best = solve(X, Y, 0.05).certificate.dual
+    assert model.certificate_.primal <= best * (1 + 1.01e-3)
+
+
+def test_the_excess_over_the_optimum_falls_as_more_pairs_are_drawn() -> None:
+    best = solve(X, Y, 0.05).certificate.dual
+    few, many = (
+        np.mean([make(n_pairs=b, random_state=s).fit(X, Y).certificate_.primal for s in range(8)])
+        for b in (40, 1000)
+    )
+    assert few - best > 5 * (many - best) > 0
+
+
+def test_smoothing_never_makes_the_full_certificate_worse() -> None:
+    problem = linear_problem(X, Y, 0.05)
+    near = solve(X, Y, 0.05).w * 1.02
+    gap = full_certificate(problem, near).gap
+    plain = Witness.from_scores(problem, problem.space.scores(near))
+    assert gap <= Certificate.of(problem, near, plain).gap
+
+
+def test_the_same_random_state_gives_the_same_model() -> None:
+    one, again, other = (make(random_state=s).fit(X, Y).coef_ for s in (1, 1, 2))
+    np.testing.assert_array_equal(one, again)
+    assert not np.array_equal(one, other)
+    one, again = (make(random_state=np.random.RandomState(3)).fit(X, Y).coef_ for _ in range(2))
+    np.testing.assert_array_equal(one, again)
+
+
+def test_sparse_input_gives_the_dense_answer() -> None:
+    thin = np.where(np.abs(X) > 0.7, X, 0.0)
+    dense, sparse = make(tol=1e-4).fit(thin, Y), make(tol=1e-4).fit(sp.csr_array(thin), Y)
+    assert dense.n_iter_ == pytest.approx(sparse.n_iter_, abs=5)
+    np.testing.assert_allclose(dense.coef_, sparse.coef_, rtol=1e-6)
+    np.testing.assert_array_equal(dense.predict(thin), sparse.predict(sp.csr_array(thin)))
+
+
+@pytest.mark.parametrize("optimizer", ["adamax", "adamax-scalar", "gradient"])
+def test_every_optimizer_nears_the_optimum_of_the_drawn_pairs(optimizer: str) -> None:
+    step = {"adamax": 0.05, "adamax-scalar": 0.02, "gradient": 0.3}[optimizer]
+    model = make(optimizer=optimizer, step=step, tol=0.02).fit(X, Y)
+    drawn = replace(linear_problem(X, Y, 0.05), pairs=draw_pairs(Y == 1, 90, 0))
+    best = choose_solver(drawn, "auto", 1e-9, None).solve(drawn).certificate.dual
+    assert drawn.objective(model.coef_[0]) <= best * 1.0201
+
+
+def test_the_optimizers_are_different() -> None:
+    names = ("adamax", "adamax-scalar", "gradient")
+    with pytest.warns(ConvergenceWarning):
+        found = [make(optimizer=o, step=0.01, max_iter=3).fit(X, Y).coef_ for o in names]
+    assert len({tuple(w[0]) for w in found}) == 3
+
+
+def test_a_gap_that_is_too_large_is_said_with_advice() -> None:
+    with pytest.warns(ConvergenceWarning, match=r"not within tol=0\.001.*raise max_iter"):
+        model = make(max_iter=3).fit(X, Y)
+    assert model.status_ == Status.ITERATION_LIMIT
+    assert not model.incomplete_certificate_.reaches(1e-3)
+
+
+def test_it_works_in_a_pipeline_under_a_grid_search() -> None:
+    pipeline = make_pipeline(StandardScaler(), make())
+    grid = {"incompleterocsvm__lam": [0.05, 0.5], "incompleterocsvm__n_pairs": ["n", 200]}
+    search = GridSearchCV(pipeline, grid, scoring="roc_auc", cv=3).fit(X, Y)
+    assert search.best_score_ > 0.7
+
+
+WEIGHT = np.random.default_rng(7).integers(0, 4, size=90).astype(float)
+
+
+def test_with_weights_both_certificates_are_of_the_weighted_rows() -> None:
+    model = make(n_pairs=200).fit(X, Y, sample_weight=WEIGHT)
+    w, kept = model.coef_[0], WEIGHT > 0
+    repeated = linear_problem(
+        np.repeat(X, WEIGHT.astype(int), 0), np.repeat(Y, WEIGHT.astype(int)), 0.05
+    )
+    assert model.certificate_.primal == pytest.approx(repeated.objective(w), rel=1e-12)
+    assert model.certificate_.dual <= solve(X, Y, 0.05, sample_weight=WEIGHT).certificate.primal
+    pairs = draw_pairs(Y[kept] == 1, 200, 0, weight=WEIGHT[kept])
+    drawn = replace(linear_problem(X[kept], Y[kept], 0.05), pairs=pairs)
+    assert model.incomplete_certificate_.primal == pytest.approx(drawn.objective(w), rel=1e-12)
+    intercept = model.intercept_[0]
+    assert model.set_threshold(X, Y).intercept_[0] != intercept
+    assert model.set_threshold(X, Y, sample_weight=WEIGHT).intercept_[0] == intercept
+
+
+def test_on_many_drawn_pairs_a_weight_means_repetition() -> None:
+    weighted = make(n_pairs=20_000, tol=1e-4).fit(X, Y, sample_weight=WEIGHT)
+    best = solve(X, Y, 0.05, sample_weight=WEIGHT)
+    plain = linear_problem(X, Y, 0.05, pairs=AllPairs(WEIGHT)).objective(solve(X, Y, 0.05).w)
+    lost = weighted.certificate_.primal - best.certificate.primal
+    assert 0 <= lost < 0.1 * (plain - best.certificate.primal)
+    repeated = make(n_pairs=20_000, tol=1e-4).fit(
+        np.repeat(X, WEIGHT.astype(int), axis=0), np.repeat(Y, WEIGHT.astype(int))
+    )
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=0.03)
+    np.testing.assert_allclose(weighted.intercept_, repeated.intercept_, atol=0.06)
+
+
+def test_equal_weights_change_nothing() -> None:
+    one, other = make().fit(X, Y), make().fit(X, Y, sample_weight=np.full(90, 2.5))
+    np.testing.assert_array_equal(one.coef_, other.coef_)
+    assert one.certificate_ == other.certificate_
+    make(replace=False).fit(X, Y, sample_weight=np.ones(90))
+
+
+def test_rows_of_weight_zero_are_not_there() -> None:
+    weight = np.where(np.arange(90) < 60, 1.0, 0.0)
+    one, other = make().fit(X, Y, sample_weight=weight), make().fit(X[:60], Y[:60])
+    np.testing.assert_array_equal(one.coef_, other.coef_)
+    assert one.n_pairs_ == 60
+
+
+def test_weights_without_replacement_are_refused() -> None:
+    with pytest.raises(InputError, match="row weights need draws with replacement"):
+        make(replace=False).fit(X, Y, sample_weight=1.0 + Y)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"lam": 0.0},
+        {"lam": "small"},
+        {"n_pairs": "all"},
+        {"n_pairs": 0},
+        {"n_pairs": 2000, "replace": False},
+        {"loss": "logistic"},
+        {"optimizer": "adam"},
+        {"step": -1.0},
+        {"decay": 2.0},
+        {"max_iter": 0},
+        {"tol": -1e-3},
+        {"threshold": "best"},
+    ],
+)
+def test_bad_parameters_are_refused_at_fit(bad: dict) -> None:
+    model = clone(make(**bad))
+    with pytest.raises(InputError):
+        model.fit(X, Y)

@@ -1,0 +1,121 @@
+"""Kernel RankSVM on a part of the rows, and scikit-learn's machines as the papers use them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from aucert.approx import SubsampledRankSVM, kernel_svm, linear_svm, load_model, save_model
+from aucert.approx.newton.baseline_svms import random_part
+from aucert.exact import solve
+from aucert.exact.errors import InputError
+from aucert.validation.data.datasets import load
+
+DATA = load("radial:300")
+X, Y = DATA.X, DATA.y
+
+
+def make(**parameters) -> SubsampledRankSVM:
+    return SubsampledRankSVM(**{"lam": 1e-2, "gamma": 0.5, "random_state": 0, **parameters})
+
+
+@parametrize_with_checks([SubsampledRankSVM()])
+def test_scikit_learn_contract_of_the_subsampled_machine(estimator, check) -> None:
+    check(estimator)
+
+
+def test_it_is_the_certified_kernel_machine_of_the_rows_taken() -> None:
+    model = make().fit(X, Y)
+    part = model.subsample_
+    assert part.size == 60 and (np.diff(part) > 0).all()
+    best = solve(X[part], Y[part], 1e-2, kernel="rbf", gamma=0.5, loss="squared_hinge")
+    gap = model.certificate_.relative_gap
+    assert gap is not None and gap < 1e-9
+    assert model.certificate_.primal == pytest.approx(best.certificate.primal, rel=1e-6)
+    scores = model.decision_function(X[part]) - model.intercept_[0]
+    gram = np.exp(-0.5 * ((X[part][:, None] - X[part][None]) ** 2).sum(axis=2))
+    np.testing.assert_allclose(scores - scores.mean(), _centred(gram @ best.w), atol=1e-3)
+
+
+def _centred(scores: np.ndarray) -> np.ndarray:
+    return scores - scores.mean()
+
+
+def test_the_cost_of_the_rows_left_out_is_certified() -> None:
+    model = make().fit(X, Y)
+    best = solve(X, Y, 1e-2, kernel="rbf", gamma=0.5, loss="squared_hinge").certificate
+    found = model.certify_kernel(X, Y)
+    assert found.dual <= best.primal <= found.primal
+    assert found.gap >= found.primal - best.primal > 1e-4
+
+
+def test_all_rows_are_the_whole_machine() -> None:
+    model = make(share=1.0).fit(X, Y)
+    assert model.subsample_.size == 300
+    gap = model.certify_kernel(X, Y).relative_gap
+    assert gap is not None and gap < 1e-6
+
+
+def test_the_classes_keep_their_shares_and_neither_is_missed() -> None:
+    positive = np.arange(1000) < 37
+    part = random_part(positive, 200, 0)
+    assert part.size == 200 == np.unique(part).size and positive[part].sum() == 7
+    assert positive[random_part(positive, 5, 0)].sum() == 1
+    assert positive[random_part(~positive, 5, 0)].sum() == 1
+    assert random_part(np.array([True, False]), 1, 0).tolist() == [0, 1]
+    assert random_part(positive, 1000, 3).tolist() == list(range(1000))
+    assert (random_part(positive, 200, 0) == part).all()
+    assert (random_part(positive, 200, 1) != part).any()
+
+
+def test_it_takes_sparse_rows_and_no_more_than_it_is_told() -> None:
+    model = make(max_rows=50).fit(sp.csr_array(X), Y)
+    assert model.subsample_.size == 50
+    dense = make(max_rows=50).fit(X, Y)
+    np.testing.assert_allclose(model.decision_function(X), dense.decision_function(X), atol=1e-6)
+
+
+def test_the_subsampled_machine_can_be_saved_and_searched_over(tmp_path) -> None:
+    grid = {"gamma": [0.05, 0.5]}
+    search = GridSearchCV(make(), grid, scoring="roc_auc", cv=2).fit(X, Y)
+    assert search.best_score_ > 0.85
+    save_model(search.best_estimator_, tmp_path / "m.npz")
+    again = load_model(tmp_path / "m.npz")
+    np.testing.assert_array_equal(
+        again.decision_function(X), search.best_estimator_.decision_function(X)
+    )
+
+
+@pytest.mark.parametrize("bad", [{"share": 0.0}, {"share": 1.5}, {"max_rows": 1}, {"lam": 0.0}])
+def test_bad_parameters_of_the_subsampled_machine_are_refused(bad: dict) -> None:
+    with pytest.raises(InputError):
+        make(**bad).fit(X, Y)
+
+
+def test_the_ordinary_machines_are_scikit_learns() -> None:
+    chain = kernel_svm(2.0, gamma=0.7).fit(X, Y)
+    plain = SVC(C=2.0, gamma=0.7).fit(StandardScaler().fit_transform(X), Y)
+    np.testing.assert_allclose(
+        chain.decision_function(X), plain.decision_function(StandardScaler().fit_transform(X))
+    )
+    assert chain.score(X, Y) > 0.9 and kernel_svm(kernel="linear").fit(X, Y)[-1].kernel == "linear"
+    wide = np.outer(Y, np.ones(30)) + np.random.default_rng(0).normal(size=(300, 30))
+    assert roc_auc_score(Y, linear_svm(0.1, seed=0).fit(wide, Y).decision_function(wide)) > 0.99
+    sparse = linear_svm(seed=0, with_mean=False).fit(sp.csr_matrix(wide), Y)
+    assert sparse.score(sp.csr_matrix(wide), Y) > 0.95
+
+
+@pytest.mark.parametrize("call", [linear_svm, kernel_svm])
+def test_bad_parameters_of_the_ordinary_machines_are_refused(call) -> None:
+    with pytest.raises(InputError, match="C must be > 0"):
+        call(C=0.0)
+    with pytest.raises(InputError, match="kernel must be one of"):
+        kernel_svm(kernel="poly")
+    with pytest.raises(InputError, match="gamma must be > 0"):
+        kernel_svm(gamma=-1.0)

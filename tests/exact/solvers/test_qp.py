@@ -1,0 +1,112 @@
+"""The QP forms: every backend agrees with the exact optimum, and nothing too large is tried."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from aucert.exact.api.solve import solve
+from aucert.exact.certificate.solution import Status
+from aucert.exact.errors import InputError, TooLargeError
+from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.problem.problem import linear_problem
+from aucert.exact.solvers.qp import BACKENDS, QP, TEACHING_LIMIT, enumerate_pairs
+
+FORMS = [("teaching", "cvxpy"), ("lifted", "cvxpy"), ("lifted", "direct")]
+REACHED = {"CLARABEL": 1e-7, "ECOS": 1e-4, "OSQP": 1e-2}
+"""Relative gaps that each solver reaches unaided: they differ, and that is the point."""
+
+
+def small(seed: int = 0, n: int = 24, d: int = 3):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3 == 0
+    X = rng.normal(size=(n, d)) + 0.7 * y[:, None]
+    return X, y.astype(int)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("form", "interface"), FORMS)
+def test_every_form_and_backend_agrees_with_the_certified_optimum(form, interface, backend):
+    if backend not in cp.installed_solvers():
+        pytest.skip(f"{backend} is not installed")
+    if interface == "direct" and backend == "ECOS":
+        pytest.skip("ECOS is reached through CVXPY")
+    X, y = small()
+    exact = solve(X, y, 1e-2).certificate
+    found = QP(form, interface, backend).solve(linear_problem(X, y, 1e-2)).certificate
+    assert found.dual <= exact.primal + exact.rounding
+    assert found.primal >= exact.dual - exact.rounding
+    assert found.relative_gap is not None
+    assert found.relative_gap <= REACHED[backend]
+
+
+def test_osqp_started_and_finished_ends_certified():
+    X, y = small(1, n=60)
+    solution = solve(X, y, 1e-3, method="qp")
+    assert solution.status == Status.CERTIFIED
+    assert "osqp" in solution.method
+
+
+def test_the_lifted_method_ends_certified():
+    X, y = small(2, n=60)
+    assert solve(X, y, 1e-3, method="lifted").certificate.reaches(1e-9)
+
+
+def test_a_pair_list_with_multiplicities_is_solved_by_both_forms():
+    X, y = small(3)
+    rng = np.random.default_rng(3)
+    i = rng.choice(np.flatnonzero(y == 1), 40)
+    j = rng.choice(np.flatnonzero(y == 0), 40)
+    pairs = PairList(i, j, rng.integers(1, 4, 40).astype(float))
+    problem = linear_problem(X, y, 1e-2, pairs=pairs)
+    exact = solve(X, y, 1e-2, pairs=pairs).certificate
+    for form in ("teaching", "lifted"):
+        found = QP(form).solve(problem).certificate
+        assert found.primal == pytest.approx(exact.primal, rel=1e-6)
+
+
+def test_row_weights_reach_the_qp():
+    X, y = small(4)
+    weight = np.random.default_rng(4).integers(0, 3, y.size).astype(float)
+    problem = linear_problem(X, y, 1e-2, pairs=AllPairs(weight))
+    exact = solve(X, y, 1e-2, sample_weight=weight).certificate
+    assert QP("teaching").solve(problem).certificate.primal == pytest.approx(exact.primal, rel=1e-6)
+
+
+def test_too_many_pairs_are_refused_with_the_limit_and_the_method_that_copes():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 2)), (np.arange(300) % 2)
+    with pytest.raises(TooLargeError, match=rf"22500 pairs .* {TEACHING_LIMIT} .*cutting-plane"):
+        QP("teaching").solve(linear_problem(X, y, 1.0))
+
+
+def test_enumerated_pairs_weigh_what_all_pairs_weigh():
+    positive = np.array([True, False, True, False, False])
+    weight = np.array([1.0, 2.0, 3.0, 1.0, 1.0])
+    listed = enumerate_pairs(AllPairs(weight), positive)
+    a, b = AllPairs(weight).normalised(positive)
+    np.testing.assert_allclose(listed.c.reshape(2, 3), np.outer(a, b), rtol=1e-15)
+    assert listed.i.tolist() == [0, 0, 0, 2, 2, 2]
+    assert listed.j.tolist() == [1, 3, 4, 1, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"form": "dense"}, "form must be"),
+        ({"interface": "rpc"}, "interface must be"),
+        ({"backend": "GUROBI"}, "unknown QP solver"),
+        ({"form": "teaching", "interface": "direct"}, "written in CVXPY"),
+        ({"interface": "direct", "backend": "ECOS"}, "through CVXPY"),
+    ],
+)
+def test_impossible_options_are_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        QP(**options)
+
+
+def test_other_losses_are_refused():
+    X, y = small()
+    with pytest.raises(InputError, match="for the hinge"):
+        QP().solve(linear_problem(X, y, 1.0, "square"))

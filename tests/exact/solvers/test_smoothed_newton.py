@@ -1,0 +1,170 @@
+"""Newton on the smoothed hinge against the other solvers, on hard and degenerate problems."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from aucert.exact.certificate.evaluate_rows import InMemory
+from aucert.exact.certificate.solution import Status, Step
+from aucert.exact.curvature.slope_search import slope_root
+from aucert.exact.errors import InputError
+from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.problem.problem import Problem, linear_problem
+from aucert.exact.problem.subsample import subsample
+from aucert.exact.solvers.cutting_plane import CuttingPlane
+from aucert.exact.solvers.sampled_hessian import PairHessian, drawn_window
+from aucert.exact.solvers.smoothed_newton import SmoothedNewton
+from aucert.exact.sums.counted import SortedRows
+
+
+def some_problem(seed: int, n: int = 300, d: int = 4, lam: float = 1e-2) -> Problem:
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, d)), rng.random(n) < 0.3
+    y[:2] = True, False
+    return linear_problem(X + y[:, None] * rng.normal(size=d), y, lam)
+
+
+def agree(problem: Problem, tol: float = 1e-9) -> None:
+    """The two solvers' optima differ by no more than their certified gaps add up to."""
+    a = SmoothedNewton(tol=tol).solve(problem).certificate
+    b = CuttingPlane(tol=tol).solve(problem).certificate
+    assert a.reaches(tol)
+    assert abs(a.primal - b.primal) <= a.gap + b.gap + a.rounding + b.rounding
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_newton_and_cutting_planes_agree(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    agree(
+        some_problem(
+            seed, int(rng.integers(10, 800)), int(rng.integers(1, 12)), 10.0 ** rng.uniform(-5, 1)
+        )
+    )
+
+
+def test_many_rows_start_from_a_sample_and_agree() -> None:
+    agree(some_problem(1, 60_000, 2, 1e-3))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["ties", "constant", "duplicates", "one positive", "sparse", "weights", "separable", "pairs"],
+)
+def test_degenerate_problems_are_solved(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(200, 3)), rng.random(200) < 0.4
+    X[y] += 0.7
+    pairs: AllPairs | PairList | None = None
+    rows: object = X
+    if kind == "ties":
+        rows = np.round(X)
+    elif kind == "constant":
+        rows = np.c_[X, np.ones(200)]
+    elif kind == "duplicates":
+        rows, y = np.repeat(X, 3, axis=0), np.repeat(y, 3)
+    elif kind == "one positive":
+        y = np.arange(200) == 17
+    elif kind == "sparse":
+        rows = sp.csr_matrix(np.where(np.abs(X) > 0.5, X, 0))
+    elif kind == "weights":
+        pairs = AllPairs(rng.uniform(0.1, 3, 200))
+    elif kind == "separable":
+        rows = np.where(y[:, None], X + 20, X - 20)
+    else:
+        plus, minus = np.flatnonzero(y), np.flatnonzero(~y)
+        pairs = PairList(rng.choice(plus, 500), rng.choice(minus, 500))
+    agree(linear_problem(rows, y, 1e-2, pairs=pairs), 1e-8)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("sorted_from", [10, 10**9])
+@pytest.mark.parametrize("dim", [3, 30])
+def test_the_hessian_of_all_window_pairs_is_the_derivative_of_the_gradient(
+    weighted: bool, sorted_from: int, dim: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aucert.exact.solvers.sampled_hessian.COMPILED_FROM", sorted_from)
+    problem = some_problem(5, 120, dim)
+    if weighted:
+        weight = np.random.default_rng(1).uniform(0.1, 3, 120)
+        problem = replace(problem, pairs=AllPairs(weight))
+    w, width = np.resize([0.4, -0.2, 0.1], dim) * np.sqrt(3 / dim), 0.8 if dim == 3 else 1.6
+    scores = problem.space.scores(w)
+    rng = np.random.default_rng(0)
+    hessian = PairHessian(problem, scores, width, 10**6, rng)
+    evaluator = InMemory(problem)
+
+    def gradient(v: np.ndarray) -> np.ndarray:
+        return problem.lam * v - evaluator.at(v, width).pull
+
+    step = 1e-7 * np.resize([1.0, 2.0, -1.0], dim)
+    change = gradient(w + step) - gradient(w - step)
+    assert np.allclose(hessian.solve(change), 2 * step, rtol=1e-4, atol=1e-12)
+
+
+@pytest.mark.parametrize("in_order", [False, True])
+def test_drawn_pairs_stand_for_the_window(in_order: bool) -> None:
+    problem = some_problem(6, 400, 2)
+    scores, rng = problem.space.scores(np.array([1.0, 0.5])), np.random.default_rng(0)
+    order = SortedRows.of(scores, problem.positive, 2.0) if in_order else None
+    i, j, share = drawn_window(problem, scores, 0.5, 10**7, rng, order)
+    margins = scores[problem.positive][:, None] - scores[~problem.positive][None, :]
+    inside = np.abs(1 - margins) < 0.25
+    assert i.size == inside.sum()
+    assert share.sum() == pytest.approx(inside.mean())
+    assert (np.abs(1 - scores[i] + scores[j]) < 0.25).all()
+    few = drawn_window(problem, scores, 0.5, 50, rng, order)
+    assert few[0].size == 50 and few[2].sum() == pytest.approx(inside.mean())
+
+
+@pytest.mark.parametrize("root", [1e-3, 0.3, 1.0, 7.0, 1e4])
+def test_the_slope_search_finds_the_root_loosely(root: float) -> None:
+    calls: list[float] = []
+
+    def slope(t: float) -> float:
+        calls.append(t)
+        return (t - root) * (1 + 3 * (t > root))
+
+    found = slope_root(slope, -root, loose=0.3)
+    assert abs(slope(found)) <= 0.3 * root
+    assert len(calls) < 16
+    assert slope_root(slope, 0.0) == 0.0
+
+
+def test_a_subsample_keeps_both_classes_in_proportion() -> None:
+    problem = some_problem(7, 20_000, 2)
+    part = subsample(problem, 2000)
+    assert part.n == pytest.approx(2000, rel=0.01)
+    assert part.n_pos / part.n == pytest.approx(problem.n_pos / problem.n, rel=0.01)
+    rare = linear_problem(np.arange(20_000.0)[:, None], np.arange(20_000) % 2000 == 3, 1.0)
+    assert subsample(rare, 2000).n_pos == 10
+
+
+def test_the_time_limit_returns_the_best_point_so_far() -> None:
+    solution = SmoothedNewton(tol=1e-12, max_time=1e-9).solve(some_problem(8, 60_000, 3))
+    assert solution.status == Status.TIME_LIMIT
+    assert solution.certificate.gap >= 0
+
+
+def test_an_interrupt_returns_the_best_point_so_far() -> None:
+    def stop(step: Step) -> None:
+        if step.n_iter == 3:
+            raise KeyboardInterrupt
+
+    solution = SmoothedNewton(tol=1e-12).solve(some_problem(9), callback=stop)
+    assert solution.status == Status.INTERRUPTED
+    assert solution.certificate.primal < 1
+
+
+def test_the_same_seed_gives_the_same_numbers() -> None:
+    problem = some_problem(10, 60_000, 3)
+    first, second = (SmoothedNewton(tol=1e-8, seed=4).solve(problem) for _ in range(2))
+    assert np.array_equal(first.w, second.w)
+
+
+def test_other_losses_are_refused() -> None:
+    with pytest.raises(InputError, match="solves the hinge"):
+        SmoothedNewton().solve(linear_problem(np.eye(2), [0, 1], 1.0, "squared_hinge"))

@@ -1,0 +1,226 @@
+"""How solvers stop: time, interruption, warm starts, reproducibility."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from aucert.exact.api.solve import choose_solver, solve
+from aucert.exact.certificate.certificate import Certificate
+from aucert.exact.certificate.solution import Recorder, Status, Step
+from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.problem.problem import Problem, linear_problem
+from aucert.exact.solvers.active_pairs import ActivePairs
+from aucert.exact.solvers.cutting_plane import CuttingPlane
+from aucert.exact.solvers.newton import Newton
+from aucert.exact.solvers.smoothed_newton import SmoothedNewton
+from aucert.exact.spaces.gram import Gram
+from aucert.exact.square_loss.moments import SquaredLossSolver
+from naive import weighted_pairs
+from reference import reference_optimum
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(110, 5))
+Y = X[:, 0] + RNG.normal(size=110) > 0.5
+SOLVERS = {
+    "cutting-plane": (CuttingPlane(), "hinge"),
+    "active-pairs": (ActivePairs(limit=20_000), "hinge"),
+    "newton": (Newton(), "squared_hinge"),
+    "closed-form": (SquaredLossSolver(), "square"),
+}
+
+
+def problem_of(loss: str, lam: float = 1e-4) -> Problem:
+    return linear_problem(X, Y, lam, loss)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_every_solver_certifies_and_says_who_it_is(name: str) -> None:
+    solver, loss = SOLVERS[name]
+    problem = problem_of(loss)
+    solution = solver.solve(problem)
+    assert solution.status == Status.CERTIFIED and solution.certificate.reaches(1e-9)
+    assert solution.method == name and solution.n_iter == len(solution.history) > 0
+    assert solution.seconds > 0
+    again = Certificate.of(problem, solution.w, solution.witness)
+    assert again == solution.certificate
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_the_same_run_twice_gives_the_same_bits(name: str) -> None:
+    solver, loss = SOLVERS[name]
+    one, two = solver.solve(problem_of(loss)), solver.solve(problem_of(loss))
+    assert np.array_equal(one.w, two.w) and np.array_equal(one.witness.c, two.witness.c)
+    assert one.certificate == two.certificate and one.n_iter == two.n_iter
+
+
+@pytest.mark.parametrize("name", ["cutting-plane", "newton"])
+def test_a_time_limit_returns_the_best_certified_point(name: str) -> None:
+    solver, loss = SOLVERS[name]
+    limited = type(solver)(max_time=1e-9)  # type: ignore[call-arg]
+    solution = limited.solve(problem_of(loss))
+    assert solution.status == Status.TIME_LIMIT and solution.n_iter == 1
+    full = solver.solve(problem_of(loss)).certificate
+    assert solution.certificate.dual <= full.primal <= solution.certificate.primal
+    assert solution.certificate.primal <= 1.0  # no worse than zero weights
+
+
+def test_an_iteration_limit_is_reported() -> None:
+    solution = CuttingPlane(max_iter=1, finish_from=0).solve(problem_of("hinge"))
+    assert solution.status == Status.ITERATION_LIMIT and solution.n_iter == 1
+    solution = Newton(max_iter=1).solve(problem_of("squared_hinge"))
+    assert solution.status == Status.ITERATION_LIMIT and solution.n_iter == 1
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_the_callback_sees_bounds_that_only_improve(name: str) -> None:
+    solver, loss = SOLVERS[name]
+    steps: list[Step] = []
+    solution = solver.solve(problem_of(loss), callback=steps.append)
+    assert steps == solution.history
+    assert [step.n_iter for step in steps] == list(range(1, len(steps) + 1))
+    primals, duals = [s.primal for s in steps], [s.dual for s in steps]
+    assert primals == sorted(primals, reverse=True) and duals == sorted(duals)
+    seconds = [s.seconds for s in steps]
+    assert seconds == sorted(seconds)
+
+
+@pytest.mark.parametrize("after", [1, 2])
+@pytest.mark.parametrize("name", SOLVERS)
+def test_an_interruption_returns_a_valid_certificate(name: str, after: int) -> None:
+    solver, loss = SOLVERS[name]
+    full = solver.solve(problem_of(loss))
+    if full.n_iter < after:
+        pytest.skip("done before that")
+
+    def stop(step: Step) -> None:
+        if step.n_iter == after:
+            raise KeyboardInterrupt
+
+    try:
+        solution = solver.solve(problem_of(loss), callback=stop)
+    except KeyboardInterrupt:  # it would end the whole test run
+        pytest.fail(f"{name} lets the interruption through: its best point is lost")
+    assert solution.n_iter == after
+    assert solution.status in (Status.INTERRUPTED, Status.CERTIFIED)
+    assert solution.status == Status.CERTIFIED or not solution.certificate.reaches(1e-9)
+    assert solution.certificate.dual <= full.certificate.primal + full.certificate.rounding
+    assert solution.certificate.primal >= full.certificate.dual
+
+
+@pytest.mark.parametrize("name", ["cutting-plane", "active-pairs", "newton"])
+def test_a_warm_start_at_the_optimum_is_kept(name: str) -> None:
+    solver, loss = SOLVERS[name]
+    cold = solver.solve(problem_of(loss))
+    warm = solver.solve(problem_of(loss), w0=cold.w)
+    assert warm.status == Status.CERTIFIED
+    assert warm.n_iter <= cold.n_iter
+    assert warm.certificate.primal <= cold.certificate.primal
+
+
+def test_a_warm_start_is_never_left_for_worse() -> None:
+    problem = problem_of("hinge")
+    w0 = solve(X, Y, 1e-4).w * 1.1
+    stopped = CuttingPlane(max_iter=1, finish_from=0).solve(problem, w0=w0)
+    assert stopped.certificate.primal <= problem.objective(w0)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_sparse_rows_give_the_same_optimum(name: str) -> None:
+    solver, loss = SOLVERS[name]
+    thin = np.where(np.abs(X) > 0.8, X, 0.0)
+    dense = solver.solve(linear_problem(thin, Y, 1e-2, loss))
+    sparse = solver.solve(linear_problem(sp.csr_matrix(thin), Y, 1e-2, loss))
+    assert dense.status == sparse.status == Status.CERTIFIED
+    slack = dense.certificate.gap + sparse.certificate.gap + dense.certificate.rounding
+    assert abs(dense.certificate.primal - sparse.certificate.primal) <= slack
+    reach = dense.certificate.radius + sparse.certificate.radius
+    assert np.linalg.norm(dense.w - sparse.w) <= reach
+
+
+def test_cutting_planes_on_a_kernel_matrix_without_full_rank() -> None:
+    features, y = X[:60, :3], Y[:60]
+    rows = linear_problem(features, y, 0.05)
+    kernel = CuttingPlane(tol=1e-6).solve(rows.over(Gram(features @ features.T))).certificate
+    plain = CuttingPlane().solve(rows).certificate
+    assert kernel.reaches(1e-5)
+    assert abs(kernel.primal - plain.primal) <= kernel.gap + plain.gap + kernel.rounding
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square"])
+@pytest.mark.parametrize(
+    "kind",
+    ["constant feature", "duplicate rows", "ties", "one positive", "one feature", "only constants"],
+)
+def test_degenerate_data_are_solved(kind: str, loss: str) -> None:
+    rng = np.random.default_rng(4)
+    features, y = rng.normal(size=(40, 3)), np.arange(40) % 4 == 0
+    if kind == "constant feature":
+        features[:, 1] = 7.0
+    elif kind == "duplicate rows":
+        features, y = np.repeat(features[:8], 5, axis=0), np.repeat(y[:8], 5)
+    elif kind == "ties":
+        features = np.round(features)
+    elif kind == "one positive":
+        y = np.arange(40) == 3
+    elif kind == "one feature":
+        features = features[:, :1]
+    else:
+        features = np.ones((40, 3))
+    solution = solve(features, y, 1e-2, loss=loss)
+    assert solution.status == Status.CERTIFIED
+    pairs = weighted_pairs(y.tolist(), AllPairs(), float)
+    expected, _ = reference_optimum(features, pairs, 1e-2, loss)
+    assert solution.certificate.primal == pytest.approx(expected, rel=1e-7)
+
+
+def test_auto_chooses_by_the_loss() -> None:
+    kinds = {"hinge": SmoothedNewton, "squared_hinge": Newton, "square": SquaredLossSolver}
+    for loss, kind in kinds.items():
+        assert isinstance(choose_solver(problem_of(loss), "auto", 1e-9, None), kind)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "lam", "kind"),
+    [
+        (2000, 100, 1e-3, SmoothedNewton),
+        (2000, 100, 100.0, CuttingPlane),  # few cuts for a strong penalty
+        (50, 80, 1e-3, CuttingPlane),  # more coordinates than a Hessian is worth
+        (50, 20, 100.0, SmoothedNewton),
+    ],
+)
+def test_auto_takes_cutting_planes_where_a_hessian_is_dear(
+    n: int, d: int, lam: float, kind: type
+) -> None:
+    rng = np.random.default_rng(0)
+    problem = linear_problem(rng.normal(size=(n, d)), np.arange(n) % 2, lam)
+    assert isinstance(choose_solver(problem, "auto", 1e-9, None), kind)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "square"])
+def test_listed_pairs_of_the_squared_losses(loss: str) -> None:
+    i, j = RNG.choice(np.flatnonzero(Y), 200), RNG.choice(np.flatnonzero(~Y), 200)
+    assert solve(X, Y, 1e-3, loss=loss, pairs=PairList(i, j)).status == Status.CERTIFIED
+
+
+def test_the_recorder_keeps_the_best_of_each_side() -> None:
+    recorder = Recorder()
+    recorder.offer(np.zeros(1), 2.0)
+    recorder.offer(np.ones(1), 3.0)
+    recorder.step()
+    assert recorder.best_primal == 2.0 and recorder.best_w is not None
+    assert recorder.best_w.tolist() == [0.0] and not recorder.out_of_time
+    assert recorder.history[0].gap == np.inf
+
+
+def test_every_status_has_advice() -> None:
+    assert all(status.advice.endswith(".") for status in Status)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "square"])
+def test_collinear_large_features_at_a_small_lam_end_without_an_error(loss: str) -> None:
+    """The matrix 2 M + lam I is singular to rounding; any certified point will do."""
+    features = np.repeat(X[:40, :1], 2, axis=1) * 1e6
+    solution = solve(features, Y[:40], 1e-12, loss=loss, max_time=5)
+    assert solution.certificate.gap >= 0

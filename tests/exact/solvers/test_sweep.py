@@ -1,0 +1,84 @@
+"""The optimum of `solve` against CVXPY on a random family of problems."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from aucert.exact.api.solve import solve
+from aucert.exact.problem.all_pairs import AllPairs, PairList
+from naive import weighted_pairs
+from problems import random_case
+from reference import reference_optimum
+
+FAST, ALL = 60, 300
+
+
+def check_case(seed: int) -> None:
+    """Solve the problem of that seed twice, independently, and compare the two optima."""
+    case = random_case(seed)
+    pairs = weighted_pairs(case.positive.tolist(), case.pairs, float)
+    expected, _ = reference_optimum(case.X, pairs, case.lam, case.loss)
+    solution = solve(case.X, case.y, case.lam, loss=case.loss, pairs=case.pairs, max_time=30)
+    certificate = solution.certificate
+    assert certificate.reaches(1e-8), f"{case.name}: {certificate}"
+    allowed = 1e-9 if expected < 1e-6 else 1e-7 * expected
+    assert abs(certificate.primal - expected) <= allowed, f"{case.name}: {certificate}, {expected}"
+    assert certificate.dual - certificate.rounding <= expected, case.name
+
+
+@pytest.mark.parametrize("start", range(0, FAST, 10))
+def test_optimum_agrees_with_cvxpy(start: int) -> None:
+    for seed in range(start, start + 10):
+        check_case(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(0, ALL, 25))
+def test_optimum_agrees_with_cvxpy_on_the_whole_family(start: int) -> None:
+    for seed in range(start, start + 25):
+        check_case(seed)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square"])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_weight_means_repetition(seed: int, loss: str) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(30, 3)), np.arange(30) % 3 == 0
+    times = rng.integers(0, 4, size=30)
+    times[:2] = 2
+    weighted = solve(X, y, 1e-2, loss=loss, sample_weight=times, tol=1e-10)
+    repeated = solve(np.repeat(X, times, axis=0), np.repeat(y, times), 1e-2, loss=loss, tol=1e-10)
+    assert weighted.certificate.reaches(1e-9) and repeated.certificate.reaches(1e-9)
+    slack = weighted.certificate.gap + repeated.certificate.gap + 1e-12
+    assert abs(weighted.certificate.primal - repeated.certificate.primal) <= slack
+    reach = weighted.certificate.radius + repeated.certificate.radius
+    assert np.linalg.norm(weighted.w - repeated.w) <= reach
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square"])
+@pytest.mark.parametrize("seed", range(4))
+def test_listed_multiplicities_equal_pair_weights(seed: int, loss: str) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(20, 3)), np.arange(20) % 4 == 0
+    i = rng.choice(np.flatnonzero(y), 25)
+    j = rng.choice(np.flatnonzero(~y), 25)
+    times = rng.integers(1, 5, size=25)
+    drawn = PairList(np.repeat(i, times), np.repeat(j, times))
+    one = solve(X, y, 1e-2, loss=loss, pairs=drawn, tol=1e-10).certificate
+    two = solve(X, y, 1e-2, loss=loss, pairs=PairList(i, j, times), tol=1e-10).certificate
+    assert one.reaches(1e-9) and two.reaches(1e-9)
+    assert abs(one.primal - two.primal) <= one.gap + two.gap + 1e-12
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square"])
+def test_a_list_of_all_pairs_equals_all_pairs(loss: str) -> None:
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(24, 2)), np.arange(24) % 4 == 0
+    i, j = np.meshgrid(np.flatnonzero(y), np.flatnonzero(~y), indexing="ij")
+    whole = solve(X, y, 1e-2, loss=loss, pairs=AllPairs(), tol=1e-10).certificate
+    listed = solve(X, y, 1e-2, loss=loss, pairs=PairList(i.ravel(), j.ravel()), tol=1e-10)
+    assert whole.reaches(1e-9) and listed.certificate.reaches(1e-9)
+    assert (
+        abs(whole.primal - listed.certificate.primal) <= whole.gap + listed.certificate.gap + 1e-12
+    )

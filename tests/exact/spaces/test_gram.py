@@ -1,0 +1,215 @@
+"""Spaces given by a kernel matrix, held or streamed: the same numbers, honest bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import aucert.exact.spaces.gram as gram_module
+from aucert.exact.certificate.certificate import Certificate, Witness
+from aucert.exact.errors import InputError
+from aucert.exact.problem.all_pairs import AllPairs
+from aucert.exact.problem.losses import LOSSES
+from aucert.exact.problem.problem import Problem, Ridge
+from aucert.exact.spaces.gram import Gram, StreamedGram, blocked_product, chain_of
+from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
+from aucert.exact.tools.rounding import LONG_UNIT, gamma
+
+KERNELS: list[Kernel] = [Linear(), Gaussian(0.3), Laplacian(0.4)]
+
+
+@given(seed=st.integers(0, 2**32), sparse=st.booleans())
+@settings(max_examples=80, deadline=None)
+def test_a_streamed_matrix_is_the_held_one(seed: int, sparse: bool) -> None:
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(1, 40)), int(rng.integers(1, 5))
+    X = np.round(rng.normal(size=(n, d)), int(rng.integers(0, 5)))
+    kernel = KERNELS[rng.integers(3)]
+    held = Gram.of_kernel(kernel, X)
+    streamed = StreamedGram(kernel, sp.csr_matrix(X) if sparse else X)
+    w, c = rng.normal(size=n) * (rng.uniform(size=n) < 0.7), rng.normal(size=n)
+    c -= c.mean()
+    size = held.reach**2 * float(np.abs(w).sum()) + 1e-9
+    assert streamed.scores(w) == pytest.approx(held.scores(w), abs=1e-13 * size)
+    assert streamed.careful_scores(w)[0] == pytest.approx(
+        held.careful_scores(w)[0].astype(float), abs=1e-13 * size
+    )
+    larger = (held.reach * (np.abs(w).sum() + np.abs(c).sum())) ** 2 + 1e-9
+    assert streamed.norm2(w) == pytest.approx(held.norm2(w), abs=1e-13 * larger)
+    assert streamed.dual_norm2(c) == pytest.approx(held.dual_norm2(c), abs=1e-13 * larger)
+    assert streamed.inner(w, c) == pytest.approx(held.inner(w, c), abs=1e-13 * larger)
+    assert streamed.reach == pytest.approx(held.reach, rel=1e-14)
+    assert np.array_equal(streamed.pull(c), held.pull(c))
+
+
+def test_a_streamed_matrix_is_made_in_blocks_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    whole = StreamedGram(Gaussian(0.3), X)
+    assert list(whole.blocks()) == [slice(0, 50)]
+    monkeypatch.setattr(gram_module, "BLOCK_BYTES", 8 * 50 * 7)
+    pieces = StreamedGram(Gaussian(0.3), X)
+    assert [(s.start, s.stop) for s in pieces.blocks()][-2:] == [(42, 49), (49, 50)]
+    w = np.random.default_rng(1).normal(size=50)
+    assert pieces.scores(w) == pytest.approx(whole.scores(w), abs=1e-14)
+
+
+class Counting:
+    """A kernel that counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        self.calls += 1
+        return Gaussian(0.3)(X, Z)
+
+    def diagonal(self, X: np.ndarray) -> np.ndarray:
+        return np.ones(len(X))
+
+    def noise(self, X: np.ndarray) -> float:
+        return Gaussian(0.3).noise(X)
+
+
+def test_recent_products_are_remembered_and_cannot_be_spoilt() -> None:
+    rng = np.random.default_rng(2)
+    X, kernel = rng.normal(size=(20, 2)), Counting()
+    space, fresh = StreamedGram(kernel, X), Gram.of_kernel(Gaussian(0.3), X)
+    w, v = rng.normal(size=20), rng.normal(size=20)
+    first = space.scores(w)
+    first += 1.0  # the caller may do with it what it likes
+    assert space.scores(w) == pytest.approx(fresh.scores(w), abs=1e-13)
+    for ask in (space.norm2, space.norm2_error, space.careful_scores):
+        ask(w)
+    assert kernel.calls == 1
+    w[3] += 0.5  # the same array, other numbers
+    assert space.scores(w) == pytest.approx(fresh.scores(w), abs=1e-13)
+    assert kernel.calls == 2
+    assert space.scores(v) == pytest.approx(fresh.scores(v), abs=1e-13)
+    with pytest.raises(ValueError, match="read-only"):
+        space.careful_scores(v)[0][0] = 0.0
+
+
+def test_without_coefficients_no_kernel_is_evaluated() -> None:
+    kernel = Counting()
+    space = StreamedGram(kernel, np.zeros((5, 2)))
+    assert np.array_equal(space.scores(np.zeros(5)), np.zeros(5)) and kernel.calls == 0
+    assert space.norm2(np.zeros(5)) == 0.0
+
+
+def dyadic(seed: int) -> tuple[np.ndarray, Any, np.random.Generator]:
+    """Return rows whose kernel matrix is exact in doubles, and that matrix in fractions."""
+    rng = np.random.default_rng([7, seed])
+    n = int(rng.integers(2, 9))
+    X = np.round(rng.normal(size=(n, 2)) * 8) / 8
+    if seed % 2:
+        X += 1024.0
+    rows = [[Fraction(x) for x in row] for row in X.tolist()]
+    K = [[sum((x * z for x, z in zip(p, q, strict=True)), Fraction(0)) for q in rows] for p in rows]
+    return X, K, rng
+
+
+@pytest.mark.parametrize("make", [lambda X: Gram(X @ X.T), lambda X: StreamedGram(Linear(), X)])
+@pytest.mark.parametrize("seed", range(40))
+def test_scores_and_norms_are_within_their_stated_rounding(
+    seed: int, make: Callable[[np.ndarray], Gram | StreamedGram]
+) -> None:
+    X, K, rng = dyadic(seed)
+    space, n = make(X), len(X)
+    null = np.linalg.svd(X.T)[2][-1] * 10.0 ** rng.integers(0, 9)  # cancels in K w
+    w = rng.normal(size=n) + null
+    exact = [Fraction(float(x)) for x in w]
+    scores = [sum(k * x for k, x in zip(row, exact, strict=True)) for row in K]
+    careful, error = space.careful_scores(w)
+    plain, plain_error = space.scores(w), space.score_error(w)
+    for k, true in enumerate(scores):
+        high = float(careful[k])
+        found = Fraction(high) + Fraction(float(careful[k] - np.longdouble(high)))
+        assert abs(found - true) <= Fraction(float(error[k]))
+        assert abs(Fraction(float(plain[k])) - true) <= Fraction(float(plain_error[k]))
+    norm2 = sum(x * s for x, s in zip(exact, scores, strict=True))
+    assert abs(Fraction(space.norm2(w)) - norm2) <= Fraction(space.norm2_error(w))
+    assert abs(Fraction(space.dual_norm2(w)) - norm2) <= Fraction(space.dual_norm2_error(w))
+    assert all(row[k] <= Fraction(space.reach) ** 2 for k, row in enumerate(K))
+
+
+def test_blocked_products_bound_their_chain() -> None:
+    rng = np.random.default_rng(3)
+    K, w = rng.normal(size=(3, 1000)), rng.normal(size=1000)
+    for values, unit in ((w, 2.0**-53), (w.astype(np.longdouble), LONG_UNIT)):
+        found = blocked_product(K, values)
+        assert found.dtype == values.dtype
+        for row, score in zip(K, found, strict=True):
+            true = sum(
+                Fraction(a) * Fraction(b) for a, b in zip(row.tolist(), w.tolist(), strict=True)
+            )
+            high = float(score)
+            exact = Fraction(high) + Fraction(float(score - np.longdouble(high)))
+            size = float(np.abs(row) @ np.abs(w))
+            assert abs(exact - true) <= Fraction(gamma(chain_of(1000), unit) * size * 1.0001)
+
+
+@pytest.mark.parametrize(
+    ("K", "message"),
+    [
+        (np.ones((2, 3)), "square"),
+        (np.array([[1.0, 0.5], [0.2, 1.0]]), r"not symmetric: see entries \(0, 1\)"),
+        (np.array([[1.0, 2.0], [2.0, 1.0]]), r"negative eigenvalue \(-1\).*add 2 to its diagonal"),
+        (-np.eye(3), "negative eigenvalue"),
+        (np.array([[1.0, np.nan], [np.nan, 1.0]]), "K has a value that is not finite in row 0"),
+        (np.zeros((0, 0)), "empty"),
+    ],
+)
+def test_a_matrix_that_is_no_kernel_is_refused(K: np.ndarray, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Gram(K)
+
+
+@pytest.mark.parametrize("rank", [1, 3, 30])
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+def test_a_matrix_without_full_rank_is_accepted_at_any_scale(rank: int, scale: float) -> None:
+    features = np.random.default_rng(4).normal(size=(120, rank)) * scale
+    assert Gram(features @ features.T).n == 120
+
+
+def test_an_eigenvalue_below_rounding_is_refused_and_its_cure_works() -> None:
+    features = np.random.default_rng(5).normal(size=(30, 5))
+    K = features @ features.T - 1e-9 * np.eye(30)
+    with pytest.raises(InputError, match="negative eigenvalue") as caught:
+        Gram(K)
+    advised = float(str(caught.value).split("add ")[1].split(" to")[0])
+    assert Gram(K + advised * np.eye(30)).n == 30
+
+
+@given(seed=st.integers(0, 2**32), loss=st.sampled_from(sorted(LOSSES)))
+@settings(max_examples=80, deadline=None)
+def test_gap_is_never_negative_over_a_kernel(seed: int, loss: str) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 25))
+    X = np.round(rng.normal(size=(n, 2)), int(rng.integers(0, 4)))
+    X[0] += 3.0
+    positive = np.zeros(n, dtype=bool)
+    positive[rng.permutation(n)[: rng.integers(1, n)]] = True
+    kernel = KERNELS[rng.integers(3)]
+    space = Gram(kernel(X, X)) if rng.integers(2) else StreamedGram(kernel, X)
+    problem = Problem(space, positive, AllPairs(), LOSSES[loss], Ridge(10.0 ** rng.uniform(-8, 2)))
+    witness = Witness.from_scores(problem, rng.normal(size=n) * 10.0 ** rng.uniform(-2, 2))
+    for w in (rng.normal(size=n) * 10.0 ** rng.uniform(-3, 3), witness.c / problem.lam):
+        assert Certificate.of(problem, w, witness).gap >= 0  # raises below minus its rounding
+
+
+def test_rounding_stays_small_at_small_lam() -> None:
+    """Coefficients are of size 1 / lam there, and their sums cancel."""
+    rng = np.random.default_rng(6)
+    X, positive = rng.normal(size=(600, 2)), np.arange(600) % 3 == 0
+    space = Gram.of_kernel(Gaussian(1.0), X)
+    problem = Problem(space, positive, AllPairs(), LOSSES["hinge"], Ridge(1e-6))
+    witness = Witness.from_scores(problem, np.zeros(600), scale=1e-3)
+    found = Certificate.of(problem, witness.c / 1e-6, witness)
+    assert np.abs(witness.c / 1e-6).sum() > 1000 and found.rounding < 1e-9 * found.primal

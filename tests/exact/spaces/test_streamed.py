@@ -1,0 +1,143 @@
+"""Rows read in blocks against rows that are held."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import naive
+from aucert.exact.api.certify import certify
+from aucert.exact.api.solve import solve
+from aucert.exact.certificate.certificate import Certificate, Witness, evaluated
+from aucert.exact.certificate.solution import Status
+from aucert.exact.errors import InputError
+from aucert.exact.problem.all_pairs import AllPairs
+from aucert.exact.problem.losses import HINGE
+from aucert.exact.problem.problem import Problem, Ridge
+from aucert.exact.solvers.smoothed_newton import SmoothedNewton
+from aucert.exact.spaces.rows import Rows
+from aucert.exact.spaces.streamed import StreamedRows
+
+
+def some_rows(n: int = 3000, d: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    positive = rng.random(n) < 0.3
+    return rng.normal(size=(n, d)) + positive[:, None] * 0.5 + 7.0, positive
+
+
+@pytest.mark.parametrize("d", [1, 3, 20])
+@pytest.mark.parametrize("block", [1, 7, 300, 10**6])
+def test_scores_and_pulls_are_those_of_held_rows(d: int, block: int) -> None:
+    X, positive = some_rows(600, d)
+    streamed, held = StreamedRows(X, block), Rows(X)
+    w, c = np.arange(1.0, d + 1), np.where(positive, 1 / positive.sum(), -1 / (~positive).sum())
+    shift = streamed.scores(w) - held.scores(w)
+    assert np.ptp(shift) < 1e-12 * (1 + np.abs(w).sum())
+    assert np.abs(streamed.pull(c) - held.pull(c)).max() < 1e-12
+    assert streamed.reach >= np.linalg.norm(X - streamed.offset, axis=1).max()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_pulls_round_no_more_than_they_say(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, c = rng.normal(size=(700, 2)) * 10.0 ** rng.integers(-3, 6, 2), rng.normal(size=700)
+    space = StreamedRows(X, 100)
+    into = space.pulled(c)
+    offset = naive.exact(space.offset)
+    true = [
+        sum(Fraction(a) * (Fraction(x) - o) for a, x in zip(c.tolist(), column, strict=True))
+        for column, o in zip(X.T.tolist(), offset, strict=True)
+    ]
+    slip = sum((Fraction(a) - b) ** 2 for a, b in zip(into.value.tolist(), true, strict=True))
+    assert slip <= Fraction(into.error + 2.0**-53 * float(np.linalg.norm(into.value))) ** 2
+
+
+@pytest.mark.parametrize("lam", [1e-1, 1e-4])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_certificate_from_blocks_brackets_the_sorted_one(lam: float, weighted: bool) -> None:
+    X, positive = some_rows()
+    weight = np.random.default_rng(1).uniform(0.5, 2, positive.size) if weighted else None
+    streamed = Problem(StreamedRows(X, 400), positive, AllPairs(weight), HINGE, Ridge(lam))
+    held = streamed.over(Rows(X))
+    w = SmoothedNewton(tol=1e-6).solve(held).w
+    witness = Witness.from_weights(streamed, w, 1 << 14, 3)
+    upper, up_slip, lower, low_slip = evaluated(streamed, w, witness)
+    true = Certificate.of(held, w, Witness.from_scores(held, held.space.scores(w)))
+    best = SmoothedNewton(tol=1e-9).solve(held).certificate
+    assert true.primal <= upper + up_slip + true.rounding
+    assert upper <= true.primal + 1e-4 / (1 << 14) + up_slip
+    assert lower - low_slip <= best.primal + best.rounding
+    # Held rows, the same width of bins: nearly the same numbers.
+    again = evaluated(held, w, Witness.from_weights(held, w, 1 << 14, 3))
+    assert again[0] == pytest.approx(upper, rel=1e-7)
+    assert again[2] == pytest.approx(lower, rel=1e-5)
+
+
+@pytest.mark.parametrize("lam", [1e-1, 1e-3, 1e-5])
+def test_a_streamed_problem_is_solved_with_proof(lam: float) -> None:
+    X, positive = some_rows(60_000, 2)
+    problem = Problem(StreamedRows(X, 5000), positive, AllPairs(), HINGE, Ridge(lam))
+    solution = SmoothedNewton(tol=1e-6).solve(problem)
+    assert solution.status == Status.CERTIFIED
+    assert solution.witness.c.size == 0 and solution.witness.bins > 0
+    held = SmoothedNewton(tol=1e-9).solve(problem.over(Rows(X)))
+    a, b = solution.certificate, held.certificate
+    assert abs(a.primal - b.primal) <= a.gap + b.gap + a.rounding + b.rounding
+
+
+def test_a_memory_map_is_read_in_blocks(tmp_path: Path) -> None:
+    X, positive = some_rows(20_000, 2)
+    np.save(tmp_path / "X.npy", X.astype(np.float32))
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    problem = Problem(StreamedRows(mapped), positive, AllPairs(), HINGE, Ridge(1e-2))
+    assert SmoothedNewton(tol=1e-6).solve(problem).certificate.reaches(1e-6)
+
+
+def test_values_that_are_not_finite_are_named() -> None:
+    X = np.ones((500, 2))
+    X[321, 1] = np.nan
+    with pytest.raises(InputError, match=r"row 321, column 1"):
+        StreamedRows(X, 100)
+    X[321, 1] = np.inf
+    with pytest.raises(InputError, match=r"row 321, column 1"):
+        StreamedRows(X, 100)
+    with pytest.raises(InputError, match="overflow"):
+        StreamedRows(np.full((4, 2), 1e200) * np.array([1, -1, 1, -1])[:, None])
+    with pytest.raises(InputError, match="non-empty matrix"):
+        StreamedRows(np.ones(3))
+    with pytest.raises(InputError, match="matrix of numbers"):
+        StreamedRows(np.array([["a", "b"], ["c", "d"]]))
+
+
+def test_named_rows_are_returned_centred() -> None:
+    X, _ = some_rows(500)
+    space = StreamedRows(X, 64)
+    index = np.array([0, 3, 63, 64, 400, 499])
+    assert np.array_equal(space.rows(index), X[index] - space.offset)
+
+
+def test_weights_are_audited_over_blocks_as_over_held_rows(tmp_path: Path) -> None:
+    X, positive = some_rows(8_000, 2)
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    w = np.array([0.5, 0.3])
+    streamed = certify(mapped, positive, 1e-2, w=w, tol=1e-7)
+    held = certify(X, positive, 1e-2, w=w, tol=1e-7)
+    assert streamed.primal == pytest.approx(held.primal, rel=1e-7)
+    assert streamed.gap == pytest.approx(held.gap, rel=1e-3)
+    assert streamed.loss_value == pytest.approx(held.loss_value, rel=1e-7)
+    for name in ("n_right", "n_wrong"):
+        seen, true = getattr(streamed, name), getattr(held, name)
+        assert 0.9 * true - 1000 <= seen <= true * (1 + 1e-3)
+    assert streamed.n_pairs == held.n_pairs
+
+
+def test_a_dual_point_of_the_audited_weights_needs_no_solver() -> None:
+    X, positive = some_rows(6_000, 2)
+    solution = solve(StreamedRows(X), positive, 1e-2, tol=1e-6)
+    audit = certify(StreamedRows(X), positive, 1e-2, w=solution.w, refine=False)
+    assert audit.gap is not None and audit.primal is not None
+    assert audit.gap < 1e-3 * audit.primal

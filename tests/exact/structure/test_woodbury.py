@@ -1,0 +1,281 @@
+"""SAUC's Woodbury forms: four roads to one kernel, in sample and out, and the printed ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from aucert.exact.api.solve import solve
+from aucert.exact.errors import InputError
+from aucert.exact.formulation.formulation import formulate
+from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.spaces.kernels import Gaussian, Laplacian, Linear
+from aucert.exact.spaces.rows import Rows
+from aucert.exact.structure.scatter import PairScatter, scatter_of
+from aucert.exact.structure.structured_norm import whitened
+from aucert.exact.structure.woodbury import (
+    class_scatter,
+    deformed_gram,
+    direct_gram,
+    literal_pair_kernel,
+    middle,
+    pair_kernel,
+    sauc_scores,
+)
+
+STRUCTURES = (1e-3, 0.3, 1.0, 50.0, 1e3)
+FEW, N = 4, 120
+IMBALANCED = np.arange(N) < FEW
+X = np.random.default_rng(0).normal(size=(N, 4)) + IMBALANCED[:, None]
+LONG = np.longdouble
+
+
+def long_solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Return the solution by elimination with pivots, in the long format."""
+    M, B, n = matrix.astype(LONG), right.astype(LONG), len(matrix)
+    for k in range(n):
+        p = k + int(np.abs(M[k:, k]).argmax())
+        M[[k, p]], B[[k, p]] = M[[p, k]], B[[p, k]]
+        factor = M[k + 1 :, k] / M[k, k]
+        M[k + 1 :] -= np.outer(factor, M[k])
+        B[k + 1 :] -= np.outer(factor, B[k])
+    for k in range(n - 1, -1, -1):
+        B[k] = (B[k] - M[k, k + 1 :] @ B[k + 1 :]) / M[k, k]
+    return B
+
+
+def long_class_covariances(F: np.ndarray, positive: np.ndarray) -> np.ndarray:
+    """Return the sum of the two class covariances (divided by n), in the long format."""
+    total = np.zeros((F.shape[1], F.shape[1]), dtype=LONG)
+    for side in (positive, ~positive):
+        centred = F[side].astype(LONG) - F[side].astype(LONG).mean(axis=0)
+        total += centred.T @ centred / LONG(side.sum())
+    return total
+
+
+def long_gram(F: np.ndarray, positive: np.ndarray, structure: float) -> np.ndarray:
+    """Return F (I + structure Sigma)^{-1} F' by its definition, [SAUC, eq. (8)], in long."""
+    M = np.eye(F.shape[1], dtype=LONG) + LONG(structure) * long_class_covariances(F, positive)
+    return F.astype(LONG) @ long_solve(M, F.T)
+
+
+def error(G: np.ndarray, truth: np.ndarray) -> float:
+    """Largest difference, relative to the largest entry of the (small) deformed kernel."""
+    return float(np.abs(G - truth).max() / np.abs(truth).max())
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize("n_pos", [FEW, 60])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_four_routes_agree(kernel: str, n_pos: int, structure: float) -> None:
+    """Direct, pseudo-inverse, root and whitening, at 4:116 and 60:60."""
+    positive = np.arange(N) < n_pos
+    scatter = class_scatter(positive)
+    if kernel == "linear":
+        F = X - X.mean(axis=0)
+        K = F @ F.T
+    else:
+        K = Gaussian(0.5)(X, X)
+        values, vectors = np.linalg.eigh(K)
+        F = vectors * np.sqrt(np.maximum(values, 0))
+    truth = long_gram(F, positive, structure)
+    white = whitened(Rows(F), scatter, structure).dense()
+    H = np.eye(N) - 1 / N  # whitened rows are centred
+    routes = {
+        "direct": error(direct_gram(F, scatter, structure), truth),
+        "pinv": error(deformed_gram(K, scatter, structure, "pinv"), truth),
+        "root": error(deformed_gram(K, scatter, structure), truth),
+        "whitening": error(white @ white.T, H @ truth @ H),
+    }
+    assert max(routes.values()) < 1e-9, routes
+    assert routes["root"] < 1e-11 and routes["whitening"] < 1e-13, routes
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_whitening_holds_on_unscaled_rows_with_an_offset(structure: float) -> None:
+    """Columns of size 1 to 1000, all of them 10,000 away from zero."""
+    raw = X * [1, 10, 100, 1000] + 1e4
+    white = whitened(Rows(raw), class_scatter(IMBALANCED), structure).dense()
+    truth = long_gram(raw - raw.mean(axis=0), IMBALANCED, structure)
+    assert error(white @ white.T, truth) < 1e-12
+
+
+def test_kernel_forms_lose_digits_on_unscaled_rows() -> None:
+    """Which is why whitening is the road taken, and not a matrix between two kernels."""
+    raw = X * [1, 10, 100, 1000]
+    F = raw - raw.mean(axis=0)
+    truth = long_gram(F, IMBALANCED, 1e3)
+    scatter = class_scatter(IMBALANCED)
+    assert error(deformed_gram(F @ F.T, scatter, 1e3, "pinv"), truth) > 1e-4
+    assert error(deformed_gram(F @ F.T, scatter, 1e3), truth) > 1e-9
+    assert error(direct_gram(F, scatter, 1e3), truth) < 1e-12
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize("kernel", [Linear(), Gaussian(0.5)])
+def test_the_printed_inverse_fails(kernel: Linear | Gaussian, structure: float) -> None:
+    """[SAUC, eq. (17)]: R + structure R K R is singular for every kernel and structure."""
+    F = X - X.mean(axis=0)
+    K, scatter = kernel(F, F), class_scatter(IMBALANCED)
+    R = scatter.times(np.eye(N))
+    inside = R + structure * R @ K @ R
+    for side in (IMBALANCED, ~IMBALANCED):
+        assert np.abs(inside @ side).max() < 1e-12 * max(1.0, structure)
+    right = deformed_gram(K, scatter, structure)
+    try:
+        printed = deformed_gram(K, scatter, structure, "inv", paper_literal=True)
+    except np.linalg.LinAlgError:
+        return
+    assert error(printed, right) > 1e-5
+
+
+def test_the_printed_inverse_is_refused_unless_asked_for() -> None:
+    K, scatter = np.eye(3), class_scatter(np.array([True, False, False]))
+    with pytest.raises(InputError, match="singular for every kernel"):
+        deformed_gram(K, scatter, 1.0, "inv")
+    with pytest.raises(InputError, match="unknown route"):
+        middle(K, scatter, 1.0, "lu")
+    with pytest.raises(InputError, match="structure"):
+        deformed_gram(K, scatter, -1.0)
+
+
+def test_without_structure_the_kernel_is_not_deformed() -> None:
+    K = Gaussian(0.3)(X, X)
+    for route in ("root", "pinv"):
+        G = deformed_gram(K, class_scatter(IMBALANCED), 0.0, route)
+        assert np.array_equal(G, (K + K.T) / 2)
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_the_deformed_kernel_is_between_zero_and_the_kernel(structure: float) -> None:
+    K = Gaussian(0.3)(X, X)
+    G = deformed_gram(K, class_scatter(IMBALANCED), structure)
+    assert np.linalg.eigvalsh(G)[0] > -1e-12 and np.linalg.eigvalsh(K - G)[0] > -1e-12
+
+
+@pytest.mark.parametrize("structure", [0.3, 50.0])
+def test_the_deformed_kernel_of_a_pair_list(structure: float) -> None:
+    rng = np.random.default_rng(4)
+    pairs = PairList(rng.integers(0, FEW, 30), rng.integers(FEW, N, 30))
+    scatter = PairScatter(pairs, N)
+    differences = X[pairs.i] - X[pairs.j]
+    Sigma = np.cov(differences.T, ddof=0)
+    truth = X @ np.linalg.solve(np.eye(4) + structure * Sigma, X.T)
+    for route in ("root", "pinv"):
+        assert deformed_gram(X @ X.T, scatter, structure, route) == pytest.approx(truth, abs=1e-9)
+
+
+# Scores out of sample
+
+
+@pytest.mark.parametrize("structure", [0.0, 0.3, 1.0, 50.0])
+@pytest.mark.parametrize("kernel", [Linear(), Gaussian(0.5), Laplacian(0.2)])
+def test_one_function_scores_training_rows_and_new_ones(
+    kernel: Linear | Gaussian | Laplacian, structure: float
+) -> None:
+    """f = sum_s beta_s G(x_s, .), whether x is among the rows or not: G on all rows together."""
+    n = 80
+    positive = np.arange(n) < 20
+    K, columns = kernel(X[:n], X[:n]), kernel(X[:n], X)
+    beta = np.random.default_rng(1).normal(size=n)
+    found = sauc_scores(K, columns, beta, class_scatter(positive), structure)
+    G = deformed_gram(K, class_scatter(positive), structure)
+    assert found[:n] == pytest.approx(G @ beta, abs=1e-10)
+
+
+@pytest.mark.parametrize("structure", [0.0, 0.3, 1.0, 50.0])
+def test_scores_of_new_rows_are_those_of_the_explicit_weights(structure: float) -> None:
+    """w = (I + structure Sigma)^{-1} sum_s beta_s x_s, in features. [SAUC, eq. (14)]"""
+    n, beta = 80, np.random.default_rng(2).normal(size=80)
+    positive = np.arange(n) < 20
+    Sigma = np.cov(X[:20].T, ddof=0) + np.cov(X[20:n].T, ddof=0)
+    w = np.linalg.solve(np.eye(4) + structure * Sigma, X[:n].T @ beta)
+    found = sauc_scores(X[:n] @ X[:n].T, X[:n] @ X.T, beta, class_scatter(positive), structure)
+    assert found == pytest.approx(X @ w, abs=1e-10)
+
+
+@pytest.mark.parametrize("structure", [0.0, 0.3, 50.0])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "laplacian"])
+def test_the_formulation_scores_new_rows_as_the_deformed_kernel_does(
+    kernel: str, structure: float
+) -> None:
+    train, y = X[:80], np.arange(80) < 20
+    task = formulate(train, y, 0.01, kernel=kernel, gamma=0.4, structure=structure)
+    c = np.random.default_rng(3).normal(size=80)
+    c -= c.mean()
+    score = task.scorer(task.meant.space.pull(c))
+    function = {"linear": Linear(), "rbf": Gaussian(0.4), "laplacian": Laplacian(0.4)}[kernel]
+    expected = sauc_scores(
+        function(train, train), function(train, X), c, class_scatter(y), structure
+    )
+    found = score(X)
+    assert found - found[0] == pytest.approx(expected - expected[0], abs=1e-9)
+
+
+@pytest.mark.parametrize("structure", [0.0, 0.3, 1.0, 50.0])
+def test_equation_20_as_printed_is_right_at_structure_one_only(structure: float) -> None:
+    """On the dual points of solved machines; at 0 it does not even reduce to AUC-SVM."""
+    rows, y = X[:60], np.arange(60) < 25
+    found = solve(rows, y, 0.02, kernel="rbf", gamma=0.05, structure=structure)
+    beta, scatter = found.witness.c / 0.02, class_scatter(y)
+    K, columns = Gaussian(0.05)(rows, rows), Gaussian(0.05)(rows, X)
+    right = sauc_scores(K, columns, beta, scatter, structure)
+    printed = sauc_scores(K, columns, beta, scatter, structure, paper_literal=True)
+    if structure == 1.0:
+        assert printed == pytest.approx(right, abs=1e-9)
+    else:
+        assert np.ptp(printed - right) > 0.05 * np.ptp(right)
+
+
+# The optimum
+
+
+def test_with_every_pair_below_its_margin_the_solution_has_a_closed_form() -> None:
+    """All alpha at the bound: lam w = (I + structure Sigma)^{-1} (mean_+ - mean_-)."""
+    rows, y = X[:50], np.arange(50) < 15
+    Sigma = np.cov(rows[y].T, ddof=0) + np.cov(rows[~y].T, ddof=0)
+    delta = rows[y].mean(axis=0) - rows[~y].mean(axis=0)
+    for structure in (0.3, 20.0):
+        found = solve(rows, y, 100.0, structure=structure, tol=1e-12)
+        expected = np.linalg.solve(np.eye(4) + structure * Sigma, delta) / 100.0
+        assert found.w == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("structure", [0.3, 50.0])
+def test_the_optimum_is_that_of_the_plain_machine_with_the_deformed_kernel(
+    structure: float,
+) -> None:
+    """SAUC-SVM = AUC-SVM with G. [SAUC, eq. (19)]"""
+    rows, y = X[:40], np.arange(40) % 4 == 0
+    K = Gaussian(0.5)(rows, rows)
+    structured = solve(rows, y, 0.01, kernel="rbf", gamma=0.5, structure=structure).certificate
+    G = deformed_gram(K, scatter_of(AllPairs(), y), structure)
+    plain = solve(G, y, 0.01, kernel="precomputed").certificate
+    assert structured.primal == pytest.approx(plain.primal, rel=1e-8)
+    assert structured.reaches(1e-8) and plain.reaches(1e-8)
+
+
+# Kernels of pairs
+
+
+def test_the_kernel_of_pairs_has_four_terms() -> None:
+    i, j = np.array([0, 1, 3]), np.array([5, 9, 4])
+    K = Gaussian(0.5)(X[:12], X[:12])
+    found = pair_kernel(K, i, j)
+    for p in range(3):
+        for q in range(3):
+            four = K[i[p], i[q]] - K[i[p], j[q]] - K[j[p], i[q]] + K[j[p], j[q]]
+            assert found[p, q] == pytest.approx(four, abs=1e-15)
+
+
+def test_the_kernel_of_differences_is_the_right_one_for_the_linear_kernel_only() -> None:
+    """[SAUC, eq. (3)] prints k(x_i - x_j, x_u - x_v)."""
+    i, j = np.arange(5), np.arange(5, 10)
+    linear, gaussian = Linear(), Gaussian(0.5)
+    rows = X[:10]
+    assert literal_pair_kernel(linear, rows, i, j) == pytest.approx(
+        pair_kernel(linear(rows, rows), i, j), abs=1e-12
+    )
+    wrong = literal_pair_kernel(gaussian, rows, i, j)
+    right = pair_kernel(gaussian(rows, rows), i, j)
+    assert np.abs(wrong - right).max() > 0.5

@@ -1,0 +1,187 @@
+"""The sorted sums against double loops, and the compiled form against the readable one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import naive
+from aucert.exact.problem.all_pairs import COMPILED_FROM, AllPairs, PairList
+from aucert.exact.problem.losses import HINGE, LOSSES
+from aucert.exact.sums.counted import counted_hinge
+from aucert.exact.sums.sorted import (
+    PairSums,
+    centred,
+    hinge_sides,
+    square_sides,
+    squared_hinge_sides,
+)
+from aucert.exact.sums.sorted_compiled import hinge_sides_compiled
+
+FORMS = ["numpy", "compiled"]
+
+
+def random_scores(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return scores (every third time on a grid, so with ties), labels and weights."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 40))
+    positive = np.zeros(n, dtype=bool)
+    positive[rng.permutation(n)[: rng.integers(1, n)]] = True
+    scores = rng.normal(size=n) * rng.choice([0.1, 1, 10])
+    if seed % 3 == 0:
+        scores = np.round(scores * 2) / 2
+    weight = rng.integers(0, 4, n).astype(float)
+    weight[[np.flatnonzero(positive)[0], np.flatnonzero(~positive)[0]]] = 1
+    return scores, positive, weight if seed % 2 else None
+
+
+def check_against_loops(
+    found: PairSums,
+    scores: np.ndarray,
+    positive: np.ndarray,
+    pairs: AllPairs,
+    loss: str,
+    width: float,
+) -> None:
+    weighted = naive.weighted_pairs(positive.tolist(), pairs, float)
+    true = naive.sums(scores.tolist(), weighted, loss, width)
+    size = 1 + float(np.abs(scores).max()) ** 2
+    assert found.value == pytest.approx(float(true.value), abs=1e-12 * size)
+    assert found.conjugate == pytest.approx(float(true.conjugate), abs=1e-12 * size)
+    assert np.allclose(found.c, np.array(true.c, dtype=float), rtol=0, atol=1e-12 * size)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("width", [0.0, 1e-3, 0.5, 2.0, 100.0])
+@pytest.mark.parametrize("seed", range(24))
+def test_hinge_sums_are_those_of_the_double_loop(seed: int, width: float, form: str) -> None:
+    scores, positive, weight = random_scores(seed)
+    pairs = AllPairs(weight, form=form)
+    found = pairs.sums(scores, positive, HINGE, width)
+    check_against_loops(found, scores, positive, pairs, "hinge", width)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "square"])
+@pytest.mark.parametrize("seed", range(24))
+def test_squared_sums_are_those_of_the_double_loop(seed: int, loss: str) -> None:
+    scores, positive, weight = random_scores(seed)
+    pairs = AllPairs(weight)
+    found = pairs.sums(scores, positive, LOSSES[loss])
+    check_against_loops(found, scores, positive, pairs, loss, 0.0)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("seed", range(12))
+def test_sums_over_a_list_are_those_of_the_double_loop(seed: int, loss: str) -> None:
+    scores, positive, _ = random_scores(seed)
+    rng = np.random.default_rng([9, seed])
+    m = int(rng.integers(1, 50))
+    i, j = rng.choice(np.flatnonzero(positive), m), rng.choice(np.flatnonzero(~positive), m)
+    pairs = PairList(i, j, rng.uniform(0.1, 2, m))
+    found = pairs.sums(scores, positive, LOSSES[loss], 0.4)
+    weighted = naive.weighted_pairs(positive.tolist(), pairs, float)
+    true = naive.sums(scores.tolist(), weighted, loss, 0.4)
+    size = 1 + float(np.abs(scores).max()) ** 2
+    assert found.value == pytest.approx(float(true.value), abs=1e-13 * size)
+    assert found.conjugate == pytest.approx(float(true.conjugate), abs=1e-13 * size)
+    assert np.allclose(found.c, np.array(true.c, dtype=float), rtol=0, atol=1e-13 * size)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("form", FORMS)
+def test_equal_scores_cost_one_whatever_the_size(form: str, loss: str) -> None:
+    """Every pair has z = 1: the loss is 1 and alpha is 1 or 2."""
+    positive = np.arange(7) < 3
+    found = AllPairs(form=form).sums(np.full(7, 123.25), positive, LOSSES[loss])
+    assert found.value == 1.0
+    alpha = 1.0 if loss == "hinge" else 2.0
+    assert found.c == pytest.approx(np.where(positive, alpha / 3, -alpha / 4), abs=1e-16)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_tie_at_the_margin_counts_on_neither_side(form: str) -> None:
+    found = AllPairs(form=form).sums(
+        np.array([1.0, 0.0, 2.0]), np.array([True, False, True]), HINGE
+    )
+    assert found.value == 0 and not found.c.any()
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("width", [0.0, 1e-17, 1e-12, 0.3])
+def test_both_sides_count_the_same_pairs_at_ties(width: float, form: str) -> None:
+    """Tenths round: a second comparison on the other side would count other pairs."""
+    rng = np.random.default_rng(1)
+    scores, positive = rng.integers(-30, 30, 400) / 10, np.arange(400) % 2 == 0
+    found = AllPairs(form=form).sums(scores, positive, HINGE, width)
+    assert abs(found.c.sum()) <= found.rounding
+    if width == 0:
+        assert found.c.sum() == pytest.approx(0.0, abs=1e-15)
+
+
+def test_each_pair_list_may_hold_a_pair_twice() -> None:
+    positive = np.array([True, False, False])
+    scores = np.array([0.5, 0.0, 0.75])
+    twice = PairList(np.array([0, 0, 0]), np.array([1, 1, 2]))
+    weighted = PairList(np.array([0, 0]), np.array([1, 2]), np.array([2.0, 1.0]))
+    for loss in LOSSES.values():
+        one, two = (pairs.sums(scores, positive, loss) for pairs in (twice, weighted))
+        assert one.value == pytest.approx(two.value) and one.c == pytest.approx(two.c)
+
+
+@pytest.mark.parametrize("width", [0.0, 0.05])
+def test_the_two_forms_agree_to_rounding_on_many_rows(width: float) -> None:
+    rng = np.random.default_rng(2)
+    n = 200_000
+    scores = np.round(rng.normal(size=n) * 1000) / 1000
+    positive = rng.uniform(size=n) < 0.3
+    one, two = (AllPairs(form=form).sums(scores, positive, HINGE, width) for form in FORMS)
+    assert abs(one.value - two.value) <= one.value_rounding + two.value_rounding
+    assert float(np.abs(one.c - two.c).sum()) <= one.rounding + two.rounding
+
+
+def test_many_rows_agree_with_a_histogram_of_pairs() -> None:
+    """Scores on a grid of eighths: the pairs are those of the grid's points, with their counts."""
+    rng = np.random.default_rng(3)
+    n = 200_000
+    scores, positive = rng.integers(-40, 41, n) / 8, rng.uniform(size=n) < 0.2
+    grid = np.arange(-40, 41) / 8
+    plus = np.array([(scores[positive] == g).sum() for g in grid], dtype=float)
+    minus = np.array([(scores[~positive] == g).sum() for g in grid], dtype=float)
+    z = np.maximum(0, 1 - grid[:, None] + grid[None, :])
+    weight = np.outer(plus / plus.sum(), minus / minus.sum())
+    for loss, values in (("hinge", z), ("squared_hinge", z**2)):
+        found = AllPairs().sums(scores, positive, LOSSES[loss])
+        assert found.value == pytest.approx(float((weight * values).sum()), rel=1e-12)
+
+
+def test_auto_takes_the_compiled_form_for_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[int] = []
+
+    def spy(scores: np.ndarray, positive: np.ndarray, width: float) -> PairSums | None:
+        called.append(scores.size)
+        return counted_hinge(scores, positive, width)
+
+    monkeypatch.setattr("aucert.exact.problem.all_pairs.counted_hinge", spy)
+    for n in (COMPILED_FROM - 1, COMPILED_FROM):
+        AllPairs().sums(np.arange(n) / n, np.arange(n) % 3 == 0, LOSSES["hinge"])
+    assert called == [COMPILED_FROM]
+
+
+def test_sides_keep_the_order_of_the_rows() -> None:
+    t, b = np.array([0.5, -0.5]), np.array([1.0, 0.0, -1.0])
+    ones = np.ones(2), np.ones(3)
+    for form in (hinge_sides, hinge_sides_compiled):
+        side = form(t, b, *ones, 0.0)
+        assert side.value == 0.5 + 1.5 + 0.5
+        assert side.u.tolist() == [1.0, 2.0] and side.v.tolist() == [2.0, 1.0, 0.0]
+    side = squared_hinge_sides(t, b, *ones)
+    assert side.value == 0.25 + 2.25 + 0.25
+    assert side.u.tolist() == [1.0, 4.0] and side.v.tolist() == [4.0, 1.0, 0.0]
+    side = square_sides(t, b, *ones)
+    assert side.value == pytest.approx(0.25 + 0.25 + 2.25 + 2.25 + 0.25 + 0.25)
+    assert side.u == pytest.approx([-3.0, 3.0]) and side.v == pytest.approx([4.0, 0.0, -4.0])
+
+
+def test_centring_takes_the_middle_off() -> None:
+    t, b, size = centred(np.array([1e8, 1e8 + 2]), np.array([True, False]))
+    assert t.tolist() == [-2.0] and b.tolist() == [1.0] and size == 2.0

@@ -1,0 +1,262 @@
+"""Ctrl-C past solvers, compiled code and searches over parameters."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import threading
+import time
+import warnings
+from contextlib import nullcontext
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.model_selection import GridSearchCV
+
+from aucert.approx import NBAUC, NSAUC, SHTAUC, IncompleteROCSVM, RankSVM
+from aucert.exact import ROCSVM, ROCSVMCV, SAUCSVM, linear_problem, solve
+from aucert.exact.certificate.solution import Status
+from aucert.exact.solvers.qp import QP
+from aucert.exact.tools import interrupts as module
+from aucert.exact.tools.interrupts import (
+    Stopped,
+    ends_on_interrupt,
+    interruptible,
+    is_interrupt,
+    stopped_at_once,
+)
+from aucert.validation.data.datasets import load
+
+
+def interrupt() -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+def interrupt_after(seconds: float) -> threading.Timer:
+    """Send this process an interrupt, from outside the main thread, as a terminal does."""
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+def test_an_interrupt_passes_code_that_keeps_its_best_point() -> None:
+    with pytest.raises(KeyboardInterrupt), stopped_at_once():
+        try:
+            interrupt()
+        except KeyboardInterrupt:
+            pytest.fail("a solver would have kept it")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("made_of_it", [None, SystemError("result with an exception set")])
+def test_an_interrupt_that_was_swallowed_or_turned_ends_the_block(
+    made_of_it: Exception | None,
+) -> None:
+    with pytest.raises(KeyboardInterrupt), stopped_at_once():
+        try:
+            interrupt()
+        except Stopped:
+            if made_of_it is not None:
+                raise made_of_it from None
+
+
+def test_an_interrupt_that_was_swallowed_is_raised_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "AGAIN", 0.1)
+    alarm, start = signal.getsignal(signal.SIGALRM), time.monotonic()
+    with pytest.raises(KeyboardInterrupt), stopped_at_once():
+        with contextlib.suppress(BaseException):
+            interrupt()
+        time.sleep(20)
+    assert time.monotonic() - start < 10
+    assert signal.getsignal(signal.SIGALRM) is alarm
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_what_cleans_up_is_not_disturbed_before_the_third_interrupt(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "AGAIN", 0.05)
+    steps = []
+    with pytest.raises(KeyboardInterrupt), stopped_at_once():
+        try:
+            interrupt()
+        finally:
+            interrupt()
+            time.sleep(0.3)
+            steps.append("cleaned up")
+            interrupt()
+            steps.append("waited for")
+    assert steps == ["cleaned up"]
+
+
+def test_a_block_inside_another_ends_before_what_follows_it() -> None:
+    followed = False
+    with pytest.raises(KeyboardInterrupt), stopped_at_once():
+        with stopped_at_once(), contextlib.suppress(Stopped):
+            interrupt()
+        followed = True
+    assert not followed
+
+
+def test_an_ignored_interrupt_stays_ignored() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with stopped_at_once():
+            interrupt()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_other_errors_pass_as_they_are() -> None:
+    with pytest.raises(ValueError, match="mine"), stopped_at_once():
+        raise ValueError("mine")
+    with pytest.raises(ValueError, match="mine"), stopped_at_once(), stopped_at_once():
+        raise ValueError("mine")
+
+
+def test_a_fit_that_ends_as_interrupted_raises() -> None:
+    """Somebody else's handler, or a callback, has raised it inside the solver."""
+    with pytest.raises(KeyboardInterrupt):
+        ends_on_interrupt(lambda: SimpleNamespace(status_=Status.INTERRUPTED))()
+    assert ends_on_interrupt(lambda: 3)() == 3
+
+
+def test_what_compiled_code_makes_of_an_interrupt_is_one() -> None:
+    error = SystemError("returned a result with an exception set")
+    assert not is_interrupt(error) and not is_interrupt(None)
+    error.__cause__ = KeyboardInterrupt()
+    assert is_interrupt(error)
+
+
+def test_an_interrupt_does_not_wait_for_a_long_call() -> None:
+    start, timer = time.monotonic(), interrupt_after(0.2)
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(lambda: time.sleep(5))
+    timer.join()
+    assert time.monotonic() - start < 3
+
+
+def test_results_and_errors_of_a_long_call_come_back() -> None:
+    assert interruptible(lambda: 7) == 7
+    with pytest.raises(ZeroDivisionError):
+        interruptible(lambda: 1 // 0)
+    found: list[int] = []
+    thread = threading.Thread(target=lambda: found.append(interruptible(threading.get_ident)))
+    thread.start()
+    thread.join()
+    assert found == [thread.ident]  # nobody would interrupt it: no thread of its own
+
+
+def test_solve_still_returns_its_best_point() -> None:
+    def stop(step: object) -> None:
+        interrupt()
+
+    data = load("linear:200")
+    solution = solve(data.X, data.y, 1e-3, method="cutting-plane", callback=stop)
+    assert solution.status == Status.INTERRUPTED and 0 <= solution.certificate.dual
+
+
+@pytest.mark.parametrize("form", ["teaching", "lifted"])
+def test_a_qp_that_is_interrupted_keeps_its_point(form: str) -> None:
+    def stop(step: object) -> None:
+        raise KeyboardInterrupt
+
+    data = load("linear:30")
+    solver = QP(form, "cvxpy" if form == "teaching" else "direct", "CLARABEL", finish=True)
+    solution = solver.solve(linear_problem(data.X, data.y, 1e-3), callback=stop)
+    assert solution.status in (Status.INTERRUPTED, Status.CERTIFIED)
+    assert solution.certificate.primal < 1
+
+
+MODELS = [
+    ROCSVM(method="cutting-plane"),
+    SAUCSVM(loss="squared_hinge"),
+    ROCSVMCV(),
+    RankSVM(),
+    IncompleteROCSVM(random_state=0),
+    NBAUC(random_state=0),
+    NSAUC(random_state=0),
+    SHTAUC(k=2, random_state=0),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_an_interrupt_inside_any_estimator_ends_a_search_over_parameters(
+    model: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fits: list[int] = []
+    keep = type(model)._check_fit  # type: ignore[attr-defined]
+
+    def interrupted(self: object, *given: object, **named: object) -> object:
+        fits.append(1)
+        interrupt_after(0.0)
+        time.sleep(0.05)
+        return keep(self, *given, **named)
+
+    monkeypatch.setattr(type(model), "_check_fit", interrupted)
+    X, y = make_classification(200, 5, random_state=0)
+    name = "k" if isinstance(model, SHTAUC) else "max_time"
+    with warnings.catch_warnings(), pytest.raises(KeyboardInterrupt):
+        warnings.simplefilter("ignore")
+        GridSearchCV(clone(model), {name: [1, 2, 3]}, cv=3).fit(X, y)
+    assert len(fits) == 1
+
+
+def test_an_interrupt_inside_a_step_ends_a_search_over_parameters() -> None:
+    fits: list[int] = []
+
+    class Counted(ROCSVM):
+        def fit(self, X: object, y: object, sample_weight: object = None) -> ROCSVM:  # type: ignore[override]
+            fits.append(1)
+            return super().fit(X, y, sample_weight, callback=lambda step: interrupt())
+
+    X, y = make_classification(100, 5, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        GridSearchCV(Counted(method="cutting-plane"), {"lam": [1e-3, 1e-2]}, cv=3).fit(X, y)
+    assert len(fits) == 1
+
+
+BACKENDS = [
+    ("lifted", "direct", "OSQP"),
+    ("lifted", "direct", "CLARABEL"),
+    ("lifted", "cvxpy", "OSQP"),
+    ("lifted", "cvxpy", "CLARABEL"),
+    ("lifted", "cvxpy", "ECOS"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("guarded", [False, True])
+@pytest.mark.parametrize(("form", "interface", "backend"), BACKENDS)
+def test_an_interrupt_inside_a_qp_solver_is_heard_within_seconds(
+    form: str, interface: str, backend: str, guarded: bool
+) -> None:
+    """OSQP and ECOS put a handler of their own in place of Python's; Clarabel hears none."""
+    cvxpy = pytest.importorskip("cvxpy")
+    if backend not in cvxpy.installed_solvers():
+        pytest.skip(f"{backend} is not installed")
+    rng = np.random.default_rng(json.dumps([form, interface, backend]).encode()[0])
+    X = rng.normal(size=(500, 40))
+    problem = linear_problem(X, np.arange(500) % 2, 1e-6)
+    solver = QP(form, interface, backend, solver_tol=1e-13)
+    for wait in rng.uniform(0.2, 2.0, 3):
+        start = time.monotonic()
+        timer = interrupt_after(wait)
+        if guarded:
+            with pytest.raises(KeyboardInterrupt), stopped_at_once():
+                solver.solve(problem)
+                time.sleep(20)  # where the solver was done before
+        else:
+            status = solver.solve(problem).status
+            with pytest.raises(KeyboardInterrupt) if timer.is_alive() else nullcontext():
+                timer.join()
+                time.sleep(0.2)
+            assert status == Status.INTERRUPTED or time.monotonic() - start < wait + 0.5
+        assert time.monotonic() - start < wait + 5
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

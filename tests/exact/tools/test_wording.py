@@ -1,0 +1,28 @@
+"""Numbers in sentences stay bounds when they are printed."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from aucert.exact.tools.wording import at_least, at_most
+
+
+@pytest.mark.parametrize("digits", [1, 2, 3, 10, 15])
+def test_a_printed_bound_stays_a_bound_and_is_off_by_less_than_a_unit(digits: int) -> None:
+    rng = np.random.default_rng(0)
+    for value in [*(rng.normal(size=200) * 10.0 ** rng.uniform(-20, 20, size=200)), 1.0, -0.25]:
+        low, high = Fraction(at_least(value, digits)), Fraction(at_most(value, digits))
+        exact = Fraction(float(value))
+        assert low <= exact <= high
+        assert high - low <= abs(exact) * Fraction(10) ** (1 - digits)
+
+
+def test_zero_stays_zero() -> None:
+    assert at_least(0.0) == at_most(0.0) == "0"
+
+
+def test_numbers_that_need_no_rounding_are_printed_as_they_are() -> None:
+    assert (at_least(0.125), at_most(0.125), at_most(1e-9)) == ("0.125", "0.125", "1.01e-09")

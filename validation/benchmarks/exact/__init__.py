@@ -1,0 +1,1 @@
+"""Benchmarks of the exact solvers and of the certificate."""

@@ -1,0 +1,1 @@
+"""Theorem 4 as printed, its readings, and Theorem 4'."""

@@ -1,0 +1,242 @@
+"""Claims about the remarks after Theorem 4: N_max, |E| and how the second term grows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .....approx.nystrom.landmarks import uniform
+from .....exact.spaces.kernels import Gaussian, Kernel, Laplacian
+from ....bounds.kernel import Approximation
+from ....bounds.printed import theorem4
+from ....data import datasets
+from ....extremes import max, min
+from ...claim import Context, DataUsed, Outcome, Verdict, claim
+from ..paper import PAPER
+
+SIZES = (1000, 10_000, 100_000, 1_000_000)
+
+
+def _largest_count(n: int, n_pos: int, rng: np.random.Generator, repeats: int) -> float:
+    """Return N_max of B = n drawn pairs, the mean over repetitions."""
+    found = []
+    for _ in range(repeats):
+        counts = [np.bincount(rng.integers(size, size=n)).max() for size in (n_pos, n - n_pos)]
+        found.append(max(counts))
+    return float(np.mean(found))
+
+
+def _counts(context: Context, share: float | None) -> dict[int, float]:
+    repeats = 5 if context.quick else 50
+    return {
+        n: _largest_count(
+            n, 10 if share is None else round(share * n), context.rng(f"{n}"), repeats
+        )
+        for n in SIZES
+    }
+
+
+@claim(
+    "n-max-grows-like-log-n",
+    paper=PAPER,
+    place="Section 3.2, remarks on Theorem 4",
+    kind="corrected",
+    statement="With B = n and both classes a fixed share of the rows (min(n+, n-) at least a "
+    "constant times n) the largest number of drawn pairs of one row is of order log n.",
+    formula="N_max = O_P(log n)",
+    expected=Verdict.HOLDS,
+)
+def n_max_grows_like_log_n(context: Context) -> Outcome:
+    table, growth = {}, 0.0
+    for share in (0.5, 0.2):
+        found = _counts(context, share)
+        ratios = [value / math.log(n) for n, value in found.items()]
+        growth = max(growth, ratios[-1] / ratios[0])
+        table |= {f"{share:.0%} positive, n = {n:,}": value for n, value in found.items()}
+    return Outcome(
+        Verdict.HOLDS if growth <= 1.1 else Verdict.FAILS,
+        f"N_max / log n at n = 1e6 is {growth:.2f} of that at 1e3, or less",
+        details=table,
+        tolerance="factor 1.1 over three decades",
+    )
+
+
+@claim(
+    "n-max-under-the-printed-condition",
+    paper=PAPER,
+    place="Section 3.2, remarks on Theorem 4",
+    kind="paper",
+    statement="N_max = O_P(log n) when min(n+, n-) = O(n) (which a class of ten rows satisfies).",
+    formula="min(n+, n-) = O(n)  =>  N_max = O_P(log n)",
+    expected=Verdict.FAILS,
+)
+def n_max_under_the_printed_condition(context: Context) -> Outcome:
+    found = _counts(context, None)
+    slope = math.log(found[SIZES[-1]] / found[SIZES[0]]) / math.log(SIZES[-1] / SIZES[0])
+    return Outcome(
+        Verdict.FAILS if slope > 0.5 else Verdict.HOLDS,
+        f"grows like n^{slope:.2f} with ten positive rows",
+        printed="log n",
+        details={f"n = {n:,}": value for n, value in found.items()},
+        tolerance="an exponent above 1/2 is no logarithm",
+    )
+
+
+@claim(
+    "nystrom-error-order",
+    paper=PAPER,
+    place="Section 3.2, remarks on Theorem 4",
+    kind="paper",
+    statement="The error of the kernel matrix with d uniform landmarks is O(n / sqrt(d)).",
+    formula="|K - K~| <= n / sqrt(d)",
+    expected=Verdict.HOLDS,
+)
+def nystrom_error_order(context: Context) -> Outcome:
+    kernels: dict[str, Kernel] = {
+        "Gaussian 0.5": Gaussian(0.5),
+        "Gaussian 5": Gaussian(5.0),
+        "Laplacian 1": Laplacian(1.0),
+    }
+    table, ratios, used = {}, [], []
+    for n in (100, 200, 400) if context.quick else (100, 200, 400, 800, 1600):
+        data = datasets.load(f"radial:{n}", context.draw_seed(f"{n}"))
+        used.append(DataUsed.of(data))
+        for name, kernel in kernels.items():
+            for d in (5, math.ceil(n / math.log(n))):
+                points = uniform(data.X, d, context.draw_seed(f"{n} {d}")).rows
+                made = Approximation.of_landmarks(kernel, data.X, points, data.is_positive)
+                ratios.append(n / math.sqrt(d) / made.E2)
+                table[f"{name}, n = {n}, d = {d}: |E|, n / sqrt(d)"] = [made.E2, n / math.sqrt(d)]
+    middle = float(np.median(ratios))
+    verdict = Verdict.LOOSE if min(ratios) >= 10 else Verdict.HOLDS
+    return Outcome(
+        Verdict.FAILS if min(ratios) < 1 else verdict,
+        f"n / sqrt(d) is {min(ratios):.1f} to {max(ratios):.0f} times |E|, median {middle:.0f}",
+        details=table,
+        data=tuple(used),
+        tolerance="K_ii = 1, constant 1",
+    )
+
+
+def _orders(E2: float, power: float) -> tuple[float, float]:
+    """Return the powers of log n, and of n, in the larger part of the second term.
+
+    N_max = log n, B = n, d = n / log n, |E| = sqrt(n) (log n)^E2; everything else constant.
+    """
+    parts = []
+    for L in (1e6, 1e9):  # L = log n: log of A_2's and of A_3's part, in exact powers
+        log_E = L / 2 + E2 * math.log(L)
+        second = math.log(L) - L + log_E + L / 2
+        third = math.log(L) - L + (math.log(L) + log_E + power * L - L) / 2
+        parts.append(max(second, third))
+    n_power = (parts[1] - parts[0]) / (1e9 - 1e6)
+    if n_power > 1e-6:
+        return 0.0, n_power
+    return (parts[1] - parts[0]) / (math.log(1e9) - math.log(1e6)), 0.0
+
+
+@claim(
+    "second-term-order-as-printed",
+    paper=PAPER,
+    place="Section 3.2, remarks on Theorem 4",
+    kind="paper",
+    statement="With d = n / log n, |E| = O(sqrt(n log n)) (the root read as one over both factors) "
+    "and N_max = O(log n) the second term is O((log n)^(3/2)) (everything else held constant, "
+    "n^(3/2) as printed).",
+    formula="(N_max / B)(A_2 |E| sqrt(n) + A_3 sqrt(N_max |E| n^(3/2) / B)) = O((log n)^(3/2))",
+    expected=Verdict.HOLDS,
+)
+def second_term_order_as_printed(context: Context) -> Outcome:
+    power, n_power = _orders(0.5, 1.5)
+    split, _ = _orders(1.0, 1.5)
+    return Outcome(
+        Verdict.HOLDS if power <= 1.5 + 1e-3 and n_power == 0 else Verdict.FAILS,
+        f"(log n)^{power:.3f}",
+        printed="(log n)^(3/2)",
+        details={
+            "power of log n": power,
+            "power of log n if the root covered n alone, |E| = O(sqrt(n) log n)": split,
+        },
+        tolerance="orders in closed form",
+    )
+
+
+@claim(
+    "second-term-order-corrected",
+    paper=PAPER,
+    place="Section 3.2, remarks on Theorem 4",
+    kind="corrected",
+    statement="With |E| = O(sqrt(n log n)), which n / sqrt(d) is for d = n / log n, and n^(5/2), "
+    "the second term is O((log n)^(7/4)) (everything else held constant).",
+    formula="n / sqrt(n / log n) = sqrt(n log n)",
+    expected=Verdict.HOLDS,
+)
+def second_term_order_corrected(context: Context) -> Outcome:
+    power, n_power = _orders(0.5, 2.5)
+    return Outcome(
+        Verdict.HOLDS if abs(power - 1.75) <= 1e-3 and n_power == 0 else Verdict.FAILS,
+        f"(log n)^{power:.3f}",
+        details={"power of log n": power},
+        tolerance="orders in closed form",
+    )
+
+
+@claim(
+    "second-term-is-subpolynomial",
+    paper=PAPER,
+    place="Section 3.2, remarks on Theorem 4",
+    kind="paper",
+    statement="A growth of sqrt(n) log n, which the remark allows for any d, is subpolynomial.",
+    formula="sqrt(n) log n = o(n^c) for every c > 0",
+    expected=Verdict.FAILS,
+)
+def second_term_is_subpolynomial(context: Context) -> Outcome:
+    L = np.array([1e2, 1e4, 1e6])  # log n
+    power = (L / 2 + np.log(L)) / L
+    return Outcome(
+        Verdict.HOLDS if power[-1] < 0.01 else Verdict.FAILS,
+        f"grows like n^{power[-1]:.3f}",
+        printed="subpolynomial",
+        details={"log of sqrt(n) log n over log n, at log n = 1e2, 1e4, 1e6": power.tolist()},
+        tolerance="closed form; and the left side never exceeds 1",
+    )
+
+
+@claim(
+    "second-term-on-growing-data",
+    paper=PAPER,
+    place="Section 3.2, remarks on Theorem 4",
+    kind="paper",
+    statement="On rows of the radial model (Gaussian kernel, gamma = 5, d = n / log n, N_max = "
+    "log n) the second term is O((log n)^(3/2)): its eigenvalues may be held constant.",
+    formula="A_2 ~ lambda~+_min^(-1/2),  A_3 ~ lambda_min^(-1/4)",
+    expected=Verdict.FAILS,
+)
+def second_term_on_growing_data(context: Context) -> Outcome:
+    sizes = (50, 100, 200, 400)
+    whole = datasets.load(f"radial:{sizes[-1]}", context.draw_seed("data"))
+    table, terms = {}, []
+    for n in sizes:
+        d = math.ceil(n / math.log(n))
+        X, positive = whole.X[:n], whole.is_positive[:n]
+        points = uniform(X, d, context.draw_seed(f"{n}")).rows
+        made = Approximation.of_landmarks(Gaussian(5.0), X, points, positive)
+        bound = theorem4(made, 0.01, n, N_max=math.log(n))
+        terms.append(bound.at_least - bound.terms["A1"])
+        table[f"n = {n}: second term, |E|, lambda_min at most"] = [
+            terms[-1],
+            made.E2,
+            made.lam_min.high,
+        ]
+    allowed = (math.log(sizes[-1]) / math.log(sizes[0])) ** 1.5
+    grew = terms[-1] / terms[0]
+    return Outcome(
+        Verdict.FAILS if grew > 3 * allowed else Verdict.HOLDS,
+        f"grew by a factor {grew:.0f} at least, (log n)^(3/2) by {allowed:.2f}",
+        printed="(log n)^(3/2)",
+        details=table,
+        data=(DataUsed.of(whole),),
+        tolerance="three times the allowed factor; an eigenvalue below rounding is taken as large "
+        "as it may be",
+    )

@@ -1,0 +1,1 @@
+"""How the parts of a table are run, kept and resumed."""
