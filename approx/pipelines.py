@@ -90,7 +90,8 @@ def noam(
     C : float
         > 0, of `OAM`.
     gamma : float, optional
-        > 0, of the Gaussian; 1 / (number of features) by default, see `aucert.approx.nystrom.bandwidth`.
+        > 0, of the Gaussian; 1 / (number of features) by default, see
+        `aucert.approx.nystrom.bandwidth`.
     n_landmarks : int
         1600 in the paper.
     update : {"sequential", "gradient"}

@@ -22,8 +22,9 @@ from .spaces.streamed import StreamedRows
 
 if TYPE_CHECKING:
     from .api.path_selection import CVPath, cross_validated_path
-    from .api.roc_svm import ROCSVM, SAUCSVM
+    from .api.roc_svm import ROCSVM
     from .api.roc_svm_cv import ROCSVMCV
+    from .api.sauc_svm import SAUCSVM
     from .api.saved_models import load_model, recertify, save_model
     from .proof.proof_file import write_proof, write_proof_of
     from .solvers.best_subset.best_subset import BestSubset, best_subset
@@ -82,7 +83,7 @@ _LAZY = {
     "ROCSVM": ".api.roc_svm",
     "ConvexSquare": ".square_loss.convex_square",
     "convex_reference": ".solvers.convex_reference",
-    "SAUCSVM": ".api.roc_svm",
+    "SAUCSVM": ".api.sauc_svm",
     "ROCSVMCV": ".api.roc_svm_cv",
     "CVPath": ".api.path_selection",
     "cross_validated_path": ".api.path_selection",

@@ -80,7 +80,8 @@ class SHTAUC(AUCClassifier):
         features exchanged besides, one at a time, as long as that helps. "swaps" mostly ends at
         the best features, see `refined`.
     threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
-        The rule that sets the intercept from the training scores, see `aucert.exact.classifier.threshold`.
+        The rule that sets the intercept from the training scores, see
+        `aucert.exact.classifier.threshold`.
     max_time : float, optional
         Seconds.
     random_state : int, RandomState or None

@@ -208,9 +208,9 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ----------
     kernel : {"rbf", "laplacian", "linear"}
     gamma : float, optional
-        > 0, as in `aucert.exact.spaces.kernels`; 1 / n_features by default. On standardised columns that
-        is also the choice of [Nonlinear, Section 5.2], one over the mean squared distance from
-        the mean, if its Gaussian is exp(-d^2 / bandwidth).
+        > 0, as in `aucert.exact.spaces.kernels`; 1 / n_features by default. On standardised
+        columns that is also the choice of [Nonlinear, Section 5.2], one over the mean squared
+        distance from the mean, if its Gaussian is exp(-d^2 / bandwidth).
     n_landmarks : int
         At most this many; all rows where there are no more of them, which is exact.
     landmarks : {"uniform", "stratified", "kmeans", "pivoted", "leverage"}

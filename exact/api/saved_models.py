@@ -11,7 +11,8 @@ from ..classifier.model_files import load_model, save_model
 from ..errors import InputError
 from ..problem.all_pairs import AllPairs
 from .certify import certify
-from .roc_svm import ROCSVM, SAUCSVM
+from .roc_svm import ROCSVM
+from .sauc_svm import SAUCSVM
 
 __all__ = ["load_model", "recertify", "save_model"]
 

@@ -16,10 +16,10 @@ from ..formulation.formulation import Formulation, formulate
 from ..problem.all_pairs import AllPairs, PairList
 from ..problem.losses import get_loss
 from ..problem.problem import Problem, Ridge, split_labels
+from ..solvers.closed_form import SquaredLossSolver
 from ..solvers.cutting_plane import CuttingPlane
 from ..solvers.newton import Newton
 from ..spaces.rows import Rows
-from ..square_loss.moments import SquaredLossSolver
 from ..tools.checks import check_number
 
 MANY_COORDINATES = 100

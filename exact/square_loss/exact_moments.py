@@ -5,7 +5,7 @@ the row weights, their class sums A+ and A-, and s, P the class sums of a x and 
 
     Sigma_int = A-^2 (A+ P+ - s+ s+') + A+^2 (A- P- - s- s-'),    delta_int = A- s+ - A+ s-
 
-are the moments of `exact/square_loss/support_loss.py` times (A+ A-)^2 and A+ A-, each feature in units of a
+are the moments of `support_loss.py` times (A+ A-)^2 and A+ A-, each feature in units of a
 power of two, so that q_S = delta_int' Sigma_int^-1 delta_int. Elimination without fractions
 (Bareiss) gives it as a quotient of two determinants, however nearly dependent the features are.
 """

@@ -3,8 +3,8 @@
     mean_ij (1 - w'(x_i - x_j))^2 = w'M w - 2 w'delta + 1,   M = Sigma + delta delta',
 
 with delta the difference of the class means and Sigma the sum of the two class covariances
-(divided by n, never n - 1). [SHT, Prop. 1] `exact/square_loss/row_average.py` has the same function as a
-sum over rows, which needs no d x d matrix, `exact/square_loss/support_loss.py` its minimum on given features.
+(divided by n, never n - 1). [SHT, Prop. 1] `row_average.py` has the same function as a sum over
+rows, which needs no d x d matrix, `support_loss.py` its minimum on given features.
 """
 
 from __future__ import annotations
@@ -12,17 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
-import scipy.sparse.linalg
 
-from ..certificate.solution import Callback, Recorder, Solution, Status
-from ..errors import InputError
-from ..problem.all_pairs import AllPairs, PairList
-from ..problem.problem import Problem
+from ..problem.all_pairs import AllPairs
 from ..spaces.rows import Rows
-
-LISTED_NUMBERS = 2_000_000
-"""Pairs times features up to which listed pairs are one least-squares problem."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,113 +58,3 @@ def moments(
     plus, minus = plus - mean_plus, minus - mean_minus
     sigma = (plus.T * a) @ plus + (minus.T * b) @ minus
     return Moments(mean_plus - mean_minus, sigma, size)
-
-
-@dataclass(frozen=True)
-class SquaredLossSolver:
-    """Solve the ridge problem with the square loss by one linear system.
-
-    (2 M + lam I) w = 2 delta; least squares for few listed pairs, conjugate gradients where the
-    matrix would be large.
-
-    Parameters
-    ----------
-    tol : float
-        Relative gap to reach.
-    dense_limit : int
-        Coordinates up to which the matrix is formed.
-    max_iter : int
-    """
-
-    tol: float = 1e-9
-    dense_limit: int = 2000
-    max_iter: int = 10_000
-
-    def solve(
-        self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None
-    ) -> Solution:
-        """Return the solution.
-
-        Raises
-        ------
-        InputError
-            If the loss is not the square or the space has no rows.
-        """
-        if problem.loss.name != "square" or not isinstance(problem.space, Rows):
-            raise InputError("the closed form is for the square loss on rows")
-        recorder = Recorder(None, callback, "closed-form")
-        small, pairs = problem.space.dim <= self.dense_limit, problem.pairs
-        if small and isinstance(pairs, AllPairs):
-            found = moments(problem.space, problem.positive, pairs)
-            matrix = 2 * found.M + problem.lam * np.eye(problem.space.dim)
-            w = _solve_positive(matrix, 2 * found.delta)
-        elif isinstance(pairs, PairList) and _few(pairs.i.size, problem.space.dim):
-            w = _least_squares(problem.space, pairs, problem.lam)
-        else:
-            w = self._iterate(problem)
-        recorder.offer(w, problem.objective(w))
-        recorder.offer(np.zeros_like(w), 1.0)  # where rounding has spoilt w
-        reason = Status.STALLED
-        try:
-            recorder.step()
-        except KeyboardInterrupt:
-            reason = Status.INTERRUPTED
-        return recorder.finish(problem, self.tol, reason)
-
-    def _iterate(self, problem: Problem) -> np.ndarray:
-        """Solve by conjugate gradients: the gradient is affine in w.
-
-        Rows and gradients are taken in a power of two as their unit, which loses nothing; squares
-        of tiny gradients would underflow.
-        """
-        space = problem.space
-        unit = 2.0 ** int(np.frexp(space.reach)[1])
-        lam = problem.lam / unit**2
-
-        def pulled(w: np.ndarray) -> np.ndarray:
-            return space.pull(problem.sums(space.scores(w / unit)).c) / unit
-
-        at_zero, best = pulled(np.zeros(space.dim)), np.zeros(space.dim)
-
-        def times(w: np.ndarray) -> np.ndarray:
-            # Linear in w, but made as a difference that loses a small w: take it at size one.
-            size = float(np.abs(w).max(initial=0.0))
-            v = np.ravel(w) / size if size > 0 else np.ravel(w)
-            return size * (lam * v + at_zero - pulled(v))
-
-        def keep(w: np.ndarray) -> None:
-            best[:] = w
-
-        operator = scipy.sparse.linalg.LinearOperator((space.dim, space.dim), matvec=times)
-        limits = {"rtol": 1e-12, "maxiter": self.max_iter, "callback": keep}
-        try:
-            # Where lam is rounding beside the rows, a direction may seem to have no curvature.
-            with np.errstate(divide="raise", invalid="raise", over="raise"):
-                scipy.sparse.linalg.cg(operator, at_zero, **limits)
-        except FloatingPointError:
-            pass
-        return best / unit
-
-
-def _few(pairs: int, dim: int) -> bool:
-    return (pairs + dim) * dim <= LISTED_NUMBERS
-
-
-def _least_squares(space: Rows, pairs: PairList, lam: float) -> np.ndarray:
-    """Return the minimiser as one least-squares problem, which squares no condition number."""
-    unit = 2.0 ** int(np.frexp(space.reach)[1])
-    apart = space.rows(pairs.i) - space.rows(pairs.j)
-    apart = apart if isinstance(apart, np.ndarray) else apart.toarray()
-    root = np.sqrt(2 * pairs.c)
-    ridge = np.sqrt(lam) / unit * np.eye(space.dim)
-    right = np.concatenate([root, np.zeros(space.dim)])
-    stacked = np.vstack([root[:, None] * (apart / unit), ridge])
-    return np.linalg.lstsq(stacked, right, rcond=None)[0] / unit
-
-
-def _solve_positive(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return the solution by Cholesky, or the least-norm one where rounding has made it fail."""
-    try:
-        return scipy.linalg.cho_solve(scipy.linalg.cho_factor(matrix), right)
-    except np.linalg.LinAlgError:
-        return np.linalg.lstsq(matrix, right, rcond=None)[0]

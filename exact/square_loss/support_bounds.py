@@ -2,7 +2,7 @@
 
 Floats know the moments to a few units of the features' spread. That is no information about what
 varies less: the difference of a feature and its near copy, or a feature that is all but constant.
-There F*(S) is computed in whole numbers, see `exact/square_loss/exact_moments.py`; where that would be too dear
+There F*(S) is computed in whole numbers, see `exact_moments.py`; where that would be too dear
 the bound is zero, which holds for any F.
 """
 

@@ -1,1 +1,1 @@
-"""No mathematics of its own: checks of arguments, bounds of rounding, the one door to numba, writing files."""
+"""Checks of arguments, bounds of rounding, the one door to numba, writing files."""

@@ -1,7 +1,6 @@
 """True approximation errors of the incomplete Nystrom machine, with every bound beside them.
 
-The full problem and the projected one are solved once, with proof. Then pairs are drawn often, and
-the errors of each draw are measured.
+The full problem and the projected one are solved once, with proof; then pairs are drawn often.
 """
 
 from __future__ import annotations

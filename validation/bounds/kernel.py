@@ -1,8 +1,8 @@
 """What the error bounds of [ScalingUp, Section 3.2] ask of a kernel and of its approximation.
 
 R, Rp, R2, E2 and K_max are at least what they are in exact arithmetic, for the kernel that is meant
-(see `aucert.exact.spaces.gram`) and K~ = V V' with the features V as stored. That K - K~ is semidefinite
-is a hypothesis of the theorems: for Nystrom's features it holds up to the rounding in them.
+(see `aucert.exact.spaces.gram`) and K~ = V V' with the features V as stored. That K - K~ is
+semidefinite is a hypothesis of the theorems: Nystrom's features satisfy it up to their rounding.
 """
 
 from __future__ import annotations

@@ -80,7 +80,8 @@ def sht_theorem1(
     Parameters
     ----------
     M_blocks : array (m, d, d)
-        From `aucert.exact.square_loss.restricted_constants.block_matrices`; the blocks are drawn uniformly.
+        From `aucert.exact.square_loss.restricted_constants.block_matrices`; the blocks are
+        drawn uniformly.
     delta : array (d,)
         Difference of the class means.
     w_star : array (d,)

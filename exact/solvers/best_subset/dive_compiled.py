@@ -1,7 +1,7 @@
 """The compiled part of the search for the best subset: one part of the tree, depth first.
 
 A node is a set I of features that are in and a set C of candidates; its supports are the S of k
-features between I and T = I + C. The bound of q_S over them is that of `exact/square_loss/sparse_bounds.py`,
+features between I and T = I + C. The bound of q_S over them is that of `sparse_bounds.py`,
 at w = Sigma_TT^-1 delta_T. The residual r is computed afresh each time and its rounding added, so
 that the bound holds whatever errors the updates of w and of the inverse have piled up.
 Functions that call each other stay in one file: the disk cache sees no changed callee elsewhere.

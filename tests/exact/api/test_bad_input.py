@@ -14,12 +14,12 @@ from aucert.exact.problem.all_pairs import AllPairs, PairList
 from aucert.exact.problem.losses import HINGE
 from aucert.exact.problem.problem import Problem, Ridge, linear_problem, split_labels
 from aucert.exact.solvers.active_pairs import ActivePairs
+from aucert.exact.solvers.closed_form import SquaredLossSolver
 from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.solvers.newton import Newton
 from aucert.exact.solvers.qp_backends import solve_qp
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows
-from aucert.exact.square_loss.moments import SquaredLossSolver
 
 X = np.array([[1.0, 0.0], [0.0, 2.0], [0.5, 1.0], [-1.0, 0.0]])
 Y = np.array([1, 0, 1, 0])

@@ -12,11 +12,11 @@ from aucert.exact.certificate.solution import Recorder, Status, Step
 from aucert.exact.problem.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers.active_pairs import ActivePairs
+from aucert.exact.solvers.closed_form import SquaredLossSolver
 from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.solvers.newton import Newton
 from aucert.exact.solvers.smoothed_newton import SmoothedNewton
 from aucert.exact.spaces.gram import Gram
-from aucert.exact.square_loss.moments import SquaredLossSolver
 from naive import weighted_pairs
 from reference import reference_optimum
 

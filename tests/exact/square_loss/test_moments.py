@@ -9,9 +9,10 @@ from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
 from aucert.exact.problem.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
+from aucert.exact.solvers import closed_form
+from aucert.exact.solvers.closed_form import SquaredLossSolver
 from aucert.exact.spaces.rows import Rows
-from aucert.exact.square_loss import moments as squared_loss
-from aucert.exact.square_loss.moments import SquaredLossSolver, moments
+from aucert.exact.square_loss.moments import moments
 from pairwise import differences, mean_square, pair_weights
 
 
@@ -107,7 +108,7 @@ def test_another_loss_is_refused() -> None:
 def test_listed_pairs_are_solved_whatever_the_unit_of_the_features(
     power: int, most: int, monkeypatch
 ) -> None:
-    monkeypatch.setattr(squared_loss, "LISTED_NUMBERS", most)  # 0: by conjugate gradients
+    monkeypatch.setattr(closed_form, "LISTED_NUMBERS", most)  # 0: by conjugate gradients
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(40, 3)), np.arange(40) % 3 == 0
     pairs = PairList(rng.choice(np.flatnonzero(y), 60), rng.choice(np.flatnonzero(~y), 60))
@@ -124,7 +125,7 @@ def test_listed_pairs_are_solved_whatever_the_unit_of_the_features(
 def test_listed_pairs_of_dependent_or_far_rows_leave_a_solution(
     seed: int, far: float, most: int, monkeypatch
 ) -> None:
-    monkeypatch.setattr(squared_loss, "LISTED_NUMBERS", most)  # 0: by conjugate gradients
+    monkeypatch.setattr(closed_form, "LISTED_NUMBERS", most)  # 0: by conjugate gradients
     rng = np.random.default_rng(seed)
     y = np.arange(8) % 3 == 0
     X = rng.normal(size=(8, 6))[rng.integers(0, 3, 8)]  # three different rows

@@ -1,8 +1,9 @@
-"""How far NSAUC is from the optimum of its own objective, by lam and by the number of epochs.
+r"""How far NSAUC is from the optimum of its own objective, by lam and by the number of epochs.
 
 F* is the certified optimum on the same Nyström features. Run it with
 
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m aucert.validation.benchmarks.approx.nsauc_gaps
+    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+        python -m aucert.validation.benchmarks.approx.nsauc_gaps
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
-"""Seconds a pass of SPAM, SOLAM, FSAUC, StoIHT and HSG-HT, beside scikit-learn's SGDClassifier.
+r"""Seconds a pass of SPAM, SOLAM, FSAUC, StoIHT and HSG-HT, beside scikit-learn's SGDClassifier.
 
 Data of rcv1's shape by default: 20,000 sparse rows of length one, 50,000 features, 75 nonzeros a
 row, often the same ones; then seconds a step as the features grow to 1e6, and the batches. The
 goal is a pass within twice SGDClassifier's with the same kind of penalty, in the same run. Run it
 with
 
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m aucert.validation.benchmarks.approx.online_passes
+    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+        python -m aucert.validation.benchmarks.approx.online_passes
 """
 
 from __future__ import annotations

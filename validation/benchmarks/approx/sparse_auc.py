@@ -1,8 +1,9 @@
-"""What a proved best subset costs, and how far SHT-AUC is from it, with and without swaps.
+r"""What a proved best subset costs, and how far SHT-AUC is from it, with and without swaps.
 
 The goal of the search: within 3 times 1e5 dense solves of k equations, measured beside it. Run
 
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m aucert.validation.benchmarks.approx.sparse_auc
+    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+        python -m aucert.validation.benchmarks.approx.sparse_auc
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""Truncated Newton for the squared hinge, measured in X@w + argsort + X'g of the same run.
+r"""Truncated Newton for the squared hinge, measured in X@w + argsort + X'g of the same run.
 
 The goal is a gradient norm of 1e-10 over all pairs: in at most 20 such yardsticks at n = 1e6 rows
 with 2 features, in at most 100 at n = 1e5 with 300 Nyström features. The certificate is timed
 apart: it computes everything again, with bounds of its rounding. Run it with
 
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m aucert.validation.benchmarks.approx.truncated_newton
+    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+        python -m aucert.validation.benchmarks.approx.truncated_newton
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Seconds and gap against the true kernel of Gaussian kernel machines, plain and structured.
+r"""Seconds and gap against the true kernel of Gaussian kernel machines, plain and structured.
 
 The goal is a proved relative gap of 1e-8 in seconds: on wdbc (n = 569, full rank) and on the XOR
 toy problem of SAUC with 2,000 rows. Run it with
 
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m aucert.validation.benchmarks.exact.kernel_machines
+    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+        python -m aucert.validation.benchmarks.exact.kernel_machines
 """
 
 from __future__ import annotations

@@ -1,0 +1,6 @@
+"""Moved to `benchmarks.exact.path`; this address goes with version 0.3."""
+
+from .exact.path import main
+
+if __name__ == "__main__":
+    main()
