@@ -12,9 +12,10 @@ from .certificate.certificate import Certificate, Witness
 from .certificate.exact_certificate import ExactCertificate, exact_certificate
 from .certificate.solution import Solution, Status, Step
 from .errors import CertificateError, InputError, TooLargeError
+from .losses.registry import HINGE, SQUARE, SQUARED_HINGE
 from .problem.all_pairs import AllPairs, PairList
-from .problem.losses import HINGE, SQUARE, SQUARED_HINGE
-from .problem.problem import Problem, Ridge, linear_problem
+from .problem.problem import Problem, Ridge, linear_problem, pair_problem
+from .problem.risk import Mean
 from .problem.scalings import C_from_lam, lam_from_C
 from .spaces.gram import Gram, StreamedGram
 from .spaces.rows import Rows
@@ -50,6 +51,7 @@ __all__ = [
     "Gram",
     "InputError",
     "PairList",
+    "Mean",
     "Path",
     "PathPoint",
     "Problem",
@@ -69,6 +71,7 @@ __all__ = [
     "exact_certificate",
     "lam_from_C",
     "linear_problem",
+    "pair_problem",
     "load_model",
     "recertify",
     "regularization_path",

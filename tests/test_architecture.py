@@ -25,8 +25,8 @@ ROOMS = ("exact", "approx", "validation")  # each may know those to its left
 # Inside `exact`: each room may know those to its left. The rooms of CLOSED find optima; `approx`
 # may not enter them, because an approximation must never be helped by the answer.
 EXACT = (
-    *("errors", "tools", "spaces", "sums", "problem", "structure", "square_loss", "certificate"),
-    *("proof", "formulation", "curvature", "classifier", "solvers", "api"),
+    *("errors", "tools", "spaces", "sums", "losses", "problem", "structure", "square_loss"),
+    *("certificate", "proof", "formulation", "curvature", "classifier", "solvers", "api"),
 )
 CLOSED = ("solvers", "api")
 # Addresses of version 0.1, kept until version 0.3: they may import from any room.
@@ -344,7 +344,7 @@ def planted() -> Iterator[tuple[Checker, str, str, bool]]:
     yield room, pairs, "from ..certificate.solution import Solution", True
     yield room, pairs, "from .. import certificate", True
     yield room, pairs, "from .. import solve", True
-    yield room, pairs, "from .losses import Loss", False
+    yield room, pairs, "from ..losses.hinge import Hinge", False
     yield room, pairs, "from ..errors import InputError", False
     yield room, "aucert.exact.api.solve", "from ..solvers.newton import Newton", False
     yield room, "aucert.exact.solvers.window.window", "from ...api.solve import solve", True

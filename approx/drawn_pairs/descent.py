@@ -21,10 +21,11 @@ import numpy as np
 from ...exact.certificate.certificate import Witness
 from ...exact.certificate.solution import Callback, Recorder, Solution, Status
 from ...exact.errors import InputError
+from ...exact.losses.registry import HINGE
 from ...exact.problem.all_pairs import PairList
 from ...exact.problem.problem import Problem
 from ...exact.spaces.rows import Rows
-from ...exact.sums.sorted import PairSums
+from ...exact.sums.assembled import PairSums
 from ...exact.tools.checks import check_choice, check_count, check_number
 
 DIVERGED = 1e30
@@ -235,10 +236,10 @@ class _Watch:
             recorder.best_primal = np.inf
         recorder.offer(w, primal)
         pull = problem.space.pull(sums.c)
-        mass = float(sums.c[problem.positive].sum())
+        mass = float(sums.c[problem.pairs.positive].sum())
         dual, scale = _scaled_dual(problem, pull, mass, sums.conjugate)
         recorder.offer(witness=lambda: self._slopes(scores, scale), dual=dual)
-        if problem.loss.name == "hinge":
+        if problem.loss == HINGE:
             self._average(scores, sums, pull)
         return problem.lam * w - pull
 
@@ -269,7 +270,7 @@ class _Watch:
         def witness() -> Witness:
             if listed:
                 return Witness.from_alpha(self.whole, point)
-            u, v = point[problem.positive], -point[~problem.positive]
+            u, v = point[problem.pairs.positive], -point[~problem.pairs.positive]
             return Witness.from_marginals(problem, np.maximum(u, 0.0), np.maximum(v, 0.0))
 
         self.recorder.offer(witness=witness, dual=dual)

@@ -70,7 +70,7 @@ def draw_pairs(
         raise InputError(f"{total} pairs cannot be numbered: at most {LARGEST} can")
     rng = np.random.default_rng(seed)
     if weight is not None:
-        a, b = AllPairs(weight).sides(positive)
+        a, b = AllPairs(weight).on(positive).sides()
         if not replace:
             raise InputError("row weights need draws with replacement: set replace=True")
         i, j = by_weight(a, rng.random(n_pairs)), by_weight(b, rng.random(n_pairs))
@@ -88,7 +88,7 @@ def draw_pairs(
     if merge:
         codes, count = np.unique(codes, return_counts=True)
     i, j = np.divmod(codes, rows_neg.size)
-    return PairList(rows_pos[i], rows_neg[j], count)
+    return PairList(rows_pos[i], rows_neg[j], count, positive)
 
 
 def by_weight(weight: np.ndarray, uniform: np.ndarray) -> np.ndarray:

@@ -10,9 +10,9 @@ from ...exact.certificate.certificate import Certificate, Witness
 from ...exact.certificate.solution import Callback, Solution, Status, Step
 from ...exact.classifier.base import AUCClassifier, Matrix, draw_seed, warn_unless_certified
 from ...exact.classifier.threshold import Rule
+from ...exact.losses.registry import HINGE, LOSSES, get_loss
 from ...exact.problem.all_pairs import AllPairs, PairList
-from ...exact.problem.losses import LOSSES, get_loss
-from ...exact.problem.problem import Problem, Ridge
+from ...exact.problem.problem import Problem, Ridge, pair_problem
 from ...exact.spaces.rows import Rows, Space
 from ...exact.tools.checks import check_choice, check_count
 from ...exact.tools.interrupts import ends_on_interrupt
@@ -177,7 +177,7 @@ class IncompleteROCSVM(AUCClassifier):
         solution, drawn, space = self._solve(solver, rows, positive, pairs, whole, callback)
         self._keep_solution(solution)
         self.incomplete_certificate_ = solution.certificate
-        self.certificate_ = full_certificate(replace(drawn, pairs=whole), solution.w, space)
+        self.certificate_ = full_certificate(drawn.with_pairs(whole), solution.w, space)
         self._set_weights(self.solution_.w, rows, positive, weight)
         if solution.certificate.gap > self.tol:  # F(0) = 1
             warn_unless_certified(solution, self.tol, "the objective over the drawn pairs")
@@ -197,7 +197,7 @@ class IncompleteROCSVM(AUCClassifier):
         `pairs` are drawn from `whole`, whose row weights a structure would be made of.
         """
         space = Rows(rows)
-        problem = Problem(space, positive, pairs, get_loss(self.loss), Ridge(self.lam))
+        problem = pair_problem(space, positive, pairs, get_loss(self.loss), Ridge(self.lam))
         found = self._shortened(solver, space).solve(problem, callback=callback)
         return found, problem, space
 
@@ -240,7 +240,7 @@ def full_certificate(problem: Problem, w: np.ndarray, space: Space | None = None
         widths, and the certificate is made in the problem's own.
     """
     scores = problem.space.scores(problem.check_weights(w))
-    widths = WIDTHS if problem.loss.name == "hinge" else WIDTHS[:1]
+    widths = WIDTHS if problem.loss == HINGE else WIDTHS[:1]
     witnesses = [Witness.from_scores(problem, scores, width) for width in widths]
     quick = problem.space if space is None else space
 

@@ -106,8 +106,8 @@ class IncompleteSAUCSVM(IncompleteROCSVM):
         callback: Callback | None,
     ) -> tuple[Solution, Problem, Rows]:
         task = formulate(rows, positive, self.lam, self.loss, whole, True, structure=self.structure)
-        meant = replace(task.meant, pairs=pairs)
-        work = meant if task.work is task.meant else replace(task.work, pairs=pairs)
+        meant = task.meant.with_pairs(pairs)
+        work = meant if task.work is task.meant else task.work.with_pairs(pairs)
         assert isinstance(work.space, Rows)
         found = self._shortened(solver, work.space).solve(work, callback=callback)
         return replace(task, meant=meant, work=work).judge(found, self.tol), meant, work.space

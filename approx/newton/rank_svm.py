@@ -11,9 +11,9 @@ from ...exact.classifier.base import AUCClassifier, Matrix, check_row_weights, w
 from ...exact.classifier.threshold import Rule
 from ...exact.errors import InputError
 from ...exact.formulation.formulation import formulate
+from ...exact.losses.registry import SQUARED_HINGE
 from ...exact.problem.all_pairs import AllPairs
-from ...exact.problem.losses import SQUARED_HINGE
-from ...exact.problem.problem import Problem, Ridge
+from ...exact.problem.problem import Ridge, pair_problem
 from ...exact.spaces.rows import Rows
 from ...exact.tools.interrupts import ends_on_interrupt
 from ..nystrom.nystrom import Nystrom, against_true_kernel
@@ -288,7 +288,7 @@ class NBAUC(NewtonClassifier):
         pairs = AllPairs(check_row_weights(sample_weight, labels.size))
         features = self.nystrom_.map_.transform(rows)
         positive = labels == self.classes_[1]
-        problem = Problem(Rows(features), positive, pairs, SQUARED_HINGE, Ridge(self.lam))
+        problem = pair_problem(Rows(features), positive, pairs, SQUARED_HINGE, Ridge(self.lam))
         truth = against_true_kernel(problem, self.nystrom_.map_.kernel, rows)
         w = self.coef_[0]
         witness = Witness.from_scores(truth, truth.space.scores(w))

@@ -35,6 +35,7 @@ from ...exact.certificate.solution import Callback, Recorder, Solution, Status
 from ...exact.curvature.newton_equation import Conditioning, direction
 from ...exact.curvature.points import Line, Point, smaller, time_left
 from ...exact.errors import InputError
+from ...exact.losses.registry import SQUARED_HINGE
 from ...exact.problem.problem import Problem, Ridge
 from ...exact.spaces.rows import Rows
 from ...exact.tools.checks import check_count, check_number
@@ -125,7 +126,7 @@ class TruncatedNewton:
         callback: Callback | None,
         conditioning: Conditioning,
     ) -> Solution:
-        if problem.loss.name != "squared_hinge":
+        if problem.loss != SQUARED_HINGE:
             raise InputError(f"truncated Newton solves the squared hinge, not {problem.loss.name}")
         if not isinstance(problem.space, Rows):
             raise InputError("truncated Newton needs rows: take Nyström features of the kernel")
@@ -229,6 +230,6 @@ class _PrintedPoint(Point):
 
 def steepness(problem: Problem) -> float:
     """Return the norm of the gradient at w = 0: twice that of the mean difference of the pairs."""
-    mass = problem.pairs.row_mass(problem.positive)
-    signed = np.where(problem.positive, mass, -mass)
+    mass = problem.pairs.row_mass()
+    signed = np.where(problem.pairs.positive, mass, -mass)
     return 2 * float(np.linalg.norm(problem.space.pull(signed)))

@@ -22,6 +22,7 @@ import numpy as np
 from ...exact.certificate.certificate import Witness
 from ...exact.certificate.solution import Callback, Recorder, Solution, Status, Step
 from ...exact.errors import InputError
+from ...exact.losses.registry import HINGE
 from ...exact.problem.all_pairs import PairList
 from ...exact.problem.problem import Problem
 from ...exact.spaces.rows import Rows
@@ -141,7 +142,7 @@ class PairSGD:
 
     def run(self, problem: Problem, walk: Walk, callback: Callback | None = None) -> Solution:
         """Do what `solve` does from a walk that has not begun, and leave it where the run ends."""
-        if not isinstance(problem.space, Rows) or problem.loss.name != "hinge":
+        if not isinstance(problem.space, Rows) or problem.loss != HINGE:
             raise InputError("NSAUC needs the hinge and rows: map a kernel to features first")
         total, half = self.max_epochs * problem.n, self.average == "half"
         start = total // 2 if half else 0
@@ -197,7 +198,7 @@ def random_pairs(
     if isinstance(pairs, PairList):
         k = by_weight(pairs.c, rng.random(size))
         return pairs.i[k], pairs.j[k]
-    sides = np.flatnonzero(problem.positive), np.flatnonzero(~problem.positive)
+    sides = np.flatnonzero(problem.pairs.positive), np.flatnonzero(~problem.pairs.positive)
     if pairs.weight is None:
         total = int(sides[0].size) * int(sides[1].size)
         i, j = np.divmod(rng.integers(total, size=size), sides[1].size)

@@ -12,9 +12,9 @@ from ...exact.certificate.certificate import Certificate
 from ...exact.certificate.solution import Callback, Solution, Status, Step
 from ...exact.classifier.base import Matrix
 from ...exact.errors import InputError
+from ...exact.losses.registry import HINGE
 from ...exact.problem.all_pairs import AllPairs
-from ...exact.problem.losses import HINGE
-from ...exact.problem.problem import Problem, Ridge
+from ...exact.problem.problem import Ridge, pair_problem
 from ...exact.spaces.rows import Rows
 from ...exact.tools.interrupts import ends_on_interrupt
 from ..nystrom.nystrom import Nystrom
@@ -78,7 +78,7 @@ class PairSGDClassifier(OnlineClassifier):
         solver = self._solver()
         rows, positive, _ = self._check_fit(X, y)
         features = self._new_features(rows, positive)
-        problem = Problem(Rows(features), positive, AllPairs(), HINGE, Ridge(self.lam))
+        problem = pair_problem(Rows(features), positive, AllPairs(), HINGE, Ridge(self.lam))
         self._walk = Walk.of(np.zeros(features.shape[1]))
         solver = replace(solver, seed=self._run_seed)
         self._keep_solution(solver.run(problem, self._walk, callback))
@@ -123,7 +123,7 @@ class PairSGDClassifier(OnlineClassifier):
             self.t0_ = starting_time(self.t0, self.lam, mean_square_size(Rows(features)))
         else:
             features = self.nystrom_.map_.transform(rows)
-        problem = Problem(Rows(features), positive, AllPairs(), HINGE, Ridge(self.lam))
+        problem = pair_problem(Rows(features), positive, AllPairs(), HINGE, Ridge(self.lam))
         pairs = random_pairs(problem, positive.size, self._batch_rng())
         solver.advance(self._walk, features, pairs, self.lam, self.t0_)
         self.n_iter_ = self._walk.t

@@ -33,7 +33,7 @@ from aucert.validation import check_solver
 def subgradient(X, y, lam, steps=1000):
     """Return w and the history of (F, lower bound of the last slopes, of their average)."""
     problem = linear_problem(X, y, lam)
-    space, positive = problem.space, problem.positive
+    space, positive = problem.space, problem.pairs.positive
     w, mean, history = np.zeros(space.dim), np.zeros(problem.n), []
     for t in range(1, steps + 1):
         sums = problem.sums(space.scores(w))
@@ -60,7 +60,7 @@ print(f"after {len(slow)} steps: {slow[:, 2].max():.5f} <= optimum <= {slow[:, 0
 # problem is solved by accelerated gradient steps, its scores give a witness, and the certificate,
 # which is about the *unsmoothed* problem, says whether the width was small enough. If not, shrink.
 #
-# .. literalinclude:: /../exact/problem/losses.py
+# .. literalinclude:: /../exact/losses/hinge.py
 #    :language: python
 #    :pyobject: Hinge.alpha
 

@@ -109,7 +109,7 @@ def certify(
         witness = best_witness(task, problem.space.scores(weights), refine, tol, max_time)
         return audit_weights(problem, weights, witness, tol, judge)
     values = as_float64(scores, "scores")
-    check_scores(values, problem.positive)
+    check_scores(values, problem.pairs.positive)
     witness = best_witness(task, values, refine, tol, max_time)
     return audit_scores(problem, values, fit_scores(task, values), witness, tol, norm2, judge)
 
@@ -152,12 +152,12 @@ def _units(
     chosen = convention_loss(name, loss)
     check_number("C", C)
     mask, _, _ = split_labels(y, positive)
-    count, share = _pair_mass(pairs or AllPairs(), mask)
+    count, share = _pair_mass((pairs or AllPairs()).on(mask))
     scale = objective_scale(C, count, name, share)
     return Rival(name, float(C), scale), lam_from_C(C, count, name, share), chosen
 
 
-def _pair_mass(pairs: AllPairs | PairList, positive: np.ndarray) -> tuple[float, float]:
+def _pair_mass(pairs: AllPairs | PairList) -> tuple[float, float]:
     """Return the number of pairs, weights counted as repetitions, and the positive share."""
     if isinstance(pairs, PairList):
         if float(np.ptp(pairs.c)) > 1e-12 * float(pairs.c.max()):
@@ -165,8 +165,8 @@ def _pair_mass(pairs: AllPairs | PairList, positive: np.ndarray) -> tuple[float,
                 "a list of pairs with unequal weights has no number of pairs to convert C by: "
                 "give lam"
             )
-        return pairs.i.size, float(positive.mean())
-    a, b = (float(side.sum()) for side in pairs.sides(positive))
+        return pairs.i.size, pairs.n_pos / pairs.n
+    a, b = (float(side.sum()) for side in pairs.sides())
     return a * b, a / (a + b)
 
 

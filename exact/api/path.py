@@ -197,7 +197,7 @@ def _follow(
             if not points:
                 raise
             break
-        point = PathPoint(float(lam), solution, auc(scores, now.meant.positive, weight))
+        point = PathPoint(float(lam), solution, auc(scores, now.meant.pairs.positive, weight))
         points.append(point)
         if callback is not None:
             callback(point)
@@ -243,8 +243,8 @@ def largest_lam(problem: Problem) -> float:
     order of the rows no longer changes. (For the other losses it is no threshold, but a scale.)
     Where the classes have one mean, the largest squared norm of a row stands in.
     """
-    space, positive, pairs = problem.space, problem.positive, problem.pairs
-    mass = pairs.row_mass(positive)
+    space, positive, pairs = problem.space, problem.pairs.positive, problem.pairs
+    mass = pairs.row_mass()
     scores = space.scores(space.pull(np.where(positive, mass, -mass)))
     if isinstance(pairs, PairList):
         widest = float(pairs.margins(scores)[pairs.c > 0].max())

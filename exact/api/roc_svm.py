@@ -13,8 +13,8 @@ from ..classifier.base import AUCClassifier, Matrix, warn_unless_certified
 from ..classifier.threshold import Rule
 from ..errors import InputError
 from ..formulation.formulation import KERNELS, Formulation, formulate
+from ..losses.registry import LOSSES
 from ..problem.all_pairs import AllPairs, PairList
-from ..problem.losses import LOSSES
 from ..problem.nearest_pairs import FILTERS, nearest_pairs
 from ..spaces.kernels import get_kernel
 from ..tools.checks import check_choice, check_number

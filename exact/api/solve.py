@@ -13,9 +13,9 @@ import numpy as np
 from ..certificate.solution import Callback, Solution, Status
 from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
+from ..losses.registry import get_loss
 from ..problem.all_pairs import AllPairs, PairList
-from ..problem.losses import get_loss
-from ..problem.problem import Problem, Ridge, split_labels
+from ..problem.problem import Problem, Ridge, pair_problem, split_labels
 from ..solvers.closed_form import SquaredLossSolver
 from ..solvers.cutting_plane import CuttingPlane
 from ..solvers.newton import Newton
@@ -187,7 +187,7 @@ def streamed_problem(
     if not isinstance(X, StreamedRows):
         return None
     mask, _, _ = split_labels(y, positive)
-    return Problem(X, mask, pairs or AllPairs(), get_loss(loss), Ridge(lam))
+    return pair_problem(X, mask, pairs or AllPairs(), get_loss(loss), Ridge(lam))
 
 
 def check_tolerance(tol: float, max_time: float | None) -> None:

@@ -16,10 +16,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import CertificateError
+from ..losses.loss import loss_slip
 from ..problem.pair_list import PairList
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
-from ..sums.sorted import PairSums
+from ..sums.assembled import PairSums
 from ..tools.rounding import UNIT, above, gamma
 from .witness import LONG_ROWS, Witness, careful
 
@@ -203,20 +204,15 @@ def _evaluated_in_bins(
 
 
 def score_slip(problem: Problem, error: np.ndarray, upper_loss: float) -> float:
-    """Return what errors in the scores can do to the mean loss.
+    """Return what errors (n,) in the scores can do to the mean loss; see `losses.loss`.
 
-    The hinge has slope at most one in either score; for the squared losses
-    |mean (z+e)^2 - mean z^2| <= 2 rms(z) rms(e) + rms(e)^2, where mean z^2, the loss
-    without the errors, is at most `upper_loss`.
+    `upper_loss` is at least the mean loss without the errors. The sums over rows round too.
     """
-    mass = problem.pairs.row_mass(problem.positive)
+    mass = problem.pairs.row_mass()
     listed = problem.pairs.i.size if isinstance(problem.pairs, PairList) else 0
     up = 1 + gamma(problem.n + listed + 16)
-    if problem.loss.name == "hinge":
-        return float(mass @ error) * up
-    mean_square = 2 * float(mass @ error**2) * up
-    most = max(upper_loss, 0.0) * up
-    return (2 * float(np.sqrt(most * mean_square)) + mean_square) * (1 + gamma(8))
+    slip = loss_slip(problem.loss, mass, error * up, max(upper_loss, 0.0) * up)
+    return slip * up * (1 + gamma(8))
 
 
 def dual_value(problem: Problem, witness: Witness) -> tuple[float, float]:

@@ -72,7 +72,7 @@ def certified_order(
         return _streamed_order(problem, problem.space, w, radius)
     scores, error = problem.space.careful_scores(w)
     low, high = score_range(scores, row_lengths(problem.space), radius, error + slip)
-    positive, pairs = problem.positive, problem.pairs
+    positive, pairs = problem.pairs.positive, problem.pairs
     if isinstance(pairs, PairList):
         right = int(np.count_nonzero(low[pairs.i] > high[pairs.j]))
         wrong = int(np.count_nonzero(high[pairs.i] < low[pairs.j]))
@@ -129,7 +129,7 @@ def _streamed_order(
         # One step further than the quotient says, which may round.
         at = (np.floor((low - bottom) / step) - 1, np.ceil((high - bottom) / step) + 1)
         for side in (0, 1):
-            own = problem.positive[rows] == bool(side)
+            own = problem.pairs.positive[rows] == bool(side)
             for end in (0, 1):
                 places = np.clip(at[end][own], 0, GRID + 2).astype(np.int64)
                 counts[side, end] += np.bincount(places, minlength=GRID + 3)

@@ -13,9 +13,9 @@ from ..problem.all_pairs import AllPairs
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
 from ..spaces.streamed import Pull, StreamedRows
+from ..sums.assembled import PairSums
 from ..sums.binned import Extent, Histogram
 from ..sums.pair_sums_binned import half_width, whole_numbers
-from ..sums.sorted import PairSums
 from ..tools.rounding import UNIT, gamma
 from .evaluation import Evaluation, Line
 
@@ -39,7 +39,7 @@ class InMemory:
         self.space, self.bins = problem.space, bins
         if isinstance(problem.pairs, AllPairs):
             form = "binned" if bins else problem.pairs.form
-            problem = replace(problem, pairs=replace(problem.pairs, form=form, bins=bins or 1))
+            problem = problem.with_pairs(replace(problem.pairs, form=form, bins=bins or 1))
         self.problem = problem
         self._known: tuple[np.ndarray, np.ndarray] | None = None
 
@@ -174,7 +174,7 @@ class Streamed:
     def _blocks(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray | None]]:
         for rows in self.space.blocks():
             weight = None if self.weight is None else self.weight[rows]
-            yield rows, self.problem.positive[rows], weight
+            yield rows, self.problem.pairs.positive[rows], weight
 
 
 class _FullLine:

@@ -16,6 +16,7 @@ from fractions import Fraction
 import numpy as np
 
 from ..errors import CertificateError, InputError, TooLargeError
+from ..losses.registry import LOSSES
 from ..problem.all_pairs import PairList
 from ..problem.problem import Problem
 from ..spaces.gram import Gram, StreamedGram
@@ -37,8 +38,6 @@ from .witness import Witness
 
 MOST_NUMBERS = 20_000_000
 """Entries of X, and pairs of a list, up to which the exact mode computes: about 10 s."""
-
-KNOWN_LOSSES = ("hinge", "squared_hinge", "square")
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ class ExactCertificate:
         """
         rows = _rows(problem)
         w = problem.check_weights(w)
-        sums = exact_pairs(problem.pairs, problem.positive, problem.loss.name)
+        sums = exact_pairs(problem.pairs, problem.pairs.positive, problem.loss.name)
         lam, weights = Fraction(problem.lam), whole_numbers_of(w)
         norm2 = sum_of_squares([(m, weights[1]) for m in weights[0].tolist()])
         primal = sums.value(Grid.of(*rows.scores(w))) + lam / 2 * norm2
@@ -151,8 +150,8 @@ def check_exact(problem: Problem) -> None:
         raise InputError(f"{known}, not for rows read in blocks: make the problem of an array")
     if type(space) is not Rows:
         raise InputError(f"{known}: leave the structure out")
-    if problem.loss.name not in KNOWN_LOSSES:
-        raise InputError(f"the exact mode knows {', '.join(KNOWN_LOSSES)}, not this loss")
+    if problem.loss not in LOSSES.values():
+        raise InputError(f"the exact mode knows {', '.join(LOSSES)}, not this loss")
     size = int(space.raw.nnz) if space.is_sparse else int(space.raw.size)
     if isinstance(problem.pairs, PairList):
         size = max(size, int(problem.pairs.i.size))
@@ -188,7 +187,9 @@ def _point(
         return sums.point(Grid.of(*whole_numbers_of(scores)), Fraction(witness.width))
     witness.renewed(problem)  # it refuses marginals that are none of this problem
     assert isinstance(sums, ExactAllPairs)
-    return sums.from_marginals(witness.c[problem.positive], -witness.c[~problem.positive])
+    return sums.from_marginals(
+        witness.c[problem.pairs.positive], -witness.c[~problem.pairs.positive]
+    )
 
 
 def _dual(rows: ExactColumns, point: ExactPoint, lam: Fraction) -> Fraction:

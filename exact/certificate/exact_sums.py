@@ -130,7 +130,7 @@ class ExactAllPairs:
     @classmethod
     def of(cls, pairs: AllPairs, positive: np.ndarray, loss: str) -> ExactAllPairs:
         """Return the exact form of `pairs`."""
-        a, b = (whole_numbers_of(side)[0].tolist() for side in pairs.sides(positive))
+        a, b = (whole_numbers_of(side)[0].tolist() for side in pairs.sides())
         return cls(positive, a, b, loss)
 
     @property

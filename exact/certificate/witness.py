@@ -12,11 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
+from ..losses.loss import shrunk_dual
+from ..losses.registry import HINGE
 from ..problem.all_pairs import AllPairs, PairList
 from ..problem.marginals import deficiency
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
-from ..sums.sorted import PairSums
+from ..sums.assembled import PairSums
 from ..tools.checks import check_count
 from ..tools.rounding import UNIT, gamma, short_chain, short_sum
 
@@ -76,7 +78,7 @@ class Witness:
         scale : float in [0, 1]
             Shrinks alpha.
         """
-        if problem.loss.name != "hinge" or not isinstance(problem.pairs, AllPairs):
+        if problem.loss != HINGE or not isinstance(problem.pairs, AllPairs):
             raise InputError("binned dual points are for the hinge over all pairs")
         if not 0 <= scale <= 1:
             raise InputError(f"scale must be between 0 and 1, not {scale}")
@@ -116,12 +118,12 @@ class Witness:
     ) -> Witness:
         """Return what `from_scores` returns, given the `sums` at these scores and width."""
         if scale is None:
-            scale = _best_scale(problem, sums.c, sums.conjugate)
+            scale = _best_scale(problem, sums)
         if not 0 <= scale <= 1:
             raise InputError(f"scale must be between 0 and 1, not {scale}")
-        total = _total(problem, sums.c, sums.conjugate)
-        value = scale * total - scale**2 * (total - sums.conjugate)
-        size = scale * abs(total) + scale**2 * abs(total - sums.conjugate)
+        linear, quadratic = shrunk_dual(problem.loss, sums.total, sums.conjugate)
+        value = scale * linear - scale**2 * quadratic
+        size = scale * abs(linear) + scale**2 * abs(quadratic)
         return cls(
             scale * sums.c,
             value,
@@ -151,7 +153,7 @@ class Witness:
         InputError
             For another loss, a pair list, wrong sizes, negative or non-finite marginals.
         """
-        if problem.loss.name != "hinge" or not isinstance(problem.pairs, AllPairs):
+        if problem.loss != HINGE or not isinstance(problem.pairs, AllPairs):
             raise InputError(
                 "marginals prove a bound only for the hinge over all pairs: "
                 "for another loss or a pair list give the scores or the alpha"
@@ -166,10 +168,10 @@ class Witness:
             if not np.isfinite(side).all() or (side < 0).any():
                 at = int(np.flatnonzero(~(np.isfinite(side) & (side >= 0)))[0])
                 raise InputError(f"marginal {name}[{at}] is {side[at]}: marginals are >= 0")
-        a, b = problem.pairs.normalised(problem.positive)
+        a, b = problem.pairs.normalised()
         flow, missing, rounding = deficiency(u, v, a, b)
         c = np.empty(problem.n)
-        c[problem.positive], c[~problem.positive] = u, -v
+        c[problem.pairs.positive], c[~problem.pairs.positive] = u, -v
         return cls(c, flow, missing, rounding, rounding)
 
     @classmethod
@@ -194,10 +196,10 @@ class Witness:
         inside = problem.loss.clip(alpha)
         duals = pairs.c * problem.loss.dual(inside)
         mass, square = np.abs(pairs.c * inside), pairs.c * inside**2
-        size = mass if problem.loss.name == "hinge" else mass + square
+        size = mass if problem.loss == HINGE else mass + square + np.abs(duals)
         m = pairs.i.size
         return cls(
-            pairs.marginals(inside, problem.n),
+            pairs.marginals(inside),
             float(short_sum(duals)),
             rounding=2 * gamma(m + 8) * float(short_sum(mass)),
             value_rounding=gamma(short_chain(m) + 16) * float(short_sum(size)),
@@ -217,7 +219,7 @@ class Witness:
             if sums is not None:
                 return Witness.of_sums(problem, sums, self.scores, self.width, self.scale)
             return Witness.from_scores(problem, self.scores, self.width, self.scale)
-        positive = problem.positive
+        positive = problem.pairs.positive
         if self.c.shape != positive.shape:
             raise InputError(
                 f"a witness of {self.c.size} rows does not belong to a problem of {positive.size}"
@@ -231,26 +233,16 @@ def careful(problem: Problem, scores: np.ndarray) -> np.ndarray:
     The marginals of the hinge over all pairs are counts, exact in any format.
     """
     counted = isinstance(problem.pairs, AllPairs) and problem.pairs.weight is None
-    if problem.loss.name == "hinge" and counted:
+    if problem.loss == HINGE and counted:
         return scores
     return scores.astype(np.longdouble if scores.size <= LONG_ROWS else float)
 
 
-def _best_scale(problem: Problem, c: np.ndarray, conjugate: float) -> float:
+def _best_scale(problem: Problem, sums: PairSums) -> float:
     """Return the s in [0, 1] with the best dual value of s alpha."""
-    space = problem.space
+    space, c = problem.space, sums.c
     # Any scale is valid, so rows need not take their careful norm.
     norm2 = space.norm2(space.pull(c)) if type(space) is Rows else space.dual_norm2(c)
-    curvature = norm2 / problem.lam
-    total = _total(problem, c, conjugate)
-    curvature += 2 * (total - conjugate)  # dual(alpha) = alpha - alpha^2/4 where not linear
-    if curvature <= 0:
-        return 1.0
-    return float(min(max(total / curvature, 0.0), 1.0))
-
-
-def _total(problem: Problem, c: np.ndarray, conjugate: float) -> float:
-    """Return the mass of alpha: the conjugate sum itself for the hinge, dual(alpha) = alpha."""
-    if problem.loss.name == "hinge":
-        return conjugate
-    return float(c[problem.positive].sum(dtype=np.longdouble))
+    linear, quadratic = shrunk_dual(problem.loss, sums.total, sums.conjugate)
+    curvature = norm2 / problem.lam + 2 * quadratic
+    return float(min(max(linear / curvature, 0.0), 1.0)) if curvature > 0 else 1.0

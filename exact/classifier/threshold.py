@@ -94,7 +94,7 @@ def _weighed(
     check_scores(scores, positive)
     if positive.ndim != 1 or not positive.any() or positive.all():
         raise InputError("a threshold needs rows of both classes")
-    return scores, AllPairs(weight).row_mass(positive)
+    return scores, AllPairs(weight).on(positive).row_mass()
 
 
 def threshold_midpoint(
@@ -191,7 +191,7 @@ def threshold_accuracy(
         As `all_cuts`.
     """
     cuts = all_cuts(scores, positive, weight)
-    plus, minus = (float(side.sum()) for side in AllPairs(weight).sides(positive))
+    plus, minus = (float(side.sum()) for side in AllPairs(weight).on(positive).sides())
     return cuts.best((plus * cuts.sensitivity + minus * cuts.specificity) / (plus + minus))
 
 

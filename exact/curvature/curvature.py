@@ -52,9 +52,9 @@ class SortedCurvature:
     """The same for `AllPairs`. [Nonlinear, Algorithm 2]"""
 
     def __init__(self, problem: Problem, scores: np.ndarray, pairs: AllPairs):
-        self.positive = problem.positive
-        t, b, _ = centred(scores, problem.positive)
-        self.a, self.b = pairs.normalised(problem.positive)
+        self.positive = problem.pairs.positive
+        t, b, _ = centred(scores, problem.pairs.positive)
+        self.a, self.b = pairs.normalised()
         self.t_order, self.b_order = np.argsort(t, kind="stable"), np.argsort(b, kind="stable")
         self.above = np.searchsorted(b[self.b_order], t, side="right")
         self.below = np.searchsorted(t[self.t_order], b, side="left")
@@ -62,8 +62,8 @@ class SortedCurvature:
         first_b, _ = _shortfalls(b, t, self.a)
         self.value = float(self.a @ second_t)
         self.c = np.empty(scores.size)
-        self.c[problem.positive] = 2 * self.a * first_t
-        self.c[~problem.positive] = -2 * self.b * first_b
+        self.c[problem.pairs.positive] = 2 * self.a * first_t
+        self.c[~problem.pairs.positive] = -2 * self.b * first_b
 
     def times(self, values: np.ndarray) -> np.ndarray:
         """Return L values."""
@@ -93,9 +93,9 @@ class MergedCurvature:
     def __init__(self, problem: Problem, scores: np.ndarray, pairs: AllPairs):
         from ..sums.squared_hinge_compiled import Merged
 
-        positive = problem.positive
+        positive = problem.pairs.positive
         t, b, _ = centred(scores, positive)
-        self.merged = merged = Merged(t, b, *pairs.normalised(positive))
+        self.merged = merged = Merged(t, b, *pairs.normalised())
         self.t_rows = np.flatnonzero(positive)[merged.t_order]
         self.b_rows = np.flatnonzero(~positive)[merged.b_order]
         self.value = max(float(merged.value), 0.0)
@@ -126,13 +126,12 @@ class ListCurvature:
         sums = problem.sums(scores)
         self.value, self.c, self.pairs = sums.value, sums.c, pairs
         self.active = pairs.c * (pairs.margins(scores) < 1.0)
-        self.n = problem.n
         self._matrix: sp.csr_matrix | None = None
 
     def times(self, values: np.ndarray) -> np.ndarray:
         """Return L values."""
         if self._matrix is None:
-            incidence = self.pairs.incidence(self.n)
+            incidence = self.pairs.incidence()
             self._matrix = sp.csr_matrix(incidence.T @ sp.diags(self.active) @ incidence)
         return self._matrix @ values
 
@@ -183,7 +182,7 @@ def _drawn(counts: np.ndarray, size: int, rng: np.random.Generator) -> Drawn:
 
 def curvature(problem: Problem, scores: np.ndarray) -> Curvature:
     """Return the squared hinge at `scores` (n,), in the form that suits the pairs."""
-    check_scores(scores, problem.positive)
+    check_scores(scores, problem.pairs.positive)
     pairs = problem.pairs
     if isinstance(pairs, PairList):
         return ListCurvature(problem, scores, pairs)

@@ -88,11 +88,11 @@ class Groups:
         if witness.scores is not None:
             scores = witness.scores[self.group]
             return Witness.from_scores(meant, scores, witness.width, witness.scale)
-        mass = meant.pairs.row_mass(meant.positive)
+        mass = meant.pairs.row_mass()
         whole = self.total(mass)[self.group]
         share = np.divide(mass, whole, out=np.zeros_like(mass), where=whole > 0)
         c = witness.c[self.group] * share
-        u, v = c[meant.positive], -c[~meant.positive]
+        u, v = c[meant.pairs.positive], -c[~meant.pairs.positive]
         return Witness.from_marginals(meant, np.maximum(u, 0.0), np.maximum(v, 0.0))
 
 

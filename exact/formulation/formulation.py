@@ -18,9 +18,10 @@ import scipy.sparse as sp
 from ..certificate.certificate import Certificate
 from ..certificate.solution import Solution, Status
 from ..errors import InputError
+from ..losses.loss import Loss
+from ..losses.registry import get_loss
 from ..problem.all_pairs import AllPairs, PairList
-from ..problem.losses import Loss, get_loss
-from ..problem.problem import Problem, Ridge, split_labels
+from ..problem.problem import Problem, Ridge, pair_problem, split_labels
 from ..spaces.gram import BLOCK_BYTES, Gram, StreamedGram, blocked_product
 from ..spaces.gram_factor import DENSE_LIMIT, GramFactor, Lift, rows_of
 from ..spaces.kernels import Kernel, get_kernel
@@ -149,7 +150,7 @@ def formulate(
     scatter = scatter_of(pairs, mask, structure_source)
     penalty, chosen = Ridge(lam), get_loss(loss)
     base, evaluate = _true_space(X, kernel, gamma)
-    meant = Problem(base, mask, pairs, chosen, penalty)
+    meant = pair_problem(base, mask, pairs, chosen, penalty)
     groups = None
     if collapse and isinstance(pairs, AllPairs) and kernel != "precomputed":
         groups = equal_rows(base.raw if isinstance(base, Rows) else check_matrix(X), mask)
@@ -161,7 +162,7 @@ def formulate(
     if weight == 0:
         work = few if rows is few.space else few.over(rows)
         return Formulation(meant, work, back, evaluate, factor, groups)
-    white = whitened(rows, scatter_of(few.pairs, few.positive, structure_source), weight)
+    white = whitened(rows, scatter_of(few.pairs, few.pairs.positive, structure_source), weight)
 
     def lift(w: np.ndarray) -> np.ndarray:
         return back(white.to_input(w))
@@ -177,8 +178,8 @@ def _grouped(
     """Return the space and the problem of one row a group."""
     assert isinstance(meant.pairs, AllPairs)
     space = groups.space(base)
-    positive = meant.positive[groups.first]
-    return space, replace(meant, space=space, positive=positive, pairs=groups.pairs(meant.pairs))
+    positive = meant.pairs.positive[groups.first]
+    return space, meant.on_rows(space, groups.pairs(meant.pairs).on(positive))
 
 
 def _true_space(

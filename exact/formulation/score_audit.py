@@ -93,7 +93,7 @@ def loss_of(problem: Problem, scores: np.ndarray) -> tuple[float, float]:
     pairs are gone through one by one, in the long format: margins t and 1 - t then err by
     2 u (1 + |1 - t|) at most, and all terms are >= 0.
     """
-    pairs, positive = problem.pairs, problem.positive
+    pairs, positive = problem.pairs, problem.pairs.positive
     long = scores.astype(np.longdouble)
     if problem.n_pairs > FEW_PAIRS:
         centred = long - np.median(long)
@@ -109,7 +109,7 @@ def loss_of(problem: Problem, scores: np.ndarray) -> tuple[float, float]:
     if isinstance(pairs, PairList):
         share, t = pairs.c.astype(np.longdouble), long[pairs.i] - long[pairs.j]
     else:
-        a, b = (side.astype(np.longdouble) for side in pairs.sides(positive))
+        a, b = (side.astype(np.longdouble) for side in pairs.sides())
         share = np.outer(a, b) / (a.sum() * b.sum())
         t = long[positive][:, None] - long[~positive][None, :]
     value = float((share * problem.loss.value(t)).sum())

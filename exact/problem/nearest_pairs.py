@@ -71,11 +71,11 @@ def nearest_pairs(
         back = _nearest(rows, minus, plus, k)
         i = np.concatenate([np.repeat(plus, near.shape[1]), back.ravel()])
         j = np.concatenate([near.ravel(), np.repeat(minus, back.shape[1])])
-        return _merged(i, j)
+        return _merged(i, j, positive)
     kept = _anchors(rows, positive, k, anchor_filter)
     if not kept.any():
         raise InputError(f"filter {anchor_filter} keeps no anchor at k = {k}: raise k")
-    return _merged(np.repeat(plus[kept], near.shape[1]), near[kept].ravel())
+    return _merged(np.repeat(plus[kept], near.shape[1]), near[kept].ravel(), positive)
 
 
 def _anchors(rows: np.ndarray, positive: np.ndarray, k: int, anchor_filter: str) -> np.ndarray:
@@ -107,7 +107,7 @@ def _nearest(
     return found
 
 
-def _merged(i: np.ndarray, j: np.ndarray) -> PairList:
+def _merged(i: np.ndarray, j: np.ndarray, positive: np.ndarray) -> PairList:
     """Return the distinct pairs, in order."""
     pairs = np.unique(np.stack([i, j], axis=1), axis=0)
-    return PairList(pairs[:, 0], pairs[:, 1])
+    return PairList(pairs[:, 0], pairs[:, 1], labels=positive)

@@ -7,16 +7,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import InputError
+from ..losses.loss import Loss
+from ..losses.registry import get_loss
 from ..spaces.rows import Rows, Space
-from ..sums.sorted import PairSums
+from ..sums.assembled import PairSums
 from ..tools.checks import check_number
-from ..tools.lossless import as_float64, check_labels, in_memory
+from ..tools.lossless import as_float64
 from .all_pairs import AllPairs, PairList
-from .losses import Loss, check_loss, get_loss
+from .labels import split_labels
+from .risk import Mean
 
 LARGEST_WEIGHT = 1e100
-
-_BLOCK = 1 << 16
 
 SMALLEST_LAM = 1e-100
 """Below this, quotients by lam leave the range of floating point,"""
@@ -46,48 +47,43 @@ class Ridge:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Minimise F(f) = lam/2 |f|^2 + sum_ij c_ij loss(f(x_i) - f(x_j)), with sum c_ij = 1.
+    """Minimise F(f) = penalty(f) + U(scores of f).
 
-    [ScalingUp, eq. (3)]
+    [ScalingUp, eq. (3)] U is a mean over pairs: sum_ij c_ij loss(f(x_i) - f(x_j)), sum c_ij = 1.
 
     Parameters
     ----------
     space : Space
         Where f lives.
-    positive : bool array (n,)
-        The positive rows; both classes must occur.
-    pairs : AllPairs or PairList
-    loss : Loss
-        `Hinge`, `SquaredHinge` or `Square`: no other, as certificates rest on their dual parts.
+    risk : Mean
+        U: which pairs of which rows, and their loss.
     penalty : Ridge
 
     Raises
     ------
     InputError
-        If the sizes do not fit together, a class is missing, or the loss is another one.
+        If the sizes do not fit together.
     """
 
     space: Space
-    positive: np.ndarray
-    pairs: AllPairs | PairList
-    loss: Loss
+    risk: Mean
     penalty: Ridge
 
     def __post_init__(self) -> None:
-        positive = in_memory(np.asarray(self.positive))
-        if positive.dtype != bool:
-            raise InputError("positive must be a boolean array, True on the positive rows")
-        if positive.shape != (self.space.n,):
-            raise InputError(f"{self.space.n} rows, but labels of shape {positive.shape}")
-        if not positive.any() or positive.all():
-            present = "positive" if positive.all() else "negative"
-            raise InputError(f"all {positive.size} rows are {present}: pairs need both classes")
-        if isinstance(self.pairs, PairList | AllPairs):
-            self.pairs.check(positive)
-        else:
-            raise InputError(f"pairs must be AllPairs() or a PairList, not {self.pairs!r}")
-        check_loss(self.loss)
-        object.__setattr__(self, "positive", positive)
+        if not isinstance(self.risk, Mean):
+            raise InputError(f"risk must be Mean(pairs, loss), not {self.risk!r}")
+        if self.pairs.n != self.space.n:
+            raise InputError(f"{self.space.n} rows, but labels of shape ({self.pairs.n},)")
+
+    @property
+    def pairs(self) -> AllPairs | PairList:
+        """The pairs of the risk."""
+        return self.risk.pairs
+
+    @property
+    def loss(self) -> Loss:
+        """The loss of a pair."""
+        return self.risk.loss
 
     @property
     def n(self) -> int:
@@ -97,17 +93,17 @@ class Problem:
     @property
     def n_pos(self) -> int:
         """Number of positive rows."""
-        return int(self.positive.sum())
+        return self.pairs.n_pos
 
     @property
     def n_neg(self) -> int:
         """Number of negative rows."""
-        return self.n - self.n_pos
+        return self.pairs.n_neg
 
     @property
     def n_pairs(self) -> int:
         """Number of pairs."""
-        return self.pairs.count(self.positive)
+        return self.pairs.count()
 
     @property
     def lam(self) -> float:
@@ -115,8 +111,17 @@ class Problem:
         return float(self.penalty.lam)
 
     def over(self, space: Space) -> Problem:
-        """Return the same pairs, loss and penalty over another space, say the true kernel."""
+        """Return the same risk and penalty over another space, say the true kernel."""
         return replace(self, space=space)
+
+    def with_loss(self, loss: Loss) -> Problem:
+        """Return the same problem with another loss."""
+        return replace(self, risk=replace(self.risk, loss=loss))
+
+    def with_pairs(self, pairs: AllPairs | PairList) -> Problem:
+        """Return the same problem over other pairs of the same rows."""
+        bound = pairs if pairs.labels is not None else pairs.on(self.pairs.positive)
+        return replace(self, risk=replace(self.risk, pairs=bound))
 
     def named_rows(self) -> Problem:
         """Return the same problem over the rows that its pairs name, if these are half at most.
@@ -125,19 +130,22 @@ class Problem:
         """
         if not isinstance(self.pairs, PairList) or type(self.space) is not Rows:
             return self
-        named = self.pairs.named(self.n)
+        named = self.pairs.named()
         if 2 * int(named.sum()) > self.n:
             return self
         try:
             space = Rows(self.space.raw[named])
         except InputError:  # numbers so small that only the other rows make them rows of a matrix
             return self
-        pairs = self.pairs.among(named)
-        return replace(self, space=space, positive=self.positive[named], pairs=pairs)
+        return self.on_rows(space, self.pairs.among(named))
+
+    def on_rows(self, space: Space, pairs: AllPairs | PairList) -> Problem:
+        """Return the same loss and penalty for other rows and their pairs."""
+        return replace(self, space=space, risk=replace(self.risk, pairs=pairs))
 
     def sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
         """Return value, signed marginals and conjugate sum at `scores` (n,)."""
-        return self.pairs.sums(scores, self.positive, self.loss, width)
+        return self.risk.sums(scores, width)
 
     def objective(self, w: np.ndarray) -> float:
         """Return F at the coordinates `w` (dim,)."""
@@ -158,66 +166,35 @@ class Problem:
         return vector
 
 
-def split_labels(y: object, positive: object = None) -> tuple[np.ndarray, object, object]:
-    """Return the mask of the positive rows, the positive label and the other one.
+def pair_problem(
+    space: Space,
+    positive: np.ndarray,
+    pairs: AllPairs | PairList,
+    loss: Loss,
+    penalty: Ridge,
+) -> Problem:
+    """Return the problem whose risk is the mean of `loss` over `pairs` of given rows.
 
     Parameters
     ----------
-    y : array (n,)
-        Labels of exactly two kinds.
-    positive : label, optional
-        Which is positive; the larger one by default, as in scikit-learn.
+    space : Space
+    positive : bool array (n,)
+        The positive rows; both classes must occur.
+    pairs : AllPairs or PairList
+        A description; its labels become `positive`.
+    loss : Loss
+    penalty : Ridge
 
     Raises
     ------
     InputError
-        If there are not exactly two labels, one is missing, or `positive` is not among them.
+        If the sizes do not fit together or a class is missing.
     """
-    labels = check_labels(y)
-    if labels.ndim != 1:
-        raise InputError(f"y must have one label a row; its shape is {labels.shape}")
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        row = int(np.flatnonzero(~np.isfinite(labels))[0])
-        raise InputError(f"the label of row {row} is {labels[row]}: remove the row or set a label")
-    try:
-        kinds = _kinds(labels)
-    except TypeError:
-        raise InputError("the labels are of mixed types: use numbers or strings") from None
-    if kinds.size != 2:
-        shown = ", ".join(repr(kind) for kind in kinds[:6].tolist())
-        raise InputError(
-            f"y must have exactly two classes, it has {kinds.size}: {shown}"
-            + (", ..." if kinds.size > 6 else "")
-        )
-    if positive is None:
-        chosen = kinds[1]
-    else:
-        wanted = _plain(positive)  # as numpy compares, 2.0**53 is the label 2**53 + 1
-        match = [kind for kind in kinds if _plain(kind) == wanted or str(kind) == str(positive)]
-        if not match:
-            known = kinds.tolist()
-            raise InputError(f"the positive label {positive!r} does not occur in y: {known}")
-        chosen = match[0]
-    other = kinds[0] if chosen == kinds[1] else kinds[1]
-    return labels == chosen, _plain(chosen), _plain(other)
-
-
-def _kinds(labels: np.ndarray) -> np.ndarray:
-    """Return the different labels, ascending: a block at a time, as sorting many takes long."""
-    kinds = np.unique(labels[:_BLOCK])
-    for start in range(_BLOCK, labels.size, _BLOCK):
-        block = labels[start : start + _BLOCK]
-        if kinds.size == 2 and bool(((block == kinds[0]) | (block == kinds[1])).all()):
-            continue
-        kinds = np.unique(np.concatenate([kinds, np.unique(block)]))
-        if kinds.size > 6:
-            break
-    return kinds
-
-
-def _plain(label: object) -> object:
-    """Return a label as Python's own kind of object."""
-    return label.item() if isinstance(label, np.generic) else label
+    if np.shape(positive) != (space.n,):
+        raise InputError(f"{space.n} rows, but labels of shape {np.shape(positive)}")
+    if not isinstance(pairs, PairList | AllPairs):
+        raise InputError(f"pairs must be AllPairs() or a PairList, not {pairs!r}")
+    return Problem(space, Mean(pairs.on(positive), loss), penalty)
 
 
 def linear_problem(
@@ -250,4 +227,4 @@ def linear_problem(
     """
     space = Rows(X)
     mask, _, _ = split_labels(y, positive)
-    return Problem(space, mask, pairs or AllPairs(), get_loss(loss), Ridge(lam))
+    return pair_problem(space, mask, pairs or AllPairs(), get_loss(loss), Ridge(lam))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ..spaces.rows import Rows
@@ -29,11 +27,11 @@ def subsample(problem: Problem, size: int) -> Problem:
     want_neg = min(n_neg, max(least, round(size * n_neg / problem.n)))
     index = thinned(problem, want_pos / n_pos, want_neg / n_neg)
     weight = None if problem.pairs.weight is None else problem.pairs.weight[index]
-    positive = problem.positive[index]
+    positive = problem.pairs.positive[index]
     if weight is not None and not (weight[positive].any() and weight[~positive].any()):
         return problem
     rows = problem.space.rows(index)
-    return replace(problem, space=Rows(rows), positive=positive, pairs=AllPairs(weight))
+    return problem.on_rows(Rows(rows), AllPairs(weight).on(positive))
 
 
 def thinned(problem: Problem, share_pos: float, share_neg: float) -> np.ndarray:
@@ -41,7 +39,7 @@ def thinned(problem: Problem, share_pos: float, share_neg: float) -> np.ndarray:
     chosen: list[np.ndarray] = []
     seen_pos = seen_neg = 0
     for rows in problem.space.blocks():
-        positive = problem.positive[rows]
+        positive = problem.pairs.positive[rows]
         plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
         chosen.append(rows.start + plus[_marks(seen_pos, plus.size, share_pos)])
         chosen.append(rows.start + minus[_marks(seen_neg, minus.size, share_neg)])

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 from ..certificate.solution import Solution
 from ..errors import InputError
+from ..losses.registry import HINGE
 from ..problem.all_pairs import AllPairs
 from ..problem.problem import Problem, Ridge, split_labels
 from ..spaces.rows import Rows
@@ -123,7 +124,7 @@ def write_proof_of(problem: Problem, solution: Solution, path: str | Path) -> Pr
     InputError
         As `write_proof`.
     """
-    if problem.loss.name != "hinge" or not isinstance(problem.pairs, AllPairs):
+    if problem.loss != HINGE or not isinstance(problem.pairs, AllPairs):
         raise InputError("a proof file is for the hinge over all pairs, not another loss or a list")
     space = problem.space
     if isinstance(space, StreamedRows):
@@ -135,7 +136,7 @@ def write_proof_of(problem: Problem, solution: Solution, path: str | Path) -> Pr
             "a proof file is for linear rows: write the features of a kernel or a structure as "
             "rows, and prove the problem over them"
         )
-    weight, mask = problem.pairs.weight, problem.positive
+    weight, mask = problem.pairs.weight, problem.pairs.positive
     return _write(Path(path), _as_rows(source), mask, True, problem.lam, solution, weight)
 
 

@@ -16,6 +16,7 @@ from ..certificate.certificate import Witness, dual_value
 from ..certificate.solution import Callback, Recorder, Solution, Status
 from ..errors import InputError
 from ..formulation.equal_rows import equal_rows
+from ..losses.registry import HINGE
 from ..problem.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
@@ -93,7 +94,7 @@ class ActivePairs:
         InputError
             If the loss is not the hinge or the space has no rows.
         """
-        if problem.loss.name != "hinge":
+        if problem.loss != HINGE:
             raise InputError(f"active pairs solve the hinge, not {problem.loss.name}")
         if not isinstance(problem.space, Rows):
             raise InputError("active pairs need rows: factor the kernel first")
@@ -161,15 +162,11 @@ class _Run:
         if self.grouped or not isinstance(problem.pairs, AllPairs) or not _is_matrix(space.raw):
             return False
         self.grouped = True
-        groups = equal_rows(space.raw, problem.positive)
+        groups = equal_rows(space.raw, problem.pairs.positive)
         if groups is None:
             return False
-        few = replace(
-            problem,
-            space=groups.space(space),
-            positive=problem.positive[groups.first],
-            pairs=groups.pairs(problem.pairs),
-        )
+        positive = problem.pairs.positive[groups.first]
+        few = problem.on_rows(groups.space(space), groups.pairs(problem.pairs).on(positive))
         left = recorder.max_time and max(recorder.max_time - recorder.seconds, 1e-3)
         found = replace(self.solver, max_time=left).solve(few, recorder.best_w)
         witness = groups.witness(problem, found.witness)
@@ -258,5 +255,5 @@ def _witness(problem: Problem, window: Window, alpha: np.ndarray) -> Witness:
     plus = np.bincount(window.i, weights=mass, minlength=problem.n)
     minus = np.bincount(window.j, weights=mass, minlength=problem.n)
     c = window.frozen + plus - minus
-    positive = problem.positive
+    positive = problem.pairs.positive
     return Witness.from_marginals(problem, np.maximum(c[positive], 0), np.maximum(-c[~positive], 0))

@@ -10,6 +10,7 @@ import scipy.sparse.linalg
 
 from ..certificate.solution import Callback, Recorder, Solution, Status
 from ..errors import InputError
+from ..losses.registry import SQUARE
 from ..problem.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
@@ -49,12 +50,12 @@ class SquaredLossSolver:
         InputError
             If the loss is not the square or the space has no rows.
         """
-        if problem.loss.name != "square" or not isinstance(problem.space, Rows):
+        if problem.loss != SQUARE or not isinstance(problem.space, Rows):
             raise InputError("the closed form is for the square loss on rows")
         recorder = Recorder(None, callback, "closed-form")
         small, pairs = problem.space.dim <= self.dense_limit, problem.pairs
         if small and isinstance(pairs, AllPairs):
-            found = moments(problem.space, problem.positive, pairs)
+            found = moments(problem.space, problem.pairs.positive, pairs)
             matrix = 2 * found.M + problem.lam * np.eye(problem.space.dim)
             w = _solve_positive(matrix, 2 * found.delta)
         elif isinstance(pairs, PairList) and _few(pairs.i.size, problem.space.dim):

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from ..certificate.certificate import Witness
 from ..certificate.solution import Callback, Recorder, Solution, Status
 from ..errors import InputError
+from ..losses.registry import HINGE
 from ..problem.all_pairs import PairList
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
@@ -67,7 +68,7 @@ class CuttingPlane:
         InputError
             If the loss is not the hinge.
         """
-        if problem.loss.name != "hinge":
+        if problem.loss != HINGE:
             raise InputError(f"cutting planes solve the hinge, not {problem.loss.name}")
         recorder = Recorder(self.max_time, callback, "cutting-plane")
         w = np.zeros(problem.space.dim) if w0 is None else problem.check_weights(w0)
@@ -228,5 +229,5 @@ def combined_witness(problem: Problem, cuts: list[tuple[float, np.ndarray]]) -> 
     c = np.zeros(problem.n)
     for x, w in cuts:
         c += x * problem.sums(problem.space.scores(w)).c
-    u, v = c[problem.positive], -c[~problem.positive]
+    u, v = c[problem.pairs.positive], -c[~problem.pairs.positive]
     return Witness.from_marginals(problem, np.maximum(u, 0.0), np.maximum(v, 0.0))

@@ -55,14 +55,14 @@ def offer_hard_margin(problem: Problem, recorder: Recorder) -> None:
         return
     if problem.n > LARGEST or not problem.n - 1 <= space.dim or space.dim > 10 * LARGEST:
         return
-    counted = np.flatnonzero(problem.pairs.row_mass(problem.positive) > 0)
-    X, positive = space.dense()[counted], problem.positive[counted]
+    counted = np.flatnonzero(problem.pairs.row_mass() > 0)
+    X, positive = space.dense()[counted], problem.pairs.positive[counted]
     found = marginals(X @ X.T, positive)
     if found is None:
         return
     c = np.zeros(problem.n)
     c[counted] = problem.lam * found
-    witness = Witness.from_marginals(problem, c[problem.positive], c[~problem.positive])
+    witness = Witness.from_marginals(problem, c[problem.pairs.positive], c[~problem.pairs.positive])
     w = (1 + LONGER) * space.pull(witness.c) / problem.lam
     recorder.offer(w, problem.objective(w), witness, dual_value(problem, witness)[0])
     recorder.step()

@@ -17,6 +17,7 @@ from ..certificate.solution import Callback, Recorder, Solution, Status
 from ..curvature.newton_equation import Conditioning
 from ..curvature.points import Line, Point, smaller, time_left
 from ..errors import InputError
+from ..losses.registry import SQUARED_HINGE
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
 
@@ -54,7 +55,7 @@ class Newton:
         InputError
             If the loss is not the squared hinge or the space has no rows.
         """
-        if problem.loss.name != "squared_hinge":
+        if problem.loss != SQUARED_HINGE:
             raise InputError(f"Newton solves the squared hinge, not {problem.loss.name}")
         if not isinstance(problem.space, Rows):
             raise InputError("Newton needs rows: factor the kernel first")

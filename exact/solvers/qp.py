@@ -16,6 +16,7 @@ import numpy as np
 from ..certificate.certificate import Witness, dual_value
 from ..certificate.solution import Callback, Recorder, Solution, Status
 from ..errors import InputError, TooLargeError
+from ..losses.registry import HINGE
 from ..problem.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem
 from ..spaces.gram import Gram
@@ -94,7 +95,7 @@ class QP:
         recorder = Recorder(self.max_time, callback, f"{self.form}-{self.backend.lower()}")
         w = np.zeros(problem.space.dim) if w0 is None else problem.check_weights(w0)
         recorder.offer(w, problem.objective(w))
-        listed = enumerate_pairs(problem.pairs, problem.positive)
+        listed = enumerate_pairs(problem.pairs)
         _offer(problem, listed, np.ones(listed.i.size), recorder)
         try:
             reason = self._run(problem, listed, recorder)
@@ -124,7 +125,7 @@ class QP:
 
 def check_size(problem: Problem, form: str) -> None:
     """Raise unless the form can hold the problem."""
-    if problem.loss.name != "hinge":
+    if problem.loss != HINGE:
         raise InputError(f"the QP forms are for the hinge, not {problem.loss.name}")
     if form == "lifted" and not isinstance(problem.space, Rows):
         raise InputError("the lifted QP needs rows: factor the kernel first")
@@ -138,15 +139,16 @@ def check_size(problem: Problem, form: str) -> None:
         )
 
 
-def enumerate_pairs(pairs: AllPairs | PairList, positive: np.ndarray) -> PairList:
+def enumerate_pairs(pairs: AllPairs | PairList) -> PairList:
     """Return all pairs as a list: [SAUC, eq. (10)]'s vec(alpha), positive row by positive row."""
     if isinstance(pairs, PairList):
         return pairs
-    a, b = pairs.sides(positive)
+    a, b = pairs.sides()
+    positive = pairs.positive
     rows_pos, rows_neg = np.flatnonzero(positive), np.flatnonzero(~positive)
     i = np.repeat(rows_pos, rows_neg.size)
     j = np.tile(rows_neg, rows_pos.size)
-    return PairList(i, j, np.outer(a, b).ravel())
+    return PairList(i, j, np.outer(a, b).ravel(), positive)
 
 
 def teaching_dual(
@@ -239,11 +241,11 @@ def _whole(problem: Problem, listed: PairList) -> Window:
 
 def _offer(problem: Problem, listed: PairList, alpha: np.ndarray, recorder: Recorder) -> None:
     """Offer the primal and dual points of `alpha` to the recorder."""
-    c = listed.marginals(alpha, problem.n)
+    c = listed.marginals(alpha)
     if isinstance(problem.pairs, PairList):
         witness = Witness.from_alpha(problem, alpha)
     else:
-        u, v = c[problem.positive], -c[~problem.positive]
+        u, v = c[problem.pairs.positive], -c[~problem.pairs.positive]
         witness = Witness.from_marginals(problem, np.maximum(u, 0.0), np.maximum(v, 0.0))
     target = problem.space.pull(c) / problem.lam
     start = recorder.best_w

@@ -63,9 +63,9 @@ def drawn_window(
     pairs: AllPairs = problem.pairs
     if order is not None:
         i, j, held = order.drawn(width, size, rng)
-        mass = pairs.row_mass(problem.positive)
+        mass = pairs.row_mass()
         return i, j, mass[i] * mass[j] * (held / max(i.size, 1))
-    plus, minus = np.flatnonzero(problem.positive), np.flatnonzero(~problem.positive)
+    plus, minus = np.flatnonzero(problem.pairs.positive), np.flatnonzero(~problem.pairs.positive)
     t, b = scores[plus] - 1.0, scores[minus]
     by_score = np.argsort(b)
     b = b[by_score]
@@ -81,7 +81,7 @@ def drawn_window(
     if pairs.weight is None:
         share = np.full(picks.size, held / (picks.size * float(plus.size) * float(minus.size)))
     else:
-        a, mass = pairs.normalised(problem.positive)
+        a, mass = pairs.normalised()
         share = a[row] * mass[column] * (held / picks.size)
     return plus[row], minus[column], share
 
@@ -126,7 +126,7 @@ class PairHessian:
         enough = min(size, problem.n_pairs) // 4
         order = None
         if isinstance(problem.pairs, AllPairs) and problem.n >= COMPILED_FROM:
-            order = SortedRows.of(scores, problem.positive, top)
+            order = SortedRows.of(scores, problem.pairs.positive, top)
         while True:
             i, j, share = drawn_window(problem, scores, width, size, rng, order)
             if i.size >= enough or width >= top:

@@ -20,6 +20,7 @@ from ..certificate.solution import Callback, Recorder, Solution, Status
 from ..certificate.witness import LONG_ROWS, Witness
 from ..curvature.slope_search import slope_root
 from ..errors import InputError
+from ..losses.registry import HINGE
 from ..problem.all_pairs import AllPairs
 from ..problem.problem import Problem
 from ..problem.subsample import subsample
@@ -80,7 +81,7 @@ class SmoothedNewton:
         InputError
             If the loss is not the hinge, or the space has no rows.
         """
-        if problem.loss.name != "hinge":
+        if problem.loss != HINGE:
             raise InputError(f"the smoothed Newton method solves the hinge, not {problem.loss}")
         if not isinstance(problem.space, Rows | StreamedRows):
             raise InputError("Newton needs rows: factor the kernel first")

@@ -48,7 +48,7 @@ def moments(
     columns : int array (s,), optional
         Only these features, in this order; sparse rows are made dense in them alone.
     """
-    a, b = pairs.normalised(positive)
+    a, b = pairs.on(positive).normalised()
     chosen = space.dense() if columns is None else space.X[:, columns]
     X = chosen if isinstance(chosen, np.ndarray) else chosen.toarray()
     offset = space.offset if columns is None else space.offset[columns]

@@ -11,6 +11,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from ..errors import InputError
+from ..losses.registry import SQUARE
 from ..problem.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
@@ -94,8 +95,9 @@ class RowAverage:
         if not positive.any() or positive.all():
             raise InputError("the rows are of one class: pairs need both")
         check_number("lam", lam, closed="low")
-        plus, minus = (float(side.sum()) for side in pairs.sides(positive))
-        mass = pairs.row_mass(positive)
+        pairs = pairs.on(positive)
+        plus, minus = (float(side.sum()) for side in pairs.sides())
+        mass = pairs.row_mass()
         means = np.stack([space.X.T @ (mass * side) for side in (~positive, positive)])
         source = Source(space.raw, pairs.weight, None if space.is_sparse else space.offset)
         return cls(space.X, positive, mass, means, plus / (plus + minus), float(lam), source)
@@ -103,13 +105,13 @@ class RowAverage:
     @classmethod
     def of_problem(cls, problem: Problem) -> RowAverage:
         """Return F of a problem with the square loss, or raise `InputError`."""
-        if problem.loss.name != "square":
+        if problem.loss != SQUARE:
             raise InputError(f"the square loss is needed here, not {problem.loss.name}")
         if isinstance(problem.pairs, PairList):
             raise InputError("the average over rows is for all pairs, not for a list of pairs")
         if not isinstance(problem.space, Rows):
             raise InputError("the average over rows needs rows: factor the kernel first")
-        return cls.of(problem.space, problem.positive, problem.pairs, problem.lam)
+        return cls.of(problem.space, problem.pairs.positive, problem.pairs, problem.lam)
 
     @property
     def dim(self) -> int:

@@ -115,12 +115,15 @@ class PairScatter:
     Parameters
     ----------
     pairs : PairList
-    n : int
-        Rows.
+        With labels.
     """
 
     pairs: PairList
-    n: int
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.pairs.n
 
     @property
     def chain(self) -> int:
@@ -129,7 +132,7 @@ class PairScatter:
 
     def times(self, values: np.ndarray) -> np.ndarray:
         """Return A'diag(c) t, t = A values less their mean c'A values."""
-        A, c = self.pairs.incidence(self.n), self.pairs.c
+        A, c = self.pairs.incidence(), self.pairs.c
         t = A @ values
         return A.T @ (c.reshape((-1,) + (1,) * (values.ndim - 1)) * (t - c @ t))
 
@@ -140,7 +143,7 @@ class PairScatter:
             values, vectors = np.linalg.eigh((R + R.T) / 2)
             return vectors * np.sqrt(np.maximum(values, 0.0))
         q = np.sqrt(self.pairs.c)
-        scaled = (self.pairs.incidence(self.n).T @ sp.diags(q)).toarray()
+        scaled = (self.pairs.incidence().T @ sp.diags(q)).toarray()
         return scaled - np.outer(scaled @ q, q)
 
     def centre(self, values: np.ndarray) -> np.ndarray:
@@ -149,13 +152,13 @@ class PairScatter:
 
     def size(self, values: np.ndarray) -> np.ndarray:
         """Return |A|'diag(c) (|t| + c'|t|), t = A values: (n,)."""
-        A, c = self.pairs.incidence(self.n), self.pairs.c
+        A, c = self.pairs.incidence(), self.pairs.c
         t = np.abs(A @ values)
         return abs(A).T @ (c * (t + c @ t))
 
     def mass(self) -> np.ndarray:
         """Return twice what the pairs of each row weigh: R <= A'diag(c)A <= diag(mass)."""
-        return 2 * self.pairs.row_mass(np.zeros(self.n, dtype=bool))
+        return 2 * self.pairs.row_mass()
 
 
 def scatter_of(
@@ -173,9 +176,9 @@ def scatter_of(
     if source not in ("full", "sampled"):
         raise InputError(f"the structure's source must be full or sampled, not {source!r}")
     if source == "sampled" and isinstance(pairs, PairList):
-        return PairScatter(pairs, positive.size)
+        return PairScatter(pairs.on(positive))
     whole = pairs if isinstance(pairs, AllPairs) else AllPairs()
-    return ClassScatter(positive, *whole.normalised(positive))
+    return ClassScatter(positive, *whole.on(positive).normalised())
 
 
 def check_structure(structure: float) -> float:

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..tools.rounding import UNIT, gamma
-from .sorted import PairSums
+from .assembled import PairSums
 
 COARSE = 4.0
 """Doubt about pairs at the margin, in roundoffs of the scores' size, that is better resolved."""
@@ -110,7 +110,7 @@ class SortedRows:
         rounding = compensated * 1.001 * (terms + active) / whole + open_ties
         rounding += gamma(8) * abs(value)
         slip = gamma(32) * total
-        return PairSums(max(value, 0.0), c, total, rounding, slip, slip)
+        return PairSums(max(value, 0.0), c, total, total, rounding, slip, slip)
 
     def drawn(
         self, width: float, size: int, rng: np.random.Generator

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .sorted import SideSums
+from .assembled import SideSums
 
 COMPILED_FROM = 5_000
 """Rows from which the compiled loops are used."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..tools.rounding import UNIT, gamma
+from .assembled import PairSums
 from .binned import Extent, Histogram
-from .sorted import PairSums
 
 
 def half_width(width: float, bins: int) -> int:
@@ -54,4 +54,4 @@ def binned_hinge(
     size = float(np.abs(extent.ends).max())
     value_rounding = closed.value_rounding / closed.mass + gamma(8) * value + 4 * UNIT * size
     total_rounding = (closed.slip + gamma(16)) * total
-    return PairSums(value, c, total, value_rounding, 2 * total_rounding, total_rounding)
+    return PairSums(value, c, total, total, value_rounding, 2 * total_rounding, total_rounding)

@@ -13,8 +13,6 @@ such sums for the squared hinge; they hold for the hinge just as well.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..tools.rounding import (
@@ -27,44 +25,7 @@ from ..tools.rounding import (
     short_sum,
     unit_of,
 )
-
-
-@dataclass(frozen=True, eq=False)
-class PairSums:
-    """What one evaluation at given scores returns.
-
-    Attributes
-    ----------
-    value : float
-        sum_ij c_ij loss(s_i - s_j).
-    c : array (n,)
-        Signed marginals: sum_j c_ij alpha_ij on positive rows, minus sum_i on negative ones.
-    conjugate : float
-        sum_ij c_ij dual(alpha_ij).
-    value_rounding, rounding, conjugate_rounding : float
-        Bounds of the rounding in `value`, in `c` (sum of absolute errors) and in `conjugate`.
-    """
-
-    value: float
-    c: np.ndarray
-    conjugate: float
-    value_rounding: float
-    rounding: float
-    conjugate_rounding: float
-
-
-@dataclass(frozen=True, eq=False)
-class SideSums:
-    """Value and marginals of the two classes, in their own order, before normalisation."""
-
-    value: np.floating | float
-    u: np.ndarray
-    v: np.ndarray
-    exact: bool = False
-    """Whether the marginals are whole numbers but for one division."""
-
-    near: float | None = None
-    """For the hinge: the mass of all pairs that can be active, rounding included."""
+from .assembled import SideSums
 
 
 def centred(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:

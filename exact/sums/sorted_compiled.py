@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..tools.compiling import compiled
-from .sorted import SideSums
+from .assembled import SideSums
 
 
 @compiled

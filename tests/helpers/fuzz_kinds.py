@@ -192,7 +192,7 @@ def order_faults(truth: LinearTruth, audit: Any, w: np.ndarray, tight: Solution)
     a strong point. Float64 decides, with room for its rounding.
     """
     problem, pairs = truth.problem, truth.problem.pairs
-    X, positive = truth.X, problem.positive
+    X, positive = truth.X, problem.pairs.positive
     if isinstance(pairs, PairList):
         i, j = pairs.i, pairs.j
     else:

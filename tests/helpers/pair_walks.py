@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from aucert.approx.nystrom.nystrom import Nystrom
+from aucert.exact.losses.registry import HINGE
 from aucert.exact.problem.all_pairs import AllPairs, PairList
-from aucert.exact.problem.losses import HINGE
-from aucert.exact.problem.problem import Problem, Ridge
+from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.spaces.rows import Rows
 
 RNG = np.random.default_rng(0)
@@ -19,4 +19,4 @@ X = Nystrom(gamma=0.25, n_landmarks=30, landmarks="kmeans", random_state=0).fit_
 
 def problem(lam: float, rows: object = X, pairs: AllPairs | PairList | None = None) -> Problem:
     """Return the problem of these rows."""
-    return Problem(Rows(rows), Y, pairs or AllPairs(), HINGE, Ridge(lam))
+    return pair_problem(Rows(rows), Y, pairs or AllPairs(), HINGE, Ridge(lam))

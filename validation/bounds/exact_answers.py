@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ...exact.api.solve import Solver
 from ...exact.certificate.solution import Solution, Status
+from ...exact.losses.registry import HINGE
 from ...exact.problem.all_pairs import AllPairs, PairList
-from ...exact.problem.losses import HINGE
-from ...exact.problem.problem import Problem, Ridge
+from ...exact.problem.problem import Problem, Ridge, pair_problem
 from ...exact.solvers.cutting_plane import CuttingPlane
 from ...exact.spaces.rows import Rows, Space
 from ..data.labelled_data import Dataset
@@ -18,7 +18,7 @@ def hinge_problem(
 ) -> Problem:
     """Return [ScalingUp, eq. (3)] on a data set: linear unless another space is given."""
     space = Rows(data.X) if space is None else space
-    return Problem(space, data.is_positive, pairs or AllPairs(), HINGE, Ridge(lam))
+    return pair_problem(space, data.is_positive, pairs or AllPairs(), HINGE, Ridge(lam))
 
 
 def solved(solver: Solver, problem: Problem) -> Solution:

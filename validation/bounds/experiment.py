@@ -17,9 +17,9 @@ from ...exact.certificate.certificate import careful_primal
 from ...exact.certificate.solution import Solution
 from ...exact.errors import InputError
 from ...exact.formulation.formulation import formulate
+from ...exact.losses.registry import HINGE
 from ...exact.problem.all_pairs import AllPairs, PairList
-from ...exact.problem.losses import HINGE
-from ...exact.problem.problem import Problem, Ridge, split_labels
+from ...exact.problem.problem import Problem, Ridge, pair_problem, split_labels
 from ...exact.spaces.gram import Gram
 from ...exact.spaces.kernels import Kernel
 from ...exact.spaces.rows import Rows
@@ -123,8 +123,10 @@ class Experiment:
         realised : bool
             Also solve f^_B, for Theorem 4 with the realised norms.
         """
-        pairs = draw_pairs(self.full.positive, B, seed, merge=True)
-        drawn = Problem(self.projected.space, self.full.positive, pairs, HINGE, Ridge(self.lam))
+        pairs = draw_pairs(self.full.pairs.positive, B, seed, merge=True)
+        drawn = pair_problem(
+            self.projected.space, self.full.pairs.positive, pairs, HINGE, Ridge(self.lam)
+        )
         found = certified(drawn, self.tol)
         U = self.full.sums(self.full.space.scores(self.f.w)).value
         U_B = drawn.sums(drawn.space.scores(found.w)).value
@@ -148,7 +150,7 @@ class Experiment:
         """Return upper bounds of the exact minimisers' norms."""
         drawn = None
         if pairs is not None:
-            own = Problem(self.factor, self.full.positive, pairs, HINGE, Ridge(self.lam))
+            own = self.full.over(self.factor).with_pairs(pairs)
             drawn = _norm(own, certified(own, self.tol))
         return Norms(
             full=_norm(self.full, self.f),
@@ -248,7 +250,7 @@ def prepare(
     assert isinstance(task.work.space, Rows)
     f = task.judge(certified(task.work, tol), tol)
     check_gap(f, tol)
-    projected = Problem(Rows(approximation.features), mask, AllPairs(), HINGE, Ridge(lam))
+    projected = pair_problem(Rows(approximation.features), mask, AllPairs(), HINGE, Ridge(lam))
     f_P = certified(projected, tol)
     return Experiment(approximation, lam, tol, task.meant, projected, f, f_P, task.work.space)
 

@@ -255,8 +255,7 @@ def count_of(B: int | None, pairs: PairList | None) -> int:
 
 def largest_count(approximation: Approximation, B: int, pairs: PairList) -> float:
     """Return N_max of these pairs: how often the row that is drawn most is drawn."""
-    pairs.check(approximation.positive)
-    return float(B * pairs.row_mass(approximation.positive).max())
+    return float(B * pairs.on(approximation.positive).row_mass().max())
 
 
 def often(n_pos: int, n_neg: int, B: int, level: float = RARELY) -> tuple[float, float]:

@@ -129,7 +129,7 @@ class DrawnPair:
     def N_max(self) -> float:
         """How often the row that is drawn most is drawn."""
         pairs = self.drawn.pairs
-        return self.B * float(pairs.row_mass(self.drawn.positive).max())
+        return self.B * float(pairs.row_mass().max())
 
     @property
     def sum_of_norms(self) -> float:

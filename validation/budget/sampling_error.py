@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...exact.problem.losses import Loss
+from ...exact.losses.loss import Loss
 from ...exact.tools.checks import check_scores
 
 BLOCK_PAIRS = 4_000_000

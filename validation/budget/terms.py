@@ -23,8 +23,9 @@ from ...exact.api.solve import choose_solver
 from ...exact.certificate.solution import Solution, Status
 from ...exact.errors import InputError
 from ...exact.formulation.formulation import formulate
+from ...exact.losses.registry import HINGE
 from ...exact.problem.all_pairs import AllPairs
-from ...exact.problem.problem import Problem, Ridge, split_labels
+from ...exact.problem.problem import Problem, Ridge, pair_problem, split_labels
 from ...exact.spaces.gram import Gram
 from ...exact.spaces.gram_factor import DENSE_LIMIT
 from ...exact.spaces.kernels import Linear
@@ -88,12 +89,12 @@ def error_budget(
     rows = Rows(fitted.features(X))
     if rows.dim != fitted.w.size or rows.n != positive.size:
         raise InputError(f"the model has {fitted.w.size} weights, the rows {rows.dim} features")
-    full = Problem(rows, positive, AllPairs(), fitted.loss, Ridge(fitted.lam))
+    full = pair_problem(rows, positive, AllPairs(), fitted.loss, Ridge(fitted.lam))
     fitted.check_objective(full.objective(fitted.w))
     f_P = solver(full)
     own, f_B = full, f_P
     if fitted.pairs is not None:
-        own = replace(full, pairs=fitted.pairs)
+        own = full.with_pairs(fitted.pairs)
         f_B = solver(own)
     truth = _true_optimum(fitted, X, full, solver)
     values = [full.objective(w) for w in (fitted.w, f_B.w, f_P.w)]
@@ -151,7 +152,7 @@ def _true_optimum(fitted: FittedModel, X: object, full: Problem, solver: _Solver
     if full.n > DENSE_LIMIT:
         raise InputError(f"the kernel problem of {full.n} rows is too large: take {DENSE_LIMIT}")
     gram = Gram.of_kernel(fitted.kernel, inputs)
-    labels = full.positive.astype(int)
+    labels = full.pairs.positive.astype(int)
     task = formulate(gram.K, labels, fitted.lam, fitted.loss, kernel="precomputed")
     # Its values as stored serve the solver; judged is what the formula gives at the rows.
     task = replace(task, meant=task.meant.over(gram))
@@ -165,13 +166,13 @@ def _bound(
     fitted: FittedModel, truth: _Truth | None, full: Problem, f_P: Solution, delta: float
 ) -> Bound | None:
     """Return Theorem 4', a posteriori, where it applies."""
-    if fitted.loss.name != "hinge" or full.n > DENSE_LIMIT or not fitted.replaced:
+    if fitted.loss != HINGE or full.n > DENSE_LIMIT or not fitted.replaced:
         return None
     rows = full.space
     assert isinstance(rows, Rows)
     features = rows.dense()
     gram = Gram.of_kernel(Linear(), features) if truth is None else truth.gram
-    approximation = Approximation(gram, features, full.positive)
+    approximation = Approximation(gram, features, full.pairs.positive)
     found = f_P.certificate
     projected = Projected(f_P.witness.c, found.gap + found.rounding)
     if fitted.pairs is None:
@@ -179,7 +180,7 @@ def _bound(
     return theorem4_prime(
         approximation,
         fitted.lam,
-        fitted.pairs.count(full.positive),
+        fitted.pairs.on(full.pairs.positive).count(),
         part="I",
         delta=delta,
         projected=projected,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ...exact.errors import InputError
-from ...exact.problem.losses import LOSSES
+from ...exact.losses.registry import LOSSES
 from ...exact.tools.checks import check_choice, check_count, check_number
 from ..reference.problems import ReferenceProblem, reference_problems
 from .diagnosis import likely_causes

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...exact.api.solve import choose_solver
 from ...exact.certificate.solution import Solution
-from ...exact.problem.losses import LOSSES
+from ...exact.losses.registry import LOSSES
 from ...exact.problem.problem import Problem
 from ..extremes import max, min
 from ..reference.problems import ReferenceProblem

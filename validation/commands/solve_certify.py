@@ -76,7 +76,7 @@ def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str
         "seconds": time.perf_counter() - start,
         "statement": (
             f"The weights have objective {certificate.primal:.12g} over "
-            f"{pairs.count(data.positive)} pairs, and no weights have less than "
+            f"{pairs.on(data.positive).count()} pairs, and no weights have less than "
             f"{at_least(max(certificate.dual - certificate.rounding, 0.0), 12)}."
         ),
     }
@@ -234,7 +234,7 @@ def _common(
         "positive": data.label,
         "n_pos": n_pos,
         "n_neg": int(data.y.size) - n_pos,
-        "n_pairs": pairs.count(data.positive),
+        "n_pairs": pairs.on(data.positive).count(),
         "lam": lam,
         "loss": options["loss"],
         "pairs": options["pairs"],

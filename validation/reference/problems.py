@@ -28,7 +28,7 @@ import numpy as np
 
 from ...exact.api.solve import solve
 from ...exact.errors import InputError
-from ...exact.problem.losses import LOSSES
+from ...exact.losses.registry import LOSSES
 from ..files.written_files import write_atomically
 from .polish import exact_optimum
 from .rational_bounds import ExactProblem

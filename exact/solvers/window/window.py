@@ -89,7 +89,7 @@ def _list_window(
         pairs.i[chosen],
         pairs.j[chosen],
         pairs.c[chosen],
-        pairs.marginals(alpha, problem.n),
+        pairs.marginals(alpha),
         float((pairs.c * alpha).sum()),
         chosen.size == np.count_nonzero(pairs.c),
         chosen,
@@ -100,8 +100,8 @@ def _list_window(
 def _all_window(
     problem: Problem, pairs: AllPairs, scores: np.ndarray, limit: int, width: float
 ) -> Window | None:
-    positive = problem.positive
-    a, b_weight = pairs.normalised(positive)
+    positive = problem.pairs.positive
+    a, b_weight = pairs.normalised()
     # Rows without weight have no pairs.
     rows_pos, rows_neg = np.flatnonzero(positive)[a > 0], np.flatnonzero(~positive)[b_weight > 0]
     a, b_weight = a[a > 0], b_weight[b_weight > 0]

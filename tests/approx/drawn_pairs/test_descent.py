@@ -25,7 +25,7 @@ def overlapping(n: int = 40, d: int = 3, lam: float = 0.05, loss: str = "hinge")
 
 
 def incomplete(problem: Problem, n_pairs: int = 60) -> Problem:
-    return replace(problem, pairs=draw_pairs(problem.positive, n_pairs, 0))
+    return problem.with_pairs(draw_pairs(problem.pairs.positive, n_pairs, 0))
 
 
 def one_pair(x: list[float], lam: float = 0.5) -> Problem:
@@ -169,7 +169,7 @@ def test_the_average_of_slopes_proves_what_no_single_slope_does() -> None:
 
 def test_all_pairs_drawn_once_give_the_same_descent_as_all_pairs() -> None:
     full = overlapping()
-    drawn = replace(full, pairs=draw_pairs(full.positive, full.n_pairs, 0, replace=False))
+    drawn = full.with_pairs(draw_pairs(full.pairs.positive, full.n_pairs, 0, replace=False))
     solver = Adamax(step=0.05, tol=0, max_iter=30, keep="last")
     np.testing.assert_allclose(solver.solve(full).w, solver.solve(drawn).w, rtol=1e-10)
 
@@ -284,9 +284,9 @@ def test_weights_of_the_wrong_size_are_refused() -> None:
 
 def test_pairs_weigh_what_the_list_says() -> None:
     problem = overlapping(loss="square")
-    i, j = np.flatnonzero(problem.positive)[:2], np.flatnonzero(~problem.positive)[:2]
+    i, j = np.flatnonzero(problem.pairs.positive)[:2], np.flatnonzero(~problem.pairs.positive)[:2]
     thrice = PairList(np.repeat(i, [3, 1]), np.repeat(j, [3, 1]))
     weighted = PairList(i, j, np.array([3.0, 1.0]))
     solver = GradientDescent(step=0.1, tol=0, max_iter=20, keep="last")
-    one, other = (solver.solve(replace(problem, pairs=p)).w for p in (thrice, weighted))
+    one, other = (solver.solve(problem.with_pairs(p)).w for p in (thrice, weighted))
     np.testing.assert_allclose(one, other, rtol=1e-12)

@@ -8,8 +8,8 @@ import pytest
 from aucert.approx import draw_pairs
 from aucert.approx.drawn_pairs.draw_pairs import by_weight
 from aucert.exact.errors import InputError
+from aucert.exact.losses.registry import HINGE
 from aucert.exact.problem.all_pairs import AllPairs
-from aucert.exact.problem.losses import HINGE
 
 POSITIVE = np.array([True, False, True, False, False])  # 2 positive and 3 negative rows: 6 pairs
 
@@ -24,7 +24,7 @@ def estimates(replace: bool, n_pairs: int, draws: int) -> tuple[np.ndarray, np.n
     scores = rng.normal(size=POSITIVE.size)
     losses = HINGE.value(np.subtract.outer(scores[POSITIVE], scores[~POSITIVE])).ravel()
     sampled = [
-        draw_pairs(POSITIVE, n_pairs, rng, replace).sums(scores, POSITIVE, HINGE).value
+        draw_pairs(POSITIVE, n_pairs, rng, replace).on(POSITIVE).sums(scores, HINGE).value
         for _ in range(draws)
     ]
     return np.array(sampled), losses
@@ -74,15 +74,15 @@ def test_every_pair_is_equally_likely_and_draws_are_independent() -> None:
 @pytest.mark.parametrize("replace", [True, False])
 def test_every_drawn_pair_is_a_positive_row_with_a_negative_row(replace: bool) -> None:
     positive = np.random.default_rng(2).random(50) < 0.3
-    draw_pairs(positive, 300, 0, replace).check(positive)
+    draw_pairs(positive, 300, 0, replace).check()
 
 
 def test_all_pairs_drawn_once_are_all_pairs() -> None:
     rng = np.random.default_rng(3)
     positive, scores = rng.random(30) < 0.4, rng.normal(size=30)
-    total = AllPairs().count(positive)
-    drawn = draw_pairs(positive, total, 0, replace=False).sums(scores, positive, HINGE)
-    whole = AllPairs().sums(scores, positive, HINGE)
+    total = AllPairs().on(positive).count()
+    drawn = draw_pairs(positive, total, 0, replace=False).on(positive).sums(scores, HINGE)
+    whole = AllPairs().on(positive).sums(scores, HINGE)
     assert drawn.value == pytest.approx(whole.value, rel=1e-13)
     np.testing.assert_allclose(drawn.c, whole.c, atol=1e-15)
 
@@ -93,7 +93,7 @@ def test_merging_multiplicities_is_the_same_problem() -> None:
     listed = draw_pairs(positive, 200, 0)
     merged = draw_pairs(positive, 200, 0, merge=True)
     assert len(set(as_tuples(listed))) == merged.i.size < 200
-    one, other = (p.sums(scores, positive, HINGE) for p in (listed, merged))
+    one, other = (p.on(positive).sums(scores, HINGE) for p in (listed, merged))
     assert one.value == pytest.approx(other.value, rel=1e-13)
     np.testing.assert_allclose(one.c, other.c, atol=1e-15)
 
@@ -108,7 +108,7 @@ def test_the_same_seed_gives_the_same_pairs(replace: bool) -> None:
 def test_a_few_of_very_many_pairs_take_little_memory(replace: bool) -> None:
     positive = np.arange(400_000) % 2 == 0  # 4e10 pairs: listing them would take 600 GB
     pairs = draw_pairs(positive, 20_000, 0, replace)
-    pairs.check(positive)
+    pairs.check()
     assert pairs.i.size == 20_000
     if not replace:
         assert len(set(as_tuples(pairs))) == 20_000
@@ -127,15 +127,15 @@ def test_with_row_weights_a_pair_is_drawn_by_the_product_of_its_two() -> None:
 def test_with_row_weights_it_estimates_the_weighted_mean(n_pairs: int) -> None:
     rng, weight = np.random.default_rng(5), np.array([3.0, 0.0, 1.0, 2.0, 0.5])
     scores = np.array([0.2, 0.1, -0.4, 0.3, -1.0])
-    whole = AllPairs(weight).sums(scores, POSITIVE, HINGE).value
+    whole = AllPairs(weight).on(POSITIVE).sums(scores, HINGE).value
     sampled = np.array(
         [
-            draw_pairs(POSITIVE, n_pairs, rng, weight=weight).sums(scores, POSITIVE, HINGE).value
+            draw_pairs(POSITIVE, n_pairs, rng, weight=weight).on(POSITIVE).sums(scores, HINGE).value
             for _ in range(4000)
         ]
     )
     assert abs(sampled.mean() - whole) < 4 * sampled.std() / np.sqrt(sampled.size)
-    plain = AllPairs().sums(scores, POSITIVE, HINGE).value
+    plain = AllPairs().on(POSITIVE).sums(scores, HINGE).value
     assert abs(sampled.mean() - plain) > 4 * sampled.std() / np.sqrt(sampled.size)
 
 

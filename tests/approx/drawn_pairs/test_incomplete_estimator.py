@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -47,7 +45,7 @@ def test_scikit_learn_contract(estimator, check) -> None:
 
 def test_the_fit_is_adamax_on_the_pairs_of_the_seed() -> None:
     model = make(random_state=5).fit(X, Y)
-    problem = replace(linear_problem(X, Y, 0.05), pairs=draw_pairs(Y == 1, 90, 5))
+    problem = linear_problem(X, Y, 0.05).with_pairs(draw_pairs(Y == 1, 90, 5))
     solution = Adamax(step=0.05, tol=1e-3, max_iter=5000).solve(problem)
     np.testing.assert_array_equal(model.coef_[0], solution.w)
     assert model.n_pairs_ == 90 and model.n_iter_ == solution.n_iter
@@ -70,7 +68,7 @@ def test_the_full_certificate_is_never_below_the_true_error(n_pairs: int, loss: 
 def test_the_two_certificates_are_of_two_problems() -> None:
     model = make(n_pairs=30).fit(X, Y)
     full = linear_problem(X, Y, 0.05)
-    drawn = replace(full, pairs=draw_pairs(Y == 1, 30, 0))
+    drawn = full.with_pairs(draw_pairs(Y == 1, 30, 0))
     w = model.coef_[0]
     assert model.certificate_.primal == pytest.approx(full.objective(w), rel=1e-12)
     assert model.incomplete_certificate_.primal == pytest.approx(drawn.objective(w), rel=1e-12)
@@ -123,7 +121,7 @@ def test_sparse_input_gives_the_dense_answer() -> None:
 def test_every_optimizer_nears_the_optimum_of_the_drawn_pairs(optimizer: str) -> None:
     step = {"adamax": 0.05, "adamax-scalar": 0.02, "gradient": 0.3}[optimizer]
     model = make(optimizer=optimizer, step=step, tol=0.02).fit(X, Y)
-    drawn = replace(linear_problem(X, Y, 0.05), pairs=draw_pairs(Y == 1, 90, 0))
+    drawn = linear_problem(X, Y, 0.05).with_pairs(draw_pairs(Y == 1, 90, 0))
     best = choose_solver(drawn, "auto", 1e-9, None).solve(drawn).certificate.dual
     assert drawn.objective(model.coef_[0]) <= best * 1.0201
 
@@ -161,7 +159,7 @@ def test_with_weights_both_certificates_are_of_the_weighted_rows() -> None:
     assert model.certificate_.primal == pytest.approx(repeated.objective(w), rel=1e-12)
     assert model.certificate_.dual <= solve(X, Y, 0.05, sample_weight=WEIGHT).certificate.primal
     pairs = draw_pairs(Y[kept] == 1, 200, 0, weight=WEIGHT[kept])
-    drawn = replace(linear_problem(X[kept], Y[kept], 0.05), pairs=pairs)
+    drawn = linear_problem(X[kept], Y[kept], 0.05).with_pairs(pairs)
     assert model.incomplete_certificate_.primal == pytest.approx(drawn.objective(w), rel=1e-12)
     intercept = model.intercept_[0]
     assert model.set_threshold(X, Y).intercept_[0] != intercept

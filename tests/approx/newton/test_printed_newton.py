@@ -9,8 +9,8 @@ import pytest
 
 from aucert.approx.newton.truncated_newton import TruncatedNewton
 from aucert.exact.certificate.solution import Status
-from aucert.exact.problem.losses import SQUARED_HINGE
-from aucert.exact.problem.problem import Problem, Ridge, linear_problem
+from aucert.exact.losses.registry import SQUARED_HINGE
+from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_problem
 from aucert.exact.problem.scalings import lam_from_C
 from aucert.exact.spaces.rows import Rows
 from problems import Case, random_case
@@ -22,7 +22,7 @@ CYCLE_LAM = lam_from_C(10.0, 4, "nonlinear-2")
 
 
 def squared_hinge(case: Case) -> Problem:
-    return Problem(Rows(case.X), case.positive, case.pairs, SQUARED_HINGE, Ridge(case.lam))
+    return pair_problem(Rows(case.X), case.positive, case.pairs, SQUARED_HINGE, Ridge(case.lam))
 
 
 def cycle_problem(C: float = 10.0) -> Problem:

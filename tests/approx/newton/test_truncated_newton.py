@@ -14,9 +14,9 @@ from aucert.exact.certificate.solution import Recorder, Status, Step
 from aucert.exact.curvature.newton_equation import Conditioning, Preconditioner, direction
 from aucert.exact.curvature.points import Line, Point
 from aucert.exact.errors import InputError
+from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
 from aucert.exact.problem.all_pairs import AllPairs, PairList
-from aucert.exact.problem.losses import HINGE, SQUARED_HINGE
-from aucert.exact.problem.problem import Problem, Ridge, linear_problem
+from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_problem
 from aucert.exact.solvers.newton import Newton
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows
@@ -25,7 +25,7 @@ from reference import reference_optimum
 
 
 def squared_hinge(case: Case) -> Problem:
-    return Problem(Rows(case.X), case.positive, case.pairs, SQUARED_HINGE, Ridge(case.lam))
+    return pair_problem(Rows(case.X), case.positive, case.pairs, SQUARED_HINGE, Ridge(case.lam))
 
 
 @pytest.mark.parametrize("seed", range(100))
@@ -59,7 +59,7 @@ def naive_gradient(problem: Problem, w: np.ndarray) -> np.ndarray:
     """Return lam w - 2 sum c_ij max(0, z_ij) (x_i - x_j), pair by pair."""
     assert isinstance(problem.space, Rows)
     rows, gradient = np.asarray(problem.space.X), problem.lam * w
-    for i, j, c in naive.weighted_pairs(problem.positive.tolist(), problem.pairs, float):
+    for i, j, c in naive.weighted_pairs(problem.pairs.positive.tolist(), problem.pairs, float):
         shortfall = 1 - w @ (rows[i] - rows[j])
         gradient = gradient - 2 * c * max(0.0, shortfall) * (rows[i] - rows[j])
     return gradient
@@ -69,7 +69,7 @@ def naive_hessian(problem: Problem, w: np.ndarray) -> np.ndarray:
     """Return lam I + 2 sum over active pairs of c_ij (x_i - x_j)(x_i - x_j)'."""
     assert isinstance(problem.space, Rows)
     rows, hessian = np.asarray(problem.space.X), problem.lam * np.eye(w.size)
-    for i, j, c in naive.weighted_pairs(problem.positive.tolist(), problem.pairs, float):
+    for i, j, c in naive.weighted_pairs(problem.pairs.positive.tolist(), problem.pairs, float):
         difference = rows[i] - rows[j]
         if w @ difference < 1:
             hessian += 2 * c * np.outer(difference, difference)
@@ -211,7 +211,7 @@ def test_only_rows_and_labels_are_held_for_many_pairs() -> None:
 def test_sparse_rows_give_the_dense_answer() -> None:
     case = random_case(0)
     thin = np.where(np.abs(case.X) > 0.7, case.X, 0.0)
-    dense = Problem(Rows(thin), case.positive, AllPairs(), SQUARED_HINGE, Ridge(0.01))
+    dense = pair_problem(Rows(thin), case.positive, AllPairs(), SQUARED_HINGE, Ridge(0.01))
     sparse = dense.over(Rows(sp.csr_array(thin)))
     one, other = (TruncatedNewton(tol=1e-11).solve(p) for p in (dense, sparse))
     np.testing.assert_allclose(one.w, other.w, atol=1e-6)
@@ -221,9 +221,9 @@ def test_a_list_of_all_pairs_gives_the_answer_of_all_pairs() -> None:
     case = random_case(0)
     plus, minus = np.flatnonzero(case.positive), np.flatnonzero(~case.positive)
     listed = PairList(np.repeat(plus, minus.size), np.tile(minus, plus.size))
-    problem = replace(squared_hinge(case), pairs=AllPairs())
+    problem = squared_hinge(case).with_pairs(AllPairs())
     one, other = (
-        TruncatedNewton(tol=1e-12).solve(replace(problem, pairs=p)) for p in (AllPairs(), listed)
+        TruncatedNewton(tol=1e-12).solve(problem.with_pairs(p)) for p in (AllPairs(), listed)
     )
     assert one.certificate.primal == pytest.approx(other.certificate.primal, rel=1e-11)
 
@@ -333,7 +333,7 @@ def test_an_interrupt_returns_the_best_point_so_far() -> None:
 def test_other_losses_and_spaces_are_refused() -> None:
     problem = linear_problem(np.eye(4)[:, :2], [0, 1, 0, 1], 1.0, SQUARED_HINGE)
     with pytest.raises(InputError, match="squared hinge, not hinge"):
-        TruncatedNewton().solve(replace(problem, loss=HINGE))
+        TruncatedNewton().solve(problem.with_loss(HINGE))
     with pytest.raises(InputError, match="needs rows"):
         TruncatedNewton().solve(problem.over(Gram(np.eye(4))))
     with pytest.raises(InputError, match="2 coordinates"):

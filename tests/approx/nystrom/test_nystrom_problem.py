@@ -11,9 +11,9 @@ from aucert.exact.certificate.certificate import Certificate, Witness
 from aucert.exact.certificate.solution import Solution
 from aucert.exact.errors import InputError
 from aucert.exact.formulation import formulation
+from aucert.exact.losses.registry import HINGE
 from aucert.exact.problem.all_pairs import AllPairs
-from aucert.exact.problem.losses import HINGE
-from aucert.exact.problem.problem import Problem, Ridge
+from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian
@@ -25,7 +25,7 @@ Y = X[:, 0] * X[:, 1] + 0.3 * RNG.normal(size=60) > 0
 
 
 def hinge_problem(features: np.ndarray, positive: np.ndarray, lam: float) -> Problem:
-    return Problem(Rows(features), positive, AllPairs(), HINGE, Ridge(lam))
+    return pair_problem(Rows(features), positive, AllPairs(), HINGE, Ridge(lam))
 
 
 def exact_features(K: np.ndarray) -> np.ndarray:

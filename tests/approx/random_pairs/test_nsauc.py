@@ -9,9 +9,9 @@ from aucert.approx.random_pairs.nsauc import PairSGD, mean_square_size, random_p
 from aucert.approx.random_pairs.pair_steps import Schedule, Walk
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.solution import Solution, Status
+from aucert.exact.losses.registry import SQUARED_HINGE
 from aucert.exact.problem.all_pairs import AllPairs
-from aucert.exact.problem.losses import SQUARED_HINGE
-from aucert.exact.problem.problem import Problem, Ridge
+from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.spaces.rows import Rows
 from pair_walks import RAW, N, X, Y, problem
 
@@ -173,7 +173,7 @@ def test_the_printed_slope_solves_another_problem(optimum) -> None:
     walk.advance(X, (i, j), Schedule(1e-2, 400.0, literal_slope=True))
     # lam/2 |w|^2 + mean 1/2 (1 - z)_+^2 is half the squared-hinge problem at 2 lam
     other = solve(X, Y, 2e-2, loss="squared_hinge")
-    halved = Problem(Rows(X), Y, AllPairs(), SQUARED_HINGE, Ridge(2e-2)).objective(walk.mean)
+    halved = pair_problem(Rows(X), Y, AllPairs(), SQUARED_HINGE, Ridge(2e-2)).objective(walk.mean)
     assert halved <= other.certificate.dual * (1 + 1e-3)
     assert problem(1e-2).objective(walk.mean) > 1.05 * optimum.certificate.primal
 

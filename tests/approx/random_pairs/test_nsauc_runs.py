@@ -15,15 +15,15 @@ from aucert.approx.random_pairs.nsauc import (
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
+from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
 from aucert.exact.problem.all_pairs import AllPairs, PairList
-from aucert.exact.problem.losses import HINGE, SQUARED_HINGE
-from aucert.exact.problem.problem import Problem, Ridge
+from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.spaces.rows import Rows
 from pair_walks import RAW, RNG, N, X, Y, problem
 
 
 def test_every_pair_is_equally_likely() -> None:
-    small = Problem(Rows(RAW[:8]), np.arange(8) < 3, AllPairs(), HINGE, Ridge(1.0))
+    small = pair_problem(Rows(RAW[:8]), np.arange(8) < 3, AllPairs(), HINGE, Ridge(1.0))
     i, j = random_pairs(small, 15_000, np.random.default_rng(1))
     assert (
         chisquare(np.bincount(i * 8 + j, minlength=64).reshape(8, 8)[:3, 3:].ravel()).pvalue > 1e-3
@@ -40,7 +40,7 @@ def test_pairs_are_drawn_in_proportion_to_their_weights(listed: bool) -> None:
     else:
         pairs = AllPairs(weight)
         share = np.outer(weight[:2], weight[2:]).ravel() / 24
-    task = Problem(Rows(RAW[:5]), positive, pairs, HINGE, Ridge(1.0))
+    task = pair_problem(Rows(RAW[:5]), positive, pairs, HINGE, Ridge(1.0))
     i, j = random_pairs(task, 20_000, np.random.default_rng(2))
     count = np.bincount(3 * i + (j - 2), minlength=6)
     assert (count[share == 0] == 0).all()
@@ -162,6 +162,6 @@ def test_bad_parameters_of_nsauc_are_refused(bad: dict) -> None:
 
 
 def test_only_the_hinge_over_rows_is_taken() -> None:
-    squared = Problem(Rows(X), Y, AllPairs(), SQUARED_HINGE, Ridge(1e-2))
+    squared = pair_problem(Rows(X), Y, AllPairs(), SQUARED_HINGE, Ridge(1e-2))
     with pytest.raises(InputError, match="needs the hinge and rows"):
         PairSGD().solve(squared)

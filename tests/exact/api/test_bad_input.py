@@ -10,9 +10,9 @@ import scipy.sparse as sp
 
 from aucert.exact.api.solve import solve
 from aucert.exact.errors import InputError
+from aucert.exact.losses.registry import HINGE
 from aucert.exact.problem.all_pairs import AllPairs, PairList
-from aucert.exact.problem.losses import HINGE
-from aucert.exact.problem.problem import Problem, Ridge, linear_problem, split_labels
+from aucert.exact.problem.problem import Ridge, linear_problem, pair_problem, split_labels
 from aucert.exact.solvers.active_pairs import ActivePairs
 from aucert.exact.solvers.closed_form import SquaredLossSolver
 from aucert.exact.solvers.cutting_plane import CuttingPlane
@@ -217,13 +217,13 @@ def test_bad_weights_of_the_model(w: Any, message: str) -> None:
 @pytest.mark.parametrize("positive", [np.array([1, 0, 1, 0]), np.array([True, False])], ids=repr)
 def test_bad_mask_of_the_positives(positive: np.ndarray) -> None:
     with pytest.raises(InputError, match=r"positive|labels"):
-        Problem(Rows(X), positive, AllPairs(), HINGE, Ridge(1.0))
+        pair_problem(Rows(X), positive, AllPairs(), HINGE, Ridge(1.0))
 
 
 @pytest.mark.parametrize("everywhere", [True, False])
 def test_a_mask_of_one_class(everywhere: bool) -> None:
     with pytest.raises(InputError, match=r"all 4 rows are (positive|negative)"):
-        Problem(Rows(X), np.full(4, everywhere), AllPairs(), HINGE, Ridge(1.0))
+        pair_problem(Rows(X), np.full(4, everywhere), AllPairs(), HINGE, Ridge(1.0))
 
 
 def test_bad_choice_of_form_or_backend() -> None:
@@ -235,7 +235,7 @@ def test_bad_choice_of_form_or_backend() -> None:
 
 
 def test_solvers_refuse_problems_that_are_not_theirs() -> None:
-    kernel = Problem(Gram(X @ X.T), Y == 1, AllPairs(), HINGE, Ridge(1.0))
+    kernel = pair_problem(Gram(X @ X.T), Y == 1, AllPairs(), HINGE, Ridge(1.0))
     squared = linear_problem(X, Y, 1.0, "squared_hinge")
     with pytest.raises(InputError, match="Newton needs rows"):
         Newton().solve(squared.over(Gram(X @ X.T)))

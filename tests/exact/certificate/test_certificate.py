@@ -14,9 +14,9 @@ from aucert.exact.api.solve import choose_solver
 from aucert.exact.certificate.certificate import Certificate, Witness, evaluated
 from aucert.exact.certificate.solution import Solution
 from aucert.exact.errors import CertificateError
+from aucert.exact.losses.registry import LOSSES
 from aucert.exact.problem.all_pairs import AllPairs, PairList
-from aucert.exact.problem.losses import LOSSES
-from aucert.exact.problem.problem import Problem, Ridge, linear_problem
+from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_problem
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows
 
@@ -37,7 +37,7 @@ def random_problem(rng: np.random.Generator, loss: str, listed: bool) -> Problem
         weight[[np.flatnonzero(positive)[0], np.flatnonzero(~positive)[0]]] = 1
         pairs = AllPairs(weight if rng.integers(2) else None)
     space = Rows(sp.csr_matrix(X) if rng.integers(2) else X)
-    return Problem(space, positive, pairs, LOSSES[loss], Ridge(10.0 ** rng.uniform(-6, 2)))
+    return pair_problem(space, positive, pairs, LOSSES[loss], Ridge(10.0 ** rng.uniform(-6, 2)))
 
 
 def random_witness(rng: np.random.Generator, problem: Problem) -> Witness:

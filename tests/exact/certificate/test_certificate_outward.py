@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from aucert.exact.certificate.certificate import Certificate, Witness, evaluated
+from aucert.exact.losses.registry import LOSSES
 from aucert.exact.problem.all_pairs import PairList
-from aucert.exact.problem.losses import LOSSES
-from aucert.exact.problem.problem import Problem, Ridge
+from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.spaces.rows import Rows
 
 
@@ -45,7 +45,7 @@ def test_errors_of_scores_act_on_the_loss_as_it_is_and_not_as_it_is_computed(los
     """The computed loss is 0, the true one (z + 2e)^2: 4 z e of that the loss at 0 cannot see."""
     space = Moved(np.array([[0.0], [1.0]]))
     pairs = PairList(np.array([0]), np.array([1]))
-    problem = Problem(space, np.array([True, False]), pairs, LOSSES[loss], Ridge(1.0))
+    problem = pair_problem(space, np.array([True, False]), pairs, LOSSES[loss], Ridge(1.0))
     witness = Witness.from_scores(problem, np.zeros(2))
     found, rounding, _, _ = evaluated(problem, np.zeros(1), witness)
     true = (Fraction(Moved.z) + 2 * Fraction(Moved.e)) ** 2

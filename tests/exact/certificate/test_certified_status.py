@@ -14,9 +14,9 @@ from aucert.exact.certificate.certificate import Certificate, Witness
 from aucert.exact.certificate.solution import Solution, Status
 from aucert.exact.classifier.base import warn_unless_certified
 from aucert.exact.errors import InputError
+from aucert.exact.losses.registry import HINGE
 from aucert.exact.problem.all_pairs import AllPairs, PairList
-from aucert.exact.problem.losses import HINGE
-from aucert.exact.problem.problem import Problem, Ridge, linear_problem
+from aucert.exact.problem.problem import Ridge, linear_problem, pair_problem
 from aucert.exact.spaces.gram import Gram
 from naive import exact, primal_value, weighted_pairs
 
@@ -55,7 +55,7 @@ def test_gap_holds_where_the_kernel_matrix_cancels(size: float) -> None:
     for _ in range(10):
         features = np.round(rng.normal(size=(6, 2)) * 8)
         space = Gram(features @ features.T / 64)
-        problem = Problem(space, positive, AllPairs(), HINGE, Ridge(1.0))
+        problem = pair_problem(space, positive, AllPairs(), HINGE, Ridge(1.0))
         base = rng.normal(size=6)
         w = base * np.sqrt(10 / (base @ space.K @ base)) + size * np.linalg.svd(space.K)[2][-1]
         found = Certificate.of(problem, w, Witness.from_scores(problem, np.zeros(6)))
@@ -133,7 +133,7 @@ def test_a_kernel_matrix_with_a_negative_eigenvalue_makes_no_false_claim(negativ
     K = np.diag([1.0, 1.0, 1.0, -negative])
     positive = np.array([True, True, False, False])
     try:
-        problem = Problem(Gram(K), positive, AllPairs(), HINGE, Ridge(1.0))
+        problem = pair_problem(Gram(K), positive, AllPairs(), HINGE, Ridge(1.0))
     except InputError:
         return
     w = np.array([0.0, 0.0, 0.0, 10.0 / negative])

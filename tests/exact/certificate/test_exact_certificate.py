@@ -17,19 +17,18 @@ from aucert.exact import (
     Gram,
     InputError,
     PairList,
-    Problem,
     Ridge,
     StreamedRows,
     TooLargeError,
     Witness,
     linear_problem,
+    pair_problem,
     solve,
 )
-from aucert.exact.certificate import exact_certificate
-from aucert.exact.certificate import exact_certificate as exported
-from aucert.exact.certificate.exact_certificate import ExactCertificate
+from aucert.exact import exact_certificate as exported
+from aucert.exact.certificate.exact_certificate import ExactCertificate, exact_certificate
 from aucert.exact.formulation.formulation import formulate
-from aucert.exact.problem.losses import HINGE, LOSSES
+from aucert.exact.losses.registry import HINGE, LOSSES
 from problems import random_case
 
 
@@ -189,7 +188,7 @@ def test_problems_whose_numbers_are_not_known_exactly_are_refused(monkeypatch) -
     X, y = np.eye(4), np.array([1, 0, 1, 0])
     linear = linear_problem(X, y, 1.0)
     solution = solve(X, y, 1.0)
-    kernel = Problem(Gram(np.eye(4)), y == 1, AllPairs(), HINGE, Ridge(1.0))
+    kernel = pair_problem(Gram(np.eye(4)), y == 1, AllPairs(), HINGE, Ridge(1.0))
     with pytest.raises(InputError, match="kernel"):
         exact_certificate(kernel, solution)
     with pytest.raises(InputError, match="structure"):

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 
 import naive
 from aucert.exact.certificate.certificate import Certificate, Witness, evaluated
+from aucert.exact.losses.registry import LOSSES
 from aucert.exact.problem.all_pairs import AllPairs, PairList
-from aucert.exact.problem.losses import LOSSES
-from aucert.exact.problem.problem import Problem, Ridge, linear_problem
+from aucert.exact.problem.problem import Ridge, linear_problem, pair_problem
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.sums.counted import SortedRows
@@ -88,7 +88,7 @@ def test_sums_over_all_pairs(seed: int, loss: str) -> None:
     positive, scores, width = some_labels(rng, n), some_scores(rng, n), some_width(rng)
     pairs = some_pairs(rng, positive, listed=False)
     assert isinstance(pairs, AllPairs)
-    found = pairs.sums(scores, positive, LOSSES[loss], width)
+    found = pairs.on(positive).sums(scores, LOSSES[loss], width)
     true = exact_sums(scores, positive, pairs, loss, width)
     assert abs(Fraction(found.value) - true.value) <= found.value_rounding
     slips = [abs(x - y) for x, y in zip(naive.exact(found.c), true.c, strict=True)]
@@ -105,7 +105,7 @@ def test_sums_in_the_long_format(seed: int, loss: str) -> None:
     scores = np.where(positive, -1, 1) * 10.0 ** rng.integers(-1, 4) * np.ones(50)
     scores = scores.astype(np.longdouble) + rng.normal(size=50).astype(np.longdouble) * 1e-17
     pairs, width = AllPairs(weight), [0.0, 0.5][seed % 2]
-    found = pairs.sums(scores, positive, LOSSES[loss], width)
+    found = pairs.on(positive).sums(scores, LOSSES[loss], width)
     weighted = naive.weighted_pairs(positive.tolist(), pairs)
     true = naive.sums(naive.exact(scores), weighted, loss, Fraction(width))
     assert abs(Fraction(found.value) - true.value) <= found.value_rounding
@@ -123,8 +123,8 @@ def test_sums_of_scores_in_single_precision_are_made_in_double(form: str, loss: 
     i, j = rng.choice(np.flatnonzero(positive), 9), rng.choice(np.flatnonzero(~positive), 9)
     pairs = PairList(i, j) if form == "listed" else AllPairs(form=form)
     for width in (0.0, 0.7):
-        single = pairs.sums(scores, positive, LOSSES[loss], width)
-        double = pairs.sums(scores.astype(float), positive, LOSSES[loss], width)
+        single = pairs.on(positive).sums(scores, LOSSES[loss], width)
+        double = pairs.on(positive).sums(scores.astype(float), LOSSES[loss], width)
         assert single.value == double.value and single.conjugate == double.conjugate
         assert np.array_equal(single.c, double.c)
 
@@ -135,7 +135,7 @@ def list_case(seed: int, loss: str) -> tuple:
     positive, scores, width = some_labels(rng, n), some_scores(rng, n), some_width(rng)
     pairs = some_pairs(rng, positive, listed=True)
     assert isinstance(pairs, PairList)
-    found = pairs.sums(scores, positive, LOSSES[loss], width)
+    found = pairs.on(positive).sums(scores, LOSSES[loss], width)
     # Any alpha in its box will do, so the exact sums are those of the alpha that was rounded.
     alpha = naive.exact(LOSSES[loss].alpha(pairs.margins(scores), width))
     return found, alpha, naive.weighted_pairs(positive.tolist(), pairs), scores
@@ -161,7 +161,7 @@ def test_value_of_listed_pairs_at_the_margin(loss: str) -> None:
     """The margin 1 - 2^-54 rounds to 1: the loss seems zero, and the bound has to say so."""
     scores = np.array([1.0, 2.0**-54])
     pairs = PairList(np.array([0]), np.array([1]))
-    found = pairs.sums(scores, np.array([True, False]), LOSSES[loss])
+    found = pairs.on(np.array([True, False])).sums(scores, LOSSES[loss])
     true = naive.loss_value(loss, Fraction(1) - Fraction(2.0**-54))
     assert abs(Fraction(found.value) - true) <= found.value_rounding
 
@@ -225,7 +225,7 @@ def test_primal_dual_and_gap(seed: int, loss: str, listed: bool) -> None:
     X = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-6, 7) + rng.choice([0, 1e3, 1e8])
     pairs, lam = some_pairs(rng, positive, listed), float(10.0 ** rng.uniform(-6, 2))
     space = Rows(sp.csr_matrix(X) if rng.integers(2) else X)
-    problem = Problem(space, positive, pairs, LOSSES[loss], Ridge(lam))
+    problem = pair_problem(space, positive, pairs, LOSSES[loss], Ridge(lam))
     w = rng.normal(size=d) / float(np.abs(X - X.mean(axis=0)).max())
     scores, width = some_scores(rng, n), some_width(rng)
     witness = Witness.from_scores(problem, scores, width)
@@ -253,7 +253,7 @@ def test_primal_where_the_kernel_matrix_cancels(size: float) -> None:
     features = np.random.default_rng(0).normal(size=(6, 2))
     space = Gram(features @ features.T)
     positive = np.array([True, True, True, False, False, False])
-    problem = Problem(space, positive, AllPairs(), LOSSES["hinge"], Ridge(1.0))
+    problem = pair_problem(space, positive, AllPairs(), LOSSES["hinge"], Ridge(1.0))
     w = np.ones(6) / 10 + size * np.linalg.svd(space.K)[2][-1]
     found = Certificate.of(problem, w, Witness.from_scores(problem, np.zeros(6)))
     K, exact_w = naive.exact(space.K), naive.exact(w)

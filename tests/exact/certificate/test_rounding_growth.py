@@ -16,15 +16,16 @@ import pytest
 import naive
 from aucert.exact.certificate.evaluate_rows import InMemory
 from aucert.exact.certificate.witness import Witness
+from aucert.exact.losses.registry import HINGE, LOSSES
 from aucert.exact.problem.all_pairs import AllPairs, PairList
-from aucert.exact.problem.losses import HINGE, LOSSES
 from aucert.exact.problem.marginals import deficiency
-from aucert.exact.problem.problem import Problem, Ridge, linear_problem
+from aucert.exact.problem.problem import Ridge, linear_problem, pair_problem
 from aucert.exact.spaces.gram import Gram, chain_of, norm_chain
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.sparse_bounds import certified_diagonal, cholesky_slip
+from aucert.exact.sums.assembled import PairSums
 from aucert.exact.sums.binned import Extent, Histogram
-from aucert.exact.sums.sorted import PairSums, roundings
+from aucert.exact.sums.sorted import roundings
 from aucert.exact.tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
 
 # Added to one, this is lost, in the format whose unit roundoff is the argument.
@@ -74,7 +75,7 @@ def test_listed_pairs_are_bounded_in_whatever_order_they_are_added_up(loss: str)
     weight = np.append(1.0, np.full(n, LOST[UNIT]))
     pairs = PairList(np.zeros(n + 1, dtype=int), np.ones(n + 1, dtype=int), weight)
     scores, positive = np.array([0.25, 0.0]), np.array([True, False])
-    found = pairs.sums(scores, positive, LOSSES[loss])
+    found = pairs.on(positive).sums(scores, LOSSES[loss])
     total = sum(Fraction(c) * k for c, k in ((pairs.c[0], 1), (pairs.c[1], n)))
     value = total * naive.loss_value(loss, Fraction(1, 4))
     dual = total * naive.loss_dual(loss, naive.loss_alpha(loss, Fraction(1, 4)))
@@ -109,7 +110,7 @@ def test_the_norm_of_a_kernel_machine_is_charged_with_both_of_its_sums() -> None
 
 def dual_sums(total: float, conjugate: float) -> PairSums:
     """Sums without any rounding, of two rows, the mass of alpha being `total`."""
-    return PairSums(0.0, np.array([total, -total]), conjugate, 0.0, 0.0, 0.0)
+    return PairSums(0.0, np.array([total, -total]), conjugate, total, 0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +166,7 @@ def test_the_rounding_of_sums_over_all_pairs_grows_with_the_rows(loss: str, form
     scores = np.zeros(n + 2, dtype=np.longdouble)
     scores[1] = 0.5 if loss == "hinge" else -0.5
     positive = np.arange(n + 2) == 0
-    found = AllPairs(weight, form=form).sums(scores, positive, LOSSES[loss])
+    found = AllPairs(weight, form=form).on(positive).sums(scores, LOSSES[loss])
     light = n * Fraction(weight[2])
     heavy = naive.loss_value(loss, -Fraction(float(scores[1])))
     value = (heavy + light * naive.loss_value(loss, Fraction(0))) / (1 + light)
@@ -205,7 +206,7 @@ def test_the_value_from_bins_is_charged_with_its_quotient_and_with_clipped_rows(
     scores, positive = rng.normal(size=400) * min(far, 1.0), np.arange(400) % 3 == 0
     scores[:2] = far, -far
     closed, size = binned_parts(scores, positive, 1 << 10)
-    found = AllPairs(form="binned", bins=1 << 10).sums(scores, positive, HINGE)
+    found = AllPairs(form="binned", bins=1 << 10).on(positive).sums(scores, HINGE)
     sums = closed.value_rounding / closed.mass
     assert found.value_rounding >= sums + gamma(3) * found.value + 2 * UNIT * size
     assert found.value_rounding - sums - gamma(3) * found.value <= 8 * UNIT * (size + found.value)
@@ -219,12 +220,12 @@ def test_what_marginals_have_lost_is_in_the_error_of_their_pull() -> None:
     X[1] = 1.0
     weight = np.concatenate([[1.0, 1.0], np.full(n, LOST[UNIT])])
     positive = np.arange(n + 2) == 0
-    problem = Problem(Rows(X), positive, AllPairs(weight), HINGE, Ridge(1.0))
+    problem = pair_problem(Rows(X), positive, AllPairs(weight), HINGE, Ridge(1.0))
     found = InMemory(problem, bins=16).at(np.zeros(1), 0.0)
     true = -1 / (1 + n * Fraction(weight[2]))  # all pairs are active
     error = abs(Fraction(float(found.pull[0])) - true)
     assert error <= found.pull_error
-    c = AllPairs(weight, form="binned", bins=16).sums(np.zeros(n + 2), positive, HINGE).c
+    c = AllPairs(weight, form="binned", bins=16).on(positive).sums(np.zeros(n + 2), HINGE).c
     assert isinstance(problem.space, Rows)
     assert error > problem.space.pull_error(c)
 

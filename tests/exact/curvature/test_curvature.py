@@ -42,7 +42,7 @@ def test_value_marginals_and_laplacian_are_those_of_the_explicit_pairs(
     problem = problem_of(kind, seed)
     scores, n = tied_scores(problem, seed), problem.n
     value, c, laplacian = 0.0, np.zeros(n), np.zeros((n, n))
-    for i, j, share in naive.weighted_pairs(problem.positive.tolist(), problem.pairs, float):
+    for i, j, share in naive.weighted_pairs(problem.pairs.positive.tolist(), problem.pairs, float):
         z = max(0.0, 1 - (scores[i] - scores[j]))
         value += share * z**2
         c[[i, j]] += 2 * share * z * np.array([1, -1])
@@ -64,7 +64,7 @@ def test_all_active_pairs_are_drawn_once_where_they_are_few(kind: str) -> None:
     mass = np.zeros((problem.n, problem.n))
     np.add.at(mass, (i, j), share)
     expected = np.zeros_like(mass)
-    for a, b, weight in naive.weighted_pairs(problem.positive.tolist(), problem.pairs, float):
+    for a, b, weight in naive.weighted_pairs(problem.pairs.positive.tolist(), problem.pairs, float):
         expected[a, b] += weight * (1 - (scores[a] - scores[b]) > 0)
     np.testing.assert_allclose(mass, expected, atol=1e-15)
 

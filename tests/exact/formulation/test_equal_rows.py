@@ -115,7 +115,7 @@ def test_marginals_are_shared_out_by_weight(weighted: bool) -> None:
     meant, work, groups = both(weighted)
     scores = np.random.default_rng(0).normal(size=work.n)
     c = work.sums(scores, 0.5).c
-    few = Witness.from_marginals(work, c[work.positive], -c[~work.positive])
+    few = Witness.from_marginals(work, c[work.pairs.positive], -c[~work.pairs.positive])
     many = groups.witness(meant, few)
     assert many.deficiency <= 1e-14
     assert dual_value(meant, many)[0] == pytest.approx(dual_value(work, few)[0], rel=1e-12)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from aucert.approx import Adamax, GradientDescent, IncompleteSAUCSVM, draw_pairs
 from aucert.exact.certificate.certificate import Certificate, Witness
+from aucert.exact.losses.registry import get_loss
 from aucert.exact.problem.all_pairs import AllPairs, PairList
-from aucert.exact.problem.losses import get_loss
-from aucert.exact.problem.problem import Problem, Ridge
+from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.structure.structured_norm import SparseWhitened
 
@@ -25,7 +23,9 @@ def few_pairs(loss: str = "hinge", sparse: bool = False, n: int = 400) -> Proble
     X = np.where(rng.uniform(size=(n, 4)) < 0.5, rng.normal(size=(n, 4)) + y[:, None], 0.0)
     drawn = draw_pairs(y, 60, 1)
     pairs = PairList(drawn.i, drawn.j, rng.uniform(size=60))
-    return Problem(Rows(sp.csr_array(X) if sparse else X), y, pairs, get_loss(loss), Ridge(0.05))
+    return pair_problem(
+        Rows(sp.csr_array(X) if sparse else X), y, pairs, get_loss(loss), Ridge(0.05)
+    )
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -57,8 +57,8 @@ def test_every_pair_keeps_its_rows() -> None:
 
 def test_all_pairs_and_long_lists_stay_as_they_are() -> None:
     whole = few_pairs()
-    assert replace(whole, pairs=AllPairs()).named_rows().n == whole.n
-    long = replace(whole, pairs=draw_pairs(whole.positive, 4 * whole.n, 0))
+    assert whole.with_pairs(AllPairs()).named_rows().n == whole.n
+    long = whole.with_pairs(draw_pairs(whole.pairs.positive, 4 * whole.n, 0))
     assert long.named_rows() is long
 
 
@@ -69,7 +69,7 @@ def test_rows_that_are_no_matrix_or_would_be_refused_alone_stay_whole() -> None:
     assert whitened.named_rows() is whitened
     X = np.array([[1.0], [-1.0], [2.0], [3.0], [1e-150], [2e-150]])
     pairs, positive = PairList(np.array([4]), np.array([5])), np.array([1, 0, 1, 0, 1, 0]) == 1
-    tiny = Problem(Rows(X), positive, pairs, get_loss("hinge"), Ridge(0.1))
+    tiny = pair_problem(Rows(X), positive, pairs, get_loss("hinge"), Ridge(0.1))
     assert tiny.named_rows() is tiny
 
 
@@ -78,8 +78,8 @@ def test_a_structured_descent_over_few_pairs_of_sparse_rows() -> None:
     assert isinstance(problem.space, Rows)
     model = IncompleteSAUCSVM(n_pairs=60, random_state=0, max_iter=200, lam=0.1)
     X = sp.csr_array(problem.space.X)
-    found = model.fit(X, problem.positive).certificate_
-    dense = model.fit(X.toarray(), problem.positive).certificate_
+    found = model.fit(X, problem.pairs.positive).certificate_
+    dense = model.fit(X.toarray(), problem.pairs.positive).certificate_
     assert found.gap == pytest.approx(dense.gap, rel=1e-3)
 
 
@@ -89,7 +89,7 @@ def test_the_dual_that_was_seen_is_the_one_that_is_certified(seed: int) -> None:
     n = int(rng.integers(8, 60))
     X, y = rng.integers(-2, 3, size=(n, 2)).astype(float), np.arange(n) % 2 == 0
     pairs = draw_pairs(y, max(1, n // 6), seed)
-    problem = Problem(Rows(X), y, pairs, get_loss("hinge"), Ridge(0.25))
+    problem = pair_problem(Rows(X), y, pairs, get_loss("hinge"), Ridge(0.25))
     for solver in (Adamax(step=0.25, max_iter=40, tol=0), GradientDescent(0.5, max_iter=40)):
         found = solver.solve(problem)
         seen = max((step.dual for step in found.history), default=0.0)

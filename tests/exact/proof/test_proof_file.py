@@ -15,9 +15,9 @@ from aucert.exact.api.solve import solve
 from aucert.exact.certificate.certificate import Certificate, Witness
 from aucert.exact.certificate.solution import Solution, Status
 from aucert.exact.errors import InputError
+from aucert.exact.losses.registry import HINGE
 from aucert.exact.problem.all_pairs import AllPairs, PairList
-from aucert.exact.problem.losses import HINGE
-from aucert.exact.problem.problem import Problem, Ridge, linear_problem
+from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_problem
 from aucert.exact.proof import check_proof
 from aucert.exact.proof.proof_file import write_proof, write_proof_of
 from aucert.exact.spaces.gram import Gram
@@ -78,7 +78,7 @@ def test_a_binned_witness_is_written_as_the_weights_that_regenerate_it(
     half: int, tmp_path: Path
 ) -> None:
     w = solve(X, Y, LAM).w
-    problem = Problem(StreamedRows(X), Y, AllPairs(), HINGE, Ridge(LAM))
+    problem = pair_problem(StreamedRows(X), Y, AllPairs(), HINGE, Ridge(LAM))
     solution = binned(problem, w, half=half)
     proof = write_proof_of(problem, solution, tmp_path / "p.npz")
     stored = fields(tmp_path / "p.npz")
@@ -200,7 +200,7 @@ def test_other_problems_are_refused_in_a_sentence(tmp_path: Path) -> None:
     solution = solve(X, Y, LAM, kernel="rbf", gamma=0.1)
     with pytest.raises(InputError, match="solution has shape"):
         write_proof(path, X, Y, LAM, solution)
-    kernel = Problem(Gram(X @ X.T), Y, AllPairs(), HINGE, Ridge(LAM))
+    kernel = pair_problem(Gram(X @ X.T), Y, AllPairs(), HINGE, Ridge(LAM))
     with pytest.raises(InputError, match="linear rows"):
         write_proof_of(kernel, solution, path)
 
@@ -235,7 +235,7 @@ def test_a_large_binned_proof_is_verified_in_blocks(tmp_path: Path) -> None:
     rows = rng.normal(size=(y.size, 2)) + 0.8 * y[:, None]
     np.save(tmp_path / "X.npy", rows)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    problem = Problem(StreamedRows(mapped), y, AllPairs(), HINGE, Ridge(1e-3))
+    problem = pair_problem(StreamedRows(mapped), y, AllPairs(), HINGE, Ridge(1e-3))
     solution = binned(problem, solve(rows[::50], y[::50], 1e-3).w, 2**16, 3)
     proof = write_proof_of(problem, solution, tmp_path / "p.npz")
     assert verified(tmp_path / "p.npz", mapped, y).startswith("verified gap <= ")

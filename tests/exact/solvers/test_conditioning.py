@@ -14,9 +14,9 @@ from aucert.exact.certificate.solution import Status
 from aucert.exact.curvature import newton_equation
 from aucert.exact.curvature.newton_equation import MANY_PRODUCTS, Conditioning, costs
 from aucert.exact.curvature.points import Point
+from aucert.exact.losses.registry import SQUARED_HINGE
 from aucert.exact.problem.all_pairs import AllPairs
-from aucert.exact.problem.losses import SQUARED_HINGE
-from aucert.exact.problem.problem import Problem, Ridge
+from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.solvers.newton import Newton
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.structure.structured_norm import SparseWhitened
@@ -26,7 +26,7 @@ def problem_of(n: int, dim: int, lam: float = 1e-6) -> Problem:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(n, dim)) * np.geomspace(1, 0.03, dim), rng.uniform(size=n) < 0.3
     X[:, 0] += y
-    return Problem(Rows(X), y, AllPairs(), SQUARED_HINGE, Ridge(lam))
+    return pair_problem(Rows(X), y, AllPairs(), SQUARED_HINGE, Ridge(lam))
 
 
 def at_zero(problem: Problem) -> Point:

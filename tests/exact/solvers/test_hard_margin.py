@@ -53,7 +53,7 @@ def test_every_condition_of_optimality_holds() -> None:
 def test_other_forms_of_rows_are_right_or_left_alone(kind: str) -> None:
     rng = np.random.default_rng(4)
     problem = wide(4)
-    X, y, weight = problem.space.dense(), problem.positive, rng.uniform(0.5, 2, 60)  # type: ignore
+    X, y, weight = problem.space.dense(), problem.pairs.positive, rng.uniform(0.5, 2, 60)  # type: ignore
     if kind == "zero weight":
         weight[:10] = 0
     pairs = AllPairs(weight if "weight" in kind else None)

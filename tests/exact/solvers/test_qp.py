@@ -84,8 +84,8 @@ def test_too_many_pairs_are_refused_with_the_limit_and_the_method_that_copes():
 def test_enumerated_pairs_weigh_what_all_pairs_weigh():
     positive = np.array([True, False, True, False, False])
     weight = np.array([1.0, 2.0, 3.0, 1.0, 1.0])
-    listed = enumerate_pairs(AllPairs(weight), positive)
-    a, b = AllPairs(weight).normalised(positive)
+    listed = enumerate_pairs(AllPairs(weight).on(positive))
+    a, b = AllPairs(weight).on(positive).normalised()
     np.testing.assert_allclose(listed.c.reshape(2, 3), np.outer(a, b), rtol=1e-15)
     assert listed.i.tolist() == [0, 0, 0, 2, 2, 2]
     assert listed.j.tolist() == [1, 3, 4, 1, 3, 4]

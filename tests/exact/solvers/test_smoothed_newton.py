@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -90,7 +88,7 @@ def test_the_hessian_of_all_window_pairs_is_the_derivative_of_the_gradient(
     problem = some_problem(5, 120, dim)
     if weighted:
         weight = np.random.default_rng(1).uniform(0.1, 3, 120)
-        problem = replace(problem, pairs=AllPairs(weight))
+        problem = problem.with_pairs(AllPairs(weight))
     w, width = np.resize([0.4, -0.2, 0.1], dim) * np.sqrt(3 / dim), 0.8 if dim == 3 else 1.6
     scores = problem.space.scores(w)
     rng = np.random.default_rng(0)
@@ -109,9 +107,9 @@ def test_the_hessian_of_all_window_pairs_is_the_derivative_of_the_gradient(
 def test_drawn_pairs_stand_for_the_window(in_order: bool) -> None:
     problem = some_problem(6, 400, 2)
     scores, rng = problem.space.scores(np.array([1.0, 0.5])), np.random.default_rng(0)
-    order = SortedRows.of(scores, problem.positive, 2.0) if in_order else None
+    order = SortedRows.of(scores, problem.pairs.positive, 2.0) if in_order else None
     i, j, share = drawn_window(problem, scores, 0.5, 10**7, rng, order)
-    margins = scores[problem.positive][:, None] - scores[~problem.positive][None, :]
+    margins = scores[problem.pairs.positive][:, None] - scores[~problem.pairs.positive][None, :]
     inside = np.abs(1 - margins) < 0.25
     assert i.size == inside.sum()
     assert share.sum() == pytest.approx(inside.mean())

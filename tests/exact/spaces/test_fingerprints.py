@@ -11,9 +11,9 @@ import pytest
 from aucert.exact import certify, solve
 from aucert.exact.certificate.certificate import Certificate, Witness
 from aucert.exact.errors import InputError
+from aucert.exact.losses.registry import HINGE
 from aucert.exact.problem.all_pairs import AllPairs
-from aucert.exact.problem.losses import HINGE
-from aucert.exact.problem.problem import Problem, Ridge, split_labels
+from aucert.exact.problem.problem import Problem, Ridge, pair_problem, split_labels
 from aucert.exact.spaces.fingerprints import STRETCH, Fingerprints
 from aucert.exact.spaces.streamed import StreamedRows
 
@@ -35,7 +35,7 @@ class Changing:
 
 
 def problem_over(source: Any, block: int = 1000) -> Problem:
-    return Problem(StreamedRows(source, block), POSITIVE, AllPairs(), HINGE, Ridge(1e-2))
+    return pair_problem(StreamedRows(source, block), POSITIVE, AllPairs(), HINGE, Ridge(1e-2))
 
 
 def swapped() -> np.ndarray:

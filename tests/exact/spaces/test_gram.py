@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import aucert.exact.spaces.gram as gram_module
 from aucert.exact.certificate.certificate import Certificate, Witness
 from aucert.exact.errors import InputError
+from aucert.exact.losses.registry import LOSSES
 from aucert.exact.problem.all_pairs import AllPairs
-from aucert.exact.problem.losses import LOSSES
-from aucert.exact.problem.problem import Problem, Ridge
+from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.spaces.gram import Gram, StreamedGram, blocked_product, chain_of
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
 from aucert.exact.tools.rounding import LONG_UNIT, gamma
@@ -198,7 +198,9 @@ def test_gap_is_never_negative_over_a_kernel(seed: int, loss: str) -> None:
     positive[rng.permutation(n)[: rng.integers(1, n)]] = True
     kernel = KERNELS[rng.integers(3)]
     space = Gram(kernel(X, X)) if rng.integers(2) else StreamedGram(kernel, X)
-    problem = Problem(space, positive, AllPairs(), LOSSES[loss], Ridge(10.0 ** rng.uniform(-8, 2)))
+    problem = pair_problem(
+        space, positive, AllPairs(), LOSSES[loss], Ridge(10.0 ** rng.uniform(-8, 2))
+    )
     witness = Witness.from_scores(problem, rng.normal(size=n) * 10.0 ** rng.uniform(-2, 2))
     for w in (rng.normal(size=n) * 10.0 ** rng.uniform(-3, 3), witness.c / problem.lam):
         assert Certificate.of(problem, w, witness).gap >= 0  # raises below minus its rounding
@@ -209,7 +211,7 @@ def test_rounding_stays_small_at_small_lam() -> None:
     rng = np.random.default_rng(6)
     X, positive = rng.normal(size=(600, 2)), np.arange(600) % 3 == 0
     space = Gram.of_kernel(Gaussian(1.0), X)
-    problem = Problem(space, positive, AllPairs(), LOSSES["hinge"], Ridge(1e-6))
+    problem = pair_problem(space, positive, AllPairs(), LOSSES["hinge"], Ridge(1e-6))
     witness = Witness.from_scores(problem, np.zeros(600), scale=1e-3)
     found = Certificate.of(problem, witness.c / 1e-6, witness)
     assert np.abs(witness.c / 1e-6).sum() > 1000 and found.rounding < 1e-9 * found.primal

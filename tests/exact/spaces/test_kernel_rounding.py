@@ -15,9 +15,9 @@ import naive
 from aucert.exact.certificate.certificate import Certificate, Witness, evaluated
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import true_space
+from aucert.exact.losses.registry import LOSSES
 from aucert.exact.problem.all_pairs import AllPairs
-from aucert.exact.problem.losses import LOSSES
-from aucert.exact.problem.problem import Problem, Ridge
+from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.kernels import EXP_UNITS, Gaussian, Kernel, Laplacian, Linear, lengths_of
 from true_kernels import DIGITS, decimal, true_kernel
@@ -73,7 +73,7 @@ def check_certificates(count: int, each: int) -> int:
             positive = np.zeros(n, dtype=bool)
             positive[rng.permutation(n)[: rng.integers(1, n)]] = True
             loss, lam = sorted(LOSSES)[rng.integers(3)], float(10.0 ** rng.uniform(-6, 1))
-            problem = Problem(space, positive, AllPairs(), LOSSES[loss], Ridge(lam))  # type: ignore[arg-type]
+            problem = pair_problem(space, positive, AllPairs(), LOSSES[loss], Ridge(lam))  # type: ignore[arg-type]
             scores = rng.normal(size=n) * 10.0 ** rng.uniform(-2, 1)
             witness = Witness.from_scores(problem, scores)
             top = float(max(K[i][i] for i in range(n)))
@@ -89,7 +89,7 @@ def check_certificate(
     problem: Problem, K: list[list[Decimal]], w: np.ndarray, witness: Witness, name: str
 ) -> None:
     """Primal and dual value are within their stated rounding of those in 60 digits."""
-    positive, loss, lam = problem.positive, problem.loss.name, decimal(problem.lam)
+    positive, loss, lam = problem.pairs.positive, problem.loss.name, decimal(problem.lam)
     pairs = naive.weighted_pairs(positive.tolist(), AllPairs())
     assert witness.scores is not None
     alpha = naive.alphas(naive.exact(witness.scores), pairs, loss, Fraction(0))

@@ -14,9 +14,9 @@ from aucert.exact.api.solve import solve
 from aucert.exact.certificate.certificate import Certificate, Witness, evaluated
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
+from aucert.exact.losses.registry import HINGE
 from aucert.exact.problem.all_pairs import AllPairs
-from aucert.exact.problem.losses import HINGE
-from aucert.exact.problem.problem import Problem, Ridge
+from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.solvers.smoothed_newton import SmoothedNewton
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.spaces.streamed import StreamedRows
@@ -60,7 +60,7 @@ def test_pulls_round_no_more_than_they_say(seed: int) -> None:
 def test_the_certificate_from_blocks_brackets_the_sorted_one(lam: float, weighted: bool) -> None:
     X, positive = some_rows()
     weight = np.random.default_rng(1).uniform(0.5, 2, positive.size) if weighted else None
-    streamed = Problem(StreamedRows(X, 400), positive, AllPairs(weight), HINGE, Ridge(lam))
+    streamed = pair_problem(StreamedRows(X, 400), positive, AllPairs(weight), HINGE, Ridge(lam))
     held = streamed.over(Rows(X))
     w = SmoothedNewton(tol=1e-6).solve(held).w
     witness = Witness.from_weights(streamed, w, 1 << 14, 3)
@@ -79,7 +79,7 @@ def test_the_certificate_from_blocks_brackets_the_sorted_one(lam: float, weighte
 @pytest.mark.parametrize("lam", [1e-1, 1e-3, 1e-5])
 def test_a_streamed_problem_is_solved_with_proof(lam: float) -> None:
     X, positive = some_rows(60_000, 2)
-    problem = Problem(StreamedRows(X, 5000), positive, AllPairs(), HINGE, Ridge(lam))
+    problem = pair_problem(StreamedRows(X, 5000), positive, AllPairs(), HINGE, Ridge(lam))
     solution = SmoothedNewton(tol=1e-6).solve(problem)
     assert solution.status == Status.CERTIFIED
     assert solution.witness.c.size == 0 and solution.witness.bins > 0
@@ -92,7 +92,7 @@ def test_a_memory_map_is_read_in_blocks(tmp_path: Path) -> None:
     X, positive = some_rows(20_000, 2)
     np.save(tmp_path / "X.npy", X.astype(np.float32))
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    problem = Problem(StreamedRows(mapped), positive, AllPairs(), HINGE, Ridge(1e-2))
+    problem = pair_problem(StreamedRows(mapped), positive, AllPairs(), HINGE, Ridge(1e-2))
     assert SmoothedNewton(tol=1e-6).solve(problem).certificate.reaches(1e-6)
 
 

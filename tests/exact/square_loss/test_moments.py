@@ -22,7 +22,7 @@ def draw(seed: int = 0, n: int = 21, d: int = 4) -> tuple[np.ndarray, np.ndarray
     return rng.normal(size=(n, d)) + positive[:, None] * 0.7, positive
 
 
-def pair_problem(X, positive, lam, weight=None) -> Problem:
+def square_problem(X, positive, lam, weight=None) -> Problem:
     return linear_problem(X, positive.astype(int), lam, "square", AllPairs(weight))
 
 
@@ -80,7 +80,7 @@ def test_the_solver_finds_the_minimum_over_pairs_and_proves_it(dense_limit, lam,
     X, positive = draw()
     weight = np.arange(21) % 4 + 0.5 if weighted else None
     solution = SquaredLossSolver(dense_limit=dense_limit).solve(
-        pair_problem(X, positive, lam, weight)
+        square_problem(X, positive, lam, weight)
     )
     np.testing.assert_allclose(solution.w, optimum(X, positive, lam, weight), rtol=1e-6)
     assert solution.status == Status.CERTIFIED

@@ -6,9 +6,9 @@ import scipy.sparse as sp
 
 from aucert.exact import Gram
 from aucert.exact.errors import InputError
+from aucert.exact.losses.registry import HINGE
 from aucert.exact.problem.all_pairs import AllPairs, PairList
-from aucert.exact.problem.losses import HINGE
-from aucert.exact.problem.problem import Problem, Ridge, linear_problem
+from aucert.exact.problem.problem import Ridge, linear_problem, pair_problem
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.row_average import RowAverage, top_eigenvalue
 from pairwise import differences, mean_square, pair_weights
@@ -197,8 +197,8 @@ def test_other_problems_are_refused() -> None:
     listed = PairList(np.array([0]), np.array([1]))
     squares = linear_problem(X, positive, 1.0, "square")
     for problem in (
-        Problem(rows, positive, AllPairs(), HINGE, Ridge(1.0)),
-        Problem(rows, positive, listed, squares.loss, Ridge(1.0)),
+        pair_problem(rows, positive, AllPairs(), HINGE, Ridge(1.0)),
+        pair_problem(rows, positive, listed, squares.loss, Ridge(1.0)),
         squares.over(Gram(X @ X.T)),
     ):
         with pytest.raises(InputError):

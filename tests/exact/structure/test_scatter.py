@@ -35,8 +35,8 @@ def test_R_is_the_covariance_of_the_pair_differences(seed: int) -> None:
 def test_the_root_of_a_long_list_has_no_more_columns_than_rows() -> None:
     rng = np.random.default_rng(0)
     positive = np.arange(9) < 3
-    pairs = PairList(rng.integers(0, 3, 500), rng.integers(3, 9, 500))
-    scatter = PairScatter(pairs, 9)
+    pairs = PairList(rng.integers(0, 3, 500), rng.integers(3, 9, 500), labels=positive)
+    scatter = PairScatter(pairs)
     root = scatter.root()
     assert root.shape == (9, 9)
     assert root @ root.T == pytest.approx(dense_scatter(scatter, positive.size), abs=1e-13)
@@ -61,10 +61,10 @@ def test_a_list_with_product_weights_has_the_class_scatter_and_another_list_has_
     positive = np.arange(9) < 4
     a, b = rng.uniform(0.1, 1, 4), rng.uniform(0.1, 1, 5)
     i, j = np.repeat(np.arange(4), 5), np.tile(np.arange(4, 9), 4)
-    product = PairScatter(PairList(i, j, np.outer(a, b).ravel()), 9)
+    product = PairScatter(PairList(i, j, np.outer(a, b).ravel(), positive))
     classes = ClassScatter(positive, a / a.sum(), b / b.sum())
     assert product.times(np.eye(9)) == pytest.approx(classes.times(np.eye(9)), abs=1e-15)
-    other = PairScatter(PairList(i[::3], j[::3]), 9).times(np.eye(9))
+    other = PairScatter(PairList(i[::3], j[::3], labels=positive)).times(np.eye(9))
     assert np.abs(other[:4, 4:]).max() > 0.01, "its classes are correlated"
 
 

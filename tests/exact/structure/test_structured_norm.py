@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from aucert.exact.api.solve import choose_solver, solve
 from aucert.exact.certificate.certificate import Certificate, Witness
 from aucert.exact.formulation.formulation import formulate
+from aucert.exact.losses.registry import LOSSES
 from aucert.exact.problem.all_pairs import AllPairs, PairList
-from aucert.exact.problem.losses import LOSSES
-from aucert.exact.problem.problem import Problem, Ridge
+from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.spaces.gram import Gram, StreamedGram
 from aucert.exact.spaces.kernels import Gaussian, Linear
 from aucert.exact.spaces.rows import Rows, Space
@@ -108,7 +108,7 @@ def random_structured(rng: np.random.Generator, loss: str) -> tuple[Problem, np.
     base = spaces[rng.integers(5)]
     structure = float(10.0 ** rng.uniform(-3, 4))
     space = Structured(base, scatter_of(pairs, positive, "sampled"), structure)
-    problem = Problem(space, positive, pairs, LOSSES[loss], Ridge(10.0 ** rng.uniform(-5, 2)))
+    problem = pair_problem(space, positive, pairs, LOSSES[loss], Ridge(10.0 ** rng.uniform(-5, 2)))
     w = rng.normal(size=space.dim) * 10.0 ** rng.uniform(-3, 2)
     return problem, w / max(base.reach, 1e-3)
 

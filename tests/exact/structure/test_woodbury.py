@@ -156,8 +156,8 @@ def test_the_deformed_kernel_is_between_zero_and_the_kernel(structure: float) ->
 @pytest.mark.parametrize("structure", [0.3, 50.0])
 def test_the_deformed_kernel_of_a_pair_list(structure: float) -> None:
     rng = np.random.default_rng(4)
-    pairs = PairList(rng.integers(0, FEW, 30), rng.integers(FEW, N, 30))
-    scatter = PairScatter(pairs, N)
+    pairs = PairList(rng.integers(0, FEW, 30), rng.integers(FEW, N, 30), labels=np.arange(N) < FEW)
+    scatter = PairScatter(pairs)
     differences = X[pairs.i] - X[pairs.j]
     Sigma = np.cov(differences.T, ddof=0)
     truth = X @ np.linalg.solve(np.eye(4) + structure * Sigma, X.T)

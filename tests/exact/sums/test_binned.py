@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import naive
 from aucert.exact.errors import InputError
+from aucert.exact.losses.registry import HINGE
 from aucert.exact.problem.all_pairs import AllPairs
-from aucert.exact.problem.losses import HINGE
 from aucert.exact.sums.binned import Extent, Histogram, Marginals
 
 
@@ -146,7 +146,7 @@ def test_scores_far_from_zero_never_give_too_small_a_value(offset: float, power:
     for spread in (1.0, 30.0):
         near, far = offset + spread * rng.normal(size=12), -offset + rng.normal(size=4)
         scores, positive = np.append(near, far), np.arange(16) == 0
-        found = AllPairs(form="binned", bins=1 << power).sums(scores, positive, HINGE)
+        found = AllPairs(form="binned", bins=1 << power).on(positive).sums(scores, HINGE)
         true, _, _ = by_pairs(scores, positive, 1, 0, None)
         assert Fraction(found.value) + Fraction(found.value_rounding) >= true
         assert abs(found.c.sum()) <= found.rounding + 1e-15
@@ -155,7 +155,7 @@ def test_scores_far_from_zero_never_give_too_small_a_value(offset: float, power:
 def test_scores_past_the_last_exact_bin_are_refused() -> None:
     scores, positive = 2.0**53 + 2 * np.arange(5), np.arange(5) == 2
     with pytest.raises(InputError, match="no grid of bins"):
-        AllPairs(form="binned").sums(scores, positive, HINGE)
+        AllPairs(form="binned").on(positive).sums(scores, HINGE)
 
 
 def test_bad_numbers_are_refused() -> None:
@@ -174,8 +174,8 @@ def test_the_form_binned_bounds_the_sorted_one(seed: int, half: int, power: int)
     positive[-1] = False
     scores = rng.normal(size=n) * 10.0 ** rng.uniform(-2, 1)
     bins, width = 1 << power, 2 * half / (1 << power)
-    found = AllPairs(form="binned", bins=bins).sums(scores, positive, HINGE, width)
-    true = AllPairs().sums(scores, positive, HINGE)
+    found = AllPairs(form="binned", bins=bins).on(positive).sums(scores, HINGE, width)
+    true = AllPairs().on(positive).sums(scores, HINGE)
     assert found.value + found.value_rounding >= true.value - true.value_rounding
     assert found.value <= true.value + 1 / bins + 1e-12
     assert (found.c[positive] >= 0).all() and (found.c[~positive] <= 0).all()

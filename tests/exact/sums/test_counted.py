@@ -13,8 +13,8 @@ from aucert.exact.api.solve import solve
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.witness import Witness
 from aucert.exact.errors import InputError
+from aucert.exact.losses.registry import HINGE
 from aucert.exact.problem.all_pairs import COMPILED_FROM, AllPairs
-from aucert.exact.problem.losses import HINGE
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.proof import check_proof
 from aucert.exact.proof.proof_file import write_proof
@@ -91,7 +91,7 @@ def test_the_value_is_the_mean_hinge_within_its_rounding(kind: str, seed: int) -
     ]
     mean = sum(losses, Fraction(0)) / len(losses)
     for width in (0.0, 1e-3):
-        found = AllPairs(form="compiled").sums(scores, positive, HINGE, width)
+        found = AllPairs(form="compiled").on(positive).sums(scores, HINGE, width)
         assert abs(Fraction(found.value) - mean) <= Fraction(found.value_rounding)
         size = float(np.ptp(scores)) + 1
         assert found.value_rounding <= 1e-13 * size
@@ -110,7 +110,7 @@ def test_pairs_nearly_at_the_margin_are_left_to_the_other_forms() -> None:
     order = SortedRows.of(scores, positive, 2.0**20)
     assert order is not None and order.k < 45
     assert order.sums(scores, 0.0) is None  # too much doubt: left to the other forms
-    found = AllPairs(form="compiled").sums(scores, positive, HINGE)
+    found = AllPairs(form="compiled").on(positive).sums(scores, HINGE)
     assert abs(found.value - 2.0**-45 / 3) <= found.value_rounding
 
 
@@ -119,7 +119,7 @@ def test_rows_out_of_range_are_left_to_the_other_forms() -> None:
     for far in (1e13, 1e300):
         assert counted_hinge(np.array([0.0, far, -far]), positive, 0.1) is None
     assert counted_hinge(np.array([0.0, 1.0, 2.0]), positive, 1e-17) is None
-    found = AllPairs(form="compiled").sums(np.array([0.0, 1e13, -1e13]), positive, HINGE)
+    found = AllPairs(form="compiled").on(positive).sums(np.array([0.0, 1e13, -1e13]), HINGE)
     assert found.value == pytest.approx(5e12)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from aucert.exact.losses.registry import HINGE
 from aucert.exact.problem.all_pairs import AllPairs
-from aucert.exact.problem.losses import HINGE
 from aucert.exact.sums.grid import COMPILED_FROM, grid_ramps, on_grid
 
 
@@ -47,7 +47,7 @@ def test_a_range_too_wide_for_whole_numbers_is_left_to_floats() -> None:
     assert on_grid(t, b, 1e-12) is None
     scores = np.array([1e9, 0.0, -1e9, 0.5])
     positive = np.array([True, True, False, False])
-    found = AllPairs().sums(scores, positive, HINGE, 1e-12)
+    found = AllPairs().on(positive).sums(scores, HINGE, 1e-12)
     assert np.isfinite(found.c).all()
 
 
@@ -55,5 +55,5 @@ def test_small_widths_cost_no_accuracy() -> None:
     """Floating-point sums lose range / width digits; whole numbers lose none."""
     rng = np.random.default_rng(1)
     scores, positive = rng.normal(size=400) * 10, np.arange(400) % 2 == 0
-    assert AllPairs().sums(scores, positive, HINGE, 1e-6).rounding < 1e-14
-    assert AllPairs(form="numpy").sums(scores, positive, HINGE, 1e-6).rounding > 1e-12
+    assert AllPairs().on(positive).sums(scores, HINGE, 1e-6).rounding < 1e-14
+    assert AllPairs(form="numpy").on(positive).sums(scores, HINGE, 1e-6).rounding > 1e-12

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import naive
+from aucert.exact.losses.registry import HINGE, LOSSES
 from aucert.exact.problem.all_pairs import COMPILED_FROM, AllPairs, PairList
-from aucert.exact.problem.losses import HINGE, LOSSES
+from aucert.exact.sums.assembled import PairSums
 from aucert.exact.sums.counted import counted_hinge
 from aucert.exact.sums.sorted import (
-    PairSums,
     centred,
     hinge_sides,
     square_sides,
@@ -57,7 +57,7 @@ def check_against_loops(
 def test_hinge_sums_are_those_of_the_double_loop(seed: int, width: float, form: str) -> None:
     scores, positive, weight = random_scores(seed)
     pairs = AllPairs(weight, form=form)
-    found = pairs.sums(scores, positive, HINGE, width)
+    found = pairs.on(positive).sums(scores, HINGE, width)
     check_against_loops(found, scores, positive, pairs, "hinge", width)
 
 
@@ -66,7 +66,7 @@ def test_hinge_sums_are_those_of_the_double_loop(seed: int, width: float, form: 
 def test_squared_sums_are_those_of_the_double_loop(seed: int, loss: str) -> None:
     scores, positive, weight = random_scores(seed)
     pairs = AllPairs(weight)
-    found = pairs.sums(scores, positive, LOSSES[loss])
+    found = pairs.on(positive).sums(scores, LOSSES[loss])
     check_against_loops(found, scores, positive, pairs, loss, 0.0)
 
 
@@ -78,7 +78,7 @@ def test_sums_over_a_list_are_those_of_the_double_loop(seed: int, loss: str) -> 
     m = int(rng.integers(1, 50))
     i, j = rng.choice(np.flatnonzero(positive), m), rng.choice(np.flatnonzero(~positive), m)
     pairs = PairList(i, j, rng.uniform(0.1, 2, m))
-    found = pairs.sums(scores, positive, LOSSES[loss], 0.4)
+    found = pairs.on(positive).sums(scores, LOSSES[loss], 0.4)
     weighted = naive.weighted_pairs(positive.tolist(), pairs, float)
     true = naive.sums(scores.tolist(), weighted, loss, 0.4)
     size = 1 + float(np.abs(scores).max()) ** 2
@@ -92,7 +92,7 @@ def test_sums_over_a_list_are_those_of_the_double_loop(seed: int, loss: str) -> 
 def test_equal_scores_cost_one_whatever_the_size(form: str, loss: str) -> None:
     """Every pair has z = 1: the loss is 1 and alpha is 1 or 2."""
     positive = np.arange(7) < 3
-    found = AllPairs(form=form).sums(np.full(7, 123.25), positive, LOSSES[loss])
+    found = AllPairs(form=form).on(positive).sums(np.full(7, 123.25), LOSSES[loss])
     assert found.value == 1.0
     alpha = 1.0 if loss == "hinge" else 2.0
     assert found.c == pytest.approx(np.where(positive, alpha / 3, -alpha / 4), abs=1e-16)
@@ -100,8 +100,8 @@ def test_equal_scores_cost_one_whatever_the_size(form: str, loss: str) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_tie_at_the_margin_counts_on_neither_side(form: str) -> None:
-    found = AllPairs(form=form).sums(
-        np.array([1.0, 0.0, 2.0]), np.array([True, False, True]), HINGE
+    found = (
+        AllPairs(form=form).on(np.array([True, False, True])).sums(np.array([1.0, 0.0, 2.0]), HINGE)
     )
     assert found.value == 0 and not found.c.any()
 
@@ -112,7 +112,7 @@ def test_both_sides_count_the_same_pairs_at_ties(width: float, form: str) -> Non
     """Tenths round: a second comparison on the other side would count other pairs."""
     rng = np.random.default_rng(1)
     scores, positive = rng.integers(-30, 30, 400) / 10, np.arange(400) % 2 == 0
-    found = AllPairs(form=form).sums(scores, positive, HINGE, width)
+    found = AllPairs(form=form).on(positive).sums(scores, HINGE, width)
     assert abs(found.c.sum()) <= found.rounding
     if width == 0:
         assert found.c.sum() == pytest.approx(0.0, abs=1e-15)
@@ -124,7 +124,7 @@ def test_each_pair_list_may_hold_a_pair_twice() -> None:
     twice = PairList(np.array([0, 0, 0]), np.array([1, 1, 2]))
     weighted = PairList(np.array([0, 0]), np.array([1, 2]), np.array([2.0, 1.0]))
     for loss in LOSSES.values():
-        one, two = (pairs.sums(scores, positive, loss) for pairs in (twice, weighted))
+        one, two = (pairs.on(positive).sums(scores, loss) for pairs in (twice, weighted))
         assert one.value == pytest.approx(two.value) and one.c == pytest.approx(two.c)
 
 
@@ -134,7 +134,7 @@ def test_the_two_forms_agree_to_rounding_on_many_rows(width: float) -> None:
     n = 200_000
     scores = np.round(rng.normal(size=n) * 1000) / 1000
     positive = rng.uniform(size=n) < 0.3
-    one, two = (AllPairs(form=form).sums(scores, positive, HINGE, width) for form in FORMS)
+    one, two = (AllPairs(form=form).on(positive).sums(scores, HINGE, width) for form in FORMS)
     assert abs(one.value - two.value) <= one.value_rounding + two.value_rounding
     assert float(np.abs(one.c - two.c).sum()) <= one.rounding + two.rounding
 
@@ -150,7 +150,7 @@ def test_many_rows_agree_with_a_histogram_of_pairs() -> None:
     z = np.maximum(0, 1 - grid[:, None] + grid[None, :])
     weight = np.outer(plus / plus.sum(), minus / minus.sum())
     for loss, values in (("hinge", z), ("squared_hinge", z**2)):
-        found = AllPairs().sums(scores, positive, LOSSES[loss])
+        found = AllPairs().on(positive).sums(scores, LOSSES[loss])
         assert found.value == pytest.approx(float((weight * values).sum()), rel=1e-12)
 
 
@@ -161,9 +161,9 @@ def test_auto_takes_the_compiled_form_for_many_rows(monkeypatch: pytest.MonkeyPa
         called.append(scores.size)
         return counted_hinge(scores, positive, width)
 
-    monkeypatch.setattr("aucert.exact.problem.all_pairs.counted_hinge", spy)
+    monkeypatch.setattr("aucert.exact.losses.hinge.counted_hinge", spy)
     for n in (COMPILED_FROM - 1, COMPILED_FROM):
-        AllPairs().sums(np.arange(n) / n, np.arange(n) % 3 == 0, LOSSES["hinge"])
+        AllPairs().on(np.arange(n) % 3 == 0).sums(np.arange(n) / n, LOSSES["hinge"])
     assert called == [COMPILED_FROM]
 
 

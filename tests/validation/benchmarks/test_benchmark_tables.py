@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
+from aucert.exact.losses.registry import HINGE
 from aucert.exact.problem.all_pairs import PairList
-from aucert.exact.problem.losses import HINGE
 from aucert.exact.problem.problem import linear_problem
 from aucert.validation.benchmarks.approx import peers, truncated_newton
 
@@ -41,7 +39,7 @@ def test_linear_svc_on_all_differences_has_the_same_objective(loss: str) -> None
     pairs = PairList(
         *np.array([(i, j) for i in np.flatnonzero(Y)[:9] for j in np.flatnonzero(~Y)]).T
     )
-    few = replace(problem, pairs=pairs)
+    few = problem.with_pairs(pairs)
     w = peers.linear_svc(problem, pairs, tol=1e-9)
     assert few.objective(w) < few.objective(peers.exact(few)) * (1 + 1e-5)
 

@@ -9,9 +9,9 @@ import pytest
 
 from aucert.approx.drawn_pairs.draw_pairs import draw_pairs
 from aucert.exact.errors import InputError
+from aucert.exact.losses.registry import HINGE
 from aucert.exact.problem.all_pairs import AllPairs, PairList
-from aucert.exact.problem.losses import HINGE
-from aucert.exact.problem.problem import Problem, Ridge
+from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.spaces.kernels import Gaussian, Laplacian
 from aucert.exact.spaces.rows import Rows
 from aucert.validation.bounds.experiment import certified, prepare
@@ -36,9 +36,9 @@ def linear(lam: float, seed: int) -> tuple[Problem, Problem, np.ndarray, np.ndar
     """A linear problem over all and over B = n drawn pairs, with both optima."""
     data = datasets.load("linear:60", seed)
     space, positive = Rows(data.X), data.is_positive
-    full = Problem(space, positive, AllPairs(), HINGE, Ridge(lam))
+    full = pair_problem(space, positive, AllPairs(), HINGE, Ridge(lam))
     pairs = draw_pairs(positive, 60, seed)
-    drawn = Problem(space, positive, pairs, HINGE, Ridge(lam))
+    drawn = pair_problem(space, positive, pairs, HINGE, Ridge(lam))
     return full, drawn, certified(full, TOL).w, certified(drawn, TOL).w
 
 
@@ -48,12 +48,14 @@ def pair_of(lam: float, seed: int, dual: bool = False) -> DrawnPair:
     kernel = (Gaussian(5.0), Laplacian(1.0))[seed % 2]
     case = prepare(data.X, data.y, kernel, lam, 8, seed)
     pairs = draw_pairs(data.is_positive, 80, seed)
-    exact = certified(Problem(case.factor, data.is_positive, pairs, HINGE, Ridge(lam)), TOL)
-    near = certified(Problem(case.projected.space, data.is_positive, pairs, HINGE, Ridge(lam)), TOL)
+    exact = certified(pair_problem(case.factor, data.is_positive, pairs, HINGE, Ridge(lam)), TOL)
+    near = certified(
+        pair_problem(case.projected.space, data.is_positive, pairs, HINGE, Ridge(lam)), TOL
+    )
     truth: Any = case.approximation.truth
     hat = np.linalg.solve(truth.K, case.factor.raw @ exact.w)
     tilde = near.witness.c / lam if dual else least_norm(case.approximation.features, near.w)
-    drawn = Problem(case.full.space, data.is_positive, pairs, HINGE, Ridge(lam))
+    drawn = pair_problem(case.full.space, data.is_positive, pairs, HINGE, Ridge(lam))
     return DrawnPair(case.approximation, drawn, 80, hat, tilde)
 
 
@@ -62,7 +64,10 @@ def hinge(problem: Problem, scores: np.ndarray) -> float:
     if isinstance(problem.pairs, PairList):
         pairs = list(zip(problem.pairs.i, problem.pairs.j, strict=True))
     else:
-        plus, minus = np.flatnonzero(problem.positive), np.flatnonzero(~problem.positive)
+        plus, minus = (
+            np.flatnonzero(problem.pairs.positive),
+            np.flatnonzero(~problem.pairs.positive),
+        )
         pairs = [(i, j) for i in plus for j in minus]
     return sum(max(0.0, 1 - scores[i] + scores[j]) for i, j in pairs) / len(pairs)
 
@@ -177,7 +182,9 @@ def test_the_least_norm_coefficients_give_the_same_function_and_are_shortest() -
 
 def test_problems_that_do_not_belong_together_are_refused() -> None:
     full, drawn, w, w_B = linear(1.0, 0)
-    other = Problem(Rows(full.space.dense()), full.positive, drawn.pairs, HINGE, Ridge(1.0))  # type: ignore[attr-defined]
+    other = pair_problem(
+        Rows(full.space.dense()), full.pairs.positive, drawn.pairs, HINGE, Ridge(1.0)
+    )  # type: ignore[attr-defined]
     with pytest.raises(InputError, match="share their space and lam"):
         eq_17(full, other, w, w_B)
     with pytest.raises(InputError, match="weights shape"):
@@ -189,6 +196,6 @@ def test_problems_that_do_not_belong_together_are_refused() -> None:
 def test_coefficients_of_other_rows_are_refused() -> None:
     full, drawn, _, _ = linear(1.0, 0)
     X: Any = full.space
-    a = Approximation.of_landmarks(Gaussian(1.0), X.raw, X.raw[:4], full.positive)
+    a = Approximation.of_landmarks(Gaussian(1.0), X.raw, X.raw[:4], full.pairs.positive)
     with pytest.raises(InputError, match="theta_tilde must have one number a row: 60"):
         DrawnPair(a, drawn, 60, np.zeros(60), np.zeros(4))

@@ -89,7 +89,7 @@ def test_prop_1_would_hold_for_nearest_pairs_if_they_were_all(monkeypatch: Patch
 
 def test_a_structure_that_is_not_centred_is_noticed(monkeypatch: Patch) -> None:
     def second_moment(self: PairScatter, values: np.ndarray) -> np.ndarray:
-        A = self.pairs.incidence(self.n)
+        A = self.pairs.incidence()
         return A.T @ (self.pairs.c[:, None] * (A @ values))
 
     monkeypatch.setattr(PairScatter, "times", second_moment)

@@ -8,9 +8,9 @@ from scipy import stats
 
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
+from aucert.exact.losses.registry import HINGE
 from aucert.exact.problem.all_pairs import AllPairs, PairList
-from aucert.exact.problem.losses import HINGE
-from aucert.exact.problem.problem import Problem, Ridge
+from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.solvers.qp import QP
 from aucert.exact.spaces.gram_factor import factor_gram
 from aucert.exact.spaces.rows import Rows
@@ -35,7 +35,7 @@ def test_the_closed_form_of_the_clusters_is_the_optimum_of_the_qp(lam: float) ->
     instance = small(lam)
     K, positive, _ = instance.dense()
     rows = Rows(factor_gram(K).features)
-    problem = Problem(rows, positive, AllPairs(), HINGE, Ridge(lam))
+    problem = pair_problem(rows, positive, AllPairs(), HINGE, Ridge(lam))
     solution = QP("lifted", "direct", "CLARABEL", finish=True).solve(problem)
     assert solution.status is Status.CERTIFIED
     value = instance.loss + lam / 2 * instance.norm2
@@ -77,7 +77,7 @@ def test_the_left_side_on_the_clusters_is_at_least_its_bound() -> None:
             rng.choice(np.flatnonzero(positive), B), rng.choice(np.flatnonzero(~positive), B)
         )
         space = Rows(K[:, [landmark]])
-        drawn = Problem(space, positive, pairs, HINGE, Ridge(instance.lam))
+        drawn = pair_problem(space, positive, pairs, HINGE, Ridge(instance.lam))
         loss = drawn.sums(space.scores(optimum(drawn).w)).value
         assert abs(instance.loss - loss) >= bound
 
@@ -128,8 +128,8 @@ def test_two_atoms_in_closed_form_are_the_optimum() -> None:
     i = np.repeat([a for a, _ in kinds], counts)
     j = np.repeat([b for _, b in kinds], counts)
     pairs = PairList(i, j)
-    full = Problem(Rows(x[:, None]), positive, AllPairs(), HINGE, Ridge(lam))
-    drawn = Problem(Rows(x[:, None]), positive, pairs, HINGE, Ridge(lam))
+    full = pair_problem(Rows(x[:, None]), positive, AllPairs(), HINGE, Ridge(lam))
+    drawn = pair_problem(Rows(x[:, None]), positive, pairs, HINGE, Ridge(lam))
     f, f_B = optimum(full).w, optimum(drawn).w
     U = full.sums(full.space.scores(f)).value
     U_B = drawn.sums(drawn.space.scores(f_B)).value

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from aucert.approx.drawn_pairs.draw_pairs import draw_pairs
-from aucert.exact.problem.losses import HINGE
-from aucert.exact.problem.problem import Problem, Ridge
+from aucert.exact.losses.registry import HINGE
+from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.spaces.kernels import Gaussian
 from aucert.validation import suite
 from aucert.validation.bounds.experiment import Experiment, certified, prepare
@@ -35,13 +35,15 @@ def gradient(case: Experiment, i: np.ndarray, j: np.ndarray) -> np.ndarray:
 
 
 def pairs_of(case: Experiment, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    drawn = draw_pairs(case.full.positive, B, seed)
+    drawn = draw_pairs(case.full.pairs.positive, B, seed)
     return drawn.i, drawn.j
 
 
 def centre(case: Experiment) -> np.ndarray:
     """The mean of alpha P Delta over all pairs: lam f^_P, up to pairs at the kink."""
-    plus, minus = (np.flatnonzero(side) for side in (case.full.positive, ~case.full.positive))
+    plus, minus = (
+        np.flatnonzero(side) for side in (case.full.pairs.positive, ~case.full.pairs.positive)
+    )
     return gradient(case, np.repeat(plus, minus.size), np.tile(minus, plus.size))
 
 
@@ -90,7 +92,7 @@ def test_the_dual_value_changes_by_the_error_form(case: Experiment) -> None:
 
 
 def test_marginals_are_at_most_one_over_the_class(case: Experiment) -> None:
-    c, positive = case.f.witness.c, case.full.positive
+    c, positive = case.f.witness.c, case.full.pairs.positive
     sizes = np.where(positive, positive.sum(), (~positive).sum())
     assert np.all(np.abs(c) <= 1 / sizes + 1e-12)
     assert float(c @ c) <= 1 / positive.sum() + 1 / (~positive).sum()
@@ -98,8 +100,8 @@ def test_marginals_are_at_most_one_over_the_class(case: Experiment) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_stability_holds_in_every_draw(case: Experiment, seed: int) -> None:
-    drawn = draw_pairs(case.full.positive, B, seed)
-    problem = Problem(case.projected.space, case.full.positive, drawn, HINGE, Ridge(LAM))
+    drawn = draw_pairs(case.full.pairs.positive, B, seed)
+    problem = pair_problem(case.projected.space, case.full.pairs.positive, drawn, HINGE, Ridge(LAM))
     found = certified(problem, 1e-11)
     f_P = case.f_P.w
     # Any slope at a kink makes a subgradient.
@@ -124,8 +126,8 @@ def test_one_draw_moves_z_by_what_mcdiarmid_is_told(case: Experiment) -> None:
 
 
 def test_the_losses_differ_as_the_identity_says(case: Experiment) -> None:
-    drawn = draw_pairs(case.full.positive, B, 7)
-    problem = Problem(case.projected.space, case.full.positive, drawn, HINGE, Ridge(LAM))
+    drawn = draw_pairs(case.full.pairs.positive, B, 7)
+    problem = pair_problem(case.projected.space, case.full.pairs.positive, drawn, HINGE, Ridge(LAM))
     found = certified(problem, 1e-11)
     U = case.full.sums(case.full.space.scores(case.f.w)).value
     U_B = problem.sums(problem.space.scores(found.w)).value

@@ -12,7 +12,7 @@ import pytest
 
 from aucert.exact import AllPairs, linear_problem, solve
 from aucert.exact.errors import InputError
-from aucert.exact.problem.losses import LOSSES
+from aucert.exact.losses.registry import LOSSES
 from aucert.validation.reference.problems import (
     FILE,
     generate,

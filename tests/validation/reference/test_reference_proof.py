@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from aucert.exact.problem.losses import LOSSES
+from aucert.exact.losses.registry import LOSSES
 from aucert.validation.reference.rational_bounds import (
     ExactProblem,
     fractions,

@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for lam in options.lam:
         problem = nystrom_problem(options.data, lam)
         exact = choose_solver(problem, "auto", 1e-6, 120.0).solve(problem)
-        best = auc(problem.space.scores(exact.w), problem.positive)
+        best = auc(problem.space.scores(exact.w), problem.pairs.positive)
         for epochs in options.epochs:
             _row(problem, epochs, exact.certificate.primal, best)
 
@@ -62,7 +62,7 @@ def _row(problem: Problem, epochs: int, optimum: float, best: float) -> None:
         else f"{'runs away':>11}"
         for run in runs
     )
-    ours = auc(problem.space.scores(runs[0].w), problem.positive)
+    ours = auc(problem.space.scores(runs[0].w), problem.pairs.positive)
     steps = problem.lam * epochs * problem.n
     print(f"{problem.lam:7.0e} {epochs:6d} {steps:8.2g}{gaps} {ours:7.4f} {best:9.4f}", flush=True)
 

@@ -14,7 +14,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 
 import numpy as np
@@ -27,10 +27,10 @@ from ....approx.newton.truncated_newton import TruncatedNewton
 from ....approx.nystrom.nystrom import Nystrom
 from ....approx.random_pairs.nsauc import PairSGD
 from ....exact.api.solve import choose_solver
+from ....exact.losses.registry import HINGE, SQUARED_HINGE
 from ....exact.problem.all_pairs import AllPairs, PairList
 from ....exact.problem.auc import auc
-from ....exact.problem.losses import HINGE, SQUARED_HINGE
-from ....exact.problem.problem import Problem, Ridge
+from ....exact.problem.problem import Problem, Ridge, pair_problem
 from ....exact.problem.scalings import C_from_lam
 from ....exact.spaces.gram_factor import factor_gram
 from ....exact.spaces.kernels import Gaussian
@@ -68,7 +68,10 @@ def differences(problem: Problem, pairs: PairList | None) -> tuple[np.ndarray, n
     if pairs is None:
         if problem.n_pairs > MOST_PAIRS:
             raise NotRun(f"{problem.n_pairs} differences: too many to list")
-        plus, minus = np.flatnonzero(problem.positive), np.flatnonzero(~problem.positive)
+        plus, minus = (
+            np.flatnonzero(problem.pairs.positive),
+            np.flatnonzero(~problem.pairs.positive),
+        )
         i, j = np.repeat(plus, minus.size), np.tile(minus, plus.size)
     else:
         i, j = pairs.i, pairs.j
@@ -88,7 +91,7 @@ def linear_svc(problem: Problem, pairs: PairList | None = None, tol: float = 1e-
 
 def sgd(problem: Problem, epochs: int) -> np.ndarray:
     """Return the averaged weights of scikit-learn's SGDClassifier on as many drawn pairs."""
-    pairs = draw_pairs(problem.positive, epochs * problem.n, 0)
+    pairs = draw_pairs(problem.pairs.positive, epochs * problem.n, 0)
     D, sign = differences(problem, pairs)
     model = SGDClassifier(loss="hinge", alpha=problem.lam, fit_intercept=False, average=True,
                           max_iter=1, tol=None, random_state=0)  # fmt: skip
@@ -103,7 +106,7 @@ def dlib_rank(problem: Problem, epsilon: float) -> np.ndarray:
         raise NotRun("not installed: pip install dlib-bin") from None
     assert isinstance(problem.space, Rows)
     X, pair = problem.space.dense(), dlib.ranking_pair()
-    for row, positive in zip(X.tolist(), problem.positive, strict=True):
+    for row, positive in zip(X.tolist(), problem.pairs.positive, strict=True):
         (pair.relevant if positive else pair.nonrelevant).append(dlib.vector(row))
     trainer = dlib.svm_rank_trainer()
     trainer.c, trainer.epsilon = C_from_lam(problem.lam, problem.n_pairs, "dlib"), epsilon
@@ -112,8 +115,8 @@ def dlib_rank(problem: Problem, epsilon: float) -> np.ndarray:
 
 def on_drawn(problem: Problem, solver: Adamax) -> np.ndarray:
     """Return the weights of a descent on as many drawn pairs as there are rows."""
-    pairs = draw_pairs(problem.positive, problem.n, 0)
-    return solver.solve(replace(problem, pairs=pairs)).w
+    pairs = draw_pairs(problem.pairs.positive, problem.n, 0)
+    return solver.solve(problem.with_pairs(pairs)).w
 
 
 def exact(problem: Problem) -> np.ndarray:
@@ -142,7 +145,7 @@ def rivals(loss: str, landmarks: bool) -> Iterator[tuple[str, Fit]]:
     yield "  roclab's recipe, n pairs", lambda p: on_drawn(p, roclab)
     yield (
         "  scikit-learn LinearSVC, the same pairs",
-        lambda p: linear_svc(p, draw_pairs(p.positive, p.n, 0)),
+        lambda p: linear_svc(p, draw_pairs(p.pairs.positive, p.n, 0)),
     )
     if loss == "hinge":
         yield "NSAUC, 20 epochs", lambda p: PairSGD(20).solve(p).w
@@ -166,7 +169,7 @@ def problems(rows: int, lam: float) -> Iterator[tuple[str, Problem]]:
     )  # fmt: skip
     for name, matrix, positive in sets:
         for loss in (HINGE, SQUARED_HINGE):
-            yield name, Problem(Rows(matrix), positive, AllPairs(), loss, Ridge(lam))
+            yield name, pair_problem(Rows(matrix), positive, AllPairs(), loss, Ridge(lam))
 
 
 def table(rows: int, lam: float) -> Iterator[Row]:
@@ -192,7 +195,7 @@ def table(rows: int, lam: float) -> Iterator[Row]:
                 yield Row(label, who, None, None, None, str(reason))
                 continue
             seconds = time.process_time() - start
-            ours = auc(problem.space.scores(w), problem.positive)
+            ours = auc(problem.space.scores(w), problem.pairs.positive)
             excess = max(problem.objective(w) / best.dual - 1, 0.0)  # never below rounding
             yield Row(label, who, seconds, excess, ours)
 

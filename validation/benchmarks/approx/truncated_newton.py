@@ -21,9 +21,9 @@ from ....approx.newton.truncated_newton import TruncatedNewton
 from ....approx.nystrom.landmarks import uniform
 from ....approx.nystrom.nystrom import nystrom_map
 from ....exact.certificate.solution import Step
+from ....exact.losses.registry import SQUARED_HINGE
 from ....exact.problem.all_pairs import AllPairs
-from ....exact.problem.losses import SQUARED_HINGE
-from ....exact.problem.problem import Problem, Ridge
+from ....exact.problem.problem import Ridge, pair_problem
 from ....exact.spaces.kernels import Gaussian
 from ....exact.spaces.rows import Rows
 from ...data.generators import linear
@@ -85,7 +85,7 @@ def measure(X: np.ndarray, positive: np.ndarray, lam: float, seconds: float) -> 
     def note(step: Step) -> None:
         clock[1:] = [time.process_time()]
 
-    problem = Problem(Rows(X), positive, AllPairs(), SQUARED_HINGE, Ridge(lam))
+    problem = pair_problem(Rows(X), positive, AllPairs(), SQUARED_HINGE, Ridge(lam))
     solution = TruncatedNewton(gradient_tol=GRADIENT).solve(problem, callback=note)
     clock.append(time.process_time())
     spent = np.diff(clock) / seconds

@@ -137,7 +137,7 @@ def incomplete(problem: Problem, step: float, budget: float, lower: float, seed:
     [ScalingUp, eq. (7), eq. (8)]. Its time counts from the draw.
     """
     start = time.process_time()
-    pairs = draw_pairs(problem.positive, problem.n, seed)
+    pairs = draw_pairs(problem.pairs.positive, problem.n, seed)
     X: Any = problem.space.rows(np.arange(problem.n))  # type: ignore[attr-defined]
     D = X[pairs.i] - X[pairs.j]
     spent = time.process_time() - start

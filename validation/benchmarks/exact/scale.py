@@ -167,9 +167,9 @@ def _checked(problem: Problem, solution: Solution, lam: float, unit: float, repe
     with TemporaryDirectory() as folder:
         path = Path(folder) / "proof.npz"
         raw, ones = np.asarray(space.raw), np.ones(n)
-        write_proof(path, raw, problem.positive, lam, solution)
+        write_proof(path, raw, problem.pairs.positive, lam, solution)
         proof = dict(np.load(path))
-        seconds = best_of(lambda: check_proof.check(proof, raw, problem.positive, ones), 1)
+        seconds = best_of(lambda: check_proof.check(proof, raw, problem.pairs.positive, ones), 1)
     _line(f"p=2 n={n:.0e}, check_proof.py", lam, seconds / unit, np.inf, "no goal")
 
 

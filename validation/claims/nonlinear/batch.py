@@ -13,9 +13,9 @@ import numpy as np
 from ....approx.newton.rank_svm import NBAUC
 from ....approx.newton.truncated_newton import TruncatedNewton
 from ....exact.certificate.solution import Solution
+from ....exact.losses.registry import SQUARED_HINGE
 from ....exact.problem.all_pairs import AllPairs
-from ....exact.problem.losses import SQUARED_HINGE
-from ....exact.problem.problem import Problem, Ridge, linear_problem
+from ....exact.problem.problem import Problem, Ridge, linear_problem, pair_problem
 from ....exact.problem.scalings import lam_from_C
 from ....exact.spaces.rows import Rows
 from ...data import datasets
@@ -250,7 +250,7 @@ def gradient_with_the_factor_two(context: Context) -> Outcome:
 )
 def printed_gradient_solves_for_half_of_c(context: Context) -> Outcome:
     data = wdbc_sample(context, 40, 60)
-    problem = Problem(Rows(data.X), data.is_positive, AllPairs(), SQUARED_HINGE, Ridge(0.1))
+    problem = pair_problem(Rows(data.X), data.is_positive, AllPairs(), SQUARED_HINGE, Ridge(0.1))
     literal = TruncatedNewton(tol=1e-12, paper_literal=True, max_iter=500).solve(problem)
     half = _certified(replace(problem, penalty=Ridge(0.2)), 1e-12)
     distance = float(np.linalg.norm(literal.w - half.w) / np.linalg.norm(half.w))

@@ -18,9 +18,9 @@ from ....approx.random_pairs import pair_steps
 from ....approx.random_pairs.pair_steps import Schedule, Walk
 from ....exact.curvature.newton_equation import direction
 from ....exact.curvature.points import Point
+from ....exact.losses.registry import SQUARED_HINGE
 from ....exact.problem.all_pairs import AllPairs
-from ....exact.problem.losses import SQUARED_HINGE
-from ....exact.problem.problem import Problem, Ridge
+from ....exact.problem.problem import Ridge, pair_problem
 from ...data.labelled_data import Dataset, make_dataset
 from ...extremes import max
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
@@ -55,7 +55,7 @@ def _products(context: Context, data: Dataset) -> _Products:
     """Count the operations of the products with H that one Newton step takes."""
     n, d = data.X.shape
     pairs, lam = AllPairs(form="numpy"), 1e-2
-    problem = Problem(CountedRows(data.X), data.is_positive, pairs, SQUARED_HINGE, Ridge(lam))
+    problem = pair_problem(CountedRows(data.X), data.is_positive, pairs, SQUARED_HINGE, Ridge(lam))
     point = Point.at(problem, context.rng(f"point {n} {d}").normal(size=d) / d**0.5)
     gradient = np.array(point.gradient)
     for name, value in vars(point.curved).items():  # sorted already; from here on all is counted

@@ -12,9 +12,9 @@ from ....approx.nystrom.landmarks import kmeans
 from ....approx.nystrom.nystrom import nystrom_map
 from ....approx.random_pairs.nsauc import PairSGD, mean_square_size, random_pairs, starting_time
 from ....approx.random_pairs.pair_steps import Walk
+from ....exact.losses.registry import SQUARED_HINGE
 from ....exact.problem.auc import auc
-from ....exact.problem.losses import SQUARED_HINGE
-from ....exact.problem.problem import Problem, Ridge
+from ....exact.problem.problem import Problem, Ridge, pair_problem
 from ....exact.spaces.kernels import Gaussian
 from ....exact.spaces.rows import Rows
 from ...bounds.exact_answers import hinge_problem, optimum
@@ -152,7 +152,9 @@ def nsauc_auc_on_par_with_the_batch_method(context: Context) -> Outcome:
     made, table = setting(context.seed, context.profile), {}
     for lam in (1e-2, 1e-3, 1e-4):
         problem = made.problem(lam)
-        batch = Problem(problem.space, problem.positive, problem.pairs, SQUARED_HINGE, Ridge(lam))
+        batch = pair_problem(
+            problem.space, problem.pairs.positive, problem.pairs, SQUARED_HINGE, Ridge(lam)
+        )
         exact = TruncatedNewton(tol=1e-8).solve(batch).w
         sgd = PairSGD(max_epochs=10, seed=context.draw_seed("pairs")).solve(problem).w
         table[lam] = (made.auc(sgd), made.auc(exact))
@@ -245,9 +247,11 @@ def algorithm_3_as_printed(context: Context) -> Outcome:
 def algorithm_3_printed_step_solves_another_problem(context: Context) -> Outcome:
     lam, made = 1e-2, setting(context.seed, context.profile)
     problem = made.problem(lam)
-    twice = Problem(problem.space, problem.positive, problem.pairs, SQUARED_HINGE, Ridge(2 * lam))
+    twice = pair_problem(
+        problem.space, problem.pairs.positive, problem.pairs, SQUARED_HINGE, Ridge(2 * lam)
+    )
     w = TruncatedNewton(tol=1e-12).solve(twice).w
-    plus, minus = made.rows[problem.positive], made.rows[~problem.positive]
+    plus, minus = made.rows[problem.pairs.positive], made.rows[~problem.pairs.positive]
     active = np.maximum(0, 1 - (plus @ w)[:, None] + minus @ w)
     step = (active.mean(axis=1) @ plus) / len(plus) - (active.mean(axis=0) @ minus) / len(minus)
     off = float(np.linalg.norm(step - lam * w) / np.linalg.norm(lam * w))

@@ -35,7 +35,7 @@ def toy(context: Context, stream: str = "data") -> tuple[Dataset, Dataset]:
 
 def every_pair(positive: np.ndarray) -> PairList:
     """Return all pairs as a list. [SAUC, eq. (10)]"""
-    return enumerate_pairs(AllPairs(), positive)
+    return enumerate_pairs(AllPairs().on(positive))
 
 
 def apart(found: np.ndarray, right: np.ndarray) -> float:

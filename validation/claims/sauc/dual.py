@@ -8,11 +8,11 @@ import numpy as np
 
 from ....exact.certificate.solution import Solution
 from ....exact.formulation.formulation import Formulation, formulate
+from ....exact.losses.registry import HINGE
 from ....exact.problem.all_pairs import AllPairs, PairList
 from ....exact.problem.auc import auc
-from ....exact.problem.losses import HINGE
 from ....exact.problem.nearest_pairs import nearest_pairs
-from ....exact.problem.problem import Problem, Ridge
+from ....exact.problem.problem import Ridge, pair_problem
 from ....exact.solvers.cutting_plane import CuttingPlane
 from ....exact.solvers.qp import QP
 from ....exact.spaces.gram_factor import factor_gram
@@ -50,7 +50,7 @@ def solved_dual(Q: np.ndarray, C: float, tol: float = 1e-7) -> tuple[np.ndarray,
     factor = factor_gram(Q)
     space = Rows(np.concatenate([factor.features, np.zeros((1, factor.features.shape[1]))]))
     pairs = PairList(np.arange(m), np.full(m, m))
-    problem = Problem(space, np.arange(m + 1) < m, pairs, HINGE, Ridge(1 / (C * m)))
+    problem = pair_problem(space, np.arange(m + 1) < m, pairs, HINGE, Ridge(1 / (C * m)))
     solution = optimum(problem, tol=tol)
     return factor.coefficients(solution.w), solution
 
@@ -217,7 +217,7 @@ def eq_19_with_a_generalised_inverse(context: Context) -> Outcome:
         task = _task(data, "linear", lam, structure)
         primal = task.judge(optimum(task.work), 1e-9)
         rows = Rows(factor_gram(G).features)
-        plain = Problem(rows, data.is_positive, AllPairs(), HINGE, Ridge(lam))
+        plain = pair_problem(rows, data.is_positive, AllPairs(), HINGE, Ridge(lam))
         dual = solved(QP("lifted", "direct", "CLARABEL", finish=True), plain)
         gaps[structure] = dual.certificate.gap / dual.certificate.primal
         apart_by[structure] = _difference(primal, dual)

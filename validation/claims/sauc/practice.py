@@ -29,7 +29,7 @@ def _iterations(data: Dataset, k: int, structure: float) -> int:
     pairs = every_pair(positive)
     if k < ALL:
         pairs = nearest_pairs(data.X, positive, k, anchor_filter="E")
-    incidence = pairs.incidence(data.y.size)
+    incidence = pairs.incidence()
     m, n = incidence.shape
     # Lifted: u = A' alpha as unknowns of their own, so that the matrix is n x n and not m x m.
     P = sp.block_diag([sp.csc_matrix((m, m)), sp.csc_matrix(G)], format="csc")
@@ -175,7 +175,7 @@ def _halves(data: Dataset, rng: np.random.Generator) -> tuple[Dataset, Dataset]:
 def _auc(train: Dataset, test: Dataset, structure: float, sigma: float | None) -> float:
     """Return the test AUC with k = 10 nearest pairs and C = 1; linear without a width."""
     pairs = nearest_pairs(train.X, train.is_positive, 10, anchor_filter="E")
-    lam = 1 / pairs.count(train.is_positive)
+    lam = 1 / pairs.count()
     kernel, gamma = ("linear", None) if sigma is None else ("rbf", 1 / (2 * sigma**2))
     task = formulate(
         train.X, train.y, lam, pairs=pairs, structure=structure, kernel=kernel, gamma=gamma

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ....exact.problem.all_pairs import PairList
@@ -44,9 +46,7 @@ def _both_sides(X: np.ndarray, positive: np.ndarray, pairs: PairList, ddof: int 
 def prop_1_covariance_of_differences(context: Context) -> Outcome:
     data, (xor, _) = wdbc_sample(context), toy(context)
     errors = {
-        "breast cancer, 30 features": _both_sides(
-            data.X, data.is_positive, every_pair(data.is_positive)
-        ),
+        "breast cancer": _both_sides(data.X, data.is_positive, every_pair(data.is_positive)),
         "toy, features of the Gaussian kernel": _both_sides(
             factor_gram(WIDTH(xor.X, xor.X)).features,
             xor.is_positive,
@@ -132,15 +132,15 @@ def covariance_of_listed_pairs(context: Context) -> Outcome:
     all_pairs = every_pair(positive)
     lists = {f"nearest, k = {k}": nearest_pairs(X, positive, k) for k in (5, 10)}
     lists["all"] = all_pairs
-    lists["all, random weights"] = PairList(all_pairs.i, all_pairs.j, rng.random(all_pairs.i.size))
+    lists["all, random weights"] = replace(all_pairs, weight=rng.random(all_pairs.i.size))
     errors = {}
     for name, pairs in lists.items():
         differences = X[pairs.i] - X[pairs.j]
         centred = differences - pairs.c @ differences
         direct = centred.T @ (pairs.c[:, None] * centred)
-        errors[name] = apart(X.T @ PairScatter(pairs, n).times(X), direct)
+        errors[name] = apart(X.T @ PairScatter(pairs).times(X), direct)
     R = class_scatter(positive).times(np.eye(n))
-    errors["R_w of all pairs against R"] = apart(PairScatter(all_pairs, n).times(np.eye(n)), R)
+    errors["R_w of all pairs against R"] = apart(PairScatter(all_pairs).times(np.eye(n)), R)
     worst = max(errors.values())
     return Outcome(
         Verdict.HOLDS if worst <= EXACT else Verdict.FAILS,

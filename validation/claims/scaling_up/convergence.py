@@ -14,9 +14,9 @@ from ....approx.newton.truncated_newton import TruncatedNewton
 from ....approx.nystrom.nystrom import against_true_kernel, nystrom_map
 from ....exact.certificate.certificate import Certificate
 from ....exact.curvature.curvature import curvature
+from ....exact.losses.registry import SQUARED_HINGE
 from ....exact.problem.all_pairs import AllPairs
-from ....exact.problem.losses import SQUARED_HINGE
-from ....exact.problem.problem import Problem, Ridge
+from ....exact.problem.problem import Ridge, pair_problem
 from ....exact.spaces.gram_factor import factor_gram
 from ....exact.spaces.kernels import Kernel
 from ....exact.spaces.rows import Rows
@@ -174,7 +174,7 @@ def _scores(rows: np.ndarray, positive: np.ndarray, lam: float) -> np.ndarray:
     A gap that rounding hides, 1e-16, still leaves 1e-8 in the scores. One exact Newton step more,
     on the active pairs as they are then, leaves rounding only.
     """
-    problem = Problem(Rows(rows), positive, AllPairs(), SQUARED_HINGE, Ridge(lam))
+    problem = pair_problem(Rows(rows), positive, AllPairs(), SQUARED_HINGE, Ridge(lam))
     w = TruncatedNewton(tol=1e-12).solve(problem).w
     scores = problem.space.scores(w)
     gradient = lam * w - problem.space.pull(problem.sums(scores).c)

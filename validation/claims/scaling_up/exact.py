@@ -9,9 +9,9 @@ import numpy as np
 from ....approx.drawn_pairs.descent import Adamax
 from ....approx.drawn_pairs.draw_pairs import draw_pairs
 from ....exact.certificate.solution import Solution, Status
+from ....exact.losses.registry import HINGE
 from ....exact.problem.all_pairs import AllPairs
-from ....exact.problem.losses import HINGE
-from ....exact.problem.problem import Problem, Ridge
+from ....exact.problem.problem import Problem, Ridge, pair_problem
 from ....exact.solvers.cutting_plane import CuttingPlane
 from ....exact.solvers.qp import QP
 from ....exact.spaces.gram import Gram
@@ -131,7 +131,7 @@ def factor_and_kernel_agree(context: Context) -> Outcome:
     details: dict[str, float] = {"rank of K": factor.pivots.size, "rows": rows.size}
     worst, gaps = 0.0, []
     for lam in (0.1, 0.01):
-        linear = Problem(Rows(factor.features), positive, AllPairs(), HINGE, Ridge(lam))
+        linear = pair_problem(Rows(factor.features), positive, AllPairs(), HINGE, Ridge(lam))
         kernel = linear.over(Gram(K))
         by_factor, by_kernel = optimum(linear, tol=1e-8), optimum(kernel, tol=1e-8)
         best = by_kernel.certificate.primal
@@ -248,8 +248,8 @@ def _curve_of_history(name: str, solution: Solution, unit: float) -> Series:
 
 def _adamax_points(problem: Problem, context: Context) -> dict[int, tuple[np.ndarray, float]]:
     """Return w and seconds after several numbers of steps on B = n drawn pairs."""
-    pairs = draw_pairs(problem.positive, problem.n, context.rng("pairs"))
-    drawn = Problem(problem.space, problem.positive, pairs, problem.loss, problem.penalty)
+    pairs = draw_pairs(problem.pairs.positive, problem.n, context.rng("pairs"))
+    drawn = problem.with_pairs(pairs)
     points = {}
     for steps in (10, 30, 100, 300, 1000):
         solution = solved(Adamax(step=1e-2, tol=0.0, max_iter=steps, keep="best"), drawn)

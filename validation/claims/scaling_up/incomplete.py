@@ -26,7 +26,7 @@ def _small(context: Context) -> tuple[Dataset, Problem, np.ndarray]:
     data = wdbc_sample(context, *SMALL)
     problem = hinge_problem(data, 1.0)
     scores = problem.space.scores(optimum(problem).w)
-    positive = problem.positive
+    positive = problem.pairs.positive
     margins = scores[positive][:, None] - scores[~positive][None, :]
     return data, problem, problem.loss.value(margins).ravel()
 
@@ -36,7 +36,7 @@ def _draws(context: Context, problem: Problem, B: int, replace: bool) -> np.ndar
     rng = context.rng("pairs")
     scores = problem.space.scores(optimum(problem).w)
     count = 4_000 if context.quick else 100_000
-    lists = (draw_pairs(problem.positive, B, rng, replace) for _ in range(count))
+    lists = (draw_pairs(problem.pairs.positive, B, rng, replace) for _ in range(count))
     return np.array([float(problem.loss.value(pairs.margins(scores)).mean()) for pairs in lists])
 
 
@@ -166,7 +166,7 @@ def _loss_errors(
     rng = context.rng("pairs")
 
     def error(B: int) -> float:
-        margins = draw_pairs(problem.positive, B, rng).margins(scores)
+        margins = draw_pairs(problem.pairs.positive, B, rng).margins(scores)
         return float(problem.loss.value(margins).mean()) - complete
 
     return np.array([[error(int(B)) for _ in range(count)] for B in sizes])
@@ -221,8 +221,8 @@ def _excesses(
     rng = context.rng("pairs")
 
     def excess(B: int) -> float:
-        pairs: PairList = draw_pairs(problem.positive, B, rng, merge=True)
-        drawn = Problem(problem.space, problem.positive, pairs, problem.loss, problem.penalty)
+        pairs: PairList = draw_pairs(problem.pairs.positive, B, rng, merge=True)
+        drawn = problem.with_pairs(pairs)
         return problem.objective(optimum(drawn, tol=1e-8).w) - exact.certificate.dual
 
     return np.array([[excess(int(B)) for _ in range(count)] for B in sizes])
@@ -242,7 +242,7 @@ def fast_bound(problem: Problem, sizes: np.ndarray, delta: float) -> np.ndarray:
         Numbers B of drawn pairs.
     delta : float in (0, 1)
     """
-    X, positive = problem.space.X, problem.positive  # type: ignore[attr-defined]
+    X, positive = problem.space.X, problem.pairs.positive  # type: ignore[attr-defined]
     square = np.einsum("ij,ij->i", X, X)
     distance = square[positive][:, None] + square[~positive][None, :]
     distance = np.maximum(distance - 2 * X[positive] @ X[~positive].T, 0.0)

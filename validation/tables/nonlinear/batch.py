@@ -21,10 +21,10 @@ from ....approx.nystrom.landmarks import kmeans
 from ....approx.nystrom.nystrom import nystrom_map
 from ....exact.api.folds import make_splits
 from ....exact.formulation.formulation import formulate
+from ....exact.losses.registry import get_loss
 from ....exact.problem.all_pairs import AllPairs
 from ....exact.problem.auc import auc
-from ....exact.problem.losses import get_loss
-from ....exact.problem.problem import Problem, Ridge
+from ....exact.problem.problem import Problem, Ridge, pair_problem
 from ....exact.spaces.kernels import get_kernel
 from ....exact.spaces.rows import Rows
 from ..costs import CPU_MINUTES
@@ -153,7 +153,7 @@ def _best(grid: list[float], folds: Sequence[Iterator[float]]) -> tuple[float, f
 
 def squared_hinge(rows: Rows, positive: np.ndarray, lam: float = 1.0) -> Problem:
     """Return the problem over all pairs. [Nonlinear, eq. (5)]"""
-    return Problem(rows, positive, AllPairs(), get_loss("squared_hinge"), Ridge(lam))
+    return pair_problem(rows, positive, AllPairs(), get_loss("squared_hinge"), Ridge(lam))
 
 
 @dataclass(frozen=True)

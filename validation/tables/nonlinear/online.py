@@ -25,10 +25,10 @@ from ....exact.api.folds import make_splits
 from ....exact.api.path_selection import cross_validated_path
 from ....exact.api.solve import choose_solver
 from ....exact.errors import InputError
+from ....exact.losses.registry import get_loss
 from ....exact.problem.all_pairs import AllPairs
 from ....exact.problem.auc import auc
-from ....exact.problem.losses import get_loss
-from ....exact.problem.problem import Problem, Ridge
+from ....exact.problem.problem import Problem, Ridge, pair_problem
 from ....exact.spaces.rows import Rows
 from ..costs import CPU_MINUTES
 from ..races import race
@@ -87,7 +87,7 @@ class Sample:
 
     def hinge(self, lam: float) -> Problem:
         """Return the hinge problem over all pairs."""
-        return Problem(Rows(self.F), self.positive, AllPairs(), get_loss("hinge"), Ridge(lam))
+        return pair_problem(Rows(self.F), self.positive, AllPairs(), get_loss("hinge"), Ridge(lam))
 
     def rows(self, index: np.ndarray) -> Sample:
         """Return some of the rows."""

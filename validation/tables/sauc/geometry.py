@@ -47,7 +47,7 @@ def compute(job: Job) -> dict[str, Any]:
     rng = job.rng(f"draw {job['draw']}")
     X, positive = _drawn(rng, job.budget["training rows a class"])
     test, test_positive = _drawn(rng, job.budget["test rows a class"])
-    lam = 1 / (job.budget["C"] * AllPairs().count(positive))
+    lam = 1 / (job.budget["C"] * AllPairs().on(positive).count())
     found: dict[str, Any] = {"gap": 0.0}
     for method, structure in ((PLAIN, 0.0), (STRUCTURED, job.budget["lambda"])):
         path = regularization_path(X, positive.astype(int), [lam], structure=structure, tol=1e-6)

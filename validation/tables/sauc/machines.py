@@ -92,7 +92,7 @@ def pair_machine(
 ) -> list[dict[str, float]]:
     """Return test AUC, gap, seconds, steps and pairs of AUC-SVM or SAUC-SVM, in the order of C."""
     pairs = pairs_of(sides.X, sides.positive, k)
-    count = pairs.count(sides.positive)
+    count = pairs.on(sides.positive).count()
     rising = sorted(costs)
     start = time.process_time()
     path = regularization_path(

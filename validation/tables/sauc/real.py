@@ -70,7 +70,7 @@ def compute(job: Job) -> dict[str, Any]:
         for what, value in numbers.items()
     }
     flat["rows"] = int(sides.positive.size)
-    flat["raw pairs"] = pairs_of(raw.X, raw.positive, k).count(raw.positive)
+    flat["raw pairs"] = pairs_of(raw.X, raw.positive, k).on(raw.positive).count()
     flat["gap"] = max(numbers.get("gap", 0.0) for numbers in found.values())
     return flat
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,10 @@ from ....approx.drawn_pairs.incomplete_roc_svm import full_certificate
 from ....exact.api.path_selection import cross_validated_path
 from ....exact.api.solve import choose_solver
 from ....exact.certificate.certificate import Certificate
+from ....exact.losses.registry import get_loss
 from ....exact.problem.all_pairs import AllPairs
 from ....exact.problem.auc import auc
-from ....exact.problem.losses import get_loss
-from ....exact.problem.problem import Problem, Ridge
+from ....exact.problem.problem import Problem, Ridge, pair_problem
 from ....exact.spaces.rows import Rows
 from ....exact.spaces.streamed import StreamedRows
 
@@ -76,7 +76,7 @@ def auc_percent(scores: Any, positive: np.ndarray) -> float:
 def hinge(X: Any, positive: np.ndarray, lam: float) -> Problem:
     """Return the problem over all pairs."""
     space = StreamedRows(X) if isinstance(X, Mapped) else Rows(X)
-    return Problem(space, positive, AllPairs(), get_loss("hinge"), Ridge(lam))
+    return pair_problem(space, positive, AllPairs(), get_loss("hinge"), Ridge(lam))
 
 
 def full_fit(problem: Problem, tol: float = 1e-6) -> Fit:
@@ -93,7 +93,7 @@ def incomplete_fit(problem: Problem, seed: int, max_iter: int, tol: float = 1e-3
     The certificate, over all pairs, is made after the clock has stopped.
     """
     start = time.process_time()
-    drawn = replace(problem, pairs=draw_pairs(problem.positive, problem.n, seed))
+    drawn = problem.with_pairs(draw_pairs(problem.pairs.positive, problem.n, seed))
     w = Adamax(step=STEP, tol=tol, max_iter=max_iter).solve(drawn).w
     seconds = time.process_time() - start
     return Fit(w, seconds, full_certificate(problem, w))

@@ -60,7 +60,7 @@ def test_the_optimum_over_all_pairs_is_that_of_cvxpy(kind: str, lam: float) -> N
     assert point.gap <= 1e-13
     listed = [
         (i, j, float(c))
-        for i, j, c in weighted_pairs(problem.positive.tolist(), problem.pairs, float)
+        for i, j, c in weighted_pairs(problem.pairs.positive.tolist(), problem.pairs, float)
     ]
     assert isinstance(problem.space, Rows)
     value, _ = reference_optimum(np.asarray(problem.space.raw), listed, lam, "hinge")

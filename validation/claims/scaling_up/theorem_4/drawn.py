@@ -8,9 +8,9 @@ from functools import lru_cache
 import numpy as np
 
 from .....approx.drawn_pairs.draw_pairs import draw_pairs
+from .....exact.losses.registry import HINGE
 from .....exact.problem.all_pairs import PairList
-from .....exact.problem.losses import HINGE
-from .....exact.problem.problem import Problem, Ridge
+from .....exact.problem.problem import Ridge, pair_problem
 from .....exact.spaces.gram import Gram
 from .....exact.spaces.gram_factor import factor_gram
 from .....exact.spaces.kernels import Gaussian, Kernel, Laplacian
@@ -64,10 +64,10 @@ def drawn_pairs(
     """Solve the drawn problem with K and K~; expand in the rows, theta~ as in `Case`."""
     positive = approximation.positive
     exact, near = (
-        certified(Problem(space, positive, pairs, HINGE, Ridge(lam)), TOL)
+        certified(pair_problem(space, positive, pairs, HINGE, Ridge(lam)), TOL)
         for space in (factor, Rows(approximation.features))
     )
-    drawn = Problem(truth, positive, pairs, HINGE, Ridge(lam))
+    drawn = pair_problem(truth, positive, pairs, HINGE, Ridge(lam))
     tilde = least_norm(approximation.features, near.w)
     pair = DrawnPair(approximation, drawn, B, exact.witness.c / lam, tilde)
     return pair, replace(pair, theta_tilde=near.witness.c / lam)

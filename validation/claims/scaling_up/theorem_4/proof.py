@@ -36,8 +36,8 @@ class _Pair:
 
 
 def _pair(problem: Problem, B: int, rng: np.random.Generator) -> _Pair:
-    pairs = draw_pairs(problem.positive, B, rng)
-    other = Problem(problem.space, problem.positive, pairs, problem.loss, problem.penalty)
+    pairs = draw_pairs(problem.pairs.positive, B, rng)
+    other = problem.with_pairs(pairs)
     full, drawn = optimum(problem, tol=1e-12), optimum(other, tol=1e-12)
     scores = [problem.space.scores(s.w) for s in (full, drawn)]
     U = [problem.sums(s).value for s in scores]

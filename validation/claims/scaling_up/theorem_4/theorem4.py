@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from .....approx.drawn_pairs.draw_pairs import draw_pairs
+from .....exact.losses.registry import HINGE
 from .....exact.problem.all_pairs import AllPairs
-from .....exact.problem.losses import HINGE
-from .....exact.problem.problem import Problem, Ridge
+from .....exact.problem.problem import Ridge, pair_problem
 from .....exact.spaces.gram import Gram
 from .....exact.spaces.kernels import Gaussian
 from .....exact.spaces.rows import Rows
@@ -130,7 +130,7 @@ def cluster_instance_in_closed_form(context: Context) -> Outcome:
     for lam in (2.0, 0.4, 0.2, 0.1):
         instance = ClusterInstance(n=120, m=6, q=0.5, eta_mixed=0.05, eta_pure=0.1, lam=lam)
         K, positive, landmark = instance.dense()
-        problem = Problem(Gram(K), positive, AllPairs(), HINGE, Ridge(lam))
+        problem = pair_problem(Gram(K), positive, AllPairs(), HINGE, Ridge(lam))
         solution = optimum(problem, tol=1e-11)
         loss = problem.sums(K @ solution.w).value
         column = K[:, [landmark]]
@@ -172,8 +172,8 @@ def theorem_4_on_ordinary_data(context: Context) -> Outcome:
     V = vectors * np.sqrt(np.maximum(values, 0.0))
     features = _nystrom(K, context.rng("landmarks").choice(n, d, replace=False))
     pairs = draw_pairs(positive, n, context.rng("pairs"))
-    full = Problem(Rows(V), positive, AllPairs(), HINGE, Ridge(lam))
-    cheap = Problem(Rows(features), positive, pairs, HINGE, Ridge(lam))
+    full = pair_problem(Rows(V), positive, AllPairs(), HINGE, Ridge(lam))
+    cheap = pair_problem(Rows(features), positive, pairs, HINGE, Ridge(lam))
     f, f_B = optimum(full), optimum(cheap)
     U = full.sums(full.space.scores(f.w)).value
     U_B = cheap.sums(cheap.space.scores(f_B.w)).value

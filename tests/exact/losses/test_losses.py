@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aucert.exact.errors import InputError
-from aucert.exact.problem.losses import HINGE, LOSSES, get_loss
+from aucert.exact.losses.registry import HINGE, LOSSES, get_loss
 from naive import loss_alpha, loss_dual, loss_value
 
 MARGINS = np.concatenate([np.linspace(-3, 4, 57), [1.0, 1 - 1e-12, 1 + 1e-12]])

@@ -1,0 +1,39 @@
+"""The one list of losses by name."""
+
+from __future__ import annotations
+
+from ..errors import InputError
+from .hinge import Hinge
+from .loss import Loss, check_loss
+from .square import Square
+from .squared_hinge import SquaredHinge
+
+HINGE = Hinge()
+SQUARED_HINGE = SquaredHinge()
+SQUARE = Square()
+
+OURS = (Hinge, SquaredHinge, Square)
+
+LOSSES: dict[str, Loss] = {loss.name: loss for loss in (HINGE, SQUARED_HINGE, SQUARE)}
+
+
+def get_loss(loss: str | Loss) -> Loss:
+    """Return the loss of that name, or a loss of one's own that keeps the contract.
+
+    Raises
+    ------
+    InputError
+        If there is no loss of that name, or the contract is broken.
+    """
+    if isinstance(loss, str):
+        if loss not in LOSSES:
+            raise InputError(f"unknown loss {loss!r}: choose one of {', '.join(LOSSES)}")
+        return LOSSES[loss]
+    if type(loss) in OURS:
+        return loss
+    if isinstance(loss, OURS):
+        raise InputError(
+            f"the loss {loss!r} is a child of one of ours, whose sums over all pairs it would "
+            "inherit: write it as a class of its own"
+        )
+    return check_loss(loss)

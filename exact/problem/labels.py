@@ -1,0 +1,135 @@
+"""The two classes: which rows are positive, and sets of pairs that know it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from copy import copy
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from ..errors import InputError
+from ..tools.lossless import check_labels, in_memory
+
+_BLOCK = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled(ABC):
+    """What sets of pairs share that own the labels of their rows.
+
+    A set without labels is a description ("all pairs"); `on` turns it into the pairs of given rows.
+    """
+
+    @property
+    def positive(self) -> np.ndarray:
+        """The positive rows: bool (n,)."""
+        labels: np.ndarray | None = getattr(self, "labels", None)
+        if labels is None:
+            raise InputError("these pairs have no labels yet: call on(positive) first")
+        return labels
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.positive.size)
+
+    @property
+    def n_pos(self) -> int:
+        """Number of positive rows."""
+        return int(self.positive.sum())
+
+    @property
+    def n_neg(self) -> int:
+        """Number of negative rows."""
+        return self.n - self.n_pos
+
+    def on(self, positive: np.ndarray) -> Self:
+        """Return the same pairs of rows whose positive ones are `positive`.
+
+        Parameters
+        ----------
+        positive : bool array (n,)
+
+        Raises
+        ------
+        InputError
+            If `positive` is not boolean, lacks a class, or does not fit the pairs.
+        """
+        positive = in_memory(np.asarray(positive))
+        if positive.dtype != bool or positive.ndim != 1:
+            raise InputError("positive must be a boolean array, True on the positive rows")
+        if not positive.any() or positive.all():
+            present = "positive" if positive.all() else "negative"
+            raise InputError(f"all {positive.size} rows are {present}: pairs need both classes")
+        labelled = copy(self)  # not `replace`, which would normalise weights once more
+        object.__setattr__(labelled, "labels", positive)
+        labelled.check()
+        return labelled
+
+    @abstractmethod
+    def check(self) -> None:
+        """Raise `InputError` unless the labels fit the pairs."""
+
+
+def split_labels(y: object, positive: object = None) -> tuple[np.ndarray, object, object]:
+    """Return the mask of the positive rows, the positive label and the other one.
+
+    Parameters
+    ----------
+    y : array (n,)
+        Labels of exactly two kinds.
+    positive : label, optional
+        Which is positive; the larger one by default, as in scikit-learn.
+
+    Raises
+    ------
+    InputError
+        If there are not exactly two labels, one is missing, or `positive` is not among them.
+    """
+    labels = check_labels(y)
+    if labels.ndim != 1:
+        raise InputError(f"y must have one label a row; its shape is {labels.shape}")
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        row = int(np.flatnonzero(~np.isfinite(labels))[0])
+        raise InputError(f"the label of row {row} is {labels[row]}: remove the row or set a label")
+    try:
+        kinds = _kinds(labels)
+    except TypeError:
+        raise InputError("the labels are of mixed types: use numbers or strings") from None
+    if kinds.size != 2:
+        shown = ", ".join(repr(kind) for kind in kinds[:6].tolist())
+        raise InputError(
+            f"y must have exactly two classes, it has {kinds.size}: {shown}"
+            + (", ..." if kinds.size > 6 else "")
+        )
+    if positive is None:
+        chosen = kinds[1]
+    else:
+        wanted = _plain(positive)  # as numpy compares, 2.0**53 is the label 2**53 + 1
+        match = [kind for kind in kinds if _plain(kind) == wanted or str(kind) == str(positive)]
+        if not match:
+            known = kinds.tolist()
+            raise InputError(f"the positive label {positive!r} does not occur in y: {known}")
+        chosen = match[0]
+    other = kinds[0] if chosen == kinds[1] else kinds[1]
+    return labels == chosen, _plain(chosen), _plain(other)
+
+
+def _kinds(labels: np.ndarray) -> np.ndarray:
+    """Return the different labels, ascending: a block at a time, as sorting many takes long."""
+    kinds = np.unique(labels[:_BLOCK])
+    for start in range(_BLOCK, labels.size, _BLOCK):
+        block = labels[start : start + _BLOCK]
+        if kinds.size == 2 and bool(((block == kinds[0]) | (block == kinds[1])).all()):
+            continue
+        kinds = np.unique(np.concatenate([kinds, np.unique(block)]))
+        if kinds.size > 6:
+            break
+    return kinds
+
+
+def _plain(label: object) -> object:
+    """Return a label as Python's own kind of object."""
+    return label.item() if isinstance(label, np.generic) else label

@@ -1,0 +1,131 @@
+"""What sums over pairs return, and how the two classes' sums are put together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ..tools.rounding import gamma
+
+
+@dataclass(frozen=True, eq=False)
+class PairSums:
+    """What one evaluation at given scores returns.
+
+    Attributes
+    ----------
+    value : float
+        sum_ij c_ij loss(s_i - s_j).
+    c : array (n,)
+        Signed marginals: sum_j c_ij alpha_ij on positive rows, minus sum_i on negative ones.
+    conjugate : float
+        sum_ij c_ij dual(alpha_ij).
+    total : float
+        sum_ij c_ij alpha_ij.
+    value_rounding, rounding, conjugate_rounding : float
+        Bounds of the rounding in `value`, in `c` (sum of absolute errors) and in `conjugate`.
+    """
+
+    value: float
+    c: np.ndarray
+    conjugate: float
+    total: float
+    value_rounding: float
+    rounding: float
+    conjugate_rounding: float
+
+
+@dataclass(frozen=True, eq=False)
+class SideSums:
+    """Value and marginals of the two classes, in their own order, before normalisation."""
+
+    value: np.floating | float
+    u: np.ndarray
+    v: np.ndarray
+    exact: bool = False
+    """Whether the marginals are whole numbers but for one division."""
+
+    near: float | None = None
+    """For the hinge: the mass of all pairs that can be active, rounding included."""
+
+
+class Whole(Protocol):
+    """All pairs of labelled rows, as the forms of the sums see them."""
+
+    @property
+    def form(self) -> str:
+        """Which form of the sums to use; "auto" for the quickest."""
+        ...
+
+    @property
+    def bins(self) -> int:
+        """Bins a unit of score, for the binned form."""
+        ...
+
+    @property
+    def weight(self) -> np.ndarray | None:
+        """Row weights (n,), or None for one each."""
+        ...
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        ...
+
+    @property
+    def positive(self) -> np.ndarray:
+        """The positive rows: bool (n,)."""
+        ...
+
+    def sides(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the weights of the positive and of the negative rows, not normalised."""
+        ...
+
+    def compiled(self, *scores: np.ndarray) -> bool:
+        """Whether compiled sums are to be used for these scores."""
+        ...
+
+
+def assembled(
+    pairs: Whole,
+    side: SideSums,
+    value_rounding: float,
+    rounding: float | None,
+    linear: bool,
+) -> PairSums:
+    """Return the sums of both classes in the order of the rows, normalised.
+
+    Parameters
+    ----------
+    pairs : Whole
+    side : SideSums
+    value_rounding : float
+        Bound of the rounding in the value before it is normalised.
+    rounding : float or None
+        Bound of the rounding in the marginals; None where they are counts, which only the
+        quotients round.
+    linear : bool
+        Whether dual(alpha) = alpha; otherwise dual(alpha) = alpha - alpha^2 / 4 at
+        alpha = -loss', where the conjugate sum is the mass of alpha less the value.
+    """
+    weight_t, weight_b = pairs.sides()
+    positive = pairs.positive
+    mass = weight_t.sum(dtype=np.longdouble) * weight_b.sum(dtype=np.longdouble)
+    c = np.empty(positive.size)
+    c[positive] = side.u / mass
+    c[~positive] = -side.v / mass
+    value, total = float(side.value / mass), side.u.sum(dtype=np.longdouble) / mass
+    conjugate = float(total if linear else total - side.value / mass)
+    value = max(value, 0.0)
+    if side.near is not None:
+        value_rounding *= min(float(side.near / mass) * (1 + 1e-9), 1.0)
+    value_rounding += gamma(4) * abs(value)
+    if rounding is None:
+        rounding = 2 * gamma(8) * float(total)
+    rounding += gamma(4) * float(np.abs(c).sum())
+    conjugate_rounding = rounding + gamma(4) * (abs(float(total)) + abs(value))
+    if not linear:
+        conjugate_rounding += value_rounding
+    return PairSums(value, c, conjugate, float(total), value_rounding, rounding, conjugate_rounding)
