@@ -3,4 +3,4 @@
 from .approx.every_method import main
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

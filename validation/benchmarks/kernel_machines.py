@@ -3,4 +3,4 @@
 from .exact.kernel_machines import main
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

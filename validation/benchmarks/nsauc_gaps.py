@@ -3,4 +3,4 @@
 from .approx.nsauc_gaps import main
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

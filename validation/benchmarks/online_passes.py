@@ -3,4 +3,4 @@
 from .approx.online_passes import main
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

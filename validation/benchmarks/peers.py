@@ -3,4 +3,4 @@
 from .approx.peers import main
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

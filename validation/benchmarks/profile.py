@@ -3,4 +3,4 @@
 from .exact.profile import main
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

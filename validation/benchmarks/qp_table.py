@@ -3,4 +3,4 @@
 from .exact.qp_table import main
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -3,4 +3,4 @@
 from .exact.rivals import main
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -3,4 +3,4 @@
 from .approx.sauc_scale import main
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

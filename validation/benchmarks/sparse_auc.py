@@ -3,4 +3,4 @@
 from .approx.sparse_auc import main
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

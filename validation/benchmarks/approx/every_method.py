@@ -3,10 +3,7 @@
 Gap, AUC on the rows of the fit, and seconds. The columns are standardised, rows with missing values
 left out. A warning is an error, except that a limit of time set here may be reached; exit status 1
 says that some method warned or failed. Each fit is a line of --out, and a second run goes on after
-the last. Run it with
-
-    AUCERT_DATA=FOLDER OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \\
-        python -m aucert.validation.benchmarks.approx.every_method --out fits.jsonl
+the last.
 """
 
 from __future__ import annotations
@@ -176,4 +173,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

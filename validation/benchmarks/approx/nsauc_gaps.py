@@ -1,9 +1,6 @@
-r"""How far NSAUC is from the optimum of its own objective, by lam and by the number of epochs.
+"""How far NSAUC is from the optimum of its own objective, by lam and by the number of epochs.
 
-F* is the certified optimum on the same Nyström features. Run it with
-
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-        python -m aucert.validation.benchmarks.approx.nsauc_gaps
+F* is the certified optimum on the same Nyström features.
 """
 
 from __future__ import annotations
@@ -68,4 +65,4 @@ def _row(problem: Problem, epochs: int, optimum: float, best: float) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -1,11 +1,8 @@
-r"""d = 300 Nyström features, n = 1e5: the certified optimum beside drawn pairs with Adamax.
+"""d = 300 Nyström features, n = 1e5: the certified optimum beside drawn pairs with Adamax.
 
 The size of [ScalingUp, Table 2]. Both get the same features, and the objective over all pairs of
 either is compared with the lower bound that the certificate proves: what drawing pairs and stopping
-early cost is seen in one run. `plain` is the ROC-SVM, `structured` SAUC-SVM. Run it with
-
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-        python -m aucert.validation.benchmarks.approx.nystrom_scale
+early cost is seen in one run. `plain` is the ROC-SVM, `structured` SAUC-SVM.
 """
 
 from __future__ import annotations
@@ -112,4 +109,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -1,12 +1,8 @@
-r"""Seconds a pass of SPAM, SOLAM, FSAUC, StoIHT and HSG-HT, beside scikit-learn's SGDClassifier.
+"""Seconds a pass of SPAM, SOLAM, FSAUC, StoIHT and HSG-HT, beside scikit-learn's SGDClassifier.
 
 Data of rcv1's shape by default: 20,000 sparse rows of length one, 50,000 features, 75 nonzeros a
 row, often the same ones; then seconds a step as the features grow to 1e6, and the batches. The
-goal is a pass within twice SGDClassifier's with the same kind of penalty, in the same run. Run it
-with
-
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-        python -m aucert.validation.benchmarks.approx.online_passes
+goal is a pass within twice SGDClassifier's with the same kind of penalty, in the same run.
 """
 
 from __future__ import annotations
@@ -25,7 +21,7 @@ from ....approx.square_loss.fsauc import MultiStageSaddle, StageWalk
 from ....approx.square_loss.solam import SaddleWalk, StochasticSaddle
 from ....approx.square_loss.spam import ProximalWalk, StochasticProximal
 from ....exact.square_loss.row_average import RowAverage
-from ..exact.timing import best_cpu
+from ..timing import best_cpu
 
 GOAL = 2.0
 PENALTIES = ((0.0, 1e-4), (1e-5, 0.0), (1e-4, 1e-4), (1e-3, 0.0))
@@ -145,4 +141,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

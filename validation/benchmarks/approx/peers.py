@@ -3,9 +3,7 @@
 The measure is F(w) / F* - 1 over all pairs, F* the certified optimum: nobody's own word is taken.
 The counterparts are scikit-learn's LinearSVC and SGDClassifier on pair differences, dlib's
 svm_rank_trainer (where it is installed), and roclab's recipe: as many drawn pairs as rows, Adamax
-with one scale for all coordinates, until no coordinate moves by 1e-4. Run it with
-
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m aucert.validation.benchmarks.approx.peers
+with one scale for all coordinates, until no coordinate moves by 1e-4.
 """
 
 from __future__ import annotations
@@ -220,4 +218,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -1,9 +1,6 @@
-r"""What a proved best subset costs, and how far SHT-AUC is from it, with and without swaps.
+"""What a proved best subset costs, and how far SHT-AUC is from it, with and without swaps.
 
-The goal of the search: within 3 times 1e5 dense solves of k equations, measured beside it. Run
-
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-        python -m aucert.validation.benchmarks.approx.sparse_auc
+The goal of the search: within 3 times 1e5 dense solves of k equations, measured beside it.
 """
 
 from __future__ import annotations
@@ -131,4 +128,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

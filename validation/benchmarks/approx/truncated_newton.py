@@ -1,11 +1,8 @@
-r"""Truncated Newton for the squared hinge, measured in X@w + argsort + X'g of the same run.
+"""Truncated Newton for the squared hinge, measured in X@w + argsort + X'g of the same run.
 
 The goal is a gradient norm of 1e-10 over all pairs: in at most 20 such yardsticks at n = 1e6 rows
 with 2 features, in at most 100 at n = 1e5 with 300 Nyström features. The certificate is timed
-apart: it computes everything again, with bounds of its rounding. Run it with
-
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-        python -m aucert.validation.benchmarks.approx.truncated_newton
+apart: it computes everything again, with bounds of its rounding.
 """
 
 from __future__ import annotations
@@ -27,7 +24,7 @@ from ....exact.problem.problem import Ridge, pair_problem
 from ....exact.spaces.kernels import Gaussian
 from ....exact.spaces.rows import Rows
 from ...data.generators import linear
-from ..exact.timing import best_cpu, yardstick
+from ..timing import best_cpu, yardstick
 
 LAMS = (1e-1, 1e-3, 1e-5)
 GRADIENT = 1e-10
@@ -139,4 +136,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

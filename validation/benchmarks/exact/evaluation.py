@@ -1,20 +1,16 @@
 """What one evaluation over all pairs costs: loss, marginals and pull.
 
-As multiples of one X@w + one argsort + one X'g at the same size in the same run. Run it with
-
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m aucert.validation.benchmarks.exact.evaluation
+As multiples of one X@w + one argsort + one X'g at the same size in the same run.
 """
 
 from __future__ import annotations
-
-import argparse
-from collections.abc import Sequence
 
 import numpy as np
 
 from ....exact.problem.all_pairs import AllPairs
 from ....exact.problem.problem import Problem, linear_problem
-from .timing import best_cpu, yardstick
+from ..harness import Lines, Table, benchmark
+from ..timing import best_cpu, yardstick
 
 
 def measure(n: int, d: int, form: str, loss: str, seed: int = 0) -> tuple[float, float]:
@@ -44,26 +40,20 @@ def evaluate(problem: Problem, w: np.ndarray) -> np.ndarray:
     return problem.lam * w - problem.space.pull(sums.c)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description="cost of one evaluation over all pairs")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[10**k for k in range(3, 7)])
-    parser.add_argument("--features", type=int, default=2)
-    options = parser.parse_args(arguments)
-    print(f"loss + marginals + pull over all pairs, d = {options.features}, CPU time, best of 5;")
-    print("x = one X@w + one argsort + one X'g at the same size in the same run")
-    print(
-        f"{'n':>9} {'pairs':>16} {'loss':>14} {'form':>9} {'ms':>10} {'yardstick ms':>13} {'x':>6}"
+@benchmark()
+def main(sizes: tuple[int, ...] = (10**3, 10**4, 10**5, 10**6), features: int = 2) -> Lines:
+    """Yield the table."""
+    yield Table(
+        f"loss + marginals + pull over all pairs, d = {features}, CPU time, best of 5;\n"
+        "x = one X@w + one argsort + one X'g at the same size in the same run",
+        *("n:9d", "pairs:16.3g", "loss:>14", "form:>9", "ms:10.3f", "yardstick ms:13.3f", "x:6.2f"),
     )
-    for n in options.sizes:
+    for n in sizes:
         for loss, form in (("hinge", "numpy"), ("hinge", "compiled"), ("squared_hinge", "numpy")):
-            spent, unit = measure(n, options.features, form, loss)
+            spent, unit = measure(n, features, form, loss)
             pairs = int(0.2 * n) * (n - int(0.2 * n))
-            print(
-                f"{n:9d} {pairs:16.3g} {loss:>14} {form:>9} {1e3 * spent:10.3f} "
-                f"{1e3 * unit:13.3f} {spent / unit:6.2f}"
-            )
+            yield n, pairs, loss, form, 1e3 * spent, 1e3 * unit, spent / unit
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

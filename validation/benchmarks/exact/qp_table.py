@@ -1,15 +1,12 @@
 """Seconds and true gap of every QP form and solver, by the number of pairs.
 
-OSQP's rows stand there even where it does not certify. Run it with
-
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m aucert.validation.benchmarks.exact.qp_table
+OSQP's rows stand there even where it does not certify.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -17,17 +14,18 @@ from ....exact.api.solve import Solver, choose_solver
 from ....exact.errors import InputError
 from ....exact.problem.problem import Problem, linear_problem
 from ....exact.solvers.qp import BACKENDS, QP
-from ...data.datasets import wdbc
+from ...data.datasets import load
+from ..harness import Lines, Table, benchmark
+from ..samples import standardised
 
 FORMS = (("teaching", "cvxpy"), ("lifted", "cvxpy"), ("lifted", "direct"))
 
 
 def wdbc_problem(rows: int, lam: float) -> Problem:
     """Return the hinge problem of the first `rows` rows of standardised wdbc, in seeded order."""
-    data = wdbc()
-    X = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
+    X, positive = standardised(load("wdbc"))
     chosen = np.random.default_rng(0).permutation(len(X))[:rows]
-    return linear_problem(X[chosen], data.is_positive[chosen].astype(int), lam, "hinge")
+    return linear_problem(X[chosen], positive[chosen].astype(int), lam, "hinge")
 
 
 def solvers() -> Iterator[tuple[str, str, str, Solver]]:
@@ -40,34 +38,31 @@ def solvers() -> Iterator[tuple[str, str, str, Solver]]:
     yield "lifted", "direct", "OSQP, then finish", QP("lifted", "direct", "OSQP", finish=True)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description="QP forms and solvers on wdbc")
-    parser.add_argument("--rows", type=int, nargs="+", default=[40, 130, 300, 569])
-    parser.add_argument("--lam", type=float, default=1e-2)
-    options = parser.parse_args(arguments)
-    print(f"wdbc, standardised, hinge over all pairs, lam = {options.lam:g}; gaps are recomputed")
-    print(f"{'pairs':>7} {'form':>13} {'through':>8} {'solver':>18} {'s':>8} {'true rel. gap':>14}")
-    for rows in options.rows:
-        problem = wdbc_problem(rows, options.lam)
-        for form, interface, backend, solver in solvers():
-            _row(problem, form, interface, backend, solver)
-        _row(problem, "cutting-plane", "direct", "", choose_solver(problem, "auto", 1e-9, None))
+@benchmark()
+def main(rows: tuple[int, ...] = (40, 130, 300, 569), lam: float = 1e-2) -> Lines:
+    """Yield the table."""
+    yield Table(
+        f"wdbc, standardised, hinge over all pairs, lam = {lam:g}; gaps are recomputed",
+        *("pairs:7d", "form:>13", "through:>8", "solver:>18", "s:8.2f", "true rel. gap:14.1e"),
+    )
+    for n in rows:
+        problem = wdbc_problem(n, lam)
+        for *what, solver in solvers():
+            yield problem.n_pairs, *what, *_measured(problem, solver)
+        best = choose_solver(problem, "auto", 1e-9, None)
+        yield problem.n_pairs, "cutting-plane", "direct", "", *_measured(problem, best)
 
 
-def _row(problem: Problem, form: str, interface: str, backend: str, solver: Solver) -> None:
+def _measured(problem: Problem, solver: Solver) -> tuple[float, float | str]:
+    """Return the seconds by the clock, and the relative gap or why there is none."""
     start = time.perf_counter()
     try:
-        certificate = solver.solve(problem).certificate
-        gap = "undefined" if certificate.relative_gap is None else f"{certificate.relative_gap:.1e}"
+        gap = solver.solve(problem).certificate.relative_gap
+        found = "undefined" if gap is None else gap
     except InputError as error:
-        gap = "not installed" if "not installed" in str(error) else "refused: too large"
-    seconds = time.perf_counter() - start
-    print(
-        f"{problem.n_pairs:7d} {form:>13} {interface:>8} {backend:>18} {seconds:8.2f} {gap:>14}",
-        flush=True,
-    )
+        found = "not installed" if "not installed" in str(error) else "refused: too large"
+    return time.perf_counter() - start, found
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -3,9 +3,7 @@
 Naive full gradient + Adamax (small n), incomplete U-statistics (as many pairs as rows) + Adamax
 over a grid of steps, Clarabel and OSQP on all pairs, and dlib's ranking trainer where it is
 installed. Every point is judged by the full objective F, the optimum by the certified lower bound
-of the exact solver; judging is not timed. Run it with
-
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m aucert.validation.benchmarks.exact.rivals
+of the exact solver; judging is not timed.
 """
 
 from __future__ import annotations
@@ -279,4 +277,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -1,9 +1,7 @@
 """The full pairwise problem at scale: certified optima as multiples of elementary costs.
 
 CPU time, one thread; every solution is what `solve` returns from the data, certificate included.
-x = one X@w + one argsort + one X'g at the same size in the same run. Run it with
-
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m aucert.validation.benchmarks.exact.scale
+x = one X@w + one argsort + one X'g at the same size in the same run.
 """
 
 from __future__ import annotations
@@ -25,6 +23,7 @@ from ....exact.proof.proof_file import write_proof
 from ....exact.spaces.kernels import Gaussian
 from ....exact.spaces.rows import Rows
 from ...data.generators import radial
+from ..timing import yardstick
 from .scale_data import (
     Labelled,
     PeakMemory,
@@ -36,7 +35,6 @@ from .scale_data import (
     radial_features,
     reading,
 )
-from .timing import yardstick
 
 LAMS = (1e-1, 1e-3, 1e-5)
 
@@ -218,4 +216,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

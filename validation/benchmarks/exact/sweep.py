@@ -3,9 +3,7 @@
 Sizes, penalties, scales, ties, duplicates, separable, wide, sparse and weighted data as in
 `sweep_problems`. A certificate is false if the stand-alone checker (whole weights) or cutting
 planes (some seeds) prove something that contradicts it. Each answer is a line of --out; a second
-run goes on after the last, and Ctrl-C ends after the problem at hand. Run it with
-
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m aucert.validation.benchmarks.exact.sweep
+run goes on after the last, and Ctrl-C ends after the problem at hand.
 """
 
 from __future__ import annotations
@@ -198,4 +196,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())
