@@ -120,13 +120,14 @@ class Benchmark:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         for name, option in inspect.signature(self.lines, eval_str=True).parameters.items():
-            kinds = get_args(option.annotation) or (option.annotation,)
-            many = {"nargs": "*"} if isinstance(option.default, tuple) else {}
             shown = "" if option.default in ((), None) else f"default {_shown(option.default)}"
             told = ", ".join(filter(None, [self.help.get(name, ""), shown]))
-            flag = f"--{name.replace('_', '-')}"
             parser.add_argument(
-                flag, type=kinds[0], default=option.default, help=told.replace("%", "%%"), **many
+                f"--{name.replace('_', '-')}",
+                type=(get_args(option.annotation) or (option.annotation,))[0],
+                nargs="*" if isinstance(option.default, tuple) else None,
+                default=option.default,
+                help=told.replace("%", "%%"),
             )
         for kind in _WRITERS:
             parser.add_argument(f"--{kind}", type=Path, help=f"file for the rows, as {kind}")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -68,16 +71,16 @@ def test_too_many_differences_are_not_listed(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_table_measures_everybody_alike(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     problem = linear_problem(X, Y, 1e-2)
     monkeypatch.setattr(peers, "problems", lambda rows, lam: iter([("small", problem)]))
-    rows = list(peers.table(100, 1e-2))
-    assert len(rows) == 9 and {row.objective for row in rows} == {"small: hinge"}
-    run = [row for row in rows if row.excess is not None]
-    assert len(run) >= 7 and all(row.excess is not None and row.excess >= 0 for row in run)
-    assert run[0].who.startswith("ROCSVM") and (run[0].excess or 0.0) < 1e-8
-    peers.main(["--lam", "0.01"])
+    assert peers.main(["--lam", "0.01", "--json", str(tmp_path / "rows.json")]) == 0
+    rows = json.loads((tmp_path / "rows.json").read_text())
+    assert len(rows) == 9 and {row["table"] for row in rows} == {"small: hinge"}
+    run = [row["F/F* - 1"] for row in rows if row["F/F* - 1"] is not None]
+    assert len(run) >= 7 and min(run) >= 0
+    assert "ROCSVM" in rows[0]["fit"] and run[0] < 1e-8
     assert "small: hinge" in capsys.readouterr().out
 
 

@@ -8,7 +8,6 @@ the last.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import sys
@@ -25,6 +24,8 @@ from ....exact.problem.auc import auc
 from ...data.datasets import load
 from ...data.labelled_data import Dataset
 from ...data.real_data import TASKS, Task, load_npz, load_real, real_data_folder
+from ..harness import Lines, benchmark
+from ..samples import standardised
 from .method_list import METHODS, Method
 
 MOST_ROWS = 100_000
@@ -37,12 +38,6 @@ OTHERS = {
     "hepatitis": Task("hepatitis", (1,), "died; PROTIME has hardly a value", drop=("PROTIME",)),
 }
 """Sets that the papers' tasks leave out, or that only serve here."""
-
-
-def standardised(data: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows, each column of mean zero and variance one or constant, and the labels."""
-    spread = data.X.std(axis=0)
-    return (data.X - data.X.mean(axis=0)) / np.where(spread > 0, spread, 1.0), data.is_positive
 
 
 def read(name: str, folder: Path) -> Dataset:
@@ -139,36 +134,41 @@ def table(lines: Sequence[dict[str, Any]], columns: int = 4) -> str:
     return "\n".join(text)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table, and return 1 if a method warned or failed."""
-    parser = argparse.ArgumentParser(description="every method on every real data set")
-    parser.add_argument("--out", type=Path, help="a line for each fit; goes on after the last")
-    parser.add_argument("--only", nargs="+", help="names of sets")
-    parser.add_argument("--methods", nargs="+", help="names of methods")
-    parser.add_argument("--max-time", type=float, default=900.0, help="seconds for each fit")
-    options = parser.parse_args(arguments)
+@benchmark(
+    out="a line for each fit; goes on after the last",
+    only="names of sets",
+    methods="names of methods",
+    max_time="seconds for each fit",
+)
+def main(
+    out: Path | None = None,
+    only: tuple[str, ...] = (),
+    methods: tuple[str, ...] = (),
+    max_time: float = 900.0,
+) -> Lines:
+    """Yield the table, and return 1 if a method warned or failed."""
     folder = real_data_folder()
     if folder is None:
-        print("skipped: the data are read from files; set AUCERT_DATA to their folder")
+        yield "skipped: the data are read from files; set AUCERT_DATA to their folder"
         return 0
-    chosen = [m for m in METHODS if not options.methods or m.name in options.methods]
+    chosen = [m for m in METHODS if not methods or m.name in methods]
     lines: list[dict[str, Any]] = []
-    for name in options.only or ("wdbc", *OTHERS, *TASKS):
+    for name in only or ("wdbc", *OTHERS, *TASKS):
         try:
-            for line in run([name], chosen, folder, options.out, options.max_time):
+            for line in run([name], chosen, folder, out, max_time):
                 lines.append(line)
+                yield line
                 shown = f"{name} {line['method']}: {cell(line).strip()} {line['wrong']}"
                 print(shown, file=sys.stderr, flush=True)
         except InputError as reason:
-            print(f"left out: {reason}")
-    print("relative gap, AUC on the rows of the fit, CPU seconds; - no gap; * time up; ! wrong")
-    print(table(lines))
+            yield f"left out: {reason}"
+    yield "relative gap, AUC on the rows of the fit, CPU seconds; - no gap; * time up; ! wrong"
+    yield table(lines)
     wrong = [line for line in lines if line["wrong"]]
-    for line in wrong:
-        print(f"{line['set']} {line['method']}: {line['wrong']}")
+    yield from (f"{line['set']} {line['method']}: {line['wrong']}" for line in wrong)
     asked = [line for line in lines if line["seconds"] is not None or line["wrong"]]
-    print(f"{len(asked)} fits, {len(wrong)} with a warning or an error", end="")
-    print(f"; {len(lines) - len(asked)} left out for their size" * (len(asked) < len(lines)))
+    small = f"; {len(lines) - len(asked)} left out for their size"
+    yield f"{len(asked)} fits, {len(wrong)} with a warning or an error" + small * (asked != lines)
     return int(bool(wrong))
 
 

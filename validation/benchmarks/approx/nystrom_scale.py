@@ -7,10 +7,9 @@ early cost is seen in one run. `plain` is the ROC-SVM, `structured` SAUC-SVM.
 
 from __future__ import annotations
 
-import argparse
-import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -19,7 +18,9 @@ from ....approx import IncompleteSAUCSVM, Nystrom
 from ....exact import solve
 from ....exact.problem.auc import auc
 from ...data.datasets import load
-from .truncated_newton import radial_features
+from ..harness import Lines, Table, benchmark
+from ..samples import radial_features
+from ..timing import timed
 
 
 def features(
@@ -36,26 +37,19 @@ def features(
     gamma : float
         Of the Gaussian for "radial"; 0.1 for the other.
     """
-    start = time.process_time()
     if name == "ten-columns":
-        Z, positive = radial_features(rows, landmarks)
-        return Z, positive, time.process_time() - start
-    data = load(f"radial:{rows}")
-    made = Nystrom(gamma=gamma, n_landmarks=landmarks, random_state=0).fit_transform(data.X)
-    return made, data.is_positive, time.process_time() - start
-
-
-def row(name: str, structure: float, seconds: float, excess: float, scored: float) -> None:
-    """Print one line."""
-    kind = "structured" if structure else "plain"
-    line = f"{kind:10} {name:32} {seconds:8.2f} {max(excess, 0.0):9.1e} {scored:8.5f}"
-    print(line, flush=True)
+        (Z, positive), seconds = timed(lambda: radial_features(rows, landmarks))
+        return Z, positive, seconds
+    data, drawing = timed(lambda: load(f"radial:{rows}"))
+    model = Nystrom(gamma=gamma, n_landmarks=landmarks, random_state=0)
+    made, seconds = timed(lambda: model.fit_transform(data.X))
+    return made, data.is_positive, drawing + seconds
 
 
 def compare(
     Z: np.ndarray, y: np.ndarray, lam: float, structure: float, drawn: Sequence[int], limit: float
-) -> None:
-    """Print the certified optimum, and descents on drawn pairs judged by its lower bound.
+) -> Iterator[tuple[object, ...]]:
+    """Yield the certified optimum, and descents on drawn pairs judged by its lower bound.
 
     Parameters
     ----------
@@ -67,45 +61,46 @@ def compare(
     limit : float
         Seconds for each descent.
     """
-    start = time.process_time()
-    found = solve(Z, y, lam, structure=structure, tol=1e-9)
-    seconds, best = time.process_time() - start, found.certificate
-    row("optimum, certified", structure, seconds, best.gap / best.dual, auc(Z @ found.w, y))
+    kind = "structured" if structure else "plain"
+    found, seconds = timed(lambda: solve(Z, y, lam, structure=structure, tol=1e-9))
+    best = found.certificate
+    excess = max(best.gap / best.dual, 0.0)
+    yield kind, "optimum, certified", seconds, excess, auc(Z @ found.w, y)
     for times in drawn:
-        model = IncompleteSAUCSVM(lam, structure, n_pairs=times * len(y), random_state=0)
-        start = time.process_time()
+        model = IncompleteSAUCSVM(
+            lam, structure, n_pairs=times * len(y), random_state=0, max_time=limit
+        )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model.set_params(max_time=limit).fit(Z, y)
-        seconds = time.process_time() - start
-        excess = model.certificate_.primal / best.dual - 1
+            _, seconds = timed(partial(model.fit, Z, y))
+        excess = max(model.certificate_.primal / best.dual - 1, 0.0)
         name = f"{times} n pairs, Adamax, {model.n_iter_} steps"
-        row(name, structure, seconds, excess, auc(Z @ model.coef_[0], y))
+        yield kind, name, seconds, excess, auc(Z @ model.coef_[0], y)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description="Nyström features: certified optimum and Adamax")
-    parser.add_argument("--data", nargs="+", default=["radial", "ten-columns"])
-    parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--landmarks", type=int, default=300)
-    parser.add_argument("--gamma", type=float, default=0.5)
-    parser.add_argument("--lam", type=float, default=1e-3)
-    parser.add_argument("--structure", type=float, nargs="+", default=[0.0, 10.0])
-    parser.add_argument("--drawn", type=int, nargs="+", default=[1, 10], help="times n pairs")
-    parser.add_argument("--max-time", type=float, default=60.0, help="seconds for each descent")
-    options = parser.parse_args(arguments)
+@benchmark(drawn="times n pairs", max_time="seconds for each descent")
+def main(
+    data: tuple[str, ...] = ("radial", "ten-columns"),
+    rows: int = 100_000,
+    landmarks: int = 300,
+    gamma: float = 0.5,
+    lam: float = 1e-3,
+    structure: tuple[float, ...] = (0.0, 10.0),
+    drawn: tuple[int, ...] = (1, 10),
+    max_time: float = 60.0,
+) -> Lines:
+    """Yield the tables."""
     few = np.random.default_rng(0).normal(size=(6000, 2))
     solve(few, few[:, 0] > 0.8, 1e-2)  # compiles
-    for name in options.data:
-        Z, y, seconds = features(name, options.rows, options.landmarks, options.gamma)
-        print(
-            f"{name}: {len(y)} rows, {Z.shape[1]} features of {options.landmarks} landmarks", end=""
+    for name in data:
+        Z, y, seconds = features(name, rows, landmarks, gamma)
+        yield Table(
+            f"{name}: {len(y)} rows, {Z.shape[1]} features of {landmarks} landmarks in "
+            f"{seconds:.1f} s; CPU seconds, lam = {lam:g}, hinge over all pairs",
+            *("penalty:<10", "fit:<32", "CPU s:8.2f", "F/F* - 1:9.1e", "AUC:8.5f"),
         )
-        print(f" in {seconds:.1f} s; CPU seconds, lam = {options.lam:g}, hinge over all pairs")
-        print(f"{'':10} {'':32} {'CPU s':>8} {'F/F* - 1':>9} {'AUC':>8}")
-        for structure in options.structure:
-            compare(Z, y, options.lam, structure, options.drawn, options.max_time)
+        for weight in structure:
+            yield from compare(Z, y, lam, weight, drawn, max_time)
 
 
 if __name__ == "__main__":

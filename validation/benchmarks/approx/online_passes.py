@@ -7,8 +7,7 @@ goal is a pass within twice SGDClassifier's with the same kind of penalty, in th
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -21,6 +20,7 @@ from ....approx.square_loss.fsauc import MultiStageSaddle, StageWalk
 from ....approx.square_loss.solam import SaddleWalk, StochasticSaddle
 from ....approx.square_loss.spam import ProximalWalk, StochasticProximal
 from ....exact.square_loss.row_average import RowAverage
+from ..harness import Lines, Table, benchmark
 from ..timing import best_cpu
 
 GOAL = 2.0
@@ -68,8 +68,8 @@ def walks(loss: RowAverage) -> dict[str, tuple[str, Callable[[np.ndarray], objec
     return found
 
 
-def passes(X: sp.csr_matrix, positive: np.ndarray, repeats: int) -> None:
-    """Print the table of seconds a pass.
+def passes(X: sp.csr_matrix, positive: np.ndarray, repeats: int) -> Iterator[tuple[object, ...]]:
+    """Yield the rows of the table of seconds a pass.
 
     The rounds go through all methods in turn, and a ratio is the median of those of the rounds: a
     machine whose speed changes meanwhile does so for all of them.
@@ -90,54 +90,57 @@ def passes(X: sp.csr_matrix, positive: np.ndarray, repeats: int) -> None:
         for name, once in work.items():
             seconds[name].append(best_cpu(once, 1) / (1 if name in found else 5))
     for name in work:
+        spent = np.median(seconds[name])
         if name not in found:
-            print(f"{'SGDClassifier ' + name:>30} {np.median(seconds[name]):9.4f}")
+            yield f"SGDClassifier {name}", spent, None, ""
             continue
         beside = found[name][0]
         ratio = np.median(np.divide(seconds[name], seconds[beside]))
         verdict = "within" if ratio <= GOAL else "above"
-        spent = np.median(seconds[name])
-        print(f"{name:>30} {spent:9.4f} {ratio:7.2f} x SGD {beside}, {verdict} {GOAL:g}")
+        yield name, spent, ratio, f"x SGD {beside}, {verdict} {GOAL:g}"
 
 
-def growth(dims: Sequence[int], batches: Sequence[int], repeats: int) -> None:
-    """Print the seconds a step against the features, and of hard thresholding the batch."""
-    print("microseconds a step: sparse rows of 75 nonzeros, n = 2000")
+def growth(dims: Sequence[int], batches: Sequence[int], repeats: int) -> Lines:
+    """Yield the time of a step against the features, and of hard thresholding the batch."""
+    yield "microseconds a step: sparse rows of 75 nonzeros, n = 2000"
     for d in dims:
         X, positive = sparse_rows(2000, d, 75)
         loss, rng = from_rows(X, positive), np.random.default_rng(0)
         order = rng.integers(2000, size=2000)
-        shown = []
+        found = {}
         for name, (_, step) in walks(loss).items():
             if "mean" in name or name.endswith("R=1000"):
                 continue
             once = partial(step, order)
             once()
-            shown.append(f"{name} {best_cpu(once, repeats) / 2e-3:.1f}")
+            found[name] = best_cpu(once, repeats) / 2e-3
         for b in batches:
             data = LogisticData(X, positive, 50, "log-odds", None)
             groups = [rng.choice(2000, b, replace=False) for _ in range(max(2000 // b, 20))]
-            factors = np.full(len(groups), 1 / b)
-            data.take(groups, factors, 1.0)
-            seconds = best_cpu(partial(data.take, groups, factors, 1.0), repeats)
-            shown.append(f"H_50 b={b} {seconds / len(groups) * 1e6:.1f}")
-        print(f"d={d:>8}: " + ", ".join(shown))
+            once = partial(data.take, groups, np.full(len(groups), 1 / b), 1.0)
+            once()
+            found[f"H_50 b={b}"] = best_cpu(once, repeats) / len(groups) * 1e6
+        yield {"features": d, **found}
+        yield f"d={d:>8}: " + ", ".join(f"{name} {value:.1f}" for name, value in found.items())
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print both tables."""
-    parser = argparse.ArgumentParser(description="Seconds a pass of the online methods")
-    parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--features", type=int, default=50_000)
-    parser.add_argument("--nonzeros", type=int, default=75)
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--dims", type=int, nargs="*", default=[10**4, 10**5, 10**6])
-    parser.add_argument("--batches", type=int, nargs="*", default=[1, 10, 100])
-    options = parser.parse_args(arguments)
-    print("CPU seconds a pass of n steps, and its ratio to SGDClassifier in this run")
-    passes(*sparse_rows(options.rows, options.features, options.nonzeros), options.repeats)
-    if options.dims:
-        growth(options.dims, options.batches, options.repeats)
+@benchmark()
+def main(
+    rows: int = 20_000,
+    features: int = 50_000,
+    nonzeros: int = 75,
+    repeats: int = 5,
+    dims: tuple[int, ...] = (10**4, 10**5, 10**6),
+    batches: tuple[int, ...] = (1, 10, 100),
+) -> Lines:
+    """Yield both tables."""
+    yield Table(
+        "CPU seconds a pass of n steps, and its ratio to SGDClassifier in this run",
+        *("method:>30", "s:9.4f", "ratio:7.2f", "beside:"),
+    )
+    yield from passes(*sparse_rows(rows, features, nonzeros), repeats)
+    if dims:
+        yield from growth(dims, batches, repeats)
 
 
 if __name__ == "__main__":

@@ -8,11 +8,8 @@ with one scale for all coordinates, until no coordinate moves by 1e-4.
 
 from __future__ import annotations
 
-import argparse
-import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from importlib import import_module
 
 import numpy as np
@@ -35,6 +32,9 @@ from ....exact.spaces.kernels import Gaussian
 from ....exact.spaces.rows import Rows
 from ...data.datasets import load
 from ...extremes import max
+from ..harness import Lines, Table, benchmark
+from ..samples import standardised
+from ..timing import timed
 
 MOST_PAIRS = 400_000
 """Pairs up to which all differences are listed for LinearSVC."""
@@ -44,18 +44,6 @@ Fit = Callable[[Problem], np.ndarray]
 
 class NotRun(Exception):
     """Why a row has no numbers."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """One row of the table: who, how long, and how far from the optimum over all pairs."""
-
-    objective: str
-    who: str
-    seconds: float | None
-    excess: float | None
-    auc: float | None
-    note: str = ""
 
 
 def differences(problem: Problem, pairs: PairList | None) -> tuple[np.ndarray, np.ndarray]:
@@ -152,69 +140,53 @@ def rivals(loss: str, landmarks: bool) -> Iterator[tuple[str, Fit]]:
 
 def problems(rows: int, lam: float) -> Iterator[tuple[str, Problem]]:
     """Yield the objectives: both losses on wdbc, drawn rows, Nyström features and a kernel."""
-    wdbc = load("wdbc")
-    X = (wdbc.X - wdbc.X.mean(axis=0)) / wdbc.X.std(axis=0)
+    X, positive = standardised(load("wdbc"))
     drawn = load(f"linear:{rows}")
     radial = load(f"radial:{rows // 10}")
     features = Nystrom(gamma=0.5, n_landmarks=40, landmarks="kmeans", random_state=0)
     few = np.random.default_rng(0).permutation(len(X))[:250]
     sets = (
-        ("wdbc", X, wdbc.is_positive),
+        ("wdbc", X, positive),
         (f"linear, n = {rows}", drawn.X, drawn.is_positive),
         ("radial, 40 landmarks", features.fit_transform(radial.X), radial.is_positive),
         ("wdbc 250, Gaussian", factor_gram(Gaussian(1 / 30)(X[few], X[few])).features,
-         wdbc.is_positive[few]),
+         positive[few]),
     )  # fmt: skip
-    for name, matrix, positive in sets:
+    for name, matrix, y in sets:
         for loss in (HINGE, SQUARED_HINGE):
-            yield name, pair_problem(Rows(matrix), positive, AllPairs(), loss, Ridge(lam))
+            yield name, pair_problem(Rows(matrix), y, AllPairs(), loss, Ridge(lam))
 
 
-def table(rows: int, lam: float) -> Iterator[Row]:
-    """Yield the rows of the table.
+def judged(problem: Problem, fit: Fit, lower: float) -> tuple[object, ...]:
+    """Return CPU seconds, F / F* - 1 and AUC of a fit, or why it was not run.
 
     Parameters
     ----------
-    rows : int
-        Of the drawn data.
-    lam : float
-        > 0.
+    problem : Problem
+    fit : function
+    lower : float
+        The certified bound F*.
     """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the gap says more than their warnings
+            w, seconds = timed(lambda: fit(problem))
+    except NotRun as reason:
+        return None, None, None, str(reason)
+    excess = max(problem.objective(w) / lower - 1, 0.0)  # never below rounding
+    return seconds, excess, auc(problem.space.scores(w), problem.pairs.positive), ""
+
+
+@benchmark(rows="of the drawn data")
+def main(rows: int = 10_000, lam: float = 1e-2) -> Lines:
+    """Yield a table for each objective."""
+    yield f"lam = {lam:g}; CPU seconds; F / F* - 1 over all pairs, F* the certified bound"
     for name, problem in problems(rows, lam):
+        loss = problem.loss.name
         best = choose_solver(problem, "auto", 1e-12, 60.0).solve(problem).certificate
-        label = f"{name}: {problem.loss.name}"
-        for who, fit in rivals(problem.loss.name, "landmarks" in name):
-            start = time.process_time()
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # the gap says more than their warnings
-                    w = fit(problem)
-            except NotRun as reason:
-                yield Row(label, who, None, None, None, str(reason))
-                continue
-            seconds = time.process_time() - start
-            ours = auc(problem.space.scores(w), problem.pairs.positive)
-            excess = max(problem.objective(w) / best.dual - 1, 0.0)  # never below rounding
-            yield Row(label, who, seconds, excess, ours)
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description="each method beside its counterpart")
-    parser.add_argument("--rows", type=int, default=10_000, help="of the drawn data")
-    parser.add_argument("--lam", type=float, default=1e-2)
-    options = parser.parse_args(arguments)
-    print(f"lam = {options.lam:g}; CPU seconds; F / F* - 1 over all pairs, F* the certified bound")
-    print(f"{'':44} {'s':>8} {'F/F* - 1':>9} {'AUC':>8}")
-    shown = ""
-    for row in table(options.rows, options.lam):
-        if row.objective != shown:
-            shown = row.objective
-            print(shown)
-        if row.seconds is None:
-            print(f"  {row.who:42} {row.note}")
-        else:
-            print(f"  {row.who:42} {row.seconds:8.3f} {row.excess:9.1e} {row.auc:8.5f}", flush=True)
+        yield Table(f"{name}: {loss}", "fit:<44", "s:8.3f", "F/F* - 1:9.1e", "AUC:8.5f", "note:")
+        for who, fit in rivals(loss, "landmarks" in name):
+            yield f"  {who}", *judged(problem, fit, best.dual)
 
 
 if __name__ == "__main__":

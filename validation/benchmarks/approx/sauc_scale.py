@@ -3,19 +3,17 @@
 On the sets of the SAUC paper each way of fitting is trained on one half and judged on the other:
 seconds, AUC there, how far its objective over all pairs is above the certified optimum in its own
 features, and above that in the kernel's whole space. Then the same on the paper's toy problem with
-many rows, where the kernel itself is out of reach. Without the real sets the toy is run alone:
-
-    AUCERT_DATA=FOLDER OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \\
-        python -m aucert.validation.benchmarks.approx.sauc_scale
+many rows, where the kernel itself is out of reach. Without the folder of real
+sets that AUCERT_DATA names the toy is run alone.
 """
 
 from __future__ import annotations
 
-import argparse
-import time
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import astuple, dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -29,6 +27,9 @@ from ...data.datasets import load
 from ...data.labelled_data import Dataset
 from ...data.real_data import real_data_folder
 from ...extremes import max
+from ..harness import Lines, Table, benchmark
+from ..samples import standardised
+from ..timing import timed
 from .every_method import read, standardised
 
 SETS = ("automobile", "arrhythmia", "bupa", "diabetes", *(f"glass{k}" for k in range(1, 7)),
@@ -83,11 +84,9 @@ def exact_fit(
     setting: Setting, X: np.ndarray, y: np.ndarray, T: np.ndarray, t: np.ndarray, kernel: str
 ) -> tuple[Fit, float]:
     """Return the certified optimum over all pairs, and the lower bound that it proves."""
-    structure = setting.structure
-    start = time.process_time()
-    found = solve(X, y, setting.lam, kernel=kernel, structure=structure, tol=setting.tol)
-    seconds = time.process_time() - start
-    task = formulate(X, y, setting.lam, kernel=kernel, structure=structure)
+    asked: dict[str, Any] = {"kernel": kernel, "structure": setting.structure}
+    found, seconds = timed(lambda: solve(X, y, setting.lam, tol=setting.tol, **asked))
+    task = formulate(X, y, setting.lam, **asked)
     scored, certificate = float(auc(task.scorer(found.w)(T), t)), found.certificate
     gap = certificate.gap / certificate.dual
     kernel_gap = np.nan if kernel == "linear" else gap
@@ -100,11 +99,9 @@ def drawn_fit(
     """Return the descent on drawn pairs, judged over all of them by the proved lower bound."""
     drawn = "n" if setting.drawn == 0 else setting.drawn
     model = IncompleteSAUCSVM(setting.lam, setting.structure, n_pairs=drawn, random_state=0)
-    start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the gap says it better
-        model.fit(X, y)
-    seconds = time.process_time() - start
+        _, seconds = timed(lambda: model.fit(X, y))
     primal = model.certificate_.primal
     return Fit(seconds, float(auc(model.decision_function(T), t)), primal, primal / dual - 1)
 
@@ -129,10 +126,9 @@ def ways(setting: Setting, data: Dataset, seed: int, kernel: bool) -> Iterator[t
     if kernel:
         fit, bound = exact_fit(setting, X, y, T, t, "rbf")
         yield "kernel", fit
-    start = time.process_time()
     features = Nystrom(n_landmarks=setting.landmarks, landmarks="kmeans", random_state=seed)
-    Z = features.fit_transform(X)
-    shared, Z_test = time.process_time() - start, features.transform(T)
+    Z, shared = timed(lambda: features.fit_transform(X))
+    Z_test = features.transform(T)
     fit, dual = exact_fit(setting, Z, y, Z_test, t, "linear")
     drawn = drawn_fit(setting, Z, y, Z_test, t, dual)
     for name, one in (("Nystrom", fit), ("Nystrom, drawn", drawn)):
@@ -148,74 +144,57 @@ def mean_fits(setting: Setting, data: Dataset, splits: int) -> dict[str, Fit]:
     for seed in range(splits):
         for name, fit in ways(setting, data, seed, kernel):
             found.setdefault(name, []).append(fit)
-    columns = ("seconds", "auc", "primal", "gap", "kernel_gap")
-    return {
-        name: Fit(*(float(np.mean([getattr(fit, c) for fit in fits])) for c in columns))
-        for name, fits in found.items()
-    }
+    return {name: mean(fits) for name, fits in found.items()}
 
 
-def show(name: str, structure: float, fits: dict[str, Fit]) -> None:
-    """Print one line for each way."""
+def mean(fits: Sequence[Fit], gap: Callable[[list[float]], Any] = np.mean) -> Fit:
+    """Return the mean figures of some fits, their gaps put together by `gap`."""
+    kinds = (np.mean, np.mean, np.mean, gap, gap)
+    columns = zip(*map(astuple, fits), strict=True)
+    return Fit(*(float(kind(list(c))) for kind, c in zip(kinds, columns, strict=True)))
+
+
+def rows(name: str, structure: float, fits: dict[str, Fit]) -> Iterator[tuple[object, ...]]:
+    """Yield one row for each way."""
     for way, fit in fits.items():
-        kernel = "-" if np.isnan(fit.kernel_gap) else f"{fit.kernel_gap:.1e}"
-        print(
-            f"{name:12} {structure:9g} {way:15} {fit.seconds:8.3f} {fit.auc:7.4f} "
-            f"{max(fit.gap, 0.0):8.1e} {kernel:>8}",
-            flush=True,
-        )
+        kernel = None if np.isnan(fit.kernel_gap) else fit.kernel_gap
+        yield name, structure, way, fit.seconds, fit.auc, max(fit.gap, 0.0), kernel
 
 
-def average(results: Sequence[dict[str, Fit]]) -> dict[str, Fit]:
-    """Return the mean over the sets, the gaps as the worst."""
-    return {
-        way: Fit(
-            float(np.mean([r[way].seconds for r in results])),
-            float(np.mean([r[way].auc for r in results])),
-            float(np.mean([r[way].primal for r in results])),
-            max(r[way].gap for r in results),
-            max(r[way].kernel_gap for r in results),
-        )
-        for way in results[0]
-    }
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description="SAUC-SVM with Nyström features and drawn pairs")
-    parser.add_argument("--lam", type=float, default=1e-2)
-    parser.add_argument("--structure", type=float, nargs="+", default=[0.0, 10.0])
-    parser.add_argument("--landmarks", type=int, default=50)
-    parser.add_argument("--drawn", type=int, default=0, help="pairs; by default as many as rows")
-    parser.add_argument("--splits", type=int, default=3)
-    parser.add_argument("--only", nargs="*", help="names of sets")
-    parser.add_argument("--toy-rows", type=int, default=200_000, help="half of them are trained on")
-    options = parser.parse_args(arguments)
+@benchmark(
+    drawn="pairs; 0 for as many as rows", only="names of sets", toy_rows="half are trained on"
+)
+def main(
+    lam: float = 1e-2,
+    structure: tuple[float, ...] = (0.0, 10.0),
+    landmarks: int = 50,
+    drawn: int = 0,
+    splits: int = 3,
+    only: tuple[str, ...] = SETS,
+    toy_rows: int = 200_000,
+) -> Lines:
+    """Yield the table."""
+    yield Table(
+        f"lam = {lam:g}, hinge, Gaussian kernel with gamma 1 / columns; halves of the rows\n"
+        "AUC of the other half; F over all pairs above the optimum in the features; in the kernel",
+        *("set:<12", "structure:9g", "way:<15", "CPU s:8.3f", "AUC:7.4f", "gap:8.1e"),
+        "kernel:8.1e",
+    )
     folder = real_data_folder()
-    print(
-        f"lam = {options.lam:g}, hinge, Gaussian kernel with gamma 1 / columns; halves of the rows"
-    )
-    print(
-        "AUC of the other half; F over all pairs above the optimum in the features; in the kernel"
-    )
-    print(
-        f"{'set':12} {'structure':>9} {'way':15} {'CPU s':>8} {'AUC':>7} {'gap':>8} {'kernel':>8}"
-    )
-    names = SETS if options.only is None else options.only
     if folder is None:
-        print("the real sets are left out: set AUCERT_DATA to their folder")
-        names = ()
-    for structure in options.structure:
-        setting = Setting(options.lam, structure, options.landmarks, options.drawn)
+        yield "the real sets are left out: set AUCERT_DATA to their folder"
+        folder, only = Path(), ()
+    for weight in structure:
+        setting = Setting(lam, weight, landmarks, drawn)
         results = []
-        for name in names:
-            assert folder is not None
-            results.append(mean_fits(setting, read(name, folder), options.splits))
-            show(name, structure, results[-1])
+        for name in only:
+            results.append(mean_fits(setting, read(name, folder), splits))
+            yield from rows(name, weight, results[-1])
         if len(results) > 1:
-            show("mean, worst", structure, average(results))
-        if options.toy_rows:
-            show("xor", structure, mean_fits(setting, load(f"xor:{options.toy_rows}"), 1))
+            worst = {way: mean([fits[way] for fits in results], max) for way in results[0]}
+            yield from rows("mean, worst", weight, worst)
+        if toy_rows:
+            yield from rows("xor", weight, mean_fits(setting, load(f"xor:{toy_rows}"), 1))
 
 
 if __name__ == "__main__":

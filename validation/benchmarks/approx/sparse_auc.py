@@ -5,15 +5,15 @@ The goal of the search: within 3 times 1e5 dense solves of k equations, measured
 
 from __future__ import annotations
 
-import argparse
-import time
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from ....approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
 from ....exact.solvers.best_subset.best_subset import best_subset
+from ..harness import Lines, Table, benchmark
+from ..timing import timed
 
 SOLVES = 100_000
 
@@ -52,35 +52,27 @@ def solves_seconds(k: int) -> tuple[float, float]:
     rng = np.random.default_rng(0)
     half = rng.normal(size=(SOLVES, k, k + 2))
     matrices, right = half @ half.transpose(0, 2, 1), rng.normal(size=(SOLVES, k, 1))
-    start = time.process_time()
-    np.linalg.solve(matrices, right)
-    together = time.process_time() - start
-    start = time.process_time()
-    for at in range(SOLVES // 10):
-        np.linalg.solve(matrices[at], right[at])
-    return together, 10 * (time.process_time() - start)
+    together = timed(lambda: np.linalg.solve(matrices, right))[1]
+    part = range(SOLVES // 10)
+    return together, 10 * timed(lambda: [np.linalg.solve(matrices[i], right[i]) for i in part])[1]
 
 
-def search_table(max_time: float, seeds: int) -> None:
-    """Print what the proof costs."""
-    print("branch and bound; CPU seconds, and 1e5 k x k solves in one call and one by one; goal 3x")
-    print(
-        f"{'n':>5} {'d':>4} {'k':>3} {'seed':>4} {'nodes':>8} {'proved':>6} {'F':>9} {'gap':>8} "
-        f"{'search s':>8} {'solves s':>8} {'ratio':>6} {'one by one':>10}"
+def search_table(max_time: float, seeds: int) -> Lines:
+    """Yield what the proof costs."""
+    yield Table(
+        "branch and bound; CPU seconds, and 1e5 k x k solves in one call and one by one; goal 3x",
+        *("n:5d", "d:4d", "k:3d", "seed:4d", "nodes:8d", "proved:>6", "F:9.6f", "gap:8.1e"),
+        *("search s:8.3f", "solves s:8.3f", "ratio:6.2f", "one by one:10.2f"),
     )
     best_subset(*Case(60, 8, 2, 0.5, 0.0).draw(0), 2, method="branch-and-bound")  # compiles
     for case in CASES:
         together, each = solves_seconds(case.k)
         for seed in range(seeds):
             X, y = case.draw(seed)
-            start = time.process_time()
-            found = best_subset(X, y, case.k, max_time=max_time)
-            spent = time.process_time() - start
-            print(
-                f"{case.n:5} {case.d:4} {case.k:3} {seed:4} {found.n_nodes:8} "
-                f"{found.proved!s:>6} {found.upper:9.6f} {found.gap:8.1e} {spent:8.3f} "
-                f"{together:8.3f} {spent / together:6.2f} {spent / each:10.2f}"
-            )
+            found, spent = timed(partial(best_subset, X, y, case.k, max_time=max_time))
+            proof = found.n_nodes, str(found.proved), found.upper, found.gap
+            costs = spent, together, spent / together, spent / each
+            yield case.n, case.d, case.k, seed, *proof, *costs
 
 
 def random_case(seed: int) -> Case:
@@ -96,8 +88,8 @@ def random_case(seed: int) -> Case:
     )
 
 
-def gap_table(count: int, max_time: float) -> None:
-    """Print the proved gaps of SHT-AUC as it is, refitted, and with swaps."""
+def gap_table(count: int, max_time: float) -> Lines:
+    """Yield the proved gaps of SHT-AUC as it is, refitted, and with swaps."""
     ways, gaps, proved = ("none", "refit", "swaps"), [], 0
     for seed in range(count):
         case = random_case(seed)
@@ -106,25 +98,19 @@ def gap_table(count: int, max_time: float) -> None:
         proved += best.proved
         answers = (StochasticHardThresholding(case.k, refine=how).solve(loss).w for how in ways)
         gaps.append([best.gap_of(w) for w in answers])
-    table = np.array(gaps)
-    print(f"\n{count} random problems with d <= 40, {proved} optima proved; F(0) = 1")
-    print(f"{'refine':>7} {'optimal':>8} {'mean gap':>9} {'median':>9} {'largest':>9}")
-    for how, column in zip(ways, table.T, strict=True):
-        print(
-            f"{how:>7} {int((column <= 1e-9).sum()):8} {column.mean():9.1e} "
-            f"{np.median(column):9.1e} {column.max():9.1e}"
-        )
+    yield Table(
+        f"\n{count} random problems with d <= 40, {proved} optima proved; F(0) = 1",
+        *("refine:>7", "optimal:8d", "mean gap:9.1e", "median:9.1e", "largest:9.1e"),
+    )
+    for how, column in zip(ways, np.array(gaps).T, strict=True):
+        yield how, int((column <= 1e-9).sum()), column.mean(), np.median(column), column.max()
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the tables."""
-    parser = argparse.ArgumentParser(description="Certified sparse AUC")
-    parser.add_argument("--max-time", type=float, default=60.0)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--problems", type=int, default=100)
-    options = parser.parse_args(arguments)
-    search_table(options.max_time, options.seeds)
-    gap_table(options.problems, options.max_time)
+@benchmark()
+def main(max_time: float = 60.0, seeds: int = 3, problems: int = 100) -> Lines:
+    """Yield the tables."""
+    yield from search_table(max_time, seeds)
+    yield from gap_table(problems, max_time)
 
 
 if __name__ == "__main__":

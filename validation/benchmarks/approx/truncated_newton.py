@@ -7,26 +7,23 @@ apart: it computes everything again, with bounds of its rounding.
 
 from __future__ import annotations
 
-import argparse
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from ....approx.newton.truncated_newton import TruncatedNewton
-from ....approx.nystrom.landmarks import uniform
-from ....approx.nystrom.nystrom import nystrom_map
 from ....exact.certificate.solution import Step
 from ....exact.losses.registry import SQUARED_HINGE
 from ....exact.problem.all_pairs import AllPairs
 from ....exact.problem.problem import Ridge, pair_problem
-from ....exact.spaces.kernels import Gaussian
 from ....exact.spaces.rows import Rows
 from ...data.generators import linear
+from ..harness import Lines, Table, benchmark
+from ..samples import radial_features
 from ..timing import best_cpu, yardstick
 
-LAMS = (1e-1, 1e-3, 1e-5)
 GRADIENT = 1e-10
 GOALS = {"p = 2": 20.0, "d = 300": 100.0}
 
@@ -54,16 +51,6 @@ class Cost:
     implied: float
     gap: float
     rounding: float
-
-
-def radial_features(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Return d Nyström features of ten normal columns, labels by their squared norm and noise."""
-    rng = np.random.default_rng(seed)
-    x = rng.normal(size=(n, 10))
-    radius = (x**2).sum(axis=1)
-    positive = radius + 2 * rng.normal(size=n) > np.quantile(radius, 0.8)
-    features = nystrom_map(Gaussian(0.1), uniform(x, d, seed).rows).transform(x)
-    return features, positive
 
 
 def measure(X: np.ndarray, positive: np.ndarray, lam: float, seconds: float) -> Cost:
@@ -107,32 +94,27 @@ def cases(rows: int, features: int) -> Iterator[tuple[str, np.ndarray, np.ndarra
     yield "d = 300", *radial_features(rows // 10, features)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description="truncated Newton, squared hinge, all pairs")
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--features", type=int, default=300, help="of the second case")
-    parser.add_argument("--lam", type=float, nargs="+", default=LAMS)
-    options = parser.parse_args(arguments)
-    print(f"squared hinge over all pairs, down to |gradient| <= {GRADIENT:g}; CPU time in units of")
-    print("one X@w + argsort + X'g; |g|^2 / (2 lam), certified gap and its rounding relative to F")
-    print(
-        f"{'case':>8} {'n':>8} {'lam':>7} {'steps':>5} {'to point':>9} {'proof':>6} {'|g|':>8} "
-        f"{'g2/(2 lam)':>10} {'gap':>8} {'rounding':>8}  goal"
+@benchmark(features="of the second case")
+def main(
+    rows: int = 1_000_000, features: int = 300, lam: tuple[float, ...] = (1e-1, 1e-3, 1e-5)
+) -> Lines:
+    """Yield the table."""
+    yield Table(
+        f"squared hinge over all pairs, down to |gradient| <= {GRADIENT:g}; CPU time in units of\n"
+        "one X@w + argsort + X'g; |g|^2 / (2 lam), certified gap and its rounding relative to F",
+        *("case:>8", "n:8d", "lam:7.0e", "steps:5d", "to point:9.1f", "proof:6.1f", "|g|:8.1e"),
+        *("g2/(2 lam):10.1e", "gap:8.1e", "rounding:8.1e", "goal:"),
     )
     measure(np.ones((6000, 1)), np.arange(6000) % 2 == 0, 1.0, 1.0)  # compiles
-    for name, X, positive in cases(options.rows, options.features):
-        seconds = best_cpu(yardstick(X, np.ones(X.shape[1])))
-        for lam in options.lam:
-            cost = measure(X, positive, lam, seconds)
+    for name, X, positive in cases(rows, features):
+        seconds = best_cpu(yardstick(X))
+        for one in lam:
+            cost = measure(X, positive, one, seconds)
             good = cost.to_point <= GOALS[name] and cost.gradient <= GRADIENT
-            print(
-                f"{name:>8} {positive.size:8d} {lam:7.0e} {cost.steps:5d} {cost.to_point:8.1f}x "
-                f"{cost.certificate:5.1f}x {cost.gradient:8.1e} {cost.implied:10.1e} "
-                f"{cost.gap:8.1e} {cost.rounding:8.1e}  "
-                f"{GOALS[name]:g}x {'reached' if good else 'missed'}",
-                flush=True,
-            )
+            verdict = f"{GOALS[name]:g} {'reached' if good else 'missed'}"
+            times = cost.to_point, cost.certificate
+            errors = cost.gradient, cost.implied, cost.gap, cost.rounding
+            yield name, positive.size, one, cost.steps, *times, *errors, verdict
 
 
 if __name__ == "__main__":

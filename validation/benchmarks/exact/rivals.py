@@ -8,10 +8,10 @@ of the exact solver; judging is not timed.
 
 from __future__ import annotations
 
-import argparse
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,9 @@ from ....exact.errors import InputError
 from ....exact.problem.problem import Problem, linear_problem
 from ....exact.solvers.qp import QP
 from ...extremes import max, min
+from ..harness import Lines, Table, benchmark
+from ..samples import radial_features
+from ..timing import timed
 from .scale_data import Labelled, naive_gradient, plane, radial_features
 
 STEPS = (1.0, 0.3, 0.1, 0.03, 0.01)
@@ -147,8 +150,10 @@ def incomplete(problem: Problem, step: float, budget: float, lower: float, seed:
     return descent(problem, gradient, name, step, budget, lower, spent)
 
 
-def compare(name: str, data: Labelled, lam: float, factor: float, naive: bool) -> None:
-    """Print the exact solver's certificates and the rivals' excess at the same times.
+def compare(
+    name: str, data: Labelled, lam: float, factor: float, naive: bool
+) -> Iterator[tuple[object, ...]]:
+    """Yield the exact solver's certificates and the rivals' excess at the same times.
 
     Parameters
     ----------
@@ -166,33 +171,25 @@ def compare(name: str, data: Labelled, lam: float, factor: float, naive: bool) -
     curves = [incomplete(problem, step, budget, found.lower) for step in STEPS]
     if naive:
         gradient = lambda w: naive_gradient(*data, w, lam)  # noqa: E731
-        longest = max(budget, 20 * _seconds(gradient, problem))
+        longest = max(budget, 20 * timed(lambda: gradient(np.zeros(problem.space.dim)))[1])
         curves += [descent(problem, gradient, f"naive gradient, step {step:g}", step, longest,
                            found.lower) for step in (1.0, 0.3)]  # fmt: skip
-    _report(name, lam, found, curves)
+    for row in _report(found, curves):
+        yield name, lam, *row
 
 
-def _seconds(gradient: Callable[[np.ndarray], np.ndarray], problem: Problem) -> float:
-    start = time.process_time()
-    gradient(np.zeros(problem.space.dim))
-    return time.process_time() - start
-
-
-def _report(name: str, lam: float, found: Exact, curves: list[Curve]) -> None:
-    """Print, for each evaluation, the best rival of each kind at that time and at the end."""
+def _report(found: Exact, curves: list[Curve]) -> Iterator[tuple[object, ...]]:
+    """Yield, for each evaluation, the best rival of each kind at that time, and at the end."""
     kinds = sorted({curve.name.split(",")[0] for curve in curves})
     rivals = {kind: [c for c in curves if c.name.startswith(kind)] for kind in kinds}
     for seconds, gap in found.points:
-        shown = ", ".join(
-            f"{kind} {min(c.at(seconds) for c in rivals[kind]):.1e}" for kind in kinds
-        )
-        mine = found.curve.at(seconds)
-        print(f"{name:<12} {lam:6g} {seconds:8.3f} {gap:8.1e} {mine:8.1e}  {shown}", flush=True)
+        best = {kind: min(c.at(seconds) for c in rivals[kind]) for kind in kinds}
+        shown = ", ".join(f"{kind} {excess:.1e}" for kind, excess in best.items())
+        yield seconds, gap, found.curve.at(seconds), shown
     for kind in kinds:
-        best = min(rivals[kind], key=lambda curve: curve.excess[-1])
-        print(f"{'':<37} {best.seconds[-1]:8.3f} s: {best.name}, {best.excess[-1]:.1e} at its end")
-    seconds, gap = ahead_from(found, curves)
-    print(f"{'':<37} {seconds:8.3f} s and gap {gap:.1e} on: ahead of all")
+        last = min(rivals[kind], key=lambda curve: curve.excess[-1])
+        yield last.seconds[-1], None, last.excess[-1], f"the end of {last.name}"
+    yield *ahead_from(found, curves), None, "from here on ahead of all"
 
 
 def ahead_from(found: Exact, curves: Sequence[Curve]) -> tuple[float, float]:
@@ -209,34 +206,33 @@ def ahead_from(found: Exact, curves: Sequence[Curve]) -> tuple[float, float]:
     return np.inf, np.nan
 
 
-def qp_table(rows: Sequence[int], lam: float) -> None:
-    """Print what the QP solvers take on all pairs."""
+def qp_table(rows: Sequence[int], lam: float) -> Lines:
+    """Yield what the QP solvers take on all pairs."""
+    exact_columns = ("exact s:8.3f", "proved:8.1e", "times:7.0f")
+    yield Table("", "solver:<10", "pairs:9d", "s:9.2f", "gap:8.1e", *exact_columns)
     for n in rows:
         X, y = plane(n)
         problem = linear_problem(X, y, lam)
-        mine = exact((X, y), lam).points[-1]
+        seconds, proved = exact((X, y), lam).points[-1]
         for backend in ("CLARABEL", "OSQP"):
-            start = time.process_time()
+            solver = QP("lifted", "direct", backend, max_time=120.0)
             try:
-                solution = QP("lifted", "direct", backend, max_time=120.0).solve(problem)
+                solution, spent = timed(partial(solver.solve, problem))
             except InputError as error:
-                print(f"{backend:<14} {problem.n_pairs:9d} pairs: {error}")
+                yield f"{backend:<10} {problem.n_pairs:9d} {error}"
                 continue
-            spent, gap = time.process_time() - start, solution.certificate.relative_gap
-            print(
-                f"{backend:<14} {problem.n_pairs:9d} pairs {spent:9.2f} s, gap {gap:.1e}; "
-                f"exact {mine[0]:.3f} s, proved {mine[1]:.1e}: {spent / mine[0]:.0f} times",
-                flush=True,
-            )
+            gap = solution.certificate.relative_gap
+            yield backend, problem.n_pairs, spent, gap, seconds, proved, spent / seconds
 
 
-def dlib_table(rows: Sequence[int], lam: float) -> None:
-    """Print what dlib's ranking trainer takes to its epsilon of 1e-6, where it is installed."""
+def dlib_table(rows: Sequence[int], lam: float) -> Lines:
+    """Yield what dlib's ranking trainer takes to its epsilon of 1e-6, where it is installed."""
     try:
         import dlib  # type: ignore[import-not-found]
     except ImportError:
-        print("dlib: not installed")
+        yield "dlib: not installed"
         return
+    yield Table("", "rows:7d", "dlib s:8.2f", "excess:8.1e", "exact s:8.3f", "proved:8.1e")
     for n in rows:
         X, y = plane(n)
         problem, mine = linear_problem(X, y, lam), exact((X, y), lam, 1e-6)
@@ -244,36 +240,29 @@ def dlib_table(rows: Sequence[int], lam: float) -> None:
         trainer.c, trainer.epsilon = 1 / lam, 1e-6
         for row, positive in zip(X, y, strict=True):
             (data.relevant if positive else data.nonrelevant).append(dlib.vector(row))
-        start = time.process_time()
-        w = np.array(trainer.train(data).weights)
-        spent = time.process_time() - start
-        excess = problem.objective(w) / mine.lower - 1
-        seconds, proved = mine.points[-1]
-        print(
-            f"dlib n={n}: {spent:.2f} s, excess {excess:.1e}; exact {seconds:.3f} s, {proved:.1e}"
-        )
+        w, spent = timed(lambda: np.array(trainer.train(data).weights))  # noqa: B023
+        yield n, spent, problem.objective(w) / mine.lower - 1, *mine.points[-1]
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the tables."""
-    parser = argparse.ArgumentParser(description="the exact solver and its rivals")
-    parser.add_argument("--lam", type=float, nargs="+", default=[1e-1, 1e-3, 1e-5])
-    parser.add_argument("--factor", type=float, default=5.0, help="rivals' time, in exact solves")
-    parser.add_argument("--shrink", type=int, default=1, help="divide every size, for a trial")
-    options = parser.parse_args(arguments)
-    s = options.shrink
-    print("after each evaluation of the exact solver its CPU s, gap and excess F / F* - 1, and the")
-    print("rivals' best excess by then; the last line's gap is certified")
-    for lam in options.lam:
-        compare("p=2 n=1e4", plane(10_000 // s), lam, options.factor, naive=True)
-    for name, data in (
-        ("p=2 n=1e5", plane(100_000 // s)),
-        ("d=300 n=1e5", radial_features(100_000 // s)),
+@benchmark(factor="rivals' time, in exact solves", shrink="divide every size, for a trial")
+def main(
+    lam: tuple[float, ...] = (1e-1, 1e-3, 1e-5), factor: float = 5.0, shrink: int = 1
+) -> Lines:
+    """Yield the tables."""
+    yield Table(
+        "after each evaluation of the exact solver its CPU s, gap and excess F / F* - 1, and the\n"
+        "rivals' best excess by then; the gap at the end is certified",
+        *("data:<12", "lam:6g", "CPU s:8.3f", "gap:8.1e", "excess:8.1e", "rivals:"),
+    )
+    for name, data, naive in (
+        ("p=2 n=1e4", plane(10_000 // shrink), True),
+        ("p=2 n=1e5", plane(100_000 // shrink), False),
+        ("d=300 n=1e5", radial_features(100_000 // shrink), False),
     ):
-        for lam in options.lam:
-            compare(name, data, lam, options.factor, naive=False)
-    qp_table([200, 500, 1000], 1e-3)
-    dlib_table([1000, 10_000], 1e-3)
+        for one in lam:
+            yield from compare(name, data, one, factor, naive)
+    yield from qp_table(sorted({max(40, n // shrink) for n in (200, 500, 1000)}), 1e-3)
+    yield from dlib_table([1000, 10_000], 1e-3)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from threading import Event, Thread
@@ -10,7 +9,6 @@ from threading import Event, Thread
 import numpy as np
 from sklearn.datasets import make_classification
 
-from ....approx.nystrom.nystrom import Nystrom
 from ...data.generators import linear
 
 Labelled = tuple[np.ndarray, np.ndarray]
@@ -22,19 +20,6 @@ def plane(n: int, seed: int = 0) -> Labelled:
     """Return two features of the linear model, 20 % positive. [ScalingUp, Section 4.1]"""
     data = linear(n, seed)
     return data.X, data.is_positive
-
-
-def radial_features(n: int, d: int = 300, seed: int = 0) -> Labelled:
-    """Return Nyström features of a Gaussian kernel on a radial model in ten dimensions.
-
-    In two dimensions fewer than 300 of such features are not zero to rounding.
-    """
-    rng = np.random.default_rng(seed)
-    x = rng.normal(size=(n, 10))
-    r = np.square(x).sum(axis=1)
-    y = r + 2 * rng.normal(size=n) > np.quantile(r, 0.8)
-    features = Nystrom("rbf", gamma=0.1, n_landmarks=d, random_state=seed)
-    return np.asarray(features.fit_transform(x)), y
 
 
 def imbalanced(n: int = 50_000) -> Labelled:
@@ -119,13 +104,3 @@ def _anonymous() -> int:
         return 0
     found = [line.split()[1] for line in lines if line.startswith("RssAnon")]
     return 1024 * int(found[0]) if found else 0
-
-
-def best_of(function: Callable[[], object], repeats: int) -> float:
-    """Return the smallest CPU seconds of `repeats` calls."""
-    best = np.inf
-    for _ in range(repeats):
-        start = time.process_time()
-        function()
-        best = min(best, time.process_time() - start)
-    return best

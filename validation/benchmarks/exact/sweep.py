@@ -8,7 +8,6 @@ run goes on after the last, and Ctrl-C ends after the problem at hand.
 
 from __future__ import annotations
 
-import argparse
 import json
 import signal
 import time
@@ -29,6 +28,7 @@ from ....exact.problem.problem import linear_problem
 from ....exact.proof import check_proof
 from ....exact.proof.proof_file import write_proof
 from ...extremes import max
+from ..harness import Lines, benchmark
 from .sweep_problems import Drawn, draw
 
 TOL = 1e-9
@@ -175,24 +175,27 @@ def show(line: dict[str, Any]) -> str:
     )
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print what missed as it comes, and the counts at the end."""
-    parser = argparse.ArgumentParser(description="random problems, certified and checked")
-    parser.add_argument("--problems", type=int, default=1000)
-    parser.add_argument("--first", type=int, default=0, help="the first seed")
-    parser.add_argument("--max-time", type=float, default=60.0, help="seconds a solver")
-    parser.add_argument("--every", type=int, default=5, help="cutting planes for one seed in so")
-    parser.add_argument("--out", type=Path, default=Path("sweep.jsonl"))
-    options = parser.parse_args(arguments)
-    seeds, lines = range(options.first, options.first + options.problems), []
-    for line in sweep(seeds, options.out, options.max_time, options.every):
+@benchmark(
+    first="the first seed", max_time="seconds a solver", every="cutting planes for one seed in so"
+)
+def main(
+    problems: int = 1000,
+    first: int = 0,
+    max_time: float = 60.0,
+    every: int = 5,
+    out: Path = Path("sweep.jsonl"),
+) -> Lines:
+    """Yield what missed as it comes, and the counts at the end."""
+    lines = []
+    for line in sweep(range(first, first + problems), out, max_time, every):
         lines.append(line)
+        yield line
         if line["false"] or not line["certified"] or "unproved" in line:
-            print(show(line), line.get("unproved", ""), flush=True)
+            yield f"{show(line)} {line.get('unproved', '')}"
         if len(lines) % 100 == 0:
-            print(f"{len(lines)} done", flush=True)
+            yield f"{len(lines)} done"
     if lines:
-        print(summary(lines))
+        yield summary(lines)
 
 
 if __name__ == "__main__":
