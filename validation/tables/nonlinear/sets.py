@@ -7,24 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.model_selection import train_test_split
 
+from ...data.printed_numbers import printed
 from ...data.real_data import TASKS, load_real
 from ..table import Job
 
 PAPER = "Nonlinear"
 
-PRINTED = {
-    "spambase": (3_680, 921, 57, "1.53"),
-    "usps": (7_291, 2_007, 256, "1.40"),
-    "magic04": (15_216, 3_804, 10, "1.84"),
-    "protein": (17_766, 6_621, 357, "2.11"),
-    "ijcnn1": (49_990, 91_701, 22, "9.44"),
-    "connect-4": (54_045, 13_512, 126, "3.06"),
-    "acoustic": (78_823, 19_705, 50, "3.31"),
-    "skin": (196_045, 49_012, 3, "3.83"),
-    "cod-rna": (331_152, 157_413, 8, "2.0"),
-    "covtype": (464_809, 116_203, 54, "10.65"),
-}
-"""Rows for training and for testing, columns, and the ratio of the classes."""
+PRINTED = printed(PAPER, "Table 1")
 
 UNAVAILABLE = {
     "acoustic": "no copy could be had",

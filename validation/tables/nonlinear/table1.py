@@ -50,8 +50,7 @@ def render(results: Results) -> Page:
             if record is None
             else (record["train"], record["test"], record["columns"], record["ratio_train"])
         )
-        for column, printed, ours in zip(_COLUMNS, PRINTED[name], values, strict=True):
-            shown = f"{printed:,}" if isinstance(printed, int) else printed
+        for (column, shown), ours in zip(PRINTED[name].items(), values, strict=True):
             digits = 2 if column == "ratio" else 0
             entries.append(Entry(label(name), column, shown, ours, None, 1, digits))
     records = list(results.select())
@@ -69,14 +68,12 @@ def render(results: Results) -> Page:
 
 
 def _ratio(name: str) -> float:
-    return float(PRINTED[name][3])
+    return float(PRINTED[name]["ratio"])
 
 
 def _decimals(name: str) -> int:
-    return len(PRINTED[name][3].partition(".")[2])
+    return len(PRINTED[name]["ratio"].partition(".")[2])
 
-
-_COLUMNS = ("training rows", "test rows", "columns", "ratio")
 
 TABLE_1 = Table(
     "nonlinear-table-1",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
+from ...data.printed_numbers import number, printed
 from ..statistics import mean_error, paired_test
 from ..table import Entry, Page, Results, Table
 from ..wording import listed, unconcluded
-from .batch import BATCH, METHODS
+from .batch import BATCH
 from .labels import label
 from .sets import NOTES, OVERLAP, PAPER, PUBLISHED, UNAVAILABLE
 
@@ -18,30 +21,8 @@ TITLES = {
     "rfauc": "RFAUC",
     "nbauc": "NBAUC",
 }
-PRINTED_AUC = {
-    "spambase": ("98.00", "96.02", "97.47", "97.75", "98.04"),
-    "usps": ("99.08", "98.54", "90.27", "97.42", "99.24"),
-    "magic04": ("92.18", "91.34", "84.47", "92.83", "93.06"),
-    "protein": ("80.97", "77.60", "83.30", "58.43", "84.33"),
-    "ijcnn1": ("99.68", "99.35", "91.56", "98.86", "99.57"),
-    "connect-4": ("-", "91.32", "88.20", "91.10", "94.09"),
-    "acoustic": ("93.60", "93.02", "87.38", "91.82", "94.14"),
-    "skin": ("99.92", "99.92", "94.81", "100", "99.98"),
-    "cod-rna": ("99.07", "99.07", "98.85", "99.12", "99.12"),
-    "covtype": ("93.94", "94.05", "87.75", "95.99", "96.03"),
-}
-PRINTED_SECONDS = {
-    "spambase": ("3.08", "0.10", "0.13", "3.59", "7.71"),
-    "usps": ("492.30", "0.83", "1.42", "6.77", "27.68"),
-    "magic04": ("518.04", "3.71", "0.08", "21.51", "25.46"),
-    "protein": ("2614.7", "4.81", "4.47", "14.20", "73.81"),
-    "ijcnn1": ("15,434", "282", "0.57", "80.17", "88.87"),
-    "connect-4": ("-", "12,701", "3.42", "62.60", "164.48"),
-    "acoustic": ("134,030", "5,610", "1.88", "92.74", "151.78"),
-    "skin": ("2037.30", "78.20", "0.20", "73.18", "23.71"),
-    "cod-rna": ("5,715", "255.4", "0.44", "83.01", "113.66"),
-    "covtype": ("133,270", "11,670", "2.54", "273.67", "220.90"),
-}
+PRINTED_AUC = printed(PAPER, "Table 2")
+PRINTED_SECONDS = printed(PAPER, "Table 3")
 
 
 def render_auc(results: Results) -> Page:
@@ -73,27 +54,27 @@ def render_seconds(results: Results) -> Page:
     ratios = _ratios(results)
     if not ratios:
         return Page(tuple(entries), unconcluded(results))
-    printed = _printed_ratios()
+    print_of = _printed_ratios()
     least = [name for name in LEAST_CUT if name in ratios]
-    told = [f"{ratios[name]:.1f} on {name} (printed {printed[name]:.1f})" for name in least]
+    told = [f"{ratios[name]:.1f} on {name} (printed {print_of[name]:.1f})" for name in least]
     conclusion = (
         "In every column the squared hinge over all pairs is minimised to a relative gap of at "
         f"most {results.values('gap').max():.0e}. RBF-RankSVM is held to "
         f"{results.budget['rows of RBF-RankSVM, at most']:,} rows and NBAUC to "
         f"{results.budget['training rows, at most']:,}, so the printed factors between them, up to "
-        f"{max(printed.values()):.0f}, are not tested"
+        f"{max(print_of.values()):.0f}, are not tested"
         + (f"; where the cap cuts least the factor is {listed(told)}." if told else ".")
     )
     return Page(tuple(entries), conclusion, differences=_differences())
 
 
-def _entries(results: Results, field: str, printed: dict[str, tuple[str, ...]]) -> list[Entry]:
+def _entries(results: Results, field: str, rows: Mapping[str, Mapping[str, str]]) -> list[Entry]:
     entries: list[Entry] = []
-    for name, values in printed.items():
-        for method, shown in zip(METHODS, values, strict=True):
+    for name, row in rows.items():
+        for method, title in TITLES.items():
             ours = results.values(field, set=name, method=method)
             mean, error = mean_error(ours)
-            entries.append(Entry(label(name), TITLES[method], shown, mean, error, ours.size))
+            entries.append(Entry(label(name), title, row[title], mean, error, ours.size))
     return entries
 
 
@@ -103,9 +84,11 @@ LEAST_CUT = ("spambase", "usps")
 
 def _printed_ratios() -> dict[str, float]:
     """Return the printed seconds of RBF-RankSVM over those of NBAUC, where both are printed."""
-    at = [METHODS.index(method) for method in ("rbf", "nbauc")]
-    rows = {name: [v[k].replace(",", "") for k in at] for name, v in PRINTED_SECONDS.items()}
-    return {name: float(a) / float(b) for name, (a, b) in rows.items() if "-" not in (a, b)}
+    rows = {
+        name: [number(row[TITLES[method]]) for method in ("rbf", "nbauc")]
+        for name, row in PRINTED_SECONDS.items()
+    }
+    return {name: a / b for name, (a, b) in rows.items() if not np.isnan([a, b]).any()}
 
 
 def _ratios(results: Results) -> dict[str, float]:
@@ -120,7 +103,7 @@ def _ratios(results: Results) -> dict[str, float]:
 
 def _auc_conclusion(results: Results) -> str:
     best, short = [], {}
-    for name, printed in PRINTED_AUC.items():
+    for name, row in PRINTED_AUC.items():
         means = {
             method: results.values("auc", set=name, method=method)
             for method in ("linear", "rfauc", "nbauc")
@@ -128,7 +111,7 @@ def _auc_conclusion(results: Results) -> str:
         if all(values.size for values in means.values()):
             top = max(means, key=lambda method: float(means[method].mean()))
             best.append(top == "nbauc")
-            short[name] = float(printed[METHODS.index("nbauc")]) - float(means["nbauc"].mean())
+            short[name] = number(row["NBAUC"]) - float(means["nbauc"].mean())
     if not best:
         return unconcluded(results)
     budget, worst = results.budget, max(short, key=lambda name: short[name])

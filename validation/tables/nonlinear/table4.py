@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...data.printed_numbers import number, printed
 from ..statistics import Paired, mean_error, paired_test
 from ..table import Entry, Page, Results, Table
 from ..wording import is_clear, listed, unconcluded
@@ -11,14 +12,7 @@ from .labels import label
 from .online import LARGE, METHODS, ONLINE
 from .sets import NOTES, OVERLAP, PAPER, PUBLISHED, UNAVAILABLE
 
-PRINTED = {
-    "ijcnn1": (("98.16", "98.86", "99.69", "99.57"), ("6.24", "6.88", "4.80", "40.70")),
-    "connect-4": (("85.96", "90.60", "94.04", "94.08"), ("6.97", "7.39", "10.74", "36.96")),
-    "acoustic": (("89.90", "91.00", "94.04", "94.14"), ("10.80", "10.82", "23.80", "59.34")),
-    "skin": (("99.98", "99.01", "99.98", "99.98"), ("6.26", "5.66", "6.60", "10.32")),
-    "cod-rna": (("98.29", "99.10", "99.19", "99.18"), ("42.09", "47.06", "34.23", "148.46")),
-    "covtype": (("91.29", "92.25", "96.00", "96.60"), ("61.75", "63.59", "49.17", "1110.44")),
-}
+PRINTED = printed(PAPER, "Table 4")
 OPTIMUM = "hinge optimum, lam ≥ 1e-5"
 
 
@@ -26,10 +20,11 @@ def render(results: Results) -> Page:
     """Show AUC and seconds, without the features, and the optimum of what NSAUC minimises."""
     entries: list[Entry] = []
     tests: list[str] = []
-    for name, printed in PRINTED.items():
-        for field, unit, values in zip(("auc", "seconds"), ("AUC %", "s"), printed, strict=True):
+    for name, texts in PRINTED.items():
+        for field, unit in (("auc", "AUC %"), ("seconds", "s")):
             row = f"{label(name)}, {unit}"
-            for method, shown in zip(METHODS, values, strict=True):
+            for method in METHODS:
+                shown = texts[f"{method}, {unit}"]
                 ours = results.values(f"{method}_{field}", set=name)
                 entries.append(Entry(row, method, shown, *mean_error(ours), ours.size))
             ours = results.values(f"optimum_{field}", set=name)
@@ -85,8 +80,10 @@ def _test(results: Results, name: str, rival: str) -> Paired | None:
 
 def _printed_wins(sets: list[str]) -> int:
     """Return on how many of the sets NSAUC is printed above NOAM and NSOLAM."""
-    values = [[float(text) for text in PRINTED[name][0]] for name in sets]
-    return sum(nsauc > max(noam, nsolam) for noam, nsolam, nsauc, _ in values)
+    values = [
+        [number(PRINTED[name][f"{m}, AUC %"]) for m in ("NSAUC", "NOAM", "NSOLAM")] for name in sets
+    ]
+    return sum(nsauc > max(rivals) for nsauc, *rivals in values)
 
 
 def _differences(results: Results) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...data.printed_numbers import printed
 from ...plots import Series
 from ..pictures import Panel, Picture
 from ..statistics import mean_error, paired_test
@@ -21,7 +22,7 @@ def render_lines(results: Results) -> Page:
     panels = [] if done is None else [_rows(done, side) for side in ("train", "test")]
     caption = "The first draw. Each line cuts halfway between the lowest positive and the highest negative training score, as in the paper."  # noqa: E501
     picture = Picture("sauc-fig-1", "Two Gaussians and two lines", tuple(panels), caption)
-    return _page(results, "auc", "AUC on the test rows", "0.9995 1", 4, picture)
+    return _page(results, "auc", "Fig. 1", 4, picture)
 
 
 def render_differences(results: Results) -> Page:
@@ -33,17 +34,19 @@ def render_differences(results: Results) -> Page:
         "lowest by AUC-SVM always among them. Crosses below a line are pairs in the wrong order."
     )
     picture = Picture("sauc-fig-2", "The same in differences of pairs", tuple(panels), caption)
-    return _page(results, "wrong", "test pairs in the wrong order", "2 0", 1, picture)
+    return _page(results, "wrong", "Fig. 2 (the first)", 1, picture)
 
 
-def _page(
-    results: Results, what: str, column: str, printed: str, digits: int, picture: Picture
-) -> Page:
+def _page(results: Results, what: str, place: str, digits: int, picture: Picture) -> Page:
     entries, tests = [], []
-    for method, text in zip((PLAIN, STRUCTURED), printed.split(), strict=True):
+    rows = printed(PAPER, place)
+    column = next(iter(rows[PLAIN]))
+    for method in (PLAIN, STRUCTURED):
         values = results.values(f"{what} {method}")
         mean, error = mean_error(values)
-        entries.append(Entry(method, column, text, mean, error, values.size, digits))
+        entries.append(
+            Entry(method, column, rows[method][column], mean, error, values.size, digits)
+        )
         mean, error = mean_error(results.values(f"held {method}"))
         entries.append(
             Entry(method, "training pairs with margin at most 1", None, mean, error, digits=1)

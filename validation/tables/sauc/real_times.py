@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
+from ...data.printed_numbers import number, printed
 from ..statistics import mean_error
 from ..table import Entry, Page, Results, Table
 from ..wording import unconcluded
 from .data import UNAVAILABLE
-from .printed import EXACT, PAPER, PLAIN, STRUCTURED, TIMES
+from .printed import EXACT, PAPER, PLAIN, STRUCTURED
 from .real import EXPERIMENT, KERNELS, NAMES
 from .real_tables import METHODS
+
+TIMES = printed(PAPER, "Table 4")
 
 
 def render_times(results: Results) -> Page:
     """Show the seconds and the pairs of Table 4."""
     entries: list[Entry] = []
-    for name, (linear, gaussian, rows, pairs) in TIMES.items():
-        printed = {"linear": linear.split(), "rbf": gaussian.split()}
+    for name, row in TIMES.items():
         counts = (
-            ("training rows", "rows", rows),
-            ("pairs, standardised", f"pairs {PLAIN}", pairs),
-            ("pairs, raw units", "raw pairs", pairs),
+            ("training rows", "rows", row["training rows"]),
+            ("pairs, standardised", f"pairs {PLAIN}", row["pairs"]),
+            ("pairs, raw units", "raw pairs", row["pairs"]),
         )
         for column, what, text in counts:
             ours, error = mean_error(results.values(what, set=name, kernel="linear"))
-            entries.append(Entry(name, column, f"{text}", ours, error, digits=0))
+            entries.append(Entry(name, column, text, ours, error, digits=0))
         for kernel in KERNELS:
-            for at, method in enumerate((*METHODS, EXACT)):
+            for method in (*METHODS, EXACT):
                 values = results.values(f"seconds {method}", set=name, kernel=kernel)
                 ours, error = mean_error(values)
-                text = printed[kernel][at] if at < 3 else None
+                column = f"s, {method} ({NAMES[kernel]})"
+                text = row.get(column)
                 if ours is not None or text:
-                    column = f"s, {method} ({NAMES[kernel]})"
                     entries.append(Entry(name, column, text, ours, error, values.size, 3))
     return Page(tuple(entries), _time_conclusion(results), (), _time_differences(results))
 
@@ -38,10 +40,10 @@ def render_times(results: Results) -> Page:
 def count_match(results: Results) -> list[float]:
     """Return our pairs in raw units over the printed ones, task by task."""
     found = []
-    for name, (_, _, _, pairs) in TIMES.items():
+    for name, row in TIMES.items():
         ours, _ = mean_error(results.values("raw pairs", set=name, kernel="linear"))
         if ours is not None and name != "automobile":
-            found.append(ours / pairs)
+            found.append(ours / number(row["pairs"]))
     return found
 
 

@@ -83,8 +83,8 @@ def gaussians(train: Any, test: Any) -> dict[str, np.ndarray]:
     """Return the rows of each Gaussian: they stand in the order of the table in both parts."""
     found = {}
     at = {"train": 0, "test": 0}
-    for name, (_, _, count) in TOY.items():
-        rows = []
+    for name, moments in TOY.items():
+        rows, count = [], int(moments[-1])
         for part, data, size in (("train", train, count // 5), ("test", test, count - count // 5)):
             rows.append(data.X[at[part] : at[part] + size])
             at[part] += size

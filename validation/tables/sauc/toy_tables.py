@@ -8,6 +8,7 @@ import numpy as np
 from scipy import stats
 
 from ....exact.problem.auc import auc
+from ...data.printed_numbers import number, printed
 from ...plots import Series
 from ..pictures import Panel, Picture
 from ..statistics import mean_error, paired_test
@@ -16,24 +17,24 @@ from ..wording import is_clear, unconcluded
 from .geometry_figures import points_of
 from .machines import ALL
 from .neighbour_figures import Point, by_k, curve_panel
-from .printed import PAPER, PLAIN, STRUCTURED, SVM, TOY, TOY_TIMES
+from .printed import PAPER, PLAIN, STRUCTURED, SVM, TOY
 from .toy import DATA, EXPERIMENT, METHODS
 
-COLUMNS = ("mean of x1", "mean of x2", "variance of x1", "variance of x2", "covariance", "rows")
+TIMES = printed(PAPER, "Table 2")
 
 
 def render_data(results: Results) -> Page:
     """Show the attributes of Table 1 and the moments of what is drawn here."""
     done = next(results.select(), None)
     entries = []
-    for name, (mean, spread, count) in TOY.items():
+    for name, row in printed(PAPER, "Table 1").items():
         ours = done[name] if done else [None] * 6
         errors = done[f"error {name}"] if done else [None] * 6
         number = done["draws"] if done else 0
-        for at, printed in enumerate((*mean, *spread, count)):
-            text, error = f"{printed:g}".replace("-", "−"), None if at == 5 else errors[at]
+        for at, (column, value) in enumerate(row.items()):
+            text, error = value.replace("-", "−"), None if at == 5 else errors[at]
             digits = 0 if at == 5 else 4
-            entries.append(Entry(name, COLUMNS[at], text, ours[at], error, number, digits))
+            entries.append(Entry(name, column, text, ours[at], error, number, digits))
     if done is None:
         return Page(tuple(entries), unconcluded(results))
     off = _farthest(done)
@@ -52,10 +53,10 @@ NOISE = 4.0
 def _farthest(done: dict[str, Any]) -> float:
     """Return the largest distance of a moment from the printed one, in standard errors."""
     return max(
-        abs(ours - printed) / error
-        for name, (mean, spread, _) in TOY.items()
-        for printed, ours, error in zip(
-            (*mean, *spread), done[name][:5], done[f"error {name}"][:5], strict=True
+        abs(ours - value) / error
+        for name, moments in TOY.items()
+        for value, ours, error in zip(
+            moments[:5], done[name][:5], done[f"error {name}"][:5], strict=True
         )
     )
 
@@ -85,7 +86,7 @@ def _best_auc(score: str, rows: int = 200_000) -> float:
     """Return the AUC on many new rows of the best line, or of the ratio of the densities."""
     rng = np.random.default_rng(0)
     clouds, log_density = {}, {}
-    for name, (mean, (a, b, c), _) in TOY.items():
+    for name, (*mean, a, b, c, _) in TOY.items():
         covariance = np.array([[a, c], [c, b]])
         clouds[name] = rng.multivariate_normal(mean, covariance, rows // 4)
         log_density[name] = stats.multivariate_normal(mean, covariance).logpdf
@@ -115,22 +116,24 @@ def _cloud(done: dict[str, Any], side: str) -> Panel:
 def render_times(results: Results) -> Page:
     """Show seconds, pairs and steps of Table 2."""
     entries: list[Entry] = []
-    for k, rows in TOY_TIMES.items():
-        row = "INF (all pairs)" if k == 80 else f"k = {k}"
-        at = ALL if k == 80 else k
+    for k, shown in TIMES.items():
+        row = "INF (all pairs)" if k == "80" else f"k = {k}"
+        at = ALL if k == "80" else int(k)
         for method in METHODS:
-            seconds, count, steps = rows[method]
             ours = [
                 results.values(f"{what} {method}", k=at) for what in ("seconds", "pairs", "steps")
             ]
             if method == SVM:
                 ours[1] = np.full(ours[0].size, 120.0)
-            shown = ((f"s, {method}", seconds, 4), (f"rows or pairs, {method}", count, 0))
-            for (column, printed, digits), values in zip(
-                (*shown, (f"steps, {method}", steps, 1)), ours, strict=True
-            ):
+            columns = (
+                (f"s, {method}", 4),
+                (f"rows or pairs, {method}", 0),
+                (f"steps, {method}", 1),
+            )
+            for (column, digits), values in zip(columns, ours, strict=True):
                 mean, error = mean_error(values)
-                entries.append(Entry(row, column, f"{printed:g}", mean, error, values.size, digits))
+                text = f"{number(shown[column]):g}"
+                entries.append(Entry(row, column, text, mean, error, values.size, digits))
         mean, error = mean_error(results.values("pairs by the text", k=at))
         entries.append(Entry(row, "pairs by the rule in the text", None, mean, error, digits=0))
     found = results.values(f"pairs {PLAIN}", k=5)
@@ -163,9 +166,9 @@ def render_times(results: Results) -> Page:
 def _counts_met(results: Results, what: str) -> int:
     """Return at how many k, all pairs apart, the printed count is within the range of the draws."""
     met = 0
-    for k, rows in TOY_TIMES.items():
-        counts = results.values(what, k=k)
-        met += counts.size > 0 and bool(counts.min() <= rows[PLAIN][1] <= counts.max())
+    for k, row in TIMES.items():
+        counts, count = results.values(what, k=int(k)), number(row[f"rows or pairs, {PLAIN}"])
+        met += counts.size > 0 and bool(counts.min() <= count <= counts.max())
     return met
 
 

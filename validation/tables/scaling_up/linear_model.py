@@ -6,16 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...data.generators import linear
+from ...data.printed_numbers import printed
 from ..costs import CPU_MINUTES
 from ..table import Budget, Experiment, Job, Part, Run
-from .common import PATHS, auc_percent, chosen_lam, full_fit, hinge, incomplete_fit
+from .common import PAPER, PATHS, auc_percent, chosen_lam, full_fit, hinge, incomplete_fit
 
-PRINTED = {
-    5_000: ("196.10 (7.75)", "2.69 (0.15)", "90.370 (0.88)", "90.370 (1.14)"),
-    10_000: ("819.10 (31.41)", "3.02 (0.21)", "90.374 (0.37)", "90.373 (0.54)"),
-    50_000: ("-", "8.03 (0.90)", "-", "90.375 (0.22)"),
-    100_000: ("-", "10.26 (0.24)", "-", "90.376 (0.10)"),
-}
+PRINTED = {int(n): row for n, row in printed(PAPER, "Table 1").items()}
 
 BUDGET = (
     Budget("repetitions", 50, 5, 50),

@@ -14,16 +14,12 @@ from ....exact.formulation.formulation import formulate
 from ....exact.spaces.kernels import get_kernel
 from ...data.generators import radial
 from ...data.labelled_data import Dataset
+from ...data.printed_numbers import printed
 from ..costs import CPU_MINUTES
 from ..table import Budget, Experiment, Job, Part, Run
-from .common import PATHS, Mapped, auc_percent, chosen_lam, full_fit, hinge, incomplete_fit
+from .common import PAPER, PATHS, Mapped, auc_percent, chosen_lam, full_fit, hinge, incomplete_fit
 
-PRINTED = {
-    5_000: ("10.21 (0.30)", "4.64 (0.25)", "90.947 (0.53)", "90.921 (0.69)"),
-    10_000: ("19.81 (2.84)", "4.60 (0.52)", "90.863 (2.27)", "90.927 (0.64)"),
-    50_000: ("-", "5.19 (0.14)", "-", "90.936 (0.61)"),
-    100_000: ("-", "5.87 (0.14)", "-", "90.926 (0.64)"),
-}
+PRINTED = {int(n): row for n, row in printed(PAPER, "Table 2").items()}
 LARGE = 50_000
 
 BUDGET = (

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from ...data.population import population_auc, share_for_auc
+from ...data.printed_numbers import printed
 from ..statistics import mean_error, paired_test
 from ..table import Entry, Page, Results, Table
 from ..wording import change, unconcluded
 from .common import PAPER
 from .linear_model import EXPERIMENT, PRINTED
 
-POPULATION = 90.377
+POPULATION = printed(PAPER, "below Table 1")["linear"]["AUC of the true score"]
 
 
 def render(results: Results) -> Page:
@@ -20,13 +21,12 @@ def render(results: Results) -> Page:
     tests: list[str] = []
     sizes = dict.fromkeys(part.parameters["n"] for part in reversed(results.parts))
     for n in sorted(sizes):
-        printed = PRINTED.get(n, (None,) * 4)
-        row = f"{n:,}"
-        for k, (column, name, digits) in enumerate(_COLUMNS):
+        row, shown = f"{n:,}", PRINTED.get(n, {})
+        for column, name, digits in _COLUMNS:
             ours, error = mean_error(results.values(name, n=n))
             count = results.values(name, n=n).size
-            if ours is not None or printed[k] is not None:
-                entries.append(Entry(row, column, printed[k], ours, error, count, digits))
+            if ours is not None or column in shown:
+                entries.append(Entry(row, column, shown.get(column), ours, error, count, digits))
         for column, name in _ADDED:
             values = results.values(name, n=n)
             if values.size:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from ...data.population import population_auc, share_for_auc
+from ...data.printed_numbers import printed
 from ..statistics import mean_error, paired_test
 from ..table import Entry, Page, Results, Table
 from ..wording import change, unconcluded
 from .common import PAPER
 from .radial_model import EXPERIMENT, PRINTED
 
-POPULATION = 90.985
+POPULATION = printed(PAPER, "below Table 2")["radial"]["AUC of the true score"]
 
 
 def render(results: Results) -> Page:
@@ -20,12 +21,12 @@ def render(results: Results) -> Page:
     tests: list[str] = []
     sizes = [*results.budget["training rows"], *results.budget["training rows beyond the paper's"]]
     for n in sizes:
-        for k, (column, name, digits) in enumerate(_COLUMNS):
-            printed = PRINTED[n][k] if n in PRINTED and k < 4 else None
+        for column, name, digits in _COLUMNS:
+            shown = PRINTED.get(n, {}).get(column)
             values = results.values(name, n=n)
             ours, error = mean_error(values)
-            if ours is not None or printed is not None:
-                entries.append(Entry(f"{n:,}", column, printed, ours, error, values.size, digits))
+            if ours is not None or shown is not None:
+                entries.append(Entry(f"{n:,}", column, shown, ours, error, values.size, digits))
         excess = results.values("nystrom_excess", n=n)
         if excess.size:
             text = f"<= {excess.max():.1e}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ...data.printed_numbers import printed
 from ..statistics import mean_error, paired_test
 from ..table import Entry, Page, Results, Table
 from ..wording import change, is_clear, listed, unconcluded
@@ -13,25 +14,19 @@ from .common import PAPER
 from .real_sets import EXPERIMENT, SETS, TEST_SHARE
 from .table1 import STEPS
 
-PRINTED = {
-    ("skin", "linear"): ("8.38 (2.09)", "94.64 (1.96)"),
-    ("skin", "radial"): ("5.82 (0.15)", "98.53 (1.40)"),
-    ("bank", "linear"): ("0.43 (0.04)", "74.71 (9.25)"),
-    ("bank", "radial"): ("46.33 (9.61)", "76.04 (7.94)"),
-    ("accelerometer", "linear"): ("3.54 (0.12)", "88.53 (9.15)"),
-    ("accelerometer", "radial"): ("1.60 (0.38)", "89.92 (21.61)"),
-}
+PRINTED = printed(PAPER, "Table 3")
 
 
 def render(results: Results) -> Page:
     """Show times and AUC on each set, with the optima over all pairs beside them."""
     entries: list[Entry] = []
-    for (name, kernel), printed in PRINTED.items():
+    for place, texts in PRINTED.items():
+        name, kernel = place.split(", ")
         row = f"{SETS[name]}, {kernel}"
-        for k, (column, end, digits) in enumerate(_COLUMNS):
+        for column, end, digits in _COLUMNS:
             values = results.values(f"{kernel}_{end}", set=name)
             ours, error = mean_error(values)
-            shown = printed[k] if k < len(printed) else None
+            shown = texts.get(column)
             if ours is not None or shown is not None:
                 entries.append(Entry(row, column, shown, ours, error, values.size, digits))
         excess = results.values(f"{kernel}_incomplete_excess", set=name)

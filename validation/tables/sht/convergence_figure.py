@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...data.printed_numbers import printed
 from ...plots import Series
 from ..pictures import Panel, Picture
 from ..statistics import mean_error, paired_test
@@ -11,6 +12,8 @@ from ..table import Entry, Page, Results, Table
 from ..wording import unconcluded
 from .convergence import COMMON, EXPERIMENT, PUBLISHED, SHARES
 from .printed import PAPER, STARS
+
+EPOCHS = printed(PAPER, "Fig. 1")
 
 
 def render(results: Results) -> Page:
@@ -21,9 +24,9 @@ def render(results: Results) -> Page:
             for r in SHARES:
                 values = results.values(f"epochs {name}", k_star=k, r=r)
                 ours, error = mean_error(values)
-                printed = {0.05: "over 300", 0.5: "150"}.get(r) if name == PUBLISHED else None
+                text = EPOCHS.get(f"r = {r:g}", {}).get("epochs") if name == PUBLISHED else None
                 column = f"epochs, r = {r:g}, {name}"
-                entries.append(Entry(f"k* = {k}", column, printed, ours, error, values.size, 0))
+                entries.append(Entry(f"k* = {k}", column, text, ours, error, values.size, 0))
     sizes = {}
     for name in (PUBLISHED, COMMON):
         rare, even = _ends(results, name)

@@ -41,8 +41,8 @@ def render_auc(results: Results) -> Page:
     """Show Table III, as published and without the leaks."""
     entries = []
     for method in (*METHODS, *ADDED):
-        for at, name in enumerate(SETS):
-            printed = GENES[method][at] if method in GENES else None
+        for name in SETS:
+            printed = GENES[method][name] if method in GENES else None
             if method in METHODS:
                 values = by_test_k(results, "published", method, name)
                 ours, error = mean_error(values)
@@ -95,7 +95,7 @@ def _rivals(results: Results, name: str) -> list[tuple[str, Paired]]:
 
 def _conclusion(results: Results) -> str:
     method, told, rivals = "SHT-AUC", [], []
-    for at, name in enumerate(SETS):
+    for name in SETS:
         published = by_test_k(results, "published", method, name)
         test = _against_right(results, method, name)
         if not published.size or test is None:
@@ -105,7 +105,7 @@ def _conclusion(results: Results) -> str:
         )
         leak = published.mean() - by_test_k(results, "unslipped", method, name).mean()
         told.append(
-            f"{published.mean():.3f} on {name} (printed {GENES[method][at].split()[0]}), "
+            f"{published.mean():.3f} on {name} (printed {GENES[method][name].split()[0]}), "
             f"{right:.3f} with all parameters chosen on the training rows (p = {test.p:.2g}; the "
             f"leak through the folds makes {leak:+.3f}), beside {dense:.3f} for the plain mean "
             f"difference and {exact:.3f} for AUC-SVM solved exactly"

@@ -1,6 +1,8 @@
-"""What the tables of SHT print, beside F1 and Jaccard in `claims.sht.sparsity`."""
+"""The names of the methods in SHT, and the numbers that its tables print."""
 
 from __future__ import annotations
+
+from ...data.printed_numbers import printed
 
 PAPER = "SHT"
 
@@ -8,26 +10,6 @@ STARS = (20, 40, 60, 80)
 METHODS = ("SHT-AUC", "SPAM-l1", "SPAM-l2", "FSAUC", "SOLAM", "StoIHT", "HSG-HT")
 BOTH = "SPAM-l1/l2"
 
-AUC = {
-    "SHT-AUC": (".551 (.107)", ".675 (.068)", ".766 (.074)", ".820 (.061)"),
-    "SPAM-l1": (".560 (.087)", ".621 (.094)", ".697 (.118)", ".763 (.128)"),
-    "SPAM-l2": (".537 (.095)", ".597 (.110)", ".653 (.141)", ".752 (.135)"),
-    "FSAUC": (".571 (.107)", ".654 (.083)", ".754 (.079)", ".820 (.071)"),
-    "SOLAM": (".523 (.102)", ".628 (.077)", ".732 (.092)", ".740 (.139)"),
-    "StoIHT": (".538 (.096)", ".604 (.087)", ".659 (.091)", ".719 (.092)"),
-    "HSG-HT": (".484 (.094)", ".593 (.089)", ".661 (.116)", ".759 (.083)"),
-}
-"""By k* = 20, 40, 60, 80, standard deviations in brackets. [SHT, Table I]"""
-
-GENES = {
-    "SHT-AUC": (".8777 (.1114)", ".9963 (.0098)"),
-    "SPAM-l1": (".8409 (.1646)", ".9812 (.0602)"),
-    "SPAM-l2": (".8304 (.1478)", ".9812 (.0604)"),
-    "FSAUC": (".7907 (.2143)", ".9708 (.0730)"),
-    "SOLAM": (".8089 (.1752)", ".9751 (.0773)"),
-    "StoIHT": (".8647 (.1339)", ".9947 (.0138)"),
-    "HSG-HT": (".8759 (.1246)", ".9898 (.0218)"),
-}
-"""AUC on colon and on leukemia. [SHT, Table III]"""
-
+AUC = printed(PAPER, "Table I")
+GENES = printed(PAPER, "Table III")
 SETS = ("colon", "leukemia")

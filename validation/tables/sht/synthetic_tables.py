@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from ...claims.sht.sparsity import F1, JACCARD
+from ...data.printed_numbers import number, printed
 from ...plots import Series
 from ..pictures import Panel, Picture
 from ..statistics import Paired, mean_error, paired_test
@@ -14,6 +14,8 @@ from ..wording import is_clear, listed, unconcluded
 from .methods import DENSE, EXACT, TOP
 from .printed import AUC, BOTH, METHODS, PAPER, STARS
 from .synthetic import ADDED, EXPERIMENT, ORACLE, RARE, SUBSET, SWAPS
+
+FEATURES = printed(PAPER, "Table II")
 
 SHIFT = 0.3
 """Of each true feature's mean, in its deviations. [SHT, Section IV-A]"""
@@ -29,11 +31,11 @@ def by_trial(results: Results, name: str, k_star: int, r: float = RARE) -> np.nd
 
 
 def _entry(
-    results: Results, row: str, column: str, printed: str | None, name: str, k_star: int
+    results: Results, row: str, column: str, text: str | None, name: str, k_star: int
 ) -> Entry:
     values = by_trial(results, name, k_star)
     ours, error = mean_error(values)
-    return Entry(row, column, printed, ours, error, values.size, 3)
+    return Entry(row, column, text, ours, error, values.size, 3)
 
 
 def _against(
@@ -55,10 +57,10 @@ def render_auc(results: Results) -> Page:
     """Show the AUC of Table I."""
     entries = []
     for method in (*METHODS, *ADDED):
-        for at, k_star in enumerate(STARS):
-            printed = AUC[method][at] if method in AUC else None
+        for k_star in STARS:
             column = f"k* = {k_star}"
-            entries.append(_entry(results, method, column, printed, f"auc {method}", k_star))
+            text = AUC[method][column] if method in AUC else None
+            entries.append(_entry(results, method, column, text, f"auc {method}", k_star))
         for k_star in STARS:
             column = f"k* = {k_star}, new rows"
             entries.append(_entry(results, method, column, None, f"true {method}", k_star))
@@ -79,17 +81,17 @@ def _auc_conclusion(results: Results) -> str:
     sht, top, dense, exact = (_mean(results, f"true {m}") for m in ("SHT-AUC", TOP, DENSE, EXACT))
     if np.isnan(sht):
         return unconcluded(results)
-    printed = {m: [float(text.split()[0]) for text in texts] for m, texts in AUC.items()}
+    print_of = {m: [number(text) for text in row.values()] for m, row in AUC.items()}
     ours = [by_trial(results, "auc SHT-AUC", k).mean() for k in STARS]
-    above = [f"{k}" for k, a, b in zip(STARS, ours, printed["SHT-AUC"], strict=True) if a > b]
-    others = [m for m in printed if m != "SHT-AUC"]
-    rival = max(others, key=lambda m: np.mean(printed[m]))
-    lead = np.mean(printed["SHT-AUC"]) - np.mean(printed[rival])
+    above = [f"{k}" for k, a, b in zip(STARS, ours, print_of["SHT-AUC"], strict=True) if a > b]
+    others = [m for m in print_of if m != "SHT-AUC"]
+    rival = max(others, key=lambda m: np.mean(print_of[m]))
+    lead = np.mean(print_of["SHT-AUC"]) - np.mean(print_of[rival])
     noise = _noise(results, rival) / np.sqrt(SPLITS * len(STARS))
     level = max(top, dense) > sht - SAME
     return (
         f"SHT-AUC has {np.mean(ours):.3f} on the test rows where the paper has "
-        f"{np.mean(printed['SHT-AUC']):.3f} (above print at k* = {listed(above)}), and ranking "
+        f"{np.mean(print_of['SHT-AUC']):.3f} (above print at k* = {listed(above)}), and ranking "
         f"features by the difference of the class means {'does as well' if level else 'does not'}: "
         f"averaged over k*, {sht:.3f} on new rows for SHT-AUC, {top:.3f} for the k largest "
         f"differences, {dense:.3f} for all of them and {exact:.3f} for AUC-SVM solved exactly. The "
@@ -158,13 +160,11 @@ def render_features(results: Results) -> Page:
     """Show F1 and the Jaccard index of Table II."""
     entries = []
     for method in (*METHODS, *(m for m in ADDED if m != ORACLE)):
-        for measure, table, title in (("f1", F1, "F1"), ("ji", JACCARD, "JI")):
-            for at, k_star in enumerate(STARS):
-                printed = f"{table[method][at]:.3f}" if method in table else None
-                column = f"{title}, k* = {k_star}"
-                entries.append(
-                    _entry(results, method, column, printed, f"{measure} {method}", k_star)
-                )
+        for measure in ("f1", "ji"):
+            for k_star in STARS:
+                column = f"{measure.upper()}, k* = {k_star}"
+                text = FEATURES[method][column] if method in FEATURES else None
+                entries.append(_entry(results, method, column, text, f"{measure} {method}", k_star))
         for k_star in STARS:
             column = f"F1 of the k* largest, k* = {k_star}"
             entries.append(_entry(results, method, column, None, f"top {method}", k_star))

@@ -1,0 +1,96 @@
+"""The list of the numbers that the papers print, and that all of it is used."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import math
+
+import pytest
+
+from aucert.exact.errors import InputError
+from aucert.validation.data import printed_numbers
+from aucert.validation.data.printed_numbers import FILE, number, numbers, printed
+from aucert.validation.tables.running.registry import tables as registered
+from aucert.validation.tables.table import Results, Run
+
+with FILE.open(encoding="utf-8", newline="") as opened:
+    LINES = list(csv.DictReader(opened))
+CLAIMS_ALONE = {("ScalingUp", "below Table 1"), ("ScalingUp", "below Table 2")}
+"""What stands in sentences, not in a cell of a page."""
+
+
+def test_the_list_is_sorted_by_paper_and_table_and_no_row_is_torn() -> None:
+    places = [(line["paper"], line["table"]) for line in LINES]
+    assert places == sorted(places)
+    rows = [
+        key for key, _ in itertools.groupby(LINES, lambda x: (x["paper"], x["table"], x["row"]))
+    ]
+    assert len(rows) == len(set(rows))
+
+
+def test_every_cell_is_there_once_and_every_row_has_the_columns_in_one_order() -> None:
+    cells = [(line["paper"], line["table"], line["row"], line["column"]) for line in LINES]
+    assert len(cells) == len(set(cells)) > 600
+    for paper, table in {cell[:2] for cell in cells}:
+        columns, *others = [list(row) for row in printed(paper, table).values()]
+        missing = [row for row in others if row != columns]
+        assert all(row == [c for c in columns if c in row] for row in missing), (paper, table)
+        assert all("average" in printed(paper, table) for _ in missing)
+
+
+def test_every_value_is_a_number_a_dash_or_words() -> None:
+    for line in LINES:
+        assert line["value"] == line["value"].strip() != ""
+        words = line["value"] == "over 300"
+        assert words or line["value"] == "-" or math.isfinite(number(line["value"]))
+
+
+def shown(table: str) -> set[str]:
+    """The printed texts of a page on which nothing has been run."""
+    entry = registered()[table]
+    budget = entry.experiment.spent("full")
+    results = Results(Run("full"), budget, tuple(entry.experiment.parts(Run("full"), budget)), {})
+    return {cell.printed for cell in entry.render(results).entries if cell.printed is not None}
+
+
+def test_every_cell_is_used_by_a_table() -> None:
+    pages: dict[tuple[str, str], set[str]] = {}
+    for name, table in registered().items():
+        pages.setdefault((table.paper, table.place), set()).update(shown(name))
+    for line in LINES:
+        place = line["paper"], line["table"]
+        value = line["value"].replace("-", "−") if place == ("SAUC", "Table 1") else line["value"]
+        if place == ("SAUC", "Table 2"):  # without zeros at the end
+            value = f"{number(value):g}"
+        assert place in CLAIMS_ALONE or value in pages[place], line
+
+
+def test_no_table_shows_a_number_that_is_not_in_the_list() -> None:
+    known: dict[tuple[str, str], set[str]] = {}
+    for line in LINES:
+        values = known.setdefault((line["paper"], line["table"]), set())
+        values |= {line["value"], line["value"].replace("-", "−")}
+        if line["value"][-1].isdigit() and line["value"] != "over 300":
+            values.add(f"{number(line['value']):g}")
+    for name, table in registered().items():
+        texts = shown(name)
+        assert texts <= known.get((table.paper, table.place), set()), name
+
+
+def test_numbers_are_read_from_what_is_printed() -> None:
+    assert number(".901 (.0023)") == 0.901 and number("133,270") == 133_270
+    assert number("-0.8") == -0.8 and math.isnan(number("-"))
+    assert numbers("SHT", "Table I")["SHT-AUC"] == (0.551, 0.675, 0.766, 0.82)
+    assert printed("ScalingUp", "Table 1")["50000"]["s, full"] == "-"
+    assert numbers("Nonlinear", "Table 1")["covtype"] == (464_809, 116_203, 54, 10.65)
+
+
+def test_what_is_not_in_the_list_is_named() -> None:
+    with pytest.raises(InputError, match=r"paper and table \('SAUC', 'Table 9'\) is not in"):
+        printed("SAUC", "Table 9")
+    with pytest.raises(InputError, match="SAUC, Table 3: row 'iris' is not in the list"):
+        printed("SAUC", "Table 3")["iris"]
+    with pytest.raises(InputError, match="SAUC, Table 3, row 'wdbc': column 'Fisher' is not"):
+        printed("SAUC", "Table 3")["wdbc"]["Fisher"]
+    assert printed_numbers.FILE.name == "printed_numbers.csv"

@@ -1,0 +1,69 @@
+"""The numbers that the papers print, from one list: `printed_numbers.csv` beside this file.
+
+A line is a cell: paper, table, row, column, the value as printed (errors in brackets included, "-"
+where the paper has a dash), and what it is. Lines are sorted by paper and table; rows and columns
+stand in the order of the print.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from functools import cache
+from pathlib import Path
+
+from ...exact.errors import InputError
+
+FILE = Path(__file__).with_name("printed_numbers.csv")
+
+
+class _Named(dict):
+    """A dict that says which name it does not have."""
+
+    def __init__(self, what: str):
+        super().__init__()
+        self.what = what
+
+    def __missing__(self, name: object) -> None:
+        raise InputError(f"{FILE.name}: {self.what} {name!r} is not in the list")
+
+
+@cache
+def _tables() -> dict[tuple[str, str], dict[str, dict[str, str]]]:
+    found = _Named("paper and table")
+    with FILE.open(encoding="utf-8", newline="") as file:
+        for line in csv.DictReader(file):
+            key, row = (line["paper"], line["table"]), line["row"]
+            place = ", ".join(key)
+            cells = found.setdefault(key, _Named(f"{place}: row"))
+            cells = cells.setdefault(row, _Named(f"{place}, row {row!r}: column"))
+            cells[line["column"]] = line["value"]
+    return found
+
+
+def printed(paper: str, table: str) -> dict[str, dict[str, str]]:
+    """Return row to column to the text that is printed there, in the order of the print.
+
+    Parameters
+    ----------
+    paper : {"Nonlinear", "SAUC", "SHT", "ScalingUp"}
+    table : str
+        "Table 1", "Fig. 2", ...
+
+    Raises
+    ------
+    InputError
+        If the list has no such table; later, where a row or column that is not there is looked up.
+    """
+    return _tables()[paper, table]
+
+
+def number(text: str) -> float:
+    """Return a printed value without what follows it in brackets; NaN for a dash."""
+    return math.nan if text == "-" else float(text.split()[0].replace(",", ""))
+
+
+def numbers(paper: str, table: str) -> dict[str, tuple[float, ...]]:
+    """Return row to its numbers, in the order of the columns."""
+    rows = printed(paper, table)
+    return {name: tuple(map(number, row.values())) for name, row in rows.items()}
