@@ -23,7 +23,7 @@ SMALLEST = {
     "exact.path": "--lams 2 --rows 60",
     "exact.profile": "--shrink 1000 --repeats 1 --rows 1",
     "exact.qp_table": "--rows 20",
-    "exact.rivals": "--shrink 1000 --lam 0.1 --factor 0.1",
+    "exact.rivals": "--shrink 1000 --lam 0.1 --factor 0",
     "exact.scale": "--shrink 1000 --repeats 1 --parts naive checks",
     "exact.sweep": "--problems 1 --first 3 --every 1 --out {folder}/sweep.jsonl",
     "approx.every_method": "--only wdbc --methods top_fisher",

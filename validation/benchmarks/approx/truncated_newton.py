@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,25 +28,24 @@ GRADIENT = 1e-10
 GOALS = {"p = 2": 20.0, "d = 300": 100.0}
 
 
-@dataclass(frozen=True)
-class Cost:
+class Cost(NamedTuple):
     """What one solution took; times in yardsticks.
 
     Attributes
     ----------
-    to_point, certificate : float
-        Up to the point, centred rows and all, and the certificate after it.
     steps : int
         Points looked at over all rows.
+    to_point, certificate : float
+        Up to the point, centred rows and all, and the certificate after it.
     gradient : float
         Norm of the gradient, computed apart from the solver.
     implied, gap, rounding : float
         |gradient|^2 / (2 lam), the certified gap, and its rounding, all over F.
     """
 
+    steps: int
     to_point: float
     certificate: float
-    steps: int
     gradient: float
     implied: float
     gap: float
@@ -77,9 +76,9 @@ def measure(X: np.ndarray, positive: np.ndarray, lam: float, seconds: float) -> 
     gradient = float(np.linalg.norm(lam * solution.w - problem.space.pull(sums.c)))
     found = solution.certificate
     return Cost(
+        solution.n_iter,
         float(spent[0]),
         float(spent[1]),
-        solution.n_iter,
         gradient,
         gradient**2 / (2 * lam) / found.primal,
         found.gap / found.primal,
@@ -112,9 +111,7 @@ def main(
             cost = measure(X, positive, one, seconds)
             good = cost.to_point <= GOALS[name] and cost.gradient <= GRADIENT
             verdict = f"{GOALS[name]:g} {'reached' if good else 'missed'}"
-            times = cost.to_point, cost.certificate
-            errors = cost.gradient, cost.implied, cost.gap, cost.rounding
-            yield name, positive.size, one, cost.steps, *times, *errors, verdict
+            yield name, positive.size, one, *cost, verdict
 
 
 if __name__ == "__main__":

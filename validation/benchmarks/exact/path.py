@@ -7,7 +7,6 @@ certified to the same tolerance at every lam, and their optima compared.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,49 +21,26 @@ from ..samples import standardised
 from ..timing import timed
 
 
-@dataclass(frozen=True)
-class Cost:
-    """Seconds and steps of both ways, and how far apart their optima are.
+def measure(
+    X: Any, y: np.ndarray, lams: np.ndarray, tol: float, **options: Any
+) -> Iterator[float | str]:
+    """Yield the columns from the seconds on: of the path over `lams`, and of solving each cold.
 
-    Attributes
-    ----------
-    warm, cold : float
-        CPU seconds of the whole grid.
-    warm_steps, cold_steps : int
-    certified : bool
-        Whether both reached the tolerance at every lam.
-    excess : float
-        Largest difference of the objectives over the sum of their certified gaps and rounding.
+    The difference is the largest of the objectives over the sum of their gaps and rounding.
     """
-
-    warm: float
-    cold: float
-    warm_steps: int
-    cold_steps: int
-    certified: bool
-    excess: float
-
-
-def measure(X: Any, y: np.ndarray, lams: np.ndarray, tol: float, **options: Any) -> Cost:
-    """Return the cost of the path over `lams`, and of solving each from nothing."""
     path, warm_seconds = timed(lambda: regularization_path(X, y, lams, tol=tol, **options))
     cold, cold_seconds = timed(
         lambda: [solve(X, y, float(lam), tol=tol, **options) for lam in path.lams]
     )
-    warm = [point.solution for point in path.points]
-    excess = 0.0
+    warm, excess = [point.solution for point in path.points], 0.0
     for mine, theirs in zip(warm, cold, strict=True):
         a, b = mine.certificate, theirs.certificate
         allowed = a.gap + b.gap + a.rounding + b.rounding
         excess = max(excess, abs(a.primal - b.primal) / allowed)
-    return Cost(
-        warm_seconds,
-        cold_seconds,
-        sum(solution.n_iter for solution in warm),
-        sum(solution.n_iter for solution in cold),
-        all(solution.certificate.reaches(tol) for solution in [*warm, *cold]),
-        excess,
-    )
+    yield from (warm_seconds, cold_seconds, warm_seconds / cold_seconds)
+    yield from (sum(solution.n_iter for solution in way) for way in (warm, cold))
+    reached = all(solution.certificate.reaches(tol) for solution in [*warm, *cold])
+    yield from (excess, "certified" if reached else "NOT CERTIFIED")
 
 
 def problems(rows: int) -> Iterator[tuple[str, np.ndarray, np.ndarray, dict[str, Any]]]:
@@ -94,11 +70,9 @@ def main(lams: int = 20, tol: float = 1e-6, rows: int = 5000) -> Lines:
         *("steps:6d", "cold:6d", "difference:11.1e", "reached:"),
     )
     for name, X, y, how in problems(rows):
-        cost = measure(X, y, lam_grid(linear_problem(X, y, 1.0), lams), tol, **how)
+        grid = lam_grid(linear_problem(X, y, 1.0), lams)
         shown = " ".join(str(value) for value in how.values())
-        times = cost.warm, cost.cold, cost.warm / cost.cold
-        verdict = "certified" if cost.certified else "NOT CERTIFIED"
-        yield name, shown, *times, cost.warm_steps, cost.cold_steps, cost.excess, verdict
+        yield name, shown, *measure(X, y, grid, tol, **how)
 
 
 if __name__ == "__main__":

@@ -187,8 +187,10 @@ def _report(found: Exact, curves: list[Curve]) -> Iterator[tuple[object, ...]]:
         shown = ", ".join(f"{kind} {excess:.1e}" for kind, excess in best.items())
         yield seconds, gap, found.curve.at(seconds), shown
     for kind in kinds:
-        last = min(rivals[kind], key=lambda curve: curve.excess[-1])
-        yield last.seconds[-1], None, last.excess[-1], f"the end of {last.name}"
+        begun = [c for c in rivals[kind] if c.seconds]  # none if the draw took all the time
+        if begun:
+            last = min(begun, key=lambda curve: curve.excess[-1])
+            yield last.seconds[-1], None, last.excess[-1], f"the end of {last.name}"
     yield *ahead_from(found, curves), None, "from here on ahead of all"
 
 
