@@ -30,7 +30,7 @@ from ...extremes import max
 from ..harness import Lines, Table, benchmark
 from ..samples import standardised
 from ..timing import timed
-from .every_method import read, standardised
+from .every_method import read
 
 SETS = ("automobile", "arrhythmia", "bupa", "diabetes", *(f"glass{k}" for k in range(1, 7)),
         "hepatitis", "ionosphere", "spectf", "tae1", "tae2", "tae3", "wdbc")  # fmt: skip

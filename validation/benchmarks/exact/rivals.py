@@ -27,7 +27,7 @@ from ...extremes import max, min
 from ..harness import Lines, Table, benchmark
 from ..samples import radial_features
 from ..timing import timed
-from .scale_data import Labelled, naive_gradient, plane, radial_features
+from .scale_data import Labelled, naive_gradient, plane
 
 STEPS = (1.0, 0.3, 0.1, 0.03, 0.01)
 
