@@ -183,7 +183,9 @@ def test_the_least_norm_coefficients_give_the_same_function_and_are_shortest() -
 def test_problems_that_do_not_belong_together_are_refused() -> None:
     full, drawn, w, w_B = linear(1.0, 0)
     assert isinstance(full.space, Rows)
-    other = pair_problem(Rows(full.space.dense()), full.pairs.positive, drawn.pairs, HINGE, Ridge(1))
+    other = pair_problem(
+        Rows(full.space.dense()), full.pairs.positive, drawn.pairs, HINGE, Ridge(1)
+    )
     with pytest.raises(InputError, match="share their space and lam"):
         eq_17(full, other, w, w_B)
     with pytest.raises(InputError, match="weights shape"):

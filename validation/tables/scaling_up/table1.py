@@ -96,7 +96,8 @@ STEPS = "steps of Adamax, at most"
 
 
 def _differences(results: Results) -> tuple[str, ...]:
-    exact, share = 100 * population_auc("linear"), 100 * share_for_auc("linear", float(POPULATION) / 100)
+    exact = 100 * population_auc("linear")
+    share = 100 * share_for_auc("linear", float(POPULATION) / 100)
     found = [
         f"With 20 % positives the model has a population AUC of {exact:.3f} %; {POPULATION} % is "
         f"that with {share:.1f} %, and the paper says approximately 80 % negative: compare losses, "

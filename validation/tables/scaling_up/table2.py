@@ -76,7 +76,8 @@ LITTLE = 0.1
 
 
 def _differences(results: Results) -> tuple[str, ...]:
-    exact, share = 100 * population_auc("radial"), 100 * share_for_auc("radial", float(POPULATION) / 100)
+    exact = 100 * population_auc("radial")
+    share = 100 * share_for_auc("radial", float(POPULATION) / 100)
     found = [
         f"With 20 % positives the model has a population AUC of {exact:.3f} %, not {POPULATION} %, "
         f"which would need {share:.1f} %: compare losses, not levels.",
