@@ -45,7 +45,7 @@ SOLVES = frozenset(
 # here (`cli`, which starts everything) is free.
 FOLDERS = (
     *("plots", "files", "data", "bounds", "budget", "claims", "report", "suite"),
-    *("reference", "checking", "benchmarks", "tables", "commands"),
+    *("reference", "checking", "benchmarks", "tables", "commands", "formal"),
 )
 MAY_USE_CVXPY = frozenset({"aucert.exact.qp", "aucert.exact.relaxation"})
 UNSAFE_MODULES = frozenset({"pickle", "cloudpickle", "dill", "marshal", "shelve"})
