@@ -16,6 +16,9 @@ Section Laws.
 Context {A : Type}.
 Implicit Types (l : list A) (f g : A -> R).
 
+Lemma sum_cons x l f : sum (x :: l) f = f x + sum l f.
+Proof. reflexivity. Qed.
+
 Lemma sum_ext l f g : (forall i, In i l -> f i = g i) -> sum l f = sum l g.
 Proof.
   induction l as [|x l IH]; simpl; intro H; [reflexivity|].
@@ -87,6 +90,15 @@ Qed.
 
 Lemma sum_lower l f c : (forall i, In i l -> c <= f i) -> INR (length l) * c <= sum l f.
 Proof. intro H. rewrite <- sum_const. apply sum_le, H. Qed.
+
+Lemma equal_terms l f g :
+  (forall i, In i l -> f i <= g i) -> sum l f = sum l g -> forall i, In i l -> f i = g i.
+Proof.
+  induction l as [|x l IH]; simpl; intros L E; [tauto|].
+  pose proof (L x (or_introl eq_refl)) as Lx.
+  assert (sum l f <= sum l g) by (apply sum_le; intros; apply L; now right).
+  intros i [<-|Hi]; [lra|]. apply IH; [intros; apply L; now right|lra|exact Hi].
+Qed.
 End Laws.
 
 Lemma sum_swap {A B : Type} (l : list A) (m : list B) (f : A -> B -> R) :
