@@ -118,6 +118,24 @@ Proof.
   intros F C. apply weak_duality with (rows := rows) (c := marginal alpha); [now apply pair_minorant|].
   intro f. rewrite pull_marginal. apply C.
 Qed.
+
+(* Nothing is lost but what Fenchel's inequality leaves at each pair, and |lam f - g|. With
+   alpha = -loss'(t) at f's own scores the first is zero: the gap is |gradient|^2 / (2 lam). *)
+Theorem gap_identity loss lam alpha dual f : 0 < lam ->
+  (risk loss (scores k f) + lam / 2 * norm2 f)
+  - (\sum_(p <- pairs) w p * dual p - norm2 (pair_pull alpha) / (2 * lam))
+  = \sum_(p <- pairs) w p * (loss (scores k f (upper p) - scores k f (lower p)) - dual p
+                             + alpha p * (scores k f (upper p) - scores k f (lower p)))
+    + norm2 (sub (scal lam f) (pair_pull alpha)) / (2 * lam).
+Proof.
+  intro L. assert (dot f (pair_pull alpha)
+    = \sum_(p <- pairs) w p * alpha p * (scores k f (upper p) - scores k f (lower p))) as G
+    by (rewrite <- pull_marginal, <- pairing_scores; apply pairing_marginal).
+  rewrite (sum_ext pairs (fun p => w p * (_ - _ + _)) (fun p =>
+    w p * loss (scores k f (upper p) - scores k f (lower p)) - w p * dual p
+    + w p * alpha p * (scores k f (upper p) - scores k f (lower p)))) by (intros; ring).
+  rewrite sum_add, sum_sub, <- G. unfold risk. dots. rewrite (dot_comm _ (pair_pull alpha) f). field. lra.
+Qed.
 End Pairs.
 
 (* All pairs of a positive row i and a negative row j, with weights c_ij. x_ij = c_ij alpha_ij. *)
