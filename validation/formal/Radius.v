@@ -20,32 +20,47 @@ Hypothesis convexity : convex U.
 
 Definition objective (f : H) : R := U f + lam / 2 * norm2 f.
 
+(* Over a set that holds the segments between its points: all f, or a subspace. *)
+Definition segments (C : H -> Prop) : Prop :=
+  forall t f h, 0 < t < 1 -> C f -> C h -> C (mix t f h).
+
+Definition minimiser_in (C : H -> Prop) (f : H) : Prop :=
+  C f /\ forall h, C h -> objective f <= objective h.
+
 Definition minimiser (f : H) : Prop := forall h, objective f <= objective h.
 
 Lemma norm2_mix t (f h : H) :
   norm2 (mix t f h) = t * norm2 f + (1 - t) * norm2 h - t * (1 - t) * norm2 (sub f h).
 Proof. unfold mix. dots. rewrite (dot_comm _ h f). ring. Qed.
 
-Theorem strong_convexity star f :
-  minimiser star -> lam / 2 * norm2 (sub f star) <= objective f - objective star.
+Theorem strong_convexity_in C star f :
+  segments C -> minimiser_in C star -> C f ->
+  lam / 2 * norm2 (sub f star) <= objective f - objective star.
 Proof.
-  intro M.
+  intros Sg [Cs M] Cf.
   assert (forall t, 0 < t < 1 ->
     lam / 2 * (1 - t) * norm2 (sub f star) <= objective f - objective star) as S.
-  { intros t T. pose proof (M (mix t f star)) as Q.
-    pose proof (convexity t f star ltac:(lra)) as C. unfold objective in *.
+  { intros t T. pose proof (M (mix t f star) (Sg t f star T Cf Cs)) as Q.
+    pose proof (convexity t f star ltac:(lra)) as C0. unfold objective in *.
     rewrite norm2_mix in Q.
     apply Rmult_le_reg_l with t; [lra|]. nra. }
   pose proof (dot_pos _ (sub f star)) as P. fold (norm2 (sub f star)) in P.
   set (D := norm2 (sub f star)) in *. set (E := objective f - objective star) in *.
   destruct (Rle_or_lt (lam / 2 * D) E) as [|N]; [assumption|exfalso].
-  assert (0 < lam / 2 * D) as Pos by (pose proof (M f); unfold E in *; lra).
+  assert (0 <= E) by (unfold E; pose proof (M f Cf); lra).
   set (t := (lam / 2 * D - E) / (2 * (lam / 2 * D))).
-  assert (0 <= E) by (unfold E; pose proof (M f); lra).
   assert (t * (2 * (lam / 2 * D)) = lam / 2 * D - E) as T by (unfold t; field; nra).
   assert (0 < t) by (unfold t; apply Rdiv_lt_0_compat; lra).
   assert (t < 1) by nra.
   specialize (S t ltac:(lra)). nra.
+Qed.
+
+Corollary strong_convexity star f :
+  minimiser star -> lam / 2 * norm2 (sub f star) <= objective f - objective star.
+Proof.
+  intro M. apply strong_convexity_in with (C := fun _ => True); try exact I.
+  - intros t g h _ _ _. exact I.
+  - split; [exact I|]. intros h _. apply M.
 Qed.
 
 Theorem radius star f gap :

@@ -130,6 +130,11 @@ Proof.
   rewrite dot_opp, norm_scal, Rabs_left in C; lra.
 Qed.
 
+Lemma cauchy_schwarz_lower x y : - (norm x * norm y) <= dot x y.
+Proof.
+  pose proof (cauchy_schwarz_abs x y). pose proof (Rle_abs (- dot x y)). rewrite Rabs_Ropp in *. lra.
+Qed.
+
 (* The way in which every bound of a norm below is proved. *)
 Lemma norm_le_of_square x b : 0 <= b -> norm2 x <= b * b -> norm x <= b.
 Proof.
@@ -151,6 +156,24 @@ Proof.
   replace ((norm x + norm y) * (norm x + norm y))
     with (norm x * norm x + 2 * (norm x * norm y) + norm y * norm y) by ring.
   lra.
+Qed.
+
+Lemma norm_sub_comm x y : norm (sub x y) = norm (sub y x).
+Proof. unfold norm. f_equal. dots. rewrite (dot_comm _ y x). ring. Qed.
+
+Lemma norm_sub_triangle x y z : norm (sub x z) <= norm (sub x y) + norm (sub y z).
+Proof.
+  unfold norm at 1. replace (dot (sub x z) (sub x z))
+    with (dot (add (sub x y) (sub y z)) (add (sub x y) (sub y z))); [apply norm_triangle|].
+  dots. rewrite (dot_comm _ y x), (dot_comm _ z x), (dot_comm _ z y). ring.
+Qed.
+
+Lemma norm2_difference x y : Rabs (norm2 x - norm2 y) <= norm (sub x y) * (norm x + norm y).
+Proof.
+  replace (norm2 x - norm2 y) with (dot (sub x y) (add x y))
+    by (dots; rewrite (dot_comm _ y x); ring).
+  apply Rle_trans with (1 := cauchy_schwarz_abs _ _).
+  apply Rmult_le_compat_l; [apply norm_pos|apply norm_triangle].
 Qed.
 
 Lemma norm_zero : norm (@zero H) = 0.
