@@ -1,5 +1,5 @@
-(* The losses and their duals: dual(alpha) = -loss*(-alpha), the greatest d with
-   loss(t) >= d - alpha t for all t. Each row of the table in docs/certificates.md is one theorem. *)
+(* docs/certificates.md. The losses and their duals: dual(alpha) = -loss*(-alpha), the greatest d with
+   loss(t) >= d - alpha t for all t. Each row of the table there is one theorem. *)
 From Coq Require Import Reals Lra Psatz.
 Open Scope R_scope.
 

@@ -1,5 +1,6 @@
-(* The one sentence that carries every certificate: U(s) >= V - c's for all scores s.
-   Weak duality follows for any penalty by its conjugate; scalings and mixtures stay minorants. *)
+(* docs/certificates.md. The one sentence that carries every certificate: U(s) >= V - c's for all
+   scores s. Weak duality follows for any penalty by its conjugate; scalings and mixtures stay
+   minorants. *)
 From Coq Require Import Reals Lra List Psatz.
 From Formal Require Import Sums Space.
 Import ListNotations.

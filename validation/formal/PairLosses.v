@@ -1,5 +1,5 @@
-(* Mean losses over weighted pairs of rows, whichever pairs: a feasible alpha a pair makes a minorant.
-   For the hinge over all pairs the marginals of alpha suffice. *)
+(* docs/certificates.md. Mean losses over weighted pairs of rows, whichever pairs: a feasible alpha a
+   pair makes a minorant. For the hinge over all pairs the marginals of alpha suffice. *)
 From Coq Require Import Reals Lra List Psatz.
 From Formal Require Import Sums Space Minorant Penalties Losses.
 Import ListNotations.

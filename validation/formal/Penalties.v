@@ -1,4 +1,4 @@
-(* Omega(f) = l2/2 |f|^2 + sigma_C(f), sigma_C the support function of a set C that contains 0:
+(* docs/certificates.md. Omega(f) = l2/2 |f|^2 + sigma_C(f), sigma_C the support function of a set C:
    its conjugate at g is at most dist(g, C)^2 / (2 l2). Ridge, elastic net, group lasso and signs. *)
 From Coq Require Import Reals Lra List Psatz.
 From Formal Require Import Sums Space Minorant.

@@ -1,4 +1,5 @@
-(* F = U + lam/2 |f|^2 with U convex is strongly convex: a gap is a radius around the optimum. *)
+(* docs/certificates.md. F = U + lam/2 |f|^2 with U convex is strongly convex: a gap is a radius around
+   the optimum. *)
 From Coq Require Import Reals Lra List Psatz.
 From Formal Require Import Sums Space Minorant Losses PairLosses.
 Import ListNotations.

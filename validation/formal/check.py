@@ -104,7 +104,7 @@ def check_planted(case: Planted, source: Source, folder: Path) -> str:
     if run.returncode == 0:
         raise Refused(f"{case.theorem}: Coq accepts a false statement, {case.false!r}")
     at = re.search(r"line (\d+), characters", run.stderr)
-    lines = changed.lines_of(case.theorem)
+    lines = changed.lines_after(case.theorem)
     if at is None or int(at[1]) not in lines or "Syntax error" in run.stderr:
         raise Refused(f"{case.theorem}: stopped elsewhere than in its proof:\n{run.stderr}")
     return f"{case.file}.{case.theorem} with {case.false!r}: refused, line {at[1]}"
@@ -138,7 +138,9 @@ def main() -> int:
     if shutil.which("coqc") is None:
         print("not run: coqc is not installed (the system's package `coq`, 8.16 or later)")
         return NOT_RUN
-    print(subprocess.run(["coqc", "--version"], capture_output=True, text=True).stdout.split("\n")[0])
+    print(
+        subprocess.run(["coqc", "--version"], capture_output=True, text=True).stdout.split("\n")[0]
+    )
     started = time.perf_counter()
     with TemporaryDirectory() as folder:
         try:

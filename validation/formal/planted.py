@@ -15,7 +15,7 @@ from .sources import FOLDER
 
 @dataclass(frozen=True)
 class Planted:
-    """`true` in the statement of a theorem, to be replaced by `false`, and why that is false."""
+    """`true` in a theorem or in a definition, to be replaced by `false`, and why that is false."""
 
     file: str
     theorem: str
@@ -29,15 +29,21 @@ class Planted:
         return f"{self.file}_{self.theorem}"
 
     def applied(self, text: str) -> str:
-        """Return the text of the file with the statement changed, in one place."""
-        start = re.search(rf"^(?:Theorem|Corollary) {self.theorem}\b", text, re.MULTILINE)
+        """Return the text of the file with the statement changed.
+
+        Raises
+        ------
+        ValueError
+            If the statement, or the text to be changed in it, is not there.
+        """
+        start = re.search(rf"^(?:Theorem|Definition) {self.theorem}\b", text, re.MULTILINE)
         if start is None:
-            raise ValueError(f"{self.key}: no such theorem")
+            raise ValueError(f"{self.key}: no such theorem or definition")
         at = start.end()
-        end = text.index("Proof.", at)
+        end = text.index("Proof." if start[0].startswith("Theorem") else ".\n", at)
         statement = text[at:end]
-        if statement.count(self.true) != 1:
-            raise ValueError(f"{self.key}: {self.true!r} occurs {statement.count(self.true)} times")
+        if self.true not in statement:
+            raise ValueError(f"{self.key}: {self.true!r} is not in the statement")
         return text[:at] + statement.replace(self.true, self.false) + text[end:]
 
 

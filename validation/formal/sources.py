@@ -48,16 +48,19 @@ class Source:
         words = set(re.findall(r"\w+", self.code))
         return [word for word in FORBIDDEN if word in words]
 
-    def lines_of(self, theorem: str) -> range:
-        """Return the lines, from 1, of a statement and its proof."""
+    def lines_after(self, name: str) -> range:
+        """Return the lines, from 1, where what is stated under a name can fail.
+
+        Those of its proof for a theorem; all after it for a definition, which others rely on.
+        """
         code = self.code
-        start = re.search(rf"^\s*(?:Theorem|Corollary|Lemma)\s+{theorem}\b", code, re.MULTILINE)
+        start = re.search(rf"^(?P<kind>Theorem|Definition) {name}\b", code, re.MULTILINE)
         if start is None:
-            raise KeyError(f"{self.name}.v states no {theorem}")
-        end = re.compile(r"\b(?:Qed|Defined)\.").search(code, start.end())
-        last = end.end() if end else len(code)
-        first = code.count("\n", 0, start.start() + len(start[0]) - len(start[0].lstrip())) + 1
-        return range(first, code.count("\n", 0, last) + 2)
+            raise KeyError(f"{self.name}.v states no {name}")
+        end = re.compile(r"\bQed\.").search(code, start.end())
+        last = end.end() if end and start["kind"] == "Theorem" else len(code)
+        proof = code.index("Proof.", start.end())
+        return range(code.count("\n", 0, proof) + 1, code.count("\n", 0, last) + 2)
 
 
 def without_comments(text: str) -> str:
