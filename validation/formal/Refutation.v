@@ -73,6 +73,29 @@ Proof.
   rewrite <- sum_scal. apply sum_ext. intros i Hi. rewrite dot_scal_r, cluster_score by exact Hi.
   destruct (signs i Hi) as [-> | ->]; ring.
 Qed.
+
+(* Half of the rows in pure clusters, e = kap, the others in the mixed one, e = eta_M. *)
+Theorem cluster_loss n lam kap eta_M : 0 < n -> 0 < lam -> sum rows e = n / 2 * (kap + eta_M) ->
+  1 - norm2 (mu n) / lam = 1 - 2 * (kap + eta_M) / n / lam.
+Proof. intros N L E. rewrite cluster_norm2, E. field. lra. Qed.
+
+(* mu is the mean of k_i - k_j over all pairs where the classes are of equal size. *)
+Theorem mean_over_pairs n (pos neg : list I) :
+  rows = pos ++ neg -> INR (length pos) = n / 2 -> INR (length neg) = n / 2 -> 0 < n ->
+  (forall i, In i pos -> y i = 1) -> (forall j, In j neg -> y j = -1) ->
+  forall f, dot f (g (fun p => sub (k (fst p)) (k (snd p))) (list_prod pos neg) (fun _ => 1)) = dot f (mu n).
+Proof.
+  intros E Lp Ln N Yp Yn f. rewrite dot_g. unfold mean, mu.
+  rewrite prod_length, mult_INR, Lp, Ln, dot_scal_r, dot_vsum_r, E, sum_app, sum_list_prod. simpl.
+  rewrite (sum_ext pos _ (fun i => n / 2 * dot f (k i) - \sum_(j <- neg) dot f (k j))).
+  2: { intros i _. rewrite <- Ln, <- sum_const, <- sum_sub. apply sum_ext. intros. dots. ring. }
+  rewrite sum_sub, sum_const, sum_scal, Lp.
+  rewrite (sum_ext pos (fun i => dot f (scal (y i) (k i))) (fun i => dot f (k i)))
+    by (intros i Hi; rewrite (Yp i Hi); dots; ring).
+  rewrite (sum_ext neg (fun i => dot f (scal (y i) (k i))) (fun i => - dot f (k i)))
+    by (intros i Hi; rewrite (Yn i Hi); dots; ring).
+  rewrite sum_opp. field. lra.
+Qed.
 End Clusters.
 
 (* The right side as printed, K_max = 1 and C = C_B = C~_B = 1 / lam; root is sqrt for the power 1/2 of

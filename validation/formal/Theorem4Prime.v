@@ -159,7 +159,7 @@ Proof.
 Qed.
 
 (* (iii) *)
-Lemma Z_small : prob Lam B (above Z z) <= delta / 2.
+Theorem Z_small : prob Lam B (above Z z) <= delta / 2.
 Proof.
   pose proof Bp. pose proof Rp_nonneg as R0. pose proof root_pos as Rt.
   assert (0 <= 2 * Rp / INR B) as C0 by (apply Rmult_le_pos; [lra|left; now apply Rinv_0_lt_compat]).
@@ -177,7 +177,7 @@ Lemma inside_zero : inside P zero.
 Proof. intro y. now rewrite !dot_zero. Qed.
 
 (* Step 2: norms of minimisers over the span. *)
-Lemma norm_of_minimiser D f : D <> [] -> minimiser_in (U Delta D) lam (inside P) f -> norm f <= Sp.
+Theorem norm_of_minimiser D f : D <> [] -> minimiser_in (U Delta D) lam (inside P) f -> norm f <= Sp.
 Proof.
   intros N M. pose proof (strong_convexity_in (U Delta D) lam lam_pos (U_convex Delta D) (inside P) f zero
     (inside_segments P) M inside_zero) as S. unfold objective in S.

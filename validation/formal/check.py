@@ -32,6 +32,9 @@ ALLOWED = {
 }
 """The axioms of Coq's library of real numbers, with their meaning in words."""
 
+PREMISES = ("McDiarmid", "contraction_principle")
+"""Theorems of probability that others assume; they stand in the statements, by name."""
+
 Say = Callable[[str], object]
 
 
@@ -59,11 +62,12 @@ def compile_all(found: list[Source], folder: Path, say: Say) -> None:
 
 
 def axioms_of(names: list[str], folder: Path) -> dict[str, list[str]]:
-    """Return the axioms that each theorem, written `File.name`, depends on."""
+    """Return the axioms and named premises of each theorem, written `File.name`."""
     files = sorted({name.split(".")[0] for name in names})
     lines = [f"From {LIBRARY} Require {' '.join(files)}."]
     for name in names:
-        lines += [f'Goal True. idtac "=== {name}". Abort.', f"Print Assumptions {LIBRARY}.{name}."]
+        lines += [f'Goal True. idtac "=== {name}". Abort.', f"Check @{LIBRARY}.{name}."]
+        lines += ['Goal True. idtac "---". Abort.', f"Print Assumptions {LIBRARY}.{name}."]
     (folder / "Assumptions.v").write_text("\n".join(lines), encoding="utf-8")
     run = compile_file(folder, "Assumptions")
     if run.returncode:
@@ -72,15 +76,18 @@ def axioms_of(names: list[str], folder: Path) -> dict[str, list[str]]:
 
 
 def parsed_axioms(printed: str) -> dict[str, list[str]]:
-    """Read the answers to `Print Assumptions`, one after each line `=== File.name`."""
+    """Read a statement and the answer to `Print Assumptions` after each line `=== File.name`."""
     found = {}
     for part in re.split(r"^=== ", printed, flags=re.MULTILINE)[1:]:
-        name, _, answer = part.partition("\n")
-        closed = answer.strip() == "Closed under the global context"
-        if not closed and not answer.startswith(("Axioms:", "Section Variables:")):
+        title, _, answer = part.partition("---\n")
+        name, _, statement = title.partition("\n")
+        if answer.strip() == "Closed under the global context":
+            axioms = []
+        elif answer.startswith("Axioms:"):
+            axioms = [a for a in re.findall(r"^([\w.']+)\s*(?::|$)", answer, re.M) if a != "Axioms"]
+        else:
             raise Refused(f"{name}: an answer that is not understood:\n{answer}")
-        found[name.strip()] = [] if closed else re.findall(r"^([\w.']+)\s*(?::|$)", answer, re.M)
-        found[name.strip()] = [a for a in found[name.strip()] if a != "Axioms"]
+        found[name.strip()] = axioms + [p for p in PREMISES if re.search(rf"\b{p}\b", statement)]
     return found
 
 
@@ -88,7 +95,7 @@ def check_axioms(found: dict[str, list[str]], say: Say) -> None:
     """Print the axioms of each theorem; raise `Refused` where one is not of the reals."""
     for name, axioms in found.items():
         say(f"{name}: {', '.join(a.split('.')[-1] for a in axioms) or 'no axioms'}")
-        foreign = [axiom for axiom in axioms if axiom not in ALLOWED]
+        foreign = [axiom for axiom in axioms if axiom not in {*ALLOWED, *PREMISES}]
         if foreign:
             raise Refused(f"{name} rests on what is no axiom of the reals: {foreign}")
 
@@ -115,7 +122,7 @@ def run_all(folder: Path, say: Say, jobs: int = 2) -> int:
     found = sources()
     say("# compiled")
     compile_all(found, folder, say)
-    say("# axioms, besides which only what a statement names is assumed")
+    say("# axioms, and theorems of probability that a statement assumes by name")
     names = [f"{source.name}.{theorem}" for source in found for theorem in source.theorems]
     check_axioms(axioms_of(names, folder), say)
     say("# test vectors, as exact/check_proof.py evaluates them")
