@@ -86,7 +86,7 @@ def test_a_false_statement_of_each_kind_is_planted() -> None:
     files = {case.file for case in planted()}
     kinds = ("PairLosses", "Radius", "GaleRyser", "Staircase", "BinnedHinge", "BinnedSmooth")
     assert {*kinds, "Nystrom", "Theorem4Prime", "Refutation"} <= files
-    assert {"CheckerSums", "CheckerUpper", "CheckerLower", "CheckerMarginals"} <= files
+    assert {"CheckerSums", "CheckerUpper", "CheckerLower", "CheckerGap"} <= files
     by_name = {source.name: source for source in sources()}
     for case in planted():
         assert case.applied(by_name[case.file].text) != by_name[case.file].text
