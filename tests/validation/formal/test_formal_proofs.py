@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import shutil
 from pathlib import Path
@@ -115,6 +116,10 @@ def test_without_coq_it_says_not_run(monkeypatch, capsys) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
     assert check.main() == check.NOT_RUN != 0
     assert capsys.readouterr().out.startswith("not run: coqc is not installed")
+
+
+def test_importing_the_command_runs_nothing() -> None:
+    assert importlib.import_module("aucert.validation.formal.__main__").main is check.main
 
 
 def test_ci_checks_the_proofs() -> None:
