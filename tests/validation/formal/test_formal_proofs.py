@@ -1,0 +1,160 @@
+"""The Coq proofs: what needs no Coq here, what needs it in the slow tests at the end."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from aucert.validation.formal import check
+from aucert.validation.formal.planted import Planted, planted
+from aucert.validation.formal.sources import Source, sources, without_comments
+from aucert.validation.formal.vectors import coq_text, vectors
+from checker_vectors import evaluated, inputs
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGES = ("certificates", "theorem-4-prime", "proof-files", "errata")
+
+needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
+
+
+def named() -> dict[str, set[str]]:
+    """Theorems by the page that names them as `formal:File.theorem`."""
+    pages = {page: (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") for page in PAGES}
+    return {page: set(re.findall(r"`formal:(\w+\.\w+)`", text)) for page, text in pages.items()}
+
+
+def stated() -> set[str]:
+    return {f"{source.name}.{theorem}" for source in sources() for theorem in source.theorems}
+
+
+def test_every_theorem_is_named_in_the_docs_and_what_is_named_exists() -> None:
+    in_docs = set().union(*named().values())
+    assert sorted(in_docs - stated()) == [], "named, but no theorem"
+    assert sorted(stated() - in_docs) == [], "a theorem that no page names"
+
+
+def test_every_file_names_the_page_that_names_its_theorems() -> None:
+    texts = {source.name: source.text for source in sources()}
+    for page, theorems in named().items():
+        for name in {theorem.split(".")[0] for theorem in theorems}:
+            assert f"docs/{page}.md" in texts[name], (name, page)
+
+
+def test_nothing_is_left_unproved() -> None:
+    found = sources()
+    assert len(found) > 15
+    assert [(source.name, source.unproved) for source in found if source.unproved] == []
+
+
+@pytest.mark.parametrize("word", ["Admitted", "Axiom", "admit", "Parameter"])
+def test_a_planted_gap_in_a_proof_is_seen(word: str) -> None:
+    hidden = Source("X", f"(* no {word} here, (* nor {word} *) here *)\nLemma one : True.")
+    assert hidden.unproved == []
+    assert Source("X", f"Lemma one : False.\n{word}.").unproved == [word]
+
+
+def test_comments_leave_the_lines_where_they_are() -> None:
+    text = "a (* b\n(* c *) d\n*) e\nf"
+    assert without_comments(text) == "a \n\n e\nf"
+
+
+def test_files_come_after_what_they_need() -> None:
+    seen: set[str] = set()
+    for source in sources():
+        assert set(source.needs) <= seen, source.name
+        seen.add(source.name)
+
+
+def test_the_vectors_are_what_the_checker_computes() -> None:
+    cases = vectors()
+    assert [case["given"] for case in cases] == [inputs(seed) for seed in range(len(cases))]
+    assert [case["found"] for case in cases] == [evaluated(case["given"]) for case in cases]
+
+
+def test_the_vectors_reach_every_branch() -> None:
+    cases = [{**case["given"], **case["found"]} for case in vectors()]
+    assert {"bins" in case for case in cases} == {True, False}
+    assert any(case["missing"] for case in cases) and any(0 in case["weight"] for case in cases)
+    assert any(case["lower"] == "0" for case in cases)
+    assert {case.get("half", -1) == 0 for case in cases} == {True, False}
+
+
+def test_a_false_statement_of_each_kind_is_planted() -> None:
+    files = {case.file for case in planted()}
+    kinds = ("PairLosses", "Radius", "GaleRyser", "Staircase", "BinnedHinge", "BinnedSmooth")
+    assert {*kinds, "Nystrom", "Theorem4Prime", "Refutation"} <= files
+    assert {"CheckerSums", "CheckerUpper", "CheckerLower", "CheckerGap"} <= files
+    by_name = {source.name: source for source in sources()}
+    for case in planted():
+        assert case.applied(by_name[case.file].text) != by_name[case.file].text
+        assert len(by_name[case.file].lines_after(case.theorem)) > 0
+
+
+def test_axioms_are_read_as_coq_prints_them() -> None:
+    printed = (
+        "=== A.one\nA.one\n  : True\n---\nClosed under the global context\n"
+        "=== A.two\nA.two\n  : McDiarmid Lam -> True\n---\nAxioms:\n"
+        "ClassicalDedekindReals.sig_not_dec : forall P : Prop, {~ ~ P} + {~ P}\n"
+        "FunctionalExtensionality.functional_extensionality_dep\n  : forall x,\n    x = x\n"
+    )
+    found = check.parsed_axioms(printed)
+    assert found["A.one"] == [] and len(found["A.two"]) == 3
+    assert set(found["A.two"]) <= {*check.ALLOWED, "McDiarmid"}
+    check.check_axioms(found, lambda line: None)
+
+
+def test_a_foreign_axiom_is_refused() -> None:
+    with pytest.raises(check.Refused, match=r"A\.one rests on .*cheat"):
+        check.check_axioms({"A.one": ["A.cheat"]}, lambda line: None)
+
+
+def test_without_coq_it_says_not_run(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert check.main() == check.NOT_RUN != 0
+    assert capsys.readouterr().out.startswith("not run: coqc is not installed")
+
+
+def test_importing_the_command_runs_nothing() -> None:
+    assert importlib.import_module("aucert.validation.formal.__main__").main is check.main
+
+
+def test_ci_checks_the_proofs() -> None:
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "-m aucert.validation.formal" in script and "apt-get install -y -qq coq" in script
+
+
+@needs_coq
+@pytest.mark.slow
+def test_all_proofs_hold_and_all_planted_statements_are_refused(tmp_path: Path) -> None:
+    lines: list[str] = []
+    assert check.run_all(tmp_path, lines.append) == len(stated())
+    assert sum(": refused, line" in line for line in lines) == len(planted())
+
+    changed = vectors()[:1]
+    changed[0]["found"]["missing"] += 1
+    (tmp_path / "Changed.v").write_text(coq_text(changed), encoding="utf-8")
+    assert check.compile_file(tmp_path, "Changed").returncode != 0
+
+    (tmp_path / "Cheat.v").write_text(
+        "Axiom cheat : False.\nTheorem one : 1 = 2.\nProof. destruct cheat. Qed.", "utf-8"
+    )
+    assert check.compile_file(tmp_path, "Cheat").returncode == 0
+    (axiom,) = check.axioms_of(["Cheat.one"], tmp_path)["Cheat.one"]
+    assert axiom.endswith("cheat") and axiom not in check.ALLOWED
+
+    losses = next(source for source in sources() if source.name == "Losses")
+    true = Planted("Losses", "dual_hinge", "0 <= alpha <= 1", "0 <= alpha <= 1 ", "true")
+    with pytest.raises(check.Refused, match="accepts a false statement"):
+        check.check_planted(true, losses, tmp_path)
+
+
+@needs_coq
+@pytest.mark.slow
+def test_a_file_that_does_not_compile_is_refused(tmp_path: Path) -> None:
+    wrong = Source("Wrong", "Theorem one : 1 = 2.\nProof. reflexivity. Qed.")
+    with pytest.raises(check.Refused, match=r"Wrong\.v does not compile"):
+        check.compile_all([wrong], tmp_path, lambda line: None)

@@ -1,0 +1,1 @@
+"""Proofs that a machine has checked: the statements of docs/certificates.md in Coq."""
