@@ -74,7 +74,10 @@ def check_loss(loss: Loss) -> Loss:
     wanted = ("name", "lipschitz", "smoothness", "nonincreasing", "value", "alpha", "dual", "clip")
     missing = [part for part in wanted if not hasattr(loss, part)]
     if missing:
-        raise InputError(f"a loss must have {', '.join(wanted)}: {loss!r} lacks {missing[0]}")
+        raise InputError(
+            f"unknown loss {loss!r}: take a name, or an object with {', '.join(wanted)} "
+            f"(it lacks {missing[0]})"
+        )
     value, alpha = np.asarray(loss.value(GRID)), np.asarray(loss.clip(loss.alpha(GRID)))
     dual = np.asarray(loss.dual(alpha))
     above = float(np.asarray(loss.dual(np.asarray(loss.clip(np.zeros(1)))))[0])

@@ -3,9 +3,8 @@
 At width delta the hinge's slope is a ramp, the objective has a Hessian, and the gap splits into
 what smoothing costs (the bias, of order delta^2) and |gradient|^2 / (2 lam). The width falls as
 the Newton decrement falls below the bias, no further than the tolerance needs. Large problems are
-first solved on a twentieth of their rows. The gradient is exact, over all pairs; only the Hessian
-is sampled. Where the window has too few pairs left for a Hessian (small n, last digits), the
-pairs near the margin are listed and `ActivePairs` finishes, with cutting planes as the last resort.
+first solved on a twentieth of their rows. The gradient is exact, only the Hessian is sampled. Where
+the window has too few pairs left for a Hessian, `ActivePairs` finishes; cutting planes come last.
 """
 
 from __future__ import annotations

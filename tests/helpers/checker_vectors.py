@@ -62,9 +62,7 @@ def evaluated(case: Case) -> Case:
     def scores(*_: object) -> tuple[int, np.ndarray, Fraction]:
         return case["q"], np.array(case["scores"]), Fraction(case["slip"])
 
-    def pull(
-        X: object, c: np.ndarray, r: object, offset: object, missing: int, real: object
-    ) -> Any:
+    def pull(X: object, c: np.ndarray, r: object, offset: object, missing: int, *_: object) -> Any:
         seen["u"], seen["v"] = c[positive].tolist(), (-c[~positive]).tolist()
         seen["missing"] = int(missing)
         return np.array([float(Fraction(x)) for x in case["pull"]])

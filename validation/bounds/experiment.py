@@ -124,9 +124,7 @@ class Experiment:
             Also solve f^_B, for Theorem 4 with the realised norms.
         """
         pairs = draw_pairs(self.full.pairs.positive, B, seed, merge=True)
-        drawn = pair_problem(
-            self.projected.space, self.full.pairs.positive, pairs, HINGE, Ridge(self.lam)
-        )
+        drawn = self.projected.with_pairs(pairs)
         found = certified(drawn, self.tol)
         U = self.full.sums(self.full.space.scores(self.f.w)).value
         U_B = drawn.sums(drawn.space.scores(found.w)).value

@@ -1,4 +1,4 @@
-"""Test vectors of the checker's arithmetic: inputs and what exact/proof/check_proof.py makes of them.
+"""Test vectors of the checker's arithmetic: inputs and what `check_proof.py` makes of them.
 
 A test evaluates `check_proof.bounds` on the inputs in `vectors.json` and compares; here they become
 a Coq file in which the definitions of `Checker.v` are evaluated on the same inputs.

@@ -182,7 +182,7 @@ class Child(Hinge):
         (BelowZero(), "value >= 0"),
         (Rising(), "not nonincreasing"),
         (Child(), "child of one of ours"),
-        (object(), "must have name"),
+        (object(), "it lacks name"),
         ("logistics", "unknown loss"),
     ],
 )
