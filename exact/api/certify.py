@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..certificate.audit import Audit, Rival, audit_weights
@@ -13,6 +15,7 @@ from ..formulation.score_fit import fit_scores
 from ..problem.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem, split_labels
 from ..problem.scalings import convention_loss, convention_name, lam_from_C, objective_scale
+from ..spaces.gram import AS_STORED
 from ..tools.checks import check_number, check_scores
 from ..tools.lossless import as_float64
 from .solve import check_tolerance, choose_solver, streamed_problem
@@ -107,11 +110,15 @@ def certify(
     if scores is None:
         weights = _weights(problem, w)
         witness = best_witness(task, problem.space.scores(weights), refine, tol, max_time)
-        return audit_weights(problem, weights, witness, tol, judge)
-    values = as_float64(scores, "scores")
-    check_scores(values, problem.pairs.positive)
-    witness = best_witness(task, values, refine, tol, max_time)
-    return audit_scores(problem, values, fit_scores(task, values), witness, tol, norm2, judge)
+        audit = audit_weights(problem, weights, witness, tol, judge)
+    else:
+        values = as_float64(scores, "scores")
+        check_scores(values, problem.pairs.positive)
+        witness = best_witness(task, values, refine, tol, max_time)
+        audit = audit_scores(problem, values, fit_scores(task, values), witness, tol, norm2, judge)
+    if kernel == "precomputed":
+        audit = replace(audit, statement=f"{audit.statement} {AS_STORED}")
+    return audit
 
 
 def _audit_streamed(

@@ -38,6 +38,10 @@ _ADVICE = {
 }
 
 
+PRINTED = 5e-11
+"""Half a unit in the last of ten digits: rounding of a larger share is in the sentence."""
+
+
 @dataclass(frozen=True)
 class Rival:
     """Whose units a model is judged in.
@@ -226,7 +230,8 @@ def _in_words(
     units = ""
     if rival is not None:
         units = f" ({primal * rival.scale:.10g} in the units of {rival.name} at C = {rival.C:g})"
-    near = f", up to {at_most(rounding, 2)}," if scores else ""
+    unsure = scores or rounding > PRINTED * primal
+    near = f", up to {at_most(rounding, 2)}," if unsure else ""
     what, others = (
         ("scores", "function of this class has") if scores else ("weights", "weights have")
     )

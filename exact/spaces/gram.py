@@ -51,6 +51,13 @@ def norm_chain(n: int) -> int:
     return chain_of(n) + short_chain(n) + 8
 
 
+AS_STORED = (
+    "The matrix K is meant as stored in float64, averaged with its transpose; should rounding have "
+    "left it an eigenvalue below zero, with so little added to its diagonal as mends that."
+)
+"""What a sentence about a given matrix is about: see `Gram`."""
+
+
 class Gram:
     """Functions f = sum_i w_i k(., x_i) given by the kernel matrix of the rows.
 

@@ -96,9 +96,18 @@ def _summed(parts: Iterator[np.ndarray]) -> np.ndarray:
 
 
 def _noise_of_exp(relative: float, absolute: float) -> float:
-    """Return what errors of the exponent and of exp itself do to a value of exp(-y), y >= 0."""
+    """Return what errors of the exponent and of exp itself do to a value of exp(-y), y >= 0.
+
+    Never more than one: computed and true values are both between 0 and 1.
+    """
     moved = relative / (2.718 * (1 - relative)) + absolute
-    return (moved + EXP_UNITS * UNIT) * (1 + gamma(16)) + LEAST_SQUARE
+    return min((moved + EXP_UNITS * UNIT) * (1 + gamma(16)) + LEAST_SQUARE, 1.0)
+
+
+def _exp_of(gamma: float, distances: np.ndarray) -> np.ndarray:
+    """Return exp(-gamma distances): zero where the product is beyond all floats."""
+    with np.errstate(over="ignore"):
+        return np.exp(-gamma * distances)
 
 
 @dataclass(frozen=True)
@@ -150,7 +159,7 @@ class Gaussian:
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         """Return the matrix of k(x, z): (n, m)."""
-        return np.exp(-self.gamma * squared_distances(X, Z))
+        return _exp_of(self.gamma, squared_distances(X, Z))
 
     def diagonal(self, X: Any) -> np.ndarray:
         """Return ones: (n,)."""
@@ -159,7 +168,7 @@ class Gaussian:
     def noise(self, X: Any) -> float:
         """Return what the errors of `squared_distances`, of gamma times them and of exp make."""
         _check_size(X)
-        underflow = self.gamma * (X.shape[1] + 8) * 2.0**-1070
+        underflow = (X.shape[1] + 8) * 2.0**-1070 * self.gamma
         return _noise_of_exp(distance_noise(X) + gamma(3), underflow)
 
 
@@ -245,10 +254,10 @@ class Laplacian:
             from scipy.spatial.distance import cdist
 
             parts = (cdist(X[:, k], Z[:, k], "cityblock") for k in _feature_blocks(X))
-            return np.exp(-self.gamma * _summed(parts))
+            return _exp_of(self.gamma, _summed(parts))
         from sklearn.metrics.pairwise import manhattan_distances
 
-        return np.exp(-self.gamma * manhattan_distances(_narrow(X), _narrow(Z)))
+        return _exp_of(self.gamma, manhattan_distances(_narrow(X), _narrow(Z)))
 
     def diagonal(self, X: Any) -> np.ndarray:
         """Return ones: (n,)."""

@@ -22,6 +22,7 @@ from aucert.exact.certificate.exact_certificate import ExactCertificate
 from fuzz_casts import casts
 from fuzz_kernels import kernel, kernel_solved, precomputed, structured
 from fuzz_losses import own_loss
+from fuzz_more import changing, no_kernel, odd_weights, online
 from fuzz_proofs import proof_fields
 from fuzz_rows import (
     Hard,
@@ -217,5 +218,6 @@ KINDS: list[Kind] = [
     *(linear, sparse, scores, linear, kernel, in_blocks, sparse, weights, subset, linear),
     *(structured, scores, proof_fields, linear, own_loss, estimator, kernel, casts, path),
     *(precomputed, linear, sparse_auc, sparse, structured, scores),
+    *(online, changing, no_kernel, odd_weights),
 ]
-"""Twenty-five in turn; seed s has kind s modulo their number."""
+"""Twenty-nine in turn; seed s has kind s modulo their number."""

@@ -50,7 +50,9 @@ class Claim:
 
 
 class Truth(Protocol):
-    """F at any point, and the squared distance of two, as fractions."""
+    """F at any point, the squared distance of two, and lam, as fractions."""
+
+    lam: Fraction
 
     def objective(self, w: np.ndarray) -> Fraction:
         """Return F(w)."""
@@ -189,6 +191,8 @@ def faults(claim: Claim, truth: Truth, best: np.ndarray, best_radius: float = np
     if value - least > Fraction(claim.gap) + rounding:
         true = float(value - least)
         wrong.append(f"the gap is at least {true:.6g}, not {claim.gap:.6g} + {claim.rounding:.3g}")
+    if Fraction(claim.radius) ** 2 * truth.lam < 2 * (Fraction(claim.gap) + rounding):
+        wrong.append(f"the radius {claim.radius:.17g} is below sqrt(2 (gap + rounding) / lam)")
     if best_radius < np.inf:
         far = Fraction(claim.radius) + Fraction(best_radius)
         if truth.distance2(claim.w, best) > far * far:

@@ -15,6 +15,7 @@ from click.core import ParameterSource
 from ... import __version__
 from ...exact.api.certify import certify
 from ...exact.api.solve import solve
+from ...exact.certificate.certificate import Certificate
 from ...exact.certificate.solution import Solution
 from ...exact.errors import InputError, WriteError
 from ...exact.formulation.formulation import true_space
@@ -23,9 +24,10 @@ from ...exact.problem.auc import auc
 from ...exact.problem.problem import Ridge
 from ...exact.problem.scalings import convention_loss, convention_name
 from ...exact.proof.proof_file import write_proof
+from ...exact.spaces.gram import AS_STORED
 from ...exact.spaces.kernels import get_kernel
 from ...exact.tools.checks import check_number
-from ...exact.tools.wording import at_least
+from ...exact.tools.wording import at_least, at_most
 from ..files.data_files import read_vector, write_json, write_vector
 from .exact_mode import check_exact_options, exact_interval
 from .inputs import Data, open_data, read_pairs
@@ -74,11 +76,7 @@ def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str
         "message": solution.status.advice,
         "n_iter": solution.n_iter,
         "seconds": time.perf_counter() - start,
-        "statement": (
-            f"The weights have objective {certificate.primal:.12g} over "
-            f"{pairs.on(data.positive).count()} pairs, and no weights have less than "
-            f"{at_least(max(certificate.dual - certificate.rounding, 0.0), 12)}."
-        ),
+        "statement": _statement(certificate, pairs.on(data.positive).count(), options["kernel"]),
     }
     if folder is not None:
         title = "weight" if options["kernel"] == "linear" else "coefficient"
@@ -86,6 +84,17 @@ def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str
         document["proof"] = _proof(folder / PROOF, data, options, solution)
         write_json(folder / SOLUTION, document | {"files": checksums(folder)})
     return document
+
+
+def _statement(certificate: Certificate, n_pairs: int, kernel: str) -> str:
+    """Return what was certified, in one sentence, and one more on a matrix that was given."""
+    primal, rounding = certificate.primal, certificate.rounding
+    near = f", up to {at_most(rounding, 2)}," if rounding > 5e-13 * primal else ""
+    least = at_least(max(certificate.dual - rounding, 0.0), 12)
+    return (
+        f"The weights have objective {primal:.12g}{near} over {n_pairs} pairs, and no weights have "
+        f"less than {least}." + (f" {AS_STORED}" if kernel == "precomputed" else "")
+    )
 
 
 def _proof(path: Path, data: Data, options: dict[str, Any], solution: Solution) -> str | None:

@@ -14,8 +14,11 @@ import fuzz_kinds
 import fuzz_scores
 import fuzz_subsets
 from aucert.exact import solve
+from aucert.exact.api import certify as certify_module
 from aucert.exact.certificate import certificate
 from aucert.exact.proof import check_proof
+from aucert.exact.spaces.fingerprints import Fingerprints
+from aucert.exact.square_loss.convex_square import ConvexSquare
 from fuzz_kinds import KINDS
 from fuzz_truth import Claim, LinearTruth, faults
 from fuzzing import Found, one, run, seeds_of
@@ -32,7 +35,7 @@ def test_nothing_false_is_claimed_of_a_thousand_hard_problems(chunk: int) -> Non
     assert tally.made.total() >= SIZE  # most problems are accepted, many with several claims
 
 
-FEW = [*range(5000, 5017), 5117, *range(5018, 5025)]
+FEW = range(5000, 5000 + len(KINDS))
 """One problem of each place among `KINDS`."""
 
 
@@ -70,6 +73,41 @@ def evaluated_with(fault: str):
 def test_a_fault_in_the_certificate_is_seen(kind: str, fault: str, monkeypatch) -> None:
     monkeypatch.setattr(certificate, "evaluated", evaluated_with(fault))
     assert seen(kind)
+
+
+def test_rows_that_change_unseen_are_seen_here(monkeypatch) -> None:
+    monkeypatch.setattr(Fingerprints, "checked", lambda self, rows, block: block)
+    assert seen("changing")
+
+
+@pytest.mark.parametrize("fault", [RAISED, LOWERED, EXACT])
+def test_a_fault_in_the_certificate_over_a_given_matrix_is_seen(fault: str, monkeypatch) -> None:
+    monkeypatch.setattr(certificate, "evaluated", evaluated_with(fault))
+    assert seen("no_kernel")
+
+
+@pytest.mark.parametrize("fault", ["a gap too small", "a bound too high"])
+def test_a_fault_in_the_gap_of_an_online_method_is_seen(fault: str, monkeypatch) -> None:
+    honest = ConvexSquare.value_and_gap
+
+    def value_and_gap(self, w):
+        value, gap = honest(self, w)
+        return value, gap * 0.99 - 1e-9 if fault == "a gap too small" else gap - 1e-6
+
+    monkeypatch.setattr(ConvexSquare, "value_and_gap", value_and_gap)
+    assert seen("online", 80)
+
+
+def test_weights_that_lose_digits_unseen_are_seen_here(monkeypatch) -> None:
+    honest = certify_module.as_float64
+
+    def blind(values, name):
+        if name != "the weights":
+            return honest(values, name)
+        return np.asarray(np.real(np.asarray(values)), dtype=float)
+
+    monkeypatch.setattr(certify_module, "as_float64", blind)
+    assert seen("odd_weights")
 
 
 def test_a_wrong_pull_in_the_checker_is_seen(monkeypatch) -> None:

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 import aucert.exact.formulation.formulation as formulation
 import naive
+from aucert.exact.api.solve import solve
 from aucert.exact.certificate.certificate import Certificate, Witness, evaluated
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import true_space
@@ -163,3 +164,16 @@ def test_the_part_of_a_kernel_matrix_means_the_same_kernel() -> None:
     part = whole.part(np.array([0, 3]))
     assert part.noise == whole.noise > 0 and part.kernel == whole.kernel
     assert np.array_equal(part.lengths, whole.lengths[[0, 3]])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kernel", [Gaussian, Laplacian])
+@pytest.mark.parametrize("gamma", [1e300, 1e308, 1.7e308])
+def test_a_gamma_near_the_largest_float_has_a_bound_that_is_a_number(kernel, gamma) -> None:
+    """gamma times a distance overflows, and so did gamma times what underflow takes from one."""
+    X = np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 5.0], [0.0, 1.0]])
+    np.testing.assert_array_equal(kernel(gamma)(X, X), np.eye(4))
+    assert 0 < kernel(gamma).noise(X) <= 1
+    name = "rbf" if kernel is Gaussian else "laplacian"
+    found = solve(X, [0, 1, 1, 0], 0.01, kernel=name, gamma=gamma).certificate
+    assert found.dual - found.rounding <= 0.005 <= found.primal + found.rounding

@@ -83,6 +83,28 @@ def test_the_last_and_most_accurate_qp_is_judged_by_its_relative_gap(
     assert outcome.details["relative gap, OSQP"] == pytest.approx(gaps.get(1e-6, 0.0), rel=1e-3)
 
 
+@pytest.mark.parametrize(("raised", "verdict"), [(0.0, Verdict.HOLDS), (1e-3, Verdict.FAILS)])
+def test_a_lower_bound_above_somebody_s_objective_fails_the_claim(
+    raised: float, verdict: Verdict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bound of one QP is put above the primal of all the others."""
+    honest = exact.solved
+
+    def solved(solver, problem):
+        solution = honest(solver, problem)
+        if not isinstance(solver, QP) or solver.backend != "OSQP":
+            return solution
+        of = solution.certificate
+        dual = of.dual + raised * (solver.solver_tol == 1e-6)
+        numbers = {"primal": of.primal, "dual": dual, "gap": 0.0, "rounding": of.rounding}
+        return SimpleNamespace(certificate=SimpleNamespace(**numbers), seconds=1.0)
+
+    monkeypatch.setattr(exact, "solved", solved)
+    monkeypatch.setattr(exact, "_gap_figure", lambda problem, curves: None)
+    monkeypatch.setattr(exact, "_adamax_points", lambda problem, context: points(problem))
+    assert run("no-solver-passes-the-lower-bound").verdict == verdict
+
+
 def points(problem) -> dict[int, tuple[np.ndarray, float]]:
     return {10: (np.zeros(problem.space.dim), 1.0)}
 

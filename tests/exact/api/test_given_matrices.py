@@ -1,0 +1,55 @@
+"""What is said about a kernel matrix that was given: which matrix the numbers are about."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aucert.exact import certify, solve
+from aucert.exact.spaces.gram import AS_STORED, Gram
+from aucert.validation.cli import main
+
+
+def below_zero() -> tuple[np.ndarray, np.ndarray]:
+    """Return a matrix of rank three, an eigenvalue of -6e-14 and labels: F has no minimum on it."""
+    F = np.random.default_rng(0).normal(size=(12, 3))
+    return F @ F.T - 6e-14 * np.eye(12), np.arange(12) % 2
+
+
+def test_an_audit_over_a_given_matrix_says_which_matrix_is_meant() -> None:
+    K, y = below_zero()
+    assert np.linalg.eigvalsh(K)[0] < -5e-14 and Gram(K).shift > 5e-14
+    w = solve(K, y, 0.1, kernel="precomputed").w
+    given: list[dict[str, Any]] = [{"w": w}, {"scores": K @ w}]
+    for rest in given:
+        audit = certify(K, y, 0.1, kernel="precomputed", **rest)
+        assert audit.statement.endswith(AS_STORED)
+    plain = certify(K, y, 0.1, w=np.zeros(12), kernel="linear")
+    assert AS_STORED not in plain.statement
+
+
+def test_solve_over_a_given_matrix_says_which_matrix_is_meant(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    K, y = below_zero()
+    np.savez(tmp_path / "K.npz", X=K, y=y)
+    for kernel in ("precomputed", "linear"):
+        given = [str(tmp_path / "K.npz"), "--lam", "0.1", "--kernel", kernel, "--json"]
+        main(["solve", *given])
+        document = json.loads(capsys.readouterr().out)
+        assert (AS_STORED in document["statement"]) == (kernel == "precomputed")
+
+
+def test_an_objective_that_rounding_hides_is_said_with_its_rounding() -> None:
+    """Rows a hundred million from the origin, and long weights: eight digits are gone."""
+    rng, y = np.random.default_rng(1), np.arange(20) % 2
+    X = rng.normal(size=(20, 2))
+    X[0] = 1e15
+    audit = certify(X, y, 1e-3, w=np.array([1e3, -1e3]), refine=False)
+    assert audit.primal is not None and audit.rounding > 1e-10 * audit.primal
+    assert ", up to " in audit.statement.split(" over ")[0]
+    assert ", up to " not in certify(X[1:], y[1:], 1e-3, w=np.ones(2)).statement
