@@ -13,7 +13,7 @@ from ..formulation.formulation import Formulation, formulate
 from ..formulation.score_audit import audit_scores
 from ..formulation.score_fit import fit_scores
 from ..problem.all_pairs import AllPairs, PairList
-from ..problem.problem import Problem, split_labels
+from ..problem.problem import LARGEST_SCORE, Problem, split_labels
 from ..problem.scalings import convention_loss, convention_name, lam_from_C, objective_scale
 from ..spaces.gram import AS_STORED
 from ..tools.checks import check_number, check_scores
@@ -114,6 +114,8 @@ def certify(
     else:
         values = as_float64(scores, "scores")
         check_scores(values, problem.pairs.positive)
+        if float(np.abs(values).max()) > LARGEST_SCORE:
+            raise InputError(f"a score is larger than {LARGEST_SCORE:g}: its square overflows")
         witness = best_witness(task, values, refine, tol, max_time)
         audit = audit_scores(problem, values, fit_scores(task, values), witness, tol, norm2, judge)
     if kernel == "precomputed":

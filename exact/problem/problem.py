@@ -19,6 +19,8 @@ from .risk import Mean
 
 LARGEST_WEIGHT = 1e100
 
+LARGEST_SCORE = 1e150
+
 SMALLEST_LAM = 1e-100
 """Below this, quotients by lam leave the range of floating point,"""
 
@@ -144,7 +146,18 @@ class Problem:
         return replace(self, space=space, risk=replace(self.risk, pairs=pairs))
 
     def sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
-        """Return value, signed marginals and conjugate sum at `scores` (n,)."""
+        """Return value, signed marginals and conjugate sum at `scores` (n,).
+
+        Raises
+        ------
+        InputError
+            With a squared loss, if a score is so large that its square overflows.
+        """
+        if self.loss.name != "hinge" and not float(np.abs(scores).max()) <= LARGEST_SCORE:
+            raise InputError(
+                f"a score is larger than {LARGEST_SCORE:g}: its square overflows, "
+                "take smaller weights or scale the features"
+            )
         return self.risk.sums(scores, width)
 
     def objective(self, w: np.ndarray) -> float:

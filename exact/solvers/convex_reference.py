@@ -129,7 +129,7 @@ def _l2(M: np.ndarray, delta: np.ndarray, lam: float, radius: float) -> np.ndarr
 
     w = coordinates(lam)
     if np.linalg.norm(w) > radius:
-        top = float(np.linalg.norm(along)) / radius
+        top = 2 * float(np.linalg.norm(along)) / radius  # where w is within the ball for sure
         raised = scipy.optimize.brentq(
             lambda x: 1 / np.linalg.norm(coordinates(x)) - 1 / radius, 0.0, top, xtol=1e-300
         )

@@ -55,8 +55,8 @@ EXP_UNITS = 4
 LARGEST_ENTRY = 1e150
 """Above this squares of differences leave the range of floating point."""
 
-LEAST_SQUARE = 1e-290
-"""Added to k(x, x) in bounds of lengths: more than underflow takes from any product."""
+TINY, LEAST_SQUARE = 2.0**-1070, 1e-290
+"""What underflow takes from a sum's term, and what is added to k(x, x) in bounds of lengths."""
 
 
 def chain_of(features: int) -> int:
@@ -96,10 +96,7 @@ def _summed(parts: Iterator[np.ndarray]) -> np.ndarray:
 
 
 def _noise_of_exp(relative: float, absolute: float) -> float:
-    """Return what errors of the exponent and of exp itself do to a value of exp(-y), y >= 0.
-
-    Never more than one: computed and true values are both between 0 and 1.
-    """
+    """Return what errors of the exponent and of exp do to exp(-y), y >= 0: between 0 and 1."""
     moved = relative / (2.718 * (1 - relative)) + absolute
     return min((moved + EXP_UNITS * UNIT) * (1 + gamma(16)) + LEAST_SQUARE, 1.0)
 
@@ -168,8 +165,7 @@ class Gaussian:
     def noise(self, X: Any) -> float:
         """Return what the errors of `squared_distances`, of gamma times them and of exp make."""
         _check_size(X)
-        underflow = (X.shape[1] + 8) * 2.0**-1070 * self.gamma
-        return _noise_of_exp(distance_noise(X) + gamma(3), underflow)
+        return _noise_of_exp(distance_noise(X) + gamma(3), (X.shape[1] + 8) * TINY * self.gamma)
 
 
 def squared_distances(X: Any, Z: Any) -> np.ndarray:

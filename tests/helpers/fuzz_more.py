@@ -77,7 +77,8 @@ def _rivals(
     """Return strong points of the problem, inside its ball."""
     loss = RowAverage.of(Rows(X), y == 1, AllPairs(), l2 if which == "SPAM" else 0.0)
     ball = {"SPAM": "none", "SOLAM": "l2", "FSAUC": "l1"}[which]
-    convex = ConvexSquare(loss, l1 if which == "SPAM" else 0.0, ball, radius)
+    within = np.inf if ball == "none" else radius
+    convex = ConvexSquare(loss, l1 if which == "SPAM" else 0.0, ball, within)
     points = [convex_reference(convex).w]
     if ball != "none":
         order = 2 if ball == "l2" else 1

@@ -32,6 +32,9 @@ LEAST = 1e-7
 class Relaxation:
     """A lower bound of F over all supports of k features, and what it came from.
 
+    It is of F with the moments that the `SupportLoss` holds: what rounding did to these when they
+    were computed is not counted here, so that nothing is called proved by it. `best_subset` does.
+
     Attributes
     ----------
     lower : float

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from aucert.exact.api.certify import certify
 from aucert.exact.api.solve import solve
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
@@ -245,3 +246,18 @@ def test_solvers_refuse_problems_that_are_not_theirs() -> None:
         ActivePairs().solve(squared)
     with pytest.raises(InputError, match="square loss on rows"):
         SquaredLossSolver().solve(squared)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "square"])
+@pytest.mark.parametrize("pairs", [None, PairList(np.array([0, 0]), np.array([1, 2]))])
+def test_scores_whose_squares_overflow_are_refused(loss: str, pairs: PairList | None) -> None:
+    X, y = np.array([[1e100, 0.0], [0.0, 1.0], [1.0, 1.0]]), [1, 0, 0]
+    with pytest.raises(InputError, match="a score is larger"):
+        certify(X, y, 1.0, w=np.array([1e100, 0.0]), loss=loss, pairs=pairs)
+    with pytest.raises(InputError, match="a score is larger"):
+        certify(np.eye(3), y, 1.0, scores=np.array([1e300, 0.0, 1.0]), loss=loss, pairs=pairs)
+
+
+def test_scores_so_large_that_nothing_can_be_said_of_their_fit_are_refused() -> None:
+    with pytest.raises(InputError, match="a score is larger"):
+        certify(np.eye(3), [1, 0, 0], 1.0, scores=np.array([1e300, 0.0, 1.0]))

@@ -106,3 +106,16 @@ def test_bad_problems_are_refused() -> None:
     task = ConvexSquare(RowAverage.of(Rows(wide), np.array([True, False, True])), 0.1)
     with pytest.raises(TooLargeError, match="online"):
         convex_reference(task)
+
+
+@pytest.mark.parametrize("scale", [1e-130, 1e-99, 1e-20, 1.0])
+@pytest.mark.parametrize("seed", range(30))
+def test_the_reference_in_a_ball_knows_rows_of_any_size(scale: float, seed: int) -> None:
+    """With M = 0 to rounding, the largest lam brings w to the ball's edge, or a unit beyond it."""
+    rng = np.random.default_rng(seed)
+    rows, y = scale * rng.normal(size=(9, 3)), np.arange(9) % 2
+    loss = RowAverage.of(Rows(rows), y == 1)
+    task = ConvexSquare(loss, ball="l2", radius=float(10.0 ** rng.uniform(-3, 1)))
+    found = convex_reference(task)
+    assert np.linalg.norm(found.w) <= task.radius * (1 + 1e-12)
+    assert found.gap <= 1e-9
