@@ -153,7 +153,8 @@ class Problem:
         InputError
             With a squared loss, if a score is so large that its square overflows.
         """
-        if self.loss.name != "hinge" and not float(np.abs(scores).max()) <= LARGEST_SCORE:
+        squared = not np.isfinite(self.loss.lipschitz)
+        if squared and not float(np.abs(scores).max()) <= LARGEST_SCORE:
             raise InputError(
                 f"a score is larger than {LARGEST_SCORE:g}: its square overflows, "
                 "take smaller weights or scale the features"

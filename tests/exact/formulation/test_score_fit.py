@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from aucert.exact import certify
 from aucert.exact.formulation import score_audit
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.score_fit import fit_scores, printed_error
@@ -100,3 +101,11 @@ def test_functions_with_the_same_scores_nearly_are_as_near_as_the_fit_says() -> 
         direction = rng.normal(size=3)
         direction *= fit.apart / np.ptp(X @ direction) / 1.001
         assert np.linalg.norm(fit.w - w - direction) <= 2 * fit.moved, seed
+
+
+@pytest.mark.parametrize("size", [1e-90, 1e90])
+def test_rows_of_any_unit_are_fitted_without_overflow(size: float) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3, 5)) * size, np.array([0, 1, 1])
+    audit = certify(X, y, size**2, scores=rng.normal(size=3))
+    assert np.isfinite(audit.loss_value)
