@@ -107,5 +107,5 @@ def test_functions_with_the_same_scores_nearly_are_as_near_as_the_fit_says() -> 
 def test_rows_of_any_unit_are_fitted_without_overflow(size: float) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(3, 5)) * size, np.array([0, 1, 1])
-    audit = certify(X, y, size**2, scores=rng.normal(size=3))
+    audit = certify(X, y, size, scores=rng.normal(size=3))
     assert np.isfinite(audit.loss_value)
