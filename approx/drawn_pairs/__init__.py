@@ -1,1 +1,1 @@
-"""Incomplete U-statistics [ScalingUp 2]."""
+"""Incomplete U-statistics: full-batch descent on drawn pairs. [ScalingUp, Section 2]"""

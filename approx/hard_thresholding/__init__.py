@@ -1,1 +1,1 @@
-"""K nonzeros [SHT]."""
+"""At most k nonzero weights, by hard thresholding. [SHT]"""

@@ -1,1 +1,1 @@
-"""Squared hinge by truncated Newton [Nonlinear 4.1]."""
+"""The squared hinge by truncated Newton. [Nonlinear, Section 4.1]"""

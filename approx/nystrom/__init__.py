@@ -1,1 +1,1 @@
-"""Landmarks and features."""
+"""Landmarks, and the features made of them. [ScalingUp, Section 3]"""

@@ -1,1 +1,1 @@
-"""What streams of rows share."""
+"""What the methods share that read rows one by one."""

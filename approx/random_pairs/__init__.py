@@ -1,1 +1,1 @@
-"""One pair a step [Nonlinear 4.2], OAM."""
+"""One random pair a step. [Nonlinear, Section 4.2]"""

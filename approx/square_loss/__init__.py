@@ -1,1 +1,1 @@
-"""SOLAM, SPAM, FSAUC [SHT IV]."""
+"""Stochastic methods for the square loss: SOLAM, SPAM, FSAUC. [SHT, Section IV]"""

@@ -1,1 +1,1 @@
-"""CLOSED to approx: what users call."""
+"""What users call: `solve`, `certify`, paths, estimators. Closed to `approx`."""

@@ -1,1 +1,1 @@
-"""CLOSED to approx: one algorithm a file."""
+"""One algorithm a file. Closed to `approx`."""
