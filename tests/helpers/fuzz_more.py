@@ -135,8 +135,9 @@ def changing(rng: np.random.Generator, found: Found) -> None:
     swap = tuple(int(rng.choice(np.flatnonzero(side))) for side in (hard.positive, ~hard.positive))
     lam, after = hard_lam(rng, hard.true), int(10.0 ** rng.uniform(0, 3))
     found.name = f"changing after {after} readings, {hard.name}, lam {lam:.2g}"
-    rows = StreamedRows(Changing(hard.true, after, (swap[0], swap[1])), int(rng.integers(1, 70)))
-    changed = rows.source.after <= 0  # before any claim: then all of it is of the changed rows
+    source = Changing(hard.true, after, (swap[0], swap[1]))
+    rows = StreamedRows(source, int(rng.integers(1, 70)))
+    changed = source.after <= 0  # before any claim: then all of it is of the changed rows
     solution = solve(rows, hard.y, lam, tol=float(10.0 ** rng.integers(-9, 0)))
     X = hard.true.copy()
     if changed:

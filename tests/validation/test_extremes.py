@@ -70,8 +70,9 @@ JUDGING = [
     *ROOT.glob("claims/**/*.py"),
     *ROOT.glob("bounds/*.py"),
     ROOT / "checking" / "diagnosis.py",
-    ROOT / "reference" / "proof.py",
-    *(ROOT / "benchmarks" / f"{name}.py" for name in ("path", "peers", "rivals", "sweep")),
+    ROOT / "reference" / "rational_bounds.py",
+    ROOT / "benchmarks" / "approx" / "peers.py",
+    *(ROOT / "benchmarks" / "exact" / f"{name}.py" for name in ("path", "rivals", "sweep")),
 ]
 
 
@@ -112,7 +113,7 @@ PLANTED = [
     ("sht-lemma-4", "sht.lemmas._tail"),
     ("sht-eq-14-as-printed", "sht.ratio.ratio_coefficients"),
     ("sauc-eq-24-chebyshev", "sauc.interpretation._bound"),
-    ("n-max-grows-like-log-n", "scaling_up.growth._counts"),
+    ("n-max-grows-like-log-n", "scaling_up.theorem_4.growth._counts"),
 ]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...exact.spaces.semidefinite import shortfall
 from ...exact.tools.rounding import UNIT, above, gamma
+from ..extremes import max, min
 
 SPAN = 32
 """Directions of a large matrix that are looked at one by one."""
