@@ -104,7 +104,8 @@ class SHTAUC(AUCClassifier):
         No weights with at most k nonzeros have a lower objective. From a relaxation where there
         are few features, else zero; `judge` takes a better one.
     gap_ : float
-        At least objective_ - lower_bound_, rounding included.
+        At least objective_ - lower_bound_, rounding included. Of a loaded model
+        (`solution_.as_saved`) both are what its file says, until `judge` makes them anew.
     proved_ : bool
         Whether gap_ is at most 1e-9: then no other features are better, beyond that.
     solution_ : SparseSolution
@@ -242,7 +243,7 @@ class SHTAUC(AUCClassifier):
         gap = best.gap_of(self.coef_[0])
         if abs(best.lower + gap - self.objective_) > 1e-6 * (1 + self.objective_):
             raise InputError("the bound is of other data than the model was trained on")
-        if best.lower > self.lower_bound_:
+        if best.lower > self.lower_bound_ or self.solution_.as_saved:
             self._set_bound(best.lower, best.lower + gap)
         return self
 

@@ -91,6 +91,8 @@ class SparseSolution:
     n_iter : int
     seconds : float
     history : list of Epoch
+    as_saved : bool
+        True where it was read from a file: then it is what the file says.
     """
 
     w: np.ndarray
@@ -103,6 +105,7 @@ class SparseSolution:
     n_iter: int
     seconds: float
     history: list[Epoch] = field(default_factory=list)
+    as_saved: bool = field(default=False, init=False, compare=False)
 
 
 def stationarity(

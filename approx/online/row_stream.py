@@ -133,6 +133,8 @@ class OnlineSolution:
         One line a pass if asked for, else the last only.
     status : Status
         "iteration_limit" after all passes, or "time_limit".
+    as_saved : bool
+        True where it was read from a file: then the gap is what the file says.
     """
 
     w: np.ndarray
@@ -142,6 +144,7 @@ class OnlineSolution:
     seconds: float
     history: list[Pass] = field(default_factory=list)
     status: Status = Status.ITERATION_LIMIT
+    as_saved: bool = field(default=False, init=False, compare=False)
 
 
 def run_passes(

@@ -57,7 +57,8 @@ class SPAM(SquareClassifier):
     support_ : int array
         The features of nonzero weight, sorted.
     objective_, gap_, lower_bound_ : float
-        After `fit`: the objective, how far it is from the optimum at most, and their difference.
+        After `fit`: the objective, how far it is from the optimum at most, and their difference. Of
+        a loaded model (`solution_.as_saved`) they are what its file says.
     proved_ : bool
         After `fit`: whether `gap_` is at most 1e-9. Steps of this kind hardly ever come so near,
         save where w = 0 is the optimum.

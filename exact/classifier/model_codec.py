@@ -170,7 +170,7 @@ class Decoder:
             return self._type(tree["enum"], Enum)(tree["is"])
         if "value" in tree:
             value = self._type(tree["value"], object)(**self._all(tree["of"]))
-            if hasattr(value, "as_saved"):  # a certificate, of which the file is the only witness
+            if hasattr(value, "as_saved"):  # what was proved, on the file's word alone
                 object.__setattr__(value, "as_saved", True)
             return value
         return self._model(tree)

@@ -12,7 +12,8 @@ all stored without compression. The header has
 
 Scores made by a loaded model are those of the saved one, bit for bit. Its certificate is the one
 that was saved: the checksum tells a damaged file, not a forged one, since anybody can make it anew.
-The certificate says so (`as_saved`), and `recertify` judges the model on the data.
+The certificate says so (`as_saved`), as do the solutions of methods that have bounds of their own
+(`solution_.as_saved`), and `recertify` judges the model on the data.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -94,3 +95,31 @@ def test_a_generator_as_random_state_is_refused(tmp_path: Path) -> None:
     model = OAM(random_state=np.random.RandomState(0)).fit(X, Y)
     with pytest.raises(InputError, match=r"random_state is a RandomState"):
         save_model(model, tmp_path / "m.npz")
+
+
+@pytest.mark.parametrize("kind", [SHTAUC, SPAM, SOLAM, FSAUC])
+def test_bounds_of_a_loaded_model_are_as_saved_until_it_is_fitted_again(
+    kind: type, tmp_path: Path
+) -> None:
+    model = kind(random_state=0).fit(X, Y)
+    save_model(model, tmp_path / "m.npz")
+    loaded = load_model(tmp_path / "m.npz")
+    assert not model.solution_.as_saved and loaded.solution_.as_saved
+    assert (loaded.gap_, loaded.lower_bound_) == (model.gap_, model.lower_bound_)
+    save_model(loaded, tmp_path / "again.npz")
+    assert load_model(tmp_path / "again.npz").solution_.as_saved
+    assert not loaded.fit(X, Y).solution_.as_saved
+
+
+def test_judging_a_loaded_model_takes_nothing_over_from_its_file(tmp_path: Path) -> None:
+    model = SHTAUC(2, random_state=0).fit(X, Y)
+    model.lower_bound_, model.gap_, model.proved_ = model.objective_, 0.0, True  # a forged file
+    save_model(model, tmp_path / "m.npz")
+    loaded = load_model(tmp_path / "m.npz")
+    assert loaded.proved_ and loaded.solution_.as_saved
+    bound = exact.best_subset(X, Y, 1)
+    with pytest.raises(InputError):
+        loaded.judge(bound)
+    bound = replace(exact.best_subset(X, Y, 2), lower=0.1)  # as of a search that was stopped
+    loaded.judge(bound)
+    assert not loaded.proved_ and loaded.lower_bound_ == 0.1

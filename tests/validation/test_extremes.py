@@ -71,7 +71,8 @@ JUDGING = [
     *ROOT.glob("bounds/*.py"),
     ROOT / "checking" / "diagnosis.py",
     ROOT / "reference" / "rational_bounds.py",
-    *(ROOT / "benchmarks" / f"{name}.py" for name in ("path", "peers", "rivals", "sweep")),
+    ROOT / "benchmarks" / "approx" / "peers.py",
+    *(ROOT / "benchmarks" / "exact" / f"{name}.py" for name in ("path", "rivals", "sweep")),
 ]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,9 +23,8 @@ def test_an_audit_over_a_given_matrix_says_which_matrix_is_meant() -> None:
     K, y = below_zero()
     assert np.linalg.eigvalsh(K)[0] < -5e-14 and Gram(K).shift > 5e-14
     w = solve(K, y, 0.1, kernel="precomputed").w
-    given: list[dict[str, Any]] = [{"w": w}, {"scores": K @ w}]
-    for rest in given:
-        audit = certify(K, y, 0.1, kernel="precomputed", **rest)
+    of_weights = certify(K, y, 0.1, kernel="precomputed", w=w)
+    for audit in (of_weights, certify(K, y, 0.1, kernel="precomputed", scores=K @ w)):
         assert audit.statement.endswith(AS_STORED)
     plain = certify(K, y, 0.1, w=np.zeros(12), kernel="linear")
     assert AS_STORED not in plain.statement
