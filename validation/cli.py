@@ -81,7 +81,7 @@ def problem_options(command: Callable[..., object]) -> Callable[..., object]:
 def solve(data: str, **options: object) -> None:
     """Solve the full pairwise problem of DATA (a file, or a built-in name like wdbc)."""
     with stopped_at_once():
-        from .commands.solve_certify import run_solve
+        from .commands.solve import run_solve
 
         run_solve(data, options)
 
@@ -99,7 +99,7 @@ def solve(data: str, **options: object) -> None:
 def certify(data: str, **options: object) -> None:
     """Tell how far somebody's weights or scores are from the optimum on DATA."""
     with stopped_at_once():
-        from .commands.solve_certify import run_certify
+        from .commands.certify import run_certify
 
         run_certify(data, options)
 

@@ -13,7 +13,7 @@ import pytest
 from aucert.exact import InputError
 from aucert.exact.proof import check_proof
 from aucert.validation.cli import main
-from aucert.validation.commands import solve_certify
+from aucert.validation.commands import solve as solve_command
 
 
 def aucert(*args: str) -> subprocess.CompletedProcess[str]:
@@ -62,7 +62,7 @@ def test_a_refused_proof_leaves_the_solution_and_says_why(
     X, y = some_table(60, 2)
     np.savez(tmp_path / "data.npz", X=X, y=y)
     out = tmp_path / "out"
-    monkeypatch.setattr(solve_certify, "write_proof", refuse)
+    monkeypatch.setattr(solve_command, "write_proof", refuse)
     main(["solve", str(tmp_path / "data.npz"), "--lam", "0.1", "--out", str(out)])
     assert json.loads((out / "solution.json").read_text())["proof"] is None
     assert (out / "weights.csv").exists() and not (out / "proof.npz").exists()

@@ -1,0 +1,116 @@
+"""`aucert certify`."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import Any
+
+import click
+import numpy as np
+from click.core import ParameterSource
+
+from ...exact.api.certify import certify
+from ...exact.errors import InputError
+from ...exact.problem.auc import auc
+from ...exact.problem.problem import Ridge
+from ...exact.problem.scalings import convention_loss, convention_name
+from ...exact.tools.checks import check_number
+from ..files.data_files import read_vector
+from .documents import common_keys, print_document, scores_of, shape_of
+from .exact_mode import check_exact_options, exact_interval
+from .inputs import Data, open_data, read_pairs
+
+
+def run_certify(name: str, options: dict[str, Any]) -> None:
+    """Certify weights or scores, and print."""
+    options = options | {"loss": _asked_loss(options)}
+    _check_certify_options(options)
+    if options["exact"]:
+        check_exact_options(options)
+    start = time.perf_counter()
+    data = open_data(name, options["target"], options["positive"], options["seed"])
+    pairs = read_pairs(options["pairs"], data, options["seed"])
+    w = scores = None
+    if options["weights"] is not None:
+        w = _read_weights(options, data)
+    else:
+        scores = read_vector(options["scores"], data.y.size, "scores")
+    audit = certify(
+        data.X,
+        data.y,
+        options["lam"],
+        w=w,
+        scores=scores,
+        norm2=options["norm2"],
+        rival=options["convention"],
+        C=options["C"],
+        positive=1,
+        **shape_of(options, pairs),
+    )
+    values = scores if w is None else scores_of(data, options, w)
+    assert values is not None
+    options["loss"] = audit.loss
+    share = auc(values, data.positive)
+    document = common_keys(data, pairs, options, audit.lam) | {
+        "method": "auto",
+        **{key: value for key, value in dataclasses.asdict(audit).items() if key != "statement"},
+        "auc": share,
+        "status": str(audit.status),
+        "message": audit.statement if share >= 0.5 else _turned(share, data),
+        "seconds": time.perf_counter() - start,
+        "statement": audit.statement,
+    }
+    if options["exact"]:
+        assert w is not None
+        document["exact"] = exact_interval(data, w, audit, options, pairs)
+        document["seconds"] = time.perf_counter() - start
+    print_document(document, options["as_json"])
+
+
+def _turned(share: float, data: Data) -> str:
+    """Return the hint for an AUC below one half, which most often is a mixed-up class."""
+    do = "change their sign" if data.label is None else "name that class with --positive"
+    return f"An AUC of {share:.3g} ranks the other class higher: if that is what was meant, {do}."
+
+
+def _read_weights(options: dict[str, Any], data: Data) -> np.ndarray:
+    """Return the weights of `--weights`, of a size that fits."""
+    w = read_vector(options["weights"], what="weights")
+    n, d = data.X.shape
+    if options["kernel"] == "linear" and w.size not in (d, d + 1):
+        raise InputError(
+            f"{options['weights']}: {w.size} weights, but the data have {d} features: "
+            "give one weight a feature, or one more as intercept"
+        )
+    if options["kernel"] != "linear" and w.size != n:
+        raise InputError(
+            f"{options['weights']}: {w.size} weights, but the data have {n} rows: "
+            "a kernel machine has one coefficient a row"
+        )
+    return w
+
+
+def _check_certify_options(options: dict[str, Any]) -> None:
+    if (options["weights"] is None) == (options["scores"] is None):
+        raise InputError("give either --weights FILE or --scores FILE")
+    if options["norm2"] is not None and options["scores"] is None:
+        raise InputError("--norm2 goes with --scores")
+    if options["lam"] is not None:
+        if options["convention"] is not None or options["C"] is not None:
+            raise InputError("give either --lam, or --from with --C, not both")
+        Ridge(options["lam"])
+        return
+    if options["convention"] is None or options["C"] is None:
+        raise InputError("give --lam, or --from RIVAL with --C")
+    check_number("C", options["C"])
+    options["convention"] = convention_name(options["convention"])
+    convention_loss(options["convention"], options["loss"])
+
+
+def _asked_loss(options: dict[str, Any]) -> str | None:
+    """Return `--loss`, or None where it was left out and a rival sets it."""
+    context = click.get_current_context(silent=True)
+    source = None if context is None else context.get_parameter_source("loss")
+    left_out = source in (None, ParameterSource.DEFAULT)
+    return None if left_out and options["convention"] is not None else options["loss"]

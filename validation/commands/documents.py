@@ -1,0 +1,103 @@
+"""What `solve` and `certify` share: keywords, the keys of every result, and its printing."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import click
+import numpy as np
+
+from ... import __version__
+from ...exact.errors import InputError
+from ...exact.formulation.formulation import true_space
+from ...exact.problem.all_pairs import AllPairs, PairList
+from ...exact.spaces.kernels import get_kernel
+from .inputs import Data
+
+SCHEMA_VERSION = 1
+
+
+def shape_of(options: dict[str, Any], pairs: AllPairs | PairList) -> dict[str, Any]:
+    """Return the keywords that `solve` and `certify` share."""
+    if options["gamma"] is not None and options["kernel"] in ("linear", "precomputed"):
+        raise InputError(f"--gamma is not for the {options['kernel']} kernel")
+    names = ("kernel", "gamma", "structure", "loss", "tol", "max_time")
+    return {name: options[name] for name in names} | {"pairs": pairs}
+
+
+def scores_of(data: Data, options: dict[str, Any], w: np.ndarray) -> np.ndarray:
+    """Return the scores of weights, or of kernel coefficients: (n,)."""
+    if options["kernel"] == "linear":
+        return np.asarray(data.X @ w[: data.X.shape[1]])
+    if options["kernel"] == "precomputed":
+        return np.asarray(data.X @ w)
+    kernel = get_kernel(options["kernel"], options["gamma"], int(data.X.shape[1]))
+    return true_space(kernel, data.X).scores(w)
+
+
+def common_keys(
+    data: Data, pairs: AllPairs | PairList, options: dict[str, Any], lam: float
+) -> dict[str, Any]:
+    """Return the keys that every result carries."""
+    n_pos = int(data.positive.sum())
+    skipped = ("as_json", "out")
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "version": __version__,
+        "seed": options["seed"],
+        "parameters": {"data": data.name}
+        | {key: value for key, value in options.items() if key not in skipped},
+        "data_sha256": data.sha256,
+        "n": int(data.y.size),
+        "positive": data.label,
+        "n_pos": n_pos,
+        "n_neg": int(data.y.size) - n_pos,
+        "n_pairs": pairs.on(data.positive).count(),
+        "lam": lam,
+        "loss": options["loss"],
+        "pairs": options["pairs"],
+        "kernel": options["kernel"],
+    }
+
+
+def print_document(document: dict[str, Any], as_json: bool) -> None:
+    """Print a result: lines of text, or one JSON document."""
+    if as_json:
+        import json
+
+        click.echo(json.dumps(_finite(document), allow_nan=False, indent=2, default=_number))
+        return
+    shown = (
+        "n positive n_pos n_neg n_pairs lam loss pairs method primal dual gap relative_gap radius "
+        "rounding residual rival_primal rival_gap n_right n_wrong auc status seconds"
+    ).split()
+    for key in shown:
+        value = document.get(key)
+        if value is None and key != "relative_gap":
+            continue
+        text = f"{value:.12g}" if isinstance(value, float) else str(value)
+        click.echo(f"{key:13} {'undefined' if value is None else text}")
+    for key, value in document.get("exact", {}).items():
+        click.echo(f"{'exact ' + key:13} {value}")
+    click.echo(document["statement"])
+    if document["message"] != document["statement"]:
+        click.echo(document["message"])
+
+
+def _finite(document: dict[str, Any]) -> dict[str, Any]:
+    """Return the document with null for numbers that JSON cannot hold."""
+    return {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value
+        for key, value in document.items()
+    }
+
+
+def _number(value: object) -> object:
+    """Return numpy numbers as Python's; anything else is a defect."""
+    if isinstance(value, np.generic):
+        plain = value.item()
+        if isinstance(plain, float) and not math.isfinite(plain):
+            return None
+        return plain
+    raise TypeError(f"cannot be written as JSON: {type(value)}")
