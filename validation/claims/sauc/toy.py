@@ -62,7 +62,7 @@ def draw(seed: int, k: int) -> Toy:
 
 
 def _test_auc(train: Dataset, test: Dataset, pairs: AllPairs | PairList, structure: float) -> float:
-    lam = 1 / pairs.count()  # C = 1
+    lam = 1 / pairs.on(train.is_positive).count()  # C = 1
     task = formulate(
         train.X, train.y, lam, pairs=pairs, kernel="rbf", gamma=GAMMA, structure=structure
     )
