@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from aucert.exact.api.certify import certify
 from aucert.exact.formulation import score_audit
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.score_fit import fit_scores, printed_error
@@ -100,3 +101,14 @@ def test_functions_with_the_same_scores_nearly_are_as_near_as_the_fit_says() -> 
         direction = rng.normal(size=3)
         direction *= fit.apart / np.ptp(X @ direction) / 1.001
         assert np.linalg.norm(fit.w - w - direction) <= 2 * fit.moved, seed
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scale", [1e-140, 1e-100, 1e-92, 1e-60, 1e60, 1e90])
+def test_rows_of_any_size_are_fitted_without_a_warning(scale: float) -> None:
+    """The inverse of their products has squares that overflow."""
+    rng, y = np.random.default_rng(3), np.array([0, 1, 0])
+    X = scale * rng.normal(size=(3, 5))
+    lam = float(np.clip(scale**2, 1e-90, 1e90))
+    audit = certify(X, y, lam, scores=rng.normal(size=3))
+    assert audit.gap is None or audit.gap >= 0
