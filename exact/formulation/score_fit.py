@@ -253,12 +253,6 @@ def _centred_products(space: Rows | Gram) -> tuple[np.ndarray, float]:
     return centred + tau / n, error + 2 * UNIT * n * top
 
 
-def _length(vector: np.ndarray) -> float:
-    """Return |v|, of a vector whose squares may overflow."""
-    top = float(np.abs(vector).max())
-    return top * float(np.linalg.norm(vector / top))
-
-
 def _least_eigenvalue(M: np.ndarray, error: float) -> tuple[Any, float] | None:
     """Return a factor of M and a positive lower bound of its least eigenvalue, or None.
 
@@ -270,10 +264,13 @@ def _least_eigenvalue(M: np.ndarray, error: float) -> tuple[Any, float] | None:
         factor = scipy.linalg.cho_factor(M, lower=True)
     except np.linalg.LinAlgError:
         return None
-    vector = np.random.default_rng(0).normal(size=n)
+    vector, length = np.random.default_rng(0).normal(size=n), 1.0
     for _ in range(12):
-        vector = cast(np.ndarray, scipy.linalg.cho_solve(factor, vector / _length(vector)))
-    guess = 1 / _length(vector)
+        vector = cast(np.ndarray, scipy.linalg.cho_solve(factor, vector / length))
+        length = float(scipy.linalg.norm(vector, check_finite=False))  # squares may overflow
+        if not 0 < length < np.inf:
+            return None
+    guess = 1 / length
     lost = error + (2 * gamma(n + 4) + 2 * UNIT) * float(np.abs(np.diag(M)).sum())
     for shift in (0.5 * guess, 0.1 * guess):
         if shift <= 2 * lost:
