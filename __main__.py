@@ -1,3 +1,3 @@
-from .validation.cli import main
+from .validation.cli import program
 
-raise SystemExit(main())
+raise SystemExit(program())

@@ -165,6 +165,17 @@ def reproduce(**options: object) -> None:
         sys.exit(run_reproduce(options))
 
 
+def program() -> None:
+    """Run the command line as a program of its own: once it is through, no interrupt is heard.
+
+    All is written and said then, and Python's own end would answer with a traceback.
+    """
+    try:
+        main()
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; never a traceback for bad input."""
     try:

@@ -121,8 +121,12 @@ def draw(axes: Any, figure: Figure) -> None:
             markevery=max(1, len(series.x) // 12),
             label=series.name,
         )
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    for values, scale in (
+        ([x for series in figure.series for x in series.x], axes.set_xscale),
+        ([y for series in figure.series for y in series.y], axes.set_yscale),
+    ):
+        if any(value > 0 for value in values):  # nothing to scale, and a warning, otherwise
+            scale("log")
     axes.set_title(figure.title, fontsize=11)
     axes.set_xlabel(figure.x_label)
     axes.set_ylabel(figure.y_label)

@@ -39,7 +39,7 @@ COMMANDS = {
 
 
 def interrupted(command: str, wait: float, folder: Path, group: bool) -> tuple[int, str, str]:
-    """Start the command, interrupt it, and return its status and what it said."""
+    """Start the command, interrupt it if it still runs, and return its status and what it said."""
     (folder / "slow_solver.py").write_text(
         "import time\ndef fit(X, y, lam):\n    time.sleep(0.2)\n    return X[0] * 0\n"
     )
@@ -56,14 +56,13 @@ def interrupted(command: str, wait: float, folder: Path, group: bool) -> tuple[i
     )
     try:
         time.sleep(wait)
-        running = process.poll() is None
         # A terminal tells the whole group, a program one process.
-        (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
+        if process.poll() is None:
+            (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
         out, said = process.communicate(timeout=SECONDS)
     finally:
         process.kill()
         process.communicate()
-    assert running, f"it has ended before: {said}"
     return process.returncode, out, said
 
 
@@ -72,24 +71,28 @@ def interrupted(command: str, wait: float, folder: Path, group: bool) -> tuple[i
 def test_every_command_ends_with_130_at_every_moment(name: str, tmp_path: Path) -> None:
     command, longest = COMMANDS[name]
     rng = random.Random(f"moments of {name}")
-    for turn in range(6):
-        folder = tmp_path / str(turn)
+    turns = heard = 0
+    while heard < 6:
+        folder, turns = tmp_path / str(turns), turns + 1
         folder.mkdir()
         wait, group = rng.uniform(0.6, longest), rng.random() < 0.5
         status, out, said = interrupted(command, wait, folder, group)
         left = [p for p in (folder / "out").rglob("*") if p.is_file()]
         where = f"after {wait:.2f} s: {status}, {said!r}, {left}"
         assert not [p for p in left if p.name.endswith(".tmp")], where
+        # OSQP prints that below Python, in one claim.
+        if out.strip() not in ("", "Solver interrupted"):  # its answer is out: it was through
+            longest = max(0.9 * wait, 0.7)
+            assert said.strip() in ("", "aucert: interrupted") and turns < 30, where
+            continue
+        heard += 1
         if not name.startswith(("validate", "reproduce")):
             done = {"solution.json", "weights.csv", "check-solver.json"}
             assert not left or done & {p.name for p in left}, where
-        if left and out and not name.startswith(("validate", "reproduce")):
-            continue  # it was done
         assert status == 130 and said.strip() == "aucert: interrupted", where
-        # OSQP, which prints it below Python, is in one claim.
-        assert out.strip() in ("", "Solver interrupted"), where
-        if name == "validate":
-            assert not left, where
+        for path in (folder / "out" / "claims").glob("*.json"):  # judged before, and to the end
+            row = json.loads(path.read_text())["row"]
+            assert row["verdict"] == row["expected_verdict"], where
 
 
 def keeps_its_best_point(context: Context) -> Outcome:
@@ -163,3 +166,16 @@ def test_a_run_of_claims_goes_on_after_an_interrupt_with_the_right_verdict(tmp_p
     assert run(out=tmp_path, registry={"cut": claim}).rows[0].verdict == Verdict.HOLDS
     (stored,) = (tmp_path / "claims").iterdir()
     assert json.loads(stored.read_text())["row"]["verdict"] == "holds"
+
+
+def test_an_interrupt_behind_the_end_of_a_command_changes_nothing() -> None:
+    """Python was ending: a traceback of its threads came, or the status of the signal."""
+    code = (
+        "import atexit, os, signal, sys\n"
+        "from aucert.validation.cli import program\n"
+        "atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))\n"
+        "sys.argv[1:] = ['validate', '--list']\n"
+        "program()\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "") and ended.stdout

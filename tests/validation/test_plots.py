@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 
@@ -31,3 +32,13 @@ def test_the_legend_covers_no_point_and_lies_inside_the_picture() -> None:
     assert not any(box.contains(*point) for point in np.concatenate(points))
     assert canvas.bbox.x0 <= box.x0 and box.x1 <= canvas.bbox.x1
     assert canvas.bbox.y0 <= box.y0 and box.y1 <= canvas.bbox.y1
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_picture_without_positive_numbers_is_drawn_without_a_warning() -> None:
+    empty = (Series.of("nothing", [], []), Series.of("zero", [0.0], [0.0]))
+    axes = Canvas().subplots()
+    draw(axes, Figure("empty", "Nothing yet", "x", "y", empty, "No points."))
+    assert axes.get_xscale() == axes.get_yscale() == "linear"
+    draw(axes, Figure("one", "One", "x", "y", (Series.of("one", [1.0], [2.0]),), "One point."))
+    assert axes.get_xscale() == axes.get_yscale() == "log"
