@@ -66,6 +66,7 @@ def interrupted(command: str, wait: float, folder: Path, group: bool) -> tuple[i
     return process.returncode, out, said
 
 
+@pytest.mark.alone
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_ends_with_130_at_every_moment(name: str, tmp_path: Path) -> None:

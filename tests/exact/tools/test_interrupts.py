@@ -231,6 +231,7 @@ BACKENDS = [
 ]
 
 
+@pytest.mark.alone
 @pytest.mark.slow
 @pytest.mark.parametrize("guarded", [False, True])
 @pytest.mark.parametrize(("form", "interface", "backend"), BACKENDS)

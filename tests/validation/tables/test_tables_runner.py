@@ -107,6 +107,7 @@ def test_processes_change_no_number(tmp_path: Path) -> None:
     ).read_text()
 
 
+@pytest.mark.alone
 @pytest.mark.slow
 def test_a_long_part_keeps_no_others_waiting_where_a_run_goes_on(tmp_path: Path) -> None:
     """By joblib's own batches, grown large on finished parts, it would keep its neighbours."""
