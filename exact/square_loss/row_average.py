@@ -29,6 +29,8 @@ SLACK, FAILURE = 0.2, 1e-9
 class Source:
     """The rows as they were given, and their weights: what a bound with all rounding is about.
 
+    Attributes
+    ----------
     X : array or CSR matrix (n, d)
     weight : array (n,) or None for one each
     offset : array (d,) or None
