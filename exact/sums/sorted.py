@@ -132,8 +132,8 @@ def roundings(
 
     They are for weights that add up to one in each class; `size` bounds |t| and |b|, `unit` is
     the roundoff of the scores' format. A running sum has at most n terms, in the long format or
-    compensated (error of order (n u)^2 then), the sum of it over the other class n more; `short_sum`
-    adds up the moments of the square loss.
+    compensated (error of order (n u)^2 then), the sum of it over the other class n more. The
+    moments of the square loss are added up by `short_sum`.
     """
     chain = gamma(2 * n + 16, LONG_UNIT) + gamma(16, unit) + (n * unit) ** 2
     if loss == "square":
