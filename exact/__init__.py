@@ -13,7 +13,7 @@ from .certificate.exact_certificate import ExactCertificate, exact_certificate
 from .certificate.solution import Solution, Status, Step
 from .errors import CertificateError, InputError, TooLargeError
 from .losses.registry import HINGE, SQUARE, SQUARED_HINGE
-from .problem.all_pairs import AllPairs, PairList
+from .pairs.all_pairs import AllPairs, PairList
 from .problem.problem import Problem, Ridge, linear_problem, pair_problem
 from .problem.risk import Mean
 from .problem.scalings import C_from_lam, lam_from_C

@@ -25,8 +25,17 @@ ROOMS = ("exact", "approx", "validation")  # each may know those to its left
 # Inside `exact`: each room may know those to its left. The rooms of CLOSED find optima; `approx`
 # may not enter them, because an approximation must never be helped by the answer.
 EXACT = (
-    *("errors", "tools", "spaces", "sums", "losses", "problem", "structure", "square_loss"),
-    *("certificate", "proof", "formulation", "curvature", "classifier", "solvers", "api"),
+    *("errors", "tools", "spaces", "sums", "losses", "pairs", "problem", "structure"),
+    *(
+        "square_loss",
+        "certificate",
+        "proof",
+        "formulation",
+        "curvature",
+        "classifier",
+        "solvers",
+        "api",
+    ),
 )
 CLOSED = ("solvers", "api")
 # Addresses of version 0.1, kept until version 0.3: they may import from any room.
@@ -326,7 +335,7 @@ def test_importing_exact_loads_no_heavy_library(tmp_path: Path) -> None:
 def planted() -> Iterator[tuple[Checker, str, str, bool]]:
     """Checker, module, source, and whether the checker must complain."""
     fence, style, unsafe, size, order, room = CHECKERS
-    pairs, descent = "aucert.exact.problem.all_pairs", "aucert.approx.drawn_pairs.descent"
+    pairs, descent = "aucert.exact.pairs.all_pairs", "aucert.approx.drawn_pairs.descent"
     yield fence, pairs, "from ...approx.nystrom.nystrom import Nystrom", True
     yield fence, pairs, "def f():\n    from ... import validation", True
     yield fence, descent, "from ...exact.solvers.qp import QP", True
@@ -337,7 +346,7 @@ def planted() -> Iterator[tuple[Checker, str, str, bool]]:
     yield fence, descent, "from ...exact.api.certify import certify", True
     yield fence, descent, "import_module('aucert.exact.solvers.newton')", True
     yield fence, descent, "from ...validation.bounds import theorem4", True
-    yield fence, descent, "from ...exact.problem.all_pairs import AllPairs", False
+    yield fence, descent, "from ...exact.pairs.all_pairs import AllPairs", False
     yield fence, descent, "from ...exact.errors import InputError", False
     yield fence, "aucert.validation.bounds.printed", "from ...exact import solve", False
     yield room, pairs, "def f():\n    from ..solvers.newton import Newton", True
@@ -362,7 +371,7 @@ def planted() -> Iterator[tuple[Checker, str, str, bool]]:
     yield (
         style,
         "aucert.exact.solvers.qp",
-        "from aucert.exact.problem.all_pairs import AllPairs",
+        "from aucert.exact.pairs.all_pairs import AllPairs",
         True,
     )
     yield unsafe, pairs, "import pickle", True

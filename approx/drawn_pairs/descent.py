@@ -22,7 +22,7 @@ from ...exact.certificate.certificate import Witness
 from ...exact.certificate.solution import Callback, Recorder, Solution, Status
 from ...exact.errors import InputError
 from ...exact.losses.registry import HINGE
-from ...exact.problem.all_pairs import PairList
+from ...exact.pairs.all_pairs import PairList
 from ...exact.problem.problem import Problem
 from ...exact.spaces.rows import Rows
 from ...exact.sums.assembled import PairSums

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...exact.errors import InputError
-from ...exact.problem.all_pairs import AllPairs, PairList
+from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.tools.checks import check_count
 
 LARGEST = 2**62

@@ -11,7 +11,7 @@ from ...exact.certificate.solution import Callback, Solution, Status, Step
 from ...exact.classifier.base import AUCClassifier, Matrix, draw_seed, warn_unless_certified
 from ...exact.classifier.threshold import Rule
 from ...exact.losses.registry import HINGE, LOSSES, get_loss
-from ...exact.problem.all_pairs import AllPairs, PairList
+from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.problem.problem import Problem, Ridge, pair_problem
 from ...exact.spaces.rows import Rows, Space
 from ...exact.tools.checks import check_choice, check_count

@@ -20,7 +20,7 @@ from ...exact.classifier.base import Matrix
 from ...exact.classifier.threshold import Rule
 from ...exact.errors import InputError
 from ...exact.formulation.formulation import formulate
-from ...exact.problem.all_pairs import AllPairs, PairList
+from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.problem.problem import Problem
 from ...exact.spaces.rows import Rows
 from ...exact.structure.scatter import check_structure

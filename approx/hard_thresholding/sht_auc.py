@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...exact.errors import InputError
-from ...exact.problem.all_pairs import AllPairs
+from ...exact.pairs.all_pairs import AllPairs
 from ...exact.problem.problem import Problem, split_labels
 from ...exact.spaces.rows import Rows
 from ...exact.square_loss.row_average import RowAverage

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ...exact.classifier.base import AUCClassifier, draw_seed
 from ...exact.classifier.threshold import Rule
 from ...exact.errors import InputError
-from ...exact.problem.all_pairs import AllPairs
+from ...exact.pairs.all_pairs import AllPairs
 from ...exact.spaces.rows import Rows
 from ...exact.square_loss.row_average import RowAverage
 from ...exact.square_loss.support_bounds import objective_above, sparse_floor

@@ -12,7 +12,7 @@ from ...exact.classifier.threshold import Rule
 from ...exact.errors import InputError
 from ...exact.formulation.formulation import formulate
 from ...exact.losses.registry import SQUARED_HINGE
-from ...exact.problem.all_pairs import AllPairs
+from ...exact.pairs.all_pairs import AllPairs
 from ...exact.problem.problem import Ridge, pair_problem
 from ...exact.spaces.rows import Rows
 from ...exact.tools.interrupts import ends_on_interrupt

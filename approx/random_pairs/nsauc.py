@@ -23,7 +23,7 @@ from ...exact.certificate.certificate import Witness
 from ...exact.certificate.solution import Callback, Recorder, Solution, Status, Step
 from ...exact.errors import InputError
 from ...exact.losses.registry import HINGE
-from ...exact.problem.all_pairs import PairList
+from ...exact.pairs.all_pairs import PairList
 from ...exact.problem.problem import Problem
 from ...exact.spaces.rows import Rows
 from ...exact.tools.checks import check_choice, check_count, check_number

@@ -13,7 +13,7 @@ from ...exact.certificate.solution import Callback, Solution, Status, Step
 from ...exact.classifier.base import Matrix
 from ...exact.errors import InputError
 from ...exact.losses.registry import HINGE
-from ...exact.problem.all_pairs import AllPairs
+from ...exact.pairs.all_pairs import AllPairs
 from ...exact.problem.problem import Ridge, pair_problem
 from ...exact.spaces.rows import Rows
 from ...exact.tools.interrupts import ends_on_interrupt

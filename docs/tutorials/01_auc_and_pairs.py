@@ -23,7 +23,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import scale
 
 from aucert.exact import solve
-from aucert.exact.problem.auc import auc
+from aucert.exact.pairs.auc import auc
 from aucert.exact.sums.sorted import centred, hinge_sides
 
 scores = np.array([2.0, 0.5, 0.5, 1.0, 0.5, -1.0])

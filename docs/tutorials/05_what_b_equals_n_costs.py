@@ -17,7 +17,7 @@ import numpy as np
 
 from aucert.approx import draw_pairs
 from aucert.exact import linear_problem, solve
-from aucert.exact.problem.auc import auc
+from aucert.exact.pairs.auc import auc
 from aucert.validation.data.datasets import load
 
 data = load("linear:600", seed=0)

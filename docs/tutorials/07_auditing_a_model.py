@@ -18,7 +18,7 @@ from sklearn.svm import LinearSVC
 
 from aucert.approx import IncompleteROCSVM
 from aucert.exact import certify, lam_from_C, solve
-from aucert.exact.problem.auc import auc
+from aucert.exact.pairs.auc import auc
 
 X, target = load_breast_cancer(return_X_y=True)
 X, y = scale(X)[:, :10], (target == 0).astype(int)

@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.score_audit import audit_scores
 from ..formulation.score_fit import fit_scores
-from ..problem.all_pairs import AllPairs, PairList
+from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import LARGEST_SCORE, Problem, split_labels
 from ..problem.scalings import convention_loss, convention_name, lam_from_C, objective_scale
 from ..spaces.gram import AS_STORED

@@ -16,8 +16,8 @@ from ..certificate.certificate import Certificate
 from ..certificate.solution import Solution, Status
 from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
-from ..problem.all_pairs import AllPairs, PairList, as_numbers
-from ..problem.auc import auc
+from ..pairs.all_pairs import AllPairs, PairList, as_numbers
+from ..pairs.auc import auc
 from ..problem.problem import Problem, Ridge
 from ..tools.checks import check_count, check_number
 from .solve import check_tolerance, choose_solver

@@ -18,8 +18,8 @@ from ..certificate.certified_order import auc_range, kernel_lengths, score_range
 from ..classifier.base import Matrix, check_row_weights
 from ..errors import InputError
 from ..formulation.formulation import formulate
-from ..problem.all_pairs import AllPairs, PairList
-from ..problem.auc import auc
+from ..pairs.all_pairs import AllPairs, PairList
+from ..pairs.auc import auc
 from ..problem.problem import split_labels
 from ..spaces.gram import Gram, StreamedGram, chain_of
 from ..spaces.kernels import Linear

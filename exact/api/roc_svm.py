@@ -14,8 +14,8 @@ from ..classifier.threshold import Rule
 from ..errors import InputError
 from ..formulation.formulation import KERNELS, Formulation, formulate
 from ..losses.registry import LOSSES
-from ..problem.all_pairs import AllPairs, PairList
-from ..problem.nearest_pairs import FILTERS, nearest_pairs
+from ..pairs.all_pairs import AllPairs, PairList
+from ..pairs.nearest_pairs import FILTERS, nearest_pairs
 from ..spaces.kernels import get_kernel
 from ..tools.checks import check_choice, check_number
 from ..tools.interrupts import ends_on_interrupt
@@ -46,7 +46,7 @@ class ROCSVM(AUCClassifier):
         All pairs, or each positive row with its K nearest negative ones.
     anchor_filter : {"none", "E", "A"}
         Which positive rows count as anchors for nearest pairs, see
-        `aucert.exact.problem.nearest_pairs`.
+        `aucert.exact.pairs.nearest_pairs`.
     tol : float
         Relative gap to reach, > 0.
     method : {"auto", "qp", "lifted", "cutting-plane", "newton"}

@@ -8,7 +8,7 @@ from ..certificate.solution import Callback
 from ..classifier.base import Matrix, draw_seed
 from ..classifier.threshold import Rule
 from ..formulation.formulation import Formulation, formulate
-from ..problem.all_pairs import AllPairs, PairList
+from ..pairs.all_pairs import AllPairs, PairList
 from ..tools.checks import check_choice, check_number
 from ..tools.interrupts import ends_on_interrupt
 from .path_selection import CHOICES, CVPath, cross_validated_path

@@ -7,7 +7,7 @@ import numpy as np
 from ..classifier.base import Matrix
 from ..classifier.threshold import Rule
 from ..formulation.formulation import Formulation, formulate
-from ..problem.all_pairs import AllPairs, PairList
+from ..pairs.all_pairs import AllPairs, PairList
 from .roc_svm import ROCSVM
 
 

@@ -9,7 +9,7 @@ from ..certificate.audit import Audit
 from ..classifier.model_codec import register
 from ..classifier.model_files import load_model, save_model
 from ..errors import InputError
-from ..problem.all_pairs import AllPairs
+from ..pairs.all_pairs import AllPairs
 from .certify import certify
 from .roc_svm import ROCSVM
 from .sauc_svm import SAUCSVM

@@ -14,7 +14,7 @@ from ..certificate.solution import Callback, Solution, Status
 from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
 from ..losses.registry import get_loss
-from ..problem.all_pairs import AllPairs, PairList
+from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem, Ridge, pair_problem, split_labels
 from ..solvers.closed_form import SquaredLossSolver
 from ..solvers.cutting_plane import CuttingPlane

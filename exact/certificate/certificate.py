@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import CertificateError
 from ..losses.loss import loss_slip
-from ..problem.pair_list import PairList
+from ..pairs.pair_list import PairList
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
 from ..sums.assembled import PairSums

@@ -17,8 +17,8 @@ from typing import cast
 import numpy as np
 
 from ..errors import InputError
-from ..problem.all_pairs import PairList
-from ..problem.auc import auc
+from ..pairs.all_pairs import PairList
+from ..pairs.auc import auc
 from ..problem.problem import Problem
 from ..spaces.gram import Gram, StreamedGram, chain_of
 from ..spaces.rows import Rows, Space

@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 
 from ..errors import InputError
-from ..problem.all_pairs import AllPairs
+from ..pairs.all_pairs import AllPairs
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
 from ..spaces.streamed import Pull, StreamedRows

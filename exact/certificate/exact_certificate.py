@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import CertificateError, InputError, TooLargeError
 from ..losses.registry import LOSSES
-from ..problem.all_pairs import PairList
+from ..pairs.all_pairs import PairList
 from ..problem.problem import Problem
 from ..spaces.gram import Gram, StreamedGram
 from ..spaces.rows import Rows

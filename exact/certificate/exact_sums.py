@@ -13,7 +13,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from ..problem.all_pairs import AllPairs, PairList
+from ..pairs.all_pairs import AllPairs, PairList
 from ..tools.exact_numbers import power_of_two, whole_numbers_of
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from ..errors import InputError
 from ..losses.loss import shrunk_dual
 from ..losses.registry import HINGE
-from ..problem.all_pairs import AllPairs, PairList
-from ..problem.marginals import deficiency
+from ..pairs.all_pairs import AllPairs, PairList
+from ..pairs.marginals import deficiency
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
 from ..sums.assembled import PairSums

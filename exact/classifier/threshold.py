@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 
 from ..errors import InputError
-from ..problem.all_pairs import AllPairs
+from ..pairs.all_pairs import AllPairs
 from ..tools.checks import check_number, check_scores
 from ..tools.lossless import as_float64
 

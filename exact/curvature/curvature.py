@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from ..problem.all_pairs import AllPairs, PairList
+from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem
 from ..sums.grid import COMPILED_FROM
 from ..sums.sorted import centred

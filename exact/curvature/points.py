@@ -13,7 +13,7 @@ import numpy as np
 
 from ..certificate.certificate import Witness
 from ..certificate.solution import Recorder
-from ..problem.all_pairs import AllPairs
+from ..pairs.all_pairs import AllPairs
 from ..problem.problem import Problem
 from ..problem.subsample import subsample
 from ..spaces.rows import Rows

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from ..certificate.witness import Witness
 from ..errors import InputError
-from ..problem.all_pairs import AllPairs
+from ..pairs.all_pairs import AllPairs
 from ..problem.problem import Problem
 from ..spaces.gram import Gram, StreamedGram
 from ..spaces.gram_factor import GramFactor

@@ -20,7 +20,7 @@ from ..certificate.solution import Solution, Status
 from ..errors import InputError
 from ..losses.loss import Loss
 from ..losses.registry import get_loss
-from ..problem.all_pairs import AllPairs, PairList
+from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem, Ridge, pair_problem, split_labels
 from ..spaces.gram import BLOCK_BYTES, Gram, StreamedGram, blocked_product
 from ..spaces.gram_factor import DENSE_LIMIT, GramFactor, Lift, rows_of

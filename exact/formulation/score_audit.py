@@ -11,7 +11,7 @@ from ..certificate.certificate import Certificate, score_slip
 from ..certificate.certified_order import certified_order
 from ..certificate.witness import Witness
 from ..errors import InputError
-from ..problem.all_pairs import PairList
+from ..pairs.all_pairs import PairList
 from ..problem.problem import Problem
 from ..tools.rounding import LONG_UNIT, UNIT, gamma
 from ..tools.wording import at_least, at_most

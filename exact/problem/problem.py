@@ -9,12 +9,12 @@ import numpy as np
 from ..errors import InputError
 from ..losses.loss import Loss
 from ..losses.registry import get_loss
+from ..pairs.all_pairs import AllPairs, PairList
+from ..pairs.labels import split_labels
 from ..spaces.rows import Rows, Space
 from ..sums.assembled import PairSums
 from ..tools.checks import check_number
 from ..tools.lossless import as_float64
-from .all_pairs import AllPairs, PairList
-from .labels import split_labels
 from .risk import Mean
 
 LARGEST_WEIGHT = 1e100

@@ -9,10 +9,10 @@ import numpy as np
 from ..errors import InputError
 from ..losses.loss import Loss
 from ..losses.registry import LOSSES, get_loss
+from ..pairs.all_pairs import AllPairs
+from ..pairs.enumerated import enumerated
+from ..pairs.pair_list import PairList
 from ..sums.assembled import PairSums
-from .all_pairs import AllPairs
-from .enumerated import enumerated
-from .pair_list import PairList
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..pairs.all_pairs import AllPairs
 from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
-from .all_pairs import AllPairs
 from .problem import Problem
 
 

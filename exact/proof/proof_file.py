@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from ..certificate.solution import Solution
 from ..errors import InputError
 from ..losses.registry import HINGE
-from ..problem.all_pairs import AllPairs
+from ..pairs.all_pairs import AllPairs
 from ..problem.problem import Problem, Ridge, split_labels
 from ..spaces.rows import Rows
 from ..spaces.streamed import Source, StreamedRows

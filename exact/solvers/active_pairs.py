@@ -17,7 +17,7 @@ from ..certificate.solution import Callback, Recorder, Solution, Status
 from ..errors import InputError
 from ..formulation.equal_rows import equal_rows
 from ..losses.registry import HINGE
-from ..problem.all_pairs import AllPairs, PairList
+from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
 from .line_search import best_on_segment

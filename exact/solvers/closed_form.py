@@ -11,7 +11,7 @@ import scipy.sparse.linalg
 from ..certificate.solution import Callback, Recorder, Solution, Status
 from ..errors import InputError
 from ..losses.registry import SQUARE
-from ..problem.all_pairs import AllPairs, PairList
+from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
 from ..square_loss.moments import moments

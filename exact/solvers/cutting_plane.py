@@ -19,7 +19,7 @@ from ..certificate.certificate import Witness
 from ..certificate.solution import Callback, Recorder, Solution, Status
 from ..errors import InputError
 from ..losses.registry import HINGE
-from ..problem.all_pairs import PairList
+from ..pairs.all_pairs import PairList
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
 from .active_pairs import ActivePairs

@@ -19,7 +19,7 @@ import scipy.linalg
 from ..certificate.certificate import dual_value
 from ..certificate.solution import Recorder
 from ..certificate.witness import Witness
-from ..problem.all_pairs import AllPairs
+from ..pairs.all_pairs import AllPairs
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
 

@@ -17,7 +17,7 @@ from ..certificate.certificate import Witness, dual_value
 from ..certificate.solution import Callback, Recorder, Solution, Status
 from ..errors import InputError, TooLargeError
 from ..losses.registry import HINGE
-from ..problem.all_pairs import AllPairs, PairList
+from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem
 from ..spaces.gram import Gram
 from ..spaces.gram_factor import factor_gram

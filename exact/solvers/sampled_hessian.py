@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..errors import InputError
-from ..problem.all_pairs import COMPILED_FROM, AllPairs, PairList
+from ..pairs.all_pairs import COMPILED_FROM, AllPairs, PairList
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
 from ..sums.counted import SortedRows

@@ -20,7 +20,7 @@ from ..certificate.witness import LONG_ROWS, Witness
 from ..curvature.slope_search import slope_root
 from ..errors import InputError
 from ..losses.registry import HINGE
-from ..problem.all_pairs import AllPairs
+from ..pairs.all_pairs import AllPairs
 from ..problem.problem import Problem
 from ..problem.subsample import subsample
 from ..spaces.rows import Rows

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..problem.all_pairs import AllPairs
+from ..pairs.all_pairs import AllPairs
 from ..spaces.rows import Rows
 
 

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from ..errors import InputError
 from ..losses.registry import SQUARE
-from ..problem.all_pairs import AllPairs, PairList
+from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
 from ..tools.checks import check_number

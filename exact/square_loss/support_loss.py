@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
-from ..problem.all_pairs import AllPairs
+from ..pairs.all_pairs import AllPairs
 from ..spaces.rows import Rows
 from ..tools.checks import check_number
 from ..tools.lossless import as_float64

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from aucert.exact.problem.all_pairs import AllPairs, PairList
-from aucert.exact.problem.nearest_pairs import nearest_pairs
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.nearest_pairs import nearest_pairs
 
 SHAPES = (
     *("gaussian", "ties", "constant", "duplicates", "columns", "scale", "offset", "heavy"),

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 
 Number = Any  # float or Fraction
 Pair = tuple[int, int, Number]

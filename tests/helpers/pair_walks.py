@@ -6,7 +6,7 @@ import numpy as np
 
 from aucert.approx.nystrom.nystrom import Nystrom
 from aucert.exact.losses.registry import HINGE
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.spaces.rows import Rows
 

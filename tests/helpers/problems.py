@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 
 KINDS = (
     "gaussian",

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import cvxpy as cp
 import numpy as np
 
-from aucert.exact.problem.all_pairs import AllPairs, PairList
-from aucert.exact.problem.nearest_pairs import nearest_pairs
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.nearest_pairs import nearest_pairs
 
 KINDS = (
     "gaussian",

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.structure.scatter import ClassScatter, PairScatter, Scatter
 
 

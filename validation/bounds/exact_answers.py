@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...exact.api.solve import Solver
 from ...exact.certificate.solution import Solution, Status
 from ...exact.losses.registry import HINGE
-from ...exact.problem.all_pairs import AllPairs, PairList
+from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.problem.problem import Problem, Ridge, pair_problem
 from ...exact.solvers.cutting_plane import CuttingPlane
 from ...exact.spaces.rows import Rows, Space

@@ -18,7 +18,7 @@ from ...exact.certificate.solution import Solution
 from ...exact.errors import InputError
 from ...exact.formulation.formulation import formulate
 from ...exact.losses.registry import HINGE
-from ...exact.problem.all_pairs import AllPairs, PairList
+from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.problem.problem import Problem, Ridge, pair_problem, split_labels
 from ...exact.spaces.gram import Gram
 from ...exact.spaces.kernels import Kernel

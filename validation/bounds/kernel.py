@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from ...approx.nystrom.nystrom import nystrom_map
 from ...exact.errors import InputError
 from ...exact.formulation.formulation import true_space
-from ...exact.problem.marginals import deficiency
+from ...exact.pairs.marginals import deficiency
 from ...exact.spaces.gram import Gram, StreamedGram
 from ...exact.spaces.kernels import Kernel, Linear
 from ...exact.spaces.rows import check_matrix

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import stats
 
 from ...exact.errors import InputError
-from ...exact.problem.all_pairs import PairList
+from ...exact.pairs.all_pairs import PairList
 from ...exact.tools.checks import check_choice, check_count, check_number
 from ..extremes import above, max
 from .kernel import Approximation

@@ -18,7 +18,7 @@ from ...exact.certificate.solution import Status
 from ...exact.errors import InputError
 from ...exact.losses.loss import Loss
 from ...exact.losses.registry import HINGE, SQUARED_HINGE, get_loss
-from ...exact.problem.all_pairs import PairList
+from ...exact.pairs.all_pairs import PairList
 from ...exact.spaces.kernels import Kernel
 from ...exact.spaces.rows import check_matrix
 from ...exact.tools.rounding import above, gamma

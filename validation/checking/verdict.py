@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...exact.certificate.certificate import Certificate, Witness
-from ...exact.problem.all_pairs import AllPairs
+from ...exact.pairs.all_pairs import AllPairs
 from ...exact.problem.problem import Problem, linear_problem
 from ..reference.problems import ReferenceProblem
 from .report import CheckRow, CheckVerdict

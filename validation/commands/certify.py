@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from ...exact.api.certify import certify
 from ...exact.errors import InputError
-from ...exact.problem.auc import auc
+from ...exact.pairs.auc import auc
 from ...exact.problem.problem import Ridge
 from ...exact.problem.scalings import convention_loss, convention_name
 from ...exact.tools.checks import check_number

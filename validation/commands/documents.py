@@ -11,7 +11,7 @@ import numpy as np
 from ... import __version__
 from ...exact.errors import InputError
 from ...exact.formulation.formulation import true_space
-from ...exact.problem.all_pairs import AllPairs, PairList
+from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.spaces.kernels import get_kernel
 from .inputs import Data
 

@@ -10,7 +10,7 @@ from ...exact.api.solve import solve
 from ...exact.certificate.audit import Audit
 from ...exact.certificate.exact_certificate import ExactCertificate, check_exact
 from ...exact.errors import InputError
-from ...exact.problem.all_pairs import AllPairs, PairList
+from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.problem.problem import linear_problem
 from .inputs import Data
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...exact.errors import InputError
-from ...exact.problem.all_pairs import AllPairs, PairList
-from ...exact.problem.nearest_pairs import nearest_pairs
+from ...exact.pairs.all_pairs import AllPairs, PairList
+from ...exact.pairs.nearest_pairs import nearest_pairs
 from ..data.datasets import load, names
 from ..data.labelled_data import data_sha256
 from ..memory import check_room

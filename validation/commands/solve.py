@@ -13,7 +13,7 @@ from ...exact.api.solve import solve
 from ...exact.certificate.certificate import Certificate
 from ...exact.certificate.solution import Solution
 from ...exact.errors import InputError, WriteError
-from ...exact.problem.auc import auc
+from ...exact.pairs.auc import auc
 from ...exact.problem.problem import Ridge
 from ...exact.proof.proof_file import write_proof
 from ...exact.spaces.gram import AS_STORED

@@ -14,7 +14,7 @@ import numpy as np
 from ...exact.certificate.solution import Solution
 from ...exact.classifier.threshold import RULES, Rule, all_cuts
 from ...exact.errors import InputError
-from ...exact.problem.auc import auc
+from ...exact.pairs.auc import auc
 from ...exact.problem.problem import split_labels
 from ...exact.tools.checks import check_choice, check_count
 from ..bounds.experiment import Draw

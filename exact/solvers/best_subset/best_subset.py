@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import CertificateError, InputError
-from ...problem.all_pairs import AllPairs
+from ...pairs.all_pairs import AllPairs
 from ...problem.problem import split_labels
 from ...spaces.rows import Rows
 from ...square_loss.row_average import RowAverage

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...problem.all_pairs import AllPairs, PairList
+from ...pairs.all_pairs import AllPairs, PairList
 from ...problem.problem import Problem
 from ...tools.rounding import running_sum
 

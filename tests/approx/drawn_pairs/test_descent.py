@@ -10,7 +10,7 @@ from aucert.exact.api.solve import choose_solver
 from aucert.exact.certificate.certificate import Witness, dual_value
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows

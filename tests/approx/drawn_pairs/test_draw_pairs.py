@@ -9,7 +9,7 @@ from aucert.approx import draw_pairs
 from aucert.approx.drawn_pairs.draw_pairs import by_weight
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
-from aucert.exact.problem.all_pairs import AllPairs
+from aucert.exact.pairs.all_pairs import AllPairs
 
 POSITIVE = np.array([True, False, True, False, False])  # 2 positive and 3 negative rows: 6 pairs
 

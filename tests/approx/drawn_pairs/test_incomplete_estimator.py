@@ -16,7 +16,7 @@ from aucert.exact.api.solve import choose_solver, solve
 from aucert.exact.certificate.certificate import Certificate, Witness
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
-from aucert.exact.problem.all_pairs import AllPairs
+from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import linear_problem
 
 RNG = np.random.default_rng(0)

@@ -15,7 +15,7 @@ from aucert.exact.curvature.newton_equation import Conditioning, Preconditioner,
 from aucert.exact.curvature.points import Line, Point
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_problem
 from aucert.exact.solvers.newton import Newton
 from aucert.exact.spaces.gram import Gram

@@ -12,7 +12,7 @@ from aucert.exact.certificate.solution import Solution
 from aucert.exact.errors import InputError
 from aucert.exact.formulation import formulation
 from aucert.exact.losses.registry import HINGE
-from aucert.exact.problem.all_pairs import AllPairs
+from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.spaces.gram import Gram

@@ -10,7 +10,7 @@ from aucert.approx.random_pairs.pair_steps import Schedule, Walk
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.solution import Solution, Status
 from aucert.exact.losses.registry import SQUARED_HINGE
-from aucert.exact.problem.all_pairs import AllPairs
+from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.spaces.rows import Rows
 from pair_walks import RAW, N, X, Y, problem

@@ -16,7 +16,7 @@ from aucert.exact.api.solve import solve
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.spaces.rows import Rows
 from pair_walks import RAW, RNG, N, X, Y, problem

@@ -12,7 +12,7 @@ from aucert.exact.api.certify import certify
 from aucert.exact.api.solve import solve
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Ridge, linear_problem, pair_problem, split_labels
 from aucert.exact.solvers.active_pairs import ActivePairs
 from aucert.exact.solvers.closed_form import SquaredLossSolver

@@ -12,8 +12,8 @@ from aucert.exact import ROCSVM, Path, Status, regularization_path, solve
 from aucert.exact.api.path import PathPoint, lam_grid, largest_lam
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import formulate
-from aucert.exact.problem.all_pairs import PairList
-from aucert.exact.problem.auc import auc
+from aucert.exact.pairs.all_pairs import PairList
+from aucert.exact.pairs.auc import auc
 from aucert.exact.problem.problem import linear_problem
 from problems import random_case
 

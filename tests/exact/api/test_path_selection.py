@@ -12,7 +12,7 @@ from aucert.exact.api.folds import make_splits
 from aucert.exact.api.path import lam_grid
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import formulate
-from aucert.exact.problem.auc import auc
+from aucert.exact.pairs.auc import auc
 from aucert.exact.problem.problem import linear_problem
 
 RNG = np.random.default_rng(2)

@@ -19,7 +19,7 @@ from aucert.exact.certificate.solution import Status
 from aucert.exact.classifier.base import check_row_weights
 from aucert.exact.classifier.threshold import RULES, threshold_for_sensitivity
 from aucert.exact.errors import InputError
-from aucert.exact.problem.all_pairs import AllPairs
+from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import linear_problem
 
 LOSSES = ["hinge", "squared_hinge", "square"]

@@ -15,7 +15,7 @@ from aucert.exact.certificate.certificate import Certificate, Witness, evaluated
 from aucert.exact.certificate.solution import Solution
 from aucert.exact.errors import CertificateError
 from aucert.exact.losses.registry import LOSSES
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_problem
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows

@@ -9,7 +9,7 @@ import pytest
 
 from aucert.exact.certificate.certificate import Certificate, Witness, evaluated
 from aucert.exact.losses.registry import LOSSES
-from aucert.exact.problem.all_pairs import PairList
+from aucert.exact.pairs.all_pairs import PairList
 from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.spaces.rows import Rows
 

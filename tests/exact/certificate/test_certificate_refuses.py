@@ -12,8 +12,8 @@ from aucert.exact.certificate.certificate import Certificate, Witness
 from aucert.exact.errors import InputError
 from aucert.exact.losses.hinge import Hinge
 from aucert.exact.losses.registry import HINGE
-from aucert.exact.problem.all_pairs import AllPairs, PairList
-from aucert.exact.problem.marginals import largest_flow
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.marginals import largest_flow
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.streamed import StreamedRows

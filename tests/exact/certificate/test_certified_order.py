@@ -18,8 +18,8 @@ from aucert.exact.certificate.certified_order import (
 )
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import formulate
-from aucert.exact.problem.all_pairs import PairList
-from aucert.exact.problem.auc import auc
+from aucert.exact.pairs.all_pairs import PairList
+from aucert.exact.pairs.auc import auc
 from aucert.exact.problem.problem import linear_problem
 from aucert.exact.spaces.gram import Gram, StreamedGram
 from aucert.exact.spaces.kernels import Gaussian

@@ -15,7 +15,7 @@ from aucert.exact.certificate.solution import Solution, Status
 from aucert.exact.classifier.base import warn_unless_certified
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Ridge, linear_problem, pair_problem
 from aucert.exact.spaces.gram import Gram
 from naive import exact, primal_value, weighted_pairs

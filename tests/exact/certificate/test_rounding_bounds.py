@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import naive
 from aucert.exact.certificate.certificate import Certificate, Witness, evaluated
 from aucert.exact.losses.registry import LOSSES
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Ridge, linear_problem, pair_problem
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows

@@ -17,8 +17,8 @@ import naive
 from aucert.exact.certificate.evaluate_rows import InMemory
 from aucert.exact.certificate.witness import Witness
 from aucert.exact.losses.registry import HINGE, LOSSES
-from aucert.exact.problem.all_pairs import AllPairs, PairList
-from aucert.exact.problem.marginals import deficiency
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.marginals import deficiency
 from aucert.exact.problem.problem import Ridge, linear_problem, pair_problem
 from aucert.exact.spaces.gram import Gram, chain_of, norm_chain
 from aucert.exact.spaces.rows import Rows

@@ -10,7 +10,7 @@ import pytest
 import naive
 from aucert.exact.certificate.witness import Witness
 from aucert.exact.losses.registry import HINGE
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import linear_problem
 from aucert.exact.sums.assembled import PairSums
 from aucert.exact.sums.binned import Extent, Histogram

@@ -9,7 +9,7 @@ import naive
 from aucert.exact.curvature.curvature import curvature
 from aucert.exact.curvature.newton_equation import Preconditioner, hessian, sampled_hessian
 from aucert.exact.curvature.points import Line, Point
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.sums.sorted import squared_hinge_sides
 from aucert.exact.sums.squared_hinge_compiled import squared_hinge_sides_compiled

@@ -14,7 +14,7 @@ from aucert.exact.errors import InputError
 from aucert.exact.formulation import equal_rows as reduction
 from aucert.exact.formulation.equal_rows import Groups, equal_rows
 from aucert.exact.formulation.formulation import Formulation, formulate
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem
 from aucert.exact.spaces.rows import Rows
 

@@ -14,7 +14,7 @@ from aucert.exact.api.solve import choose_solver, solve
 from aucert.exact.certificate.solution import Solution, Status
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import Formulation, formulate, true_space
-from aucert.exact.problem.nearest_pairs import nearest_pairs
+from aucert.exact.pairs.nearest_pairs import nearest_pairs
 from aucert.exact.spaces.gram import Gram, StreamedGram
 from aucert.exact.spaces.kernels import Gaussian, Laplacian
 from aucert.exact.spaces.rows import Rows

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from aucert.exact import Audit, certify, solve
 from aucert.exact.errors import InputError
-from aucert.exact.problem.auc import auc
+from aucert.exact.pairs.auc import auc
 from naive import loss_value
 from score_truth import exact_loss, in_fractions, least_norm2, products, squared
 

@@ -12,7 +12,7 @@ from aucert.exact.api.certify import certify
 from aucert.exact.formulation import score_audit
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.score_fit import fit_scores, printed_error
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import linear_problem
 from aucert.exact.spaces.independent import independent_columns
 from aucert.exact.spaces.rows import Rows

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from aucert.approx import Adamax, GradientDescent, IncompleteSAUCSVM, draw_pairs
 from aucert.exact.certificate.certificate import Certificate, Witness
 from aucert.exact.losses.registry import get_loss
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.structure.structured_norm import SparseWhitened

@@ -16,7 +16,7 @@ from aucert.exact.certificate.certificate import Certificate, Witness
 from aucert.exact.certificate.solution import Solution, Status
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_problem
 from aucert.exact.proof import check_proof
 from aucert.exact.proof.proof_file import write_proof, write_proof_of

@@ -10,7 +10,7 @@ from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.solution import Solution, Status, Step
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import formulate
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers import active_pairs
 from aucert.exact.solvers.active_pairs import ActivePairs

@@ -15,7 +15,7 @@ from aucert.exact.curvature import newton_equation
 from aucert.exact.curvature.newton_equation import MANY_PRODUCTS, Conditioning, costs
 from aucert.exact.curvature.points import Point
 from aucert.exact.losses.registry import SQUARED_HINGE
-from aucert.exact.problem.all_pairs import AllPairs
+from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.solvers.newton import Newton
 from aucert.exact.spaces.rows import Rows

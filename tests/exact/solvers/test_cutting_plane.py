@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.solution import Status, Step
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers.active_pairs import ActivePairs
 from aucert.exact.solvers.cutting_plane import CuttingPlane, combined_witness

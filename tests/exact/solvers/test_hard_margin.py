@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from aucert.exact.certificate.solution import Recorder, Status
-from aucert.exact.problem.all_pairs import AllPairs
+from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers.hard_margin import marginals, offer_hard_margin
 from aucert.exact.solvers.smoothed_newton import SmoothedNewton

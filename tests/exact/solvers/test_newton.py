@@ -10,7 +10,7 @@ import naive
 from aucert.exact.certificate.solution import Status
 from aucert.exact.curvature import newton_equation
 from aucert.exact.curvature.curvature import curvature
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import linear_problem
 from aucert.exact.solvers.newton import Newton
 

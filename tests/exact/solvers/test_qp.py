@@ -9,7 +9,7 @@ import pytest
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError, TooLargeError
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import linear_problem
 from aucert.exact.solvers.qp import BACKENDS, QP, TEACHING_LIMIT, enumerate_pairs
 

@@ -10,7 +10,7 @@ from aucert.exact.certificate.evaluate_rows import InMemory
 from aucert.exact.certificate.solution import Status, Step
 from aucert.exact.curvature.slope_search import slope_root
 from aucert.exact.errors import InputError
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.problem.subsample import subsample
 from aucert.exact.solvers.cutting_plane import CuttingPlane

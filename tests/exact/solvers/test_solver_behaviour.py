@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from aucert.exact.api.solve import choose_solver, solve
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.solution import Recorder, Status, Step
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers.active_pairs import ActivePairs
 from aucert.exact.solvers.closed_form import SquaredLossSolver

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aucert.exact.api.solve import solve
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from naive import weighted_pairs
 from problems import random_case
 from reference import reference_optimum

@@ -12,7 +12,7 @@ from aucert.exact import certify, solve
 from aucert.exact.certificate.certificate import Certificate, Witness
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
-from aucert.exact.problem.all_pairs import AllPairs
+from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem, split_labels
 from aucert.exact.spaces.fingerprints import STRETCH, Fingerprints
 from aucert.exact.spaces.streamed import StreamedRows

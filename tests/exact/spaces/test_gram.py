@@ -16,7 +16,7 @@ import aucert.exact.spaces.gram as gram_module
 from aucert.exact.certificate.certificate import Certificate, Witness
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import LOSSES
-from aucert.exact.problem.all_pairs import AllPairs
+from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.spaces.gram import Gram, StreamedGram, blocked_product, chain_of
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear

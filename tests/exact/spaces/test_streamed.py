@@ -15,7 +15,7 @@ from aucert.exact.certificate.certificate import Certificate, Witness, evaluated
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
-from aucert.exact.problem.all_pairs import AllPairs
+from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.solvers.smoothed_newton import SmoothedNewton
 from aucert.exact.spaces.rows import Rows

@@ -9,7 +9,7 @@ import scipy.optimize
 import scipy.sparse as sp
 
 from aucert.exact.errors import InputError, TooLargeError
-from aucert.exact.problem.all_pairs import AllPairs
+from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.solvers.convex_reference import LARGEST, convex_reference, second_moments
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.convex_square import ConvexSquare

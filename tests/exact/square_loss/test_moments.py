@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers import closed_form
 from aucert.exact.solvers.closed_form import SquaredLossSolver

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from aucert.exact import Gram
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Ridge, linear_problem, pair_problem
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.row_average import RowAverage, top_eigenvalue

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from aucert.exact.errors import InputError
-from aucert.exact.problem.all_pairs import AllPairs
+from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.moments import Moments, moments
 from aucert.exact.square_loss.support_loss import SupportLoss, optimum_on

@@ -14,7 +14,7 @@ from aucert.exact.api.solve import choose_solver, solve
 from aucert.exact.certificate.certificate import Certificate, Witness
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.losses.registry import LOSSES
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.spaces.gram import Gram, StreamedGram
 from aucert.exact.spaces.kernels import Gaussian, Linear

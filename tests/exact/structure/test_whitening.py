@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from aucert.exact.errors import InputError, TooLargeError
 from aucert.exact.formulation.formulation import formulate
-from aucert.exact.problem.all_pairs import AllPairs
+from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.row_average import RowAverage
 from aucert.exact.structure.scatter import Scatter, scatter_of

@@ -8,7 +8,7 @@ import pytest
 from aucert.exact.api.solve import solve
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import formulate
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.spaces.kernels import Gaussian, Laplacian, Linear
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.structure.scatter import PairScatter, scatter_of

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import naive
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
-from aucert.exact.problem.all_pairs import AllPairs
+from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.sums.binned import Extent, Histogram, Marginals
 
 

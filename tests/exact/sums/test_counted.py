@@ -14,7 +14,7 @@ from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.witness import Witness
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
-from aucert.exact.problem.all_pairs import COMPILED_FROM, AllPairs
+from aucert.exact.pairs.all_pairs import COMPILED_FROM, AllPairs
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.proof import check_proof
 from aucert.exact.proof.proof_file import write_proof

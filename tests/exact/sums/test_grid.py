@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aucert.exact.losses.registry import HINGE
-from aucert.exact.problem.all_pairs import AllPairs
+from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.sums.grid import COMPILED_FROM, grid_ramps, on_grid
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import naive
 from aucert.exact.losses.registry import HINGE, LOSSES
-from aucert.exact.problem.all_pairs import COMPILED_FROM, AllPairs, PairList
+from aucert.exact.pairs.all_pairs import COMPILED_FROM, AllPairs, PairList
 from aucert.exact.sums.assembled import PairSums
 from aucert.exact.sums.counted import counted_hinge
 from aucert.exact.sums.sorted import (

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from aucert.approx import Nystrom, RankSVM
 from aucert.exact import ROCSVM, AllPairs, PairList, StreamedRows, certify, solve
 from aucert.exact.errors import InputError
-from aucert.exact.problem.auc import auc
+from aucert.exact.pairs.auc import auc
 from aucert.exact.problem.problem import linear_problem, split_labels
 from aucert.exact.spaces.incoming import check_matrix
 from aucert.exact.tools.lossless import as_float64, loses_digits

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aucert.exact.losses.registry import HINGE
-from aucert.exact.problem.all_pairs import PairList
+from aucert.exact.pairs.all_pairs import PairList
 from aucert.exact.problem.problem import linear_problem
 from aucert.validation.benchmarks.approx import peers, truncated_newton
 

@@ -11,7 +11,7 @@ import pytest
 from aucert.approx.drawn_pairs.draw_pairs import draw_pairs
 from aucert.exact import solve
 from aucert.exact.errors import InputError
-from aucert.exact.problem.all_pairs import PairList
+from aucert.exact.pairs.all_pairs import PairList
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Linear
 from aucert.validation.bounds.kernel import Approximation
 from aucert.validation.bounds.printed import Bound, Norms, often, theorem4

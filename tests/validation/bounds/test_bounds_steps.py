@@ -10,7 +10,7 @@ import pytest
 from aucert.approx.drawn_pairs.draw_pairs import draw_pairs
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.spaces.kernels import Gaussian, Laplacian
 from aucert.exact.spaces.rows import Rows

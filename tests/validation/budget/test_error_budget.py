@@ -27,8 +27,8 @@ from aucert.approx import (
 from aucert.exact.api.roc_svm import ROCSVM
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.errors import InputError
-from aucert.exact.problem.all_pairs import AllPairs, PairList
-from aucert.exact.problem.auc import auc
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.auc import auc
 from aucert.exact.spaces.kernels import Gaussian
 from aucert.validation.budget import ErrorBudget, budget_picture, error_budget
 from aucert.validation.budget.fitted import promised

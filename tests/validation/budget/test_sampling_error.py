@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
-from aucert.exact.problem.auc import auc
+from aucert.exact.pairs.auc import auc
 from aucert.validation.budget import sampling_error as finite_test
 from aucert.validation.budget.sampling_error import loss_mean, order_mean
 

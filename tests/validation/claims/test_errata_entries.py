@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aucert.approx.nystrom.nystrom import nystrom_map
-from aucert.exact.problem.all_pairs import AllPairs
+from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.spaces.kernels import Gaussian
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.moments import moments

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from aucert.exact.classifier.threshold import threshold_equal_error
-from aucert.exact.problem.nearest_pairs import nearest_pairs
+from aucert.exact.pairs.nearest_pairs import nearest_pairs
 from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.structure.scatter import PairScatter
 from aucert.exact.structure.woodbury import deformed_gram, pair_kernel

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aucert.exact.certificate.solution import Solution, Status
-from aucert.exact.problem.all_pairs import PairList
+from aucert.exact.pairs.all_pairs import PairList
 from aucert.exact.problem.problem import Problem
 from aucert.exact.solvers.qp import QP
 from aucert.exact.spaces.gram_factor import factor_gram

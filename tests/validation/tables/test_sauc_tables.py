@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aucert.exact import ROCSVM
-from aucert.exact.problem.auc import auc
+from aucert.exact.pairs.auc import auc
 from aucert.validation.data.generators import xor_train_test
 from aucert.validation.data.printed_numbers import numbers
 from aucert.validation.tables import sauc

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ....exact.errors import InputError
-from ....exact.problem.auc import auc
+from ....exact.pairs.auc import auc
 from ...data.datasets import load
 from ...data.labelled_data import Dataset
 from ...data.real_data import TASKS, Task, load_npz, load_real, real_data_folder

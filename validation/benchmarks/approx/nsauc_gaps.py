@@ -11,7 +11,7 @@ from ....approx.nystrom.nystrom import Nystrom
 from ....approx.random_pairs.nsauc import PairSGD
 from ....exact.api.solve import choose_solver
 from ....exact.certificate.solution import Status
-from ....exact.problem.auc import auc
+from ....exact.pairs.auc import auc
 from ....exact.problem.problem import Problem, linear_problem
 from ...data.datasets import load
 from ..harness import Lines, Table, benchmark

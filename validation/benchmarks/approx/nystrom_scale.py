@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ....approx import IncompleteSAUCSVM, Nystrom
 from ....exact import solve
-from ....exact.problem.auc import auc
+from ....exact.pairs.auc import auc
 from ...data.datasets import load
 from ..harness import Lines, Table, benchmark
 from ..samples import radial_features

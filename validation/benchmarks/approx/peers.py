@@ -23,8 +23,8 @@ from ....approx.nystrom.nystrom import Nystrom
 from ....approx.random_pairs.nsauc import PairSGD
 from ....exact.api.solve import choose_solver
 from ....exact.losses.registry import HINGE, SQUARED_HINGE
-from ....exact.problem.all_pairs import AllPairs, PairList
-from ....exact.problem.auc import auc
+from ....exact.pairs.all_pairs import AllPairs, PairList
+from ....exact.pairs.auc import auc
 from ....exact.problem.problem import Problem, Ridge, pair_problem
 from ....exact.problem.scalings import C_from_lam
 from ....exact.spaces.gram_factor import factor_gram

@@ -21,7 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ....approx import IncompleteSAUCSVM, Nystrom
 from ....exact import solve
 from ....exact.formulation.formulation import formulate
-from ....exact.problem.auc import auc
+from ....exact.pairs.auc import auc
 from ....exact.spaces.gram_factor import DENSE_LIMIT
 from ...data.datasets import load
 from ...data.labelled_data import Dataset

@@ -16,7 +16,7 @@ import numpy as np
 from ....approx.newton.truncated_newton import TruncatedNewton
 from ....exact.certificate.solution import Step
 from ....exact.losses.registry import SQUARED_HINGE
-from ....exact.problem.all_pairs import AllPairs
+from ....exact.pairs.all_pairs import AllPairs
 from ....exact.problem.problem import Ridge, pair_problem
 from ....exact.spaces.rows import Rows
 from ...data.generators import linear

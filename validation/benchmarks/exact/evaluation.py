@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....exact.problem.all_pairs import AllPairs
+from ....exact.pairs.all_pairs import AllPairs
 from ....exact.problem.problem import Problem, linear_problem
 from ..harness import Lines, Table, benchmark
 from ..timing import best_cpu, yardstick

@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from ....exact.api.solve import choose_solver, solve
 from ....exact.certificate.solution import Solution, Status
 from ....exact.errors import InputError
-from ....exact.problem.all_pairs import AllPairs
+from ....exact.pairs.all_pairs import AllPairs
 from ....exact.problem.problem import linear_problem
 from ....exact.proof import check_proof
 from ....exact.proof.proof_file import write_proof

@@ -14,7 +14,7 @@ from ....approx.newton.rank_svm import NBAUC
 from ....approx.newton.truncated_newton import TruncatedNewton
 from ....exact.certificate.solution import Solution
 from ....exact.losses.registry import SQUARED_HINGE
-from ....exact.problem.all_pairs import AllPairs
+from ....exact.pairs.all_pairs import AllPairs
 from ....exact.problem.problem import Problem, Ridge, linear_problem, pair_problem
 from ....exact.problem.scalings import lam_from_C
 from ....exact.spaces.rows import Rows

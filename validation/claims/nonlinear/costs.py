@@ -19,7 +19,7 @@ from ....approx.random_pairs.pair_steps import Schedule, Walk
 from ....exact.curvature.newton_equation import direction
 from ....exact.curvature.points import Point
 from ....exact.losses.registry import SQUARED_HINGE
-from ....exact.problem.all_pairs import AllPairs
+from ....exact.pairs.all_pairs import AllPairs
 from ....exact.problem.problem import Ridge, pair_problem
 from ...data.labelled_data import Dataset, make_dataset
 from ...extremes import max

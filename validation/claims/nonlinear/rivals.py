@@ -14,7 +14,7 @@ from ....approx.nystrom.nystrom import nystrom_map
 from ....approx.pipelines import noam, nsolam, rfauc
 from ....approx.random_pairs.nsauc_estimators import NSAUC
 from ....approx.square_loss.solam import StochasticSaddle
-from ....exact.problem.auc import auc
+from ....exact.pairs.auc import auc
 from ....exact.solvers.convex_reference import convex_reference
 from ....exact.spaces.kernels import Gaussian
 from ....exact.square_loss.convex_square import ConvexSquare

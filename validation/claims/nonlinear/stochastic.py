@@ -13,7 +13,7 @@ from ....approx.nystrom.nystrom import nystrom_map
 from ....approx.random_pairs.nsauc import PairSGD, mean_square_size, random_pairs, starting_time
 from ....approx.random_pairs.pair_steps import Walk
 from ....exact.losses.registry import SQUARED_HINGE
-from ....exact.problem.auc import auc
+from ....exact.pairs.auc import auc
 from ....exact.problem.problem import Problem, Ridge, pair_problem
 from ....exact.spaces.kernels import Gaussian
 from ....exact.spaces.rows import Rows

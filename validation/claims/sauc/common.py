@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from ....exact.problem.all_pairs import AllPairs, PairList
+from ....exact.pairs.all_pairs import AllPairs, PairList
 from ....exact.solvers.qp import enumerate_pairs
 from ....exact.spaces.kernels import Gaussian
 from ...data.generators import xor_train_test

@@ -9,9 +9,9 @@ import numpy as np
 from ....exact.certificate.solution import Solution
 from ....exact.formulation.formulation import Formulation, formulate
 from ....exact.losses.registry import HINGE
-from ....exact.problem.all_pairs import AllPairs, PairList
-from ....exact.problem.auc import auc
-from ....exact.problem.nearest_pairs import nearest_pairs
+from ....exact.pairs.all_pairs import AllPairs, PairList
+from ....exact.pairs.auc import auc
+from ....exact.pairs.nearest_pairs import nearest_pairs
 from ....exact.problem.problem import Ridge, pair_problem
 from ....exact.solvers.cutting_plane import CuttingPlane
 from ....exact.solvers.qp import QP

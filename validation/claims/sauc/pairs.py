@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....exact.problem.nearest_pairs import nearest_pairs
+from ....exact.pairs.nearest_pairs import nearest_pairs
 from ...data.generators import xor_train_test
 from ...data.printed_numbers import printed
 from ..claim import Context, Outcome, Verdict, claim

@@ -6,8 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ....exact.formulation.formulation import formulate
-from ....exact.problem.auc import auc
-from ....exact.problem.nearest_pairs import nearest_pairs
+from ....exact.pairs.auc import auc
+from ....exact.pairs.nearest_pairs import nearest_pairs
 from ....exact.solvers.qp import QP
 from ....exact.solvers.qp_backends import solve_qp
 from ....exact.structure.woodbury import class_scatter, deformed_gram

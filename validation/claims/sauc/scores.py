@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....exact.classifier.threshold import all_cuts, threshold_equal_error, threshold_midpoint
-from ....exact.problem.auc import auc
+from ....exact.pairs.auc import auc
 from ...bounds.exact_answers import hinge_problem, optimum
 from ...data.printed_numbers import numbers
 from ...extremes import max, min

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ....exact.problem.all_pairs import PairList
-from ....exact.problem.nearest_pairs import nearest_pairs
+from ....exact.pairs.all_pairs import PairList
+from ....exact.pairs.nearest_pairs import nearest_pairs
 from ....exact.spaces.gram_factor import factor_gram
 from ....exact.structure.scatter import ClassScatter, PairScatter
 from ....exact.structure.woodbury import class_scatter, deformed_gram, direct_gram

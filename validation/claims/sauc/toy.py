@@ -14,9 +14,9 @@ import numpy as np
 from sklearn.svm import SVC
 
 from ....exact.formulation.formulation import formulate
-from ....exact.problem.all_pairs import AllPairs, PairList
-from ....exact.problem.auc import auc
-from ....exact.problem.nearest_pairs import nearest_pairs
+from ....exact.pairs.all_pairs import AllPairs, PairList
+from ....exact.pairs.auc import auc
+from ....exact.pairs.nearest_pairs import nearest_pairs
 from ....exact.solvers.qp import QP
 from ...bounds.exact_answers import solved
 from ...data.generators import xor_train_test

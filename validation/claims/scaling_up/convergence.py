@@ -15,7 +15,7 @@ from ....approx.nystrom.nystrom import against_true_kernel, nystrom_map
 from ....exact.certificate.certificate import Certificate
 from ....exact.curvature.curvature import curvature
 from ....exact.losses.registry import SQUARED_HINGE
-from ....exact.problem.all_pairs import AllPairs
+from ....exact.pairs.all_pairs import AllPairs
 from ....exact.problem.problem import Ridge, pair_problem
 from ....exact.spaces.gram_factor import factor_gram
 from ....exact.spaces.kernels import Kernel

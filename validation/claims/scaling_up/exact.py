@@ -10,7 +10,7 @@ from ....approx.drawn_pairs.descent import Adamax
 from ....approx.drawn_pairs.draw_pairs import draw_pairs
 from ....exact.certificate.solution import Solution, Status
 from ....exact.losses.registry import HINGE
-from ....exact.problem.all_pairs import AllPairs
+from ....exact.pairs.all_pairs import AllPairs
 from ....exact.problem.problem import Problem, Ridge, pair_problem
 from ....exact.solvers.cutting_plane import CuttingPlane
 from ....exact.solvers.qp import QP

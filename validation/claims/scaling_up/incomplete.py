@@ -7,7 +7,7 @@ from scipy import stats
 
 from ....approx.drawn_pairs.draw_pairs import draw_pairs
 from ....exact.certificate.solution import Solution
-from ....exact.problem.all_pairs import PairList
+from ....exact.pairs.all_pairs import PairList
 from ....exact.problem.problem import Problem
 from ...bounds.exact_answers import hinge_problem, optimum
 from ...data.labelled_data import Dataset

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import rankdata
 
-from ....exact.problem.auc import auc
+from ....exact.pairs.auc import auc
 from ...data import datasets
 from ...data.labelled_data import Dataset
 from ...data.population import Model, offset_for_share, population_auc, share_for_auc

@@ -11,7 +11,7 @@ from ....approx.drawn_pairs.descent import Adamax
 from ....approx.drawn_pairs.draw_pairs import draw_pairs
 from ....approx.nystrom.landmarks import choose_landmarks
 from ....approx.nystrom.nystrom import nystrom_map
-from ....exact.problem.auc import auc
+from ....exact.pairs.auc import auc
 from ....exact.spaces.kernels import Gaussian
 from ....exact.spaces.rows import Rows
 from ...bounds.exact_answers import hinge_problem, optimum

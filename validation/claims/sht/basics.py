@@ -11,7 +11,7 @@ import numpy as np
 
 from ....approx.hard_thresholding.hard_threshold import hard_threshold
 from ....approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
-from ....exact.problem.all_pairs import AllPairs
+from ....exact.pairs.all_pairs import AllPairs
 from ....exact.spaces.rows import Rows
 from ....exact.square_loss.moments import moments
 from ....exact.square_loss.row_average import RowAverage

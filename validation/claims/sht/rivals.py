@@ -14,7 +14,7 @@ from scipy import stats
 from ....approx.hard_thresholding.baselines import mean_difference
 from ....approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
 from ....approx.hard_thresholding.stoiht import stoiht
-from ....exact.problem.auc import auc
+from ....exact.pairs.auc import auc
 from ...data.generators import sparse_mean_shift
 from ...data.labelled_data import Dataset
 from ...data.printed_numbers import numbers

@@ -22,8 +22,8 @@ from ....approx.nystrom.nystrom import nystrom_map
 from ....exact.api.folds import make_splits
 from ....exact.formulation.formulation import formulate
 from ....exact.losses.registry import get_loss
-from ....exact.problem.all_pairs import AllPairs
-from ....exact.problem.auc import auc
+from ....exact.pairs.all_pairs import AllPairs
+from ....exact.pairs.auc import auc
 from ....exact.problem.problem import Problem, Ridge, pair_problem
 from ....exact.spaces.kernels import get_kernel
 from ....exact.spaces.rows import Rows

@@ -26,8 +26,8 @@ from ....exact.api.path_selection import cross_validated_path
 from ....exact.api.solve import choose_solver
 from ....exact.errors import InputError
 from ....exact.losses.registry import get_loss
-from ....exact.problem.all_pairs import AllPairs
-from ....exact.problem.auc import auc
+from ....exact.pairs.all_pairs import AllPairs
+from ....exact.pairs.auc import auc
 from ....exact.problem.problem import Problem, Ridge, pair_problem
 from ....exact.spaces.rows import Rows
 from ..costs import CPU_MINUTES

@@ -13,8 +13,8 @@ import numpy as np
 
 from ....exact.api.path import regularization_path
 from ....exact.classifier.threshold import RULES
-from ....exact.problem.all_pairs import AllPairs
-from ....exact.problem.auc import auc
+from ....exact.pairs.all_pairs import AllPairs
+from ....exact.pairs.auc import auc
 from ..costs import CPU_MINUTES
 from ..table import Budget, Experiment, Job, Part, Run
 from .printed import PLAIN, STRUCTURED

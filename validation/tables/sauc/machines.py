@@ -18,9 +18,9 @@ from sklearn.svm import SVC
 
 from ....exact.api.folds import make_splits
 from ....exact.api.path import regularization_path
-from ....exact.problem.all_pairs import AllPairs, PairList
-from ....exact.problem.auc import auc
-from ....exact.problem.nearest_pairs import nearest_pairs
+from ....exact.pairs.all_pairs import AllPairs, PairList
+from ....exact.pairs.auc import auc
+from ....exact.pairs.nearest_pairs import nearest_pairs
 from ..races import race
 from .printed import EXACT, PLAIN, STRUCTURED, SVM
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....exact.problem.nearest_pairs import nearest_pairs
+from ....exact.pairs.nearest_pairs import nearest_pairs
 from ...data.generators import xor_train_test
 from ..costs import CPU_MINUTES
 from ..table import Budget, Experiment, Job, Part, Run

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from ....exact.problem.auc import auc
+from ....exact.pairs.auc import auc
 from ...data.printed_numbers import number, printed
 from ...plots import Series
 from ..pictures import Panel, Picture

@@ -16,8 +16,8 @@ from ....exact.api.path_selection import cross_validated_path
 from ....exact.api.solve import choose_solver
 from ....exact.certificate.certificate import Certificate
 from ....exact.losses.registry import get_loss
-from ....exact.problem.all_pairs import AllPairs
-from ....exact.problem.auc import auc
+from ....exact.pairs.all_pairs import AllPairs
+from ....exact.pairs.auc import auc
 from ....exact.problem.problem import Problem, Ridge, pair_problem
 from ....exact.spaces.rows import Rows
 from ....exact.spaces.streamed import StreamedRows

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
 from ....exact.api.folds import make_splits
-from ....exact.problem.auc import auc
+from ....exact.pairs.auc import auc
 from ...data.generators import sparse_mean_shift
 from ..costs import CPU_MINUTES
 from ..table import Budget, Experiment, Job, Part, Run

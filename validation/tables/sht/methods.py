@@ -22,7 +22,7 @@ from ....approx.square_loss.solam import StochasticSaddle
 from ....approx.square_loss.spam import StochasticProximal
 from ....exact.api.path import regularization_path
 from ....exact.errors import InputError
-from ....exact.problem.auc import auc
+from ....exact.pairs.auc import auc
 from .printed import BOTH
 
 Config = tuple[float, ...]

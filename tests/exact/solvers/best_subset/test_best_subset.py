@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from aucert.exact import CertificateError, InputError, TooLargeError, best_subset
-from aucert.exact.problem.all_pairs import AllPairs
+from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.solvers.best_subset.branch_and_bound import SearchStep
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.moments import moments

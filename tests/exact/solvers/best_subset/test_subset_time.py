@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aucert.exact import best_subset
-from aucert.exact.problem.all_pairs import AllPairs
+from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.solvers.best_subset.exhaustive import better_tried, try_all
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.row_average import RowAverage

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import aucert.exact.solvers.window.multipliers as multipliers_module
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers.window import linear_systems as newton_systems
 from aucert.exact.solvers.window.linear_systems import NewtonSystem

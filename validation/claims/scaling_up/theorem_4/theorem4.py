@@ -6,7 +6,7 @@ import numpy as np
 
 from .....approx.drawn_pairs.draw_pairs import draw_pairs
 from .....exact.losses.registry import HINGE
-from .....exact.problem.all_pairs import AllPairs
+from .....exact.pairs.all_pairs import AllPairs
 from .....exact.problem.problem import Ridge, pair_problem
 from .....exact.spaces.gram import Gram
 from .....exact.spaces.kernels import Gaussian

@@ -8,10 +8,10 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import aucert.exact.problem.nearest_pairs as module
+import aucert.exact.pairs.nearest_pairs as module
 from aucert.exact.errors import InputError
-from aucert.exact.problem.all_pairs import PairList
-from aucert.exact.problem.nearest_pairs import FILTERS, nearest_pairs
+from aucert.exact.pairs.all_pairs import PairList
+from aucert.exact.pairs.nearest_pairs import FILTERS, nearest_pairs
 from aucert.validation.data.datasets import load
 
 COUNTS = {5: 145, 10: 370, 15: 585, 20: 800, 25: 1000, 30: 1200}

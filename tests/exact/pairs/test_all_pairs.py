@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aucert.exact.losses.registry import HINGE
-from aucert.exact.problem.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.all_pairs import AllPairs, PairList
 
 POSITIVE = np.array([True, False, True, False, False])
 

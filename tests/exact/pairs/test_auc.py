@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from aucert.exact.errors import InputError
-from aucert.exact.problem.auc import auc
+from aucert.exact.pairs.auc import auc
 
 
 @given(st.lists(st.tuples(st.integers(-2, 2), st.booleans(), st.integers(1, 3)), min_size=2))

@@ -7,8 +7,8 @@ import pytest
 
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.certificate import Certificate, Witness
-from aucert.exact.problem.all_pairs import AllPairs
-from aucert.exact.problem.marginals import deficiency, largest_flow
+from aucert.exact.pairs.all_pairs import AllPairs
+from aucert.exact.pairs.marginals import deficiency, largest_flow
 from aucert.exact.problem.problem import linear_problem
 from reference import largest_flow_lp
 

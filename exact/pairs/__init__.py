@@ -1,0 +1,1 @@
+"""Which pairs of rows count, and how much; and statistics of them."""
