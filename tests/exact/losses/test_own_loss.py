@@ -19,7 +19,7 @@ from aucert.exact import (
 )
 from aucert.exact.losses.hinge import Hinge
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE, get_loss
-from aucert.exact.problem import enumerated as module
+from aucert.exact.pairs import enumerated as module
 
 
 @dataclass(frozen=True)
