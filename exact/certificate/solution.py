@@ -10,7 +10,7 @@ from enum import StrEnum
 import numpy as np
 
 from ..problem.problem import Problem
-from .certificate import Certificate, Witness
+from .certificate import Certificate, Minorant, Witness
 
 
 class Status(StrEnum):
@@ -93,6 +93,11 @@ class Solution:
     seconds: float
     history: list[Step] = field(default_factory=list)
     method: str = ""
+
+    @property
+    def minorant(self) -> Minorant:
+        """The witness by its present name."""
+        return self.witness
 
 
 class Recorder:
