@@ -18,7 +18,7 @@ import joblib
 from threadpoolctl import threadpool_limits
 
 from ....exact.errors import InputError
-from ....exact.tools.interrupts import stopped_at_once
+from ....exact.tools.interrupts import finish, stopped_at_once
 from ...data.real_data import real_data_folder
 from ...workers import unheard_by_workers
 from ..pages import Shown, write_index, write_page
@@ -112,6 +112,7 @@ def reproduce(
     gathered = Gathered()
     try:
         _gather(plan, run, folder, jobs, gathered, progress, limit)
+        finish()
     finally:  # an interrupt included: what is finished is shown
         parts = {name: found for name, (_, found) in plan.items()}
         shown = [_shown(t, parts[t.experiment.name], run, gathered, limit) for t in entries]
