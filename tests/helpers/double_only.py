@@ -1,4 +1,4 @@
-"""A plugin of pytest (`-p double_only`): numpy as where `long double` is `double`, as on ARM macOS."""
+"""`pytest -p double_only`: numpy as where `long double` is `double`, as on ARM macOS."""
 
 from __future__ import annotations
 
