@@ -10,13 +10,12 @@ from functools import partial
 import numpy as np
 
 from ..certificate.solution import Callback, Solution, Status
-from ..certificate.solver import Solver
 from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
 from ..losses.registry import get_loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem, Ridge, pair_problem, split_labels
-from ..solvers.choose import NAMES, choose_solver, few_cuts_suffice
+from ..solvers.choose import NAMES, Solver, choose_solver, few_cuts_suffice
 from ..tools.checks import check_number
 
 HELD_NUMBERS = 8_000_000
