@@ -11,6 +11,7 @@ from ...exact.classifier.base import AUCClassifier, Matrix, check_row_weights, w
 from ...exact.classifier.threshold import Rule
 from ...exact.errors import InputError
 from ...exact.formulation.formulation import formulate
+from ...exact.formulation.request import Request
 from ...exact.losses.registry import SQUARED_HINGE
 from ...exact.pairs.all_pairs import AllPairs
 from ...exact.problem.problem import Ridge, pair_problem
@@ -46,7 +47,7 @@ class NewtonClassifier(AUCClassifier):
     ) -> np.ndarray:
         """Solve the problem over the rows of features, keep the solution, and return w."""
         pairs = AllPairs(weight)
-        task = formulate(features, positive, self.lam, SQUARED_HINGE, pairs, True)
+        task = formulate(features, positive, Request.of(self.lam, SQUARED_HINGE, pairs, True))
         found = self._solver().solve(task.work, callback=callback)
         self._keep_solution(task.judge(found, self.tol))
         return self.solution_.w

@@ -17,6 +17,7 @@ from ...exact.certificate.certificate import careful_primal
 from ...exact.certificate.solution import Solution
 from ...exact.errors import InputError
 from ...exact.formulation.formulation import formulate
+from ...exact.formulation.request import Request
 from ...exact.losses.registry import HINGE
 from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.problem.problem import Problem, Ridge, pair_problem, split_labels
@@ -243,7 +244,7 @@ def prepare(
     approximation = Approximation.of_landmarks(kernel, X, points, mask)
     if not isinstance(approximation.truth, Gram):
         raise InputError("the experiment solves the full kernel problem: take fewer rows")
-    task = formulate(approximation.truth.K, mask, lam, kernel="precomputed")
+    task = formulate(approximation.truth.K, mask, Request.of(lam, kernel="precomputed"))
     task = replace(task, meant=task.meant.over(approximation.truth))  # judged by the formula
     assert isinstance(task.work.space, Rows)
     f = task.judge(certified(task.work, tol), tol)
