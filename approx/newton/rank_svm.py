@@ -46,10 +46,11 @@ class NewtonClassifier(AUCClassifier):
         callback: Callback | None = None,
     ) -> np.ndarray:
         """Solve the problem over the rows of features, keep the solution, and return w."""
-        pairs = AllPairs(weight)
-        task = formulate(features, positive, Request.of(self.lam, SQUARED_HINGE, pairs, True))
-        found = self._solver().solve(task.work, callback=callback)
-        self._keep_solution(task.judge(found, self.tol))
+        request = Request.of(self.lam, SQUARED_HINGE, AllPairs(weight), True)
+        task = formulate(features, positive, request)
+        self._keep_solution(
+            task.judge(self._solver().solve(task.work, callback=callback), self.tol)
+        )
         return self.solution_.w
 
 

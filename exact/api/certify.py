@@ -97,7 +97,8 @@ def certify(
     if lam is not None and (rival is not None or C is not None):
         raise InputError("give either lam, or rival with C, not both")
     if rival is not None:
-        loss = convention_loss(rival, loss)
+        its_own = convention_loss(rival, loss)
+        loss = loss or its_own
     request = Request.of(
         1.0 if lam is None else lam,
         loss or "hinge",

@@ -142,8 +142,7 @@ class Gram:
 
     def _proved_semidefinite(self, top: float) -> float:
         """Return a shift >= 0 for which K + shift I is proved to be semidefinite."""
-        unit = self.n * UNIT * top
-        spare = room(self.K)
+        unit, spare = self.n * UNIT * top, room(self.K)
         missing = shortfall(self.K, -spare)
         if missing is not None and missing <= spare:
             return 0.0
