@@ -12,6 +12,7 @@ from ... import __version__
 from ...exact.formulation.formulation import true_space
 from ...exact.formulation.request import Request
 from ...exact.spaces.kernels import get_kernel
+from ...exact.tools.interrupts import finish
 from .inputs import Data
 
 SCHEMA_VERSION = 1
@@ -51,7 +52,8 @@ def common_keys(data: Data, options: dict[str, Any], request: Request) -> dict[s
 
 
 def print_document(document: dict[str, Any], as_json: bool) -> None:
-    """Print a result: lines of text, or one JSON document."""
+    """Print a result, lines of text or one JSON document; an interrupt comes too late now."""
+    finish()
     if as_json:
         import json
 
