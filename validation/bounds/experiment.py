@@ -18,9 +18,8 @@ from ...exact.certificate.solution import Solution
 from ...exact.errors import InputError
 from ...exact.formulation.formulation import formulate
 from ...exact.formulation.request import Request
-from ...exact.losses.registry import HINGE
-from ...exact.pairs.all_pairs import AllPairs, PairList
-from ...exact.problem.problem import Problem, Ridge, pair_problem, split_labels
+from ...exact.pairs.all_pairs import PairList
+from ...exact.problem.problem import Problem, linear_problem, split_labels
 from ...exact.spaces.gram import Gram
 from ...exact.spaces.kernels import Kernel
 from ...exact.spaces.rows import Rows
@@ -249,7 +248,7 @@ def prepare(
     assert isinstance(task.work.space, Rows)
     f = task.judge(certified(task.work, tol), tol)
     check_gap(f, tol)
-    projected = pair_problem(Rows(approximation.features), mask, AllPairs(), HINGE, Ridge(lam))
+    projected = linear_problem(approximation.features, mask, lam)
     f_P = certified(projected, tol)
     return Experiment(approximation, lam, tol, task.meant, projected, f, f_P, task.work.space)
 

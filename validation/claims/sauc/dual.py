@@ -187,8 +187,7 @@ def dual_equals_primal(context: Context) -> Outcome:
 
 
 def _task(data: Dataset, kernel: str, lam: float, structure: float) -> Formulation:
-    gamma = GAMMA if kernel == "rbf" else None
-    request = Request.of(lam, kernel=kernel, gamma=gamma, structure=structure)
+    request = Request.of(lam, kernel=kernel, gamma=GAMMA, structure=structure)
     return formulate(data.X, data.y, request)
 
 
