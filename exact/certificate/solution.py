@@ -10,7 +10,7 @@ from enum import StrEnum
 import numpy as np
 
 from ..problem.problem import Problem
-from .certificate import Certificate, Witness
+from .certificate import Certificate, Minorant, Witness
 
 LEAST_TIME = 1e-3
 """Least number of seconds that `Recorder.time_left` reports: solvers need a limit above zero."""
@@ -96,6 +96,11 @@ class Solution:
     seconds: float
     history: list[Step] = field(default_factory=list)
     method: str = ""
+
+    @property
+    def minorant(self) -> Minorant:
+        """The witness by its present name."""
+        return self.witness
 
 
 class Recorder:

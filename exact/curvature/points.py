@@ -17,9 +17,9 @@ from ..pairs.all_pairs import AllPairs
 from ..problem.problem import Problem
 from ..problem.subsample import subsample
 from ..spaces.rows import Rows
+from ..tools.root_of_slope import root_of_slope
 from ..tools.rounding import UNIT
 from .curvature import Curvature, curvature
-from .slope_search import slope_root
 
 THINNING = 20
 """A large problem is first solved on one row in so many."""
@@ -151,7 +151,7 @@ class NewtonLine:
         """Return a point that beats the start, with a flatter slope; None if there is none."""
         falling = float(self.start.gradient @ self.step)
         for loose in TIGHTER:
-            t = slope_root(self.slope, falling, loose)
+            t = root_of_slope(self.slope, falling, loose)
             if t == 0.0 or np.array_equal(self.start.w + t * self.step, self.start.w):
                 return None
             found = self.at(t)
