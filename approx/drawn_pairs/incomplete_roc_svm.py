@@ -9,7 +9,7 @@ import numpy as np
 
 from ...exact.certificate.from_scores import full_certificate
 from ...exact.certificate.solution import Callback, Solution
-from ...exact.classifier.base import AUCClassifier, Matrix, draw_seed, shortfall_of
+from ...exact.classifier.base import AUCClassifier, Matrix, TrainingRows, draw_seed, shortfall_of
 from ...exact.losses.registry import LOSSES, get_loss
 from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.problem.problem import Problem, Ridge, pair_problem
@@ -104,13 +104,8 @@ class IncompleteROCSVM(AUCClassifier):
         self._solver()
         check_choice("loss", self.loss, LOSSES)
 
-    def _train(
-        self,
-        rows: Matrix,
-        positive: np.ndarray,
-        weight: np.ndarray | None,
-        callback: Callback | None,
-    ) -> None:
+    def _train(self, data: TrainingRows, callback: Callback | None) -> None:
+        rows, positive, weight = data
         if weight is not None and (weight == weight[0]).all():
             weight = None
         self.n_pairs_, seed = self._count(positive.size), draw_seed(self.random_state)

@@ -26,7 +26,7 @@ from ...exact.tools.checks import check_choice, check_count, check_number
 from ..online.row_method import check_step
 from ..online.row_stream import start_at
 from .hard_threshold import hard_threshold
-from .refinement import REFINEMENTS, refined
+from .refinement import REFINEMENTS, refine_weights
 from .sparse_solution import Epoch, SparseRecorder, SparseSolution, Stop
 
 
@@ -103,7 +103,7 @@ class StochasticHardThresholding:
     refine : {"none", "refit", "swaps"}
         What is done with the answer: nothing, as in the paper; the optimum on its features; or
         besides, one feature exchanged for another as long as that lowers the objective, see
-        `refined`. It has no history, and is no proof either.
+        `refine_weights`. It has no history, and is no proof either.
     """
 
     k: int
@@ -187,7 +187,7 @@ class StochasticHardThresholding:
             status = Stop.INTERRUPTED
         kept = self.k - 1 if self.literal else self.k
         if self.refine != "none" and kept > 0:
-            recorder.improve(lambda w: refined(loss, w, kept, self.refine))
+            recorder.improve(lambda w: refine_weights(loss, w, kept, self.refine))
         return recorder.finish(status, step, loss.delta, walk.n_iter)
 
     def blocks(self, loss: RowAverage, rng: np.random.Generator) -> list[RowAverage]:

@@ -9,7 +9,7 @@ from typing import Protocol, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ...exact.classifier.base import AUCClassifier, Matrix, draw_seed
+from ...exact.classifier.base import AUCClassifier, TrainingRows, draw_seed
 from ...exact.errors import InputError
 from ...exact.pairs.all_pairs import AllPairs
 from ...exact.spaces.rows import Rows
@@ -77,7 +77,7 @@ class SHTAUC(AUCClassifier):
     refine : {"none", "refit", "swaps"}
         What is done with the answer: nothing, as in the paper; the optimum on its features; or
         features exchanged besides, one at a time, as long as that helps. "swaps" mostly ends at
-        the best features, see `refined`.
+        the best features, see `refine_weights`.
     threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
         The rule that sets the intercept from the training scores, see
         `aucert.exact.classifier.threshold`.
@@ -135,13 +135,8 @@ class SHTAUC(AUCClassifier):
     def _check_parameters(self) -> None:
         self._solver()
 
-    def _train(
-        self,
-        rows: Matrix,
-        positive: np.ndarray,
-        weight: np.ndarray | None,
-        callback: Callable[[Epoch], object] | None,
-    ) -> None:
+    def _train(self, data: TrainingRows, callback: Callable[[Epoch], object] | None) -> None:
+        rows, positive, weight = data
         solver = self._solver(draw_seed(self.random_state))
         loss = RowAverage.of(Rows(rows), positive, AllPairs(weight))
         self.solution_ = solver.solve(loss, callback=callback)

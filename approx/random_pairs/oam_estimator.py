@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from ...exact.certificate.solution import Callback, Recorder, Status
-from ...exact.classifier.base import Matrix
+from ...exact.classifier.base import Matrix, TrainingRows
 from ...exact.classifier.threshold import get_rule
 from ...exact.tools.checks import check_count, check_number
 from ..online.online_classifier import OnlineClassifier
@@ -79,13 +79,8 @@ class OAM(OnlineClassifier):
     def _check_parameters(self) -> None:
         self._method()
 
-    def _train(
-        self,
-        rows: Matrix,
-        positive: np.ndarray,
-        weight: np.ndarray | None,
-        callback: Callback | None,
-    ) -> None:
+    def _train(self, data: TrainingRows, callback: Callback | None) -> None:
+        rows, positive, _ = data
         rng, recorder = self._begin(rows), Recorder(self.max_time, callback)
         recorder.best_primal = recorder.best_dual = math.nan  # there is no objective
         self.status_ = Status.ITERATION_LIMIT

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...exact.certificate.solution import Callback, Status
-from ...exact.classifier.base import Matrix
+from ...exact.classifier.base import Matrix, TrainingRows
 from ...exact.errors import InputError
 from ...exact.losses.registry import HINGE
 from ...exact.pairs.all_pairs import AllPairs
@@ -56,13 +56,8 @@ class PairSGDClassifier(NystromClassifier, OnlineClassifier):
         if self._solver().average == "half":
             raise InputError('average="half" needs to know the end: take "all", or fit')
 
-    def _train(
-        self,
-        rows: Matrix,
-        positive: np.ndarray,
-        weight: np.ndarray | None,
-        callback: Callback | None,
-    ) -> None:
+    def _train(self, data: TrainingRows, callback: Callback | None) -> None:
+        rows, positive, _ = data
         problem = self._problem(self._begin(rows, positive), positive)
         solver = replace(self._solver(), seed=self._run_seed)
         self._keep_solution(solver.solve_walk(problem, self._walk, callback))

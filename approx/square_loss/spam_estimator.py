@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from ...exact.classifier.base import Matrix
+from ...exact.classifier.base import Matrix, TrainingRows
 from ...exact.square_loss.row_average import RowAverage
 from ..online.row_stream import Look
 from .spam import StochasticProximal
@@ -79,15 +79,10 @@ class SPAM(SquareClassifier):
 
     _method = StochasticProximal
 
-    def _train(
-        self,
-        rows: Matrix,
-        positive: np.ndarray,
-        weight: np.ndarray | None,
-        callback: Look | None,
-    ) -> None:
-        super()._train(rows, positive, weight, callback)
-        self._seen = np.array([positive.size - positive.sum(), positive.sum()])
+    def _train(self, data: TrainingRows, callback: Look | None) -> None:
+        super()._train(data, callback)
+        n_pos = data.positive.sum()
+        self._seen = np.array([data.positive.size - n_pos, n_pos])
         self._sums = self._walk.loss.means * self._seen[:, None]
 
     def _batch(self, rows: Matrix, positive: np.ndarray, first: bool) -> RowAverage | None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...exact.certificate.solution import Status
-from ...exact.classifier.base import Matrix
+from ...exact.classifier.base import Matrix, TrainingRows
 from ...exact.errors import InputError
 from ...exact.square_loss.row_average import RowAverage
 from ..hard_thresholding.sht_estimator import PROVED
@@ -46,13 +46,8 @@ class SquareClassifier(OnlineClassifier):
     def _check_parameters(self) -> None:
         self._solver()
 
-    def _train(
-        self,
-        rows: Matrix,
-        positive: np.ndarray,
-        weight: np.ndarray | None,
-        callback: Look | None,
-    ) -> None:
+    def _train(self, data: TrainingRows, callback: Look | None) -> None:
+        rows, positive, _ = data
         solver, loss = self._solver(self._draw_seed()), from_rows(rows, positive)
         self._walk = solver.begin(loss, np.zeros(loss.dim), self.max_passes * positive.size)
         self.solution_ = solver.run(self._walk, callback)
