@@ -13,6 +13,7 @@ from ...exact.errors import InputError
 from ...exact.formulation.formulation import true_space
 from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.spaces.kernels import get_kernel
+from ...exact.tools.interrupts import finish
 from .inputs import Data
 
 SCHEMA_VERSION = 1
@@ -62,7 +63,8 @@ def common_keys(
 
 
 def print_document(document: dict[str, Any], as_json: bool) -> None:
-    """Print a result: lines of text, or one JSON document."""
+    """Print a result, lines of text or one JSON document; an interrupt comes too late now."""
+    finish()
     if as_json:
         import json
 

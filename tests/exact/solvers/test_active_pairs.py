@@ -44,7 +44,7 @@ def test_the_gap_ends_at_rounding(n: int, d: int, lam: float) -> None:
 
 
 @pytest.mark.parametrize("kind", ["all", "weighted", "listed"])
-@pytest.mark.parametrize("lam", [1e-1, 1e-3])
+@pytest.mark.parametrize("lam", [1e-1, pytest.param(1e-3, marks=pytest.mark.slow)])
 def test_all_backends_find_the_same_optimum(kind: str, lam: float) -> None:
     X, y = rows_of_two_classes(120, 5)
     rng = np.random.default_rng(1)
