@@ -72,7 +72,9 @@ def problem_options(command: Callable[..., object]) -> Callable[..., object]:
 )
 @click.option(
     "--method",
-    type=click.Choice(["auto", "qp", "lifted", "cutting-plane", "newton"]),
+    type=click.Choice(
+        ["auto", "closed-form", "cutting-plane", "newton", "qp", "lifted", "proximal"]
+    ),
     default="auto",
     show_default=True,
 )
@@ -153,6 +155,11 @@ def check_solver(**options: object) -> None:
     "--max-time",
     type=float,
     help="Seconds after which nothing more is begun.  [default: 12 hours for full, else none]",
+)
+@click.option(
+    "--evidence",
+    type=click.Path(),
+    help="Folder of finished numbers, a file an experiment: used again, and added to.",
 )
 @click.option("--estimate", "estimate_only", is_flag=True, help="Say how long it takes and stop.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)

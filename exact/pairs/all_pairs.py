@@ -136,7 +136,8 @@ class AllPairs(Labelled):
         check_scores(scores, self.positive)
         scores = promoted(scores)
         own = getattr(loss, "all_pairs", None)
-        return enumerated(self, scores, loss, width) if own is None else own(self, scores, width)
+        found = None if own is None else own(self, scores, width)
+        return enumerated(self, scores, loss, width) if found is None else found
 
     def compiled(self, *scores: np.ndarray) -> bool:
         """Whether compiled sums are to be used for these scores."""
