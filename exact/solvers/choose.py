@@ -23,6 +23,7 @@ from ..problem.risk import Mean
 from ..spaces.rows import Rows
 from .closed_form import SquaredLossSolver
 from .cutting_plane import CuttingPlane
+from .general.pair_newton import LARGEST_DIM, PairNewton
 from .general.proximal import Proximal
 from .newton import Newton
 
@@ -77,6 +78,13 @@ def ridge_mean(problem: Problem, *losses: type) -> bool:
     )
 
 
+def can_draw_pairs(problem: Problem) -> bool:
+    """Return whether Newton steps with drawn pairs suit: ordered pairs, say, with the ridge."""
+    held = isinstance(problem.space, Rows) and problem.space.dim <= LARGEST_DIM
+    drawn = isinstance(problem.risk, Mean) and hasattr(problem.pairs, "draw")
+    return held and drawn and isinstance(problem.penalty, Ridge)
+
+
 def few_cuts_suffice(problem: Problem) -> bool:
     """Return whether cutting planes are likely faster than Newton: many coordinates for the rows.
 
@@ -125,6 +133,9 @@ METHODS: dict[str, Method] = {
     "newton": Method(_newton, lambda problem: ridge_mean(problem, Hinge, SquaredHinge)),
     "qp": Method(_qp, lambda problem: False),
     "lifted": Method(_lifted, lambda problem: False),
+    "pair-newton": Method(
+        lambda problem, tol, max_time: PairNewton(tol, max_time=max_time), can_draw_pairs
+    ),
     "proximal": Method(
         lambda problem, tol, max_time: Proximal(tol, max_time=max_time), lambda problem: True
     ),
