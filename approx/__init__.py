@@ -16,7 +16,8 @@ from .hard_thresholding.sht_auc import StochasticHardThresholding, sparse_proble
 from .hard_thresholding.sht_estimator import SHTAUC
 from .hard_thresholding.stoiht import stoiht
 from .newton.baseline_svms import SubsampledRankSVM, kernel_svm, linear_svm
-from .newton.rank_svm import NBAUC, RankSVM
+from .newton.nbauc import NBAUC
+from .newton.rank_svm import RankSVM
 from .newton.truncated_newton import TruncatedNewton
 from .nystrom.leverage import leverage_scores
 from .nystrom.nystrom import Nystrom, against_true_kernel, nystrom_map

@@ -11,7 +11,8 @@ from .drawn_pairs.incomplete_sauc_svm import IncompleteSAUCSVM
 from .hard_thresholding.sht_estimator import SHTAUC
 from .hard_thresholding.sparse_solution import Epoch, SparseSolution, Stop
 from .newton.baseline_svms import SubsampledRankSVM
-from .newton.rank_svm import NBAUC, RankSVM
+from .newton.nbauc import NBAUC
+from .newton.rank_svm import RankSVM
 from .nystrom.nystrom import Nystrom, NystromMap
 from .online.row_stream import OnlineSolution, Pass
 from .random_pairs.nsauc_estimators import NSAUC, NSVMSGD2, OAM

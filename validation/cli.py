@@ -154,6 +154,11 @@ def check_solver(**options: object) -> None:
     type=float,
     help="Seconds after which nothing more is begun.  [default: 12 hours for full, else none]",
 )
+@click.option(
+    "--evidence",
+    type=click.Path(),
+    help="Folder of finished numbers, a file an experiment: used again, and added to.",
+)
 @click.option("--estimate", "estimate_only", is_flag=True, help="Say how long it takes and stop.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")

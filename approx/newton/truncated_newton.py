@@ -33,7 +33,7 @@ import numpy as np
 
 from ...exact.certificate.solution import Callback, Recorder, Solution, Status
 from ...exact.curvature.newton_equation import Conditioning, direction
-from ...exact.curvature.points import Line, Point, smaller, time_left
+from ...exact.curvature.points import NewtonLine, NewtonPoint, sample_problem
 from ...exact.errors import InputError
 from ...exact.losses.registry import SQUARED_HINGE
 from ...exact.problem.problem import Problem, Ridge
@@ -164,10 +164,10 @@ class TruncatedNewton:
 
     def _start(self, problem: Problem, recorder: Recorder, w: np.ndarray | None) -> np.ndarray:
         """Return `w`, or zero, or for many rows the solution of a sample of them."""
-        sample = smaller(problem, self.tol) if w is None else None
+        sample = sample_problem(problem, self.tol) if w is None else None
         if sample is None:
             return np.zeros(problem.space.dim) if w is None else w
-        silent = Recorder(time_left(recorder))
+        silent = recorder.part()
         inner = replace(self, tol=sample[1], gradient_tol=0.0)
         first = inner._start(sample[0], silent, None)
         inner._run(sample[0], silent, first, Conditioning(self.drawn))
@@ -177,7 +177,7 @@ class TruncatedNewton:
     def _run(
         self, problem: Problem, recorder: Recorder, w: np.ndarray, conditioning: Conditioning
     ) -> Status:
-        now, first, least, idle = Point.at(problem, w), steepness(problem), np.inf, 0
+        now, first, least, idle = NewtonPoint.at(problem, w), steepness(problem), np.inf, 0
         while True:
             now.note(recorder)
             if self._near(now, FURTHER) or now.size <= now.noise or idle >= PATIENCE:
@@ -187,7 +187,7 @@ class TruncatedNewton:
             if recorder.out_of_time:
                 return Status.TIME_LIMIT
             step = conditioning.step(now, self._rtol(now.size, first), self.max_cg)
-            found, least = Line(now, step).search(), min(least, now.size)
+            found, least = NewtonLine(now, step).search(), min(least, now.size)
             if found is None:
                 return Status.STALLED
             idle = 0 if found.clearly_beats(now, least) else idle + 1
@@ -197,7 +197,7 @@ class TruncatedNewton:
         """Take full steps, whatever they do to F; the last point counts."""
         w, first = np.zeros(problem.space.dim) if w is None else w, steepness(problem)
         for n_iter in range(1, self.max_iter + 1):
-            now = Point.at(problem, w)
+            now = NewtonPoint.at(problem, w)
             recorder.best_primal = np.inf
             now.note(recorder)
             if self.paper_literal:
@@ -209,7 +209,7 @@ class TruncatedNewton:
             w = w + direction(now, self._rtol(now.size, first), self.max_cg)[0]
         return Status.ITERATION_LIMIT
 
-    def _near(self, now: Point, share: float) -> bool:
+    def _near(self, now: NewtonPoint, share: float) -> bool:
         """Whether to stop: inside the tolerance by so much, for the certificate measures again."""
         reached = self.gradient_tol == 0 or now.size <= self.gradient_tol
         small = now.gap <= share * self.tol * now.primal
@@ -219,7 +219,7 @@ class TruncatedNewton:
         return min(self.forcing, float(np.sqrt(size / first)) if first > 0 else self.forcing)
 
 
-class _PrintedPoint(Point):
+class _PrintedPoint(NewtonPoint):
     """A point whose gradient has C where it should have 2 C."""
 
     @cached_property

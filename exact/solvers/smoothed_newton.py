@@ -17,7 +17,6 @@ from ..certificate.evaluate_rows import InMemory, Streamed
 from ..certificate.evaluation import Evaluation, Evaluator
 from ..certificate.solution import Callback, Recorder, Solution, Status
 from ..certificate.witness import LONG_ROWS, Witness
-from ..curvature.slope_search import slope_root
 from ..errors import InputError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs
@@ -25,6 +24,7 @@ from ..problem.problem import Problem
 from ..problem.subsample import subsample
 from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
+from ..tools.root_of_slope import root_of_slope
 from .active_pairs import ActivePairs
 from .cutting_plane import CuttingPlane
 from .hard_margin import offer_hard_margin
@@ -108,7 +108,7 @@ class SmoothedNewton:
         if not isinstance(problem.space, Rows):
             return solution
         recorder.best_dual, recorder.best_witness = -np.inf, None
-        finish = ActivePairs(tol=self.tol / 4, max_rounds=4, max_time=_left(recorder))
+        finish = ActivePairs(tol=self.tol / 4, max_rounds=12, max_time=_left(recorder))
         try:
             reason = finish.run(problem, recorder)
         except KeyboardInterrupt:
@@ -227,7 +227,7 @@ class _Level:
                 hessian = self.hessian(now)
                 continue
             line = self.evaluator(now.width).line(now, p, now.width)
-            t = slope_root(line.slope, float(r @ p))
+            t = root_of_slope(line.slope, float(r @ p))
             if t == 0.0 or np.array_equal(now.w + t * p, now.w):
                 return Status.STALLED
             moved = line.at(t)

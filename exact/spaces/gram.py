@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
-from .kernels import Kernel, lengths_of
+from .kernel import Kernel, lengths_of
 from .rows import LARGEST_REACH, SMALLEST_REACH, check_matrix
 from .semidefinite import room, shortfall
 

@@ -21,7 +21,7 @@ import scipy.linalg
 from ..errors import InputError, TooLargeError
 from ..tools.rounding import gamma
 from .gram import Gram, StreamedGram
-from .kernels import Kernel
+from .kernel import Kernel
 from .rows import Rows, Space
 
 DENSE_LIMIT = 4000

@@ -208,6 +208,13 @@ class Rows:
         square = gamma(self.dim + 4, LONG_UNIT) + 2 * UNIT
         return error * (2 * float(np.sqrt(norm2)) + error) + square * norm2
 
+    def careful_pull(self, c: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return pull(c) summed in the long format, (dim,), and a bound of its error's norm."""
+        pulled = long_pull(self.raw, self.offset, c).astype(float)
+        size = float(np.abs(c) @ self.norms) * (1 + gamma(self.n))
+        error = gamma(self.n + 8, LONG_UNIT) * size + 2 * UNIT * float(np.linalg.norm(pulled))
+        return pulled, error * (1 + gamma(self.dim + 8))
+
     def pull_error(self, c: np.ndarray) -> float:
         """Return gamma_k sum_i |c_i| |x_i| >= the error of pull(c), k the chain of additions."""
         chain = self.n if self.is_sparse else self._block + self.n // self._block + 1

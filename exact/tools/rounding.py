@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 UNIT = 2.0**-53
@@ -13,6 +15,14 @@ LONG_UNIT = float(np.finfo(np.longdouble).eps) / 2
 
 _FEW = 32
 """Terms that `short_sum` adds up at a time."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A computed number and a bound of its error."""
+
+    value: float
+    error: float
 
 
 def unit_of(values: np.ndarray) -> float:

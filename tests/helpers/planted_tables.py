@@ -29,6 +29,7 @@ def planted(
     stop: str = "",
     needs: tuple[str, ...] = (),
     slow: float = 0.0,
+    protocol: int = 1,
 ) -> dict[str, Table]:
     """Return two tables of one experiment; the log gets a line for each part that is computed."""
 
@@ -51,7 +52,8 @@ def planted(
         entry = Entry("all", "value", "0.00 (0.1)", *mean_error(values), values.size)
         return Page((entry,), f"There are {values.size} values. That is all.")
 
-    experiment = Experiment("planted", (Budget("repetitions", 50, 4, 6),), parts, compute)
+    budget = (Budget("repetitions", 50, 4, 6),)
+    experiment = Experiment("planted", budget, parts, compute, protocol=protocol)
     return {
         name: Table(name, "ScalingUp", "nowhere", f"Planted {name}", experiment, render)
         for name in ("one", "two")

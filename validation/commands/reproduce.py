@@ -28,7 +28,8 @@ def run_reproduce(options: dict[str, Any]) -> int:
         return 0
     out = named_folder(options["out"]) or DEFAULT_OUT
     if options["estimate_only"]:
-        asked = {name: options[name] for name in ("names", "profile", "seed", "data_dir")}
+        names = ("names", "profile", "seed", "data_dir", "evidence")
+        asked = {name: options[name] for name in names}
         limit = limit_of(options["profile"], options["max_time"])
         _estimate(estimate(**asked, out=out), options["jobs"], limit, options["as_json"])
         return 0
@@ -42,6 +43,7 @@ def run_reproduce(options: dict[str, Any]) -> int:
             jobs=options["jobs"],
             progress=progress,
             max_time=options["max_time"],
+            evidence=options["evidence"],
         )
     if options["as_json"]:
         click.echo(json.dumps(_document(shown, options), allow_nan=False, indent=2))

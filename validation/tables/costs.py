@@ -1,6 +1,5 @@
 """CPU minutes of the experiments, all parts together, measured once: for estimates and the order.
 
-They stand apart from the experiments so that a new measurement makes no finished part invalid.
 They are sums over all parts of a run with two processes: 19 minutes for "quick", 405 for "full".
 """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,9 @@ FULL_LIMIT = 12 * 3600.0
 
 Plan = dict[str, tuple[Experiment, tuple[Part, ...]]]
 """Experiments by name, with their parts."""
+
+Kept = Callable[[Experiment, Part], Any]
+"""Finds the document of a finished part, or None."""
 
 
 def planned(entries: Iterable[Table], run: Run) -> Plan:
@@ -78,7 +81,9 @@ class Estimate:
         }
 
 
-def estimates(entries: Sequence[Table], run: Run, folder: Path) -> list[Estimate]:
+def estimates(
+    entries: Sequence[Table], run: Run, folder: Path, kept: Kept = lambda experiment, part: None
+) -> list[Estimate]:
     """Return what each experiment of the tables still takes, given what the folder holds.
 
     Parameters
@@ -87,28 +92,35 @@ def estimates(entries: Sequence[Table], run: Run, folder: Path) -> list[Estimate
     run : Run
     folder : Path
         Need not be there.
+    kept : function of an experiment and a part
+        Returns its document from somewhere else than the folder, or None.
     """
     found = []
     for name, (experiment, parts) in planned(entries, run).items():
-        lacking = [part for part in parts if missing_data(part, run) is not None]
-        others = [part for part in parts if missing_data(part, run) is None]
-        done = sum(
-            read_part(part_path(folder, experiment, part, run), part_key(experiment, part, run))
-            is not None
-            for part in others
-        )
+        left = [p for p in parts if _unfinished(experiment, p, run, folder, kept)]
+        lacking = [part for part in left if missing_data(part, run) is not None]
         minutes = experiment.minutes.get(run.profile)
-        left = len(others) - done
+        to_run = len(left) - len(lacking)
         found.append(
             Estimate(
                 tuple(table.name for table in entries if table.experiment.name == name),
                 len(parts),
-                done,
+                len(parts) - len(left),
                 len(lacking),
-                None if minutes is None else minutes * left / max(len(parts), 1),
+                None if minutes is None else minutes * to_run / max(len(parts), 1),
             )
         )
     return found
+
+
+def _unfinished(experiment: Experiment, part: Part, run: Run, folder: Path, kept: Kept) -> bool:
+    if kept(experiment, part) is not None:
+        return False
+    key = part_key(experiment, part, run)
+    return (
+        missing_data(part, run) is not None
+        or read_part(part_path(folder, experiment, part, run), key) is None
+    )
 
 
 def duration(seconds: float) -> str:

@@ -1,4 +1,9 @@
-"""One file a finished part: written at once, complete or not at all, and used again."""
+"""One file a finished part: written at once, complete or not at all, and used again.
+
+A part is kept for what its numbers depend on: experiment, protocol number, parameters, budget,
+seed, profile and the checksums of its data. The version of the library and the source of the
+experiment are recorded beside the numbers, but do not discard them: every moved import would.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +24,7 @@ from ..files.written_files import write_json
 from ..report.document import environment
 from .table import Experiment, Part, Run
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 NO_FOLDER = "no folder of real data: give --data-dir, or set AUCERT_DATA"
 
@@ -37,26 +42,29 @@ def missing_data(part: Part, run: Run) -> str | None:
 def part_key(experiment: Experiment, part: Part, run: Run) -> dict[str, Any]:
     """Return all that a result depends on: results of another key are never used again.
 
-    The library enters by its version, the experiment by the source of the file that computes it.
+    Checksums of data that are not here are left out.
     """
-    files = (
-        {}
-        if run.data_dir is None
-        else {name: file_sha256(str(run.data_dir / f"{name}.npz")) for name in part.needs}
-    )
+    here = run.data_dir is not None and missing_data(part, run) is None
     key = {
         "schema_version": SCHEMA_VERSION,
         "experiment": experiment.name,
+        "protocol": experiment.protocol,
         "part": part.key,
         "parameters": part.parameters,
         "budget": experiment.spent(run.profile),
-        "version": __version__,
-        "code": code_sha256(experiment),
         "seed": run.seed,
         "profile": run.profile,
-        "data_sha256": files,
+        "data_sha256": {name: file_sha256(str(run.data_dir / f"{name}.npz")) for name in part.needs}
+        if run.data_dir is not None and here
+        else {},
     }
     return json.loads(json.dumps(key))  # tuples become lists, as they will be in the file
+
+
+def provenance(experiment: Experiment) -> dict[str, Any]:
+    """Return what a result was made with: library, source of the experiment, environment."""
+    made = {"version": __version__, "code": code_sha256(experiment)}
+    return made | environment() | {"processors": os.cpu_count()}
 
 
 def code_sha256(experiment: Experiment) -> str:
@@ -104,10 +112,14 @@ def read_part(path: Path, key: dict[str, Any]) -> dict[str, Any] | None:
     return document if isinstance(document.get("result"), dict) else None
 
 
-def write_part(
-    path: Path, key: dict[str, Any], result: dict[str, Any], seconds: float, cpu_seconds: float
-) -> None:
-    """Write the file of a finished part, with the time it took by the clock and of the processor.
+def write_part(path: Path, document: dict[str, Any]) -> None:
+    """Write the file of a finished part.
+
+    Parameters
+    ----------
+    path : Path
+    document : dict
+        `key`, `result`, `seconds` by the clock, `cpu_seconds` of the processor and `environment`.
 
     Raises
     ------
@@ -118,9 +130,6 @@ def write_part(
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{path.parent}: cannot be made ({error.strerror or error})") from None
-    made = {**environment(), "processors": os.cpu_count()}
-    times = {"seconds": seconds, "cpu_seconds": cpu_seconds}
-    document = {"key": key, "result": result, **times, "environment": made}
     write_json(path, document)
 
 

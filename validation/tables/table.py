@@ -46,7 +46,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Run:
-    """What is asked for.
+    """Options of one `reproduce` call.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is run.
+    """A computation that one or more tables share.
 
     Attributes
     ----------
@@ -134,6 +134,9 @@ class Experiment:
         order of the parts.
     search : str
         How parameters are chosen: what is computed of their grids and what is left. Sentences.
+    protocol : int
+        At least 1. Raise it by hand when `compute` gives other numbers: finished parts of a
+        lower protocol are computed again.
     """
 
     name: str
@@ -142,6 +145,7 @@ class Experiment:
     compute: Callable[[Job], dict[str, Any]]
     minutes: Mapping[str, float] = field(default_factory=dict)
     search: str = ""
+    protocol: int = 1
 
     def spent(self, profile: str) -> dict[str, Any]:
         """Return what the profile spends, by name."""
@@ -231,12 +235,9 @@ class Entry:
     ours : float, str or None
     error : float, optional
         Standard error of the mean that `ours` is.
-    count : int
-        Repetitions behind it.
-    digits : int
-        Decimals to show.
-    note : str
-        A sentence where the two differ.
+    count : int, repetitions behind it
+    digits : int, decimals to show
+    note : str, a sentence where the two differ
     """
 
     row: str

@@ -23,6 +23,7 @@ import numpy as np
 
 from ...problem.problem import Problem
 from ...spaces.rows import Rows
+from ...tools.root_of_slope import root_of_slope
 from .linear_systems import NewtonSystem
 from .window import Window
 
@@ -31,6 +32,9 @@ SHRINK = 0.2
 
 COMPILED_FROM = 20_000
 """Pairs from which the passes over them are compiled ones."""
+
+FLAT, TRIALS = 0.1, 60
+"""A step's length leaves this share of the slope along it, or is the best of so many trials."""
 
 NARROWEST = 1e-9
 """Widths go no further down, in units of the margin: rounding of the scores would show."""
@@ -93,7 +97,7 @@ class OpenPairs:
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class WindowPoint:
     """w, its slopes b, the shortfalls z, the gradient lam w - g(b) and the window's gap."""
 
     w: np.ndarray
@@ -117,7 +121,7 @@ def multipliers(
     target: float,
     stop: Callable[[], bool] = lambda: False,
     max_rounds: int = 60,
-) -> Point:
+) -> WindowPoint:
     """Return a point whose window gap is at most `target`, or the best one found.
 
     Parameters
@@ -148,7 +152,7 @@ def multipliers(
     return best
 
 
-def _at(pairs: OpenPairs, w: np.ndarray, alpha: np.ndarray, sigma: float) -> Point:
+def _at(pairs: OpenPairs, w: np.ndarray, alpha: np.ndarray, sigma: float) -> WindowPoint:
     s = pairs.system.rows @ w
     if pairs.c.size >= COMPILED_FROM:
         from .multipliers_compiled import slopes
@@ -162,12 +166,12 @@ def _at(pairs: OpenPairs, w: np.ndarray, alpha: np.ndarray, sigma: float) -> Poi
         bias = pairs.c @ (np.maximum(z, 0.0) - b * z)
         g = pairs.pull(b)
     gradient = pairs.lam * w - g
-    return Point(w, b, z, gradient, float(bias), float(gradient @ gradient) / (2 * pairs.lam))
+    return WindowPoint(w, b, z, gradient, float(bias), float(gradient @ gradient) / (2 * pairs.lam))
 
 
 def _mass_along(
     pairs: OpenPairs,
-    point: Point,
+    point: WindowPoint,
     alpha: np.ndarray,
     sigma: float,
     change: np.ndarray,
@@ -189,7 +193,7 @@ def _minimised(
     sigma: float,
     target: float,
     stop: Callable[[], bool],
-) -> Point:
+) -> WindowPoint:
     """Return the optimum of the smooth problem, as near as its gap asks for."""
     point = _at(pairs, w, alpha, sigma)
     for _ in range(100):
@@ -209,33 +213,14 @@ def _minimised(
 
 
 def _length(
-    pairs: OpenPairs, point: Point, alpha: np.ndarray, sigma: float, step: np.ndarray
+    pairs: OpenPairs, point: WindowPoint, alpha: np.ndarray, sigma: float, step: np.ndarray
 ) -> float:
-    """Return a length at which the slope along `step` has fallen to a tenth, 1 if it will do."""
+    """Return a length at which the slope along `step` has fallen to `FLAT` of what it was."""
     change = pairs.differences(pairs.system.rows @ step)
     along = pairs.lam * float(point.w @ step) - float(pairs.fixed @ step)
     square = pairs.lam * float(step @ step)
-    start = float(point.gradient @ step)
-    if not start < 0:
-        return 0.0
-    low, high, length = 0.0, np.inf, 1.0
-    at_low, at_high = start, np.nan
-    for _ in range(60):
-        now = along + length * square
-        now -= _mass_along(pairs, point, alpha, sigma, change, length)
-        if abs(now) <= 0.1 * abs(start):
-            return length
-        # An end that stays has its slope halved, lest secants creep along it (Illinois rule).
-        if now > 0:
-            at_low /= 1.0 if high == np.inf else 2.0
-            high, at_high = length, now
-        else:
-            at_high /= 2.0
-            low, at_low = length, now
-        if high == np.inf:
-            length *= 2.0
-            continue
-        root = low - at_low * (high - low) / (at_high - at_low)
-        margin = 0.05 * (high - low)
-        length = float(np.clip(root, low + margin, high - margin))
-    return low
+
+    def slope(t: float) -> float:
+        return along + t * square - _mass_along(pairs, point, alpha, sigma, change, t)
+
+    return root_of_slope(slope, float(point.gradient @ step), FLAT, TRIALS)

@@ -8,7 +8,6 @@ import scipy.sparse as sp
 
 from aucert.exact.certificate.evaluate_rows import InMemory
 from aucert.exact.certificate.solution import Status, Step
-from aucert.exact.curvature.slope_search import slope_root
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
@@ -116,20 +115,6 @@ def test_drawn_pairs_stand_for_the_window(in_order: bool) -> None:
     assert (np.abs(1 - scores[i] + scores[j]) < 0.25).all()
     few = drawn_window(problem, scores, 0.5, 50, rng, order)
     assert few[0].size == 50 and few[2].sum() == pytest.approx(inside.mean())
-
-
-@pytest.mark.parametrize("root", [1e-3, 0.3, 1.0, 7.0, 1e4])
-def test_the_slope_search_finds_the_root_loosely(root: float) -> None:
-    calls: list[float] = []
-
-    def slope(t: float) -> float:
-        calls.append(t)
-        return (t - root) * (1 + 3 * (t > root))
-
-    found = slope_root(slope, -root, loose=0.3)
-    assert abs(slope(found)) <= 0.3 * root
-    assert len(calls) < 16
-    assert slope_root(slope, 0.0) == 0.0
 
 
 def test_a_subsample_keeps_both_classes_in_proportion() -> None:

@@ -15,9 +15,9 @@ import pytest
 from aucert.exact.errors import InputError
 from aucert.validation.tables.costs import CPU_MINUTES
 from aucert.validation.tables.planning import FULL_LIMIT, duration, in_order, planned
-from aucert.validation.tables.running import runner
 from aucert.validation.tables.running.registry import tables
 from aucert.validation.tables.running.runner import estimate, limit_of, reproduce
+from aucert.validation.tables.stored import part_key
 from aucert.validation.tables.table import Experiment, Run, Table
 from planted_tables import planted
 
@@ -116,7 +116,7 @@ def test_a_measurement_makes_no_finished_part_invalid() -> None:
     experiment = planted()["one"].experiment
     other = dataclasses.replace(experiment, minutes={"quick": 7.0})
     part, run = experiment.parts(Run(), experiment.spent("quick"))[0], Run()
-    assert runner.part_key(experiment, part, run) == runner.part_key(other, part, run)
+    assert part_key(experiment, part, run) == part_key(other, part, run)
     assert isinstance(other, Experiment)
 
 

@@ -88,14 +88,23 @@ def test_a_damaged_file_is_computed_again(tmp_path: Path) -> None:
     assert log.read_text().split()[4:] == ["rep=1"]
 
 
-def test_a_part_of_another_version_is_computed_again(
+def test_a_raised_protocol_discards_finished_parts_and_a_changed_source_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = tmp_path / "log"
-    reproduce(out=tmp_path, registry=planted(log))
+    reproduce(out=tmp_path, registry=planted(log), evidence=tmp_path / "kept")
     monkeypatch.setattr(stored, "__version__", "another")
+    monkeypatch.setattr(stored, "code_sha256", lambda experiment: "another")
     reproduce(out=tmp_path, registry=planted(log))
-    assert len(log.read_text().splitlines()) == 8
+    reproduce(out=tmp_path / "fresh", registry=planted(log), evidence=tmp_path / "kept")
+    assert len(log.read_text().splitlines()) == 4
+    for evidence in (None, tmp_path / "kept"):
+        reproduce(out=tmp_path, registry=planted(log, protocol=2), evidence=evidence)
+        assert len(log.read_text().splitlines()) == 8
+    document = json.loads((tmp_path / "parts/planted/quick-seed0/rep=1.json").read_text())
+    assert document["environment"]["version"] == document["environment"]["code"] == "another"
+    (head,) = (tmp_path / "kept").rglob("*.jsonl")
+    assert json.loads(head.read_text().splitlines()[0])["protocol"] == 2
 
 
 def test_processes_change_no_number(tmp_path: Path) -> None:
@@ -179,7 +188,7 @@ def test_a_file_tells_seed_version_data_machine_and_seconds(tmp_path: Path) -> N
     reproduce(out=tmp_path, registry=planted(needs=("colon",)), data_dir=data, seed=3)
     path = tmp_path / "parts" / "planted" / "quick-seed3" / "rep=0.json"
     document = json.loads(path.read_text())
-    assert document["key"]["seed"] == 3 and document["key"]["version"]
+    assert document["key"]["seed"] == 3 and document["environment"]["version"]
     assert len(document["key"]["data_sha256"]["colon"]) == 64
     digest = document["key"]["data_sha256"]["colon"]
     assert f"colon.npz: `{digest}`" in (tmp_path / "one.md").read_text()

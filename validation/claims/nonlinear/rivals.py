@@ -8,7 +8,7 @@ import numpy as np
 from scipy import stats
 
 from ....approx.hard_thresholding.sht_auc import sparse_problem
-from ....approx.newton.rank_svm import NBAUC
+from ....approx.newton.nbauc import NBAUC
 from ....approx.nystrom.landmarks import kmeans
 from ....approx.nystrom.nystrom import nystrom_map
 from ....approx.pipelines import noam, nsolam, rfauc

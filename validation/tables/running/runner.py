@@ -7,7 +7,6 @@ neither the order nor the number of processes changes a number, only the seconds
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -15,31 +14,20 @@ from pathlib import Path
 from typing import Any
 
 import joblib
-from threadpoolctl import threadpool_limits
 
 from ....exact.errors import InputError
-from ....exact.tools.interrupts import stopped_at_once
 from ...data.real_data import real_data_folder
 from ...workers import unheard_by_workers
 from ..pages import Shown, write_index, write_page
 from ..planning import FULL_LIMIT, Estimate, Plan, estimates, in_order, planned
-from ..stored import missing_data, part_key, part_path, plain, read_part, write_part
-from ..table import Experiment, Job, Part, Results, Run, Table
+from ..stored import missing_data
+from ..table import Experiment, Part, Results, Run, Table
+from .evidence import EvidenceFolder
+from .part_runs import Finished, run_part
 from .registry import chosen, tables
 
 Progress = Callable[[int, int, str], object]
 """Called after each part with the number done, the number in all, and its name."""
-
-
-@dataclass(frozen=True)
-class Finished:
-    """What became of a part: its document, or why there is none; late if it was not begun."""
-
-    experiment: str
-    part: str
-    document: Mapping[str, Any] | None = None
-    failed: str | None = None
-    late: bool = False
 
 
 @dataclass
@@ -67,6 +55,7 @@ def reproduce(
     progress: Progress | None = None,
     registry: Mapping[str, Table] | None = None,
     max_time: float | None = None,
+    evidence: str | Path | None = None,
 ) -> list[Shown]:
     """Run tables and write OUT/NAME.md, .csv, .svg and OUT/index.md.
 
@@ -90,6 +79,9 @@ def reproduce(
     max_time : float, optional
         Seconds, > 0, after which no part is begun; those that run end. By default 12 hours for
         "full", no limit for "quick". What was not begun is named on the pages.
+    evidence : path, optional
+        Folder of the numbers that the pages are made of, one file an experiment: what is in it
+        is not run again, and what is run is added to it, every minute and at the end.
 
     Returns
     -------
@@ -109,10 +101,11 @@ def reproduce(
     plan = planned(entries, run)
     limit = limit_of(profile, max_time)
     folder = _made(Path(out))
-    gathered = Gathered()
+    gathered, kept = Gathered(), EvidenceFolder(_named(evidence), run)
     try:
-        _gather(plan, run, folder, jobs, gathered, progress, limit)
+        _gather(plan, run, folder, jobs, gathered, kept, progress, limit)
     finally:  # an interrupt included: what is finished is shown
+        kept.save()
         parts = {name: found for name, (_, found) in plan.items()}
         shown = [_shown(t, parts[t.experiment.name], run, gathered, limit) for t in entries]
         for item in shown:
@@ -128,11 +121,13 @@ def estimate(
     data_dir: str | Path | None = None,
     out: str | Path = "aucert-tables",
     registry: Mapping[str, Table] | None = None,
+    evidence: str | Path | None = None,
 ) -> list[Estimate]:
     """Return what `reproduce` with these arguments would still take; nothing is run or written."""
     entries = chosen(names, tables() if registry is None else registry)
     run = Run(profile, _counted("seed", seed, 0), _folder(data_dir))
-    return estimates(entries, run, Path(out))
+    kept = EvidenceFolder(_named(evidence), run)
+    return estimates(entries, run, Path(out), kept.find)
 
 
 def limit_of(profile: str, max_time: float | None) -> float | None:
@@ -156,6 +151,7 @@ def _gather(
     folder: Path,
     jobs: int,
     gathered: Gathered,
+    kept: EvidenceFolder,
     progress: Progress | None,
     limit: float | None = None,
 ) -> None:
@@ -163,8 +159,10 @@ def _gather(
     deadline = None if limit is None else time.monotonic() + limit
     todo: list[tuple[Experiment, Part]] = []
     for experiment, part in in_order(plan, run):
-        reason = missing_data(part, run)
-        if reason is not None:
+        reason, document = missing_data(part, run), kept.find(experiment, part)
+        if document is not None:
+            gathered.done[experiment.name, part.key] = document
+        elif reason is not None:
             gathered.missing[experiment.name, part.key] = reason
         else:
             todo.append((experiment, part))
@@ -173,6 +171,7 @@ def _gather(
             at = (item.experiment, item.part)
             if item.document is not None:
                 gathered.done[at] = item.document
+                kept.add(dict(item.document))
             elif item.late:
                 gathered.late.add(item.experiment)
             else:
@@ -202,38 +201,6 @@ def _finished(
     with unheard_by_workers():
         finished = parallel(tasks)
     yield from finished  # type: ignore[misc]
-
-
-def run_part(
-    experiment: Experiment, part: Part, run: Run, folder: Path, deadline: float | None = None
-) -> Finished:
-    """Run one part, or read what an equal run has left; write what is new at once.
-
-    After the deadline, on the clock that all processes share, parts are only read.
-    """
-    key = part_key(experiment, part, run)
-    path = part_path(folder, experiment, part, run)
-    document = read_part(path, key)
-    if document is not None:
-        return Finished(experiment.name, part.key, document)
-    if deadline is not None and time.monotonic() >= deadline:
-        return Finished(experiment.name, part.key, late=True)
-    job = Job(experiment.name, part, run, experiment.spent(run.profile))
-    start, spent = time.perf_counter(), time.process_time()
-    try:
-        with stopped_at_once(), threadpool_limits(1), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # gaps are shown instead
-            result = plain(experiment.compute(job))
-    except Exception as error:
-        return Finished(
-            experiment.name, part.key, failed=f"{part.key}: {type(error).__name__}: {error}"
-        )
-    seconds = (time.perf_counter() - start, time.process_time() - spent)
-    write_part(path, key, result, *seconds)
-    document = read_part(path, key)
-    if document is None:
-        raise InputError(f"{path}: cannot be read again")
-    return Finished(experiment.name, part.key, document)
 
 
 def _shown(
@@ -267,6 +234,10 @@ def _folder(data_dir: str | Path | None) -> Path | None:
     if not folder.is_dir():
         raise InputError(f"--data-dir {data_dir}: there is no such folder")
     return folder.resolve()
+
+
+def _named(folder: str | Path | None) -> Path | None:
+    return None if folder is None else Path(folder).expanduser().resolve()
 
 
 def _made(folder: Path) -> Path:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ....approx.hard_thresholding.baselines import top_mean_difference
 from ....approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
 from ....exact.api.folds import make_splits
 from ....exact.pairs.auc import auc
@@ -42,7 +43,10 @@ def parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
 
 
 def compute(job: Job) -> dict[str, Any]:
-    """Run SHT-AUC with k = k* and both steps, looking at AUC and objective on the way."""
+    """Run SHT-AUC with k = k* and both steps, looking at AUC and objective on the way.
+
+    The weights at the end are compared with the k features of largest mean difference.
+    """
     k, r = job["k_star"], job["r"]
     seed = job.draw_seed(f"{k} {r:g} {job['trial']}")
     data = sparse_mean_shift(1000, seed, d=1000, k_star=k, r=r, normalize=True)
@@ -74,8 +78,16 @@ def compute(job: Job) -> dict[str, Any]:
             f"test {name}": held,
             f"epochs {name}": int(np.argmax(descent <= goal)),
             f"last {name}": float(descent[-1]),
+            f"descent {name}": descent[:: job.budget["epochs between looks"]].tolist(),
+            f"cosine with screening {name}": _cosine(
+                w, top_mean_difference(loss.X, loss.positive, k)
+            ),
         }
     return found
+
+
+def _cosine(a: np.ndarray, b: np.ndarray) -> float:
+    return float(a @ b / max(np.linalg.norm(a) * np.linalg.norm(b), 1e-300))
 
 
 EXPERIMENT = Experiment("sht-convergence", BUDGET, parts, compute, CPU_MINUTES["sht-convergence"])

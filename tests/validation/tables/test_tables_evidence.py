@@ -1,0 +1,101 @@
+"""Evidence: found instead of run, added to, damaged, of other data, the same pages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from aucert.exact.errors import InputError
+from aucert.validation.tables.running import evidence as kept
+from aucert.validation.tables.running.evidence import read_evidence
+from aucert.validation.tables.running.runner import estimate, reproduce
+from planted_tables import planted
+
+
+def the_file(folder: Path) -> Path:
+    (path,) = folder.rglob("*.jsonl")
+    return path
+
+
+def test_pages_made_of_evidence_alone_are_those_of_the_run(tmp_path: Path) -> None:
+    log, evidence = tmp_path / "log", tmp_path / "evidence"
+    reproduce(out=tmp_path / "a", registry=planted(log), evidence=evidence)
+    reproduce(out=tmp_path / "b", registry=planted(log), evidence=evidence)
+    assert len(log.read_text().splitlines()) == 4
+    assert not (tmp_path / "b" / "parts").exists()
+    for name in ("one.csv", "one.md", "two.md", "index.md"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    (found,) = estimate(out=tmp_path / "c", registry=planted(), evidence=evidence)
+    assert (found.done, found.left) == (4, 0)
+
+
+def test_what_an_interrupt_left_is_evidence_and_the_rest_is_added(tmp_path: Path) -> None:
+    log, evidence = tmp_path / "log", tmp_path / "evidence"
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(out=tmp_path / "a", registry=planted(log, stop="rep=2"), evidence=evidence)
+    assert set(read_evidence(the_file(evidence))) == {"rep=0", "rep=1"}
+    reproduce(out=tmp_path / "b", registry=planted(log), evidence=evidence)
+    assert log.read_text().split() == ["rep=0", "rep=1", "rep=2", "rep=2", "rep=3"]
+    assert len(read_evidence(the_file(evidence))) == 4
+
+
+def test_parts_are_saved_while_a_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    monkeypatch.setattr(kept, "SAVE_EVERY", -1.0)
+
+    def look(done: int, total: int, name: str) -> None:
+        seen.append(len(read_evidence(the_file(tmp_path / "evidence"))))
+
+    reproduce(out=tmp_path, registry=planted(), evidence=tmp_path / "evidence", progress=look)
+    assert seen == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda text: text.replace('"rep":1', '"rep":7', 1), "checksum does not fit"),
+        (lambda text: text[:-30], "checksum does not fit"),
+        (lambda text: "no JSON\n", "not a file of evidence"),
+        (lambda text: "[]\n", "not a file of evidence"),
+    ],
+)
+def test_damaged_evidence_is_refused(tmp_path: Path, damage: object, message: str) -> None:
+    reproduce(out=tmp_path, registry=planted(), evidence=tmp_path / "evidence")
+    path = the_file(tmp_path / "evidence")
+    text = path.read_text()
+    changed = damage(text)  # type: ignore[operator]
+    assert changed != text
+    path.write_text(changed)
+    with pytest.raises(InputError, match=message):
+        reproduce(out=tmp_path, registry=planted(), evidence=tmp_path / "evidence")
+
+
+def test_evidence_serves_without_the_data_and_not_for_other_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AUCERT_DATA", raising=False)
+    log, evidence, data = tmp_path / "log", tmp_path / "evidence", tmp_path / "data"
+    data.mkdir()
+    (data / "colon.npz").write_bytes(b"rows")
+    tables = planted(log, needs=("colon",))
+    reproduce(out=tmp_path / "a", registry=tables, evidence=evidence, data_dir=data)
+    (shown, _) = reproduce(out=tmp_path / "b", registry=tables, evidence=evidence)
+    assert shown.missing == [] and len(shown.data_sha256["colon"]) == 64
+    assert len(log.read_text().splitlines()) == 4
+    (data / "colon.npz").write_bytes(b"other rows")
+    reproduce(out=tmp_path / "c", registry=tables, evidence=evidence, data_dir=data)
+    assert len(log.read_text().splitlines()) == 8
+
+
+def test_the_first_line_tells_what_the_file_is(tmp_path: Path) -> None:
+    reproduce(out=tmp_path, registry=planted(), evidence=tmp_path / "evidence", seed=3)
+    path = the_file(tmp_path / "evidence")
+    assert path.relative_to(tmp_path / "evidence").as_posix() == "quick-seed3/planted.jsonl"
+    head = json.loads(path.read_text().splitlines()[0])
+    assert head["command"] == "aucert reproduce --profile quick --seed 3 --evidence DIR"
+    assert head["experiment"] == "planted" and head["budget"] == {"repetitions": 4}
+    assert head["parts"] == 4 and head["made_with"][0]["numpy"]
