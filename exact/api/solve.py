@@ -6,45 +6,26 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 
 from ..certificate.solution import Callback, Solution, Status
+from ..certificate.solver import Solver
 from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
 from ..losses.registry import get_loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem, Ridge, pair_problem, split_labels
-from ..solvers.closed_form import SquaredLossSolver
-from ..solvers.cutting_plane import CuttingPlane
-from ..solvers.newton import Newton
-from ..spaces.rows import Rows
+from ..solvers.choose import NAMES, choose_solver, few_cuts_suffice
 from ..tools.checks import check_number
-
-MANY_COORDINATES = 100
-"""Coordinates from which cutting planes can be the faster method,"""
-
-LARGEST_HESSIAN = 3000
-"""Coordinates above which `auto` forms no Hessian."""
-
-STRONG_PENALTY = 0.03
-"""if lam is at least so much of the rows' mean squared norm."""
 
 HELD_NUMBERS = 8_000_000
 """Numbers in X from which its rows are read in blocks rather than copied and centred."""
 
-METHODS = ("auto", "qp", "lifted", "cutting-plane", "newton")
+METHODS = NAMES
+"""What `method` may be."""
 
-
-class Solver(Protocol):
-    """Parameters and no data."""
-
-    def solve(
-        self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None
-    ) -> Solution:
-        """Return the solution of `problem`."""
-        ...
+__all__ = ["METHODS", "Solver", "choose_solver", "few_cuts_suffice", "solve", "solve_formulated"]
 
 
 def solve(
@@ -93,10 +74,10 @@ def solve(
         The larger label by default.
     sample_weight : array (n,), optional
         >= 0; a weight means repetition. Only with all pairs.
-    method : {"auto", "qp", "lifted", "cutting-plane", "newton"}
-        "auto" takes the closed form for the square loss and Newton for the other two, but
-        cutting planes for the hinge where there are many coordinates for the rows, or many and
-        a strong penalty.
+    method : {"auto", "closed-form", "cutting-plane", "newton", "qp", "lifted", "proximal"}
+        "auto" takes the closed form for the square loss and Newton for the hinge and its square,
+        but cutting planes for the hinge where there are many coordinates for the rows, or many and
+        a strong penalty. For everything else it takes the proximal method.
     tol : float
         Relative gap to reach, > 0.
     max_time : float, optional
@@ -195,52 +176,3 @@ def check_tolerance(tol: float, max_time: float | None) -> None:
     check_number("tol", tol)
     if max_time is not None:
         check_number("max_time", max_time)
-
-
-def few_cuts_suffice(problem: Problem) -> bool:
-    """Whether cutting planes are likely faster than Newton: many coordinates for the rows.
-
-    A Newton step costs dim^3, a cut n dim; the cuts needed grow as lam falls against the rows'
-    squared size. Measured in `docs/benchmarks.md`.
-    """
-    space = problem.space
-    if not isinstance(space, Rows):
-        return False
-    if space.dim > LARGEST_HESSIAN or space.dim**2 > 100 * space.n:
-        return True
-    if space.dim < MANY_COORDINATES:
-        return False
-    return problem.lam >= STRONG_PENALTY * float(np.mean(space.norms**2))
-
-
-def choose_solver(problem: Problem, method: str, tol: float, max_time: float | None) -> Solver:
-    """Return the solver that `method` names, or the one that suits the loss.
-
-    Raises
-    ------
-    InputError
-        If the method is unknown or is not one for the loss.
-    """
-    if method not in METHODS:
-        raise InputError(f"unknown method {method!r}: choose one of {', '.join(METHODS)}")
-    loss = problem.loss.name
-    if method == "auto":
-        method = "closed-form" if loss == "square" else "newton"
-        if loss == "hinge" and few_cuts_suffice(problem):
-            method = "cutting-plane"
-    if method == "closed-form":
-        return SquaredLossSolver(tol)
-    if method == "newton":
-        if loss != "hinge":
-            return Newton(tol, max_time=max_time)
-        from ..solvers.smoothed_newton import SmoothedNewton
-
-        return SmoothedNewton(tol, max_time=max_time)
-    if method == "cutting-plane":
-        return CuttingPlane(tol, max_time=max_time)
-    from ..solvers.qp import QP
-
-    form = "teaching" if method == "qp" else "lifted"
-    backend = "OSQP" if form == "teaching" else "CLARABEL"
-    interface = "cvxpy" if form == "teaching" else "direct"
-    return QP(form, interface, backend, finish=True, tol=tol, max_time=max_time)
