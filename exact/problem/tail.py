@@ -19,20 +19,17 @@ from fractions import Fraction
 import numpy as np
 
 from ..errors import InputError
-from ..losses.loss import Loss, loss_slip
-from ..losses.registry import get_loss
+from ..losses.loss import Loss, loss_slip, shrunk_dual
 from ..pairs.all_pairs import AllPairs
 from ..sums.assembled import PairSums
 from ..tools.checks import check_scores, promoted
 from ..tools.exact_numbers import float_below
-from ..tools.rounding import UNIT, gamma
-from .risk import Mean
-
-LARGEST_WHOLE = 2**50
-"""Weights in whole numbers add up to less than this, so that sums of them are exact."""
-
-RAMP = 2**24
-"""Steps of a smoothed row weight between zero and one."""
+from ..tools.rounding import UNIT, Bound, gamma
+from .evidence import Evidence, Mix, Scores
+from .mean_minorant import check_width, of_scores
+from .minorant import Minorant, mixed
+from .risk import LONG_ROWS, Mean
+from .worst_rows import exact_sum, highest
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +38,8 @@ class Tail:
 
     Parameters
     ----------
-    pairs : AllPairs
-        With labels and without row weights.
-    loss : Loss
-        Nonincreasing.
+    mean : Mean
+        Over all pairs of rows without weights, with a nonincreasing loss.
     kp : Fraction or int
         Positives that count, from 1 to n_pos; the last of them may count in part.
     kq : Fraction or int
@@ -56,20 +51,20 @@ class Tail:
         If the loss can grow with the margin, rows have weights, or kp or kq is out of range.
     """
 
-    pairs: AllPairs
-    loss: Loss
+    mean: Mean
     kp: Fraction
     kq: Fraction
 
     def __post_init__(self) -> None:
-        if not isinstance(self.pairs, AllPairs) or self.pairs.weight is not None:
+        pairs, loss = self.mean.pairs, self.mean.loss
+        if not isinstance(pairs, AllPairs) or pairs.weight is not None:
             raise InputError("partial AUC is over all pairs of rows without weights")
-        if not get_loss(self.loss).nonincreasing:
+        if not loss.nonincreasing:
             raise InputError(
-                f"partial AUC needs a loss that never grows with the margin: {self.loss.name} "
+                f"partial AUC needs a loss that never grows with the margin: {loss.name} "
                 "does, so that the worst pairs would not be those of the lowest positives"
             )
-        for name, most in (("kp", self.pairs.n_pos), ("kq", self.pairs.n_neg)):
+        for name, most in (("kp", pairs.n_pos), ("kq", pairs.n_neg)):
             k = Fraction(getattr(self, name))
             if not 1 <= k <= most:
                 raise InputError(
@@ -80,7 +75,17 @@ class Tail:
     @property
     def n(self) -> int:
         """Number of rows."""
-        return self.pairs.n
+        return self.mean.n
+
+    @property
+    def positive(self) -> np.ndarray:
+        """The positive rows: bool (n,)."""
+        return self.mean.pairs.positive
+
+    @property
+    def smoothness(self) -> float:
+        """Infinite: U has kinks where rows change places, which a width then smooths."""
+        return np.inf
 
     def row_weights(self, scores: np.ndarray, width: float = 0.0) -> np.ndarray:
         """Return p and q in the order of the rows (n,), in whole numbers where they can be.
@@ -91,10 +96,10 @@ class Tail:
         width : float
             0 for the worst rows; else the weight rises from zero to one over this range of scores.
         """
-        positive = self.pairs.positive
+        positive = self.positive
         weights = np.empty(self.n)
-        weights[positive] = _highest(-scores[positive], self.kp, width)
-        weights[~positive] = _highest(scores[~positive], self.kq, width)
+        weights[positive] = highest(-scores[positive], self.kp, width)
+        weights[~positive] = highest(scores[~positive], self.kq, width)
         return weights
 
     def share(self, weights: np.ndarray) -> float:
@@ -104,10 +109,10 @@ class Tail:
         they are feasible, so that s = kp' kq' / (kp kq). Weights that add up to at least kp times
         the largest of them have s = 1.
         """
-        positive, share = self.pairs.positive, Fraction(1)
+        positive, share = self.positive, Fraction(1)
         for side, k in ((weights[positive], self.kp), (weights[~positive], self.kq)):
             top = Fraction(float(side.max()))
-            share *= min(Fraction(1), _exact_sum(side) / (top * k))
+            share *= min(Fraction(1), exact_sum(side) / (top * k))
         return float_below(share)
 
     def sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
@@ -119,10 +124,10 @@ class Tail:
         width : float
             Smoothing of the loss's slope and of the row weights; the value is never smoothed.
         """
-        check_scores(scores, self.pairs.positive)
+        check_scores(scores, self.positive)
         scores = promoted(scores)
         found = self._weighted(scores, self.row_weights(scores), width)
-        if width <= 0 or (self.kp == self.pairs.n_pos and self.kq == self.pairs.n_neg):
+        if width <= 0 or self.kp + self.kq == self.n:
             return found
         smooth = self._weighted(scores, self.row_weights(scores, width), width)
         return PairSums(
@@ -133,6 +138,39 @@ class Tail:
             found.value_rounding,
             smooth.rounding,
             smooth.conjugate_rounding,
+        )
+
+    def careful_sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
+        """Return the sums in the long format where they then round less, while n is moderate."""
+        check_width(width)
+        return self.sums(scores.astype(np.longdouble if self.n <= LONG_ROWS else float), width)
+
+    def upper(self, scores: np.ndarray, error: np.ndarray, sums: PairSums | None = None) -> Bound:
+        """Return U(scores) and what rounding and errors (n,) of the scores can do to it."""
+        sums = self.sums(scores) if sums is None else sums
+        slip = self.slip(error, sums.value + sums.value_rounding)
+        return Bound(sums.value, sums.value_rounding + slip)
+
+    def shrunk_dual(self, sums: PairSums) -> tuple[float, float]:
+        """Return p, q: the conjugate sum of s alpha is at least s p - s^2 q for s in [0, 1]."""
+        return shrunk_dual(self.mean.loss, sums.total, sums.conjugate)
+
+    def minorant(self, evidence: Evidence, sums: PairSums | None = None) -> Minorant:
+        """Return the minorant of the worst rows at the scores of the evidence, or a mixture.
+
+        Raises
+        ------
+        InputError
+            For another kind of evidence: it does not tell the row weights.
+        """
+        if isinstance(evidence, Scores):
+            scores = np.asarray(evidence.scores, dtype=float)
+            sums = self.careful_sums(scores, evidence.width) if sums is None else sums
+            return of_scores(self.mean.loss, evidence, sums)
+        if isinstance(evidence, Mix):
+            return mixed(self, evidence)
+        raise InputError(
+            f"partial AUC makes no minorant of a {type(evidence).__name__}: give the scores"
         )
 
     def slip(self, error: np.ndarray, upper: float) -> float:
@@ -148,12 +186,12 @@ class Tail:
         upper : float
             At least U at the scores as they are.
         """
-        positive, mass = self.pairs.positive, np.empty(self.n)
+        positive, mass = self.positive, np.empty(self.n)
         for side, k in ((positive, self.kp), (~positive, self.kq)):
-            mass[side] = _highest(error[side], k, 0.0)
+            mass[side] = highest(error[side], k, 0.0)
             mass[side] /= mass[side].sum() * (1 - gamma(self.n + 8))
         up = 1 + gamma(self.n + 16)
-        slip = loss_slip(self.loss, mass, error * up, max(upper, 0.0) * up)
+        slip = loss_slip(self.mean.loss, mass, error * up, max(upper, 0.0) * up)
         return slip * up * (1 + gamma(8))
 
     def _weighted(self, scores: np.ndarray, weights: np.ndarray, width: float) -> PairSums:
@@ -162,11 +200,11 @@ class Tail:
         Rows that weigh nothing are left out, so that equal weights are summed as counts.
         """
         used, share = weights > 0, self.share(weights)
-        some, positive = weights[used], self.pairs.positive[used]
+        some, positive = weights[used], self.positive[used]
         whole = all(side.min() == side.max() for side in (some[positive], some[~positive]))
-        form, bins = self.pairs.form, self.pairs.bins
+        form, bins = self.mean.pairs.form, self.mean.pairs.bins
         pairs = AllPairs(None if whole else some, form=form, bins=bins).on(positive)
-        sums = pairs.sums(scores[used], self.loss, width)
+        sums = pairs.sums(scores[used], self.mean.loss, width)
         c = np.zeros(self.n)
         c[used] = share * sums.c
         # A boundary row's weight is right to a unit where it is no whole number.
@@ -216,7 +254,7 @@ def tail_risk(
     if above == 1 and below == 0:
         return Mean(pairs, loss)
     kp, kq = (1 - below) * pairs.n_pos, above * pairs.n_neg
-    return Tail(pairs, loss, max(kp, Fraction(1)), max(kq, Fraction(1)))
+    return Tail(Mean(pairs, loss), max(kp, Fraction(1)), max(kq, Fraction(1)))
 
 
 def _rate(name: str, value: float | str | Fraction) -> Fraction:
@@ -227,49 +265,3 @@ def _rate(name: str, value: float | str | Fraction) -> Fraction:
         return Fraction(Decimal(str(value)))
     except (ValueError, ArithmeticError, OverflowError) as error:
         raise InputError(f"{name} = {value!r} is not a number") from error
-
-
-def _highest(values: np.ndarray, k: Fraction, width: float) -> np.ndarray:
-    """Return weights of the k largest values, at most one each but for a common unit.
-
-    At width 0 the values that are tied at the boundary share what is left, equally. Otherwise the
-    weight is clip((value - tau) / width + 1/2, 0, 1) in steps of 1 / `RAMP`, with sum about k.
-    """
-    if k == values.size:
-        return np.ones(values.size)
-    if width > 0:
-        return _ramp(values, k, width)
-    kept = int(np.ceil(k))
-    boundary = np.partition(values, values.size - kept)[values.size - kept]
-    over, tied = values > boundary, values == boundary
-    left, ties = k - int(over.sum()), int(tied.sum())
-    part = left / ties
-    unit = part.denominator
-    if unit * values.size < LARGEST_WHOLE:
-        return np.where(over, float(unit), np.where(tied, float(part.numerator), 0.0))
-    return np.where(over, 1.0, np.where(tied, float(part), 0.0))
-
-
-def _ramp(values: np.ndarray, k: Fraction, width: float) -> np.ndarray:
-    """Return clip((value - tau) / width + 1/2, 0, 1) RAMP in whole numbers, tau by bisection."""
-    values = values.astype(float)
-    low, high = float(values.min()) - width, float(values.max()) + width
-    near = np.sort(values)
-    goal = float(k)
-
-    def mass(tau: float) -> float:
-        first, last = np.searchsorted(near, [tau - width / 2, tau + width / 2])
-        return float(near.size - last + ((near[first:last] - tau) / width + 0.5).sum())
-
-    for _ in range(60):
-        tau = (low + high) / 2
-        low, high = (tau, high) if mass(tau) >= goal else (low, tau)
-    # From the side with at least k, so that the weights need not be shrunk.
-    return np.ceil(np.clip((values - low) / width + 0.5, 0.0, 1.0) * RAMP)
-
-
-def _exact_sum(weights: np.ndarray) -> Fraction:
-    """Return the sum of floats, exactly."""
-    if bool(np.all(weights == np.floor(weights))) and float(weights.sum()) < LARGEST_WHOLE:
-        return Fraction(int(weights.sum()))
-    return sum(map(Fraction, weights.tolist()), Fraction(0))

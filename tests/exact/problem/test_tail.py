@@ -59,7 +59,7 @@ def check(loss, seed: int) -> None:
     """Compare value, minorant and slip with the definition."""
     rng, pairs, s = drawn(seed)
     kp, kq = part(rng, pairs.n_pos), part(rng, pairs.n_neg)
-    risk = Tail(pairs, loss, kp, kq)
+    risk = Tail(Mean(pairs, loss), kp, kq)
     true = naive(s, pairs.positive, loss, kp, kq)
     for width in (0.0, 0.3):
         found = risk.sums(s, width)
@@ -90,12 +90,12 @@ def _floored(values, k, width):
     return _true_highest(values, Fraction(int(k)), width)
 
 
-_true_highest = module._highest
+_true_highest = module.highest
 
 
 @pytest.mark.parametrize("fault", [_wrong_end, _floored])
 def test_planted_faults_are_caught(monkeypatch, fault) -> None:
-    monkeypatch.setattr(module, "_highest", fault)
+    monkeypatch.setattr(module, "highest", fault)
     with pytest.raises(AssertionError):
         for seed in range(25):
             check(HINGE, seed)
@@ -104,7 +104,7 @@ def test_planted_faults_are_caught(monkeypatch, fault) -> None:
 def test_a_slip_of_the_rows_that_count_now_would_be_too_small() -> None:
     """The row with the error takes the place of the one that counts: the sheet's .064 and more."""
     pairs = AllPairs().on(np.array([True, False, False]))
-    risk = Tail(pairs, HINGE, Fraction(1), Fraction(1))
+    risk = Tail(Mean(pairs, HINGE), Fraction(1), Fraction(1))
     s, error = np.array([0.0, 0.0, -0.01]), np.array([0.0, 0.0, 0.5])
     grown = risk.sums(s + error).value - risk.sums(s).value
     of_those_that_count = float(risk.row_weights(s)[1:] @ error[1:])
@@ -117,7 +117,7 @@ def test_capped_weights_are_feasible_in_exact_arithmetic() -> None:
         rng = np.random.default_rng(seed)
         positive = np.arange(200) % 2 == 0
         kq = [Fraction(1, 3) * 100, Fraction("12.3456789012345678"), Fraction(7)][seed % 3]
-        risk = Tail(AllPairs().on(positive), HINGE, Fraction(100), kq)
+        risk = Tail(Mean(AllPairs().on(positive), HINGE), Fraction(100), kq)
         scores = np.round(rng.normal(size=200), 1)
         for width in (0.0, 0.2, 50.0):
             weights = risk.row_weights(scores, width)
@@ -130,7 +130,7 @@ def test_capped_weights_are_feasible_in_exact_arithmetic() -> None:
 
 def test_the_whole_range_is_the_mean_over_all_pairs_bit_for_bit() -> None:
     _, pairs, s = drawn(3, 40)
-    whole = Tail(pairs, LOGISTIC, Fraction(pairs.n_pos), Fraction(pairs.n_neg)).sums(s, 0.1)
+    whole = Tail(Mean(pairs, LOGISTIC), Fraction(pairs.n_pos), Fraction(pairs.n_neg)).sums(s, 0.1)
     plain = pairs.sums(s, LOGISTIC, 0.1)
     assert whole.value == plain.value and whole.conjugate == plain.conjugate
     assert np.array_equal(whole.c, plain.c) and whole.rounding == plain.rounding
@@ -148,7 +148,7 @@ def test_rates_are_the_decimal_numbers_that_are_meant() -> None:
 
 def test_one_negative_is_the_loss_of_toppush() -> None:
     _, pairs, s = drawn(4, 30)
-    found = Tail(pairs, get_loss("squared_hinge"), Fraction(pairs.n_pos), Fraction(1)).sums(s)
+    found = Tail(Mean(pairs, get_loss("squared_hinge")), Fraction(pairs.n_pos), Fraction(1)).sums(s)
     worst = s[~pairs.positive].max()
     written = np.mean(np.maximum(0, 1 - s[pairs.positive] + worst) ** 2)
     assert found.value == pytest.approx(written, rel=1e-13)
@@ -158,11 +158,11 @@ def test_what_cannot_be_is_refused() -> None:
     pairs = AllPairs().on(np.arange(8) < 4)
     two = Fraction(2)
     with pytest.raises(InputError, match="never grows with the margin: square does"):
-        Tail(pairs, SQUARE, two, two)
+        Tail(Mean(pairs, SQUARE), two, two)
     with pytest.raises(InputError, match="without weights"):
-        Tail(AllPairs(np.ones(8)).on(pairs.positive), HINGE, two, two)
+        Tail(Mean(AllPairs(np.ones(8)).on(pairs.positive), HINGE), two, two)
     with pytest.raises(InputError, match="kq = 5"):
-        Tail(pairs, HINGE, two, Fraction(5))
+        Tail(Mean(pairs, HINGE), two, Fraction(5))
     for fpr, tpr in ((0.0, 0.0), (1.1, 0.0), (0.5, 1.0), (0.5, -0.1), (float("nan"), 0.0)):
         with pytest.raises(InputError, match=r"fpr_max|tpr_min"):
             tail_risk(pairs, HINGE, fpr, tpr)
