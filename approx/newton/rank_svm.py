@@ -9,6 +9,7 @@ import numpy as np
 from ...exact.certificate.solution import Callback
 from ...exact.classifier.base import AUCClassifier, Matrix, shortfall_of
 from ...exact.formulation.formulation import formulate
+from ...exact.formulation.request import Request
 from ...exact.losses.registry import SQUARED_HINGE
 from ...exact.pairs.all_pairs import AllPairs
 from ...exact.problem.problem import Ridge
@@ -42,10 +43,11 @@ class NewtonClassifier(AUCClassifier):
         callback: Callback | None = None,
     ) -> np.ndarray:
         """Solve the problem over the rows of features, keep the solution, and return w."""
-        pairs = AllPairs(weight)
-        task = formulate(features, positive, self.lam, SQUARED_HINGE, pairs, True)
-        found = self._solver().solve(task.work, callback=callback)
-        self._keep_solution(task.judge(found, self.tol))
+        request = Request.of(self.lam, SQUARED_HINGE, AllPairs(weight), True)
+        task = formulate(features, positive, request)
+        self._keep_solution(
+            task.judge(self._solver().solve(task.work, callback=callback), self.tol)
+        )
         return self.solution_.w
 
 

@@ -15,6 +15,7 @@ from ..losses.loss import Loss
 from ..sums.assembled import PairSums
 from ..sums.grid import COMPILED_FROM
 from ..tools.checks import as_numbers, check_scores, promoted, tamed
+from ..tools.rounding import is_long
 from .enumerated import enumerated
 from .labels import Labelled
 from .pair_list import PairList
@@ -142,4 +143,4 @@ class AllPairs(Labelled):
     def compiled(self, *scores: np.ndarray) -> bool:
         """Whether compiled sums are to be used for these scores."""
         many = self.form == "auto" and sum(part.size for part in scores) >= COMPILED_FROM
-        return scores[0].dtype != np.longdouble and (self.form == "compiled" or many)
+        return not is_long(scores[0]) and (self.form == "compiled" or many)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from ..certificate.solver import Solver
+from ..certificate.solution import Callback, Solution
 from ..errors import InputError
 from ..losses.hinge import Hinge
 from ..losses.square import Square
@@ -38,6 +39,16 @@ STRONG_PENALTY = 0.03
 
 WIDE = 100
 """Cutting planes are taken where dim^2 is more than this many times the number of rows."""
+
+
+class Solver(Protocol):
+    """Parameters and no data; see `certificate.solver` for the skeleton of ours."""
+
+    def solve(
+        self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None
+    ) -> Solution:
+        """Return the solution of `problem`."""
+        ...
 
 
 @dataclass(frozen=True)
