@@ -18,12 +18,14 @@ from ..problem.scalings import convention_loss, convention_name, lam_from_C, obj
 from ..spaces.gram import AS_STORED
 from ..tools.checks import check_number, check_scores
 from ..tools.lossless import as_float64
+from ..tools.threads import small_in_one_thread
 from .solve import check_tolerance, choose_solver, streamed_problem
 
 BINS = 1 << 14
 """Bins a unit of score in the dual point of somebody's weights, for rows read in blocks."""
 
 
+@small_in_one_thread
 def certify(
     X: object,
     y: object,

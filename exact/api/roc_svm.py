@@ -19,6 +19,7 @@ from ..pairs.nearest_pairs import FILTERS, nearest_pairs
 from ..spaces.kernels import get_kernel
 from ..tools.checks import check_choice, check_number
 from ..tools.interrupts import ends_on_interrupt
+from ..tools.threads import small_in_one_thread
 from .solve import METHODS, solve_formulated
 
 
@@ -113,6 +114,7 @@ class ROCSVM(AUCClassifier):
         self.max_time = max_time
 
     @ends_on_interrupt
+    @small_in_one_thread
     def fit(
         self,
         X: object,

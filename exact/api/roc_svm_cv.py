@@ -11,6 +11,7 @@ from ..formulation.formulation import Formulation, formulate
 from ..pairs.all_pairs import AllPairs, PairList
 from ..tools.checks import check_choice, check_number
 from ..tools.interrupts import ends_on_interrupt
+from ..tools.threads import small_in_one_thread
 from .path_selection import CHOICES, CVPath, cross_validated_path
 from .roc_svm import ROCSVM
 
@@ -93,6 +94,7 @@ class ROCSVMCV(ROCSVM):
         self.random_state = random_state
 
     @ends_on_interrupt
+    @small_in_one_thread
     def fit(
         self,
         X: object,

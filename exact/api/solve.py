@@ -21,6 +21,7 @@ from ..solvers.cutting_plane import CuttingPlane
 from ..solvers.newton import Newton
 from ..spaces.rows import Rows
 from ..tools.checks import check_number
+from ..tools.threads import small_in_one_thread
 
 MANY_COORDINATES = 100
 """Coordinates from which cutting planes can be the faster method,"""
@@ -47,6 +48,7 @@ class Solver(Protocol):
         ...
 
 
+@small_in_one_thread
 def solve(
     X: object,
     y: object,
