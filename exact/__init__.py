@@ -14,6 +14,8 @@ from .certificate.solution import Solution, Status, Step
 from .errors import CertificateError, InputError, TooLargeError
 from .losses.registry import HINGE, SQUARE, SQUARED_HINGE
 from .pairs.all_pairs import AllPairs, PairList
+from .problem.minorant import Minorant
+from .problem.penalties import ElasticNet, GroupLasso, Sign
 from .problem.problem import Problem, Ridge, linear_problem, pair_problem
 from .problem.risk import Mean
 from .problem.scalings import C_from_lam, lam_from_C
@@ -47,16 +49,20 @@ __all__ = [
     "Certificate",
     "CertificateError",
     "ConvexSquare",
+    "ElasticNet",
     "ExactCertificate",
     "Gram",
+    "GroupLasso",
     "InputError",
     "PairList",
     "Mean",
+    "Minorant",
     "Path",
     "PathPoint",
     "Problem",
     "Ridge",
     "Rows",
+    "Sign",
     "Solution",
     "Status",
     "Step",
