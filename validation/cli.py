@@ -50,7 +50,7 @@ def problem_options(command: Callable[..., object]) -> Callable[..., object]:
         click.option("--positive", help="Positive label; the larger one by default."),
         click.option(
             "--loss",
-            type=NameOf("losses.registry", "LOSSES"),
+            type=NameOf("losses.registry", "ALL_LOSSES"),
             default="hinge",
             show_default=True,
         ),
@@ -142,7 +142,7 @@ def validate(**options: object) -> None:
 
 @aucert.command("check-solver")
 @click.argument("solver", metavar="MODULE:FUNCTION", required=False)
-@click.option("--loss", type=click.Choice(["hinge", "squared_hinge", "square"]), default="hinge")
+@click.option("--loss", type=NameOf("losses.registry", "LOSSES"), default="hinge")
 @click.option("--tol", type=float, default=1e-3, show_default=True, help="Relative excess.")
 @click.option("--max-time", type=float, default=60.0, show_default=True, help="Seconds a problem.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
