@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from ..certificate.solver import Solver
+from ..certificate.solution import Callback, Solution
 from ..errors import InputError
 from ..losses.hinge import Hinge
 from ..losses.square import Square
@@ -19,11 +20,14 @@ from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.penalties import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import Mean
+from ..problem.tail import Tail
 from ..spaces.rows import Rows
 from .closed_form import SquaredLossSolver
 from .cutting_plane import CuttingPlane
+from .general.pair_newton import LARGEST_DIM, PairNewton
 from .general.proximal import Proximal
 from .newton import Newton
+from .tail_newton import LARGEST_DIMENSION, TailNewton
 
 MANY_COORDINATES = 100
 """Minimum dimension for `auto` to consider cutting planes."""
@@ -36,6 +40,16 @@ STRONG_PENALTY = 0.03
 
 WIDE = 100
 """Cutting planes are taken where dim^2 is more than this many times the number of rows."""
+
+
+class Solver(Protocol):
+    """Parameters and no data; see `certificate.solver` for the skeleton of ours."""
+
+    def solve(
+        self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None
+    ) -> Solution:
+        """Return the solution of `problem`."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -66,6 +80,13 @@ def ridge_mean(problem: Problem, *losses: type) -> bool:
     )
 
 
+def can_draw_pairs(problem: Problem) -> bool:
+    """Return whether Newton steps with drawn pairs suit: ordered pairs, say, with the ridge."""
+    held = isinstance(problem.space, Rows) and problem.space.dim <= LARGEST_DIM
+    drawn = isinstance(problem.risk, Mean) and hasattr(problem.pairs, "draw")
+    return held and drawn and isinstance(problem.penalty, Ridge)
+
+
 def few_cuts_suffice(problem: Problem) -> bool:
     """Return whether cutting planes are likely faster than Newton: many coordinates for the rows.
 
@@ -88,6 +109,13 @@ def _newton(problem: Problem, tol: float, max_time: float | None) -> Solver:
     from .smoothed_newton import SmoothedNewton
 
     return SmoothedNewton(tol, max_time=max_time)
+
+
+def _has_tail(problem: Problem) -> bool:
+    """Return whether the problem is partial AUC with the ridge over rows, of few coordinates."""
+    space = problem.space
+    ours = isinstance(problem.risk, Tail) and isinstance(problem.penalty, Ridge)
+    return ours and isinstance(space, Rows) and space.dim <= LARGEST_DIMENSION
 
 
 def _qp(problem: Problem, tol: float, max_time: float | None) -> Solver:
@@ -114,6 +142,12 @@ METHODS: dict[str, Method] = {
     "newton": Method(_newton, lambda problem: ridge_mean(problem, Hinge, SquaredHinge)),
     "qp": Method(_qp, lambda problem: False),
     "lifted": Method(_lifted, lambda problem: False),
+    "pair-newton": Method(
+        lambda problem, tol, max_time: PairNewton(tol, max_time=max_time), can_draw_pairs
+    ),
+    "tail-newton": Method(
+        lambda problem, tol, max_time: TailNewton(tol, max_time=max_time), _has_tail
+    ),
     "proximal": Method(
         lambda problem, tol, max_time: Proximal(tol, max_time=max_time), lambda problem: True
     ),
