@@ -9,7 +9,8 @@ import numpy as np
 
 from ...exact.certificate.from_scores import full_certificate
 from ...exact.certificate.solution import Callback, Solution
-from ...exact.classifier.base import AUCClassifier, Matrix, TrainingRows, draw_seed, shortfall_of
+from ...exact.classifier.base import AUCClassifier, shortfall_of
+from ...exact.classifier.inputs import Matrix, TrainingRows, draw_seed
 from ...exact.losses.registry import LOSSES, get_loss
 from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.problem.problem import Problem, Ridge, pair_problem

@@ -178,13 +178,7 @@ class StochasticHardThresholding:
             callback,
         )
         walk = _Walk(self, blocks, step, blocks_rng, w)
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):
-                status = walk.run(recorder)
-        except KeyboardInterrupt:
-            if not recorder.history:
-                raise
-            status = Stop.INTERRUPTED
+        status = recorder.watch(walk.run)
         kept = self.k - 1 if self.literal else self.k
         if self.refine != "none" and kept > 0:
             recorder.improve(lambda w: refine_weights(loss, w, kept, self.refine))

@@ -9,7 +9,8 @@ from typing import Protocol, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ...exact.classifier.base import AUCClassifier, TrainingRows, draw_seed
+from ...exact.classifier.base import AUCClassifier
+from ...exact.classifier.inputs import TrainingRows, draw_seed
 from ...exact.errors import InputError
 from ...exact.pairs.all_pairs import AllPairs
 from ...exact.spaces.rows import Rows

@@ -178,6 +178,16 @@ class SparseRecorder:
         """Whether the time limit has passed."""
         return self.max_time is not None and self.seconds > self.max_time
 
+    def watch(self, run: Callable[[SparseRecorder], Stop]) -> Stop:
+        """Return why a run stopped; an interrupt ends it once there is a point to return."""
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                return run(self)
+        except KeyboardInterrupt:
+            if not self.history:
+                raise
+            return Stop.INTERRUPTED
+
     def look(self, w: np.ndarray, n_iter: int) -> Stop | None:
         """Write a line about the point `w`, and return why to stop, or None to go on."""
         value = self.objective.value(w)

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from ...exact.certificate.solution import Callback
-from ...exact.classifier.base import TrainingRows, draw_seed
+from ...exact.classifier.inputs import TrainingRows, draw_seed
 from ...exact.errors import InputError
 from ...exact.tools.checks import check_count, check_number
 from ...exact.tools.interrupts import ends_on_interrupt

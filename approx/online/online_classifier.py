@@ -9,7 +9,8 @@ from typing import ClassVar, Self
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
-from ...exact.classifier.base import AUCClassifier, Matrix, Progress, draw_seed
+from ...exact.classifier.base import AUCClassifier, Progress
+from ...exact.classifier.inputs import Matrix, draw_seed
 from ...exact.classifier.model_codec import is_whole
 from ...exact.classifier.threshold import get_rule
 from ...exact.errors import InputError

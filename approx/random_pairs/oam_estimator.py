@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from ...exact.certificate.solution import Callback, Recorder, Status
-from ...exact.classifier.base import Matrix, TrainingRows
+from ...exact.classifier.inputs import Matrix, TrainingRows
 from ...exact.classifier.threshold import get_rule
 from ...exact.tools.checks import check_count, check_number
 from ..online.online_classifier import OnlineClassifier

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...exact.certificate.solution import Callback, Status
-from ...exact.classifier.base import Matrix, TrainingRows
+from ...exact.classifier.inputs import Matrix, TrainingRows
 from ...exact.errors import InputError
 from ...exact.losses.registry import HINGE
 from ...exact.pairs.all_pairs import AllPairs

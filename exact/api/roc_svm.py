@@ -9,7 +9,8 @@ import numpy as np
 
 from ..certificate.certificate import Certificate
 from ..certificate.solution import Callback, Solution, Status, Step
-from ..classifier.base import AUCClassifier, Matrix, warn_unless_certified
+from ..classifier.base import AUCClassifier, warn_unless_certified
+from ..classifier.inputs import Matrix
 from ..classifier.threshold import Rule
 from ..errors import InputError
 from ..formulation.formulation import KERNELS, Formulation, formulate

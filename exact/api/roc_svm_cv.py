@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..certificate.solution import Callback
-from ..classifier.base import Matrix, draw_seed
+from ..classifier.inputs import Matrix, draw_seed
 from ..classifier.threshold import Rule
 from ..formulation.formulation import Formulation, formulate
 from ..pairs.all_pairs import AllPairs, PairList

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..classifier.base import Matrix
+from ..classifier.inputs import Matrix
 from ..classifier.threshold import Rule
 from ..formulation.formulation import Formulation, formulate
 from ..pairs.all_pairs import AllPairs, PairList
