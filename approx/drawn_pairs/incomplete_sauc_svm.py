@@ -19,6 +19,7 @@ from ...exact.certificate.solution import Callback, Solution
 from ...exact.classifier.inputs import Matrix
 from ...exact.errors import InputError
 from ...exact.formulation.formulation import formulate
+from ...exact.formulation.request import Request
 from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.problem.problem import Problem
 from ...exact.spaces.rows import Rows
@@ -72,7 +73,9 @@ class IncompleteSAUCSVM(IncompleteROCSVM):
         whole: AllPairs,
         callback: Callback | None,
     ) -> tuple[Solution, Problem, Rows]:
-        task = formulate(rows, positive, self.lam, self.loss, whole, True, structure=self.structure)
+        task = formulate(
+            rows, positive, Request.of(self.lam, self.loss, whole, True, structure=self.structure)
+        )
         meant = task.meant.with_pairs(pairs)
         work = meant if task.work is task.meant else task.work.with_pairs(pairs)
         assert isinstance(work.space, Rows)

@@ -10,6 +10,7 @@ from ...exact.certificate.solution import Callback
 from ...exact.classifier.base import AUCClassifier, shortfall_of
 from ...exact.classifier.inputs import TrainingRows
 from ...exact.formulation.formulation import formulate
+from ...exact.formulation.request import Request
 from ...exact.losses.registry import SQUARED_HINGE
 from ...exact.pairs.all_pairs import AllPairs
 from ...exact.problem.problem import Ridge
@@ -38,7 +39,8 @@ class NewtonClassifier(AUCClassifier):
     def _solve(self, features: TrainingRows, callback: Callback | None) -> np.ndarray:
         """Solve the problem over the rows of features, keep the solution, and return w."""
         rows, positive, weight = features
-        task = formulate(rows, positive, self.lam, SQUARED_HINGE, AllPairs(weight), True)
+        request = Request.of(self.lam, SQUARED_HINGE, AllPairs(weight), True)
+        task = formulate(rows, positive, request)
         found = self._solver().solve(task.work, callback=callback)
         self._keep_solution(task.judge(found, self.tol))
         return self.solution_.w

@@ -1,29 +1,118 @@
-"""The exact solvers as scikit-learn classifiers."""
+"""The ROC-SVM, solved with proof, as a scikit-learn classifier."""
 
 from __future__ import annotations
 
-from functools import partial
+from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..certificate.certificate import Certificate
-from ..certificate.solution import Callback, Solution, Status, Step
-from ..classifier.base import AUCClassifier, warn_unless_certified
-from ..classifier.inputs import Matrix
-from ..classifier.threshold import Rule
+from ..certificate.solution import Callback
+from ..classifier.base import AUCClassifier, shortfall_of
+from ..classifier.inputs import Matrix, TrainingRows
 from ..errors import InputError
-from ..formulation.formulation import KERNELS, Formulation, formulate
-from ..losses.registry import LOSSES
+from ..formulation.formulation import Formulation
+from ..formulation.request import Request
+from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.nearest_pairs import FILTERS, nearest_pairs
-from ..spaces.kernels import get_kernel
+from ..spaces.kernel import Kernel
+from ..spaces.kernels import PRECOMPUTED, get_kernel
 from ..tools.checks import check_choice, check_number
-from ..tools.interrupts import ends_on_interrupt
 from .solve import METHODS, solve_formulated
 
 
-class ROCSVM(AUCClassifier):
+@dataclass(eq=False, repr=False)
+class ExactClassifier(AUCClassifier):
+    """Base of the classifiers solved with proof: what is asked for but lam, and how it is kept."""
+
+    _: KW_ONLY
+    kernel: str | Kernel = "linear"
+    gamma: float | None = None
+    loss: str | Loss = "hinge"
+    pairs: str = "all"
+    anchor_filter: str = "none"
+    tol: float = 1e-9
+    method: str = "auto"
+
+    @abstractmethod
+    def _request(self) -> Request:
+        """Return what the parameters ask for, but for the pairs."""
+
+    def _solve(self, request: Request, data: TrainingRows, callback: Callback | None) -> None:
+        """Solve the request over these rows, and keep the model."""
+        request = replace(request, pairs=self._pairs(*data))
+        task, found = solve_formulated(
+            data.rows, data.positive, request, self.method, self.tol, self.max_time, callback
+        )
+        self._keep_solution(found)
+        self._keep(task, data.rows)
+        self._cut(*data, self.threshold)
+
+    def _pairs(
+        self, rows: Matrix, positive: np.ndarray, weight: np.ndarray | None
+    ) -> AllPairs | PairList:
+        """Return the pairs that the parameter `pairs` asks for."""
+        if self.pairs == "all":
+            return AllPairs(weight)
+        kind, _, number = str(self.pairs).partition(":")
+        if kind != "nearest" or not number.isdigit() or int(number) < 1:
+            raise InputError(f"pairs must be 'all' or 'nearest:K' with K >= 1, not {self.pairs!r}")
+        if weight is not None:
+            raise InputError(
+                "sample_weight goes with pairs='all': repeated rows have no neighbours"
+            )
+        if self.kernel == PRECOMPUTED:
+            raise InputError("nearest pairs need features, not a precomputed kernel")
+        return nearest_pairs(rows, positive, int(number), anchor_filter=self.anchor_filter)
+
+    def _keep(self, task: Formulation, rows: Matrix) -> None:
+        """Keep what scores new rows: weights, or the rows that span the kernel machine."""
+        for name in ("coef_", "dual_coef_", "support_", "_support_rows"):
+            if hasattr(self, name):
+                delattr(self, name)
+        if task.factor is None:
+            self.coef_ = np.array(self.solution_.w, dtype=float).reshape(1, -1)
+            return
+        self.support_ = np.sort(task.factor.pivots)
+        self.dual_coef_ = self.solution_.w[self.support_]
+        if self.kernel != PRECOMPUTED:
+            self._support_rows = rows[self.support_]
+
+    def _scores(self, X: Matrix) -> np.ndarray:
+        """Return f at checked rows, without the intercept."""
+        if hasattr(self, "coef_"):
+            return np.asarray(X @ self.coef_[0])
+        if self.kernel == PRECOMPUTED:
+            return np.asarray(X[:, self.support_] @ self.dual_coef_)
+        kernel = get_kernel(self.kernel, self.gamma, int(X.shape[1]))
+        scores = np.empty(X.shape[0])
+        step = max(1, 2**22 // self.support_.size)
+        for start in range(0, X.shape[0], step):
+            block = slice(start, start + step)
+            scores[block] = kernel(X[block], self._support_rows) @ self.dual_coef_
+        return scores
+
+    def _shortfall(self) -> str | None:
+        return shortfall_of(self.solution_, self.tol)
+
+    def _check_parameters(self) -> None:
+        check_choice("method", self.method, METHODS)
+        check_choice("anchor_filter", self.anchor_filter, FILTERS)
+        check_number("tol", self.tol)
+        if self.max_time is not None:
+            check_number("max_time", self.max_time)
+        self._request()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == PRECOMPUTED
+        return tags
+
+
+@dataclass(eq=False, repr=False)
+class ROCSVM(ExactClassifier):
     """The ROC-optimizing support vector machine, solved with a proof of optimality.
 
     [ScalingUp, eq. (3), eq. (10); SAUC, eq. (2); Nonlinear, eq. (4)]: minimise over f
@@ -38,13 +127,14 @@ class ROCSVM(AUCClassifier):
     lam : float
         > 0, weight of the penalty against the mean loss. A sum over the pairs with a factor C
         means lam = 1 / (C n_pos n_neg).
-    kernel : {"linear", "rbf", "laplacian", "precomputed"}
-        For "precomputed", X is the kernel matrix with the training rows.
+    kernel : {"linear", "rbf", "laplacian", "precomputed"} or Kernel
+        For "precomputed", X is the kernel matrix with the training rows; or one's own, as in
+        `solve`.
     gamma : float, optional
         > 0, of exp(-gamma |x - z|^2) or exp(-gamma |x - z|_1); 1 / d by default.
-    loss : {"hinge", "squared_hinge", "square"}
+    loss : {"hinge", "squared_hinge", "square"} or Loss
     pairs : "all", or "nearest:K"
-        All pairs, or each positive row with its K nearest negative ones.
+        All pairs, or each positive row with its K nearest negative ones (without row weights).
     anchor_filter : {"none", "E", "A"}
         Which positive rows count as anchors for nearest pairs, see
         `aucert.exact.pairs.nearest_pairs`.
@@ -82,148 +172,10 @@ class ROCSVM(AUCClassifier):
         Only where X has column names.
     """
 
-    solution_: Solution
-    certificate_: Certificate
-    status_: Status
-    history_: list[Step]
-    n_iter_: int
+    lam: float = 1e-3
 
-    def __init__(
-        self,
-        lam: float = 1e-3,
-        *,
-        kernel: str = "linear",
-        gamma: float | None = None,
-        loss: str = "hinge",
-        pairs: str = "all",
-        anchor_filter: str = "none",
-        tol: float = 1e-9,
-        method: str = "auto",
-        threshold: str | Rule = "equal-error",
-        max_time: float | None = None,
-    ):
-        self.lam = lam
-        self.kernel = kernel
-        self.gamma = gamma
-        self.loss = loss
-        self.pairs = pairs
-        self.anchor_filter = anchor_filter
-        self.tol = tol
-        self.method = method
-        self.threshold = threshold
-        self.max_time = max_time
+    def _train(self, data: TrainingRows, callback: Callback | None) -> None:
+        self._solve(self._request(), data, callback)
 
-    @ends_on_interrupt
-    def fit(
-        self,
-        X: object,
-        y: object,
-        sample_weight: object = None,
-        callback: Callback | None = None,
-    ) -> ROCSVM:
-        """Solve the problem of these rows.
-
-        Parameters
-        ----------
-        X : array or sparse matrix (n, d), or (n, n) for a precomputed kernel
-            Finite numbers; sparse input is taken as CSR and stays sparse.
-        y : array (n,)
-            Labels of two kinds.
-        sample_weight : array (n,), optional
-            >= 0; a weight means repetition. Only with all pairs.
-        callback : function of a `Step`, optional
-            Called after each step of the solver.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            If a parameter or the input cannot be used; scikit-learn's own checks of X and y
-            raise plain `ValueError`.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the gap is not within `tol`; the gap in `certificate_` is valid all the same.
-        """
-        self._check_parameters()
-        rows, positive, weight = self._check_fit(X, y, sample_weight)
-        make = partial(self._formulate, rows, positive, self._pairs(rows, positive, weight))
-        rest = (self.method, self.tol, self.max_time, callback)
-        task, found = solve_formulated(make, *rest)
-        self._keep_solution(found)
-        self._keep(task, rows)
-        self._cut(rows, positive, weight, self.threshold)
-        warn_unless_certified(self.solution_, self.tol)
-        return self
-
-    def _formulate(
-        self,
-        rows: Matrix,
-        positive: np.ndarray,
-        pairs: AllPairs | PairList,
-        max_time: float | None = None,
-    ) -> Formulation:
-        meant = (self.lam, self.loss, pairs, True, self.kernel, self.gamma)
-        return formulate(rows, positive, *meant, max_time=max_time)
-
-    def _pairs(
-        self, rows: Matrix, positive: np.ndarray, weight: np.ndarray | None
-    ) -> AllPairs | PairList:
-        """Return the pairs that the parameter `pairs` asks for."""
-        if self.pairs == "all":
-            return AllPairs(weight)
-        kind, _, number = str(self.pairs).partition(":")
-        if kind != "nearest" or not number.isdigit() or int(number) < 1:
-            raise InputError(f"pairs must be 'all' or 'nearest:K' with K >= 1, not {self.pairs!r}")
-        if weight is not None:
-            raise InputError(
-                "sample_weight goes with pairs='all': repeated rows have no neighbours"
-            )
-        if self.kernel == "precomputed":
-            raise InputError("nearest pairs need features, not a precomputed kernel")
-        return nearest_pairs(rows, positive, int(number), anchor_filter=self.anchor_filter)
-
-    def _keep(self, task: Formulation, rows: Matrix) -> None:
-        """Keep what scores new rows: weights, or the rows that span the kernel machine."""
-        for name in ("coef_", "dual_coef_", "support_", "_support_rows"):
-            if hasattr(self, name):
-                delattr(self, name)
-        if task.factor is None:
-            self.coef_ = np.array(self.solution_.w, dtype=float).reshape(1, -1)
-            return
-        self.support_ = np.sort(task.factor.pivots)
-        self.dual_coef_ = self.solution_.w[self.support_]
-        if self.kernel != "precomputed":
-            self._support_rows = rows[self.support_]
-
-    def _scores(self, X: Matrix) -> np.ndarray:
-        """Return f at checked rows, without the intercept."""
-        if hasattr(self, "coef_"):
-            return np.asarray(X @ self.coef_[0])
-        if self.kernel == "precomputed":
-            return np.asarray(X[:, self.support_] @ self.dual_coef_)
-        kernel = get_kernel(self.kernel, self.gamma, int(X.shape[1]))
-        scores = np.empty(X.shape[0])
-        step = max(1, 2**22 // self.support_.size)
-        for start in range(0, X.shape[0], step):
-            block = slice(start, start + step)
-            scores[block] = kernel(X[block], self._support_rows) @ self.dual_coef_
-        return scores
-
-    def _check_parameters(self) -> None:
-        check_choice("loss", self.loss, LOSSES)
-        check_choice("method", self.method, METHODS)
-        check_choice("kernel", self.kernel, KERNELS)
-        check_choice("anchor_filter", self.anchor_filter, FILTERS)
-        check_number("tol", self.tol)
-        if self.max_time is not None:
-            check_number("max_time", self.max_time)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
+    def _request(self) -> Request:
+        return Request.of(self.lam, self.loss, positive=True, kernel=self.kernel, gamma=self.gamma)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import KW_ONLY, dataclass
+from typing import Self
 
 from ..certificate.solution import Callback
-from ..classifier.inputs import Matrix, draw_seed
-from ..classifier.threshold import Rule
-from ..formulation.formulation import Formulation, formulate
-from ..pairs.all_pairs import AllPairs, PairList
+from ..classifier.base import Progress
+from ..classifier.inputs import TrainingRows, draw_seed
+from ..formulation.request import Request
 from ..tools.checks import check_choice, check_number
-from ..tools.interrupts import ends_on_interrupt
-from .path_selection import CHOICES, CVPath, cross_validated_path
-from .roc_svm import ROCSVM
+from .path_selection import CHOICES, cross_validate
+from .roc_svm import ExactClassifier
 
 
-class ROCSVMCV(ROCSVM):
+@dataclass(eq=False, repr=False)
+class ROCSVMCV(ExactClassifier):
     """A ROC-SVM with the lam of the highest cross-validated AUC, solved with proof.
 
     [ScalingUp, eq. (3), eq. (10); SAUC, eq. (12)], the penalty's weight chosen: along a path of
@@ -52,111 +52,49 @@ class ROCSVMCV(ROCSVM):
     All others as in `ROCSVM`.
     """
 
-    lam_: float
-    cv_path_: CVPath
+    lams: object = None
+    _: KW_ONLY
+    n_lams: int = 20
+    cv: object = 5
+    choice: str = "best"
+    structure: float = 0.0
+    cv_tol: float = 1e-6
+    random_state: object = None
 
-    def __init__(
-        self,
-        lams: object = None,
-        *,
-        n_lams: int = 20,
-        cv: object = 5,
-        choice: str = "best",
-        structure: float = 0.0,
-        kernel: str = "linear",
-        gamma: float | None = None,
-        loss: str = "hinge",
-        pairs: str = "all",
-        anchor_filter: str = "none",
-        tol: float = 1e-9,
-        cv_tol: float = 1e-6,
-        method: str = "auto",
-        threshold: str | Rule = "equal-error",
-        max_time: float | None = None,
-        random_state: object = None,
-    ):
-        self.lams = lams
-        self.n_lams = n_lams
-        self.cv = cv
-        self.choice = choice
-        self.structure = structure
-        self.kernel = kernel
-        self.gamma = gamma
-        self.loss = loss
-        self.pairs = pairs
-        self.anchor_filter = anchor_filter
-        self.tol = tol
-        self.cv_tol = cv_tol
-        self.method = method
-        self.threshold = threshold
-        self.max_time = max_time
-        self.random_state = random_state
-
-    @ends_on_interrupt
-    def fit(
-        self,
-        X: object,
-        y: object,
-        sample_weight: object = None,
-        callback: Callback | None = None,
-    ) -> ROCSVMCV:
-        """Choose lam, and solve the problem of these rows.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `ROCSVM`; a weight means repetition, in training and in the AUC.
-        callback : function of a `Step`, optional
-            Called after each step of the last fit, that with the chosen lam.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            If a parameter or the input cannot be used; scikit-learn's own checks of X and y
-            raise plain `ValueError`.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the gap of the model is not within `tol`.
-        """
+    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> Self:
+        """Choose lam, with the weights as they are given, then do what `fit` promises."""
         self._check_parameters()
         rows, positive, _ = self._check_fit(X, y)
-        self.cv_path_ = cross_validated_path(
+        self.cv_path_ = cross_validate(
             rows,
             positive,
+            self._request(),
             self.lams,
-            cv=self.cv,
-            seed=draw_seed(self.random_state),
-            n_lams=self.n_lams,
-            pairs=self._pairs,
+            sample_weight,
+            self.cv,
+            draw_seed(self.random_state),
+            self._pairs,
+            self.n_lams,
+            self.method,
+            self.cv_tol,
+            self.max_time,
+        )
+        self.lam_ = self.cv_path_.lam_of(self.choice)
+        return super()._fit(X, y, sample_weight, callback)
+
+    def _train(self, data: TrainingRows, callback: Callback | None) -> None:
+        self._solve(self._request().at(self.lam_), data, callback)
+
+    def _request(self) -> Request:
+        """Return what the parameters ask for, at no lam in particular."""
+        return Request.of(
+            1.0,
+            self.loss,
             positive=True,
-            sample_weight=sample_weight,
-            tol=self.cv_tol,
-            max_time=self.max_time,
             kernel=self.kernel,
             gamma=self.gamma,
             structure=self.structure,
-            loss=self.loss,
-            method=self.method,
         )
-        self.lam_ = self.cv_path_.lam_of(self.choice)
-        super().fit(X, y, sample_weight, callback)
-        return self
-
-    def _formulate(
-        self,
-        rows: Matrix,
-        positive: np.ndarray,
-        pairs: AllPairs | PairList,
-        max_time: float | None = None,
-    ) -> Formulation:
-        meant = (self.lam_, self.loss, pairs, True, self.kernel, self.gamma, self.structure)
-        return formulate(rows, positive, *meant, max_time=max_time)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

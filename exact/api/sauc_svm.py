@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import KW_ONLY, dataclass, replace
 
-from ..classifier.inputs import Matrix
-from ..classifier.threshold import Rule
-from ..formulation.formulation import Formulation, formulate
-from ..pairs.all_pairs import AllPairs, PairList
+from ..formulation.request import Request
 from .roc_svm import ROCSVM
 
 
+@dataclass(eq=False, repr=False)
 class SAUCSVM(ROCSVM):
     """SAUC-SVM: the ROC-SVM that also keeps the scores of each class close together.
 
@@ -42,44 +40,10 @@ class SAUCSVM(ROCSVM):
         In the structured norm, of the true kernel; all others as in `ROCSVM`.
     """
 
-    def __init__(
-        self,
-        lam: float = 1e-3,
-        structure: float = 1.0,
-        *,
-        structure_source: str = "full",
-        kernel: str = "linear",
-        gamma: float | None = None,
-        loss: str = "hinge",
-        pairs: str = "all",
-        anchor_filter: str = "none",
-        tol: float = 1e-9,
-        method: str = "auto",
-        threshold: str | Rule = "equal-error",
-        max_time: float | None = None,
-    ):
-        super().__init__(
-            lam,
-            kernel=kernel,
-            gamma=gamma,
-            loss=loss,
-            pairs=pairs,
-            anchor_filter=anchor_filter,
-            tol=tol,
-            method=method,
-            threshold=threshold,
-            max_time=max_time,
-        )
-        self.structure = structure
-        self.structure_source = structure_source
+    structure: float = 1.0
+    _: KW_ONLY
+    structure_source: str = "full"
 
-    def _formulate(
-        self,
-        rows: Matrix,
-        positive: np.ndarray,
-        pairs: AllPairs | PairList,
-        max_time: float | None = None,
-    ) -> Formulation:
-        meant = (self.lam, self.loss, pairs, True, self.kernel, self.gamma)
-        structured = (self.structure, self.structure_source)
-        return formulate(rows, positive, *meant, *structured, max_time=max_time)
+    def _request(self) -> Request:
+        source = self.structure_source
+        return replace(super()._request(), structure=self.structure, structure_source=source)

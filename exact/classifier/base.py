@@ -7,7 +7,7 @@ them: stored as given, checked only by `fit`.
 from __future__ import annotations
 
 import warnings
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
@@ -93,17 +93,17 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
             warnings.warn(shortfall, ConvergenceWarning, stacklevel=4)
         return self
 
+    @abstractmethod
     def _check_parameters(self) -> None:
         """Raise `InputError` unless all parameters can be used; the threshold is checked later."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _train(self, data: TrainingRows, callback: Progress | None) -> None:
         """Train on the checked rows and set all attributes."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _shortfall(self) -> str | None:
         """Return what the run fell short of and what to do, as a warning says it, or None."""
-        raise NotImplementedError
 
     def decision_function(self, X: object) -> np.ndarray:
         """Return the scores plus the intercept: (n,). `predict` says `classes_[1]` where it is > 0.
@@ -240,10 +240,3 @@ def shortfall_of(solution: Solution, tol: float, of: str = "the objective") -> s
         f"the gap and its rounding together are {shown}, not within tol={tol:g}. "
         f"{solution.status.advice}"
     )
-
-
-def warn_unless_certified(solution: Solution, tol: float, of: str = "the objective") -> None:
-    """Warn of what `shortfall_of` returns."""
-    text = shortfall_of(solution, tol, of)
-    if text is not None:
-        warnings.warn(text, ConvergenceWarning, stacklevel=3)
