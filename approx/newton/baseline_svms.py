@@ -92,7 +92,8 @@ class SubsampledRankSVM(KernelRankSVM):
         ConvergenceWarning
             If the gap is not within `tol`; the gap in `certificate_` is valid.
         """
-        return self._fit(X, y, None, callback)
+        self._fit(X, y, None, callback)
+        return self._warn()
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -65,7 +65,8 @@ class OnlineClassifier(AUCClassifier):
         ConvergenceWarning
             If the time ran out, or the run is known to be too short.
         """
-        return self._fit(X, y, None, callback)
+        self._fit(X, y, None, callback)
+        return self._warn()
 
     def partial_fit(self, X: object, y: object, classes: object = None) -> Self:
         """Train on these rows, after all rows that came before.

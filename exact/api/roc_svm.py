@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..certificate.solution import Callback
-from ..classifier.base import AUCClassifier, shortfall_of
+from ..classifier.base import AUCClassifier, Progress, shortfall_of
 from ..classifier.inputs import Matrix, TrainingRows
 from ..errors import InputError
 from ..formulation.formulation import Formulation
@@ -20,6 +20,7 @@ from ..pairs.nearest_pairs import FILTERS, nearest_pairs
 from ..spaces.kernel import Kernel
 from ..spaces.kernels import PRECOMPUTED, get_kernel
 from ..tools.checks import check_choice, check_number
+from ..tools.threads import small_in_one_thread
 from .solve import METHODS, solve_formulated
 
 
@@ -35,6 +36,10 @@ class ExactClassifier(AUCClassifier):
     anchor_filter: str = "none"
     tol: float = 1e-9
     method: str = "auto"
+
+    @small_in_one_thread
+    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
+        super()._fit(X, y, sample_weight, callback)
 
     @abstractmethod
     def _request(self) -> Request:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Self
 
 from ..certificate.solution import Callback
 from ..classifier.base import Progress
 from ..classifier.inputs import TrainingRows, draw_seed
 from ..formulation.request import Request
 from ..tools.checks import check_choice, check_number
+from ..tools.threads import small_in_one_thread
 from .path_selection import CHOICES, cross_validate
 from .roc_svm import ExactClassifier
 
@@ -61,7 +61,8 @@ class ROCSVMCV(ExactClassifier):
     cv_tol: float = 1e-6
     random_state: object = None
 
-    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> Self:
+    @small_in_one_thread
+    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
         """Choose lam, with the weights as they are given, then do what `fit` promises."""
         self._check_parameters()
         rows, positive, _ = self._check_fit(X, y)
@@ -80,7 +81,7 @@ class ROCSVMCV(ExactClassifier):
             self.max_time,
         )
         self.lam_ = self.cv_path_.lam_of(self.choice)
-        return super()._fit(X, y, sample_weight, callback)
+        super()._fit(X, y, sample_weight, callback)
 
     def _train(self, data: TrainingRows, callback: Callback | None) -> None:
         self._solve(self._request().at(self.lam_), data, callback)

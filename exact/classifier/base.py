@@ -82,12 +82,16 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
             If the run ended short of its tolerance, its epochs or its passes. Bounds and
             certificates of the model are valid all the same.
         """
-        return self._fit(X, y, sample_weight, callback)
+        self._fit(X, y, sample_weight, callback)
+        return self._warn()
 
-    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> Self:
-        """Do what `fit` promises; called by the public method itself, whose caller is warned."""
+    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
+        """Do what `fit` promises, but for the warning."""
         self._check_parameters()
         self._train(self._check_fit(X, y, sample_weight), callback)
+
+    def _warn(self) -> Self:
+        """Warn the caller of `fit`, which calls this, of what the run fell short of."""
         shortfall = self._shortfall()
         if shortfall is not None:
             warnings.warn(shortfall, ConvergenceWarning, stacklevel=4)
