@@ -4,8 +4,8 @@ Minimise the mean square loss over all pairs with at most k nonzero weights, by
 
     w <- H_k(w - step * gradient of one random block at w).
 
-What comes out is no global optimum: best subset selection is NP-hard. The result tells how near
-to a fixed point it is, and never carries a certificate.
+The result is no global optimum, as best subset selection is NP-hard. It says how near it is to a
+fixed point, and never carries a certificate.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from ..online.online_classifier import OnlineClassifier
 from .oam import OnlineAUC
 
 ROWS = 2048
-"""Rows that are taken at a time; sparse ones are made dense so many at a time."""
+"""Rows taken at a time; sparse rows are made dense in blocks of this size."""
 
 
 @dataclass(eq=False, repr=False)

@@ -1,4 +1,4 @@
-"""What NSAUC and NSVMSGD2 share: Nyström features, steps on random pairs, what is kept of them."""
+"""What NSAUC and NSVMSGD2 share: Nyström features, and steps on random pairs."""
 
 from __future__ import annotations
 
