@@ -44,8 +44,9 @@ MAX_ROOMS, MAX_FILES = 15, 12
 # Inside `validation`: each may know those to its left, and everything beside the folders named
 # here (`cli`, which starts everything) is free.
 FOLDERS = (
-    *("workers", "memory", "extremes", "plots", "files", "data", "bounds", "budget", "claims"),
-    *("report", "suite", "reference", "checking", "benchmarks", "tables", "commands", "formal"),
+    *("early", "workers", "memory", "extremes", "plots", "files", "data", "bounds", "budget"),
+    *("claims", "report", "suite", "reference", "checking", "benchmarks", "tables", "commands"),
+    "formal",
 )
 MAY_USE_CVXPY = frozenset(
     {"aucert.exact.solvers.qp", "aucert.exact.solvers.best_subset.relaxation"}

@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 
 from .. import __version__
 from ..exact.errors import InputError
-from ..exact.tools.interrupts import stopped_at_once
+from ..exact.tools.interrupts import finish, stopped_at_once
 from .claims import nonlinear, sauc, scaling_up, sht
 from .claims.claim import ERROR, PAPERS, PROFILES, REGISTRY, Claim, Context, Outcome, Row, Verdict
 from .extremes import NaNError, has_nan
@@ -109,6 +109,7 @@ def run(
         seconds=time.perf_counter() - start,
     )
     if folder is not None:
+        finish()
         report.write(folder)
     return report
 

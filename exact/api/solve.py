@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
 from ..certificate.solution import Callback, Solution, Status
 from ..certificate.solver import Solver
-from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
-from ..losses.registry import get_loss
+from ..formulation.request import Request
+from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
-from ..problem.problem import Problem, Ridge, pair_problem, split_labels
+from ..problem.problem import Problem, pair_problem, split_labels
 from ..solvers.choose import NAMES, choose_solver, few_cuts_suffice
+from ..spaces.kernel import Kernel
 from ..tools.checks import check_number
 
 HELD_NUMBERS = 8_000_000
@@ -33,11 +32,11 @@ def solve(
     y: object,
     lam: float,
     *,
-    kernel: str = "linear",
+    kernel: str | Kernel = "linear",
     gamma: float | None = None,
     structure: float = 0.0,
     structure_source: str = "full",
-    loss: str = "hinge",
+    loss: str | Loss = "hinge",
     pairs: AllPairs | PairList | None = None,
     positive: object = None,
     sample_weight: np.ndarray | None = None,
@@ -59,15 +58,17 @@ def solve(
         Two kinds of labels.
     lam : float
         > 0.
-    kernel : {"linear", "rbf", "laplacian", "precomputed"}
-        For "precomputed", X is the Gram matrix (n, n).
+    kernel : {"linear", "rbf", "laplacian", "precomputed"} or Kernel
+        For "precomputed", X is the Gram matrix (n, n). An object of one's own needs what
+        `aucert.exact.spaces.kernel.Kernel` lists.
     gamma : float, optional
         > 0, of the Gaussian exp(-gamma |x - z|^2) or the Laplacian; 1 / d by default.
     structure : float
         >= 0: the weight of SAUC-SVM's structure relative to |f|^2.
     structure_source : {"full", "sampled"}
         Whether the structure is that of all data or of the listed pairs.
-    loss : {"hinge", "squared_hinge", "square"}
+    loss : {"hinge", "squared_hinge", "square"} or Loss
+        An object of one's own needs what `aucert.exact.losses.loss.Loss` lists.
     pairs : AllPairs or PairList, optional
         All pairs by default.
     positive : label, optional
@@ -97,26 +98,47 @@ def solve(
     InputError
         If the input cannot be used; the message says what and where.
     """
+    request = Request.of(
+        lam,
+        loss,
+        pairs,
+        positive,
+        kernel,
+        gamma,
+        structure,
+        structure_source,
+        sample_weight,
+    )
+    return solve_request(X, y, request, method, tol, max_time, callback)
+
+
+def solve_request(
+    X: object,
+    y: object,
+    request: Request,
+    method: str = "auto",
+    tol: float = 1e-9,
+    max_time: float | None = None,
+    callback: Callback | None = None,
+) -> Solution:
+    """Return what `solve` does, for a request that was made before."""
     check_tolerance(tol, max_time)
-    if sample_weight is not None:
-        if pairs is not None:
-            raise InputError("give row weights in `pairs` or as `sample_weight`, not both")
-        pairs = AllPairs(sample_weight)
     if method in ("auto", "newton"):
-        large = streamed_problem(X, y, lam, kernel, structure, loss, pairs, positive)
+        large = streamed_problem(X, y, request)
         if large is not None:
             return choose_solver(large, method, tol, max_time).solve(large, callback=callback)
-    shape = (kernel, gamma, structure, structure_source)
-    meant = partial(formulate, X, y, lam, loss, pairs, positive, *shape, collapse=True)
-    return solve_formulated(meant, method, tol, max_time, callback)[1]
+    return solve_formulated(X, y, request, method, tol, max_time, callback, collapse=True)[1]
 
 
 def solve_formulated(
-    make: Callable[..., Formulation],
+    X: object,
+    y: object,
+    request: Request,
     method: str,
     tol: float,
     max_time: float | None,
     callback: Callback | None,
+    collapse: bool = False,
 ) -> tuple[Formulation, Solution]:
     """Return the formulation and its solution, within `max_time` seconds for both.
 
@@ -125,13 +147,13 @@ def solve_formulated(
 
     Parameters
     ----------
-    make : callable
-        Takes `max_time` by name, as `formulate` does.
+    X, y, request, collapse
+        As `formulate`.
     method, tol, max_time, callback
         As `solve`.
     """
     start = time.monotonic()
-    task = make(max_time=None if max_time is None else max_time / 2)
+    task = formulate(X, y, request, collapse, None if max_time is None else max_time / 2)
     spent, left = time.monotonic() - start, max_time
     if max_time is not None:
         left = max(max_time - spent, max_time / 10)
@@ -142,22 +164,13 @@ def solve_formulated(
     return task, found
 
 
-def streamed_problem(
-    X: object,
-    y: object,
-    lam: float,
-    kernel: str,
-    structure: float,
-    loss: str,
-    pairs: AllPairs | PairList | None,
-    positive: object,
-) -> Problem | None:
+def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
     """Return the problem over rows that are read in blocks, or None where they are better held.
 
-    They are read in blocks if X is a memory map or a `StreamedRows`, or so large that a centred
-    copy would be dear; only linear hinge problems over all pairs can be.
+    They are read in blocks if X is a memory map, a `StreamedRows`, or too large to copy cheaply.
+    Only linear hinge problems over all pairs support this.
     """
-    if kernel != "linear" or structure != 0 or loss != "hinge" or isinstance(pairs, PairList):
+    if not request.is_linear_hinge:
         return None
     from ..spaces.streamed import StreamedRows
 
@@ -167,8 +180,8 @@ def streamed_problem(
         X = StreamedRows(X)
     if not isinstance(X, StreamedRows):
         return None
-    mask, _, _ = split_labels(y, positive)
-    return pair_problem(X, mask, pairs or AllPairs(), get_loss(loss), Ridge(lam))
+    mask, _, _ = split_labels(y, request.positive)
+    return pair_problem(X, mask, request.pairs, request.loss, request.penalty)
 
 
 def check_tolerance(tol: float, max_time: float | None) -> None:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from ..certificate.solver import Solver
+from ..certificate.solution import Callback, Solution
 from ..errors import InputError
 from ..losses.hinge import Hinge
 from ..losses.square import Square
@@ -19,12 +20,14 @@ from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.penalties import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import Mean
+from ..problem.tail import Tail
 from ..spaces.rows import Rows
 from .closed_form import SquaredLossSolver
 from .cutting_plane import CuttingPlane
 from .general.pair_newton import LARGEST_DIM, PairNewton
 from .general.proximal import Proximal
 from .newton import Newton
+from .tail_newton import LARGEST_DIMENSION, TailNewton
 
 MANY_COORDINATES = 100
 """Minimum dimension for `auto` to consider cutting planes."""
@@ -37,6 +40,16 @@ STRONG_PENALTY = 0.03
 
 WIDE = 100
 """Cutting planes are taken where dim^2 is more than this many times the number of rows."""
+
+
+class Solver(Protocol):
+    """Parameters and no data; see `certificate.solver` for the skeleton of ours."""
+
+    def solve(
+        self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None
+    ) -> Solution:
+        """Return the solution of `problem`."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -98,6 +111,13 @@ def _newton(problem: Problem, tol: float, max_time: float | None) -> Solver:
     return SmoothedNewton(tol, max_time=max_time)
 
 
+def _has_tail(problem: Problem) -> bool:
+    """Return whether the problem is partial AUC with the ridge over rows, of few coordinates."""
+    space = problem.space
+    ours = isinstance(problem.risk, Tail) and isinstance(problem.penalty, Ridge)
+    return ours and isinstance(space, Rows) and space.dim <= LARGEST_DIMENSION
+
+
 def _qp(problem: Problem, tol: float, max_time: float | None) -> Solver:
     from .qp import QP
 
@@ -124,6 +144,9 @@ METHODS: dict[str, Method] = {
     "lifted": Method(_lifted, lambda problem: False),
     "pair-newton": Method(
         lambda problem, tol, max_time: PairNewton(tol, max_time=max_time), can_draw_pairs
+    ),
+    "tail-newton": Method(
+        lambda problem, tol, max_time: TailNewton(tol, max_time=max_time), _has_tail
     ),
     "proximal": Method(
         lambda problem, tol, max_time: Proximal(tol, max_time=max_time), lambda problem: True

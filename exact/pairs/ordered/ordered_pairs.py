@@ -16,7 +16,7 @@ from ...sums.assembled import PairSums
 from ...sums.merged.arrangement import Arrangement
 from ...sums.merged.ordered_sums import ordered_hinge, ordered_square, ordered_squared_hinge
 from ...sums.merged.weights import PairWeights, partners, rows_above
-from ...tools.checks import check_choice, check_scores, promoted
+from ...tools.checks import as_float_scores, check_choice, check_scores
 from ...tools.rounding import UNIT, above, gamma
 from .columns import as_codes, as_ranks, as_shares, as_whole_weights
 from .draws import drawn_pairs
@@ -132,7 +132,7 @@ class OrderedPairs:
             Smoothing of the hinge's slope; the value is never smoothed.
         """
         check_scores(scores, self.key)
-        given = promoted(scores)
+        given = as_float_scores(scores)
         short = given.astype(float)
         found = self._sums(short, loss, width)
         if given.dtype == float:

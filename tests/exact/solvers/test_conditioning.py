@@ -154,6 +154,7 @@ def test_many_rows_make_it_cheaper() -> None:
     assert prices[0] > prices[1] > prices[2]
 
 
+@pytest.mark.slow
 def test_a_path_keeps_it_and_spares_products(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, lams = problem_of(600, 250), np.geomspace(1e-5, 1e-2, 11).tolist()
     made, products = [], 0

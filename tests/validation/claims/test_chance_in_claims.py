@@ -61,6 +61,7 @@ def test_averaging_that_does_nothing_is_noticed(monkeypatch: pytest.MonkeyPatch)
     assert suite.run(["averaging-lowers-the-excess"]).rows[0].verdict == "fails"
 
 
+@pytest.mark.slow
 def test_one_draw_made_twenty_times_does_not_decide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         Context, "_sequence", lambda self, stream: np.random.SeedSequence([self.seed, 7])

@@ -14,12 +14,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from ..errors import InputError
-from ..pairs.all_pairs import COMPILED_FROM, AllPairs, PairList
-from ..problem.problem import Problem
-from ..spaces.rows import Rows
-from ..sums.counted import SortedRows
-from ..sums.pair_graph import PairGraph
+from ...errors import InputError
+from ...pairs.all_pairs import COMPILED_FROM, AllPairs, PairList
+from ...problem.problem import Problem
+from ...spaces.rows import Rows
+from ...sums.counted import SortedRows
+from ...sums.pair_graph import PairGraph
 
 MEMORY = 8
 """Secant pairs kept."""
