@@ -26,7 +26,7 @@ from .closed_form import SquaredLossSolver
 from .cutting_plane import CuttingPlane
 from .general.proximal import Proximal
 from .newton import Newton
-from .tail_newton import LARGEST_DIMENSION, TailNewton
+from .partial.tail_newton import LARGEST_DIMENSION, TailNewton
 
 MANY_COORDINATES = 100
 """Minimum dimension for `auto` to consider cutting planes."""
