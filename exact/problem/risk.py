@@ -66,7 +66,7 @@ class Mean:
     def plain(self) -> bool:
         """Whether sums of float scores are as exact as those of long ones: counts of pairs."""
         whole = isinstance(self.pairs, AllPairs) and self.pairs.weight is None
-        return self.loss == HINGE and whole
+        return self.loss == HINGE and (whole or getattr(self.pairs, "counted", False))
 
     @property
     def smoothness(self) -> float:

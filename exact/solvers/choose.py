@@ -24,6 +24,7 @@ from ..problem.tail import Tail
 from ..spaces.rows import Rows
 from .closed_form import SquaredLossSolver
 from .cutting_plane import CuttingPlane
+from .general.pair_newton import LARGEST_DIM, PairNewton
 from .general.proximal import Proximal
 from .newton import Newton
 from .partial.tail_newton import LARGEST_DIMENSION, TailNewton
@@ -77,6 +78,13 @@ def ridge_mean(problem: Problem, *losses: type) -> bool:
         and isinstance(risk.pairs, AllPairs | PairList)
         and isinstance(risk.loss, losses)
     )
+
+
+def can_draw_pairs(problem: Problem) -> bool:
+    """Return whether Newton steps with drawn pairs suit: ordered pairs, say, with the ridge."""
+    held = isinstance(problem.space, Rows) and problem.space.dim <= LARGEST_DIM
+    drawn = isinstance(problem.risk, Mean) and hasattr(problem.pairs, "draw")
+    return held and drawn and isinstance(problem.penalty, Ridge)
 
 
 def few_cuts_suffice(problem: Problem) -> bool:
@@ -134,6 +142,9 @@ METHODS: dict[str, Method] = {
     "newton": Method(_newton, lambda problem: ridge_mean(problem, Hinge, SquaredHinge)),
     "qp": Method(_qp, lambda problem: False),
     "lifted": Method(_lifted, lambda problem: False),
+    "pair-newton": Method(
+        lambda problem, tol, max_time: PairNewton(tol, max_time=max_time), can_draw_pairs
+    ),
     "tail-newton": Method(
         lambda problem, tol, max_time: TailNewton(tol, max_time=max_time), _has_tail
     ),

@@ -194,11 +194,11 @@ def test_the_default_step_is_shorter_for_long_rows() -> None:
     near, long = Rows(X), Rows(np.hstack([X] * 50))
     given, default = make(step=0.3), make()
     solver = default._solver()
-    assert default._shortened(solver, near) == solver and solver.step == 0.05
-    assert 0.001 < default._shortened(solver, long).step < 0.02
-    assert given._shortened(given._solver(), long).step == 0.3
+    assert default._solver_for(near) == solver and solver.step == 0.05
+    assert 0.001 < default._solver_for(long).step < 0.02
+    assert given._solver_for(long).step == 0.3
     plain = make(optimizer="gradient")
-    assert plain._shortened(plain._solver(), long).step == 0.01
+    assert plain._solver_for(long).step == 0.01
 
 
 @pytest.mark.parametrize("bad", [{"structure": -1.0}, {"structure": "much"}, {"max_time": 0.0}])
