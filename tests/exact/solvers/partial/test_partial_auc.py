@@ -40,6 +40,18 @@ def partial(seed: int, loss: str, lam: float, fpr: float, tpr: float, **more) ->
     return Problem(Rows(X), risk, Ridge(lam))
 
 
+def tail(problem: Problem) -> Tail:
+    """Return the risk, which is a tail."""
+    assert isinstance(problem.risk, Tail)
+    return problem.risk
+
+
+def matrix(problem: Problem) -> np.ndarray:
+    """Return the rows."""
+    assert isinstance(problem.space, Rows) and isinstance(problem.space.raw, np.ndarray)
+    return problem.space.raw
+
+
 def of_pair(loss: str, t: cp.Expression) -> cp.Expression:
     """Return the loss of margins, for CVXPY."""
     if loss == "logistic":
@@ -49,7 +61,7 @@ def of_pair(loss: str, t: cp.Expression) -> cp.Expression:
 
 def one_way(problem: Problem, loss: str) -> float:
     """Return the optimum of the CVaR form: min over tau of kq tau + sum (G_j - tau)+."""
-    X, risk = problem.space.raw, problem.risk
+    X, risk = matrix(problem), tail(problem)
     P, N = X[risk.positive], X[~risk.positive]
     w, tau, k = cp.Variable(X.shape[1]), cp.Variable(), float(risk.kq)
     means = [cp.sum(of_pair(loss, (P - row) @ w)) / len(P) for row in N]
@@ -60,7 +72,7 @@ def one_way(problem: Problem, loss: str) -> float:
 
 def two_way(problem: Problem, loss: str) -> float:
     """Return the optimum of the largest mean over all subsets of kp and kq rows."""
-    X, risk = problem.space.raw, problem.risk
+    X, risk = matrix(problem), tail(problem)
     P, N = X[risk.positive], X[~risk.positive]
     w, kp, kq = cp.Variable(X.shape[1]), int(risk.kp), int(risk.kq)
     apart = (P[:, None, :] - N[None, :, :]).reshape(-1, X.shape[1])
@@ -89,7 +101,7 @@ def test_one_way_is_the_optimum_of_the_cvar_form(loss: str, lam: float, fpr: flo
 @pytest.mark.parametrize("loss", LOSSES)
 def test_two_way_is_the_optimum_of_the_worst_subsets(loss: str) -> None:
     problem = partial(1, loss, 0.1, 0.5, 0.5, n=12, shift=2.0)
-    assert problem.risk.kp == 2 and problem.risk.kq == 4
+    assert tail(problem).kp == 2 and tail(problem).kq == 4
     found = TailNewton(1e-8).solve(problem)
     assert found.status == Status.CERTIFIED
     best, bounds = two_way(problem, loss), found.certificate
@@ -99,7 +111,7 @@ def test_two_way_is_the_optimum_of_the_worst_subsets(loss: str) -> None:
 
 def test_a_sum_of_largest_is_the_same_as_the_cvar_form() -> None:
     problem = partial(3, "hinge", 0.05, 0.25, 0.0)
-    X, risk = problem.space.raw, problem.risk
+    X, risk = matrix(problem), tail(problem)
     P, N = X[risk.positive], X[~risk.positive]
     w, k = cp.Variable(3), int(risk.kq)
     means = cp.hstack([cp.sum(cp.pos(1 - (P - row) @ w)) / len(P) for row in N])
@@ -131,7 +143,7 @@ def test_no_certificate_is_false(loss: str) -> None:
 
 def hulls_meet(problem: Problem) -> bool:
     """Return whether the reduced convex hulls meet, by a linear program."""
-    X, risk = problem.space.raw, problem.risk
+    X, risk = matrix(problem), tail(problem)
     P, N = X[risk.positive], X[~risk.positive]
     A = np.block(
         [[P.T, -N.T], [np.ones(len(P)), np.zeros(len(N))], [np.zeros(len(P)), np.ones(len(N))]]
@@ -157,7 +169,7 @@ def test_other_methods_penalties_and_evidence_are_refused() -> None:
     for method in ("newton", "cutting-plane", "qp", "lifted", "closed-form"):
         with pytest.raises(InputError):
             choose_solver(problem, method, 1e-6, None).solve(problem)
-    listed = Problem(problem.space, Mean(AllPairs().on(problem.risk.positive), HINGE), Ridge(0.1))
+    listed = Problem(problem.space, Mean(AllPairs().on(tail(problem).positive), HINGE), Ridge(0.1))
     with pytest.raises(InputError, match="solves partial AUC"):
         TailNewton().solve(listed)
     with pytest.raises(InputError, match="the ridge: take the proximal method"):
@@ -167,7 +179,7 @@ def test_other_methods_penalties_and_evidence_are_refused() -> None:
             problem.risk.minorant(evidence)
     with pytest.raises(InputError, match="needs a mean over pairs"):
         _ = problem.pairs
-    pairs = PairList(np.array([0]), np.array([1])).on(problem.risk.positive)
+    pairs = PairList(np.array([0]), np.array([1])).on(tail(problem).positive)
     with pytest.raises(InputError, match="over all pairs"):
         Tail(Mean(pairs, HINGE), Fraction(1), Fraction(1))
 
@@ -185,7 +197,7 @@ def test_many_rows_start_from_some_of_them() -> None:
     risk = tail_risk(AllPairs().on(positive), HINGE, 0.1)
     problem = Problem(Rows(X), risk, Ridge(0.01))
     few = thinned(problem, 20_000)
-    assert 19_000 < few.n < 21_000 and float(few.risk.kq) == pytest.approx(
+    assert 19_000 < few.n < 21_000 and float(tail(few).kq) == pytest.approx(
         0.1 * few.n * 2 / 3, rel=0.01
     )
     found = TailNewton(1e-5).solve(problem)
