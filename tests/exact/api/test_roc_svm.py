@@ -171,7 +171,7 @@ def test_identical_rows_have_a_valid_model() -> None:
         {"lam": np.nan},
         {"lam": "small"},
         {"lam": None},
-        {"loss": "logistic"},
+        {"loss": "cubic"},
         {"loss": None},
         {"method": "simplex"},
         {"method": None},
