@@ -28,6 +28,9 @@ from ..problem.problem import Problem
 from ..tools.checks import check_count, check_number
 from .solution import Callback, Recorder, Solution, Status
 
+INSIDE = 0.5
+"""Share of the tolerance that solvers aim at: the certificate adds the rounding to their gap."""
+
 Run = Callable[[Problem, Recorder], Status | None]
 
 
@@ -79,7 +82,7 @@ class Solver(ABC):
             recorder.w0 = np.zeros(problem.space.dim)
         recorder.offer(recorder.w0, problem.objective(recorder.w0))
 
-    def finish(self, problem: Problem, recorder: Recorder, reason: Status | None) -> Solution:
+    def conclude(self, problem: Problem, recorder: Recorder, reason: Status | None) -> Solution:
         """Return the solution, certified anew."""
         return recorder.finish(problem, self.tol, reason)
 
@@ -116,4 +119,4 @@ class Solver(ABC):
             reason = run(problem, recorder)
         except KeyboardInterrupt:
             reason = Status.INTERRUPTED
-        return self.finish(problem, recorder, reason)
+        return self.conclude(problem, recorder, reason)

@@ -13,16 +13,15 @@ import numpy as np
 
 from ..certificate.certificate import Witness
 from ..certificate.solution import Recorder
-from ..pairs.all_pairs import AllPairs
 from ..problem.problem import Problem
-from ..problem.subsample import subsample
+from ..problem.subsample import starting_sample
 from ..spaces.rows import Rows
 from ..tools.root_of_slope import root_of_slope
 from ..tools.rounding import UNIT
 from .curvature import Curvature, curvature
 
-THINNING = 20
-"""A large problem is first solved on one row in so many."""
+ROUGH = 1e-3
+"""A sample is solved at least to this relative gap."""
 
 SLACK = 1e-13
 """Share of F below which its values cannot tell progress from rounding."""
@@ -172,11 +171,7 @@ def sample_problem(problem: Problem, tol: float) -> tuple[Problem, float] | None
     A sample's optimum is off by the order of dim over its rows, so more digits would be wasted.
     None where the rows are too few for it to pay.
     """
-    dim = problem.space.dim
-    base = max(5000, 20 * dim)
-    if not isinstance(problem.pairs, AllPairs) or problem.n < 10 * base:
+    sample = starting_sample(problem)
+    if sample is None:
         return None
-    sample = subsample(problem, max(base, problem.n // THINNING))
-    if sample.n >= problem.n:
-        return None
-    return sample, max(tol, min(1e-3, dim / sample.n))
+    return sample, max(tol, min(ROUGH, problem.space.dim / sample.n))

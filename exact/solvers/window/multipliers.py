@@ -11,7 +11,13 @@ problem is piecewise quadratic: Newton steps end at its optimum after finitely m
 
 At any (w, b) the window's gap is a sum of two terms >= 0, free of cancellation:
 
-    sum_k c_k (max(0, z_k) - b_k z_k)  +  |lam w - g(b)|^2 / (2 lam),    z_k = 1 - d_k'w.
+    bias      sum_k c_k (max(0, z_k) - b_k z_k),    z_k = 1 - d_k'w,
+    residual  |lam w - g(b)|^2 / (2 lam).
+
+    until the gap is at most the target, or six rounds gain little:
+        until the residual is small beside the bias and the target:
+            p = the Newton step over the pairs with 0 < b_k < 1; go along it until it is flat
+        a = b;  sigma = a fifth of what it was
 """
 
 from __future__ import annotations
@@ -29,6 +35,15 @@ from .window import Window
 
 SHRINK = 0.2
 """Factor of the width from one set of multipliers to the next."""
+
+ROUNDS, STEPS = 60, 100
+"""Changes of multipliers at most, and Newton steps at most between two of them."""
+
+PROGRESS, PATIENCE = 0.9, 6
+"""So many rounds in a row that leave more than this share of the gap end the run."""
+
+ENOUGH = 0.1
+"""A smooth problem is solved when its residual is this share of the bias, or of the target."""
 
 COMPILED_FROM = 20_000
 """Pairs from which the passes over them are compiled ones."""
@@ -120,7 +135,7 @@ def multipliers(
     sigma: float,
     target: float,
     stop: Callable[[], bool] = lambda: False,
-    max_rounds: int = 60,
+    max_rounds: int = ROUNDS,
 ) -> WindowPoint:
     """Return a point whose window gap is at most `target`, or the best one found.
 
@@ -136,16 +151,16 @@ def multipliers(
     target : float
         Gap of the window to reach, in units of the objective.
     stop : callable
-        Asked now and then whether to end early, say for want of time.
+        Polled between Newton steps; return True to stop early (for example, at the time limit).
     max_rounds : int
         Changes of multipliers at most.
     """
     best, idle = _at(pairs, w, alpha, sigma), 0
     for _ in range(max_rounds):
         point = _minimised(pairs, w, alpha, sigma, target, stop)
-        idle = 0 if point.gap < 0.9 * best.gap else idle + 1
+        idle = 0 if point.gap < PROGRESS * best.gap else idle + 1
         best = point if point.gap < best.gap else best
-        if best.gap <= target or idle >= 6 or stop():
+        if best.gap <= target or idle >= PATIENCE or stop():
             break
         w, alpha = point.w, point.b
         sigma = max(sigma * SHRINK, NARROWEST)
@@ -196,8 +211,8 @@ def _minimised(
 ) -> WindowPoint:
     """Return the optimum of the smooth problem, as near as its gap asks for."""
     point = _at(pairs, w, alpha, sigma)
-    for _ in range(100):
-        if point.residual <= max(0.1 * point.bias, 0.1 * target) or stop():
+    for _ in range(STEPS):
+        if point.residual <= ENOUGH * max(point.bias, target) or stop():
             break
         inside = (point.b > 0.0) & (point.b < 1.0)
         step = pairs.system.solve(np.flatnonzero(inside), sigma, -point.gradient)

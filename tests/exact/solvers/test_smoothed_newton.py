@@ -13,8 +13,8 @@ from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.problem.subsample import subsample
 from aucert.exact.solvers.cutting_plane import CuttingPlane
-from aucert.exact.solvers.sampled_hessian import PairHessian, drawn_window
 from aucert.exact.solvers.smoothed_newton import SmoothedNewton
+from aucert.exact.solvers.smoothing.sampled_hessian import PairHessian, drawn_window
 from aucert.exact.sums.counted import SortedRows
 
 
@@ -83,7 +83,7 @@ def test_degenerate_problems_are_solved(kind: str) -> None:
 def test_the_hessian_of_all_window_pairs_is_the_derivative_of_the_gradient(
     weighted: bool, sorted_from: int, dim: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aucert.exact.solvers.sampled_hessian.COMPILED_FROM", sorted_from)
+    monkeypatch.setattr("aucert.exact.solvers.smoothing.sampled_hessian.COMPILED_FROM", sorted_from)
     problem = some_problem(5, 120, dim)
     if weighted:
         weight = np.random.default_rng(1).uniform(0.1, 3, 120)
