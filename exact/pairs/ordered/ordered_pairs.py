@@ -176,9 +176,12 @@ class OrderedPairs:
             rows = np.sort(rng.choice(self.n, min(size, self.n), replace=False))
         a, b = np.empty((2, self.n))
         a[self.arrangement.order], b[self.arrangement.order] = self.a, self.b
-        columns = [None if x is None else np.asarray(x)[rows] for x in (self.gain, self.share_rows)]
+        gain = None if self.gain is None else np.asarray(self.gain)[rows]
+        share = None if self.share_rows is None else np.asarray(self.share_rows)[rows]
         try:
-            pairs = OrderedPairs(codes[rows], self.key[rows], a[rows], b[rows], *columns, self.form)
+            pairs = OrderedPairs(
+                codes[rows], self.key[rows], a[rows], b[rows], gain, share, self.form
+            )
         except InputError:
             return None
         return rows, pairs
