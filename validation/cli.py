@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -39,7 +39,7 @@ class NameOf(click.Choice):
     @property
     def choices(self) -> tuple[str, ...]:  # type: ignore[override]
         """The names."""
-        names = getattr(import_module(f"..exact.{self.module}", __package__), self.names)
+        names: Any = getattr(import_module(f"..exact.{self.module}", __package__), self.names)
         return tuple(names() if callable(names) else names)
 
 
