@@ -39,8 +39,9 @@ class NameOf(click.Choice):
     @property
     def choices(self) -> tuple[str, ...]:  # type: ignore[override]
         """The names."""
-        names: Any = getattr(import_module(f"..exact.{self.module}", __package__), self.names)
-        return tuple(names() if callable(names) else names)
+        names = getattr(import_module(f"..exact.{self.module}", __package__), self.names)
+        found: Any = names() if callable(names) else names
+        return tuple(found)
 
 
 def problem_options(command: Callable[..., object]) -> Callable[..., object]:
