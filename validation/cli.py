@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -40,7 +40,8 @@ class NameOf(click.Choice):
     def choices(self) -> tuple[str, ...]:  # type: ignore[override]
         """The names."""
         names = getattr(import_module(f"..exact.{self.module}", __package__), self.names)
-        return tuple(names() if callable(names) else names)
+        found: Any = names() if callable(names) else names
+        return tuple(found)
 
 
 def problem_options(command: Callable[..., object]) -> Callable[..., object]:

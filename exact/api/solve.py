@@ -100,15 +100,7 @@ def solve(
         If the input cannot be used; the message says what and where.
     """
     request = Request.of(
-        lam,
-        loss,
-        pairs,
-        positive,
-        kernel,
-        gamma,
-        structure,
-        structure_source,
-        sample_weight,
+        lam, loss, pairs, positive, kernel, gamma, structure, structure_source, sample_weight
     )
     return solve_request(X, y, request, method, tol, max_time, callback)
 
