@@ -70,6 +70,13 @@ def problem_options(command: Callable[..., object]) -> Callable[..., object]:
             help="Weight of SAUC-SVM's structure, >= 0.",
         ),
         click.option(
+            "--l1",
+            type=float,
+            default=0.0,
+            show_default=True,
+            help="Weight of |w|_1 beside lam/2 |w|^2, >= 0; linear problems only.",
+        ),
+        click.option(
             "--pairs", default="all", show_default=True, help="all, nearest:K or drawn:B."
         ),
         click.option("--tol", type=float, default=1e-9, show_default=True, help="Relative gap."),
@@ -85,7 +92,10 @@ def problem_options(command: Callable[..., object]) -> Callable[..., object]:
 @aucert.command()
 @click.argument("data")
 @click.option(
-    "--lam", type=float, required=True, help="Weight of the penalty, > 0; 1e-3 is a start."
+    "--lam",
+    type=float,
+    required=True,
+    help="Weight of the penalty, > 0 (or 0 with --l1); 1e-3 is a start.",
 )
 @click.option(
     "--method",

@@ -12,6 +12,7 @@ from ..formulation.formulation import Formulation, formulate
 from ..formulation.request import Request
 from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
+from ..problem.penalty import Penalty
 from ..problem.problem import Problem, pair_problem, split_labels
 from ..solvers.choose import NAMES, Solver, choose_solver, few_cuts_suffice
 from ..spaces.kernel import Kernel
@@ -31,7 +32,7 @@ __all__ = ["METHODS", "Solver", "choose_solver", "few_cuts_suffice", "solve", "s
 def solve(
     X: object,
     y: object,
-    lam: float,
+    lam: float | None = None,
     *,
     kernel: str | Kernel = "linear",
     gamma: float | None = None,
@@ -41,6 +42,10 @@ def solve(
     pairs: AllPairs | PairList | None = None,
     positive: object = None,
     sample_weight: np.ndarray | None = None,
+    l1: float = 0.0,
+    groups: object = None,
+    sign: object = None,
+    penalty: Penalty | None = None,
     method: str = "auto",
     tol: float = 1e-9,
     max_time: float | None = None,
@@ -57,8 +62,8 @@ def solve(
         Finite numbers.
     y : array (n,)
         Two kinds of labels.
-    lam : float
-        > 0.
+    lam : float, optional
+        > 0; 0 is allowed where l1 > 0. Or give `penalty`.
     kernel : {"linear", "rbf", "laplacian", "precomputed"} or Kernel
         For "precomputed", X is the Gram matrix (n, n). An object of one's own needs what
         `aucert.exact.spaces.kernel.Kernel` lists.
@@ -76,6 +81,16 @@ def solve(
         The larger label by default.
     sample_weight : array (n,), optional
         >= 0; a weight means repetition. Only with all pairs.
+    l1 : float
+        >= 0: adds l1 |w|_1 (the elastic net) or, with `groups`, the group lasso. This, `sign` and
+        `penalty` are for linear problems without structure.
+    groups : array (d,), optional
+        The group of each feature.
+    sign : "nonnegative" or int array, optional
+        w >= 0 for all features, or for those columns.
+    penalty : Penalty, optional
+        Another penalty instead of `lam`, `l1`, `groups` and `sign`; see
+        `aucert.exact.problem.penalty`.
     method : {"auto", "closed-form", "cutting-plane", "newton", "qp", "lifted", "proximal"}
         "auto" takes the closed form for the square loss and Newton for the hinge and its square,
         but cutting planes for the hinge where there are many coordinates for the rows, or many and
@@ -100,7 +115,19 @@ def solve(
         If the input cannot be used; the message says what and where.
     """
     request = Request.of(
-        lam, loss, pairs, positive, kernel, gamma, structure, structure_source, sample_weight
+        lam,
+        loss,
+        pairs,
+        positive,
+        kernel,
+        gamma,
+        structure,
+        structure_source,
+        sample_weight,
+        l1,
+        groups,
+        sign,
+        penalty,
     )
     return solve_request(X, y, request, method, tol, max_time, callback)
 

@@ -169,7 +169,9 @@ def audit_weights(
 ) -> Audit:
     """Return the audit of the function with coordinates `w`."""
     certificate = Certificate.of(problem, w, witness)
-    order = certified_order(problem, w, certificate.radius)
+    order = CertifiedOrder(problem.n_pairs, 0, 0)
+    if certificate.radius is not None:
+        order = certified_order(problem, w, certificate.radius)
     value = _mean_loss(problem, w, certificate)
     return audit_of(problem, certificate, value, order, tol, rival)
 

@@ -18,6 +18,7 @@ from ..certificate.certificate import Certificate
 from ..certificate.solution import Solution, Status
 from ..errors import InputError
 from ..pairs.all_pairs import AllPairs
+from ..problem.penalties import Ridge
 from ..problem.problem import Problem, pair_problem, split_labels
 from ..spaces.gram import BLOCK_BYTES, Gram, StreamedGram, blocked_product
 from ..spaces.gram_factor import DENSE_LIMIT, GramFactor, Lift, rows_of
@@ -168,6 +169,8 @@ def formulate(
     if collapse and rows is not None and isinstance(request.pairs, AllPairs):
         groups = equal_rows(rows, mask)
     few = meant if groups is None else _grouped(groups, meant, base)
+    if not isinstance(request.penalty, Ridge):  # it acts on the features, so these must stay
+        return Formulation(meant, few, np.copy, kernel, rows, None, groups)
     weight, source = float(request.structure), request.structure_source
     features, back, factor = rows_of(few.space, few=weight > 0, max_time=max_time)
     if groups is not None and factor is not None:

@@ -88,6 +88,7 @@ def request_of(options: dict[str, Any], data: Data) -> Request:
         kernel=options["kernel"],
         gamma=options["gamma"],
         structure=options["structure"],
+        l1=options.get("l1", 0.0),
     )
 
 
