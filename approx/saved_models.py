@@ -15,10 +15,12 @@ from .newton.nbauc import NBAUC
 from .newton.rank_svm import RankSVM
 from .nystrom.nystrom import Nystrom, NystromMap
 from .online.row_stream import OnlineSolution, Pass
-from .random_pairs.nsauc_estimators import NSAUC, NSVMSGD2, OAM
+from .random_pairs.nsauc_estimators import NSAUC, NSVMSGD2
 from .random_pairs.oam import Stream
+from .random_pairs.oam_estimator import OAM
 from .random_pairs.pair_steps import Walk
-from .square_loss.spam_solam_estimators import FSAUC, SOLAM, SPAM
+from .square_loss.saddle_estimators import FSAUC, SOLAM
+from .square_loss.spam_estimator import SPAM
 
 __all__ = ["load_model", "save_model"]
 

@@ -72,7 +72,9 @@ def problem_options(command: Callable[..., object]) -> Callable[..., object]:
 )
 @click.option(
     "--method",
-    type=click.Choice(["auto", "qp", "lifted", "cutting-plane", "newton"]),
+    type=click.Choice(
+        ["auto", "closed-form", "cutting-plane", "newton", "qp", "lifted", "proximal"]
+    ),
     default="auto",
     show_default=True,
 )

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from ...exact.certificate.solution import Callback
-from ...exact.classifier.base import Matrix, draw_seed
+from ...exact.classifier.base import TrainingRows, draw_seed
 from ...exact.errors import InputError
 from ...exact.tools.checks import check_count, check_number
 from ...exact.tools.interrupts import ends_on_interrupt
@@ -99,18 +99,12 @@ class SubsampledRankSVM(KernelRankSVM):
         check_number("share", self.share, 0.0, 1.0, closed="high")
         check_count("max_rows", self.max_rows, 2)
 
-    def _train(
-        self,
-        rows: Matrix,
-        positive: np.ndarray,
-        weight: np.ndarray | None,
-        callback: Callback | None,
-    ) -> None:
-        size = min(self.max_rows, math.ceil(self.share * positive.size))
-        self.subsample_ = random_part(positive, size, draw_seed(self.random_state))
-        some, side = rows[self.subsample_], positive[self.subsample_]
+    def _train(self, data: TrainingRows, callback: Callback | None) -> None:
+        size = min(self.max_rows, math.ceil(self.share * data.positive.size))
+        self.subsample_ = random_part(data.positive, size, draw_seed(self.random_state))
+        some, side = data.rows[self.subsample_], data.positive[self.subsample_]
         features = self._fit_map(some, side, n_landmarks=side.size, random_state=0)
-        self._set_function(self._solve(features, side, weight, callback), some, side)
+        self._set_function(self._solve(TrainingRows(features, side, None), callback), some, side)
 
 
 def random_part(positive: np.ndarray, size: int, seed: int) -> np.ndarray:

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...exact.certificate.certificate import Certificate, Witness
 from ...exact.certificate.solution import Callback
-from ...exact.classifier.base import Matrix, check_row_weights, shortfall_of
+from ...exact.classifier.base import TrainingRows, check_row_weights, shortfall_of
 from ...exact.errors import InputError
 from ...exact.losses.registry import SQUARED_HINGE
 from ...exact.pairs.all_pairs import AllPairs
@@ -113,22 +113,11 @@ class NBAUC(KernelRankSVM):
     n_landmarks: int = 100
     landmarks: str = "kmeans"
 
-    def _train(
-        self,
-        rows: Matrix,
-        positive: np.ndarray,
-        weight: np.ndarray | None,
-        callback: Callback | None,
-    ) -> None:
-        features = self._fit_map(
-            rows,
-            positive,
-            n_landmarks=self.n_landmarks,
-            landmarks=self.landmarks,
-            random_state=self.random_state,
-        )
-        w = self._solve(features, positive, weight, callback)
-        self._set_function(w, rows, positive, weight)
+    def _train(self, data: TrainingRows, callback: Callback | None) -> None:
+        names = ("n_landmarks", "landmarks", "random_state")
+        chosen = {name: getattr(self, name) for name in names}
+        features = self._fit_map(data.rows, data.positive, **chosen)
+        self._set_function(self._solve(data._replace(rows=features), callback), *data)
 
     def _shortfall(self) -> str | None:
         return shortfall_of(self.solution_, self.tol, "the objective in the span")

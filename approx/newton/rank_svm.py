@@ -7,8 +7,9 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 
 from ...exact.certificate.solution import Callback
-from ...exact.classifier.base import AUCClassifier, Matrix, shortfall_of
+from ...exact.classifier.base import AUCClassifier, TrainingRows, shortfall_of
 from ...exact.formulation.formulation import formulate
+from ...exact.formulation.request import Request
 from ...exact.losses.registry import SQUARED_HINGE
 from ...exact.pairs.all_pairs import AllPairs
 from ...exact.problem.problem import Ridge
@@ -34,16 +35,11 @@ class NewtonClassifier(AUCClassifier):
         Ridge(self.lam)
         return TruncatedNewton(self.tol, self.max_iter, max_time=self.max_time)
 
-    def _solve(
-        self,
-        features: Matrix,
-        positive: np.ndarray,
-        weight: np.ndarray | None = None,
-        callback: Callback | None = None,
-    ) -> np.ndarray:
+    def _solve(self, features: TrainingRows, callback: Callback | None) -> np.ndarray:
         """Solve the problem over the rows of features, keep the solution, and return w."""
-        pairs = AllPairs(weight)
-        task = formulate(features, positive, self.lam, SQUARED_HINGE, pairs, True)
+        rows, positive, weight = features
+        request = Request.of(self.lam, SQUARED_HINGE, AllPairs(weight), True)
+        task = formulate(rows, positive, request)
         found = self._solver().solve(task.work, callback=callback)
         self._keep_solution(task.judge(found, self.tol))
         return self.solution_.w
@@ -82,12 +78,5 @@ class RankSVM(NewtonClassifier):
         As in `ROCSVM`.
     """
 
-    def _train(
-        self,
-        rows: Matrix,
-        positive: np.ndarray,
-        weight: np.ndarray | None,
-        callback: Callback | None,
-    ) -> None:
-        w = self._solve(rows, positive, weight, callback)
-        self._set_weights(w, rows, positive, weight)
+    def _train(self, data: TrainingRows, callback: Callback | None) -> None:
+        self._set_weights(self._solve(data, callback), *data)

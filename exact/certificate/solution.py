@@ -159,9 +159,10 @@ class Recorder:
         if witness is not None and dual > self.best_dual:
             self.best_dual, self.best_witness = dual, witness
 
-    def step(self) -> None:
-        """Write a line of history, and show it to the callback."""
-        n_iter = self.history[-1].n_iter + 1 if self.history else 1
+    def step(self, n_iter: int | None = None) -> None:
+        """Write a line of history, and show it to the callback; by default it counts itself."""
+        if n_iter is None:
+            n_iter = self.history[-1].n_iter + 1 if self.history else 1
         line = Step(n_iter, self.seconds, float(self.best_primal), float(self.best_dual))
         self.history.append(line)
         if self.callback is not None:

@@ -11,7 +11,7 @@ from abc import ABC
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,6 +32,14 @@ from .threshold import Rule, get_rule
 Matrix = np.ndarray | sp.csr_matrix
 Progress = Callable[[Any], object]
 """Called with one line of a run's history at a time: a `Step`, `Pass` or `Epoch`."""
+
+
+class TrainingRows(NamedTuple):
+    """What a fit is given, checked: rows, the mask of the positive ones, row weights or None."""
+
+    rows: Matrix
+    positive: np.ndarray
+    weight: np.ndarray | None
 
 
 @dataclass(eq=False, repr=False)
@@ -90,8 +98,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> Self:
         """Do what `fit` promises; called by the public method itself, whose caller is warned."""
         self._check_parameters()
-        rows, positive, weight = self._check_fit(X, y, sample_weight)
-        self._train(rows, positive, weight, callback)
+        self._train(self._check_fit(X, y, sample_weight), callback)
         shortfall = self._shortfall()
         if shortfall is not None:
             warnings.warn(shortfall, ConvergenceWarning, stacklevel=4)
@@ -101,14 +108,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Raise `InputError` unless all parameters can be used; the threshold is checked later."""
         raise NotImplementedError
 
-    def _train(
-        self,
-        rows: Matrix,
-        positive: np.ndarray,
-        weight: np.ndarray | None,
-        callback: Progress | None,
-    ) -> None:
-        """Train on checked rows and set all attributes."""
+    def _train(self, data: TrainingRows, callback: Progress | None) -> None:
+        """Train on the checked rows and set all attributes."""
         raise NotImplementedError
 
     def _shortfall(self) -> str | None:
@@ -123,7 +124,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         X : array or sparse matrix (n, n_features_in_)
         """
         check_is_fitted(self)
-        rows = checked_rows(self, X, reset=False)
+        rows = check_rows(self, X, reset=False)
         return self._scores(rows) + self.intercept_[0]
 
     def predict(self, X: object) -> np.ndarray:
@@ -171,15 +172,13 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         return np.asarray(X @ self.coef_[0])
 
     def _check_data(self, X: object, y: object, reset: bool = True) -> tuple[Matrix, np.ndarray]:
-        """Return the rows, checked as by `checked_rows`, and their labels."""
+        """Return the rows, checked as by `check_rows`, and their labels."""
         found = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=reset)
         check_labels(y)
         return check_matrix(X), found[1]
 
-    def _check_fit(
-        self, X: object, y: object, sample_weight: object = None
-    ) -> tuple[Matrix, np.ndarray, np.ndarray | None]:
-        """Return the rows, the mask of the positive ones and the row weights; set `classes_`.
+    def _check_fit(self, X: object, y: object, sample_weight: object = None) -> TrainingRows:
+        """Return what to train on, and set `classes_`.
 
         Rows of weight zero are dropped, because a weight means repetition.
         """
@@ -201,7 +200,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
                 f"y has one class only, {self.classes_.tolist()}: pairs need rows of two classes"
                 + (" of positive weight" if weight is not None else "")
             )
-        return rows, labels == self.classes_[1], weight
+        return TrainingRows(rows, labels == self.classes_[1], weight)
 
     def _set_weights(
         self, w: np.ndarray, X: Matrix, positive: np.ndarray, weight: np.ndarray | None = None
@@ -230,7 +229,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         return tags
 
 
-def checked_rows(estimator: BaseEstimator, X: object, reset: bool = True) -> Matrix:
+def check_rows(estimator: BaseEstimator, X: object, reset: bool = True) -> Matrix:
     """Return the rows as `check_matrix` does, after scikit-learn's own checks.
 
     Parameters

@@ -66,7 +66,12 @@ class Mean:
     def plain(self) -> bool:
         """Whether sums of float scores are as exact as those of long ones: counts of pairs."""
         whole = isinstance(self.pairs, AllPairs) and self.pairs.weight is None
-        return self.loss == HINGE and whole
+        return self.loss == HINGE and (whole or getattr(self.pairs, "counted", False))
+
+    @property
+    def smoothness(self) -> float:
+        """A bound of loss''; infinite where the loss has a kink, which a width then smooths."""
+        return float(self.loss.smoothness)
 
     def sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
         """Return value, signed marginals and conjugate sum at `scores` (n,).

@@ -16,6 +16,9 @@ KERNELS: dict[str, Any] = {"linear": Linear, "rbf": Gaussian, "laplacian": Lapla
 PRECOMPUTED = "precomputed"
 """Stands where a kernel's name does, if the data are the kernel matrix itself."""
 
+NAMES = (*KERNELS, PRECOMPUTED)
+"""What a caller may ask for by name."""
+
 
 def get_kernel(kernel: str | Kernel, gamma: float | None = None, dim: int | None = None) -> Kernel:
     """Return the kernel of that name, or a kernel of one's own as it is.
@@ -51,9 +54,8 @@ def get_kernel(kernel: str | Kernel, gamma: float | None = None, dim: int | None
 def check_kernel_name(kernel: object, gamma: float | None = None) -> None:
     """Raise `InputError` unless `kernel` is one of the names, or has the methods of a kernel."""
     if isinstance(kernel, str):
-        if kernel not in KERNELS and kernel != PRECOMPUTED:
-            names = ", ".join((*KERNELS, PRECOMPUTED))
-            raise InputError(f"unknown kernel {kernel!r}: choose one of {names}")
+        if kernel not in NAMES:
+            raise InputError(f"unknown kernel {kernel!r}: choose one of {', '.join(NAMES)}")
         return
     wanted = ("__call__", "diagonal", "noise")
     missing = [part for part in wanted if not callable(getattr(kernel, part, None))]

@@ -8,7 +8,7 @@ in every positive-negative pair, so a space is free to centre its rows.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -120,6 +120,9 @@ class Rows:
     X : array or sparse matrix (n, d)
         Dense rows are centred explicitly (it halves no pair difference and saves digits),
         sparse rows implicitly, so that they stay sparse.
+    check : bool
+        Whether X passes the one door for data. Without it the caller has a matrix that did, or
+        made one of such.
 
     Raises
     ------
@@ -127,8 +130,8 @@ class Rows:
         If X is not a finite, non-empty matrix.
     """
 
-    def __init__(self, X: object):
-        matrix = check_matrix(X)
+    def __init__(self, X: object, check: bool = True):
+        matrix = check_matrix(X) if check else cast(np.ndarray, X)
         self.n, self.dim = int(matrix.shape[0]), int(matrix.shape[1])
         self.offset: np.ndarray = np.asarray(matrix.mean(axis=0)).ravel()
         if not np.isfinite(self.offset).all():

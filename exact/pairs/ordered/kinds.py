@@ -42,13 +42,24 @@ def query_pairs(
     share : array (n,) or "equal", optional
         What each query weighs, as in `OrderedPairs`; "equal" is the mean over queries. By default
         every pair weighs the same.
+
+    Raises
+    ------
+    InputError
+        If a grade is not finite, a gain not whole, or no two rows are ordered.
     """
     grades = as_numbers("grade", grade)
     return OrderedPairs(_column(qid), grades, gain=grades if gain else None, share=share)
 
 
 def ordinal_pairs(grade: object, gain: bool = False) -> OrderedPairs:
-    """Return rows above all rows of a smaller grade; arguments as in `query_pairs`."""
+    """Return rows above all rows of a smaller grade; arguments as in `query_pairs`.
+
+    Raises
+    ------
+    InputError
+        As `query_pairs`.
+    """
     grades = as_numbers("grade", grade)
     return OrderedPairs(None, grades, gain=grades if gain else None)
 
@@ -67,6 +78,11 @@ def survival_pairs(time: object, event: object) -> OrderedPairs:
         Time of the event, or of censoring.
     event : bool array (n,)
         Whether the event was seen.
+
+    Raises
+    ------
+    InputError
+        If a time is not finite, an event is neither 0 nor 1, or no two rows are comparable.
     """
     times, seen = as_survival(time, event)
     return OrderedPairs(None, _survival_key(times, seen), upper=seen)
@@ -121,6 +137,11 @@ def cross_group_pairs(
         Groups of the positives and of the negatives.
     positive : label, optional
         The larger one by default.
+
+    Raises
+    ------
+    InputError
+        If the lengths differ, or a side has no row.
     """
     mask, _, _ = split_labels(y, positive)
     groups = _column(member)
@@ -144,6 +165,11 @@ def group_auc_pairs(group: object, y: object, share: object = "equal") -> Ordere
         Two kinds of labels, the larger one positive.
     share : "equal", "rows" or array (n,)
         What each group weighs: one, its number of rows, or a number that its rows repeat.
+
+    Raises
+    ------
+    InputError
+        If a share is negative or not finite, or no group has both classes.
     """
     mask, _, _ = split_labels(y)
     groups = _column(group)

@@ -15,11 +15,14 @@ from ...sums.assembled import PairSums
 from ...sums.merged.arrangement import Arrangement
 from ...sums.merged.ordered_sums import ordered_hinge, ordered_square, ordered_squared_hinge
 from ...sums.merged.weights import PairWeights, partners, rows_above
-from ...tools.checks import check_choice, check_scores, promoted
+from ...tools.checks import as_float_scores, check_choice, check_scores
 from ...tools.rounding import UNIT, above, gamma
 from .columns import as_codes, as_ranks, as_shares, as_whole_weights
 from .draws import drawn_pairs
 from .listed_sums import enumerated_ordered
+
+MANY_GROUPS = 200
+"""Groups from which a part of the pairs consists of whole groups."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +130,7 @@ class OrderedPairs:
             Smoothing of the hinge's slope; the value is never smoothed.
         """
         check_scores(scores, self.key)
-        given = promoted(scores)
+        given = as_float_scores(scores)
         short = given.astype(float)
         found = self._sums(short, loss, width)
         if given.dtype == float:
@@ -148,6 +151,44 @@ class OrderedPairs:
             if found is not None:
                 return found
         return enumerated_ordered(at, weights, scores, loss, width)
+
+    @property
+    def counted(self) -> bool:
+        """Whether the hinge's marginals are whole numbers: long scores gain nothing then."""
+        return True
+
+    def part(self, size: int, rng: np.random.Generator) -> tuple[np.ndarray, OrderedPairs] | None:
+        """Return about `size` rows and their pairs, or None where these rows have no pair.
+
+        Whole groups are taken where there are many, single rows otherwise.
+
+        Parameters
+        ----------
+        size : int
+        rng : numpy Generator
+        """
+        groups = self.arrangement.group_ends.size
+        codes = np.asarray(self.group)
+        if groups >= MANY_GROUPS:
+            wanted = max(1, round(groups * size / self.n))
+            rows = np.flatnonzero(np.isin(codes, rng.choice(groups, wanted, replace=False)))
+        else:
+            rows = np.sort(rng.choice(self.n, min(size, self.n), replace=False))
+        a, b = np.empty((2, self.n))
+        a[self.arrangement.order], b[self.arrangement.order] = self.a, self.b
+        columns = [None if x is None else np.asarray(x)[rows] for x in (self.gain, self.share_rows)]
+        try:
+            pairs = OrderedPairs(codes[rows], self.key[rows], a[rows], b[rows], *columns, self.form)
+        except InputError:
+            return None
+        return rows, pairs
+
+    @property
+    def share_rows(self) -> np.ndarray | None:
+        """What the group of each row weighs, or None: (n,)."""
+        if self.share is None:
+            return None
+        return np.ones(self.n) if isinstance(self.share, str) else np.asarray(self.share)
 
     def draw(self, m: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows i and j of `m` pairs, drawn by their weight with replacement.

@@ -283,7 +283,8 @@ def steps_of(course: list[PlannedPoint], monkeypatch: pytest.MonkeyPatch) -> int
     monkeypatch.setattr(NewtonLine, "search", lambda line: next(left))
     recorder, solver = Recorder(), TruncatedNewton(max_iter=len(course))
     problem = squared_hinge(random_case(0))
-    reason = solver._run(problem, recorder, np.zeros(problem.space.dim), Conditioning(0))
+    recorder.w0 = np.zeros(problem.space.dim)
+    reason = solver.run(problem, recorder)
     assert reason == (
         Status.ITERATION_LIMIT if len(recorder.history) == len(course) else Status.STALLED
     )

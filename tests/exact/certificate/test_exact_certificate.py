@@ -29,6 +29,7 @@ from aucert.exact import (
 from aucert.exact.certificate import exact_certificate as module
 from aucert.exact.certificate.exact_certificate import ExactCertificate
 from aucert.exact.formulation.formulation import formulate
+from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import HINGE, LOSSES
 from fast_cases import first_fast
 from problems import random_case
@@ -194,9 +195,9 @@ def test_problems_whose_numbers_are_not_known_exactly_are_refused(monkeypatch) -
     with pytest.raises(InputError, match="kernel"):
         exact_certificate(kernel, solution)
     with pytest.raises(InputError, match="structure"):
-        exact_certificate(formulate(X, y, 1.0, structure=2.0).meant, solution)
+        exact_certificate(formulate(X, y, Request.of(1.0, structure=2.0)).meant, solution)
     with pytest.raises(InputError, match="structure"):
-        exact_certificate(formulate(X, y, 1.0, structure=2.0).work, solution)
+        exact_certificate(formulate(X, y, Request.of(1.0, structure=2.0)).work, solution)
     with pytest.raises(InputError, match="in blocks"):
         exact_certificate(linear.over(StreamedRows(X)), solution)
     with pytest.raises(InputError, match="the weights shape"):

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.svm import SVC
 
 from ....exact.formulation.formulation import formulate
+from ....exact.formulation.request import Request
 from ....exact.pairs.all_pairs import AllPairs, PairList
 from ....exact.pairs.auc import auc
 from ....exact.pairs.nearest_pairs import nearest_pairs
@@ -64,7 +65,9 @@ def draw(seed: int, k: int) -> Toy:
 def _test_auc(train: Dataset, test: Dataset, pairs: AllPairs | PairList, structure: float) -> float:
     lam = 1 / pairs.on(train.is_positive).count()  # C = 1
     task = formulate(
-        train.X, train.y, lam, pairs=pairs, kernel="rbf", gamma=GAMMA, structure=structure
+        train.X,
+        train.y,
+        Request.of(lam, pairs=pairs, kernel="rbf", gamma=GAMMA, structure=structure),
     )
     solver = QP("lifted", "direct", "CLARABEL", finish=True, tol=1e-6, solver_tol=1e-8)
     solution = task.judge(solved(solver, task.work), 1e-6)
