@@ -22,7 +22,7 @@ from ..spaces.kernels import PRECOMPUTED, get_kernel
 from ..tools.checks import check_choice, check_number
 from ..tools.interrupts import ends_on_interrupt
 from ..tools.threads import small_in_one_thread
-from .solve import METHODS, solve_formulated
+from .solve import METHODS, solve_formulated, warn_if_trivial
 
 
 class ROCSVM(AUCClassifier):
@@ -62,6 +62,10 @@ class ROCSVM(AUCClassifier):
         ``functools.partial(threshold_for_sensitivity, sensitivity=0.95)``.
     max_time : float, optional
         Seconds, as in `solve`; the best point so far is kept, with its gap.
+    fpr_max : float
+        In (0, 1]: partial AUC up to this false positive rate, as in `solve`.
+    tpr_min : float
+        In [0, 1): partial AUC from this true positive rate on.
 
     Attributes
     ----------
@@ -104,6 +108,8 @@ class ROCSVM(AUCClassifier):
         method: str = "auto",
         threshold: str | Rule = "equal-error",
         max_time: float | None = None,
+        fpr_max: float = 1.0,
+        tpr_min: float = 0.0,
     ):
         self.lam = lam
         self.kernel = kernel
@@ -115,6 +121,8 @@ class ROCSVM(AUCClassifier):
         self.method = method
         self.threshold = threshold
         self.max_time = max_time
+        self.fpr_max = fpr_max
+        self.tpr_min = tpr_min
 
     @ends_on_interrupt
     @small_in_one_thread
@@ -161,7 +169,15 @@ class ROCSVM(AUCClassifier):
     def _request(self) -> Request:
         """Return what the parameters ask for, but for the pairs; they are checked before data."""
         self._check_parameters()
-        return Request.of(self.lam, self.loss, positive=True, kernel=self.kernel, gamma=self.gamma)
+        return Request.of(
+            self.lam,
+            self.loss,
+            positive=True,
+            kernel=self.kernel,
+            gamma=self.gamma,
+            fpr_max=self.fpr_max,
+            tpr_min=self.tpr_min,
+        )
 
     def _solve(
         self,
@@ -180,6 +196,7 @@ class ROCSVM(AUCClassifier):
         self._keep(task, rows)
         self._cut(rows, positive, weight, self.threshold)
         warn_unless_certified(self.solution_, self.tol)
+        warn_if_trivial(request, self.solution_, self.tol)
 
     def _pairs(
         self, rows: Matrix, positive: np.ndarray, weight: np.ndarray | None

@@ -11,6 +11,8 @@ from ..losses.loss import Loss
 from ..losses.registry import HINGE, get_loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import Ridge
+from ..problem.risk import Mean
+from ..problem.tail import Tail, check_rates, tail_risk
 from ..spaces.kernel import Kernel, name_of
 from ..spaces.kernels import PRECOMPUTED, check_kernel_name
 from ..structure.scatter import SOURCES
@@ -37,6 +39,10 @@ class Request:
         >= 0: the weight of SAUC's structure, 0 for none. [SAUC, eq. (8), eq. (12)]
     structure_source : {"full", "sampled"}
         Whether the structure is that of all data or of the listed pairs.
+    fpr_max : float
+        In (0, 1]: partial AUC up to this false positive rate, 1 for all of it.
+    tpr_min : float
+        In [0, 1): partial AUC from this true positive rate on, 0 for all of it.
 
     Raises
     ------
@@ -52,6 +58,8 @@ class Request:
     gamma: float | None = None
     structure: float = 0.0
     structure_source: str = "full"
+    fpr_max: float = 1.0
+    tpr_min: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.pairs, AllPairs | PairList):
@@ -59,6 +67,10 @@ class Request:
         check_kernel_name(self.kernel, self.gamma)
         check_number("structure", self.structure, closed="low")
         check_choice("structure_source", self.structure_source, SOURCES)
+        if self.is_partial:
+            if self.structure != 0:
+                raise InputError("partial AUC (fpr_max, tpr_min) goes without a structure")
+            Tail.check(self.pairs, self.loss)
 
     @classmethod
     def of(
@@ -72,6 +84,8 @@ class Request:
         structure: float = 0.0,
         structure_source: str = "full",
         sample_weight: np.ndarray | None = None,
+        fpr_max: float = 1.0,
+        tpr_min: float = 0.0,
     ) -> Request:
         """Return the request that these words make; all but `lam` and the names as above.
 
@@ -94,7 +108,8 @@ class Request:
                 raise InputError("give row weights in `pairs` or as `sample_weight`, not both")
             pairs = AllPairs(sample_weight)
         penalty, chosen, over = Ridge(lam), get_loss(loss), AllPairs() if pairs is None else pairs
-        return cls(penalty, chosen, over, positive, kernel, gamma, structure, structure_source)
+        words = (positive, kernel, gamma, structure, structure_source)
+        return cls(penalty, chosen, over, *words, fpr_max, tpr_min)
 
     def at(self, lam: float) -> Request:
         """Return the same request at another lam."""
@@ -119,4 +134,16 @@ class Request:
     def is_linear_hinge(self) -> bool:
         """Whether this is the plain problem: hinge, all pairs, linear, no structure."""
         plain = self.kernel == "linear" and self.structure == 0
-        return plain and self.loss == HINGE and isinstance(self.pairs, AllPairs)
+        whole = isinstance(self.pairs, AllPairs) and not self.is_partial
+        return plain and self.loss == HINGE and whole
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether only a part of the ROC curve is meant."""
+        return check_rates(self.fpr_max, self.tpr_min) != (1, 0)
+
+    def risk(self, positive: np.ndarray) -> Mean | Tail:
+        """Return the risk of rows whose positive ones are `positive`: bool (n,)."""
+        if isinstance(self.pairs, AllPairs):
+            return tail_risk(self.pairs.on(positive), self.loss, self.fpr_max, self.tpr_min)
+        return Mean(self.pairs.on(positive), self.loss)

@@ -88,6 +88,8 @@ def request_of(options: dict[str, Any], data: Data) -> Request:
         kernel=options["kernel"],
         gamma=options["gamma"],
         structure=options["structure"],
+        fpr_max=options["fpr_max"],
+        tpr_min=options["tpr_min"],
     )
 
 
