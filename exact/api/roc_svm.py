@@ -45,7 +45,7 @@ class ROCSVM(AUCClassifier):
         `solve`.
     gamma : float, optional
         > 0, of exp(-gamma |x - z|^2) or exp(-gamma |x - z|_1); 1 / d by default.
-    loss : {"hinge", "squared_hinge", "square"} or Loss
+    loss : {"hinge", "squared_hinge", "square", "logistic", "smooth_hinge", "exponential"} or Loss
     pairs : "all", or "nearest:K"
         All pairs, or each positive row with its K nearest negative ones.
     anchor_filter : {"none", "E", "A"}

@@ -73,7 +73,7 @@ def solve(
         >= 0: the weight of SAUC-SVM's structure relative to |f|^2.
     structure_source : {"full", "sampled"}
         Whether the structure is that of all data or of the listed pairs.
-    loss : {"hinge", "squared_hinge", "square"} or Loss
+    loss : {"hinge", "squared_hinge", "square", "logistic", "smooth_hinge", "exponential"} or Loss
         An object of one's own needs what `aucert.exact.losses.loss.Loss` lists.
     pairs : AllPairs or PairList, optional
         All pairs by default.
