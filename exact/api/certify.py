@@ -77,8 +77,8 @@ def certify(
         > 0: the constant of that scaling; for roclab its lambda, for torch the weight decay.
     structure_source : {"full", "sampled"}
         Whether the structure is that of all data or of the listed pairs.
-    loss : {"hinge", "squared_hinge", "square", "logistic", "smooth_hinge", "exponential"} or Loss, optional
-        By default the rival's own, or the hinge.
+    loss : str or Loss, optional
+        As in `solve`; by default the rival's own, or the hinge.
     refine : bool
         Solve the problem for the best lower bound, so that the gap is the true distance to
         `tol`; otherwise take the dual point of the scores themselves, which is cheap and looser.

@@ -46,3 +46,13 @@ def entered(**asked: Any) -> tuple[set[str], Counter[str]]:
 def test_the_matrix_is_checked_once(kernel: str) -> None:
     _, calls = entered(kernel=kernel)
     assert calls[incoming.check_matrix.__name__] == 1
+
+
+MOST_FILES = {"linear": 45, "rbf": 46}
+"""Files of a whole solve. Of these the way from data to the problem takes 16, see below."""
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_solve_enters_few_files(kernel: str) -> None:
+    files, _ = entered(kernel=kernel)
+    assert len(files) <= MOST_FILES[kernel], sorted(files)
