@@ -143,7 +143,7 @@ def test_feature_names_are_kept() -> None:
     [
         ({"structure": -1.0}, "structure must be >= 0"),
         ({"structure": "big"}, "structure must be a number"),
-        ({"structure_source": "half"}, "full or sampled"),
+        ({"structure_source": "half"}, "one of full, sampled"),
         ({"kernel": "poly"}, "unknown kernel"),
         ({"kernel": "rbf", "gamma": 0.0}, "gamma must be > 0"),
         ({"pairs": "nearest:0"}, "nearest:K"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -124,14 +125,15 @@ def test_bad_input_is_refused() -> None:
     ):
         with pytest.raises(InputError, match=message):
             SurvivalSVM().fit(X, y, seen)
-    for arguments in (
+    refused: list[dict[str, Any]] = [
         {"y": time, "qid": time, "time": time},
         {"y": time, "time": time},
         {"y": None, "event": event},
         {"y": None, "qid": time},
         {"y": time, "qid": time, "kernel": "rbf"},
         {"y": time, "qid": time, "sample_weight": time},
-    ):
+    ]
+    for arguments in refused:
         with pytest.raises(InputError):
             solve(X, lam=1.0, **arguments)
     with pytest.raises(InputError, match="give qid"):

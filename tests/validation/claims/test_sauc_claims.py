@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -173,7 +174,9 @@ def test_a_structure_of_the_wrong_sense_is_noticed(monkeypatch: Patch) -> None:
     monkeypatch.setattr(
         sauc_interpretation,
         "formulate",
-        lambda X, y, lam, structure: genuine(X, y, lam, structure=1 / (structure + 0.1)),
+        lambda X, y, request: genuine(
+            X, y, replace(request, structure=1 / (request.structure + 0.1))
+        ),
     )
     assert run("sauc-scatter-falls-with-the-structure").verdict == "fails"
 
