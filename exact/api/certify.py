@@ -55,6 +55,8 @@ def certify(
     refine: bool = True,
     tol: float = 1e-9,
     max_time: float | None = None,
+    fpr_max: float = 1.0,
+    tpr_min: float = 0.0,
 ) -> Audit:
     """Certify weights or scores that came from anywhere.
 
@@ -80,8 +82,8 @@ def certify(
         > 0: the constant of that scaling; for roclab its lambda, for torch the weight decay.
     structure_source : {"full", "sampled"}
         Whether the structure is that of all data or of the listed pairs.
-    loss : {"hinge", "squared_hinge", "square"} or Loss, optional
-        By default the rival's own, or the hinge.
+    loss : str or Loss, optional
+        As in `solve`; by default the rival's own, or the hinge.
     refine : bool
         Solve the problem for the best lower bound, so that the gap is the true distance to
         `tol`; otherwise take the dual point of the scores themselves, which is cheap and looser.
@@ -89,6 +91,8 @@ def certify(
         Relative accuracy of the lower bound, and the gap at which `Audit.status` is "certified".
     max_time : float, optional
         Seconds for the lower bound.
+    fpr_max, tpr_min : float
+        The part of the ROC curve that is meant, as in `solve`. Partial AUC needs weights.
 
     Returns
     -------
@@ -120,6 +124,8 @@ def certify(
         groups,
         sign,
         penalty,
+        fpr_max,
+        tpr_min,
     )
     judge = None
     if rival is not None and C is not None:
@@ -145,6 +151,10 @@ def certify_request(
         raise InputError("give either weights (w) or scores, one of the two")
     if norm2 is not None and (scores is None or not (np.isfinite(norm2) and norm2 >= 0)):
         raise InputError("norm2 goes with scores, and must be finite and >= 0")
+    if request.is_partial and rival is not None:
+        raise InputError("no rival's C is a scaling of partial AUC: give lam")
+    if request.is_partial and scores is not None:
+        raise InputError("partial AUC (fpr_max, tpr_min) of scores has no gap: give the weights")
     if scores is None:
         large = streamed_problem(X, y, request)
         if large is not None:

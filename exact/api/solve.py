@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import replace
 
 import numpy as np
 
 from ..certificate.solution import Callback, Solution, Status
+from ..certificate.trivial import TRIVIAL, zero_is_optimal
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.request import Request
 from ..losses.loss import Loss
@@ -50,6 +52,8 @@ def solve(
     tol: float = 1e-9,
     max_time: float | None = None,
     callback: Callback | None = None,
+    fpr_max: float = 1.0,
+    tpr_min: float = 0.0,
 ) -> Solution:
     """Solve the full pairwise problem, linear or kernel, with a proof of optimality.
 
@@ -73,7 +77,7 @@ def solve(
         >= 0: the weight of SAUC-SVM's structure relative to |f|^2.
     structure_source : {"full", "sampled"}
         Whether the structure is that of all data or of the listed pairs.
-    loss : {"hinge", "squared_hinge", "square"} or Loss
+    loss : {"hinge", "squared_hinge", "square", "logistic", "smooth_hinge", "exponential"} or Loss
         An object of one's own needs what `aucert.exact.losses.loss.Loss` lists.
     pairs : AllPairs or PairList, optional
         All pairs by default.
@@ -102,6 +106,12 @@ def solve(
         certificate itself, a pass over all their values, comes on top.
     callback : callable, optional
         Called with each `Step`.
+    fpr_max : float
+        In (0, 1]: count only the fpr_max n_neg highest negatives, so that the objective is that of
+        the partial AUC up to this false positive rate. A float is taken as the decimal number that
+        it prints.
+    tpr_min : float
+        In [0, 1): count only the (1 - tpr_min) n_pos lowest positives.
 
     Returns
     -------
@@ -128,8 +138,18 @@ def solve(
         groups,
         sign,
         penalty,
+        fpr_max,
+        tpr_min,
     )
-    return solve_request(X, y, request, method, tol, max_time, callback)
+    solution = solve_request(X, y, request, method, tol, max_time, callback)
+    warn_if_trivial(request, solution, tol)
+    return solution
+
+
+def warn_if_trivial(request: Request, solution: Solution, tol: float) -> None:
+    """Warn where partial AUC's surrogate says nothing: the weights zero are optimal."""
+    if request.is_partial and zero_is_optimal(request.loss, solution.certificate, tol):
+        warnings.warn(TRIVIAL, UserWarning, stacklevel=3)
 
 
 def solve_request(

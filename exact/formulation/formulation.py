@@ -19,7 +19,7 @@ from ..certificate.solution import Solution, Status
 from ..errors import InputError
 from ..pairs.all_pairs import AllPairs
 from ..problem.penalties import Ridge
-from ..problem.problem import Problem, pair_problem, split_labels
+from ..problem.problem import Problem, split_labels
 from ..spaces.gram import BLOCK_BYTES, Gram, StreamedGram, blocked_product
 from ..spaces.gram_factor import DENSE_LIMIT, GramFactor, Lift, rows_of
 from ..spaces.kernel import Kernel, check_kernel
@@ -164,9 +164,10 @@ def formulate(
     """
     mask, _, _ = split_labels(y, request.positive)
     base, kernel, rows = _true_space(X, request)
-    meant = pair_problem(base, mask, request.pairs, request.loss, request.penalty)
+    meant = Problem(base, request.risk(mask), request.penalty)
     groups = None
-    if collapse and rows is not None and isinstance(request.pairs, AllPairs):
+    whole = isinstance(request.pairs, AllPairs) and not request.is_partial
+    if collapse and rows is not None and whole:
         groups = equal_rows(rows, mask)
     few = meant if groups is None else _grouped(groups, meant, base)
     if not isinstance(request.penalty, Ridge):  # it acts on the features, so these must stay

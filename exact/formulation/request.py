@@ -12,6 +12,8 @@ from ..losses.registry import HINGE, get_loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.penalties import Ridge, penalty_from
 from ..problem.penalty import Penalty
+from ..problem.risk import Mean
+from ..problem.tail import Tail, check_rates, tail_risk
 from ..spaces.kernel import Kernel, name_of
 from ..spaces.kernels import PRECOMPUTED, check_kernel_name
 from ..structure.scatter import SOURCES
@@ -39,6 +41,10 @@ class Request:
         >= 0: the weight of SAUC's structure, 0 for none. [SAUC, eq. (8), eq. (12)]
     structure_source : {"full", "sampled"}
         Whether the structure is that of all data or of the listed pairs.
+    fpr_max : float
+        In (0, 1]: partial AUC up to this false positive rate, 1 for all of it.
+    tpr_min : float
+        In [0, 1): partial AUC from this true positive rate on, 0 for all of it.
 
     Raises
     ------
@@ -54,6 +60,8 @@ class Request:
     gamma: float | None = None
     structure: float = 0.0
     structure_source: str = "full"
+    fpr_max: float = 1.0
+    tpr_min: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.pairs, AllPairs | PairList):
@@ -66,6 +74,10 @@ class Request:
                 "a penalty beside lam/2 |f|^2 acts on the weights of the features: it goes with "
                 "the linear kernel and no structure"
             )
+        if self.is_partial:
+            if self.structure != 0:
+                raise InputError("partial AUC (fpr_max, tpr_min) goes without a structure")
+            Tail.check(self.pairs, self.loss)
 
     @classmethod
     def of(
@@ -83,6 +95,8 @@ class Request:
         groups: object = None,
         sign: object = None,
         penalty: Penalty | None = None,
+        fpr_max: float = 1.0,
+        tpr_min: float = 0.0,
     ) -> Request:
         """Return the request that these words make; all but `lam` and the names as above.
 
@@ -114,8 +128,18 @@ class Request:
             penalty = penalty_from(lam, l1, groups, sign)
         elif lam is not None or l1 or groups is not None or sign is not None:
             raise InputError("give either a penalty of your own, or lam with l1, groups and sign")
-        chosen, over = get_loss(loss), AllPairs() if pairs is None else pairs
-        return cls(penalty, chosen, over, positive, kernel, gamma, structure, structure_source)
+        return cls(
+            penalty,
+            get_loss(loss),
+            AllPairs() if pairs is None else pairs,
+            positive,
+            kernel,
+            gamma,
+            structure,
+            structure_source,
+            fpr_max,
+            tpr_min,
+        )
 
     def at(self, lam: float) -> Request:
         """Return the same request at another lam."""
@@ -143,4 +167,16 @@ class Request:
     def is_linear_hinge(self) -> bool:
         """Whether this is the plain problem: hinge, all pairs, linear, no structure."""
         plain = self.kernel == "linear" and self.structure == 0 and isinstance(self.penalty, Ridge)
-        return plain and self.loss == HINGE and isinstance(self.pairs, AllPairs)
+        whole = isinstance(self.pairs, AllPairs) and not self.is_partial
+        return plain and self.loss == HINGE and whole
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether only a part of the ROC curve is meant."""
+        return check_rates(self.fpr_max, self.tpr_min) != (1, 0)
+
+    def risk(self, positive: np.ndarray) -> Mean | Tail:
+        """Return the risk of rows whose positive ones are `positive`: bool (n,)."""
+        if isinstance(self.pairs, AllPairs):
+            return tail_risk(self.pairs.on(positive), self.loss, self.fpr_max, self.tpr_min)
+        return Mean(self.pairs.on(positive), self.loss)

@@ -89,6 +89,8 @@ def request_of(options: dict[str, Any], data: Data) -> Request:
         gamma=options["gamma"],
         structure=options["structure"],
         l1=options.get("l1", 0.0),
+        fpr_max=options["fpr_max"],
+        tpr_min=options["tpr_min"],
     )
 
 
