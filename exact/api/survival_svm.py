@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..certificate.certificate import Certificate
 from ..certificate.solution import Callback, Solution, Status, Step
-from ..classifier.base import check_rows, warn_unless_certified
+from ..classifier.base import shortfall_of
+from ..classifier.inputs import check_rows
 from ..errors import InputError
 from ..losses.loss import Loss
 from ..pairs.ordered.survival_times import as_survival
@@ -127,7 +130,9 @@ class SurvivalSVM(BaseEstimator):
         self.solution_, self.certificate_ = solution, solution.certificate
         self.status_, self.history_ = solution.status, solution.history
         self.n_iter_ = max(solution.n_iter, 1)
-        warn_unless_certified(solution, tol)
+        shortfall = shortfall_of(solution, tol)
+        if shortfall is not None:
+            warnings.warn(shortfall, ConvergenceWarning, stacklevel=3)
         return self
 
     def predict(self, X: object) -> np.ndarray:
