@@ -124,7 +124,7 @@ class Request:
             pairs = AllPairs(sample_weight)
         if penalty is None:
             if lam is None:
-                raise InputError("give lam, or a penalty of your own")
+                raise InputError("lam must be a number > 0, or give a penalty of your own")
             penalty = penalty_from(lam, l1, groups, sign)
         elif lam is not None or l1 or groups is not None or sign is not None:
             raise InputError("give either a penalty of your own, or lam with l1, groups and sign")
