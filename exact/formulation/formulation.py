@@ -143,6 +143,8 @@ def formulate(
 ) -> Formulation:
     """Return the formulation of a data matrix (or a Gram matrix) and its labels.
 
+    [SAUC, eq. (8), eq. (12)] with a structure; [ScalingUp, Prop. 3] with a kernel.
+
     Parameters
     ----------
     X : array or sparse matrix (n, d), or the Gram matrix (n, n) for a precomputed kernel
