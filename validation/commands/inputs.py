@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from ...exact.spaces.kernels import PRECOMPUTED
 from ..data.datasets import load, names
 from ..data.labelled_data import data_sha256
 from ..memory import check_room
+from .scaled_tables import fit_scaling, scaled, selection_of, true_names
 
 BYTES_A_PAIR = 40
 """Two rows and a weight, and a sorted copy of the rows, of a pair that is written down."""
@@ -35,6 +36,12 @@ class Data:
     sha256 : str
     label : str or number, optional
         What the positive rows are called in the file; None for built-in data.
+    negative : str or number, optional
+        What the other rows are called; None for all the rest.
+    columns : list of str, optional
+        Names of the features, where the file has some.
+    scaler : StandardScaler, optional
+        What made X of the columns, with `--standardise`.
     """
 
     name: str
@@ -42,6 +49,9 @@ class Data:
     y: np.ndarray
     sha256: str
     label: str | float | None = None
+    negative: str | float | None = None
+    columns: list[str] | None = None
+    scaler: Any = None
 
     @property
     def positive(self) -> np.ndarray:
@@ -49,8 +59,16 @@ class Data:
         return self.y == 1
 
 
-def open_data(name: str, target: str | None, positive: str | None, seed: int) -> Data:
+def open_data(name: str, options: dict[str, Any], model: Any = None) -> Data:
     """Return the data that `name` stands for: a built-in name, else a file.
+
+    Parameters
+    ----------
+    name : str
+    options : dict
+        target, positive, seed and kernel; columns, drop and standardise where they are known.
+    model : SavedModel, optional
+        Its columns are read, in its order, and scaled as it scales them.
 
     Raises
     ------
@@ -59,19 +77,31 @@ def open_data(name: str, target: str | None, positive: str | None, seed: int) ->
     """
     base = name.split(":")[0]
     if base in names() and not Path(name).exists():
-        if target is not None or positive is not None:
-            raise InputError(f"{name} is built in: --target and --positive are for files")
-        data = load(name, seed)
+        if any(options.get(key) is not None for key in ("target", "positive", "columns", "drop")):
+            raise InputError(
+                f"{name} is built in: --target, --positive, --columns and --drop are for files"
+            )
+        data = load(name, options["seed"])
         y = data.is_positive.astype(np.int64)
-        return Data(name, data.X, y, data.sha256)
+        scaler = fit_scaling(data.X, None, options) if model is None else model.scaler
+        return Data(name, scaled(scaler, data.X), y, data.sha256, scaler=scaler)
     from ..files.data_files import read_table
 
     if not Path(name).exists() and not Path(name).suffix:
         close = difflib.get_close_matches(base, names(), 3)
         hint = f"did you mean {' or '.join(close)}?" if close else f"built in: {', '.join(names())}"
         raise InputError(f"{name}: no such file, and no built-in data of that name ({hint})")
-    X, y, meta = read_table(name, target, positive)
-    return Data(name, X, y, data_sha256(X, y), meta.positive)
+    asked = selection_of(options)
+    if model is not None and model.columns is not None and true_names([*model.columns]):
+        asked = replace(asked, columns=model.columns)
+    positive = options["positive"]
+    if positive is None and model is not None:
+        positive = model.label
+    X, y, meta = read_table(name, asked, positive)
+    columns = true_names(meta.columns)
+    scaler = fit_scaling(X, columns, options) if model is None else model.scaler
+    labels, sha = (meta.positive, meta.negative), data_sha256(X, y)
+    return Data(name, scaled(scaler, X), y, sha, *labels, columns, scaler)
 
 
 def request_of(options: dict[str, Any], data: Data) -> Request:

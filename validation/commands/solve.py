@@ -21,17 +21,20 @@ from ...exact.proof.proof_file import write_proof
 from ...exact.spaces.gram import AS_STORED
 from ...exact.tools.wording import at_least, at_most
 from ..files.data_files import write_json, write_vector
+from ..files.named_vectors import write_named_vector
 from .documents import common_keys, print_document, scores_of
 from .inputs import Data, open_data, request_of
+from .model_file import write_model
 from .outputs import output_folder
 from .progress import solver_progress
-from .solved_folder import PROOF, SOLUTION, WEIGHTS, check_ours, checksums
+from .scaled_tables import STANDARDISED
+from .solved_folder import MODEL, PROOF, SOLUTION, WEIGHTS, check_ours, checksums
 
 
 def run_solve(name: str, options: dict[str, Any]) -> None:
     """Solve, print, and write what `--out` asks for."""
     penalty_from(options["lam"], options.get("l1", 0.0))  # before a large file is read
-    with output_folder(options["out"], check_ours, (PROOF,)) as folder:
+    with output_folder(options["out"], check_ours, (PROOF, MODEL)) as folder:
         document = _solved(name, options, folder)
     print_document(document, options["as_json"])
 
@@ -39,7 +42,7 @@ def run_solve(name: str, options: dict[str, Any]) -> None:
 def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str, Any]:
     """Solve, write into `folder`, and return what is printed."""
     start = time.perf_counter()
-    data = open_data(name, options["target"], options["positive"], options["seed"])
+    data = open_data(name, options)
     request = request_of(options, data)
     with solver_progress(quiet=options["as_json"]) as show:
         solution = solve_request(
@@ -64,8 +67,12 @@ def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str
     }
     if folder is not None:
         title = "weight" if request.kernel == "linear" else "coefficient"
-        write_vector(folder / WEIGHTS, solution.w, title)
+        if data.columns is None or title != "weight":
+            write_vector(folder / WEIGHTS, solution.w, title)
+        else:
+            write_named_vector(folder / WEIGHTS, solution.w, data.columns, title)
         document["proof"] = _proof(folder / PROOF, data, request, solution)
+        _write_model(folder / MODEL, data, options, solution, scores)
         write_json(folder / SOLUTION, document | {"files": checksums(folder)})
     return document
 
@@ -85,13 +92,30 @@ def _statement(certificate: Certificate, data: Data, request: Request) -> str:
     part = f"{request.risk(data.positive)!r} of " if request.is_partial else ""
     return (
         f"The weights have objective {primal:.12g}{near} over {part}{n_pairs} pairs, and no "
-        f"weights have less than {least}." + (f" {AS_STORED}" if request.gives_matrix else "")
+        f"weights have less than {least}."
+        + (f" {AS_STORED}" if request.gives_matrix else "")
+        + ("" if data.scaler is None else f" {STANDARDISED}")
     )
+
+
+def _write_model(
+    path: Path, data: Data, options: dict[str, Any], solution: Solution, scores: np.ndarray
+) -> None:
+    """Write the model file, or say why there is none: a loss or a kernel of one's own has none."""
+    try:
+        write_model(path, data, options, solution, scores)
+    except WriteError:
+        raise
+    except InputError as problem:
+        click.echo(f"aucert: no model file: {problem}", err=True)
 
 
 def _proof(path: Path, data: Data, request: Request, solution: Solution) -> str | None:
     """Write the proof file and return its name, or None where there is none for the problem."""
     if not (request.is_linear_hinge and isinstance(data.X, np.ndarray)):
+        return None
+    if data.scaler is not None:
+        click.echo("aucert: no proof file: the file's columns are not those solved for", err=True)
         return None
     try:
         write_proof(path, data.X, data.y, request.lam, solution, positive=1)

@@ -16,10 +16,11 @@ import numpy as np
 
 from ...exact.errors import InputError
 from .csv_files import read_csv
+from .csv_rows import csv_columns
 from .file_checks import RawTable, check_no_pipe, existing_file
 from .labels import Label, two_classes
-from .npz_files import read_npz
-from .parquet_files import read_parquet
+from .npz_files import read_arrays, read_npz
+from .parquet_files import parquet_names, read_parquet
 from .selection import Selection
 from .svmlight_files import read_svmlight
 from .vector_files import read_vector
@@ -28,6 +29,7 @@ from .written_files import write_atomically, write_json, write_vector
 __all__ = [
     "Selection",
     "TableMeta",
+    "column_names",
     "read_features",
     "read_table",
     "read_vector",
@@ -102,7 +104,8 @@ def read_table(
         text may be gzipped (`.csv.gz`).
     target : str or Selection, optional
         What to read, or the label column alone; the last one by default, `y` in npz. Columns of
-        a CSV file without names are called "1", "2", ... . Not for svmlight, where the label stands first.
+        a CSV file without names are called "1", "2", ... . Not for svmlight, where the label
+        stands first.
     positive : label, optional
         The positive class; by default the larger of two labels (numeric or text order), as
         scikit-learn has it. Necessary if there are more than two: then one against the rest.
@@ -160,6 +163,26 @@ def read_features(
     ending = _ending(path)
     asked = Selection(columns=columns, drop=drop, labelled=False)
     return _READERS[ending](existing_file(path), asked)
+
+
+def column_names(path: str | Path) -> list[str] | None:
+    """Return the names of the columns of a file, or None where it has none.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be used.
+    """
+    ending, found = _ending(path), existing_file(path)
+    if _READERS[ending] is read_csv:
+        names, has_header = csv_columns(found)
+        return names if has_header else None
+    if _READERS[ending] is read_svmlight:
+        return None
+    if ending == ".npz":
+        arrays = read_arrays(found, ("feature_names",))
+        return [str(name) for name in arrays["feature_names"]] if arrays else None
+    return parquet_names(found)
 
 
 def _ending(path: str | Path) -> str:

@@ -39,13 +39,7 @@ def read_parquet(path: Path, target: Selection | str | None = None) -> RawTable:
         If pyarrow is not installed, the file is damaged, or a column does not hold finite
         numbers. Rows count from 1.
     """
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise InputError(
-            f"{path}: reading Parquet needs pyarrow: install aucert[parquet]"
-        ) from None
+    pa, pq = _pyarrow(path)
     errors = (pa.ArrowException, OSError, EOFError)
     with damage_reported(path, "Parquet", *errors), _open(path, pq) as file:
         names = list(file.schema_arrow.names)
@@ -57,6 +51,34 @@ def read_parquet(path: Path, target: Selection | str | None = None) -> RawTable:
         for k in places.features if place is None else [place, *places.features]:
             _check_type(path, names[k], kinds[k], pa.types, label=k == place)
         return _parquet_rows(path, file, names, places, pa.types)
+
+
+def parquet_names(path: Path) -> list[str]:
+    """Return the names of the columns.
+
+    Raises
+    ------
+    InputError
+        If pyarrow is not installed, or the file is damaged.
+    """
+    pa, pq = _pyarrow(path)
+    with (
+        damage_reported(path, "Parquet", pa.ArrowException, OSError, EOFError),
+        _open(path, pq) as file,
+    ):
+        return list(file.schema_arrow.names)
+
+
+def _pyarrow(path: Path) -> tuple[Any, Any]:
+    """Return pyarrow and its room for Parquet."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise InputError(
+            f"{path}: reading Parquet needs pyarrow: install aucert[parquet]"
+        ) from None
+    return pa, pq
 
 
 def _open(path: Path, pq: Any) -> Any:

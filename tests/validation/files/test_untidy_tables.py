@@ -50,7 +50,7 @@ def test_kinds_of_bad_cells_in_several_columns(tmp_path: Path) -> None:
 
 def test_words_and_other_numbers_in_one_column_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a,y\n2,0\nyes,1\n")
-    with pytest.raises(InputError, match="'a' holds words like 'yes' .row 3. and numbers"):
+    with pytest.raises(InputError, match=r"'a' holds words like 'yes' .row 3. and numbers"):
         read_table(tmp_path / "a.csv")
 
 
@@ -123,7 +123,7 @@ def test_parquet_words_choice_and_labels(tmp_path: Path) -> None:
 def test_a_pipe_is_said_to_be_one(tmp_path: Path) -> None:
     path = tmp_path / "pipe.csv"
     os.mkfifo(path)
-    with pytest.raises(InputError, match="this is a pipe, .* save it in a file"):
+    with pytest.raises(InputError, match=r"this is a pipe, .* save it in a file"):
         read_table(path)
     with pytest.raises(InputError, match=r"/dev/null: this is a device"):
         read_table("/dev/null")
