@@ -143,8 +143,7 @@ def read_rows(model: SavedModel, name: str, drop: tuple[str, ...] = ()) -> tuple
         X, columns, ignored = table.X, true_names(table.columns), table.ignored
         ignored = ignored if wanted or not drop else [k for k in ignored if k not in drop]
     d = model.n_features
-    if sp.issparse(X) and X.shape[1] < d:
-        X = sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], d))
+    X = _widened(X, d)
     if X.shape[1] != d:
         hint = "" if columns is None else f" ({', '.join(columns[:5])}, ...)"
         raise InputError(
@@ -152,6 +151,13 @@ def read_rows(model: SavedModel, name: str, drop: tuple[str, ...] = ()) -> tuple
             "out others, such as the label, with --drop"
         )
     return X, ignored
+
+
+def _widened(X: Any, d: int) -> Any:
+    """Return sparse rows with d columns at least: a file names only those that occur."""
+    if sp.issparse(X) and X.shape[1] < d:
+        return sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], d))
+    return X
 
 
 def _present(model: SavedModel, name: str) -> tuple[str, ...] | None:
