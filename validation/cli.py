@@ -1,4 +1,5 @@
-"""The command line: `aucert validate | solve | certify | predict | check-solver | reproduce`.
+"""The command line: `aucert validate | solve | certify | predict | check-solver | bench | plot |
+reproduce`.
 
 Results go to standard output, everything else to standard error. Exit status 0; 1 exactly when a
 verdict differs from the expected one; 2 for bad input, with one line that says what to do; 130
@@ -128,6 +129,35 @@ def check_solver(**options: object) -> None:
         from .commands.check_solver import run_check_solver
 
         sys.exit(run_check_solver(options))
+
+
+@aucert.command()
+@click.argument("solvers", metavar="MODULE:FUNCTION...", nargs=-1, required=True)
+@click.option("--data", multiple=True, help="Built-in name or file; repeatable.  [default: wdbc]")
+@click.option("--lam", type=float, multiple=True, help="Repeatable.  [default: 1e-3]")
+@click.option("--loss", type=NameOf("losses.registry", "LOSSES"), default="hinge")
+@click.option("--max-time", type=float, default=10.0, show_default=True, help="Seconds a solver.")
+@click.option("--standardise", is_flag=True, help="Give the columns mean 0 and scale 1.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--out", type=click.Path(), help="Folder for bench.json, bench.txt and bench.svg.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")
+def bench(**options: object) -> None:
+    """Run fits (X, y, lam) -> w beside ours: proved gaps against time."""
+    with stopped_at_once():
+        from .commands.bench import run_bench
+
+        run_bench(options)
+
+
+@aucert.command()
+@click.argument("result")
+@click.option("--out", type=click.Path(), required=True, help="Picture: .svg, .png or .pdf.")
+def plot(result: str, out: str) -> None:
+    """Draw RESULT, the JSON file or the folder that solve, certify or bench wrote."""
+    with stopped_at_once():
+        from .commands.plot import run_plot
+
+        run_plot(result, out)
 
 
 @aucert.command()

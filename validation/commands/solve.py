@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 import time
 from pathlib import Path
 from typing import Any
@@ -73,8 +75,20 @@ def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str
             write_named_vector(folder / WEIGHTS, solution.w, data.columns, title)
         document["proof"] = _proof(folder / PROOF, data, request, solution)
         _write_model(folder / MODEL, data, options, solution, scores)
-        write_json(folder / SOLUTION, document | {"files": checksums(folder)})
+        more = {"history": _history(solution), "files": checksums(folder)}
+        write_json(folder / SOLUTION, document | more)
     return document
+
+
+def _history(solution: Solution) -> list[dict[str, float | None]]:
+    """Return what the solver knew on its way, which `aucert plot` draws; it is not certified."""
+    return [
+        {
+            key: value if math.isfinite(value) else None
+            for key, value in dataclasses.asdict(step).items()
+        }
+        for step in solution.history
+    ]
 
 
 def _message(solution: Solution, request: Request, tol: float) -> str:
