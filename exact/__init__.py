@@ -13,7 +13,15 @@ from .certificate.certificate import Certificate, Witness
 from .certificate.exact_certificate import ExactCertificate, exact_certificate
 from .certificate.solution import Solution, Status, Step
 from .errors import CertificateError, InputError, TooLargeError
-from .losses.registry import HINGE, SQUARE, SQUARED_HINGE
+from .losses.registry import (
+    EXPONENTIAL,
+    HINGE,
+    LOGISTIC,
+    SMOOTH_HINGE,
+    SQUARE,
+    SQUARED_HINGE,
+)
+from .losses.smooth_hinge import SmoothHinge
 from .pairs.all_pairs import AllPairs, PairList
 from .pairs.ordered.kinds import (
     cross_group_pairs,
@@ -38,6 +46,7 @@ from .problem.penalties import ElasticNet, GroupLasso, Sign
 from .problem.problem import Problem, Ridge, linear_problem, pair_problem
 from .problem.risk import Mean
 from .problem.scalings import C_from_lam, lam_from_C
+from .problem.tail import Tail, tail_risk
 from .spaces.gram import Gram, StreamedGram
 from .spaces.rows import Rows
 from .spaces.streamed import StreamedRows
@@ -55,10 +64,13 @@ if TYPE_CHECKING:
     from .square_loss.convex_square import ConvexSquare
 
 __all__ = [
+    "EXPONENTIAL",
     "HINGE",
+    "LOGISTIC",
     "ROCSVM",
     "ROCSVMCV",
     "SAUCSVM",
+    "SMOOTH_HINGE",
     "SQUARE",
     "SQUARED_HINGE",
     "AllPairs",
@@ -87,12 +99,14 @@ __all__ = [
     "Ridge",
     "Rows",
     "Sign",
+    "SmoothHinge",
     "Solution",
     "Status",
     "Step",
     "StreamedGram",
     "StreamedRows",
     "SurvivalSVM",
+    "Tail",
     "TooLargeError",
     "Witness",
     "best_subset",
@@ -119,6 +133,7 @@ __all__ = [
     "save_model",
     "solve",
     "survival_pairs",
+    "tail_risk",
     "uno_concordance",
     "uno_pairs",
     "write_proof",

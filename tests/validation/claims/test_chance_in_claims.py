@@ -51,6 +51,7 @@ def test_theorem_1_says_nothing_where_it_does_not_contract(monkeypatch: pytest.M
     assert suite.run(["sht-theorem-1-bound"]).rows[0].verdict == "vacuous"
 
 
+@pytest.mark.slow
 def test_averaging_that_does_nothing_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
 

@@ -1,0 +1,33 @@
+"""Whether a problem says nothing: f = 0 is optimal, whatever the rows tell."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..losses.loss import Loss
+from .certificate import Certificate
+
+TRIVIAL = (
+    "The weights zero are optimal here: the worst positive and the worst negative rows overlap so "
+    "much that this surrogate tells nothing of the partial AUC. Raise fpr_max, lower tpr_min, or "
+    "give other features."
+)
+
+
+def zero_is_optimal(loss: Loss, certificate: Certificate, tol: float) -> bool:
+    """Return whether f = 0 is proved optimal to `tol`, by anybody's certificate of the problem.
+
+    At f = 0 every margin is 0, so that F(0) = loss(0) for every mean over pairs and every tail. For
+    partial AUC with a loss that falls at 0 zero is optimal, whatever lam is, exactly if the reduced
+    convex hulls of the classes meet: the means of the positives with weights at most 1 / kp, and of
+    the negatives with weights at most 1 / kq.
+
+    Parameters
+    ----------
+    loss : Loss
+    certificate : Certificate
+    tol : float
+        Relative gap.
+    """
+    at_zero = float(np.asarray(loss.value(np.zeros(1)))[0])
+    return at_zero - certificate.dual + certificate.rounding <= tol * at_zero
