@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .api.certify import certify
+from .api.ordered import ordered_problem
 from .api.path import Path, PathPoint, regularization_path
 from .api.solve import solve
 from .certificate.audit import Audit
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from .api.roc_svm_cv import ROCSVMCV
     from .api.sauc_svm import SAUCSVM
     from .api.saved_models import load_model, recertify, save_model
+    from .api.survival_svm import SurvivalSVM
     from .proof.proof_file import write_proof, write_proof_of
     from .solvers.best_subset.best_subset import BestSubset, best_subset
     from .solvers.convex_reference import convex_reference
@@ -103,6 +105,7 @@ __all__ = [
     "Step",
     "StreamedGram",
     "StreamedRows",
+    "SurvivalSVM",
     "Tail",
     "TooLargeError",
     "Witness",
@@ -120,6 +123,7 @@ __all__ = [
     "group_auc_pairs",
     "lam_from_C",
     "linear_problem",
+    "ordered_problem",
     "ordinal_pairs",
     "pair_problem",
     "query_pairs",
@@ -142,6 +146,7 @@ _LAZY = {
     "ConvexSquare": ".square_loss.convex_square",
     "convex_reference": ".solvers.convex_reference",
     "SAUCSVM": ".api.sauc_svm",
+    "SurvivalSVM": ".api.survival_svm",
     "ROCSVMCV": ".api.roc_svm_cv",
     "CVPath": ".api.path_selection",
     "cross_validated_path": ".api.path_selection",

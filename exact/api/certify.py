@@ -15,6 +15,7 @@ from ..formulation.score_audit import audit_scores
 from ..formulation.score_fit import fit_scores
 from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
+from ..problem.penalty import Penalty
 from ..problem.problem import LARGEST_SCORE, Problem, split_labels
 from ..problem.scalings import convention_loss, convention_name, lam_from_C, objective_scale
 from ..spaces.gram import AS_STORED
@@ -47,6 +48,10 @@ def certify(
     pairs: AllPairs | PairList | None = None,
     positive: object = None,
     sample_weight: np.ndarray | None = None,
+    l1: float = 0.0,
+    groups: object = None,
+    sign: object = None,
+    penalty: Penalty | None = None,
     refine: bool = True,
     tol: float = 1e-9,
     max_time: float | None = None,
@@ -57,10 +62,10 @@ def certify(
 
     Parameters
     ----------
-    X, y, kernel, gamma, structure, pairs, positive, sample_weight
-        The problem, as in `solve`.
+    X, y, kernel, gamma, structure, pairs, positive, sample_weight, l1, groups, sign, penalty
+        The problem, as in `solve`. Scores without weights are judged with the ridge alone.
     lam : float, optional
-        > 0; or give `rival` and `C`.
+        > 0; or give `rival` and `C`, or `penalty`.
     w : array (d,) or (d + 1,), optional
         Weights; a last extra one is an intercept and does not matter to pairs. For kernels the
         coefficients (n,) of k(., x_i).
@@ -98,15 +103,15 @@ def certify(
     InputError
         If the input cannot be used, or not exactly one of `w` and `scores` is given.
     """
-    if lam is None and (rival is None or C is None):
+    if lam is None and penalty is None and (rival is None or C is None):
         raise InputError("give lam, or rival with C")
-    if lam is not None and (rival is not None or C is not None):
+    if (lam is not None or penalty is not None) and (rival is not None or C is not None):
         raise InputError("give either lam, or rival with C, not both")
     if rival is not None:
         its_own = convention_loss(rival, loss)
         loss = loss or its_own
     request = Request.of(
-        1.0 if lam is None else lam,
+        1.0 if lam is None and penalty is None else lam,
         loss or "hinge",
         pairs,
         positive,
@@ -115,6 +120,10 @@ def certify(
         structure,
         structure_source,
         sample_weight,
+        l1,
+        groups,
+        sign,
+        penalty,
         fpr_max,
         tpr_min,
     )

@@ -174,7 +174,9 @@ def audit_weights(
     if isinstance(problem.risk, Tail):  # the order of all pairs follows from the radius alone
         whole = Problem(problem.space, problem.risk.mean, problem.penalty)
         meant = f" The objective is that of {problem.risk!r}."
-    order = certified_order(whole, w, certificate.radius)
+    order = CertifiedOrder(whole.n_pairs, 0, 0)
+    if certificate.radius is not None:
+        order = certified_order(whole, w, certificate.radius)
     value = _mean_loss(problem, w, certificate)
     return audit_of(whole, certificate, value, order, tol, rival, meant=meant)
 

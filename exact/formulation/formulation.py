@@ -18,6 +18,7 @@ from ..certificate.certificate import Certificate
 from ..certificate.solution import Solution, Status
 from ..errors import InputError
 from ..pairs.all_pairs import AllPairs
+from ..problem.penalties import Ridge
 from ..problem.problem import Problem, split_labels
 from ..spaces.gram import BLOCK_BYTES, Gram, StreamedGram, blocked_product
 from ..spaces.gram_factor import DENSE_LIMIT, GramFactor, Lift, rows_of
@@ -142,6 +143,8 @@ def formulate(
 ) -> Formulation:
     """Return the formulation of a data matrix (or a Gram matrix) and its labels.
 
+    [SAUC, eq. (8), eq. (12)] with a structure; [ScalingUp, Prop. 3] with a kernel.
+
     Parameters
     ----------
     X : array or sparse matrix (n, d), or the Gram matrix (n, n) for a precomputed kernel
@@ -169,6 +172,8 @@ def formulate(
     if collapse and rows is not None and whole:
         groups = equal_rows(rows, mask)
     few = meant if groups is None else _grouped(groups, meant, base)
+    if not isinstance(request.penalty, Ridge):  # it acts on the features, so these must stay
+        return Formulation(meant, few, np.copy, kernel, rows, None, groups)
     weight, source = float(request.structure), request.structure_source
     features, back, factor = rows_of(few.space, few=weight > 0, max_time=max_time)
     if groups is not None and factor is not None:

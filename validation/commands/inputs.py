@@ -88,8 +88,9 @@ def request_of(options: dict[str, Any], data: Data) -> Request:
         kernel=options["kernel"],
         gamma=options["gamma"],
         structure=options["structure"],
-        fpr_max=options["fpr_max"],
-        tpr_min=options["tpr_min"],
+        l1=options.get("l1", 0.0),
+        fpr_max=options.get("fpr_max", 1.0),
+        tpr_min=options.get("tpr_min", 0.0),
     )
 
 

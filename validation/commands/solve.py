@@ -16,7 +16,7 @@ from ...exact.certificate.trivial import TRIVIAL, zero_is_optimal
 from ...exact.errors import InputError, WriteError
 from ...exact.formulation.request import Request
 from ...exact.pairs.auc import auc
-from ...exact.problem.problem import Ridge
+from ...exact.problem.penalties import penalty_from
 from ...exact.proof.proof_file import write_proof
 from ...exact.spaces.gram import AS_STORED
 from ...exact.tools.wording import at_least, at_most
@@ -30,7 +30,7 @@ from .solved_folder import PROOF, SOLUTION, WEIGHTS, check_ours, checksums
 
 def run_solve(name: str, options: dict[str, Any]) -> None:
     """Solve, print, and write what `--out` asks for."""
-    Ridge(options["lam"])  # before a large file is read
+    penalty_from(options["lam"], options.get("l1", 0.0))  # before a large file is read
     with output_folder(options["out"], check_ours, (PROOF,)) as folder:
         document = _solved(name, options, folder)
     print_document(document, options["as_json"])
