@@ -50,7 +50,7 @@ class Cuts:
         self.idle: list[int] = []
 
     def add(self, w: np.ndarray) -> float:
-        """Add the minorant of the scores of `w`, unless it is too steep; return the primal there."""
+        """Add the minorant at `w`, unless it is too steep, and return the primal value there."""
         problem = self.problem
         sums = problem.risk.sums(problem.space.scores(w))
         pull = problem.space.pull(sums.c)
