@@ -79,6 +79,11 @@ def problem_options(command: Callable[..., object]) -> Callable[..., object]:
         click.option(
             "--pairs", default="all", show_default=True, help="all, nearest:K or drawn:B."
         ),
+        click.option(
+            "--qid", help="Column of the query: pairs are within one, larger target above."
+        ),
+        click.option("--time", help="Column of the time, for survival."),
+        click.option("--event", help="Column of 1 where the event was seen, 0 where censored."),
         click.option("--fpr-max", type=float, default=1.0, help="Partial AUC: the largest FPR."),
         click.option("--tpr-min", type=float, default=0.0, help="Partial AUC: the least TPR."),
         click.option("--tol", type=float, default=1e-9, show_default=True, help="Relative gap."),
