@@ -11,7 +11,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from ..claims.claim import Claim, Row
+from ..claims.claim import Claim
+from ..claims.row import Row
 from ..report.document import Report, shown, shown_seconds
 
 

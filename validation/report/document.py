@@ -9,7 +9,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from ..claims.claim import ERROR, KINDS, PAPERS, Row, Verdict
+from ..claims.claim import Verdict
+from ..claims.row import Row
+from ..claims.verdicts import ERROR, KINDS, PAPERS
 from ..files.written_files import write_atomically, write_json
 from ..plots import Figure, svg
 from .cases import CasePicture, case_pictures

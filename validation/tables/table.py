@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from ...exact.errors import InputError
-from ..claims.claim import PROFILES, Context
+from ..claims.claim import Context
+from ..claims.verdicts import PROFILES
 from .pictures import Picture
 
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=,-]*")

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from aucert.validation.claims.claim import DataUsed, Row
+from aucert.validation.claims.claim import DataUsed
+from aucert.validation.claims.row import Row
 from aucert.validation.commands.console import (
     claims_progress,
     claims_table,

@@ -1,0 +1,18 @@
+"""All findings, entered in the registry of claims beside the theorems."""
+
+from __future__ import annotations
+
+from . import nonlinear, sauc, scaling_up, sht
+from .finding import Finding, enter
+
+FINDINGS: dict[str, Finding] = {
+    finding.name: finding
+    for module in (scaling_up, sauc, sht, nonlinear)
+    for finding in module.FINDINGS
+}
+"""Name to finding."""
+
+
+def enter_all() -> None:
+    """Enter every finding; each name once."""
+    enter(tuple(FINDINGS.values()))
