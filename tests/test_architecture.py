@@ -45,7 +45,8 @@ MAX_ROOMS, MAX_FILES = 15, 12
 # here (`cli`, which starts everything) is free.
 FOLDERS = (
     *("workers", "memory", "extremes", "plots", "files", "data", "bounds", "budget", "claims"),
-    *("report", "suite", "reference", "checking", "benchmarks", "tables", "commands", "formal"),
+    *("report", "tables", "findings", "suite", "reference", "checking", "benchmarks", "commands"),
+    "formal",
 )
 MAY_USE_CVXPY = frozenset(
     {"aucert.exact.solvers.qp", "aucert.exact.solvers.best_subset.relaxation"}

@@ -9,7 +9,7 @@ the statement where its whole interval does, against it where its whole interval
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -128,6 +128,11 @@ def _combined(
 def _shown(difference: Difference, many: int) -> str:
     low, high = interval(difference, many)
     return f"{difference.name} {difference.estimate:+.3g} [{low:.3g}, {high:.3g}]"
+
+
+def one_test(name: str) -> Callable[[Numbers], Judged]:
+    """Return the judge that a paired test of the page is above zero."""
+    return lambda numbers: above([numbers.test(name)])
 
 
 def over(differences: Sequence[Difference], name: str) -> Difference:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from . import nonlinear, sauc, scaling_up, sht
+from . import nonlinear, sauc_real, sauc_toy, scaling_up, sht
 from .finding import Finding, enter
 
 FINDINGS: dict[str, Finding] = {
     finding.name: finding
-    for module in (scaling_up, sauc, sht, nonlinear)
+    for module in (scaling_up, sauc_toy, sauc_real, sht, nonlinear)
     for finding in module.FINDINGS
 }
 """Name to finding."""

@@ -238,7 +238,7 @@ class Entry:
         Standard error of the mean that `ours` is.
     count : int, repetitions behind it
     digits : int, decimals to show
-    note : str, a sentence where the two differ
+    note : str, where the two differ
     """
 
     row: str
@@ -258,8 +258,7 @@ class Page:
     Attributes
     ----------
     entries : tuple of Entry
-    conclusion : str
-        Two sentences: what a reader should conclude.
+    conclusion : str, two sentences
     tests : tuple of str
         Paired tests, one sentence each.
     differences : tuple of str

@@ -152,4 +152,4 @@ def test_a_problem_that_is_not_solved_is_not_judged(monkeypatch: pytest.MonkeyPa
 
 def test_a_claim_expected_to_fail_is_judged_as_printed() -> None:
     for entry in suite.claims():
-        assert entry.kind == "paper" or entry.expected_verdict is not Verdict.FAILS
+        assert entry.kind == "theorem" or entry.expected_verdict is not Verdict.FAILS

@@ -223,8 +223,8 @@ def _published(context: Context, r: float, at: int) -> Dataset:
     place="Tables I and II",
     kind="suite",
     statement="In the configuration of Tables I and II (step 1 on r(1-r) F, rows of length one, 50 "
-    "epochs; not the 300 of Fig. 1) SHT-AUC selects nothing: its weights are those of the k-1 features of largest "
-    "mean difference.",
+    "epochs; not the 300 of Fig. 1) SHT-AUC selects nothing: its weights are those of the k-1 "
+    "features of largest mean difference.",
     formula="cosine(w_T, H_{k-1}(delta)) >= 0.99,  |supp w_T| = k - 1,  delta = xbar_+ - xbar_-",
 )
 def published_sht_is_mean_difference_screening(context: Context) -> Outcome:
