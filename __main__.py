@@ -1,3 +1,26 @@
-from .validation.cli import program
+"""`python -m aucert`, and the program `aucert`."""
 
-raise SystemExit(program())
+import signal
+
+from .validation.early import answer_early, interrupted_early
+
+
+def program() -> None:
+    """Run the command line as a program of its own: interrupts are answered from here on.
+
+    Once it is through, none is heard: all is written and said then, and Python's own end would
+    answer with a traceback.
+    """
+    answer_early()
+    try:
+        from .validation.cli import run_arguments  # not before interrupts are answered
+
+        run_arguments()
+    except KeyboardInterrupt:  # a second one, while the first was being answered
+        interrupted_early()
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+if __name__ == "__main__":
+    program()

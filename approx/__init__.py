@@ -16,19 +16,22 @@ from .hard_thresholding.sht_auc import StochasticHardThresholding, sparse_proble
 from .hard_thresholding.sht_estimator import SHTAUC
 from .hard_thresholding.stoiht import stoiht
 from .newton.baseline_svms import SubsampledRankSVM, kernel_svm, linear_svm
-from .newton.rank_svm import NBAUC, RankSVM
+from .newton.nbauc import NBAUC
+from .newton.rank_svm import RankSVM
 from .newton.truncated_newton import TruncatedNewton
 from .nystrom.leverage import leverage_scores
 from .nystrom.nystrom import Nystrom, against_true_kernel, nystrom_map
 from .pipelines import noam, nsolam, rfauc
 from .random_pairs.nsauc import PairSGD
-from .random_pairs.nsauc_estimators import NSAUC, NSVMSGD2, OAM
+from .random_pairs.nsauc_estimators import NSAUC, NSVMSGD2
 from .random_pairs.oam import OnlineAUC
+from .random_pairs.oam_estimator import OAM
 from .saved_models import load_model, save_model
 from .square_loss.fsauc import MultiStageSaddle
+from .square_loss.saddle_estimators import FSAUC, SOLAM
 from .square_loss.solam import StochasticSaddle
 from .square_loss.spam import StochasticProximal
-from .square_loss.spam_solam_estimators import FSAUC, SOLAM, SPAM
+from .square_loss.spam_estimator import SPAM
 
 __all__ = [
     "FSAUC",

@@ -18,7 +18,7 @@ from ..exact.tools.checks import check_count, check_number
 from .newton.rank_svm import RankSVM
 from .nystrom.nystrom import Nystrom
 from .random_pairs.oam_estimator import OAM
-from .square_loss.spam_solam_estimators import SOLAM
+from .square_loss.saddle_estimators import SOLAM
 
 Seed = int | np.random.RandomState | None
 

@@ -11,13 +11,16 @@ from .drawn_pairs.incomplete_sauc_svm import IncompleteSAUCSVM
 from .hard_thresholding.sht_estimator import SHTAUC
 from .hard_thresholding.sparse_solution import Epoch, SparseSolution, Stop
 from .newton.baseline_svms import SubsampledRankSVM
-from .newton.rank_svm import NBAUC, RankSVM
+from .newton.nbauc import NBAUC
+from .newton.rank_svm import RankSVM
 from .nystrom.nystrom import Nystrom, NystromMap
 from .online.row_stream import OnlineSolution, Pass
-from .random_pairs.nsauc_estimators import NSAUC, NSVMSGD2, OAM
+from .random_pairs.nsauc_estimators import NSAUC, NSVMSGD2
 from .random_pairs.oam import Stream
+from .random_pairs.oam_estimator import OAM
 from .random_pairs.pair_steps import Walk
-from .square_loss.spam_solam_estimators import FSAUC, SOLAM, SPAM
+from .square_loss.saddle_estimators import FSAUC, SOLAM
+from .square_loss.spam_estimator import SPAM
 
 __all__ = ["load_model", "save_model"]
 

@@ -74,7 +74,7 @@ def api_page(package: str) -> str:
     lines = [title, "=" * len(title), "", PACKAGES[package], "", f".. currentmodule:: {title}", ""]
     for name, value in public_names(package).items():
         if inspect.isclass(value):
-            lines += [f".. autoclass:: {name}", "   :members:", ""]
+            lines += [f".. autoclass:: {name}", *_members(value), ""]
         elif callable(value):
             lines += [f".. autofunction:: {name}", ""]
         else:
@@ -82,6 +82,12 @@ def api_page(package: str) -> str:
     pages = [m.__name__ for m in modules(package) if own_members(m)]
     lines += ["Modules", "-------", "", ".. toctree::", "   :maxdepth: 1", ""]
     return "\n".join([*lines, *(f"   {name}" for name in pages), ""])
+
+
+def _members(value: type) -> list[str]:
+    """Return the options that show the methods of a class and of its bases within aucert."""
+    others = [c.__name__ for c in value.__mro__ if not c.__module__.startswith("aucert")]
+    return ["   :members:", f"   :inherited-members: {', '.join(others)}"]
 
 
 def module_page(module: ModuleType) -> str:
@@ -103,7 +109,7 @@ def module_page(module: ModuleType) -> str:
             continue
         kind = "class" if inspect.isclass(value) else "function"
         lines += [f".. auto{kind}:: {module.__name__}.{name}"]
-        lines += ["   :members:", ""] if kind == "class" else [""]
+        lines += [*(_members(value) if kind == "class" else []), ""]
     return "\n".join(lines)
 
 

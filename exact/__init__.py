@@ -14,6 +14,24 @@ from .certificate.solution import Solution, Status, Step
 from .errors import CertificateError, InputError, TooLargeError
 from .losses.registry import HINGE, SQUARE, SQUARED_HINGE
 from .pairs.all_pairs import AllPairs, PairList
+from .pairs.ordered.kinds import (
+    cross_group_pairs,
+    group_auc_pairs,
+    ordinal_pairs,
+    query_pairs,
+    survival_pairs,
+    uno_pairs,
+)
+from .pairs.ordered.ordered_pairs import OrderedPairs
+from .pairs.statistics.concordance import (
+    Concordance,
+    concordance,
+    concordance_index,
+    group_auc,
+    uno_concordance,
+)
+from .pairs.statistics.delong import delong
+from .pairs.statistics.estimate import Comparison, Estimate, compare_models
 from .problem.problem import Problem, Ridge, linear_problem, pair_problem
 from .problem.risk import Mean
 from .problem.scalings import C_from_lam, lam_from_C
@@ -46,10 +64,14 @@ __all__ = [
     "C_from_lam",
     "Certificate",
     "CertificateError",
+    "Comparison",
+    "Concordance",
     "ConvexSquare",
+    "Estimate",
     "ExactCertificate",
     "Gram",
     "InputError",
+    "OrderedPairs",
     "PairList",
     "Mean",
     "Path",
@@ -66,17 +88,29 @@ __all__ = [
     "Witness",
     "best_subset",
     "certify",
+    "compare_models",
+    "concordance",
+    "concordance_index",
     "convex_reference",
+    "cross_group_pairs",
     "cross_validated_path",
+    "delong",
     "exact_certificate",
+    "group_auc",
+    "group_auc_pairs",
     "lam_from_C",
     "linear_problem",
+    "ordinal_pairs",
     "pair_problem",
+    "query_pairs",
     "load_model",
     "recertify",
     "regularization_path",
     "save_model",
     "solve",
+    "survival_pairs",
+    "uno_concordance",
+    "uno_pairs",
     "write_proof",
     "write_proof_of",
 ]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # `typing` takes most of the time until interrupts are answered
 if TYPE_CHECKING:
     from .bounds.prime import theorem4_prime
     from .bounds.printed import theorem4

@@ -13,12 +13,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from types import FrameType
 from typing import NoReturn
 
 import click
 
 from .. import __version__
+from .early import interrupted_early
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -72,7 +72,9 @@ def problem_options(command: Callable[..., object]) -> Callable[..., object]:
 )
 @click.option(
     "--method",
-    type=click.Choice(["auto", "qp", "lifted", "cutting-plane", "newton"]),
+    type=click.Choice(
+        ["auto", "closed-form", "cutting-plane", "newton", "qp", "lifted", "proximal"]
+    ),
     default="auto",
     show_default=True,
 )
@@ -170,19 +172,34 @@ def reproduce(**options: object) -> None:
         sys.exit(run_reproduce(options))
 
 
-def program() -> None:
-    """Run the command line as a program of its own: once it is through, no interrupt is heard.
-
-    All is written and said then, and Python's own end would answer with a traceback.
-    """
-    try:
-        main()
-    finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; never a traceback for bad input."""
+    """Run the command line within Python; what was done at an interrupt is done again after it.
+
+    Parameters
+    ----------
+    arguments : words, optional
+        Those of the process by default.
+
+    Raises
+    ------
+    SystemExit
+        With any status but 0.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        run_arguments(arguments)
+        return
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        run_arguments(arguments)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def run_arguments(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; never a traceback for bad input.
+
+    After a command that has put its results in place, interrupts stay unheard.
+    """
     try:
         aucert.main(arguments, prog_name="aucert", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -190,12 +207,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(2)
     except click.ClickException as error:
         _fail(" ".join(error.format_message().split()))
-    except ValueError as error:
-        from ..exact.errors import InputError  # here: `--help` needs no numpy
-
-        if not isinstance(error, InputError):
-            raise
-        _fail(str(error))
     except MemoryError as error:
         words = f" ({str(error).rstrip('.')})" if str(error) else ""
         do = "take fewer rows, pairs or features, or a machine with more"
@@ -204,6 +215,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _fail(f"{error.filename or 'file'}: {error.strerror or error}")
     except (KeyboardInterrupt, click.Abort):
         _interrupted()
+    except (ValueError, RuntimeError) as error:
+        _fail(_refusal(error))
     except BaseException as error:
         from ..exact.tools.interrupts import is_interrupt
 
@@ -212,26 +225,37 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _interrupted()
 
 
+def _refusal(error: Exception) -> str:
+    """Return the sentence for an error of ours; any other goes on as what it is, a defect."""
+    from ..exact.errors import CertificateError, InputError  # here: `--help` needs no numpy
+    from ..exact.tools.interrupts import is_interrupt
+
+    if isinstance(error, InputError):
+        return str(error)
+    if isinstance(error, CertificateError):
+        return f"no result, for a check of it failed: {error}"
+    if is_interrupt(error):
+        _interrupted()
+    raise error
+
+
 @contextmanager
 def stopped_at_once() -> Iterator[None]:
     """Within, an interrupt ends the command, whatever it is at."""
     early = threading.current_thread() is threading.main_thread()
-    early = early and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    before = signal.getsignal(signal.SIGINT) if early else None
+    early = early and before in (signal.default_int_handler, interrupted_early)
     if early:
-        signal.signal(signal.SIGINT, _interrupted_early)
+        signal.signal(signal.SIGINT, interrupted_early)
     from ..exact.tools import interrupts  # here: `--help` needs no numpy
 
     if early:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    with interrupts.stopped_at_once():
-        yield
-
-
-def _interrupted_early(number: int, frame: FrameType | None) -> NoReturn:
-    # `KeyboardInterrupt` out of a string that is executed, as dataclasses are, would end Python by
-    # the signal, not with our status.
-    os.write(2, b"aucert: interrupted\n")
-    os._exit(130)  # nothing has begun
+    try:
+        with interrupts.stopped_at_once():
+            yield
+    except KeyboardInterrupt:
+        raise click.Abort from None  # of the other, click itself says something: an empty line
 
 
 def _interrupted() -> NoReturn:
@@ -244,6 +268,6 @@ def _interrupted() -> NoReturn:
     sys.exit(130)
 
 
-def _fail(message: str) -> None:
+def _fail(message: str) -> NoReturn:
     click.echo(f"aucert: {' '.join(message.split())}", err=True)
     sys.exit(2)

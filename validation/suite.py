@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 
 from .. import __version__
 from ..exact.errors import InputError
-from ..exact.tools.interrupts import stopped_at_once
+from ..exact.tools.interrupts import finish, stopped_at_once
 from .claims import nonlinear, sauc, scaling_up, sht
 from .claims.claim import REGISTRY, Claim, Context, Outcome, Verdict
 from .claims.row import Row
@@ -114,6 +114,7 @@ def run(
         seconds=time.perf_counter() - start,
     )
     if folder is not None:
+        finish()
         report.write(folder)
     return report
 

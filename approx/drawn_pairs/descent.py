@@ -11,7 +11,7 @@ average. Near the optimum the slopes jump about, and only their average settles.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
@@ -19,14 +19,15 @@ from typing import ClassVar
 import numpy as np
 
 from ...exact.certificate.certificate import Witness
-from ...exact.certificate.solution import Callback, Recorder, Solution, Status
+from ...exact.certificate.solution import Recorder, Status
+from ...exact.certificate.solver import Solver
 from ...exact.errors import InputError
 from ...exact.losses.registry import HINGE
 from ...exact.pairs.all_pairs import PairList
 from ...exact.problem.problem import Problem
 from ...exact.spaces.rows import Rows
 from ...exact.sums.assembled import PairSums
-from ...exact.tools.checks import check_choice, check_count, check_number
+from ...exact.tools.checks import check_choice, check_number
 
 DIVERGED = 1e30
 """An objective above this ends the run; every loss here has F(0) = 1."""
@@ -38,7 +39,7 @@ Scaling = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
-class Descent(ABC):
+class Descent(Solver):
     """What the methods here share: steps of length step / t^decay, and when to stop.
 
     Parameters
@@ -68,18 +69,13 @@ class Descent(ABC):
     keep: str = "best"
     max_time: float | None = None
 
-    name: ClassVar[str] = ""
-
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_number("step", self.step)
         check_number("decay", self.decay, 0, 1, closed="both")
-        check_number("tol", self.tol, closed="low")
         if self.step_tol is not None:
             check_number("step_tol", self.step_tol, closed="low")
-        check_count("max_iter", self.max_iter)
         check_choice("keep", self.keep, ("best", "last"))
-        if self.max_time is not None:
-            check_number("max_time", self.max_time)
 
     @abstractmethod
     def scaling(self, dim: int) -> Scaling:
@@ -90,49 +86,46 @@ class Descent(ABC):
         """The move at which to stop."""
         return 0.0 if self.step_tol is None else self.step_tol
 
-    def solve(
-        self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None
-    ) -> Solution:
-        """Return the solution, started from `w0` (zero by default).
-
-        Its status is "stalled" where the steps became short, or so wild that the objective
-        passed `DIVERGED`, before the gap was within `tol`.
-
-        Raises
-        ------
-        InputError
-            If the space has no rows.
-        """
+    def check(self, problem: Problem) -> None:
+        """Raise `InputError` if the space has no rows."""
         if not isinstance(problem.space, Rows):
             raise InputError("gradient descent needs rows: factor the kernel first")
-        w = np.zeros(problem.space.dim) if w0 is None else problem.check_weights(w0)
-        recorder = Recorder(self.max_time, callback, self.name)
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):
-                reason = self._run(problem, recorder, w)
-        except KeyboardInterrupt:
-            reason = Status.INTERRUPTED
-        return recorder.finish(problem, self.tol, reason)
 
-    def _run(self, problem: Problem, recorder: Recorder, w: np.ndarray) -> Status:
+    def start(self, problem: Problem, recorder: Recorder) -> None:
+        """Start from `w0` or zero; `run` evaluates it itself."""
+        if recorder.w0 is None:
+            recorder.w0 = np.zeros(problem.space.dim)
+
+    def run(self, problem: Problem, recorder: Recorder) -> Status | None:
+        """Descend from `recorder.w0`.
+
+        The method has stalled where its steps become short before the gap is within `tol`, or so
+        wild that the objective passes `DIVERGED`.
+        """
+        assert recorder.w0 is not None
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._descend(problem, recorder, recorder.w0)
+
+    def _descend(self, problem: Problem, recorder: Recorder, w: np.ndarray) -> Status | None:
         watch = _Watch(problem, problem.named_rows(), recorder, self.keep == "last")
         scaled = self.scaling(problem.space.dim)
         near = 0.9 * self.tol  # a little inside: the certificate measures the gap again
-        gradient = watch.look(w)
-        if gradient is None or recorder.near(near):
-            return Status.STALLED
-        for t in range(1, self.max_iter + 1):
+        gradient, length, t = watch.look(w), np.inf, 0
+        while gradient is not None:
+            if recorder.near(near):
+                return None
+            if length < self.shortest:
+                return Status.STALLED
+            if t and recorder.out_of_time:
+                return Status.TIME_LIMIT
+            if t == self.max_iter:
+                return Status.ITERATION_LIMIT
+            t += 1
             move = -self.step / t**self.decay * scaled(gradient)
-            w = w + move
+            w, length = w + move, float(np.abs(move).max())
             gradient = watch.look(w)
             recorder.step()
-            if gradient is None or recorder.near(near):
-                return Status.STALLED
-            if float(np.abs(move).max()) < self.shortest:
-                return Status.STALLED
-            if recorder.out_of_time:
-                return Status.TIME_LIMIT
-        return Status.ITERATION_LIMIT
+        return Status.STALLED
 
 
 @dataclass(frozen=True)

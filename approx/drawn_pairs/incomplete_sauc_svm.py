@@ -9,7 +9,7 @@ however few pairs are drawn. On features of a size that allows it, `aucert.exact
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -17,18 +17,18 @@ from sklearn.preprocessing import StandardScaler
 
 from ...exact.certificate.solution import Callback, Solution
 from ...exact.classifier.base import Matrix
-from ...exact.classifier.threshold import Rule
 from ...exact.errors import InputError
 from ...exact.formulation.formulation import formulate
+from ...exact.formulation.request import Request
 from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.problem.problem import Problem
 from ...exact.spaces.rows import Rows
 from ...exact.structure.scatter import check_structure
 from ..nystrom.nystrom import Nystrom
-from .descent import Descent
 from .incomplete_roc_svm import IncompleteROCSVM
 
 
+@dataclass(eq=False, repr=False)
 class IncompleteSAUCSVM(IncompleteROCSVM):
     """SAUC-SVM on randomly drawn pairs, fitted by full-batch descent in whitened features.
 
@@ -59,57 +59,27 @@ class IncompleteSAUCSVM(IncompleteROCSVM):
         As in `IncompleteROCSVM`, and so are all others.
     """
 
-    def __init__(
-        self,
-        lam: float = 1e-3,
-        structure: float = 1.0,
-        *,
-        n_pairs: str | int = "n",
-        replace: bool = True,
-        loss: str = "hinge",
-        optimizer: str = "adamax",
-        step: float | None = None,
-        decay: float = 0.0,
-        max_iter: int = 5000,
-        tol: float = 1e-3,
-        threshold: str | Rule = "equal-error",
-        max_time: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ):
-        super().__init__(
-            lam,
-            n_pairs=n_pairs,
-            replace=replace,
-            loss=loss,
-            optimizer=optimizer,
-            step=step,
-            decay=decay,
-            max_iter=max_iter,
-            tol=tol,
-            threshold=threshold,
-            max_time=max_time,
-            random_state=random_state,
-        )
-        self.structure = structure
+    structure: float = 1.0
 
-    def _solver(self) -> Descent:
+    def _check_parameters(self) -> None:
         check_structure(self.structure)
-        return super()._solver()
+        super()._check_parameters()
 
     def _solve(
         self,
-        solver: Descent,
         rows: Matrix,
         positive: np.ndarray,
         pairs: PairList,
         whole: AllPairs,
         callback: Callback | None,
     ) -> tuple[Solution, Problem, Rows]:
-        task = formulate(rows, positive, self.lam, self.loss, whole, True, structure=self.structure)
+        task = formulate(
+            rows, positive, Request.of(self.lam, self.loss, whole, True, structure=self.structure)
+        )
         meant = task.meant.with_pairs(pairs)
         work = meant if task.work is task.meant else task.work.with_pairs(pairs)
         assert isinstance(work.space, Rows)
-        found = self._shortened(solver, work.space).solve(work, callback=callback)
+        found = self._solver_for(work.space).solve(work, callback=callback)
         return replace(task, meant=meant, work=work).judge(found, self.tol), meant, work.space
 
 

@@ -21,7 +21,9 @@ MAX_ROUNDS = 20
 """Times that the features to swap with are chosen anew, at most."""
 
 
-def refined(loss: RowAverage, w: np.ndarray, k: int, how: str, pool: int = 300) -> np.ndarray:
+def refine_weights(
+    loss: RowAverage, w: np.ndarray, k: int, how: str, pool: int = 300
+) -> np.ndarray:
     """Return weights with at most k nonzeros and an objective that is not higher.
 
     "refit" takes the optimum on the features of `w`. "swaps" then takes in features greedily up to

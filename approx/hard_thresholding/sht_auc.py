@@ -23,9 +23,10 @@ from ...exact.problem.problem import Problem, split_labels
 from ...exact.spaces.rows import Rows
 from ...exact.square_loss.row_average import RowAverage
 from ...exact.tools.checks import check_choice, check_count, check_number
-from ...exact.tools.lossless import as_float64
+from ..online.row_method import check_step
+from ..online.row_stream import start_at
 from .hard_threshold import hard_threshold
-from .refinement import REFINEMENTS, refined
+from .refinement import REFINEMENTS, refine_weights
 from .sparse_solution import Epoch, SparseRecorder, SparseSolution, Stop
 
 
@@ -102,7 +103,7 @@ class StochasticHardThresholding:
     refine : {"none", "refit", "swaps"}
         What is done with the answer: nothing, as in the paper; the optimum on its features; or
         besides, one feature exchanged for another as long as that lowers the objective, see
-        `refined`. It has no history, and is no proof either.
+        `refine_weights`. It has no history, and is no proof either.
     """
 
     k: int
@@ -124,10 +125,7 @@ class StochasticHardThresholding:
         for name in ("n_blocks", "block_size"):
             if getattr(self, name) is not None:
                 check_count(name, getattr(self, name))
-        if isinstance(self.step, str):
-            check_choice("step (other than a number > 0)", self.step, ("auto",))
-        else:
-            check_number("step", self.step)
+        check_step(self.step)
         check_count("max_epochs", self.max_epochs)
         check_number("tol", self.tol, closed="low")
         check_choice("keep", self.keep, ("best", "last"))
@@ -189,7 +187,7 @@ class StochasticHardThresholding:
             status = Stop.INTERRUPTED
         kept = self.k - 1 if self.literal else self.k
         if self.refine != "none" and kept > 0:
-            recorder.improve(lambda w: refined(loss, w, kept, self.refine))
+            recorder.improve(lambda w: refine_weights(loss, w, kept, self.refine))
         return recorder.finish(status, step, loss.delta, walk.n_iter)
 
     def blocks(self, loss: RowAverage, rng: np.random.Generator) -> list[RowAverage]:
@@ -210,13 +208,9 @@ class StochasticHardThresholding:
         return [loss.part(rows, m) for rows in np.array_split(rng.permutation(n), m)]
 
     def _start(self, w0: np.ndarray | None, loss: RowAverage) -> np.ndarray:
-        if w0 is None:
-            return np.zeros(loss.dim)
-        w = np.array(as_float64(w0, "w0"))
-        if w.shape != (loss.dim,) or not np.isfinite(w).all():
-            raise InputError(f"w0 must be {loss.dim} finite numbers")
+        w = start_at(w0, loss.dim)
         with np.errstate(over="ignore", invalid="ignore"):
-            if not np.isfinite(loss.value(w)):
+            if w0 is not None and not np.isfinite(loss.value(w)):
                 raise InputError("w0 is so large that the objective overflows")
         if np.count_nonzero(w) > self.k:
             raise InputError(f"w0 has {np.count_nonzero(w)} nonzeros, more than k = {self.k}")

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from typing import Protocol
+from dataclasses import KW_ONLY, dataclass
+from typing import Protocol, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ...exact.classifier.base import AUCClassifier, draw_seed
-from ...exact.classifier.threshold import Rule
+from ...exact.classifier.base import AUCClassifier, TrainingRows, draw_seed
 from ...exact.errors import InputError
 from ...exact.pairs.all_pairs import AllPairs
 from ...exact.spaces.rows import Rows
 from ...exact.square_loss.row_average import RowAverage
 from ...exact.square_loss.support_bounds import objective_above, sparse_floor
-from ...exact.tools.interrupts import ends_on_interrupt
 from .sht_auc import StochasticHardThresholding
-from .sparse_solution import Epoch, SparseSolution, Stop
+from .sparse_solution import Epoch, Stop
 
 PROVED = 1e-9
 """The gap at which the features are called proved; F(0) = 1 is the scale."""
@@ -48,6 +45,7 @@ class SparseBound(Protocol):
         ...
 
 
+@dataclass(eq=False, repr=False)
 class SHTAUC(AUCClassifier):
     """A linear model of at most k features for AUC, by stochastic hard thresholding.
 
@@ -65,7 +63,8 @@ class SHTAUC(AUCClassifier):
     k : int
         Features to keep, >= 1; no thresholding where there are not more.
     n_blocks : int
-        m; with several blocks each epoch makes as many steps, but the iterates never settle.
+        m; with several blocks each epoch makes as many steps, but the iterates never settle. The
+        blocks have equally many rows, whatever their weights.
     step : "auto" or float
         "auto" is 1 / the largest curvature of a block.
     max_epochs : int
@@ -78,7 +77,7 @@ class SHTAUC(AUCClassifier):
     refine : {"none", "refit", "swaps"}
         What is done with the answer: nothing, as in the paper; the optimum on its features; or
         features exchanged besides, one at a time, as long as that helps. "swaps" mostly ends at
-        the best features, see `refined`.
+        the best features, see `refine_weights`.
     threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
         The rule that sets the intercept from the training scores, see
         `aucert.exact.classifier.threshold`.
@@ -118,105 +117,36 @@ class SHTAUC(AUCClassifier):
         Only where X has column names.
     """
 
-    support_: np.ndarray
-    objective_: float
-    stationarity_: float
-    lower_bound_: float
-    gap_: float
-    proved_: bool
-    solution_: SparseSolution
-    status_: Stop
-    n_iter_: int
-    history_: list[Epoch]
+    k: int = 8
+    _: KW_ONLY
+    n_blocks: int = 1
+    step: float | str = "auto"
+    max_epochs: int = 5000
+    mode: str = "right"
+    tol: float = 1e-4
+    refine: str = "none"
+    random_state: int | np.random.RandomState | None = None
 
-    def __init__(
-        self,
-        k: int = 8,
-        *,
-        n_blocks: int = 1,
-        step: float | str = "auto",
-        max_epochs: int = 5000,
-        mode: str = "right",
-        tol: float = 1e-4,
-        refine: str = "none",
-        threshold: str | Rule = "equal-error",
-        max_time: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ):
-        self.k = k
-        self.n_blocks = n_blocks
-        self.step = step
-        self.max_epochs = max_epochs
-        self.mode = mode
-        self.tol = tol
-        self.refine = refine
-        self.threshold = threshold
-        self.max_time = max_time
-        self.random_state = random_state
+    def _solver(self, seed: int = 0) -> StochasticHardThresholding:
+        names = ("k", "n_blocks", "step", "max_epochs", "tol", "mode", "max_time", "refine")
+        given = {name: getattr(self, name) for name in names}
+        return StochasticHardThresholding(**given, seed=seed)
 
-    @ends_on_interrupt
-    def fit(
-        self,
-        X: object,
-        y: object,
-        sample_weight: object = None,
-        callback: Callable[[Epoch], object] | None = None,
-    ) -> SHTAUC:
-        """Find the features and their weights.
+    def _check_parameters(self) -> None:
+        self._solver()
 
-        Parameters
-        ----------
-        X : array or sparse matrix (n, d)
-            Finite numbers; sparse input is taken as CSR and stays sparse.
-        y : array (n,)
-            Labels of two kinds.
-        sample_weight : array (n,), optional
-            >= 0; a weight means repetition. Several blocks have equally many rows, whatever
-            their weights.
-        callback : function of an `Epoch`, optional
-            Called after each epoch.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            If a parameter or the input cannot be used; scikit-learn's own checks of X and y
-            raise plain `ValueError`.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the iterates diverged or the time ran out; and, with one block, if the epochs did.
-        """
-        solver = StochasticHardThresholding(
-            self.k,
-            n_blocks=self.n_blocks,
-            step=self.step,
-            max_epochs=self.max_epochs,
-            tol=self.tol,
-            mode=self.mode,
-            seed=draw_seed(self.random_state),
-            max_time=self.max_time,
-            refine=self.refine,
-        )
-        rows, positive, weight = self._check_fit(X, y, sample_weight)
+    def _train(self, data: TrainingRows, callback: Callable[[Epoch], object] | None) -> None:
+        rows, positive, weight = data
+        solver = self._solver(draw_seed(self.random_state))
         loss = RowAverage.of(Rows(rows), positive, AllPairs(weight))
         self.solution_ = solver.solve(loss, callback=callback)
-        self.support_ = self.solution_.support
-        self.objective_ = self.solution_.objective
-        self.stationarity_ = self.solution_.stationarity
-        self.status_ = self.solution_.status
-        self.n_iter_ = self.solution_.n_iter
-        self.history_ = self.solution_.history
+        self.support_, self.stationarity_ = self.solution_.support, self.solution_.stationarity
+        self.objective_, self.status_ = self.solution_.objective, self.solution_.status
+        self.n_iter_, self.history_ = self.solution_.n_iter, self.solution_.history
         self._set_bound(sparse_floor(loss, self.k), objective_above(loss, self.solution_.w))
         self._set_weights(self.solution_.w, rows, positive, weight)
-        self._warn()
-        return self
 
-    def judge(self, best: SparseBound) -> SHTAUC:
+    def judge(self, best: SparseBound) -> Self:
         """Set `lower_bound_`, `gap_` and `proved_` by a bound that somebody has computed.
 
         Parameters
@@ -253,14 +183,13 @@ class SHTAUC(AUCClassifier):
         self.gap_ = (upper if np.isfinite(upper) else self.objective_) - lower
         self.proved_ = bool(upper - lower <= PROVED)
 
-    def _warn(self) -> None:
-        awaited = (Stop.STATIONARY,)
+    def _shortfall(self) -> str | None:
+        awaited = [Stop.STATIONARY]
         if self.n_blocks > 1 or self.mode == "authors":
-            awaited = (Stop.STATIONARY, Stop.EPOCH_LIMIT)  # neither is meant to settle
-        if self.status_ not in awaited:
-            warnings.warn(
-                f"the stationarity is {self.stationarity_:.1e}, not within tol={self.tol:g}. "
-                f"{self.status_.advice}",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            awaited.append(Stop.EPOCH_LIMIT)  # neither is meant to settle
+        if self.status_ in awaited:
+            return None
+        return (
+            f"the stationarity is {self.stationarity_:.1e}, not within tol={self.tol:g}. "
+            f"{self.status_.advice}"
+        )

@@ -9,6 +9,8 @@ scikit-learn, and the second an estimator with the certificates of `NBAUC`.
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY, dataclass
+from typing import Self
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -16,19 +18,18 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from ...exact.certificate.solution import Callback
-from ...exact.classifier.base import draw_seed, warn_unless_certified
-from ...exact.classifier.threshold import Rule
+from ...exact.classifier.base import TrainingRows, draw_seed
 from ...exact.errors import InputError
 from ...exact.tools.checks import check_count, check_number
 from ...exact.tools.interrupts import ends_on_interrupt
-from ..nystrom.nystrom import Nystrom
-from .rank_svm import NBAUC
+from .nbauc import KernelRankSVM
 
 MAX_PASSES = 50_000
 """Of LinearSVC over the rows, at most."""
 
 
-class SubsampledRankSVM(NBAUC):
+@dataclass(eq=False, repr=False)
+class SubsampledRankSVM(KernelRankSVM):
     """Kernel RankSVM on a random part of the rows, the others left out.
 
     [Nonlinear, Section 5.2, Table 2]: minimise over f, with the pairs of the chosen rows only,
@@ -64,43 +65,18 @@ class SubsampledRankSVM(NBAUC):
     All others as in `NBAUC`.
     """
 
-    subsample_: np.ndarray
-
-    def __init__(
-        self,
-        lam: float = 1e-3,
-        *,
-        share: float = 0.2,
-        max_rows: int = 2000,
-        kernel: str = "rbf",
-        gamma: float | None = None,
-        rcond: float = 1e-12,
-        tol: float = 1e-9,
-        max_iter: int = 200,
-        threshold: str | Rule = "equal-error",
-        max_time: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ):
-        self.lam = lam
-        self.share = share
-        self.max_rows = max_rows
-        self.kernel = kernel
-        self.gamma = gamma
-        self.rcond = rcond
-        self.tol = tol
-        self.max_iter = max_iter
-        self.threshold = threshold
-        self.max_time = max_time
-        self.random_state = random_state
+    _: KW_ONLY
+    share: float = 0.2
+    max_rows: int = 2000
 
     @ends_on_interrupt
-    def fit(self, X: object, y: object, callback: Callback | None = None) -> SubsampledRankSVM:
+    def fit(self, X: object, y: object, callback: Callback | None = None) -> Self:
         """Draw the rows and solve their problem.
 
         Parameters
         ----------
         X, y, callback
-            As in `NBAUC`.
+            As in `RankSVM.fit`.
 
         Returns
         -------
@@ -116,22 +92,19 @@ class SubsampledRankSVM(NBAUC):
         ConvergenceWarning
             If the gap is not within `tol`; the gap in `certificate_` is valid.
         """
-        self._solver()
+        return self._fit(X, y, None, callback)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_number("share", self.share, 0.0, 1.0, closed="high")
         check_count("max_rows", self.max_rows, 2)
-        rows, positive, _ = self._check_fit(X, y)
-        size = min(self.max_rows, math.ceil(self.share * positive.size))
-        self.subsample_ = random_part(positive, size, draw_seed(self.random_state))
-        some, side = rows[self.subsample_], positive[self.subsample_]
-        features = Nystrom(
-            self.kernel, gamma=self.gamma, n_landmarks=side.size, rcond=self.rcond, random_state=0
-        )
-        self.nystrom_ = features.fit(some)
-        w = self._solve(self.nystrom_.map_.transform(some), side, None, callback)
-        self.dual_coef_ = self.nystrom_.map_.coefficients(w).reshape(1, -1)
-        self._set_weights(w, some, side)
-        warn_unless_certified(self.solution_, self.tol)
-        return self
+
+    def _train(self, data: TrainingRows, callback: Callback | None) -> None:
+        size = min(self.max_rows, math.ceil(self.share * data.positive.size))
+        self.subsample_ = random_part(data.positive, size, draw_seed(self.random_state))
+        some, side = data.rows[self.subsample_], data.positive[self.subsample_]
+        features = self._fit_map(some, side, n_landmarks=side.size, random_state=0)
+        self._set_function(self._solve(TrainingRows(features, side, None), callback), some, side)
 
 
 def random_part(positive: np.ndarray, size: int, seed: int) -> np.ndarray:

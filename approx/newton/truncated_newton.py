@@ -27,13 +27,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from typing import ClassVar
 
 import numpy as np
 
-from ...exact.certificate.solution import Callback, Recorder, Solution, Status
+from ...exact.certificate.solution import Recorder, Solution, Status
+from ...exact.certificate.solver import Solver
 from ...exact.curvature.newton_equation import Conditioning, direction
-from ...exact.curvature.points import Line, Point, smaller, time_left
+from ...exact.curvature.points import NewtonLine, NewtonPoint, sample_problem
 from ...exact.errors import InputError
 from ...exact.losses.registry import SQUARED_HINGE
 from ...exact.problem.problem import Problem, Ridge
@@ -49,7 +51,7 @@ converge so fast the digits that are missing then cost one step more, at most.""
 
 
 @dataclass(frozen=True)
-class TruncatedNewton:
+class TruncatedNewton(Solver):
     """Solve a squared-hinge problem by truncated Newton steps. [Nonlinear, Algorithm 2]
 
     Parameters
@@ -89,58 +91,41 @@ class TruncatedNewton:
     gradient_tol: float = 0.0
     drawn: int = 20
 
+    name: ClassVar[str] = "truncated-newton"
+
     def __post_init__(self) -> None:
         check_number("tol", self.tol)
-        check_count("max_iter", self.max_iter)
+        super().__post_init__()
         check_number("forcing", self.forcing, 0.0, 1.0)
         check_count("max_cg", self.max_cg)
         check_number("gradient_tol", self.gradient_tol, closed="low")
         check_count("drawn", self.drawn, 0)
-        if self.max_time is not None:
-            check_number("max_time", self.max_time)
 
-    def solve(
-        self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None
-    ) -> Solution:
-        """Return the solution, started from `w0`; by default zero, or a sample's solution.
-
-        Parameters
-        ----------
-        problem : Problem
-            Squared hinge, over `Rows`; all pairs or a list.
-        w0 : array (dim,), optional
-        callback : callable, optional
-            Called with each `Step`. Its gap is that of the slopes' own dual point, best so far.
-
-        Raises
-        ------
-        InputError
-            If the loss is not the squared hinge or the space has no rows.
-        """
-        return self._solve(problem, w0, callback, Conditioning(self.drawn))
-
-    def _solve(
-        self,
-        problem: Problem,
-        w0: np.ndarray | None,
-        callback: Callback | None,
-        conditioning: Conditioning,
-    ) -> Solution:
+    def check(self, problem: Problem) -> None:
+        """Raise `InputError` if the loss is not the squared hinge or the space has no rows."""
         if problem.loss != SQUARED_HINGE:
             raise InputError(f"truncated Newton solves the squared hinge, not {problem.loss.name}")
         if not isinstance(problem.space, Rows):
             raise InputError("truncated Newton needs rows: take Nyström features of the kernel")
-        recorder = Recorder(self.max_time, callback, "truncated-newton")
-        start = None if w0 is None else problem.check_weights(w0)
-        try:
-            if self._full_steps:
-                reason = self._printed(problem, recorder, start)
-            else:
-                first = self._start(problem, recorder, start)
-                reason = self._run(problem, recorder, first, conditioning)
-        except KeyboardInterrupt:
-            reason = Status.INTERRUPTED
-        return recorder.finish(problem, self.tol, reason)
+
+    def start(self, problem: Problem, recorder: Recorder) -> None:
+        """Start from `w0`, from the solution of a sample of many rows, or from zero."""
+        if recorder.w0 is not None:
+            return
+        recorder.w0 = np.zeros(problem.space.dim)
+        sampled = None if self._full_steps else sample_problem(problem, self.tol)
+        if sampled is not None:
+            sample, tol = sampled
+            inner, part = replace(self, tol=tol, gradient_tol=0.0), recorder.part()
+            inner.start(sample, part)
+            inner.run(sample, part)
+            recorder.w0 = part.best_w
+
+    def run(self, problem: Problem, recorder: Recorder) -> Status | None:
+        """Take Newton steps from `recorder.w0`."""
+        if self._full_steps:
+            return self._run_as_printed(problem, recorder)
+        return self._search(Conditioning(self.drawn), problem, recorder)
 
     def path(self, problem: Problem, lams: Sequence[float]) -> Iterator[Solution]:
         """Yield the solutions at falling lam, each started from the one before.
@@ -153,8 +138,9 @@ class TruncatedNewton:
             > 0; taken from the largest to the smallest.
         """
         w, conditioning = None, Conditioning(self.drawn)
+        run = self._run_as_printed if self._full_steps else partial(self._search, conditioning)
         for lam in sorted((float(lam) for lam in lams), reverse=True):
-            solution = self._solve(replace(problem, penalty=Ridge(lam)), w, None, conditioning)
+            solution = self.solve_by(run, replace(problem, penalty=Ridge(lam)), w, None)
             w = solution.w
             yield solution
 
@@ -162,55 +148,49 @@ class TruncatedNewton:
     def _full_steps(self) -> bool:
         return self.paper_literal or not self.line_search
 
-    def _start(self, problem: Problem, recorder: Recorder, w: np.ndarray | None) -> np.ndarray:
-        """Return `w`, or zero, or for many rows the solution of a sample of them."""
-        sample = smaller(problem, self.tol) if w is None else None
-        if sample is None:
-            return np.zeros(problem.space.dim) if w is None else w
-        silent = Recorder(time_left(recorder))
-        inner = replace(self, tol=sample[1], gradient_tol=0.0)
-        first = inner._start(sample[0], silent, None)
-        inner._run(sample[0], silent, first, Conditioning(self.drawn))
-        assert silent.best_w is not None
-        return silent.best_w
-
-    def _run(
-        self, problem: Problem, recorder: Recorder, w: np.ndarray, conditioning: Conditioning
-    ) -> Status:
-        now, first, least, idle = Point.at(problem, w), steepness(problem), np.inf, 0
+    def _search(
+        self, conditioning: Conditioning, problem: Problem, recorder: Recorder
+    ) -> Status | None:
+        """Take steps of searched lengths; their equations share what conditions them."""
+        assert recorder.w0 is not None
+        now, least, idle = NewtonPoint.at(problem, recorder.w0), np.inf, 0
+        first = steepness(problem)
         while True:
             now.note(recorder)
-            if self._near(now, FURTHER) or now.size <= now.noise or idle >= PATIENCE:
-                return Status.STALLED  # until the certificate says better
+            if self._near(now, FURTHER) or now.size <= now.noise:
+                return None
+            if idle >= PATIENCE:
+                return Status.STALLED
             if len(recorder.history) == self.max_iter:
                 return Status.ITERATION_LIMIT
             if recorder.out_of_time:
                 return Status.TIME_LIMIT
             step = conditioning.step(now, self._rtol(now.size, first), self.max_cg)
-            found, least = Line(now, step).search(), min(least, now.size)
+            found, least = NewtonLine(now, step).search(), min(least, now.size)
             if found is None:
                 return Status.STALLED
             idle = 0 if found.clearly_beats(now, least) else idle + 1
             now = found
 
-    def _printed(self, problem: Problem, recorder: Recorder, w: np.ndarray | None) -> Status:
+    def _run_as_printed(self, problem: Problem, recorder: Recorder) -> Status | None:
         """Take full steps, whatever they do to F; the last point counts."""
-        w, first = np.zeros(problem.space.dim) if w is None else w, steepness(problem)
+        assert recorder.w0 is not None
+        w, first = recorder.w0, steepness(problem)
         for n_iter in range(1, self.max_iter + 1):
-            now = Point.at(problem, w)
+            now = NewtonPoint.at(problem, w)
             recorder.best_primal = np.inf
             now.note(recorder)
             if self.paper_literal:
                 now = _PrintedPoint(problem, w, now.scores, now.curved)
             if self._near(now, 0.1) or now.size == 0.0:
-                return Status.STALLED
+                return None
             if n_iter < self.max_iter and recorder.out_of_time:
                 return Status.TIME_LIMIT
             w = w + direction(now, self._rtol(now.size, first), self.max_cg)[0]
         return Status.ITERATION_LIMIT
 
-    def _near(self, now: Point, share: float) -> bool:
-        """Whether to stop: inside the tolerance by so much, for the certificate measures again."""
+    def _near(self, now: NewtonPoint, share: float) -> bool:
+        """Whether the gap is within this share of the tolerance, or as near as asked."""
         reached = self.gradient_tol == 0 or now.size <= self.gradient_tol
         small = now.gap <= share * self.tol * now.primal
         return reached and (small or (now.primal <= 1e-6 and now.gap <= share * self.tol / 10))
@@ -219,7 +199,7 @@ class TruncatedNewton:
         return min(self.forcing, float(np.sqrt(size / first)) if first > 0 else self.forcing)
 
 
-class _PrintedPoint(Point):
+class _PrintedPoint(NewtonPoint):
     """A point whose gradient has C where it should have 2 C."""
 
     @cached_property

@@ -69,12 +69,12 @@ def uniform(X: object, n_landmarks: int, seed: Seed = None) -> Landmarks:
     InputError
         If more landmarks than rows are wanted, or X is no finite matrix.
     """
-    matrix = _checked(X, n_landmarks)
+    matrix = _check(X, n_landmarks)
     index = np.random.default_rng(seed).choice(_rows(matrix), n_landmarks, replace=False)
     return Landmarks(matrix[index], index)
 
 
-def stratified(X: object, n_landmarks: int, y: object, seed: Seed = None) -> Landmarks:
+def draw_by_class(X: object, n_landmarks: int, y: object, seed: Seed = None) -> Landmarks:
     """Return different rows, from each class in proportion to its size. [ScalingUp, Section 3.1]
 
     Shares are rounded so that they add up to d, and each class has at least one landmark.
@@ -93,7 +93,7 @@ def stratified(X: object, n_landmarks: int, y: object, seed: Seed = None) -> Lan
     InputError
         If more landmarks than rows, or fewer than classes, are wanted.
     """
-    matrix = _checked(X, n_landmarks)
+    matrix = _check(X, n_landmarks)
     labels = check_labels(y)
     if labels.shape != (_rows(matrix),):
         raise InputError(f"{_rows(matrix)} rows, but labels of shape {labels.shape}")
@@ -165,7 +165,7 @@ def kmeans(
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
-    matrix = _checked(X, n_landmarks)
+    matrix = _check(X, n_landmarks)
     check_count("n_init", n_init)
     check_count("max_iter", max_iter)
     if abs(matrix).max() > LARGEST_REACH:
@@ -180,7 +180,7 @@ def kmeans(
     return Landmarks(model.cluster_centers_[np.unique(model.labels_)])
 
 
-def pivoted(X: object, n_landmarks: int, kernel: Kernel, seed: Seed = None) -> Landmarks:
+def draw_by_pivots(X: object, n_landmarks: int, kernel: Kernel, seed: Seed = None) -> Landmarks:
     """Return rows chosen by randomly pivoted Cholesky.
 
     Each next row is drawn with probability proportional to r_i = k(x_i, x_i) - K~_ii, what the
@@ -201,7 +201,7 @@ def pivoted(X: object, n_landmarks: int, kernel: Kernel, seed: Seed = None) -> L
         If more landmarks than rows are wanted, X is no finite matrix, or the kernel is zero on
         every row.
     """
-    matrix = _checked(X, n_landmarks)
+    matrix = _check(X, n_landmarks)
     rng = np.random.default_rng(seed)
     whole = np.asarray(kernel.diagonal(matrix), dtype=float)
     if not whole.max() > 0:
@@ -254,17 +254,17 @@ def choose_landmarks(
     if method == "stratified":
         if y is None:
             raise InputError("stratified requires y to be passed, but the target y is None")
-        return stratified(X, n_landmarks, y, seed)
+        return draw_by_class(X, n_landmarks, y, seed)
     if method == "pivoted":
-        return pivoted(X, n_landmarks, kernel, seed)
+        return draw_by_pivots(X, n_landmarks, kernel, seed)
     if method == "leverage":
-        matrix = _checked(X, n_landmarks)
+        matrix = _check(X, n_landmarks)
         index = draw_by_leverage(matrix, n_landmarks, kernel, seed)
         return Landmarks(matrix[index], index)
     return uniform(X, n_landmarks, seed) if method == "uniform" else kmeans(X, n_landmarks, seed)
 
 
-def _checked(X: object, n_landmarks: int) -> Matrix:
+def _check(X: object, n_landmarks: int) -> Matrix:
     matrix = check_matrix(X)
     check_count("n_landmarks", n_landmarks)
     if n_landmarks > _rows(matrix):

@@ -22,14 +22,14 @@ The printed map U_r S_r^(-1/2) e does not conform; see E48 and E49 in `docs/erra
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ...exact.classifier.base import checked_rows, draw_seed
+from ...exact.classifier.base import check_rows, draw_seed
 from ...exact.errors import InputError
 from ...exact.formulation.formulation import true_space
 from ...exact.problem.problem import Problem
@@ -198,6 +198,7 @@ def against_true_kernel(problem: Problem, kernel: Kernel, X: object) -> Problem:
     return problem.over(Structured(span, space.scatter, space.structure))
 
 
+@dataclass(eq=False, repr=False)
 class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Nyström features as a scikit-learn transformer.
 
@@ -230,29 +231,15 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Only where X has column names.
     """
 
-    map_: NystromMap
-    landmarks_: Matrix
-    landmark_indices_: np.ndarray | None
-    n_features_in_: int
+    kernel: str = "rbf"
+    _: KW_ONLY
+    gamma: float | None = None
+    n_landmarks: int = 100
+    landmarks: str = "uniform"
+    rcond: float = 1e-12
+    random_state: int | np.random.RandomState | None = None
 
-    def __init__(
-        self,
-        kernel: str = "rbf",
-        *,
-        gamma: float | None = None,
-        n_landmarks: int = 100,
-        landmarks: str = "uniform",
-        rcond: float = 1e-12,
-        random_state: int | np.random.RandomState | None = None,
-    ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.n_landmarks = n_landmarks
-        self.landmarks = landmarks
-        self.rcond = rcond
-        self.random_state = random_state
-
-    def fit(self, X: object, y: object = None) -> Nystrom:
+    def fit(self, X: object, y: object = None) -> Self:
         """Choose the landmarks and make the map.
 
         Parameters
@@ -269,7 +256,7 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_choice("kernel", self.kernel, KERNELS)
         check_choice("landmarks", self.landmarks, LANDMARKS)
         check_count("n_landmarks", self.n_landmarks)
-        rows = checked_rows(self, X)
+        rows = check_rows(self, X)
         kernel = get_kernel(self.kernel, self.gamma, rows.shape[1])
         wanted = min(int(self.n_landmarks), rows.shape[0])
         chosen = choose_landmarks(
@@ -288,7 +275,7 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X : array or sparse matrix (m, n_features_in_)
         """
         check_is_fitted(self)
-        rows = checked_rows(self, X, reset=False)
+        rows = check_rows(self, X, reset=False)
         return self.map_.transform(rows)
 
     def __sklearn_tags__(self) -> Any:

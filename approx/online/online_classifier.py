@@ -1,41 +1,119 @@
-"""What the online estimators share: rows that come in batches."""
+"""What the online estimators share: training in one go, or on rows that come in batches."""
 
 from __future__ import annotations
 
-from typing import Any
+from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar, Self
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
-from ...exact.classifier.base import AUCClassifier, Matrix, draw_seed
+from ...exact.classifier.base import AUCClassifier, Matrix, Progress, draw_seed
 from ...exact.classifier.model_codec import is_whole
 from ...exact.classifier.threshold import get_rule
 from ...exact.errors import InputError
 from ...exact.spaces.rows import LARGEST_REACH
+from ...exact.tools.interrupts import ends_on_interrupt
 from ...exact.tools.lossless import check_labels
 
+PROVED_BY_FIT = (
+    *("solution_", "certificate_", "status_", "history_"),
+    *("objective_", "gap_", "lower_bound_", "proved_"),
+)
+"""Attributes about the weights that `fit` has found: `partial_fit` removes them."""
 
+
+@dataclass(eq=False, repr=False)
 class OnlineClassifier(AUCClassifier):
     """Base of the estimators with `partial_fit`.
 
-    `fit` starts anew; `partial_fit` starts with its first call, or goes on after `fit`.
+    `fit` starts anew. `partial_fit` starts with its first call, or goes on after `fit`.
     """
 
-    random_state: Any
-    n_iter_: int
-    _run_seed: int
+    _: KW_ONLY
+    random_state: int | np.random.RandomState | None = None
+
+    _needs_both: ClassVar[bool] = False
+
+    @ends_on_interrupt
+    def fit(self, X: object, y: object, callback: Progress | None = None) -> Self:
+        """Train a new model on these rows.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n, d)
+            Finite numbers; sparse input is taken as CSR.
+        y : array (n,)
+            Two kinds of labels; the larger one is the positive class.
+        callback : callable, optional
+            Called with each line of the history as it is written.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If a parameter or the input cannot be used, or the steps diverge; scikit-learn's own
+            checks of X and y raise a plain `ValueError`.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the time ran out, or the run is known to be too short.
+        """
+        return self._fit(X, y, None, callback)
+
+    def partial_fit(self, X: object, y: object, classes: object = None) -> Self:
+        """Train on these rows, after all rows that came before.
+
+        A first call starts a new model; a call after `fit` goes on with its model. What `fit`
+        proved of its weights (certificate, gap, status) is removed: no single problem has been
+        stated for the new ones.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (m, d)
+            Any number of rows. `NSAUC` and `NSVMSGD2` need rows of both classes.
+        y : array (m,)
+        classes : array (2,), optional
+            Both labels; needed in the first call, unless `fit` came before.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            As `fit`; if the labels are not those of the first call; or if a parameter needs to
+            know all rows beforehand (``average="half"``, ``share="exact"``).
+        """
+        self._check_parameters()
+        self._check_stream()
+        first = not self._begun()
+        rows, positive = self._check_batch(X, y, classes)
+        for name in PROVED_BY_FIT:
+            self.__dict__.pop(name, None)
+        self._learn(rows, positive, first)
+        return self
+
+    def _check_stream(self) -> None:
+        """Raise `InputError` if a parameter needs to know all rows beforehand."""
+        return
+
+    @abstractmethod
+    def _learn(self, rows: Matrix, positive: np.ndarray, first: bool) -> None:
+        """Take the checked rows of a batch, the first of all or a later one; set the weights."""
 
     def _begun(self) -> bool:
         """Return whether there is something to go on with."""
         return hasattr(self, "classes_")
 
-    def _check_batch(
-        self, X: object, y: object, classes: object, both: bool = False
-    ) -> tuple[Matrix, np.ndarray]:
-        """Return the rows of a batch and the mask of the positive ones; set `classes_`.
-
-        With `both`, the rows must be of both classes.
-        """
+    def _check_batch(self, X: object, y: object, classes: object) -> tuple[Matrix, np.ndarray]:
+        """Return the rows of a batch and the mask of the positive ones; set `classes_`."""
         get_rule(self.threshold)
         first = not self._begun()
         if first and classes is None:
@@ -64,16 +142,16 @@ class OnlineClassifier(AUCClassifier):
         if strange.size:
             raise InputError(f"the label {strange.tolist()[0]!r} is not among {kinds.tolist()}")
         positive = labels == kinds[1]
-        if both and (positive.all() or not positive.any()):
+        if self._needs_both and (positive.all() or not positive.any()):
             raise InputError("partial_fit needs rows of both classes here: it makes pairs of them")
         self.classes_ = kinds
         return rows, positive
 
     def _draw_seed(self) -> int:
-        """Return the number that names this run, and keep it for later batches."""
+        """Return the seed of this run, and keep it for later batches."""
         self._run_seed = draw_seed(self.random_state)
         return self._run_seed
 
     def _batch_rng(self) -> np.random.Generator:
-        """Return the random numbers of the next batch, named by the seed and the steps so far."""
+        """Return the generator of the next batch: its seed is the run's and the steps so far."""
         return np.random.default_rng([self._run_seed, self.n_iter_])

@@ -15,12 +15,14 @@ once lam times the number of steps is well above one, see `docs/online-methods.m
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...exact.certificate.certificate import Witness
-from ...exact.certificate.solution import Callback, Recorder, Solution, Status, Step
+from ...exact.certificate.from_scores import WIDTHS
+from ...exact.certificate.solution import Callback, Recorder, Solution, Status
+from ...exact.certificate.solver import Solver
 from ...exact.errors import InputError
 from ...exact.losses.registry import HINGE
 from ...exact.pairs.all_pairs import PairList
@@ -29,7 +31,6 @@ from ...exact.spaces.rows import Rows
 from ...exact.tools.checks import check_choice, check_count, check_number
 from ..drawn_pairs.descent import DIVERGED
 from ..drawn_pairs.draw_pairs import by_weight
-from ..drawn_pairs.incomplete_roc_svm import WIDTHS
 from .pair_steps import Schedule, Walk
 
 T0_RULES = ("scaled", "inverse", "bottou")
@@ -74,7 +75,7 @@ def starting_time(rule: str | float, lam: float, size2: float = 1.0) -> float:
 
 
 @dataclass(frozen=True)
-class PairSGD:
+class PairSGD(Solver):
     """NSAUC, and NSVMSGD2 with ``average="none"``. [Nonlinear, Algorithm 3]
 
     Differs from the paper: 1. The step follows the hinge's derivative, not the hinge itself (E54
@@ -114,50 +115,51 @@ class PairSGD:
     seed: int | None = 0
     max_time: float | None = None
 
+    name: ClassVar[str] = "nsauc"
+
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("max_epochs", "rskip", "askip"):
             check_count(name, getattr(self, name))
         check_choice("average", self.average, AVERAGES)
         starting_time(self.t0, 1.0)
-        check_number("tol", self.tol, closed="low")
-        if self.max_time is not None:
-            check_number("max_time", self.max_time)
 
-    def solve(
-        self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None
-    ) -> Solution:
-        """Return the averaged (or last) point, certified; started from `w0`, zero by default.
-
-        The history has a line for each look at the objective over all pairs; `n_iter` counts
-        steps. Where the objective leaves all bounds, which takes `paper_literal` or a tiny t0,
-        the status is "stalled" and the point that of the look before, or zero.
-
-        Raises
-        ------
-        InputError
-            If the problem has not the hinge or no rows, or the run is shorter than `askip`.
-        """
-        w = np.zeros(problem.space.dim) if w0 is None else problem.check_weights(w0)
-        return self.run(problem, Walk.of(w), callback)
-
-    def run(self, problem: Problem, walk: Walk, callback: Callback | None = None) -> Solution:
-        """Do what `solve` does from a walk that has not begun, and leave it where the run ends."""
+    def check(self, problem: Problem) -> None:
+        """Raise `InputError` unless there are rows, the hinge, and steps enough for an average."""
         if not isinstance(problem.space, Rows) or problem.loss != HINGE:
             raise InputError("NSAUC needs the hinge and rows: map a kernel to features first")
-        total, half = self.max_epochs * problem.n, self.average == "half"
-        start = total // 2 if half else 0
+        total, start = self.span(problem.n)
         if self.average != "none" and total // self.askip == start // self.askip:
             raise InputError(
                 f"{total} steps hold no averaged point: take a smaller askip than {self.askip}, "
                 "or more epochs"
             )
-        run = _Run(self, problem, Recorder(self.max_time, callback, "nsauc"), walk)
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):
-                reason = run.go(total, start)
-        except KeyboardInterrupt:
-            reason = Status.INTERRUPTED
-        return run.recorder.finish(problem, self.tol, reason)
+
+    def span(self, n: int) -> tuple[int, int]:
+        """Return the steps of a run on `n` rows, and those before the first averaged point."""
+        total = self.max_epochs * n
+        return total, total // 2 if self.average == "half" else 0
+
+    def start(self, problem: Problem, recorder: Recorder) -> None:
+        """Start from `w0` or zero; the method offers only what it has made itself."""
+        if recorder.w0 is None:
+            recorder.w0 = np.zeros(problem.space.dim)
+
+    def run(self, problem: Problem, recorder: Recorder) -> Status | None:
+        """Make the steps from `recorder.w0`.
+
+        The history has a line for each look at the objective over all pairs; `n_iter` counts
+        steps. Where the objective leaves all bounds, which takes `paper_literal` or a tiny t0,
+        the method has stalled, and the point is that of the look before, or zero.
+        """
+        assert recorder.w0 is not None
+        return _Run(self, Walk.of(recorder.w0)).go(problem, recorder)
+
+    def solve_walk(
+        self, problem: Problem, walk: Walk, callback: Callback | None = None
+    ) -> Solution:
+        """Do what `solve` does from a walk that has not begun, and leave it where the run ends."""
+        return self.solve_by(_Run(self, walk).go, problem, None, callback)
 
     def point(self, walk: Walk) -> np.ndarray:
         """Return the average of a walk, or its last point if there is none."""
@@ -216,36 +218,41 @@ def mean_square_size(space: Rows) -> float:
 
 
 class _Run:
-    """One run of `PairSGD.solve`."""
+    """One run of `PairSGD`, along a walk."""
 
-    def __init__(self, solver: PairSGD, problem: Problem, recorder: Recorder, walk: Walk):
-        self.solver, self.problem, self.recorder, self.walk = solver, problem, recorder, walk
+    def __init__(self, solver: PairSGD, walk: Walk):
+        self.solver, self.walk = solver, walk
         self.rng = np.random.default_rng(solver.seed)
         self.width = len(WIDTHS) // 2
 
-    def go(self, total: int, start: int) -> Status:
+    def go(self, problem: Problem, recorder: Recorder) -> Status | None:
         """Make the steps; return why they ended."""
-        solver, problem, walk, space = self.solver, self.problem, self.walk, self.problem.space
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._go(problem, recorder)
+
+    def _go(self, problem: Problem, recorder: Recorder) -> Status | None:
+        solver, walk, space = self.solver, self.walk, problem.space
         assert isinstance(space, Rows)
+        total, start = solver.span(problem.n)
         t0 = starting_time(solver.t0, problem.lam, mean_square_size(space))
         every = problem.n * max(1, solver.max_epochs // LOOKS)
         while walk.t < total:
             ahead = min(total - walk.t, every - walk.t % every, CHUNK)
             pairs = random_pairs(problem, ahead, self.rng)
             solver.advance(walk, space.X, pairs, problem.lam, t0, start)
-            over = self.recorder.out_of_time
+            over = recorder.out_of_time
             if over or walk.t == total or walk.t % every == 0:
-                if not self.look():
+                if not self.look(problem, recorder):
                     return Status.STALLED
-                if self.recorder.near(0.9 * solver.tol):
-                    return Status.STALLED
+                if recorder.near(0.9 * solver.tol):
+                    return None
             if over:
                 return Status.TIME_LIMIT
         return Status.ITERATION_LIMIT
 
-    def look(self) -> bool:
+    def look(self, problem: Problem, recorder: Recorder) -> bool:
         """Evaluate the point so far over all pairs; False where it has left all bounds."""
-        problem, recorder, w = self.problem, self.recorder, self.solver.point(self.walk).copy()
+        w = self.solver.point(self.walk).copy()
         scores = problem.space.scores(w)
         if not np.isfinite(scores).all():
             return False
@@ -254,22 +261,20 @@ class _Run:
             return False
         recorder.best_primal = np.inf  # the method's own point is returned, not the best one
         recorder.offer(w, value)
-        duals = {k: self.dual(scores, WIDTHS[k]) for k in range(self.width - 1, self.width + 2)}
+        near = range(self.width - 1, self.width + 2)
+        duals = {k: _slope_bound(problem, scores, WIDTHS[k]) for k in near}
         best = max(duals, key=lambda k: duals[k])
         self.width = min(max(best, 1), len(WIDTHS) - 2)
         recorder.offer(
             witness=lambda: Witness.from_scores(problem, scores, WIDTHS[best]), dual=duals[best]
         )
-        primal, dual = float(recorder.best_primal), float(recorder.best_dual)
-        recorder.history.append(Step(self.walk.t, recorder.seconds, primal, dual))
-        if recorder.callback is not None:
-            recorder.callback(recorder.history[-1])
+        recorder.step(self.walk.t)
         return True
 
-    def dual(self, scores: np.ndarray, width: float) -> float:
-        """Return the lower bound that the slopes at `scores` prove, shrunk by its best factor."""
-        sums = self.problem.sums(scores, width)
-        norm2 = self.problem.space.norm2(self.problem.space.pull(sums.c))
-        lam, mass = self.problem.lam, sums.conjugate
-        scale = min(1.0, lam * mass / norm2) if norm2 > 0 else 1.0
-        return scale * mass - scale**2 * norm2 / (2 * lam)
+
+def _slope_bound(problem: Problem, scores: np.ndarray, width: float) -> float:
+    """Return the lower bound that the slopes at `scores` prove, shrunk by their best factor."""
+    sums = problem.sums(scores, width)
+    norm2 = problem.space.norm2(problem.space.pull(sums.c))
+    scale = min(1.0, problem.lam * sums.conjugate / norm2) if norm2 > 0 else 1.0
+    return scale * sums.conjugate - scale**2 * norm2 / (2 * problem.lam)

@@ -1,17 +1,15 @@
-"""NSAUC, NSVMSGD2 and OAM as scikit-learn classifiers with `partial_fit`."""
+"""NSAUC and NSVMSGD2 as scikit-learn classifiers with `partial_fit`."""
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
-from ...exact.classifier.threshold import Rule
 from ...exact.tools.checks import check_choice
-from .oam_estimator import OAM
 from .pair_classifier import PairSGDClassifier
 
-__all__ = ["NSAUC", "NSVMSGD2", "OAM"]
 
-
+@dataclass(eq=False, repr=False)
 class NSAUC(PairSGDClassifier):
     """The stochastic nonlinear AUC machine: Nyström features, then averaged steps on random pairs.
 
@@ -79,45 +77,16 @@ class NSAUC(PairSGDClassifier):
         As in `RankSVM`.
     """
 
-    def __init__(
-        self,
-        lam: float = 1e-3,
-        *,
-        kernel: str = "rbf",
-        gamma: float | None = None,
-        n_landmarks: int = 100,
-        landmarks: str = "kmeans",
-        rcond: float = 1e-12,
-        max_epochs: int = 100,
-        average: str = "all",
-        t0: str | float = "scaled",
-        rskip: int = 16,
-        askip: int = 16,
-        tol: float = 1e-3,
-        threshold: str | Rule = "equal-error",
-        max_time: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ):
-        self.lam = lam
-        self.kernel = kernel
-        self.gamma = gamma
-        self.n_landmarks = n_landmarks
-        self.landmarks = landmarks
-        self.rcond = rcond
-        self.max_epochs = max_epochs
-        self.average = average
-        self.t0 = t0
-        self.rskip = rskip
-        self.askip = askip
-        self.tol = tol
-        self.threshold = threshold
-        self.max_time = max_time
-        self.random_state = random_state
+    _: KW_ONLY
+    average: str = "all"
+    askip: int = 16
 
-    def _average(self) -> str:
-        return check_choice("average", self.average, ("all", "half"))
+    def _averaging(self) -> dict[str, Any]:
+        check_choice("average", self.average, ("all", "half"))
+        return {"average": self.average, "askip": self.askip}
 
 
+@dataclass(eq=False, repr=False)
 class NSVMSGD2(PairSGDClassifier):
     """NSAUC without the average: its last point. [Nonlinear, Section 5.5]
 
@@ -135,36 +104,3 @@ class NSVMSGD2(PairSGDClassifier):
     t0_, n_iter_, n_features_in_, feature_names_in_
         As in `NSAUC`.
     """
-
-    askip = 16  # nothing is averaged
-
-    def __init__(
-        self,
-        lam: float = 1e-3,
-        *,
-        kernel: str = "rbf",
-        gamma: float | None = None,
-        n_landmarks: int = 100,
-        landmarks: str = "kmeans",
-        rcond: float = 1e-12,
-        max_epochs: int = 100,
-        t0: str | float = "scaled",
-        rskip: int = 16,
-        tol: float = 1e-3,
-        threshold: str | Rule = "equal-error",
-        max_time: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ):
-        self.lam = lam
-        self.kernel = kernel
-        self.gamma = gamma
-        self.n_landmarks = n_landmarks
-        self.landmarks = landmarks
-        self.rcond = rcond
-        self.max_epochs = max_epochs
-        self.t0 = t0
-        self.rskip = rskip
-        self.tol = tol
-        self.threshold = threshold
-        self.max_time = max_time
-        self.random_state = random_state

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import math
-import time
-import warnings
-from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from ...exact.certificate.solution import Status, Step
-from ...exact.classifier.base import Matrix
-from ...exact.classifier.threshold import Rule, get_rule
+from ...exact.certificate.solution import Callback, Recorder, Status
+from ...exact.classifier.base import Matrix, TrainingRows
+from ...exact.classifier.threshold import get_rule
 from ...exact.tools.checks import check_count, check_number
-from ...exact.tools.interrupts import ends_on_interrupt
 from ..online.online_classifier import OnlineClassifier
-from .oam import OnlineAUC, Stream
+from .oam import OnlineAUC
 
 ROWS = 2048
 """Rows that are taken at a time; sparse ones are made dense so many at a time."""
 
 
+@dataclass(eq=False, repr=False)
 class OAM(OnlineClassifier):
     """Online AUC maximisation: each row meets a buffer of the other class. (Zhao et al., 2011)
 
@@ -70,117 +68,53 @@ class OAM(OnlineClassifier):
         As in `RankSVM`.
     """
 
-    stream_: Stream
-    status_: Status
+    C: float = 0.01
+    _: KW_ONLY
+    update: str = "sequential"
+    n_buffer: int = 100
+    radius: float | None = None
+    average: bool = False
+    max_epochs: int = 1
 
-    def __init__(
-        self,
-        C: float = 0.01,
-        *,
-        update: str = "sequential",
-        n_buffer: int = 100,
-        radius: float | None = None,
-        average: bool = False,
-        max_epochs: int = 1,
-        threshold: str | Rule = "equal-error",
-        max_time: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ):
-        self.C = C
-        self.update = update
-        self.n_buffer = n_buffer
-        self.radius = radius
-        self.average = average
-        self.max_epochs = max_epochs
-        self.threshold = threshold
-        self.max_time = max_time
-        self.random_state = random_state
+    def _check_parameters(self) -> None:
+        self._method()
 
-    @ends_on_interrupt
-    def fit(self, X: object, y: object, callback: Callable[[Step], object] | None = None) -> OAM:
-        """Pass over the rows, each time in a new random order.
-
-        Parameters
-        ----------
-        X : array or sparse matrix (n, d)
-            Finite numbers; sparse rows are made dense a few at a time.
-        y : array (n,)
-            Labels of two kinds.
-        callback : function of a `Step`, optional
-            Called after every few thousand rows; primal and dual are not known.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            If a parameter or the input cannot be used, or the weights overflow.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the time ran out.
-        """
-        method = self._method()
-        rows, positive, _ = self._check_fit(X, y)
-        rng = np.random.default_rng(self._draw_seed())
-        self.stream_, self.n_iter_ = method.start(rows.shape[1]), 0
+    def _train(self, data: TrainingRows, callback: Callback | None) -> None:
+        rows, positive, _ = data
+        rng, recorder = self._begin(rows), Recorder(self.max_time, callback)
+        recorder.best_primal = recorder.best_dual = math.nan  # there is no objective
         self.status_ = Status.ITERATION_LIMIT
-        start = time.perf_counter()
-        for _ in range(self.max_epochs):
-            order = rng.permutation(positive.size)
-            for part in np.array_split(order, math.ceil(order.size / ROWS)):
-                self._learn(method, rows[part], positive[part], rng)
-                seconds = time.perf_counter() - start
-                if callback is not None:
-                    callback(Step(self.n_iter_, seconds, math.nan, math.nan))
-                if self.max_time is not None and seconds > self.max_time:
-                    self.status_ = Status.TIME_LIMIT
-                    break
-            if self.status_ == Status.TIME_LIMIT:
-                warnings.warn(
-                    "the time ran out before the last row: raise max_time",
-                    ConvergenceWarning,
-                    stacklevel=2,
-                )
+        for part in self._parts(positive.size, rng):
+            self._take(rows[part], positive[part], rng)
+            recorder.step(self.n_iter_)
+            if recorder.out_of_time:
+                self.status_ = Status.TIME_LIMIT
                 break
         self._set_weights(self._point(), rows, positive)
-        return self
 
-    def partial_fit(self, X: object, y: object, classes: object = None) -> OAM:
-        """Take these rows in the order they have.
+    def _shortfall(self) -> str | None:
+        if self.status_ != Status.TIME_LIMIT:
+            return None
+        return "the time ran out before the last row: raise max_time"
 
-        Parameters
-        ----------
-        X : array or sparse matrix (m, d)
-            Any number of rows, of one class or of both.
-        y : array (m,)
-        classes : array (2,), optional
-            Both labels; needed in the first call, unless `fit` came before.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            As `fit`.
-        """
-        method, first = self._method(), not self._begun()
-        rows, positive = self._check_batch(X, y, classes)
+    def _learn(self, rows: Matrix, positive: np.ndarray, first: bool) -> None:
         if first:
-            self._draw_seed()
-            self.stream_, self.n_iter_ = method.start(rows.shape[1]), 0
+            self._begin(rows)
         rng = self._batch_rng()
         for a, b in pairwise([*range(0, positive.size, ROWS), positive.size]):
-            self._learn(method, rows[a:b], positive[a:b], rng)
-        self.__dict__.pop("status_", None)
+            self._take(rows[a:b], positive[a:b], rng)
         self.coef_ = self._point().reshape(1, -1)
         self.intercept_ = np.array([0.0 - self._buffer_threshold()])
-        return self
+
+    def _parts(self, n: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        """Yield the rows of all passes, some at a time, each pass in a new order."""
+        for _ in range(self.max_epochs):
+            yield from np.array_split(rng.permutation(n), math.ceil(n / ROWS))
+
+    def _begin(self, rows: Matrix) -> np.random.Generator:
+        """Begin a stream; return the generator of `fit`."""
+        self.stream_, self.n_iter_ = self._method().start(rows.shape[1]), 0
+        return np.random.default_rng(self._draw_seed())
 
     def _method(self) -> OnlineAUC:
         check_count("max_epochs", self.max_epochs)
@@ -188,11 +122,9 @@ class OAM(OnlineClassifier):
             check_number("max_time", self.max_time)
         return OnlineAUC(self.C, self.update, self.n_buffer, self.radius)
 
-    def _learn(
-        self, method: OnlineAUC, rows: Matrix, positive: np.ndarray, rng: np.random.Generator
-    ) -> None:
+    def _take(self, rows: Matrix, positive: np.ndarray, rng: np.random.Generator) -> None:
         dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
-        method.learn(self.stream_, dense, positive, rng.random(positive.size))
+        self._method().learn(self.stream_, dense, positive, rng.random(positive.size))
         self.n_iter_ += positive.size
 
     def _point(self) -> np.ndarray:

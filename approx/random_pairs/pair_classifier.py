@@ -2,164 +2,95 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from ...exact.certificate.certificate import Certificate
-from ...exact.certificate.solution import Callback, Solution, Status, Step
-from ...exact.classifier.base import Matrix
+from ...exact.certificate.solution import Callback, Status
+from ...exact.classifier.base import Matrix, TrainingRows
 from ...exact.errors import InputError
 from ...exact.losses.registry import HINGE
 from ...exact.pairs.all_pairs import AllPairs
-from ...exact.problem.problem import Ridge, pair_problem
+from ...exact.problem.problem import Problem, Ridge, pair_problem
 from ...exact.spaces.rows import Rows
-from ...exact.tools.interrupts import ends_on_interrupt
-from ..nystrom.nystrom import Nystrom
+from ..nystrom.nystrom_classifier import NystromClassifier
 from ..online.online_classifier import OnlineClassifier
 from .nsauc import PairSGD, mean_square_size, random_pairs, starting_time
 from .pair_steps import Walk
 
 
-class PairSGDClassifier(OnlineClassifier):
-    """What NSAUC and NSVMSGD2 share: the features, the walk, and what is kept of it."""
+@dataclass(eq=False, repr=False)
+class PairSGDClassifier(NystromClassifier, OnlineClassifier):
+    """Base of the classifiers trained by `PairSGD`.
 
-    lam: float
-    max_epochs: int
-    t0: str | float
-    rskip: int
-    askip: int
-    tol: float
-    max_time: float | None
-    nystrom_: Nystrom
-    dual_coef_: np.ndarray
-    solution_: Solution
-    certificate_: Certificate
-    status_: Status
-    history_: list[Step]
-    t0_: float
-    _walk: Walk
+    `partial_fit` takes one epoch's steps on the pairs of its rows, which must be of both classes.
+    The first call chooses the landmarks, and t0, from its rows; later calls keep them.
+    """
 
-    def _average(self) -> str:
-        """Return the parameter `average`."""
-        return "none"
+    lam: float = 1e-3
+    _: KW_ONLY
+    n_landmarks: int = 100
+    landmarks: str = "kmeans"
+    max_epochs: int = 100
+    t0: str | float = "scaled"
+    rskip: int = 16
+    tol: float = 1e-3
 
-    @ends_on_interrupt
-    def fit(self, X: object, y: object, callback: Callback | None = None) -> PairSGDClassifier:
-        """Choose landmarks and walk.
-
-        Parameters
-        ----------
-        X : array or sparse matrix (n, d)
-            Finite numbers; sparse input is taken as CSR.
-        y : array (n,)
-            Labels of two kinds.
-        callback : function of a `Step`, optional
-            Called at most fifty times, whenever the objective over all pairs is evaluated.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            If a parameter or the input cannot be used; scikit-learn's own checks of X and y
-            raise plain `ValueError`.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the time ran out, or lam times the steps is below one: then the objective is far
-            from its optimum, though the ranking may be good.
-        """
-        solver = self._solver()
-        rows, positive, _ = self._check_fit(X, y)
-        features = self._new_features(rows, positive)
-        problem = pair_problem(Rows(features), positive, AllPairs(), HINGE, Ridge(self.lam))
-        self._walk = Walk.of(np.zeros(features.shape[1]))
-        solver = replace(solver, seed=self._run_seed)
-        self._keep_solution(solver.run(problem, self._walk, callback))
-        self.n_iter_ = self._walk.t
-        self.t0_ = starting_time(self.t0, self.lam, mean_square_size(Rows(features)))
-        self._keep(self.solution_.w, rows, positive)
-        self._warn()
-        return self
-
-    def partial_fit(self, X: object, y: object, classes: object = None) -> PairSGDClassifier:
-        """Take one epoch's steps on the pairs of these rows.
-
-        The first call chooses the landmarks, and t0, from its rows; later calls keep them. No
-        certificate belongs to what comes out: no single problem has been stated.
-
-        Parameters
-        ----------
-        X : array or sparse matrix (m, d)
-            Rows of both classes.
-        y : array (m,)
-        classes : array (2,), optional
-            Both labels; needed in the first call, unless `fit` came before.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            As `fit`; if the rows are of one class, and with ``average="half"``, whose half is
-            not known.
-        """
-        solver = self._solver()
-        if solver.average == "half":
-            raise InputError('average="half" needs to know the end: take "all", or fit')
-        first = not self._begun()
-        rows, positive = self._check_batch(X, y, classes, both=True)
-        if first:
-            features = self._new_features(rows, positive)
-            self._walk, self.n_iter_ = Walk.of(np.zeros(features.shape[1])), 0
-            self.t0_ = starting_time(self.t0, self.lam, mean_square_size(Rows(features)))
-        else:
-            features = self.nystrom_.map_.transform(rows)
-        problem = pair_problem(Rows(features), positive, AllPairs(), HINGE, Ridge(self.lam))
-        pairs = random_pairs(problem, positive.size, self._batch_rng())
-        solver.advance(self._walk, features, pairs, self.lam, self.t0_)
-        self.n_iter_ = self._walk.t
-        for name in ("solution_", "certificate_", "status_", "history_"):
-            self.__dict__.pop(name, None)
-        self._keep(solver.point(self._walk), rows, positive)
-        return self
+    _needs_both = True
 
     def _solver(self) -> PairSGD:
         Ridge(self.lam)
-        names = ("max_epochs", "t0", "rskip", "askip", "tol", "max_time")
+        names = ("max_epochs", "t0", "rskip", "tol", "max_time")
         common = {name: getattr(self, name) for name in names}
-        return PairSGD(**common, average=self._average())
+        return PairSGD(**common, **self._averaging())
 
-    def _new_features(self, rows: Matrix, positive: np.ndarray) -> np.ndarray:
-        names = ("kernel", "gamma", "n_landmarks", "landmarks", "rcond")
+    def _averaging(self) -> dict[str, Any]:
+        """Return the solver's parameters that say what is averaged, and when."""
+        return {"average": "none"}
+
+    def _check_parameters(self) -> None:
+        self._solver()
+
+    def _check_stream(self) -> None:
+        if self._solver().average == "half":
+            raise InputError('average="half" needs to know the end: take "all", or fit')
+
+    def _train(self, data: TrainingRows, callback: Callback | None) -> None:
+        rows, positive, _ = data
+        problem = self._problem(self._begin(rows, positive), positive)
+        solver = replace(self._solver(), seed=self._run_seed)
+        self._keep_solution(solver.solve_walk(problem, self._walk, callback))
+        self.n_iter_ = self._walk.t
+        self._set_function(self.solution_.w, rows, positive)
+
+    def _learn(self, rows: Matrix, positive: np.ndarray, first: bool) -> None:
+        solver, known = self._solver(), not first
+        features = self.nystrom_.map_.transform(rows) if known else self._begin(rows, positive)
+        pairs = random_pairs(self._problem(features, positive), positive.size, self._batch_rng())
+        solver.advance(self._walk, features, pairs, self.lam, self.t0_)
+        self.n_iter_ = self._walk.t
+        self._set_function(solver.point(self._walk), rows, positive)
+
+    def _begin(self, rows: Matrix, positive: np.ndarray) -> np.ndarray:
+        """Choose landmarks and t0, begin a walk at zero, and return the features of the rows."""
+        names = ("n_landmarks", "landmarks")
         chosen = {name: getattr(self, name) for name in names}
-        self.nystrom_ = Nystrom(**chosen, random_state=self._draw_seed())
-        return self.nystrom_.fit(rows, positive).map_.transform(rows)
+        features = self._fit_map(rows, positive, **chosen, random_state=self._draw_seed())
+        self._walk, self.n_iter_ = Walk.of(np.zeros(features.shape[1])), 0
+        self.t0_ = starting_time(self.t0, self.lam, mean_square_size(Rows(features)))
+        return features
 
-    def _keep(self, w: np.ndarray, rows: Matrix, positive: np.ndarray) -> None:
-        self.dual_coef_ = self.nystrom_.map_.coefficients(w).reshape(1, -1)
-        self._set_weights(w, rows, positive)
+    def _problem(self, features: np.ndarray, positive: np.ndarray) -> Problem:
+        return pair_problem(Rows(features), positive, AllPairs(), HINGE, Ridge(self.lam))
 
-    def _warn(self) -> None:
+    def _shortfall(self) -> str | None:
         reach = self.lam * self.n_iter_
         if self.status_ in (Status.TIME_LIMIT, Status.INTERRUPTED, Status.STALLED):
-            warnings.warn(self.status_.advice, ConvergenceWarning, stacklevel=3)
-        elif reach < 1 and self.status_ != Status.CERTIFIED:
-            warnings.warn(
-                f"lam times the number of steps is {reach:.1e}, below 1: the objective is far "
-                "from its optimum; raise lam or max_epochs",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-
-    def _scores(self, X: Matrix) -> np.ndarray:
-        """Return f at checked rows, without the intercept."""
-        return self.nystrom_.map_.transform(X) @ self.coef_[0]
+            return self.status_.advice
+        if reach >= 1 or self.status_ == Status.CERTIFIED:
+            return None
+        return (
+            f"lam times the number of steps is {reach:.1e}, below 1: the objective is far "
+            "from its optimum; raise lam or max_epochs"
+        )

@@ -6,18 +6,16 @@ The method of Liu, Zhang, Chen, Wang and Yang (2018). The saddle function is tha
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from ...exact.square_loss.convex_square import ConvexSquare
 from ...exact.square_loss.row_average import RowAverage
-from ...exact.tools.checks import check_choice, check_count, check_number
 from ...exact.tools.compiling import compiled
-from ..online.row_stream import Look, OnlineSolution, RowArrays, draw_rows, run_passes, start_at
+from ..online.row_method import RowWalk
 from .fsauc_compiled import stage_steps
-from .solam import SHARES, check_step
+from .solam import SaddleMethod
 
 FAILURE = 0.1
 """The chance of failure, delta, that the lengths of the stages are made for."""
@@ -51,7 +49,7 @@ def first_step(step: float | str, radius: float, kappa: float, stage_size: int) 
 
 
 @dataclass(frozen=True)
-class MultiStageSaddle:
+class MultiStageSaddle(SaddleMethod):
     """FSAUC. [SHT, section IV] Minimise the mean square loss over all pairs in an l1 ball.
 
     T = max_passes n steps are cut into m stages. Each begins at the mean of the points of the
@@ -84,70 +82,30 @@ class MultiStageSaddle:
 
     Parameters
     ----------
-    radius : float
-        R > 0.
+    radius, share, max_passes, seed, max_time
+        As in `SaddleMethod`.
     step : "auto" or float
         > 0, eta_1; "auto" is `first_step`.
-    share : {"running", "exact"}
-        p as it is in the rows seen so far, as in the paper, or in all rows.
-    max_passes : int
-    seed : int or None
-    max_time : float, optional
-        Seconds, looked at after each stage.
     """
 
-    radius: float = 1.0
-    step: float | str = "auto"
-    share: str = "running"
-    max_passes: int = 10
-    seed: int | None = 0
-    max_time: float | None = None
+    ball: ClassVar[str] = "l1"
 
-    def __post_init__(self) -> None:
-        check_number("radius", self.radius)
-        check_step(self.step)
-        check_choice("share", self.share, SHARES)
-        check_count("max_passes", self.max_passes)
-        if self.max_time is not None:
-            check_number("max_time", self.max_time)
+    def begin(self, loss: RowAverage | None, w: np.ndarray, n_steps: int) -> StageWalk:
+        """Return a walk that starts at `w`, its stages laid out for `n_steps` steps.
 
-    def problem(self, loss: RowAverage) -> ConvexSquare:
-        """Return the convex problem that the steps minimise."""
-        part = RowAverage(loss.X, loss.positive, loss.mass, loss.means, loss.share)
-        return ConvexSquare(part, ball="l1", radius=self.radius)
-
-    def solve(
-        self, loss: RowAverage, w0: np.ndarray | None = None, callback: Look | None = None
-    ) -> OnlineSolution:
-        """Return the solution with its proved gap.
-
-        Parameters
-        ----------
-        loss : RowAverage
-            From `from_rows` or `sparse_problem`; its `lam` is not looked at.
-        w0 : array (d,), optional
-            Zero by default. From outside of the l1 ball the steps, which stay near w0, may not
-            come back into it: then the gap is infinite.
-        callback : function of a `Pass`, optional
-            Called after each stage, not each pass.
-
-        Raises
-        ------
-        InputError
-            If w0 does not fit.
+        From outside of the l1 ball the steps, which stay near `w`, may not come back into it: then
+        the gap is infinite.
         """
-        walk = StageWalk(self, loss, start_at(w0, loss.dim), self.max_passes * loss.mass.size)
-        return run_passes(self.problem(loss), self.stages(walk), callback, self.max_time)
+        assert loss is not None, "the longest row sets the first step"
+        return StageWalk(self, loss, w, n_steps)
 
-    def stages(self, walk: StageWalk) -> Iterator[tuple[int, np.ndarray]]:
-        """Make the steps of a run; yield their number and the answer after each stage."""
-        rng = np.random.default_rng(self.seed)
-        for _ in range(walk.n_stages):
-            walk.take(draw_rows(walk.loss, rng, walk.stage_size))
-            yield walk.n_iter, walk.answer
+    def sizes(self, walk: RowWalk) -> list[int]:
+        """Return the numbers of steps of the stages."""
+        assert isinstance(walk, StageWalk)
+        return [walk.stage_size] * walk.n_stages
 
 
-class StageWalk:
+class StageWalk(RowWalk):
     """The state of a run of `n_stages` stages of `stage_size` steps; then the last one goes on.
 
     Attributes
@@ -184,7 +142,7 @@ class StageWalk:
     def visit(self, loss: RowAverage) -> None:
         """Take the rows of another loss from here on; kappa is the longest row so far."""
         self._count_visits()
-        self.loss, self.rows = loss, RowArrays.of(loss.X)
+        super().visit(loss)
         self.visits = np.zeros(loss.positive.size, dtype=np.int64)
         self.kappa = max(self.kappa, self.rows.longest)
 
@@ -217,7 +175,7 @@ class StageWalk:
             order = order[now.size :]
 
     def _steps(self, order: np.ndarray) -> None:
-        exact = self.loss.share if self.solver.share == "exact" else 0.0
+        exact = self.solver.exact_share(self.loss)
         limits = np.array([self.solver.radius, self.kappa, self.near, self.wide, self.eta, exact])
         state = (self.centre, self.point, self.total, self.duals, self.counts)
         stage_steps(*self.rows, order, self.loss.positive, limits, *state)

@@ -12,16 +12,16 @@ is p (1 - p) (F - 1) at the best a, b, alpha: w'mean_+, w'mean_-, and their diff
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from ...exact.square_loss.convex_square import ConvexSquare
 from ...exact.square_loss.row_average import RowAverage
-from ...exact.tools.checks import check_choice, check_count, check_number
+from ...exact.tools.checks import check_choice, check_number
 from ...exact.tools.compiling import compiled
-from ..online.row_stream import Look, OnlineSolution, RowArrays, draw_rows, run_passes, start_at
+from ..online.row_method import RowMethod, RowWalk, check_step
 
 SHARES = ("running", "exact")
 
@@ -37,16 +37,52 @@ def auto_step(step: float | str, radius: float, kappa: float) -> float:
     return min(1 / (2 * (1 + kappa**2)), radius / kappa if kappa > 0 else 1.0)
 
 
-def check_step(step: object) -> None:
-    """Raise `InputError` unless `step` is "auto" or a number > 0."""
-    if isinstance(step, str):
-        check_choice("step (other than a number > 0)", step, ("auto",))
-    else:
-        check_number("step", step)
+@dataclass(frozen=True)
+class SaddleMethod(RowMethod):
+    """What SOLAM and FSAUC share: a ball of weights, and a step.
+
+    Parameters
+    ----------
+    radius : float
+        R > 0, of the ball.
+    step : "auto" or float
+        > 0.
+    share : {"running", "exact"}
+        p as it is in the rows seen so far, as in the paper, or in all rows.
+    max_passes : int
+        Of n steps each.
+    seed : int or None
+    max_time : float, optional
+        Seconds, looked at after each pass (each stage of FSAUC).
+    """
+
+    radius: float = 1.0
+    step: float | str = "auto"
+    share: str = "running"
+    max_passes: int = 10
+    seed: int | None = 0
+    max_time: float | None = None
+
+    ball: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        check_number("radius", self.radius)
+        check_step(self.step)
+        check_choice("share", self.share, SHARES)
+        super().__post_init__()
+
+    def problem(self, loss: RowAverage) -> ConvexSquare:
+        """Return the convex problem that the steps minimise."""
+        part = RowAverage(loss.X, loss.positive, loss.mass, loss.means, loss.share)
+        return ConvexSquare(part, ball=self.ball, radius=self.radius)
+
+    def exact_share(self, loss: RowAverage) -> float:
+        """Return p for the compiled steps, or zero for the share of the rows seen so far."""
+        return loss.share if self.share == "exact" else 0.0
 
 
 @dataclass(frozen=True)
-class StochasticSaddle:
+class StochasticSaddle(SaddleMethod):
     """SOLAM. [SHT, section IV] Minimise the mean square loss over all pairs in an l2 ball.
 
     Gradient steps of length step / sqrt(t), down in w, a, b and up in alpha, each followed by the
@@ -59,70 +95,20 @@ class StochasticSaddle:
 
     Parameters
     ----------
-    radius : float
-        R > 0.
+    radius, share, max_passes, seed, max_time
+        As in `SaddleMethod`.
     step : "auto" or float
         > 0, the paper's xi, which knows nothing of the scale of the data; "auto" is `auto_step`.
-    share : {"running", "exact"}
-        p as it is in the rows seen so far, as in the paper, or in all rows.
-    max_passes : int
-        Of n steps each.
-    seed : int or None
-    max_time : float, optional
-        Seconds, looked at after each pass.
     """
 
-    radius: float = 1.0
-    step: float | str = "auto"
-    share: str = "running"
-    max_passes: int = 10
-    seed: int | None = 0
-    max_time: float | None = None
+    ball: ClassVar[str] = "l2"
 
-    def __post_init__(self) -> None:
-        check_number("radius", self.radius)
-        check_step(self.step)
-        check_choice("share", self.share, SHARES)
-        check_count("max_passes", self.max_passes)
-        if self.max_time is not None:
-            check_number("max_time", self.max_time)
-
-    def problem(self, loss: RowAverage) -> ConvexSquare:
-        """Return the convex problem that the steps minimise."""
-        part = RowAverage(loss.X, loss.positive, loss.mass, loss.means, loss.share)
-        return ConvexSquare(part, ball="l2", radius=self.radius)
-
-    def solve(
-        self, loss: RowAverage, w0: np.ndarray | None = None, callback: Look | None = None
-    ) -> OnlineSolution:
-        """Return the solution with its proved gap.
-
-        Parameters
-        ----------
-        loss : RowAverage
-            From `from_rows` or `sparse_problem`; its `lam` is not looked at.
-        w0 : array (d,), optional
-            Zero by default.
-        callback : function of a `Pass`, optional
-            Called after each pass.
-
-        Raises
-        ------
-        InputError
-            If w0 does not fit.
-        """
-        walk = SaddleWalk(self, loss, start_at(w0, loss.dim))
-        return run_passes(self.problem(loss), self.passes(walk), callback, self.max_time)
-
-    def passes(self, walk: SaddleWalk) -> Iterator[tuple[int, np.ndarray]]:
-        """Make the steps of a run; yield their number and the answer after each pass."""
-        rng = np.random.default_rng(self.seed)
-        for _ in range(self.max_passes):
-            walk.take(draw_rows(walk.loss, rng, walk.loss.mass.size))
-            yield walk.n_iter, walk.answer
+    def begin(self, loss: RowAverage | None, w: np.ndarray, n_steps: int) -> SaddleWalk:
+        """Return a walk that starts at `w`; the number of its steps plays no part."""
+        return SaddleWalk(self, loss, w)
 
 
-class SaddleWalk:
+class SaddleWalk(RowWalk):
     """The state of a run, and its steps on the rows of the loss that it visits.
 
     Attributes
@@ -143,7 +129,7 @@ class SaddleWalk:
 
     def visit(self, loss: RowAverage) -> None:
         """Take the rows of another loss from here on; kappa is the longest row so far."""
-        self.loss, self.rows = loss, RowArrays.of(loss.X)
+        super().visit(loss)
         self.kappa = max(self.kappa, self.rows.longest)
 
     @property
@@ -158,12 +144,11 @@ class SaddleWalk:
 
     def take(self, order: np.ndarray) -> None:
         """Make one step for each row of `order`."""
-        exact = self.loss.share if self.solver.share == "exact" else 0.0
         saddle_steps(
             *self.rows,
             np.asarray(order, dtype=np.int64),
             self.loss.positive,
-            exact,
+            self.solver.exact_share(self.loss),
             float(self.solver.radius),
             self.kappa,
             auto_step(self.solver.step, self.solver.radius, self.kappa),

@@ -5,7 +5,6 @@ The method of Natole, Ying and Lyu (2018), the rival of [SHT, Tables I to III].
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +12,8 @@ import numpy as np
 from ...exact.errors import InputError
 from ...exact.square_loss.convex_square import ConvexSquare
 from ...exact.square_loss.row_average import RowAverage
-from ...exact.tools.checks import check_choice, check_count, check_number
-from ..online.row_stream import Look, OnlineSolution, RowArrays, draw_rows, run_passes, start_at
+from ...exact.tools.checks import check_choice, check_number
+from ..online.row_method import RowMethod, RowWalk, check_step
 from .spam_compiled import spam_dense, spam_ridge
 from .spam_l1_compiled import spam_sparse
 
@@ -22,7 +21,7 @@ SCHEDULES = ("sqrt", "linear", "constant")
 
 
 @dataclass(frozen=True)
-class StochasticProximal:
+class StochasticProximal(RowMethod):
     """SPAM. [SHT, section IV] Minimise F(w) + l1 |w|_1 + l2/2 |w|^2, F the mean square loss.
 
     With the share r of the positive class, the class means, and a row x drawn at random, a step is
@@ -78,53 +77,21 @@ class StochasticProximal:
         check_number("l1", self.l1, closed="low")
         check_number("l2", self.l2, closed="low")
         check_choice("schedule", self.schedule, SCHEDULES)
-        if isinstance(self.step, str):
-            check_choice("step (other than a number > 0)", self.step, ("auto",))
-            if self.schedule == "linear" and self.l2 == 0:
-                raise InputError('schedule="linear" needs l2 > 0, or a step of your own')
-        else:
-            check_number("step", self.step)
+        check_step(self.step)
+        if self.step == "auto" and self.schedule == "linear" and self.l2 == 0:
+            raise InputError('schedule="linear" needs l2 > 0, or a step of your own')
         if self.t0 is not None:
             check_number("t0", self.t0, closed="low")
-        check_count("max_passes", self.max_passes)
-        if self.max_time is not None:
-            check_number("max_time", self.max_time)
+        super().__post_init__()
 
     def problem(self, loss: RowAverage) -> ConvexSquare:
         """Return the convex problem that the steps minimise."""
         part = RowAverage(loss.X, loss.positive, loss.mass, loss.means, loss.share, self.l2)
         return ConvexSquare(part, self.l1)
 
-    def solve(
-        self, loss: RowAverage, w0: np.ndarray | None = None, callback: Look | None = None
-    ) -> OnlineSolution:
-        """Return the solution with its proved gap, started from `w0` (zero by default).
-
-        Parameters
-        ----------
-        loss : RowAverage
-            From `sparse_problem`, which centres dense rows, or `from_rows`; its `lam` is not
-            looked at. Row weights are the chances of the draws.
-        w0 : array (d,), optional
-        callback : function of a `Pass`, optional
-            Called after each pass.
-
-        Raises
-        ------
-        InputError
-            If w0 does not fit, or the steps diverge.
-        """
-        walk = ProximalWalk(self, loss, start_at(w0, loss.dim))
-        return run_passes(self.problem(loss), self.passes(walk), callback, self.max_time)
-
-    def passes(self, walk: ProximalWalk) -> Iterator[tuple[int, np.ndarray]]:
-        """Make the steps of a run; yield their number and the answer after each pass."""
-        rng = np.random.default_rng(self.seed)
-        for _ in range(self.max_passes):
-            walk.take(draw_rows(walk.loss, rng, walk.loss.mass.size))
-            yield walk.n_iter, walk.answer
-            if not np.isfinite(walk.w).all():
-                return
+    def begin(self, loss: RowAverage | None, w: np.ndarray, n_steps: int) -> ProximalWalk:
+        """Return a walk that starts at `w`; the number of its steps plays no part."""
+        return ProximalWalk(self, loss, w)
 
     def lengths(self, steep: float, start: int, size: int) -> np.ndarray:
         """Return the lengths of the steps start + 1, ..., start + size; steep is L: (size,)."""
@@ -140,7 +107,7 @@ class StochasticProximal:
         return step / (t + t0) if self.schedule == "linear" else step / np.sqrt(t)
 
 
-class ProximalWalk:
+class ProximalWalk(RowWalk):
     """The state of a run, and its steps on the rows of the loss that it visits.
 
     Attributes
@@ -160,7 +127,7 @@ class ProximalWalk:
 
     def visit(self, loss: RowAverage) -> None:
         """Take the rows, means and share of another loss from here on; L is the largest so far."""
-        self.loss, self.rows = loss, RowArrays.of(loss.X)
+        super().visit(loss)
         self.steep = max(self.steep, steepest(loss))
         self.along = np.ascontiguousarray(np.asarray(loss.X @ loss.means.T))
 

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
+from dataclasses import KW_ONLY, dataclass, fields
+from typing import ClassVar
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from ...exact.certificate.solution import Status
-from ...exact.classifier.base import Matrix
+from ...exact.classifier.base import Matrix, TrainingRows
 from ...exact.errors import InputError
 from ...exact.square_loss.row_average import RowAverage
-from ...exact.tools.interrupts import ends_on_interrupt
 from ..hard_thresholding.sht_estimator import PROVED
 from ..online.online_classifier import OnlineClassifier
-from ..online.row_stream import Look, OnlineSolution, Pass, from_rows
+from ..online.row_stream import Look, from_rows
 from .fsauc import MultiStageSaddle
 from .solam import StochasticSaddle
 from .spam import StochasticProximal
-
-JUDGED = ("objective_", "gap_", "lower_bound_", "proved_")
-"""What is known of the weights after `fit`, and not of those that `partial_fit` made of them."""
 
 
 def bare_rows(rows: Matrix, positive: np.ndarray) -> RowAverage:
@@ -28,54 +24,33 @@ def bare_rows(rows: Matrix, positive: np.ndarray) -> RowAverage:
     return RowAverage(rows, positive, np.zeros(0), np.zeros((2, 0)), 0.5)
 
 
+@dataclass(eq=False, repr=False)
 class SquareClassifier(OnlineClassifier):
-    """Base of the estimators for the square loss over all pairs with a convex penalty."""
+    """Base of the estimators for the square loss over all pairs with a convex penalty.
 
-    support_: np.ndarray
-    objective_: float
-    gap_: float
-    lower_bound_: float
-    proved_: bool
-    solution_: OnlineSolution
-    history_: list[Pass]
-    status_: Status
-    _seen: np.ndarray
-    _sums: np.ndarray
+    `fit` makes `max_passes` n steps, each on a row drawn at random; `partial_fit` makes a step on
+    each of its rows, in the order they have. A subclass names its solver, all of whose parameters
+    but the seed are its own.
+    """
 
-    @ends_on_interrupt
-    def fit(self, X: object, y: object, callback: Look | None = None) -> SquareClassifier:
-        """Make `max_passes` n steps, each on a row drawn at random.
+    _: KW_ONLY
+    step: float | str = "auto"
+    max_passes: int = 20
 
-        Parameters
-        ----------
-        X : array or sparse matrix (n, d)
-            Finite numbers; sparse input is taken as CSR and stays sparse.
-        y : array (n,)
-            Labels of two kinds.
-        callback : function of a `Pass`, optional
-            Called after each pass, or each stage of FSAUC; a look costs about as much as a pass.
+    _method: ClassVar[type[StochasticProximal | StochasticSaddle | MultiStageSaddle]]
 
-        Returns
-        -------
-        self
+    def _solver(self, seed: int = 0) -> StochasticProximal | StochasticSaddle | MultiStageSaddle:
+        names = [field.name for field in fields(self._method) if field.name != "seed"]
+        return self._method(**{name: getattr(self, name) for name in names}, seed=seed)
 
-        Raises
-        ------
-        InputError
-            If a parameter or the input cannot be used, or the steps diverge; scikit-learn's own
-            checks of X and y raise plain `ValueError`.
+    def _check_parameters(self) -> None:
+        self._solver()
 
-        Warns
-        -----
-        ConvergenceWarning
-            If the time ran out.
-        """
-        self._solver(0)
-        rows, positive, _ = self._check_fit(X, y)
-        loss = from_rows(rows, positive)
-        self._seen = np.array([positive.size - positive.sum(), positive.sum()])
-        self._sums = loss.means * self._seen[:, None]
-        self.solution_ = self._run(loss, self._draw_seed(), callback)
+    def _train(self, data: TrainingRows, callback: Look | None) -> None:
+        rows, positive, _ = data
+        solver, loss = self._solver(self._draw_seed()), from_rows(rows, positive)
+        self._walk = solver.begin(loss, np.zeros(loss.dim), self.max_passes * positive.size)
+        self.solution_ = solver.run(self._walk, callback)
         self.objective_, self.gap_ = self.solution_.objective, self.solution_.gap
         self.lower_bound_ = float(np.nextafter(self.objective_ - self.gap_, -np.inf))
         self.proved_ = bool(self.gap_ <= PROVED)
@@ -83,39 +58,34 @@ class SquareClassifier(OnlineClassifier):
         self.status_ = self.solution_.status
         self._set_weights(self.solution_.w, rows, positive)
         self.support_ = np.flatnonzero(self.coef_[0])
-        if self.status_ == Status.TIME_LIMIT:
-            text = "the time ran out before the last pass: raise max_time"
-            warnings.warn(text, ConvergenceWarning, stacklevel=2)
-        return self
 
-    def _solver(self, seed: int) -> StochasticProximal | StochasticSaddle | MultiStageSaddle:
-        """Return the solver with the parameters of this estimator, or raise `InputError`."""
-        raise NotImplementedError
-
-    def _run(self, loss: RowAverage, seed: int, callback: Look | None) -> OnlineSolution:
-        """Solve, and keep the state that `partial_fit` goes on with."""
-        raise NotImplementedError
-
-    def _absorb(self, rows: Matrix, positive: np.ndarray, first: bool) -> RowAverage | None:
-        """Count the rows of a batch, and return them with the means of all rows seen.
-
-        None as long as a class has not been seen.
-        """
-        if first:
-            self._seen, self._sums = np.zeros(2), np.zeros((2, rows.shape[1]))
-        self._seen = self._seen + np.array([(~positive).sum(), positive.sum()])
-        sides = np.stack([~positive, positive]).astype(float)
-        self._sums = self._sums + np.stack([np.asarray(rows.T @ side) for side in sides])
-        if not self._seen.all():
+    def _shortfall(self) -> str | None:
+        if self.status_ != Status.TIME_LIMIT:
             return None
-        means = self._sums / self._seen[:, None]
-        share = float(self._seen[1] / self._seen.sum())
-        return RowAverage(rows, positive, np.ones(positive.size), means, share)
+        return "the time ran out before the last pass: raise max_time"
+
+    def _learn(self, rows: Matrix, positive: np.ndarray, first: bool) -> None:
+        loss = self._batch(rows, positive, first)
+        if first:
+            steps = self._stream_steps(positive.size)
+            self._walk = self._solver().begin(loss, np.zeros(rows.shape[1]), steps)
+        elif loss is not None:
+            self._walk.visit(loss)
+        if loss is not None:
+            self._walk.take(np.arange(positive.size))
+        self.n_iter_ = self._walk.n_iter
+        self._keep_batch(self._walk.answer, rows, positive)
+
+    def _batch(self, rows: Matrix, positive: np.ndarray, first: bool) -> RowAverage | None:
+        """Return the rows of a batch as the method wants them; None where it has to wait."""
+        return bare_rows(rows, positive)
+
+    def _stream_steps(self, n: int) -> int:
+        """Return the steps that a stream is laid out for, whose first batch has `n` rows."""
+        return self.max_passes * n
 
     def _keep_batch(self, w: np.ndarray, rows: Matrix, positive: np.ndarray) -> None:
         """Set the weights after a batch; the intercept stays where the batch has one class."""
-        for name in ("solution_", "status_", "history_", *JUDGED):
-            self.__dict__.pop(name, None)
         if not np.isfinite(w).all():
             raise InputError("the steps diverged: take a shorter step, or scale the features")
         if positive.any() and not positive.all():

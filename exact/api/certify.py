@@ -10,12 +10,15 @@ from ..certificate.audit import Audit, Rival, audit_weights
 from ..certificate.certificate import Witness, dual_value
 from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
+from ..formulation.request import Request
 from ..formulation.score_audit import audit_scores
 from ..formulation.score_fit import fit_scores
+from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import LARGEST_SCORE, Problem, split_labels
 from ..problem.scalings import convention_loss, convention_name, lam_from_C, objective_scale
 from ..spaces.gram import AS_STORED
+from ..spaces.kernel import Kernel
 from ..tools.checks import check_number, check_scores
 from ..tools.lossless import as_float64
 from .solve import check_tolerance, choose_solver, streamed_problem
@@ -34,11 +37,11 @@ def certify(
     norm2: float | None = None,
     rival: str | None = None,
     C: float | None = None,
-    kernel: str = "linear",
+    kernel: str | Kernel = "linear",
     gamma: float | None = None,
     structure: float = 0.0,
     structure_source: str = "full",
-    loss: str | None = None,
+    loss: str | Loss | None = None,
     pairs: AllPairs | PairList | None = None,
     positive: object = None,
     sample_weight: np.ndarray | None = None,
@@ -70,7 +73,7 @@ def certify(
         > 0: the constant of that scaling; for roclab its lambda, for torch the weight decay.
     structure_source : {"full", "sampled"}
         Whether the structure is that of all data or of the listed pairs.
-    loss : {"hinge", "squared_hinge", "square"}, optional
+    loss : {"hinge", "squared_hinge", "square"} or Loss, optional
         By default the rival's own, or the hinge.
     refine : bool
         Solve the problem for the best lower bound, so that the gap is the true distance to
@@ -89,38 +92,79 @@ def certify(
     InputError
         If the input cannot be used, or not exactly one of `w` and `scores` is given.
     """
+    if lam is None and (rival is None or C is None):
+        raise InputError("give lam, or rival with C")
+    if lam is not None and (rival is not None or C is not None):
+        raise InputError("give either lam, or rival with C, not both")
+    if rival is not None:
+        its_own = convention_loss(rival, loss)
+        loss = loss or its_own
+    request = Request.of(
+        1.0 if lam is None else lam,
+        loss or "hinge",
+        pairs,
+        positive,
+        kernel,
+        gamma,
+        structure,
+        structure_source,
+        sample_weight,
+    )
+    judge = None
+    if rival is not None and C is not None:
+        judge, request = in_units_of(rival, C, y, request)
+    return certify_request(X, y, request, w, scores, norm2, judge, refine, tol, max_time)
+
+
+def certify_request(
+    X: object,
+    y: object,
+    request: Request,
+    w: object = None,
+    scores: object = None,
+    norm2: float | None = None,
+    rival: Rival | None = None,
+    refine: bool = True,
+    tol: float = 1e-9,
+    max_time: float | None = None,
+) -> Audit:
+    """Return what `certify` does, for a request that was made before, and perhaps a rival."""
     check_tolerance(tol, max_time)
     if (w is None) == (scores is None):
         raise InputError("give either weights (w) or scores, one of the two")
     if norm2 is not None and (scores is None or not (np.isfinite(norm2) and norm2 >= 0)):
         raise InputError("norm2 goes with scores, and must be finite and >= 0")
-    if sample_weight is not None:
-        if pairs is not None:
-            raise InputError("give row weights in `pairs` or as `sample_weight`, not both")
-        pairs = AllPairs(sample_weight)
-    judge, lam, loss = _units(y, lam, rival, C, loss, pairs, positive)
     if scores is None:
-        large = streamed_problem(X, y, lam, kernel, structure, loss, pairs, positive)
+        large = streamed_problem(X, y, request)
         if large is not None:
-            return _audit_streamed(large, _weights(large, w), refine, judge, tol, max_time)
-    shape = (kernel, gamma, structure, structure_source)
+            return _audit_streamed(large, _weights(large, w), refine, rival, tol, max_time)
     half = None if max_time is None or w is None else max_time / 2  # scores need all features
-    task = formulate(X, y, lam, loss, pairs, positive, *shape, max_time=half)
+    task = formulate(X, y, request, max_time=half)
     problem = task.meant
     if scores is None:
         weights = _weights(problem, w)
         witness = best_witness(task, problem.space.scores(weights), refine, tol, max_time)
-        audit = audit_weights(problem, weights, witness, tol, judge)
+        audit = audit_weights(problem, weights, witness, tol, rival)
     else:
         values = as_float64(scores, "scores")
         check_scores(values, problem.pairs.positive)
         if float(np.abs(values).max()) > LARGEST_SCORE:
             raise InputError(f"a score is larger than {LARGEST_SCORE:g}: its square overflows")
         witness = best_witness(task, values, refine, tol, max_time)
-        audit = audit_scores(problem, values, fit_scores(task, values), witness, tol, norm2, judge)
-    if kernel == "precomputed":
+        audit = audit_scores(problem, values, fit_scores(task, values), witness, tol, norm2, rival)
+    if request.gives_matrix:
         audit = replace(audit, statement=f"{audit.statement} {AS_STORED}")
     return audit
+
+
+def in_units_of(rival: str, C: float, y: object, request: Request) -> tuple[Rival, Request]:
+    """Return a rival with its scale, and the request at the lam that its constant C means."""
+    name = convention_name(rival)
+    check_number("C", C)
+    mask, _, _ = split_labels(y, request.positive)
+    count, share = _pair_mass(request.pairs.on(mask))
+    lam = lam_from_C(C, count, name, share)
+    return Rival(name, float(C), objective_scale(C, count, name, share)), request.at(lam)
 
 
 def _audit_streamed(
@@ -139,31 +183,6 @@ def _audit_streamed(
             witness, solution.witness, key=lambda witness: dual_value(problem, witness)[0]
         )
     return audit_weights(problem, w, witness, tol, rival)
-
-
-def _units(
-    y: object,
-    lam: float | None,
-    rival: str | None,
-    C: float | None,
-    loss: str | None,
-    pairs: AllPairs | PairList | None,
-    positive: object,
-) -> tuple[Rival | None, float, str]:
-    """Return the rival, lam and the loss, from lam or from a rival's C."""
-    if lam is not None:
-        if rival is not None or C is not None:
-            raise InputError("give either lam, or rival with C, not both")
-        return None, lam, loss or "hinge"
-    if rival is None or C is None:
-        raise InputError("give lam, or rival with C")
-    name = convention_name(rival)
-    chosen = convention_loss(name, loss)
-    check_number("C", C)
-    mask, _, _ = split_labels(y, positive)
-    count, share = _pair_mass((pairs or AllPairs()).on(mask))
-    scale = objective_scale(C, count, name, share)
-    return Rival(name, float(C), scale), lam_from_C(C, count, name, share), chosen
 
 
 def _pair_mass(pairs: AllPairs | PairList) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,9 +16,12 @@ from ..certificate.certificate import Certificate
 from ..certificate.solution import Solution, Status
 from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
+from ..formulation.request import Request
+from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList, as_numbers
 from ..pairs.auc import auc
 from ..problem.problem import Problem, Ridge
+from ..spaces.kernel import Kernel
 from ..tools.checks import check_count, check_number
 from .solve import check_tolerance, choose_solver
 
@@ -103,11 +106,11 @@ def regularization_path(
     lams: object = None,
     *,
     n_lams: int = 20,
-    kernel: str = "linear",
+    kernel: str | Kernel = "linear",
     gamma: float | None = None,
     structure: float = 0.0,
     structure_source: str = "full",
-    loss: str = "hinge",
+    loss: str | Loss = "hinge",
     pairs: AllPairs | PairList | None = None,
     positive: object = None,
     sample_weight: np.ndarray | None = None,
@@ -144,17 +147,8 @@ def regularization_path(
     InputError
         If the input cannot be used; the message says what and where.
     """
-    check_tolerance(tol, max_time)
-    start = time.perf_counter()
-    if sample_weight is not None:
-        if pairs is not None:
-            raise InputError("give row weights in `pairs` or as `sample_weight`, not both")
-        pairs = AllPairs(sample_weight)
-    given = None if lams is None else check_lams(lams)
-    task = formulate(
-        X,
-        y,
-        1.0 if given is None else float(given[0]),
+    request = Request.of(
+        1.0,
         loss,
         pairs,
         positive,
@@ -162,9 +156,29 @@ def regularization_path(
         gamma,
         structure,
         structure_source,
+        sample_weight,
     )
+    return path_of(X, y, request, lams, n_lams, method, tol, max_time, callback)
+
+
+def path_of(
+    X: object,
+    y: object,
+    request: Request,
+    lams: object = None,
+    n_lams: int = 20,
+    method: str = "auto",
+    tol: float = 1e-6,
+    max_time: float | None = None,
+    callback: Callable[[PathPoint], object] | None = None,
+) -> Path:
+    """Return what `regularization_path` does, for a request at any lam."""
+    check_tolerance(tol, max_time)
+    start = time.perf_counter()
+    given = None if lams is None else check_lams(lams)
+    task = formulate(X, y, request)
     grid = lam_grid(task.work, n_lams) if given is None else given
-    task = at_lam(task, float(grid[0]))
+    task = task.at_lam(float(grid[0]))
     points = _follow(task, grid, method, tol, start, max_time, callback)
     complete = len(points) == grid.size and not _stopped(points[-1].solution)
     return Path(points, task, complete, time.perf_counter() - start)
@@ -188,7 +202,7 @@ def _follow(
         if left is not None and left <= 0 and points:
             break
         try:
-            now = at_lam(task, float(lam))
+            now = task.at_lam(float(lam))
             limit = None if left is None else max(left, 1e-3)
             found = choose_solver(now.work, method, tol, limit).solve(now.work, w)
             solution = now.judge(found, tol)
@@ -209,14 +223,6 @@ def _follow(
 
 def _stopped(solution: Solution) -> bool:
     return solution.status in (Status.TIME_LIMIT, Status.INTERRUPTED)
-
-
-def at_lam(task: Formulation, lam: float) -> Formulation:
-    """Return the same task at another lam; factor and whitening are shared."""
-    work = replace(task.work, penalty=Ridge(lam))
-    same = task.work is task.meant
-    meant = work if same else replace(task.meant, penalty=Ridge(lam))
-    return replace(task, work=work, meant=meant)
 
 
 def lam_grid(problem: Problem, n_lams: int = 20, share: float = SMALLEST_SHARE) -> np.ndarray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,17 +18,18 @@ from ..certificate.certified_order import auc_range, kernel_lengths, score_range
 from ..classifier.base import Matrix, check_row_weights
 from ..errors import InputError
 from ..formulation.formulation import formulate
+from ..formulation.request import Request
+from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.auc import auc
 from ..problem.problem import split_labels
-from ..spaces.gram import Gram, StreamedGram, chain_of
-from ..spaces.kernels import Linear
+from ..spaces.gram import chain_of
+from ..spaces.kernel import Kernel, Linear
 from ..spaces.rows import Rows, check_matrix
-from ..structure.structured_norm import Structured
 from ..tools.checks import check_choice
 from ..tools.rounding import gamma
 from .folds import FoldedData, make_splits
-from .path import Path, check_lams, lam_grid, regularization_path
+from .path import Path, check_lams, lam_grid, path_of
 from .solve import check_tolerance
 
 PairMaker = Callable[[Matrix, np.ndarray, np.ndarray | None], AllPairs | PairList]
@@ -114,7 +115,12 @@ def cross_validated_path(
     sample_weight: object = None,
     tol: float = 1e-6,
     max_time: float | None = None,
-    **options: Any,
+    kernel: str | Kernel = "linear",
+    gamma: float | None = None,
+    structure: float = 0.0,
+    structure_source: str = "full",
+    loss: str | Loss = "hinge",
+    method: str = "auto",
 ) -> CVPath:
     """Return the AUC of held-out rows at each lam.
 
@@ -136,8 +142,8 @@ def cross_validated_path(
         >= 0; a weight means repetition, in training and in the AUC.
     max_time : float, optional
         Seconds for all folds.
-    **options
-        kernel, gamma, structure, structure_source, loss, method: as in `regularization_path`.
+    kernel, gamma, structure, structure_source, loss, method
+        As in `regularization_path`.
 
     Returns
     -------
@@ -148,31 +154,58 @@ def cross_validated_path(
     InputError
         If the input cannot be used, or a fold lacks a class.
     """
+    request = Request.of(1.0, loss, None, None, kernel, gamma, structure, structure_source)
+    mask, _, _ = split_labels(y, positive)
+    return cross_validate(
+        X, mask, request, lams, sample_weight, cv, seed, pairs, n_lams, method, tol, max_time
+    )
+
+
+def cross_validate(
+    X: object,
+    positive: np.ndarray,
+    request: Request,
+    lams: object,
+    sample_weight: object,
+    cv: object,
+    seed: int,
+    pairs: PairMaker | None,
+    n_lams: int = 20,
+    method: str = "auto",
+    tol: float = 1e-6,
+    max_time: float | None = None,
+) -> CVPath:
+    """Return what `cross_validated_path` does, for a request at any lam and over any pairs."""
     check_tolerance(tol, max_time)
     start = time.perf_counter()
     rows = check_matrix(X)
-    mask, _, _ = split_labels(y, positive)
-    if mask.size != rows.shape[0]:
-        raise InputError(f"{rows.shape[0]} rows, but {mask.size} labels")
-    weight = check_row_weights(sample_weight, mask.size)
-    data = FoldedData(rows, mask, weight, options.get("kernel") == "precomputed")
-    splits = make_splits(cv, data.rows, mask, seed)
+    if positive.size != rows.shape[0]:
+        raise InputError(f"{rows.shape[0]} rows, but {positive.size} labels")
+    weight = check_row_weights(sample_weight, positive.size)
+    data = FoldedData(rows, positive, weight, request.gives_matrix)
+    splits = make_splits(cv, data.rows, positive, seed)
     for number, split in enumerate(splits):
         data.check(number, *split)
-    grid = check_lams(lams) if lams is not None else _grid(data, pairs, n_lams, options)
+    grid = check_lams(lams) if lams is not None else _grid(data, request, pairs, n_lams)
     folds: list[_Fold] = []
     for number, (train, test) in enumerate(splits):
         share = None
         if max_time is not None:
             left = max_time - (time.perf_counter() - start)
             share = max(left / (len(splits) - number), 1e-3)
-        X_train, y_train, w_train = data.part(train, train)
-        made = AllPairs(w_train) if pairs is None else pairs(X_train, y_train, w_train)
-        path = regularization_path(
-            X_train, y_train, grid, pairs=made, tol=tol, max_time=share, **options
-        )
+        rows, labels, asked = _part(data, train, request, pairs)
+        path = path_of(rows, labels, asked, grid, method=method, tol=tol, max_time=share)
         folds.append(_judge(path, data, train, test))
     return _collect(grid, folds)
+
+
+def _part(
+    data: FoldedData, index: np.ndarray, request: Request, pairs: PairMaker | None
+) -> tuple[Matrix, np.ndarray, Request]:
+    """Return some of the rows, their labels, and the request over their pairs."""
+    rows, positive, weight = data.part(index, index)
+    made = AllPairs(weight) if pairs is None else pairs(rows, positive, weight)
+    return rows, positive, replace(request, pairs=made)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,15 +226,10 @@ def _collect(grid: np.ndarray, folds: list[_Fold]) -> CVPath:
     return CVPath(grid[:k], *stacked, complete=k == grid.size)
 
 
-def _grid(
-    data: FoldedData, pairs: PairMaker | None, n_lams: int, options: dict[str, Any]
-) -> np.ndarray:
+def _grid(data: FoldedData, request: Request, pairs: PairMaker | None, n_lams: int) -> np.ndarray:
     """Return the default grid of all rows."""
     every = np.arange(data.positive.size)
-    X, y, weight = data.part(every, every)
-    made = AllPairs(weight) if pairs is None else pairs(X, y, weight)
-    chosen = {key: value for key, value in options.items() if key != "method"}
-    return lam_grid(formulate(X, y, 1.0, pairs=made, **chosen).work, n_lams)
+    return lam_grid(formulate(*_part(data, every, request, pairs)).work, n_lams)
 
 
 def _judge(path: Path, data: FoldedData, train: np.ndarray, test: np.ndarray) -> _Fold:
@@ -230,8 +258,7 @@ def _new_lengths(
     path: Path, X: Any, diagonal: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray | float]:
     """Return |k_x - m| of new rows, and what |w|_1 is multiplied by to bound their rounding."""
-    space: Any = path.task.meant.space
-    base = space.base if isinstance(space, Structured) else space
+    base = path.task.base
     if isinstance(base, Rows):
         lengths = np.sqrt(Linear().diagonal(X)) + float(np.linalg.norm(base.offset))
         if isinstance(X, np.ndarray):
@@ -240,13 +267,14 @@ def _new_lengths(
         else:
             short = lengths * (1 + gamma(base.dim + 8))
         return short, 2 * gamma(base.dim + 8) * lengths
-    assert isinstance(base, Gram | StreamedGram)
     even = np.full(base.n, 1 / base.n)
     means, mean = path.task.evaluate(even, X), float(base.scores(even).mean())
-    own = np.ones(X.shape[0]) if diagonal is None else diagonal
+    if base.kernel is None:
+        assert diagonal is not None
+        own, noise, chain = diagonal, 0.0, base.n
+    else:
+        own, noise = base.kernel.diagonal(X), max(base.noise, base.kernel.noise(X))
+        chain = chain_of(base.n)
     top = max(float(own.max()), base.reach**2)
-    known = base.kernel is not None
-    noise = max(base.noise, base.kernel.noise(X)) if known else 0.0  # type: ignore[union-attr]
-    chain = chain_of(base.n) if known else base.n
     error = (gamma(chain + 8) + noise) * (1 + gamma(base.n + 8)) * top
     return kernel_lengths(own, means, mean, base.n, noise * top), error

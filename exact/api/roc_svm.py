@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,13 @@ from ..certificate.solution import Callback, Solution, Status, Step
 from ..classifier.base import AUCClassifier, Matrix, warn_unless_certified
 from ..classifier.threshold import Rule
 from ..errors import InputError
-from ..formulation.formulation import KERNELS, Formulation, formulate
-from ..losses.registry import LOSSES
+from ..formulation.formulation import Formulation
+from ..formulation.request import Request
+from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.nearest_pairs import FILTERS, nearest_pairs
-from ..spaces.kernels import get_kernel
+from ..spaces.kernel import Kernel
+from ..spaces.kernels import PRECOMPUTED, get_kernel
 from ..tools.checks import check_choice, check_number
 from ..tools.interrupts import ends_on_interrupt
 from .solve import METHODS, solve_formulated
@@ -37,11 +39,12 @@ class ROCSVM(AUCClassifier):
     lam : float
         > 0, weight of the penalty against the mean loss. A sum over the pairs with a factor C
         means lam = 1 / (C n_pos n_neg).
-    kernel : {"linear", "rbf", "laplacian", "precomputed"}
-        For "precomputed", X is the kernel matrix with the training rows.
+    kernel : {"linear", "rbf", "laplacian", "precomputed"} or Kernel
+        For "precomputed", X is the kernel matrix with the training rows; or one's own, as in
+        `solve`.
     gamma : float, optional
         > 0, of exp(-gamma |x - z|^2) or exp(-gamma |x - z|_1); 1 / d by default.
-    loss : {"hinge", "squared_hinge", "square"}
+    loss : {"hinge", "squared_hinge", "square"} or Loss
     pairs : "all", or "nearest:K"
         All pairs, or each positive row with its K nearest negative ones.
     anchor_filter : {"none", "E", "A"}
@@ -91,9 +94,9 @@ class ROCSVM(AUCClassifier):
         self,
         lam: float = 1e-3,
         *,
-        kernel: str = "linear",
+        kernel: str | Kernel = "linear",
         gamma: float | None = None,
-        loss: str = "hinge",
+        loss: str | Loss = "hinge",
         pairs: str = "all",
         anchor_filter: str = "none",
         tol: float = 1e-9,
@@ -148,26 +151,33 @@ class ROCSVM(AUCClassifier):
         ConvergenceWarning
             If the gap is not within `tol`; the gap in `certificate_` is valid all the same.
         """
-        self._check_parameters()
+        request = self._request()
         rows, positive, weight = self._check_fit(X, y, sample_weight)
-        make = partial(self._formulate, rows, positive, self._pairs(rows, positive, weight))
-        rest = (self.method, self.tol, self.max_time, callback)
-        task, found = solve_formulated(make, *rest)
+        self._solve(request, rows, positive, weight, callback)
+        return self
+
+    def _request(self) -> Request:
+        """Return what the parameters ask for, but for the pairs; they are checked before data."""
+        self._check_parameters()
+        return Request.of(self.lam, self.loss, positive=True, kernel=self.kernel, gamma=self.gamma)
+
+    def _solve(
+        self,
+        request: Request,
+        rows: Matrix,
+        positive: np.ndarray,
+        weight: np.ndarray | None,
+        callback: Callback | None,
+    ) -> None:
+        """Solve the request over these rows, and keep the model."""
+        request = replace(request, pairs=self._pairs(rows, positive, weight))
+        task, found = solve_formulated(
+            rows, positive, request, self.method, self.tol, self.max_time, callback
+        )
         self._keep_solution(found)
         self._keep(task, rows)
         self._cut(rows, positive, weight, self.threshold)
         warn_unless_certified(self.solution_, self.tol)
-        return self
-
-    def _formulate(
-        self,
-        rows: Matrix,
-        positive: np.ndarray,
-        pairs: AllPairs | PairList,
-        max_time: float | None = None,
-    ) -> Formulation:
-        meant = (self.lam, self.loss, pairs, True, self.kernel, self.gamma)
-        return formulate(rows, positive, *meant, max_time=max_time)
 
     def _pairs(
         self, rows: Matrix, positive: np.ndarray, weight: np.ndarray | None
@@ -182,7 +192,7 @@ class ROCSVM(AUCClassifier):
             raise InputError(
                 "sample_weight goes with pairs='all': repeated rows have no neighbours"
             )
-        if self.kernel == "precomputed":
+        if self.kernel == PRECOMPUTED:
             raise InputError("nearest pairs need features, not a precomputed kernel")
         return nearest_pairs(rows, positive, int(number), anchor_filter=self.anchor_filter)
 
@@ -196,14 +206,14 @@ class ROCSVM(AUCClassifier):
             return
         self.support_ = np.sort(task.factor.pivots)
         self.dual_coef_ = self.solution_.w[self.support_]
-        if self.kernel != "precomputed":
+        if self.kernel != PRECOMPUTED:
             self._support_rows = rows[self.support_]
 
     def _scores(self, X: Matrix) -> np.ndarray:
         """Return f at checked rows, without the intercept."""
         if hasattr(self, "coef_"):
             return np.asarray(X @ self.coef_[0])
-        if self.kernel == "precomputed":
+        if self.kernel == PRECOMPUTED:
             return np.asarray(X[:, self.support_] @ self.dual_coef_)
         kernel = get_kernel(self.kernel, self.gamma, int(X.shape[1]))
         scores = np.empty(X.shape[0])
@@ -214,9 +224,7 @@ class ROCSVM(AUCClassifier):
         return scores
 
     def _check_parameters(self) -> None:
-        check_choice("loss", self.loss, LOSSES)
         check_choice("method", self.method, METHODS)
-        check_choice("kernel", self.kernel, KERNELS)
         check_choice("anchor_filter", self.anchor_filter, FILTERS)
         check_number("tol", self.tol)
         if self.max_time is not None:
@@ -224,5 +232,5 @@ class ROCSVM(AUCClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.pairwise = self.kernel == PRECOMPUTED
         return tags

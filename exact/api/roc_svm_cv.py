@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..certificate.solution import Callback
-from ..classifier.base import Matrix, draw_seed
+from ..classifier.base import draw_seed
 from ..classifier.threshold import Rule
-from ..formulation.formulation import Formulation, formulate
-from ..pairs.all_pairs import AllPairs, PairList
+from ..formulation.request import Request
+from ..losses.loss import Loss
+from ..spaces.kernel import Kernel
 from ..tools.checks import check_choice, check_number
 from ..tools.interrupts import ends_on_interrupt
-from .path_selection import CHOICES, CVPath, cross_validated_path
+from .path_selection import CHOICES, CVPath, cross_validate
 from .roc_svm import ROCSVM
 
 
@@ -63,9 +62,9 @@ class ROCSVMCV(ROCSVM):
         cv: object = 5,
         choice: str = "best",
         structure: float = 0.0,
-        kernel: str = "linear",
+        kernel: str | Kernel = "linear",
         gamma: float | None = None,
-        loss: str = "hinge",
+        loss: str | Loss = "hinge",
         pairs: str = "all",
         anchor_filter: str = "none",
         tol: float = 1e-9,
@@ -124,39 +123,38 @@ class ROCSVMCV(ROCSVM):
         ConvergenceWarning
             If the gap of the model is not within `tol`.
         """
-        self._check_parameters()
+        request = self._request()
         rows, positive, _ = self._check_fit(X, y)
-        self.cv_path_ = cross_validated_path(
+        self.cv_path_ = cross_validate(
             rows,
             positive,
+            request,
             self.lams,
-            cv=self.cv,
-            seed=draw_seed(self.random_state),
-            n_lams=self.n_lams,
-            pairs=self._pairs,
+            sample_weight,
+            self.cv,
+            draw_seed(self.random_state),
+            self._pairs,
+            self.n_lams,
+            self.method,
+            self.cv_tol,
+            self.max_time,
+        )
+        self.lam_ = self.cv_path_.lam_of(self.choice)
+        rows, positive, weight = self._check_fit(X, y, sample_weight)
+        self._solve(request.at(self.lam_), rows, positive, weight, callback)
+        return self
+
+    def _request(self) -> Request:
+        """Return what the parameters ask for, at no lam in particular."""
+        self._check_parameters()
+        return Request.of(
+            1.0,
+            self.loss,
             positive=True,
-            sample_weight=sample_weight,
-            tol=self.cv_tol,
-            max_time=self.max_time,
             kernel=self.kernel,
             gamma=self.gamma,
             structure=self.structure,
-            loss=self.loss,
-            method=self.method,
         )
-        self.lam_ = self.cv_path_.lam_of(self.choice)
-        super().fit(X, y, sample_weight, callback)
-        return self
-
-    def _formulate(
-        self,
-        rows: Matrix,
-        positive: np.ndarray,
-        pairs: AllPairs | PairList,
-        max_time: float | None = None,
-    ) -> Formulation:
-        meant = (self.lam_, self.loss, pairs, True, self.kernel, self.gamma, self.structure)
-        return formulate(rows, positive, *meant, max_time=max_time)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

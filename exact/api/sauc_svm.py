@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
 
-from ..classifier.base import Matrix
 from ..classifier.threshold import Rule
-from ..formulation.formulation import Formulation, formulate
-from ..pairs.all_pairs import AllPairs, PairList
+from ..formulation.request import Request
+from ..losses.loss import Loss
+from ..spaces.kernel import Kernel
 from .roc_svm import ROCSVM
 
 
@@ -48,9 +48,9 @@ class SAUCSVM(ROCSVM):
         structure: float = 1.0,
         *,
         structure_source: str = "full",
-        kernel: str = "linear",
+        kernel: str | Kernel = "linear",
         gamma: float | None = None,
-        loss: str = "hinge",
+        loss: str | Loss = "hinge",
         pairs: str = "all",
         anchor_filter: str = "none",
         tol: float = 1e-9,
@@ -73,13 +73,6 @@ class SAUCSVM(ROCSVM):
         self.structure = structure
         self.structure_source = structure_source
 
-    def _formulate(
-        self,
-        rows: Matrix,
-        positive: np.ndarray,
-        pairs: AllPairs | PairList,
-        max_time: float | None = None,
-    ) -> Formulation:
-        meant = (self.lam, self.loss, pairs, True, self.kernel, self.gamma)
-        structured = (self.structure, self.structure_source)
-        return formulate(rows, positive, *meant, *structured, max_time=max_time)
+    def _request(self) -> Request:
+        source = self.structure_source
+        return replace(super()._request(), structure=self.structure, structure_source=source)

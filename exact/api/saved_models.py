@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -9,8 +11,7 @@ from ..certificate.audit import Audit
 from ..classifier.model_codec import register
 from ..classifier.model_files import load_model, save_model
 from ..errors import InputError
-from ..pairs.all_pairs import AllPairs
-from .certify import certify
+from .certify import certify_request
 from .roc_svm import ROCSVM
 from .sauc_svm import SAUCSVM
 
@@ -56,26 +57,9 @@ def recertify(model: ROCSVM, X: object, y: object, sample_weight: object = None)
             f"the labels are {fresh.classes_.tolist()}, the model was fitted on "
             f"{np.asarray(model.classes_).tolist()}"
         )
-    pairs = fresh._pairs(rows, positive, weight)
-    structured = {
-        name: getattr(model, name)
-        for name in ("structure", "structure_source")
-        if hasattr(model, name)
-    }
-    return certify(
-        rows,
-        positive,
-        model.lam,
-        w=_weights(model, rows),
-        kernel=model.kernel,
-        gamma=model.gamma,
-        loss=model.loss,
-        pairs=None if isinstance(pairs, AllPairs) and weight is None else pairs,
-        positive=True,
-        tol=model.tol,
-        max_time=model.max_time,
-        **structured,
-    )
+    request = replace(fresh._request(), pairs=fresh._pairs(rows, positive, weight))
+    w = _weights(model, rows)
+    return certify_request(rows, positive, request, w, tol=model.tol, max_time=model.max_time)
 
 
 def _weights(model: ROCSVM, rows: object) -> np.ndarray:

@@ -3,48 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from typing import Protocol
 
 import numpy as np
 
 from ..certificate.solution import Callback, Solution, Status
-from ..errors import InputError
+from ..certificate.solver import Solver
 from ..formulation.formulation import Formulation, formulate
-from ..losses.registry import get_loss
+from ..formulation.request import Request
+from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
-from ..problem.problem import Problem, Ridge, pair_problem, split_labels
-from ..solvers.closed_form import SquaredLossSolver
-from ..solvers.cutting_plane import CuttingPlane
-from ..solvers.newton import Newton
-from ..spaces.rows import Rows
+from ..problem.problem import Problem, pair_problem, split_labels
+from ..solvers.choose import NAMES, choose_solver, few_cuts_suffice
+from ..spaces.kernel import Kernel
 from ..tools.checks import check_number
-
-MANY_COORDINATES = 100
-"""Coordinates from which cutting planes can be the faster method,"""
-
-LARGEST_HESSIAN = 3000
-"""Coordinates above which `auto` forms no Hessian."""
-
-STRONG_PENALTY = 0.03
-"""if lam is at least so much of the rows' mean squared norm."""
 
 HELD_NUMBERS = 8_000_000
 """Numbers in X from which its rows are read in blocks rather than copied and centred."""
 
-METHODS = ("auto", "qp", "lifted", "cutting-plane", "newton")
+METHODS = NAMES
+"""What `method` may be."""
 
-
-class Solver(Protocol):
-    """Parameters and no data."""
-
-    def solve(
-        self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None
-    ) -> Solution:
-        """Return the solution of `problem`."""
-        ...
+__all__ = ["METHODS", "Solver", "choose_solver", "few_cuts_suffice", "solve", "solve_formulated"]
 
 
 def solve(
@@ -52,11 +32,11 @@ def solve(
     y: object,
     lam: float,
     *,
-    kernel: str = "linear",
+    kernel: str | Kernel = "linear",
     gamma: float | None = None,
     structure: float = 0.0,
     structure_source: str = "full",
-    loss: str = "hinge",
+    loss: str | Loss = "hinge",
     pairs: AllPairs | PairList | None = None,
     positive: object = None,
     sample_weight: np.ndarray | None = None,
@@ -78,25 +58,27 @@ def solve(
         Two kinds of labels.
     lam : float
         > 0.
-    kernel : {"linear", "rbf", "laplacian", "precomputed"}
-        For "precomputed", X is the Gram matrix (n, n).
+    kernel : {"linear", "rbf", "laplacian", "precomputed"} or Kernel
+        For "precomputed", X is the Gram matrix (n, n). An object of one's own needs what
+        `aucert.exact.spaces.kernel.Kernel` lists.
     gamma : float, optional
         > 0, of the Gaussian exp(-gamma |x - z|^2) or the Laplacian; 1 / d by default.
     structure : float
         >= 0: the weight of SAUC-SVM's structure relative to |f|^2.
     structure_source : {"full", "sampled"}
         Whether the structure is that of all data or of the listed pairs.
-    loss : {"hinge", "squared_hinge", "square"}
+    loss : {"hinge", "squared_hinge", "square"} or Loss
+        An object of one's own needs what `aucert.exact.losses.loss.Loss` lists.
     pairs : AllPairs or PairList, optional
         All pairs by default.
     positive : label, optional
         The larger label by default.
     sample_weight : array (n,), optional
         >= 0; a weight means repetition. Only with all pairs.
-    method : {"auto", "qp", "lifted", "cutting-plane", "newton"}
-        "auto" takes the closed form for the square loss and Newton for the other two, but
-        cutting planes for the hinge where there are many coordinates for the rows, or many and
-        a strong penalty.
+    method : {"auto", "closed-form", "cutting-plane", "newton", "qp", "lifted", "proximal"}
+        "auto" takes the closed form for the square loss and Newton for the hinge and its square,
+        but cutting planes for the hinge where there are many coordinates for the rows, or many and
+        a strong penalty. For everything else it takes the proximal method.
     tol : float
         Relative gap to reach, > 0.
     max_time : float, optional
@@ -116,26 +98,47 @@ def solve(
     InputError
         If the input cannot be used; the message says what and where.
     """
+    request = Request.of(
+        lam,
+        loss,
+        pairs,
+        positive,
+        kernel,
+        gamma,
+        structure,
+        structure_source,
+        sample_weight,
+    )
+    return solve_request(X, y, request, method, tol, max_time, callback)
+
+
+def solve_request(
+    X: object,
+    y: object,
+    request: Request,
+    method: str = "auto",
+    tol: float = 1e-9,
+    max_time: float | None = None,
+    callback: Callback | None = None,
+) -> Solution:
+    """Return what `solve` does, for a request that was made before."""
     check_tolerance(tol, max_time)
-    if sample_weight is not None:
-        if pairs is not None:
-            raise InputError("give row weights in `pairs` or as `sample_weight`, not both")
-        pairs = AllPairs(sample_weight)
     if method in ("auto", "newton"):
-        large = streamed_problem(X, y, lam, kernel, structure, loss, pairs, positive)
+        large = streamed_problem(X, y, request)
         if large is not None:
             return choose_solver(large, method, tol, max_time).solve(large, callback=callback)
-    shape = (kernel, gamma, structure, structure_source)
-    meant = partial(formulate, X, y, lam, loss, pairs, positive, *shape, collapse=True)
-    return solve_formulated(meant, method, tol, max_time, callback)[1]
+    return solve_formulated(X, y, request, method, tol, max_time, callback, collapse=True)[1]
 
 
 def solve_formulated(
-    make: Callable[..., Formulation],
+    X: object,
+    y: object,
+    request: Request,
     method: str,
     tol: float,
     max_time: float | None,
     callback: Callback | None,
+    collapse: bool = False,
 ) -> tuple[Formulation, Solution]:
     """Return the formulation and its solution, within `max_time` seconds for both.
 
@@ -144,13 +147,13 @@ def solve_formulated(
 
     Parameters
     ----------
-    make : callable
-        Takes `max_time` by name, as `formulate` does.
+    X, y, request, collapse
+        As `formulate`.
     method, tol, max_time, callback
         As `solve`.
     """
     start = time.monotonic()
-    task = make(max_time=None if max_time is None else max_time / 2)
+    task = formulate(X, y, request, collapse, None if max_time is None else max_time / 2)
     spent, left = time.monotonic() - start, max_time
     if max_time is not None:
         left = max(max_time - spent, max_time / 10)
@@ -161,22 +164,13 @@ def solve_formulated(
     return task, found
 
 
-def streamed_problem(
-    X: object,
-    y: object,
-    lam: float,
-    kernel: str,
-    structure: float,
-    loss: str,
-    pairs: AllPairs | PairList | None,
-    positive: object,
-) -> Problem | None:
+def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
     """Return the problem over rows that are read in blocks, or None where they are better held.
 
-    They are read in blocks if X is a memory map or a `StreamedRows`, or so large that a centred
-    copy would be dear; only linear hinge problems over all pairs can be.
+    They are read in blocks if X is a memory map, a `StreamedRows`, or too large to copy cheaply.
+    Only linear hinge problems over all pairs support this.
     """
-    if kernel != "linear" or structure != 0 or loss != "hinge" or isinstance(pairs, PairList):
+    if not request.is_linear_hinge:
         return None
     from ..spaces.streamed import StreamedRows
 
@@ -186,8 +180,8 @@ def streamed_problem(
         X = StreamedRows(X)
     if not isinstance(X, StreamedRows):
         return None
-    mask, _, _ = split_labels(y, positive)
-    return pair_problem(X, mask, pairs or AllPairs(), get_loss(loss), Ridge(lam))
+    mask, _, _ = split_labels(y, request.positive)
+    return pair_problem(X, mask, request.pairs, request.loss, request.penalty)
 
 
 def check_tolerance(tol: float, max_time: float | None) -> None:
@@ -195,52 +189,3 @@ def check_tolerance(tol: float, max_time: float | None) -> None:
     check_number("tol", tol)
     if max_time is not None:
         check_number("max_time", max_time)
-
-
-def few_cuts_suffice(problem: Problem) -> bool:
-    """Whether cutting planes are likely faster than Newton: many coordinates for the rows.
-
-    A Newton step costs dim^3, a cut n dim; the cuts needed grow as lam falls against the rows'
-    squared size. Measured in `docs/benchmarks.md`.
-    """
-    space = problem.space
-    if not isinstance(space, Rows):
-        return False
-    if space.dim > LARGEST_HESSIAN or space.dim**2 > 100 * space.n:
-        return True
-    if space.dim < MANY_COORDINATES:
-        return False
-    return problem.lam >= STRONG_PENALTY * float(np.mean(space.norms**2))
-
-
-def choose_solver(problem: Problem, method: str, tol: float, max_time: float | None) -> Solver:
-    """Return the solver that `method` names, or the one that suits the loss.
-
-    Raises
-    ------
-    InputError
-        If the method is unknown or is not one for the loss.
-    """
-    if method not in METHODS:
-        raise InputError(f"unknown method {method!r}: choose one of {', '.join(METHODS)}")
-    loss = problem.loss.name
-    if method == "auto":
-        method = "closed-form" if loss == "square" else "newton"
-        if loss == "hinge" and few_cuts_suffice(problem):
-            method = "cutting-plane"
-    if method == "closed-form":
-        return SquaredLossSolver(tol)
-    if method == "newton":
-        if loss != "hinge":
-            return Newton(tol, max_time=max_time)
-        from ..solvers.smoothed_newton import SmoothedNewton
-
-        return SmoothedNewton(tol, max_time=max_time)
-    if method == "cutting-plane":
-        return CuttingPlane(tol, max_time=max_time)
-    from ..solvers.qp import QP
-
-    form = "teaching" if method == "qp" else "lifted"
-    backend = "OSQP" if form == "teaching" else "CLARABEL"
-    interface = "cvxpy" if form == "teaching" else "direct"
-    return QP(form, interface, backend, finish=True, tol=tol, max_time=max_time)

@@ -138,7 +138,7 @@ def audit_without_gap(
         f"mean loss is {loss_value:.10g}{near}."
     )
     return Audit(
-        lam=problem.lam,
+        lam=problem.penalty.l2,
         loss=problem.loss.name,
         loss_value=loss_value,
         primal=None,
@@ -193,7 +193,7 @@ def audit_of(
     least = certificate.dual - certificate.rounding if floor is None else floor
     status = AuditStatus.CERTIFIED if certificate.reaches(tol) else AuditStatus.ABOVE_TOLERANCE
     return Audit(
-        lam=problem.lam,
+        lam=problem.penalty.l2,
         loss=problem.loss.name,
         loss_value=loss_value,
         primal=certificate.primal,

@@ -1,33 +1,44 @@
-"""The certificate: the gap that a dual point proves, and the rounding of it.
+"""The certificate: the gap that a minorant proves, and the rounding of it.
 
-For every feasible dual point alpha, with marginals c and conjugate sum V,
+If U(s) >= V - c's for all scores s, and the penalty is l2/2 |f|^2 + sigma_C(f), then
 
-    F(w) >= p* >= V - |pull(c)|^2 / (2 lam),
+    F(w) >= p* >= V - dist(pull(c), C)^2 / (2 l2),
 
 so the difference bounds how far any w is from the optimum, and by strong convexity
-``|f - f*| <= sqrt(2 gap / lam)``. Nothing here trusts a solver: `Certificate.of` makes the dual
-point anew from its evidence. Proofs are in `docs/certificates.md`.
+``|f - f*| <= sqrt(2 gap / l2)``. Nothing here knows which pairs, loss or penalty it is about, and
+nothing trusts a solver: the risk makes the minorant anew from its evidence. Proofs are in
+`docs/certificates.md`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from ..errors import CertificateError
-from ..losses.loss import loss_slip
-from ..pairs.pair_list import PairList
+from ..errors import CertificateError, InputError
+from ..problem.evidence import Scores, Weights
+from ..problem.minorant import Minorant
 from ..problem.problem import Problem
+from ..problem.risk import Mean
 from ..spaces.rows import Rows
 from ..sums.assembled import PairSums
-from ..tools.rounding import UNIT, above, gamma
-from .witness import LONG_ROWS, Witness, careful
+from ..tools.rounding import UNIT, Bound, above, gamma
+from .witness import LONG_ROWS, Witness
 
 WORTHWHILE = 0.25
 """Share of the gap that rounding may be before the long format is worth its cost."""
 
-__all__ = ["Certificate", "Witness", "careful_primal", "dual_value", "evaluated", "score_slip"]
+__all__ = [
+    "Certificate",
+    "Minorant",
+    "Witness",
+    "careful_primal",
+    "dual_value",
+    "evaluated",
+    "score_slip",
+]
 
 
 @dataclass(frozen=True)
@@ -45,8 +56,9 @@ class Certificate:
     relative_gap : float or None
         gap / primal, up to `rounding` as the gap is: (F - p*) / F is at most (gap + rounding) /
         primal. None where the primal is zero to rounding.
-    radius : float
-        sqrt(2 (gap + rounding) / lam), rounded up: the distance |f - f*| is at most this.
+    radius : float or None
+        sqrt(2 (gap + rounding) / l2), rounded up: the distance |f - f*| is at most this. None where
+        the penalty has no part l2/2 |f|^2: the optimum need not be one point.
     rounding : float
         A bound of the floating-point error in the gap.
     as_saved : bool
@@ -58,20 +70,20 @@ class Certificate:
     dual: float
     gap: float
     relative_gap: float | None
-    radius: float
+    radius: Any
     rounding: float
     as_saved: bool = field(default=False, init=False, compare=False)
 
     @classmethod
-    def of(cls, problem: Problem, w: np.ndarray, witness: Witness) -> Certificate:
+    def of(cls, problem: Problem, w: np.ndarray, witness: Minorant) -> Certificate:
         """Return the certificate of the coordinates `w`, everything computed afresh.
 
         Parameters
         ----------
         problem : Problem
         w : array (dim,)
-        witness : Witness
-            Any dual point; it is made again from its evidence.
+        witness : Minorant
+            Any; it is made again from its evidence.
 
         Raises
         ------
@@ -83,11 +95,15 @@ class Certificate:
         primal, primal_rounding, dual, dual_rounding = evaluated(problem, w, witness)
         if dual - dual_rounding < 0:
             dual, dual_rounding = 0.0, 0.0  # F >= 0 needs no witness
-        return cls.from_bounds(primal, dual, primal_rounding + dual_rounding, problem.lam)
+        rounding = primal_rounding + dual_rounding
+        return cls.from_bounds(primal, dual, rounding, problem.penalty.l2)
 
     @classmethod
-    def from_bounds(cls, primal: float, dual: float, rounding: float, lam: float) -> Certificate:
-        """Return the certificate of an upper and a lower bound with their rounding."""
+    def from_bounds(cls, primal: float, dual: float, rounding: float, l2: float) -> Certificate:
+        """Return the certificate of an upper and a lower bound with their rounding.
+
+        `l2` is the penalty's weight of |f|^2 / 2; without any there is no radius.
+        """
         difference = primal - dual
         if not difference >= -rounding:
             raise CertificateError(
@@ -98,7 +114,7 @@ class Certificate:
         relative = gap / primal if primal > rounding else None
         # Each step up covers the rounding of one operation: difference, sum, quotient and root.
         whole = above(above(gap) + rounding) if difference > 0 else rounding
-        radius = above(np.sqrt(above(2 * above(whole) / lam)))
+        radius = None if l2 == 0 else above(np.sqrt(above(2 * above(whole) / l2)))
         return cls(primal, dual, gap, relative, radius, rounding)
 
     def reaches(self, tol: float) -> bool:
@@ -114,21 +130,20 @@ class Certificate:
 
 
 def evaluated(
-    problem: Problem, w: np.ndarray, witness: Witness
+    problem: Problem, w: np.ndarray, witness: Minorant
 ) -> tuple[float, float, float, float]:
-    """Return F(w), its rounding, the witness's own lower bound, and its rounding.
+    """Return F(w), its rounding, the minorant's own lower bound, and its rounding.
 
     The lower bound may be below zero here; a certificate then takes zero.
     """
     w = problem.check_weights(w)
-    if witness.weights is not None:
+    if isinstance(witness.evidence, Weights):
         return _evaluated_in_bins(problem, w, witness.renewed(problem))
     if type(problem.space) is Rows:
         scores = problem.space.scores(w)
         shared = _shared_sums(problem, scores, witness)
         renewed = witness.renewed(problem, shared)
-        shared = shared or problem.sums(scores)
-        bounds = _evaluated_plainly(problem, problem.space, w, renewed, shared)
+        bounds = _evaluated_plainly(problem, problem.space, w, renewed, scores, shared)
         if bounds[1] + bounds[3] <= WORTHWHILE * (bounds[0] - bounds[2]):
             return bounds
     else:
@@ -139,54 +154,57 @@ def evaluated(
 
 def careful_primal(problem: Problem, w: np.ndarray) -> tuple[float, float]:
     """Return F(w) and a bound of its error, from scores in the long format while n is moderate."""
-    space, lam = problem.space, problem.lam
+    space = problem.space
     scores, error = space.careful_scores(w)
     if problem.n > LONG_ROWS:
         scores, error = scores.astype(float), error + UNIT * np.abs(scores).astype(float)
-    sums = problem.sums(scores)
-    primal = sums.value + lam / 2 * space.norm2(w)
-    return primal, _primal_rounding(problem, sums, error, primal, space.norm2_error(w))
+    return _primal(problem, w, problem.risk.upper(scores, error))
 
 
-def _primal_rounding(
-    problem: Problem, sums: PairSums, error: np.ndarray, primal: float, norm2_error: float
-) -> float:
-    """Return a bound of the error in `primal`, the sum of loss and penalty; two units are spare."""
-    rounding = sums.value_rounding + score_slip(problem, error, sums.value + sums.value_rounding)
-    rounding += problem.lam / 2 * norm2_error
-    return float((rounding + gamma(6) * primal) * (1 + gamma(16)))
+def _primal(problem: Problem, w: np.ndarray, upper: Bound) -> tuple[float, float]:
+    """Return U + Omega and a bound of its error; two units are spare."""
+    penalty = problem.penalty.value(problem.space, w)
+    primal = upper.value + penalty.value
+    if not np.isfinite(primal):
+        raise InputError("the penalty of these weights is infinite: they break its constraint")
+    rounding = upper.error + penalty.error
+    return primal, float((rounding + gamma(6) * primal) * (1 + gamma(16)))
 
 
 def _evaluated_plainly(
-    problem: Problem, space: Rows, w: np.ndarray, witness: Witness, sums: PairSums
+    problem: Problem,
+    space: Rows,
+    w: np.ndarray,
+    witness: Minorant,
+    scores: np.ndarray,
+    sums: PairSums | None,
 ) -> tuple[float, float, float, float]:
     """Return the bounds of `evaluated` without the long format: cheap, with more rounding.
 
-    `sums` are those at the plain scores of `w`, at any width.
+    `sums`, where they are known, are those at the plain scores of `w`, at any width.
     """
-    lam = problem.lam
-    primal, error = sums.value + lam / 2 * space.norm2(w), space.score_error(w)
-    rounding = _primal_rounding(problem, sums, error, primal, space.norm2_error(w))
-    norm = float(np.linalg.norm(space.pull(witness.c)))
-    slip = space.pull_error(witness.c) + gamma(space.dim + 8) * norm
-    dual, dual_rounding = _dual_of_norm(problem, witness, norm, slip)
+    error, risk = space.score_error(w), problem.risk
+    upper = risk.upper(scores, error) if sums is None else risk.upper(scores, error, sums)
+    primal, rounding = _primal(problem, w, upper)
+    dual, dual_rounding = _dual(problem, witness, careful=False)
     return primal, rounding, dual, float(dual_rounding)
 
 
-def _shared_sums(problem: Problem, scores: np.ndarray, witness: Witness) -> PairSums | None:
-    """Return the sums at `scores` if the witness is to be made from these very numbers.
+def _shared_sums(problem: Problem, scores: np.ndarray, witness: Minorant) -> PairSums | None:
+    """Return the sums at `scores` if the minorant is to be made from these very numbers.
 
     The value never depends on the width, so that one evaluation serves both bounds. Where the
-    witness wants its sums in the long format it keeps its own.
+    minorant wants its sums in the long format it keeps its own.
     """
-    if witness.scores is None or not 0 <= witness.width < np.inf:
+    evidence = witness.evidence
+    if not isinstance(evidence, Scores) or not 0 <= evidence.width < np.inf:
         return None
-    same = np.array_equal(scores, witness.scores) and careful(problem, scores) is scores
-    return problem.sums(scores, witness.width) if same else None
+    same = getattr(problem.risk, "plain", False) and np.array_equal(scores, evidence.scores)
+    return problem.risk.sums(scores, evidence.width) if same else None
 
 
 def _evaluated_in_bins(
-    problem: Problem, w: np.ndarray, witness: Witness
+    problem: Problem, w: np.ndarray, witness: Minorant
 ) -> tuple[float, float, float, float]:
     """Return the bounds of `evaluated` from binned sums: two passes, four if the points differ."""
     from .evaluate_rows import binned_at
@@ -204,46 +222,60 @@ def _evaluated_in_bins(
 
 
 def score_slip(problem: Problem, error: np.ndarray, upper_loss: float) -> float:
-    """Return what errors (n,) in the scores can do to the mean loss; see `losses.loss`.
-
-    `upper_loss` is at least the mean loss without the errors. The sums over rows round too.
-    """
-    mass = problem.pairs.row_mass()
-    listed = problem.pairs.i.size if isinstance(problem.pairs, PairList) else 0
-    up = 1 + gamma(problem.n + listed + 16)
-    slip = loss_slip(problem.loss, mass, error * up, max(upper_loss, 0.0) * up)
-    return slip * up * (1 + gamma(8))
+    """Return what errors (n,) in the scores can do to the mean loss; see `Mean.slip`."""
+    if not isinstance(problem.risk, Mean):
+        raise InputError(f"this needs a mean over pairs, not {problem.risk!r}")
+    return problem.risk.slip(error, upper_loss)
 
 
-def dual_value(problem: Problem, witness: Witness) -> tuple[float, float]:
-    """Return the lower bound that a (renewed) witness proves, and its rounding.
-
-    The deficiency of infeasible marginals enters the bound itself: the true pull is at most
-    reach * deficiency away.
-    """
-    if witness.weights is not None:
+def dual_value(problem: Problem, witness: Minorant) -> tuple[float, float]:
+    """Return the lower bound that a (renewed) minorant proves, and its rounding."""
+    if isinstance(witness.evidence, Weights):
         from .evaluate_rows import binned_at
 
-        found = binned_at(problem, witness.weights, witness.bins, witness.half)
+        found = binned_at(problem, witness.evidence.w, witness.bins, witness.half)
         scale, lam = witness.scale, problem.lam
         return found.dual(lam, scale), found.dual_rounding(lam, scale)
-    space = problem.space
-    norm2 = space.dual_norm2(witness.c)
-    error = space.dual_norm2_error(witness.c)
-    norm = float(np.sqrt(norm2))
-    top = float(np.sqrt(norm2 + error))
-    slip = error / (top + norm) * (1 + gamma(8)) if top > 0 else 0.0
-    return _dual_of_norm(problem, witness, norm, slip)
+    return _dual(problem, witness, careful=True)
 
 
-def _dual_of_norm(
-    problem: Problem, witness: Witness, norm: float, norm_error: float
-) -> tuple[float, float]:
-    """Return the lower bound and its rounding, given |pull(c)| and the rounding of that."""
-    lam, reach = problem.lam, problem.space.reach
-    paid = norm + reach * witness.deficiency
-    slip = norm_error + reach * witness.rounding
-    dual = witness.value - paid**2 / (2 * lam)
-    rounding = witness.value_rounding + slip * (2 * paid + slip) / (2 * lam)
-    size = abs(witness.value) + paid**2 / (2 * lam)
-    return dual, (rounding + gamma(10) * size) * (1 + gamma(16))
+def _dual(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, float]:
+    """Return V - dist(pull(c), C)^2 / (2 l2) and its rounding, or s V of a shrunk minorant.
+
+    The deficiency of infeasible marginals enters the bound itself: the true pull is at most
+    reach * deficiency away, and the distance to C moves by no more than the pull.
+    """
+    penalty, shrunk = problem.penalty, _shrunk_dual(problem, witness, careful)
+    l2 = penalty.l2
+    if l2 == 0:
+        return (0.0, 0.0) if shrunk is None else shrunk
+    quick = None if careful else getattr(penalty, "quick_distance", None)
+    apart = (quick or penalty.distance)(problem.space, witness.c)
+    reach = problem.space.reach
+    paid = apart.value + reach * witness.deficiency
+    slip = apart.error + reach * witness.c_error
+    dual = witness.value - paid**2 / (2 * l2)
+    rounding = witness.value_error + slip * (2 * paid + slip) / (2 * l2)
+    size = abs(witness.value) + paid**2 / (2 * l2)
+    rounding = (rounding + gamma(10) * size) * (1 + gamma(16))
+    if shrunk is not None and shrunk[0] - shrunk[1] > dual - rounding:
+        return shrunk
+    return dual, rounding
+
+
+def _shrunk_dual(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, float] | None:
+    """Return s V and its rounding, s so small that C holds the pull of s c, all errors included.
+
+    Omega*(s g) is 0 there, whatever l2 is. Shrinking keeps a minorant one, as U is never negative.
+    """
+    shrink, space = getattr(problem.penalty, "shrink", None), problem.space
+    if shrink is None or not isinstance(space, Rows):
+        return None
+    c = witness.c
+    g, error = space.careful_pull(c) if careful else (space.pull(c), space.pull_error(c))
+    missing = space.reach * (witness.deficiency + witness.c_error)
+    scale = shrink(g, (error + missing) * (1 + gamma(8)))
+    if not 0 <= scale <= 1:
+        raise CertificateError(f"a penalty shrinks by {scale!r}, which is not between 0 and 1")
+    value = scale * witness.value
+    return value, (scale * witness.value_error + gamma(2) * abs(value)) * (1 + gamma(8))

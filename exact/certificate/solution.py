@@ -10,7 +10,10 @@ from enum import StrEnum
 import numpy as np
 
 from ..problem.problem import Problem
-from .certificate import Certificate, Witness
+from .certificate import Certificate, Minorant, Witness
+
+LEAST_TIME = 1e-3
+"""Least number of seconds that `Recorder.time_left` reports: solvers need a limit above zero."""
 
 
 class Status(StrEnum):
@@ -94,6 +97,11 @@ class Solution:
     history: list[Step] = field(default_factory=list)
     method: str = ""
 
+    @property
+    def minorant(self) -> Minorant:
+        """The witness by its present name."""
+        return self.witness
+
 
 class Recorder:
     """Keeps the history, the clock and the best points of one run."""
@@ -106,6 +114,7 @@ class Recorder:
         self.callback = callback
         self.method = method
         self.history: list[Step] = []
+        self.w0: np.ndarray | None = None  # where to start; None for the solver's own choice
         self.best_primal, self.best_dual = np.inf, -np.inf
         self.best_w: np.ndarray | None = None
         self.best_witness: Witness | Callable[[], Witness] | None = None
@@ -119,6 +128,20 @@ class Recorder:
     def out_of_time(self) -> bool:
         """Whether the time limit has passed."""
         return self.max_time is not None and self.seconds > self.max_time
+
+    @property
+    def time_left(self) -> float | None:
+        """Seconds that are left, never quite zero; None without a limit."""
+        return None if self.max_time is None else max(self.max_time - self.seconds, LEAST_TIME)
+
+    @property
+    def gap(self) -> float:
+        """The uncertified gap between the best points so far."""
+        return float(self.best_primal - self.best_dual)
+
+    def part(self) -> Recorder:
+        """Return a recorder for a part of the work: the same deadline, and no callback."""
+        return Recorder(self.time_left)
 
     def offer(
         self,
@@ -136,9 +159,10 @@ class Recorder:
         if witness is not None and dual > self.best_dual:
             self.best_dual, self.best_witness = dual, witness
 
-    def step(self) -> None:
-        """Write a line of history, and show it to the callback."""
-        n_iter = self.history[-1].n_iter + 1 if self.history else 1
+    def step(self, n_iter: int | None = None) -> None:
+        """Write a line of history, and show it to the callback; by default it counts itself."""
+        if n_iter is None:
+            n_iter = self.history[-1].n_iter + 1 if self.history else 1
         line = Step(n_iter, self.seconds, float(self.best_primal), float(self.best_dual))
         self.history.append(line)
         if self.callback is not None:
@@ -146,11 +170,15 @@ class Recorder:
 
     def near(self, tol: float) -> bool:
         """Whether the uncertified gap is within `tol`, by the rule of `Certificate.reaches`."""
-        gap = self.best_primal - self.best_dual
+        gap = self.gap
         return gap <= tol * self.best_primal or (self.best_primal <= 1e-6 and gap <= tol / 10)
 
-    def finish(self, problem: Problem, tol: float, reason: Status) -> Solution:
-        """Return the solution, certified anew; `reason` stands unless the gap is within `tol`."""
+    def finish(self, problem: Problem, tol: float, reason: Status | None) -> Solution:
+        """Return the solution, certified anew.
+
+        A gap within `tol` is certified, whatever the reason. Otherwise the reason stands; a solver
+        that gives none has stalled.
+        """
         w = np.zeros(problem.space.dim) if self.best_w is None else self.best_w
         witness = self.best_witness
         if callable(witness):
@@ -158,7 +186,7 @@ class Recorder:
         if witness is None:
             witness = Witness.from_scores(problem, problem.space.scores(w))
         certificate = Certificate.of(problem, w, witness)
-        status = Status.CERTIFIED if certificate.reaches(tol) else reason
+        status = Status.CERTIFIED if certificate.reaches(tol) else reason or Status.STALLED
         return Solution(
             w,
             witness,

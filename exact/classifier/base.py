@@ -1,10 +1,17 @@
-"""What all estimators share: labels in, scores, a threshold and labels out. It solves nothing."""
+"""What every estimator shares: the course of a fit, scores, the threshold and labels.
+
+It solves nothing. A subclass is a dataclass whose fields are its parameters, as scikit-learn wants
+them: stored as given, checked only by `fit`.
+"""
 
 from __future__ import annotations
 
 import warnings
+from abc import ABC
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,36 +24,107 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..certificate.solution import Solution, Status
 from ..errors import InputError
 from ..spaces.incoming import check_matrix
+from ..tools.interrupts import ends_on_interrupt
 from ..tools.lossless import as_float64, check_labels
 from ..tools.wording import at_most
-from .threshold import get_rule
+from .threshold import Rule, get_rule
 
 Matrix = np.ndarray | sp.csr_matrix
+Progress = Callable[[Any], object]
+"""Called with one line of a run's history at a time: a `Step`, `Pass` or `Epoch`."""
 
 
-class AUCClassifier(ClassifierMixin, BaseEstimator):
-    """Base of the estimators: a linear score, cut at a threshold.
+class TrainingRows(NamedTuple):
+    """What a fit is given, checked: rows, the mask of the positive ones, row weights or None."""
 
-    The larger label, `classes_[1]`, is the positive one, as everywhere in scikit-learn, and the
-    score is high for it. A subclass has a parameter `threshold` and a `fit` that starts with
-    `_check_fit` and ends with `_set_weights`; one with another score overrides `_scores`.
+    rows: Matrix
+    positive: np.ndarray
+    weight: np.ndarray | None
+
+
+@dataclass(eq=False, repr=False)
+class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
+    """Base of the estimators: a score, linear unless a subclass overrides `_scores`, and a cut.
+
+    The larger label, `classes_[1]`, is the positive one, as everywhere in scikit-learn; its rows
+    are meant to score high. A subclass says how to check its parameters, how to train, and what a
+    run fell short of: `_check_parameters`, `_train` and `_shortfall`.
     """
 
-    threshold: Any
-    classes_: np.ndarray
-    n_features_in_: int
-    coef_: np.ndarray
-    intercept_: np.ndarray
+    _: KW_ONLY
+    threshold: str | Rule = "equal-error"
+    max_time: float | None = None
+
+    @ends_on_interrupt
+    def fit(
+        self,
+        X: object,
+        y: object,
+        sample_weight: object = None,
+        callback: Progress | None = None,
+    ) -> Self:
+        """Train the model on these rows.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n, d)
+            Finite numbers; sparse input is taken as CSR. With a precomputed kernel, the kernel
+            matrix (n, n).
+        y : array (n,)
+            Two kinds of labels; the larger one is the positive class.
+        sample_weight : array (n,), optional
+            >= 0; a weight means repetition.
+        callback : callable, optional
+            Called with each line of the history as it is written.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If a parameter or the input cannot be used; scikit-learn's own checks of X and y
+            raise a plain `ValueError`.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the run ended short of its tolerance, its epochs or its passes. Bounds and
+            certificates of the model are valid all the same.
+        """
+        return self._fit(X, y, sample_weight, callback)
+
+    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> Self:
+        """Do what `fit` promises; called by the public method itself, whose caller is warned."""
+        self._check_parameters()
+        self._train(self._check_fit(X, y, sample_weight), callback)
+        shortfall = self._shortfall()
+        if shortfall is not None:
+            warnings.warn(shortfall, ConvergenceWarning, stacklevel=4)
+        return self
+
+    def _check_parameters(self) -> None:
+        """Raise `InputError` unless all parameters can be used; the threshold is checked later."""
+        raise NotImplementedError
+
+    def _train(self, data: TrainingRows, callback: Progress | None) -> None:
+        """Train on the checked rows and set all attributes."""
+        raise NotImplementedError
+
+    def _shortfall(self) -> str | None:
+        """Return what the run fell short of and what to do, as a warning says it, or None."""
+        raise NotImplementedError
 
     def decision_function(self, X: object) -> np.ndarray:
-        """Return the scores plus the intercept: (n,). Positive where `predict` says `classes_[1]`.
+        """Return the scores plus the intercept: (n,). `predict` says `classes_[1]` where it is > 0.
 
         Parameters
         ----------
         X : array or sparse matrix (n, n_features_in_)
         """
         check_is_fitted(self)
-        rows = checked_rows(self, X, reset=False)
+        rows = check_rows(self, X, reset=False)
         return self._scores(rows) + self.intercept_[0]
 
     def predict(self, X: object) -> np.ndarray:
@@ -61,8 +139,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
 
     def set_threshold(
         self, X: object, y: object, rule: object = None, sample_weight: object = None
-    ) -> AUCClassifier:
-        """Set the intercept anew, say on rows that the training has not seen.
+    ) -> Self:
+        """Choose the intercept again, for example on rows held out from the training.
 
         Parameters
         ----------
@@ -70,7 +148,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         y : array (n,)
             Labels of both classes.
         rule : str or callable, optional
-            As the parameter `threshold`, which is the default.
+            As the parameter `threshold`, which is also the default.
         sample_weight : array (n,), optional
             >= 0; a weight means repetition.
 
@@ -85,9 +163,8 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
             shown = strange.tolist()[0]
             raise InputError(f"the label {shown!r} was not there when the model was trained")
         weight = check_row_weights(sample_weight, labels.size)
-        self._cut(
-            rows, labels == self.classes_[1], weight, self.threshold if rule is None else rule
-        )
+        chosen = self.threshold if rule is None else rule
+        self._cut(rows, labels == self.classes_[1], weight, chosen)
         return self
 
     def _scores(self, X: Matrix) -> np.ndarray:
@@ -95,17 +172,15 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         return np.asarray(X @ self.coef_[0])
 
     def _check_data(self, X: object, y: object, reset: bool = True) -> tuple[Matrix, np.ndarray]:
-        """Return rows, as `checked_rows` does, and their labels."""
+        """Return the rows, checked as by `check_rows`, and their labels."""
         found = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=reset)
         check_labels(y)
         return check_matrix(X), found[1]
 
-    def _check_fit(
-        self, X: object, y: object, sample_weight: object = None
-    ) -> tuple[Matrix, np.ndarray, np.ndarray | None]:
-        """Return the rows, the mask of the positive ones and the row weights; set `classes_`.
+    def _check_fit(self, X: object, y: object, sample_weight: object = None) -> TrainingRows:
+        """Return what to train on, and set `classes_`.
 
-        Rows of weight zero are left out: weight means repetition.
+        Rows of weight zero are dropped, because a weight means repetition.
         """
         get_rule(self.threshold)
         rows, labels = self._check_data(X, y)
@@ -125,7 +200,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
                 f"y has one class only, {self.classes_.tolist()}: pairs need rows of two classes"
                 + (" of positive weight" if weight is not None else "")
             )
-        return rows, labels == self.classes_[1], weight
+        return TrainingRows(rows, labels == self.classes_[1], weight)
 
     def _set_weights(
         self, w: np.ndarray, X: Matrix, positive: np.ndarray, weight: np.ndarray | None = None
@@ -135,7 +210,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         self._cut(X, positive, weight, self.threshold)
 
     def _keep_solution(self, solution: Solution) -> None:
-        """Keep a certified solution and its parts as attributes."""
+        """Set a certified solution and its parts as attributes."""
         self.solution_ = solution
         self.certificate_ = solution.certificate
         self.status_ = solution.status
@@ -154,23 +229,23 @@ class AUCClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def checked_rows(estimator: BaseEstimator, X: object, reset: bool = True) -> Matrix:
-    """Return the rows through the one door for data, after scikit-learn's own checks.
+def check_rows(estimator: BaseEstimator, X: object, reset: bool = True) -> Matrix:
+    """Return the rows as `check_matrix` does, after scikit-learn's own checks.
 
     Parameters
     ----------
     estimator : estimator
-        Whose number and names of features are set, or compared.
+        Holds the number and the names of the features.
     X : array or sparse matrix (n, d)
     reset : bool
-        Whether they are set.
+        Whether to set these from X, or else to compare X with them.
     """
     validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, reset=reset)
     return check_matrix(X)
 
 
 def draw_seed(random_state: Any) -> int:
-    """Return a whole number as it is, and otherwise draw one from the `RandomState`."""
+    """Return `random_state` itself if it is a whole number, else a number drawn from it."""
     if isinstance(random_state, Integral):
         if random_state < 0:
             raise InputError(f"random_state must be >= 0, not {random_state!r}")
@@ -187,7 +262,7 @@ def check_row_weights(weight: object, n: int) -> np.ndarray | None:
     Raises
     ------
     InputError
-        Unless there is one finite weight >= 0 a row, and one of them is positive.
+        Unless there is one finite weight >= 0 for each row, at least one of them positive.
     """
     if weight is None:
         return None
@@ -204,18 +279,32 @@ def check_row_weights(weight: object, n: int) -> np.ndarray | None:
     return array
 
 
-def warn_unless_certified(solution: Solution, tol: float, of: str = "the objective") -> None:
-    """Warn, with the advice of the status, where a solution is not proved to `tol`."""
+def shortfall_of(solution: Solution, tol: float, of: str = "the objective") -> str | None:
+    """Return how far a solution is from being proved to `tol`, with advice; None where it is.
+
+    Parameters
+    ----------
+    solution : Solution
+    tol : float
+        Relative gap.
+    of : str
+        The objective meant, in words.
+    """
     if solution.status == Status.CERTIFIED:
-        return
+        return None
     certificate = solution.certificate
     proved, relative = certificate.gap + certificate.rounding, certificate.relative_gap
     shown = at_most(proved, 2)
     if relative is not None:
         shown = f"{at_most(proved / certificate.primal, 2)} of {of}"
-    warnings.warn(
+    return (
         f"the gap and its rounding together are {shown}, not within tol={tol:g}. "
-        f"{solution.status.advice}",
-        ConvergenceWarning,
-        stacklevel=3,
+        f"{solution.status.advice}"
     )
+
+
+def warn_unless_certified(solution: Solution, tol: float, of: str = "the objective") -> None:
+    """Warn of what `shortfall_of` returns."""
+    text = shortfall_of(solution, tol, of)
+    if text is not None:
+        warnings.warn(text, ConvergenceWarning, stacklevel=3)

@@ -35,8 +35,9 @@ from sklearn.utils.validation import check_is_fitted
 from ... import __version__
 from ..certificate.certificate import Certificate
 from ..certificate.solution import Solution, Status, Step
-from ..certificate.witness import Witness
 from ..errors import InputError
+from ..problem.evidence import Alpha, Marginals, Mix, Scores, Weights
+from ..problem.minorant import Minorant
 from ..spaces.kernels import Gaussian, Laplacian, Linear
 from ..tools.atomic_files import write_atomically
 from .model_codec import Decoder, Encoder, register
@@ -46,7 +47,28 @@ SCHEMA = 1
 
 
 register(Pipeline, StandardScaler, Gaussian, Laplacian, Linear)
-register(Certificate, Witness, Solution, Status, Step)
+register(Certificate, Minorant, Solution, Status, Step)
+register(Alpha, Marginals, Mix, Scores, Weights)
+
+
+class Witness:
+    """The minorant as files of version 0.1 hold it: all kinds of evidence side by side."""
+
+    def __new__(cls, c: Any, value: float, deficiency: float = 0.0, **rest: Any) -> Any:
+        """Return the minorant that these fields mean."""
+        width, scale = rest.get("width", 0.0), rest.get("scale", 1.0)
+        evidence: Any = None
+        if rest.get("weights") is not None:
+            evidence = Weights(rest["weights"], rest["bins"], rest["half"], scale)
+        elif rest.get("alpha") is not None:
+            evidence = Alpha(rest["alpha"])
+        elif rest.get("scores") is not None:
+            evidence = Scores(rest["scores"], width, scale)
+        errors = rest.get("rounding", 0.0), rest.get("value_rounding", 0.0)
+        return Minorant(c, value, deficiency, *errors, evidence)
+
+
+register(Witness)
 
 
 def save_model(model: Any, path: str | Path) -> None:

@@ -46,9 +46,13 @@ class Cuts:
         return self.specificity - self.sensitivity
 
     def best(self, merit: np.ndarray) -> float:
-        """Return the cut of the largest merit; among several, the one nearest to equal errors."""
+        """Return the cut of the largest merit.
+
+        Among several it is the one nearest to equal errors, and of two as near the lower one.
+        """
         tied = np.flatnonzero(merit >= merit.max() - SLACK)
-        return float(self.at[tied[np.abs(self.balance[tied]).argmin()]])
+        distance = np.abs(self.balance[tied])
+        return float(self.at[tied[np.flatnonzero(distance <= distance.min() + SLACK)[0]]])
 
 
 def all_cuts(scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None) -> Cuts:

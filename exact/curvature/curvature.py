@@ -17,6 +17,7 @@ from ..problem.problem import Problem
 from ..sums.grid import COMPILED_FROM
 from ..sums.sorted import centred
 from ..tools.checks import check_scores
+from ..tools.rounding import is_long
 
 Drawn = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Rows i and j of some active pairs, and what weight each stands for."""
@@ -187,6 +188,6 @@ def curvature(problem: Problem, scores: np.ndarray) -> Curvature:
     if isinstance(pairs, PairList):
         return ListCurvature(problem, scores, pairs)
     many = pairs.form == "auto" and problem.n >= COMPILED_FROM
-    if scores.dtype != np.longdouble and (many or pairs.form == "compiled"):
+    if not is_long(scores) and (many or pairs.form == "compiled"):
         return MergedCurvature(problem, scores, pairs)
     return SortedCurvature(problem, scores, pairs)

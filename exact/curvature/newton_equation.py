@@ -16,7 +16,7 @@ import scipy.sparse.linalg
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
 from .curvature import Curvature
-from .points import Point
+from .points import NewtonPoint
 
 LEAST_PAIRS = 5000
 """Pairs drawn at least."""
@@ -88,7 +88,7 @@ class Conditioning:
         self.held: Preconditioner | None = None
         self.spent: float = MANY_PRODUCTS  # what a first step is expected to take
 
-    def step(self, point: Point, rtol: float, max_cg: int) -> np.ndarray:
+    def step(self, point: NewtonPoint, rtol: float, max_cg: int) -> np.ndarray:
         """Return s with |H s + g| <= rtol |g|, or the best of about `max_cg` products."""
         problem, found, fresh = point.problem, None, False
         price, each = np.inf, 1.0
@@ -135,14 +135,14 @@ class Preconditioner:
 
     Parameters
     ----------
-    point : Point
+    point : NewtonPoint
     per_coordinate : int
         Pairs a coordinate, `LEAST_PAIRS` in all at least. Over no more dense rows than that, H
         is formed.
     rng : Generator
     """
 
-    def __init__(self, point: Point, per_coordinate: int, rng: np.random.Generator):
+    def __init__(self, point: NewtonPoint, per_coordinate: int, rng: np.random.Generator):
         problem, space = point.problem, point.problem.space
         assert isinstance(space, Rows)
         size = max(LEAST_PAIRS, per_coordinate * space.dim)
@@ -170,7 +170,7 @@ def _factored(H: np.ndarray) -> tuple[np.ndarray, bool]:
 
 
 def direction(
-    point: Point,
+    point: NewtonPoint,
     rtol: float,
     max_cg: int,
     preconditioner: Preconditioner | None = None,
@@ -182,7 +182,7 @@ def direction(
 
     Parameters
     ----------
-    point : Point
+    point : NewtonPoint
     rtol : float
         In (0, 1).
     max_cg : int

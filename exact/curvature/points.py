@@ -13,16 +13,15 @@ import numpy as np
 
 from ..certificate.certificate import Witness
 from ..certificate.solution import Recorder
-from ..pairs.all_pairs import AllPairs
 from ..problem.problem import Problem
-from ..problem.subsample import subsample
+from ..problem.subsample import starting_sample
 from ..spaces.rows import Rows
+from ..tools.root_of_slope import root_of_slope
 from ..tools.rounding import UNIT
 from .curvature import Curvature, curvature
-from .slope_search import slope_root
 
-THINNING = 20
-"""A large problem is first solved on one row in so many."""
+ROUGH = 1e-3
+"""A sample is solved at least to this relative gap."""
 
 SLACK = 1e-13
 """Share of F below which its values cannot tell progress from rounding."""
@@ -35,7 +34,7 @@ LOST = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class NewtonPoint:
     """What is known at the weights `w`.
 
     Attributes
@@ -54,7 +53,7 @@ class Point:
     curved: Curvature
 
     @classmethod
-    def at(cls, problem: Problem, w: np.ndarray) -> Point:
+    def at(cls, problem: Problem, w: np.ndarray) -> NewtonPoint:
         """Return the point of the weights `w` (dim,)."""
         scores = problem.space.scores(w)
         return cls(problem, w, scores, curvature(problem, scores))
@@ -89,13 +88,13 @@ class Point:
         spread = float(np.mean(space.norms**2))
         return UNIT * (moved + length * (self.problem.lam + spread))
 
-    def beats(self, before: Point) -> bool:
+    def beats(self, before: NewtonPoint) -> bool:
         """Whether F is lower; or no higher than rounding tells, and the gradient smaller."""
         if self.primal < before.primal:
             return True
         return self.primal <= before.primal * (1 + SLACK) and self.size < before.size
 
-    def clearly_beats(self, before: Point, least: float) -> bool:
+    def clearly_beats(self, before: NewtonPoint, least: float) -> bool:
         """Whether F is lower by more than rounding, or the gradient below `least`."""
         return self.primal < before.primal * (1 - SLACK) or self.size < least
 
@@ -117,16 +116,16 @@ class Point:
         return Witness.from_scores(self.problem, self.scores, scale=1.0)
 
 
-class Line:
+class NewtonLine:
     """The objective along w + t step, in score space: a trial costs one sort and no product.
 
     Parameters
     ----------
-    start : Point
+    start : NewtonPoint
     step : array (dim,)
     """
 
-    def __init__(self, start: Point, step: np.ndarray):
+    def __init__(self, start: NewtonPoint, step: np.ndarray):
         self.start, self.step = start, step
         space = start.problem.space
         self.shift = space.scores(step)
@@ -139,19 +138,19 @@ class Line:
         lam = self.start.problem.lam
         return lam * (self.along + t * self.norm2) - float(curved.c @ self.shift)
 
-    def at(self, t: float) -> Point:
+    def at(self, t: float) -> NewtonPoint:
         """Return the point at t."""
         scores, curved = self._moved(t)
         w = self.start.w + t * self.step
         if np.abs(scores).max() < LOST * np.abs(self.start.scores).max():
-            return Point.at(self.start.problem, w)
-        return Point(self.start.problem, w, scores, curved)
+            return NewtonPoint.at(self.start.problem, w)
+        return NewtonPoint(self.start.problem, w, scores, curved)
 
-    def search(self) -> Point | None:
+    def search(self) -> NewtonPoint | None:
         """Return a point that beats the start, with a flatter slope; None if there is none."""
         falling = float(self.start.gradient @ self.step)
         for loose in TIGHTER:
-            t = slope_root(self.slope, falling, loose)
+            t = root_of_slope(self.slope, falling, loose)
             if t == 0.0 or np.array_equal(self.start.w + t * self.step, self.start.w):
                 return None
             found = self.at(t)
@@ -166,24 +165,13 @@ class Line:
         return self.last[1], self.last[2]
 
 
-def smaller(problem: Problem, tol: float) -> tuple[Problem, float] | None:
+def sample_problem(problem: Problem, tol: float) -> tuple[Problem, float] | None:
     """Return a sample of a large problem's rows and the relative gap worth reaching on it.
 
     A sample's optimum is off by the order of dim over its rows, so more digits would be wasted.
     None where the rows are too few for it to pay.
     """
-    dim = problem.space.dim
-    base = max(5000, 20 * dim)
-    if not isinstance(problem.pairs, AllPairs) or problem.n < 10 * base:
+    sample = starting_sample(problem)
+    if sample is None:
         return None
-    sample = subsample(problem, max(base, problem.n // THINNING))
-    if sample.n >= problem.n:
-        return None
-    return sample, max(tol, min(1e-3, dim / sample.n))
-
-
-def time_left(recorder: Recorder) -> float | None:
-    """Return the seconds left of a run, a little more than zero; None without a limit."""
-    if recorder.max_time is None:
-        return None
-    return max(recorder.max_time - recorder.seconds, 1e-3)
+    return sample, max(tol, min(ROUGH, problem.space.dim / sample.n))

@@ -56,7 +56,7 @@ class Groups:
     def space(self, space: Rows | Gram | StreamedGram) -> Rows | Gram | StreamedGram:
         """Return the space on one row of each group."""
         if isinstance(space, Rows):
-            return Rows(space.raw[self.first])
+            return Rows(space.raw[self.first], check=False)
         if isinstance(space, Gram):
             return space.part(self.first)
         return StreamedGram(space.kernel, space.X[self.first])

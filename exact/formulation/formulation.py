@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import cast
 
 import numpy as np
@@ -18,19 +17,20 @@ import scipy.sparse as sp
 from ..certificate.certificate import Certificate
 from ..certificate.solution import Solution, Status
 from ..errors import InputError
-from ..losses.loss import Loss
-from ..losses.registry import get_loss
-from ..pairs.all_pairs import AllPairs, PairList
-from ..problem.problem import Problem, Ridge, pair_problem, split_labels
+from ..pairs.all_pairs import AllPairs
+from ..problem.problem import Problem, pair_problem, split_labels
 from ..spaces.gram import BLOCK_BYTES, Gram, StreamedGram, blocked_product
 from ..spaces.gram_factor import DENSE_LIMIT, GramFactor, Lift, rows_of
-from ..spaces.kernels import Kernel, get_kernel
+from ..spaces.kernel import Kernel, check_kernel
+from ..spaces.kernels import get_kernel
 from ..spaces.rows import Rows, check_matrix
-from ..structure.scatter import check_structure, scatter_of
+from ..structure.scatter import scatter_of
 from ..structure.structured_norm import Structured, whitened
 from .equal_rows import Groups, Spread, equal_rows
+from .request import Request
 
-KERNELS = ("linear", "rbf", "laplacian", "precomputed")
+Matrix = np.ndarray | sp.csr_matrix
+PlainSpace = Rows | Gram | StreamedGram
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +45,10 @@ class Formulation:
         Over rows; solvers work here.
     lift : callable
         From coordinates of `work` to coordinates of `meant`.
-    evaluate : callable
-        From coordinates of `meant` and other rows to the scores of those rows.
+    kernel : Kernel or None
+        The formula, where there is one.
+    X : array or CSR (n, d), or None
+        The rows that span the functions of that kernel.
     factor : GramFactor or None
         For kernels: the features and their continuation to other rows.
     groups : Groups or None
@@ -56,9 +58,44 @@ class Formulation:
     meant: Problem
     work: Problem
     lift: Lift
-    evaluate: Callable[[np.ndarray, object], np.ndarray]
+    kernel: Kernel | None = None
+    X: Matrix | None = None
     factor: GramFactor | None = None
     groups: Groups | None = None
+
+    @property
+    def base(self) -> PlainSpace:
+        """The space meant, without its structure."""
+        space = self.meant.space
+        return cast(PlainSpace, space.base if isinstance(space, Structured) else space)
+
+    def at_lam(self, lam: float) -> Formulation:
+        """Return the same at another lam; factor and whitening are shared."""
+        work = replace(self.work, penalty=replace(self.work.penalty, lam=lam))
+        same = self.work is self.meant
+        meant = work if same else replace(self.meant, penalty=work.penalty)
+        return replace(self, work=work, meant=meant)
+
+    def evaluate(self, w: np.ndarray, X: object) -> np.ndarray:
+        """Return the scores (m,) of other rows, from coordinates of `meant`: see `scorer`."""
+        base = self.base
+        if isinstance(base, Rows):
+            rows = _new_rows(X, base.dim, "features")
+            if isinstance(rows, np.ndarray):
+                return (rows - base.offset) @ w
+            return np.asarray(rows @ w) - float(base.offset @ w)
+        if self.kernel is None or self.X is None:
+            what = "kernel values, one for each training row,"
+            return np.asarray(_new_rows(X, base.n, what) @ w)
+        rows = _new_rows(X, int(self.X.shape[1]), "features")
+        used = np.flatnonzero(w)
+        scores, m = np.zeros(rows.shape[0]), rows.shape[0]
+        if used.size:
+            step = max(1, BLOCK_BYTES // (8 * used.size))
+            for start in range(0, m, step):
+                some = slice(start, start + step)
+                scores[some] = blocked_product(self.kernel(rows[some], self.X[used]), w[used])
+        return scores
 
     def scorer(self, w: np.ndarray) -> Callable[[object], np.ndarray]:
         """Return the function f(x) of the coordinates `w` of `meant`, for any rows.
@@ -99,14 +136,7 @@ class Formulation:
 def formulate(
     X: object,
     y: object,
-    lam: float,
-    loss: str | Loss = "hinge",
-    pairs: AllPairs | PairList | None = None,
-    positive: object = None,
-    kernel: str = "linear",
-    gamma: float | None = None,
-    structure: float = 0.0,
-    structure_source: str = "full",
+    request: Request,
     collapse: bool = False,
     max_time: float | None = None,
 ) -> Formulation:
@@ -117,20 +147,8 @@ def formulate(
     X : array or sparse matrix (n, d), or the Gram matrix (n, n) for a precomputed kernel
     y : array (n,)
         Two kinds of labels.
-    lam : float
-        > 0.
-    loss : {"hinge", "squared_hinge", "square"}
-    pairs : AllPairs or PairList, optional
-        All pairs by default.
-    positive : label, optional
-        The larger one by default.
-    kernel : {"linear", "rbf", "laplacian", "precomputed"}
-    gamma : float, optional
-        > 0; 1 / d by default.
-    structure : float
-        >= 0: the weight of SAUC's structure, 0 for none. [SAUC, eq. (8), eq. (12)]
-    structure_source : {"full", "sampled"}
-        Whether the structure is that of all data or of the listed pairs.
+    request : Request
+        Which problem is meant.
     collapse : bool
         Whether equal rows of one class may become one row of `work`, whose rows then are not
         those of X. Only with all pairs and a kernel of features, and where it pays.
@@ -143,96 +161,66 @@ def formulate(
     InputError
         If the input cannot be used.
     """
-    if kernel not in KERNELS:
-        raise InputError(f"unknown kernel {kernel!r}: choose one of {', '.join(KERNELS)}")
-    mask, _, _ = split_labels(y, positive)
-    weight, pairs = check_structure(structure), pairs or AllPairs()
-    scatter = scatter_of(pairs, mask, structure_source)
-    penalty, chosen = Ridge(lam), get_loss(loss)
-    base, evaluate = _true_space(X, kernel, gamma)
-    meant = pair_problem(base, mask, pairs, chosen, penalty)
+    mask, _, _ = split_labels(y, request.positive)
+    base, kernel, rows = _true_space(X, request)
+    meant = pair_problem(base, mask, request.pairs, request.loss, request.penalty)
     groups = None
-    if collapse and isinstance(pairs, AllPairs) and kernel != "precomputed":
-        groups = equal_rows(base.raw if isinstance(base, Rows) else check_matrix(X), mask)
-    small, few = (base, meant) if groups is None else _grouped(groups, meant, base)
-    rows, back, factor = rows_of(small, few=weight > 0, max_time=max_time)
+    if collapse and rows is not None and isinstance(request.pairs, AllPairs):
+        groups = equal_rows(rows, mask)
+    few = meant if groups is None else _grouped(groups, meant, base)
+    weight, source = float(request.structure), request.structure_source
+    features, back, factor = rows_of(few.space, few=weight > 0, max_time=max_time)
     if groups is not None and factor is not None:
         factor = groups.factor(factor)
         back = factor.coefficients
     if weight == 0:
-        work = few if rows is few.space else few.over(rows)
-        return Formulation(meant, work, back, evaluate, factor, groups)
-    white = whitened(rows, scatter_of(few.pairs, few.pairs.positive, structure_source), weight)
+        work = few if features is few.space else few.over(features)
+        return Formulation(meant, work, back, kernel, rows, factor, groups)
+    white = whitened(features, scatter_of(few.pairs, few.pairs.positive, source), weight)
 
     def lift(w: np.ndarray) -> np.ndarray:
         return back(white.to_input(w))
 
     seen = white if groups is None else cast(Rows, Spread(white, groups))
-    structured = Structured(base, scatter, weight, seen, lift)
-    return Formulation(meant.over(structured), few.over(white), lift, evaluate, factor, groups)
+    scatter = scatter_of(request.pairs, mask, source)
+    meant = meant.over(Structured(base, scatter, weight, seen, lift))
+    return Formulation(meant, few.over(white), lift, kernel, rows, factor, groups)
 
 
-def _grouped(
-    groups: Groups, meant: Problem, base: Rows | Gram | StreamedGram
-) -> tuple[Rows | Gram | StreamedGram, Problem]:
-    """Return the space and the problem of one row a group."""
+def _grouped(groups: Groups, meant: Problem, base: PlainSpace) -> Problem:
+    """Return the problem of one row a group."""
     assert isinstance(meant.pairs, AllPairs)
-    space = groups.space(base)
     positive = meant.pairs.positive[groups.first]
-    return space, meant.on_rows(space, groups.pairs(meant.pairs).on(positive))
+    return meant.on_rows(groups.space(base), groups.pairs(meant.pairs).on(positive))
 
 
-def _true_space(
-    X: object, kernel: str, gamma: float | None
-) -> tuple[Rows | Gram | StreamedGram, Callable[[np.ndarray, object], np.ndarray]]:
-    """Return the space meant, and the scores of other rows."""
-    if kernel == "linear":
+def _true_space(X: object, request: Request) -> tuple[PlainSpace, Kernel | None, Matrix | None]:
+    """Return the space meant, the formula of a kernel, and the rows: None for a given matrix."""
+    if request.gives_matrix:
+        return Gram(X), None, None
+    if request.kernel == "linear":
         rows = Rows(X)
-        return rows, partial(_linear_scores, rows)
-    if kernel == "precomputed":
-        gram = Gram(X)
-        return gram, partial(_precomputed_scores, gram.n)
+        return rows, None, rows.raw
     matrix = check_matrix(X)
-    function = get_kernel(kernel, gamma, int(matrix.shape[1]))
-    return true_space(function, matrix), partial(_kernel_scores, function, matrix)
+    kernel = get_kernel(request.kernel, request.gamma, int(matrix.shape[1]))
+    if kernel is request.kernel:
+        check_kernel(kernel, matrix)
+    return _kernel_space(kernel, matrix), kernel, matrix
 
 
 def true_space(kernel: Kernel, X: object) -> Gram | StreamedGram:
     """Return the kernel's own space on the rows: held where it fits, else streamed."""
-    matrix = check_matrix(X)
+    return _kernel_space(kernel, check_matrix(X))
+
+
+def _kernel_space(kernel: Kernel, matrix: Matrix) -> Gram | StreamedGram:
     if matrix.shape[0] <= DENSE_LIMIT:
         return Gram.of_kernel(kernel, matrix)
     return StreamedGram(kernel, matrix)
 
 
-def _new_rows(X: object, columns: int, what: str) -> np.ndarray | sp.csr_matrix:
+def _new_rows(X: object, columns: int, what: str) -> Matrix:
     matrix = check_matrix(X)
     if matrix.shape[1] != columns:
         raise InputError(f"{columns} {what} are needed, but the new rows have {matrix.shape[1]}")
     return matrix
-
-
-def _linear_scores(space: Rows, w: np.ndarray, X: object) -> np.ndarray:
-    rows = _new_rows(X, space.dim, "features")
-    if isinstance(rows, np.ndarray):
-        return (rows - space.offset) @ w
-    return np.asarray(rows @ w) - float(space.offset @ w)
-
-
-def _precomputed_scores(n: int, w: np.ndarray, X: object) -> np.ndarray:
-    rows = _new_rows(X, n, "kernel values, one for each training row,")
-    return np.asarray(rows @ w)
-
-
-def _kernel_scores(
-    kernel: Kernel, X: np.ndarray | sp.csr_matrix, w: np.ndarray, new: object
-) -> np.ndarray:
-    rows = _new_rows(new, int(X.shape[1]), "features")
-    used = np.flatnonzero(w)
-    scores, m = np.zeros(rows.shape[0]), rows.shape[0]
-    if used.size:
-        step = max(1, BLOCK_BYTES // (8 * used.size))
-        for start in range(0, m, step):
-            some = slice(start, start + step)
-            scores[some] = blocked_product(kernel(rows[some], X[used]), w[used])
-    return scores

@@ -82,7 +82,7 @@ def fit_scores(task: Formulation, scores: np.ndarray) -> ScoreFit:
     """Return the function of least norm that has `scores` (n,) nearest, up to a constant."""
     problem = task.meant
     space = problem.space
-    base = space.base if isinstance(space, Structured) else space
+    base = task.base
     printed = printed_error(scores)
     if printed == 0 and not np.any(scores != scores[0]):
         return ScoreFit(np.zeros(space.dim), 0.0, 0.0, 0.0, 0.0, 0.0)

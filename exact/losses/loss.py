@@ -22,7 +22,8 @@ class Loss(Protocol):
 
     Each function takes an array and returns one, elementwise, right to a few units in the last
     place of its largest term. A loss may also have ``all_pairs(pairs, scores, width)``, its sums
-    over all pairs without the pairs; others are summed pair by pair, for up to some 1e8 pairs.
+    over all pairs without the pairs, or None where it leaves them to be summed pair by pair; so
+    are those of other losses, for up to some 1e8 pairs.
     """
 
     @property
@@ -113,9 +114,15 @@ def shrunk_dual(loss: Loss, total: float, conjugate: float) -> tuple[float, floa
 
 
 def steepness(loss: Loss, t: np.ndarray, slip: np.ndarray) -> np.ndarray:
-    """Return a bound of |loss'| within `slip` of t: lipschitz, or |alpha| + smoothness slip."""
+    """Return a bound of |loss'| within `slip` of t: lipschitz, or |alpha| + smoothness slip.
+
+    The slope of a convex loss grows with t: where neither is known, it is largest at an end.
+    """
     if np.isfinite(loss.lipschitz):
         return np.full(t.shape, loss.lipschitz)
+    if not np.isfinite(loss.smoothness):
+        ends = np.abs(loss.alpha(t - slip)), np.abs(loss.alpha(t + slip))
+        return np.maximum(*ends) * (1 + 1e-12)
     return np.abs(loss.alpha(t)) + loss.smoothness * slip
 
 
@@ -125,6 +132,7 @@ def loss_slip(loss: Loss, mass: np.ndarray, error: np.ndarray, value: float) -> 
     The mean moves by at most lipschitz mean |e|. A smooth loss that is >= 0 has
     loss'^2 <= 2 smoothness loss, so that the mean also moves by at most
     sqrt(2 smoothness value) rms(e) + smoothness / 2 rms(e)^2, with e = e_i + e_j of a pair.
+    A loss with a method ``slip(mass, error, value)`` bounds it in its own way.
 
     Parameters
     ----------
@@ -136,6 +144,9 @@ def loss_slip(loss: Loss, mass: np.ndarray, error: np.ndarray, value: float) -> 
     value : float
         At least the mean loss at the scores as they are.
     """
+    own = getattr(loss, "slip", None)
+    if own is not None:
+        return float(own(mass, error, value))
     slips = []
     if np.isfinite(loss.lipschitz):
         slips.append(loss.lipschitz * float(mass @ error))

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from ..errors import InputError
+from .exponential import Exponential
 from .hinge import Hinge
+from .logistic import Logistic
 from .loss import Loss, check_loss
+from .smooth_hinge import SmoothHinge
 from .square import Square
 from .squared_hinge import SquaredHinge
 
 HINGE = Hinge()
 SQUARED_HINGE = SquaredHinge()
 SQUARE = Square()
+LOGISTIC = Logistic()
+SMOOTH_HINGE = SmoothHinge()
+EXPONENTIAL = Exponential()
 
-OURS = (Hinge, SquaredHinge, Square)
+OURS = (Hinge, SquaredHinge, Square, Logistic, SmoothHinge, Exponential)
 
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in (HINGE, SQUARED_HINGE, SQUARE)}
+"""The losses that are quadratic in pieces, or linear: their sums can be had in whole numbers."""
+
+SMOOTH_LOSSES: dict[str, Loss] = {loss.name: loss for loss in (LOGISTIC, SMOOTH_HINGE, EXPONENTIAL)}
+"""The other losses."""
+
+ALL_LOSSES: dict[str, Loss] = LOSSES | SMOOTH_LOSSES
+"""Every loss by its name."""
 
 
 def get_loss(loss: str | Loss) -> Loss:
@@ -26,9 +39,9 @@ def get_loss(loss: str | Loss) -> Loss:
         If there is no loss of that name, or the contract is broken.
     """
     if isinstance(loss, str):
-        if loss not in LOSSES:
-            raise InputError(f"unknown loss {loss!r}: choose one of {', '.join(LOSSES)}")
-        return LOSSES[loss]
+        if loss not in ALL_LOSSES:
+            raise InputError(f"unknown loss {loss!r}: choose one of {', '.join(ALL_LOSSES)}")
+        return ALL_LOSSES[loss]
     if type(loss) in OURS:
         return loss
     if isinstance(loss, OURS):

@@ -14,7 +14,8 @@ from ..errors import InputError
 from ..losses.loss import Loss
 from ..sums.assembled import PairSums
 from ..sums.grid import COMPILED_FROM
-from ..tools.checks import as_numbers, check_scores, promoted, tamed
+from ..tools.checks import as_float_scores, as_numbers, check_scores, rescale_weights
+from ..tools.rounding import is_long
 from .enumerated import enumerated
 from .labels import Labelled
 from .pair_list import PairList
@@ -83,7 +84,7 @@ class AllPairs(Labelled):
         if not np.isfinite(weight).all() or (weight < 0).any():
             row = int(np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))[0])
             raise InputError(f"weight of row {row} is {weight[row]}: weights are finite and >= 0")
-        object.__setattr__(self, "weight", tamed(weight))
+        object.__setattr__(self, "weight", rescale_weights(weight))
 
     def check(self) -> None:
         """Raise `InputError` unless the weights fit the rows and leave both classes some."""
@@ -134,11 +135,12 @@ class AllPairs(Labelled):
             Smoothing of the hinge's slope; the value is never smoothed.
         """
         check_scores(scores, self.positive)
-        scores = promoted(scores)
+        scores = as_float_scores(scores)
         own = getattr(loss, "all_pairs", None)
-        return enumerated(self, scores, loss, width) if own is None else own(self, scores, width)
+        found = None if own is None else own(self, scores, width)
+        return enumerated(self, scores, loss, width) if found is None else found
 
     def compiled(self, *scores: np.ndarray) -> bool:
         """Whether compiled sums are to be used for these scores."""
         many = self.form == "auto" and sum(part.size for part in scores) >= COMPILED_FROM
-        return scores[0].dtype != np.longdouble and (self.form == "compiled" or many)
+        return not is_long(scores[0]) and (self.form == "compiled" or many)

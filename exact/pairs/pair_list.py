@@ -11,7 +11,7 @@ from ..errors import InputError
 from ..losses.loss import Loss, steepness
 from ..losses.registry import HINGE
 from ..sums.assembled import PairSums
-from ..tools.checks import as_numbers, check_scores, promoted, tamed
+from ..tools.checks import as_float_scores, as_numbers, check_scores, rescale_weights
 from ..tools.lossless import in_memory
 from ..tools.rounding import gamma, short_chain, short_sum, unit_of
 from .labels import Labelled
@@ -48,7 +48,7 @@ class PairList(Labelled):
             raise InputError(f"{i.size} pairs, but weights of shape {weight.shape}")
         if not np.isfinite(weight).all() or (weight < 0).any() or not weight.max() > 0:
             raise InputError("pair weights must be finite, >= 0 and not all zero")
-        weight = tamed(weight)
+        weight = rescale_weights(weight)
         object.__setattr__(self, "i", i)
         object.__setattr__(self, "j", j)
         object.__setattr__(self, "weight", weight / weight.sum())
@@ -98,7 +98,7 @@ class PairList(Labelled):
     def sums(self, scores: np.ndarray, loss: Loss, width: float = 0.0) -> PairSums:
         """As `AllPairs.sums`, over the listed pairs."""
         check_scores(scores, self.positive)
-        scores = promoted(scores)
+        scores = as_float_scores(scores)
         t = self.margins(scores)
         alpha = loss.alpha(t, width)
         values = self.c * loss.value(t)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -13,38 +14,26 @@ from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.labels import split_labels
 from ..spaces.rows import Rows, Space
 from ..sums.assembled import PairSums
-from ..tools.checks import check_number
 from ..tools.lossless import as_float64
-from .risk import Mean
+from .minorant import Risk
+from .penalties import LARGEST_LAM, OURS, SMALLEST_LAM, Ridge
+from .penalty import Penalty, check_penalty
+from .risk import LARGEST_SCORE, Mean
 
 LARGEST_WEIGHT = 1e100
+"""Largest weight whose square is representable with room to spare."""
 
-LARGEST_SCORE = 1e150
-
-SMALLEST_LAM = 1e-100
-"""Below this, quotients by lam leave the range of floating point,"""
-
-LARGEST_LAM = 1e100
-"""and above this lam |f|^2 shows what |f|^2 loses by underflow."""
-
-
-@dataclass(frozen=True)
-class Ridge:
-    """The penalty lam / 2 |f|^2.
-
-    Parameters
-    ----------
-    lam : float
-        > 0, in units of the loss over |f|^2.
-    """
-
-    lam: float
-
-    def __post_init__(self) -> None:
-        if check_number("lam", self.lam) < SMALLEST_LAM:
-            raise InputError(f"lam = {self.lam!r} is below {SMALLEST_LAM:g}: rescale the features")
-        if self.lam > LARGEST_LAM:
-            raise InputError(f"lam = {self.lam!r} is above {LARGEST_LAM:g}: rescale the features")
+__all__ = [
+    "LARGEST_LAM",
+    "LARGEST_SCORE",
+    "LARGEST_WEIGHT",
+    "SMALLEST_LAM",
+    "Problem",
+    "Ridge",
+    "linear_problem",
+    "pair_problem",
+    "split_labels",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +46,10 @@ class Problem:
     ----------
     space : Space
         Where f lives.
-    risk : Mean
-        U: which pairs of which rows, and their loss.
-    penalty : Ridge
+    risk : Risk
+        U: say `Mean(pairs, loss)`, which pairs of which rows, and their loss.
+    penalty : Penalty
+        `Ridge(lam)`, another of `problem.penalties`, or one that keeps their contract.
 
     Raises
     ------
@@ -68,24 +58,39 @@ class Problem:
     """
 
     space: Space
-    risk: Mean
-    penalty: Ridge
+    risk: Risk
+    penalty: Penalty
 
     def __post_init__(self) -> None:
-        if not isinstance(self.risk, Mean):
-            raise InputError(f"risk must be Mean(pairs, loss), not {self.risk!r}")
-        if self.pairs.n != self.space.n:
-            raise InputError(f"{self.space.n} rows, but labels of shape ({self.pairs.n},)")
+        missing = [name for name in ("sums", "upper", "minorant") if not hasattr(self.risk, name)]
+        if missing:
+            raise InputError(
+                f"risk must be Mean(pairs, loss) or an object with sums, upper and minorant, not "
+                f"{self.risk!r} (it lacks {missing[0]})"
+            )
+        if self.risk.n != self.space.n:
+            raise InputError(f"{self.space.n} rows, but labels of shape ({self.risk.n},)")
+        check = getattr(self.penalty, "check", None)
+        if check is not None:
+            check(self.space)
+        if type(self.penalty) not in OURS:
+            check_penalty(self.penalty, self.space)
 
     @property
-    def pairs(self) -> AllPairs | PairList:
-        """The pairs of the risk."""
-        return self.risk.pairs
+    def pairs(self) -> Any:
+        """The pairs of the risk: AllPairs, a PairList or another set of pairs."""
+        return self._part("pairs")
 
     @property
     def loss(self) -> Loss:
         """The loss of a pair."""
-        return self.risk.loss
+        return self._part("loss")
+
+    def _part(self, name: str) -> Any:
+        part = getattr(self.risk, name, None)
+        if part is None:
+            raise InputError(f"this needs a mean over pairs: {self.risk!r} states no {name}")
+        return part
 
     @property
     def n(self) -> int:
@@ -93,14 +98,14 @@ class Problem:
         return self.space.n
 
     @property
-    def n_pos(self) -> int:
-        """Number of positive rows."""
-        return self.pairs.n_pos
+    def n_pos(self) -> Any:
+        """Number of positive rows: an int, or None where the pairs have no two classes."""
+        return getattr(self.pairs, "n_pos", None)
 
     @property
-    def n_neg(self) -> int:
-        """Number of negative rows."""
-        return self.pairs.n_neg
+    def n_neg(self) -> Any:
+        """Number of negative rows: an int, or None where the pairs have no two classes."""
+        return getattr(self.pairs, "n_neg", None)
 
     @property
     def n_pairs(self) -> int:
@@ -109,8 +114,16 @@ class Problem:
 
     @property
     def lam(self) -> float:
-        """The penalty's weight."""
-        return float(self.penalty.lam)
+        """The ridge's weight.
+
+        Raises
+        ------
+        InputError
+            If the penalty is not the ridge: whoever asks for lam would leave the rest of it out.
+        """
+        if not isinstance(self.penalty, Ridge):
+            raise InputError(f"this needs the ridge penalty, not {self.penalty!r}")
+        return self.penalty.l2
 
     def over(self, space: Space) -> Problem:
         """Return the same risk and penalty over another space, say the true kernel."""
@@ -118,12 +131,12 @@ class Problem:
 
     def with_loss(self, loss: Loss) -> Problem:
         """Return the same problem with another loss."""
-        return replace(self, risk=replace(self.risk, loss=loss))
+        return replace(self, risk=Mean(self.pairs, loss))
 
     def with_pairs(self, pairs: AllPairs | PairList) -> Problem:
         """Return the same problem over other pairs of the same rows."""
         bound = pairs if pairs.labels is not None else pairs.on(self.pairs.positive)
-        return replace(self, risk=replace(self.risk, pairs=bound))
+        return replace(self, risk=Mean(bound, self.loss))
 
     def named_rows(self) -> Problem:
         """Return the same problem over the rows that its pairs name, if these are half at most.
@@ -143,27 +156,15 @@ class Problem:
 
     def on_rows(self, space: Space, pairs: AllPairs | PairList) -> Problem:
         """Return the same loss and penalty for other rows and their pairs."""
-        return replace(self, space=space, risk=replace(self.risk, pairs=pairs))
+        return replace(self, space=space, risk=Mean(pairs, self.loss))
 
     def sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
-        """Return value, signed marginals and conjugate sum at `scores` (n,).
-
-        Raises
-        ------
-        InputError
-            With a squared loss, if a score is so large that its square overflows.
-        """
-        squared = not np.isfinite(self.loss.lipschitz)
-        if squared and not float(np.abs(scores).max()) <= LARGEST_SCORE:
-            raise InputError(
-                f"a score is larger than {LARGEST_SCORE:g}: its square overflows, "
-                "take smaller weights or scale the features"
-            )
+        """Return value, signed marginals and conjugate sum at `scores` (n,); see `Mean.sums`."""
         return self.risk.sums(scores, width)
 
     def objective(self, w: np.ndarray) -> float:
         """Return F at the coordinates `w` (dim,)."""
-        return self.sums(self.space.scores(w)).value + self.lam / 2 * self.space.norm2(w)
+        return self.sums(self.space.scores(w)).value + self.penalty.value(self.space, w).value
 
     def check_weights(self, w: object) -> np.ndarray:
         """Return `w` as a finite float vector of the space's dimension, or raise `InputError`."""
@@ -185,7 +186,7 @@ def pair_problem(
     positive: np.ndarray,
     pairs: AllPairs | PairList,
     loss: Loss,
-    penalty: Ridge,
+    penalty: Penalty,
 ) -> Problem:
     """Return the problem whose risk is the mean of `loss` over `pairs` of given rows.
 
@@ -197,7 +198,7 @@ def pair_problem(
     pairs : AllPairs or PairList
         A description; its labels become `positive`.
     loss : Loss
-    penalty : Ridge
+    penalty : Penalty
 
     Raises
     ------

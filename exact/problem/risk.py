@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from ..losses.loss import Loss
-from ..losses.registry import LOSSES, get_loss
+from ..losses.loss import Loss, loss_slip, shrunk_dual
+from ..losses.registry import ALL_LOSSES, HINGE, get_loss
 from ..pairs.all_pairs import AllPairs
 from ..pairs.enumerated import enumerated
 from ..pairs.pair_list import PairList
 from ..sums.assembled import PairSums
+from ..tools.rounding import Bound, gamma
+from .evidence import Alpha, Evidence, Marginals, Mix, Scores, Weights
+from .mean_minorant import check_width, of_alpha, of_marginals, of_scores, of_weights
+from .minorant import Minorant, mixed
+
+LONG_ROWS = 300_000
+"""Rows up to which a certificate evaluates its sums in the long format."""
+
+LARGEST_SCORE = 1e150
+"""Largest score whose square is representable with room to spare."""
+
+NEEDED = ("n", "count", "sums", "row_mass")
+"""What a set of pairs must have: see `pairs.all_pairs.Pairs`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,24 +35,110 @@ class Mean:
 
     Parameters
     ----------
-    pairs : AllPairs or PairList
-        With labels.
+    pairs : Pairs
+        AllPairs, a PairList, or any object with n, count(), sums(...) and row_mass().
     loss : Loss
     """
 
-    pairs: AllPairs | PairList
+    pairs: Any
     loss: Loss
 
     def __post_init__(self) -> None:
-        if not isinstance(self.pairs, PairList | AllPairs):
-            raise InputError(f"pairs must be AllPairs() or a PairList, not {self.pairs!r}")
-        if get_loss(self.loss) not in LOSSES.values():
+        held = {*dir(type(self.pairs)), *getattr(self.pairs, "__dict__", {})}
+        missing = [name for name in NEEDED if name not in held]
+        if missing:
+            raise InputError(
+                f"pairs must be AllPairs(), a PairList or an object with {', '.join(NEEDED)}, not "
+                f"{self.pairs!r} (it lacks {missing[0]})"
+            )
+        if get_loss(self.loss) not in ALL_LOSSES.values():
             _check_own_sums(self.loss)
-        self.pairs.check()
+        check = getattr(self.pairs, "check", None)
+        if check is not None:
+            check()
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.pairs.n)
+
+    @property
+    def plain(self) -> bool:
+        """Whether sums of float scores are as exact as those of long ones: counts of pairs."""
+        whole = isinstance(self.pairs, AllPairs) and self.pairs.weight is None
+        return self.loss == HINGE and (whole or getattr(self.pairs, "counted", False))
+
+    @property
+    def smoothness(self) -> float:
+        """A bound of loss''; infinite where the loss has a kink, which a width then smooths."""
+        return float(self.loss.smoothness)
 
     def sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
-        """Return value, signed marginals and conjugate sum at `scores` (n,)."""
+        """Return value, signed marginals and conjugate sum at `scores` (n,).
+
+        Raises
+        ------
+        InputError
+            With a squared loss, if a score is so large that its square overflows.
+        """
+        squared = not np.isfinite(self.loss.lipschitz)
+        if squared and not float(np.abs(scores).max()) <= LARGEST_SCORE:
+            raise InputError(
+                f"a score is larger than {LARGEST_SCORE:g}: its square overflows, "
+                "take smaller weights or scale the features"
+            )
         return self.pairs.sums(scores, self.loss, width)
+
+    def careful_sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
+        """Return the sums in the long format where they then round less, while n is moderate."""
+        check_width(width)
+        if not self.plain:
+            scores = scores.astype(np.longdouble if scores.size <= LONG_ROWS else float)
+        return self.sums(scores, width)
+
+    def upper(self, scores: np.ndarray, error: np.ndarray, sums: PairSums | None = None) -> Bound:
+        """Return U(scores) and what rounding and errors (n,) of the scores can do to it."""
+        sums = self.sums(scores) if sums is None else sums
+        slip = self.slip(error, sums.value + sums.value_rounding)
+        return Bound(sums.value, sums.value_rounding + slip)
+
+    def slip(self, error: np.ndarray, upper: float) -> float:
+        """Return what errors (n,) of the scores can do to U; see `losses.loss.loss_slip`.
+
+        `upper` is at least U without the errors. The sums over rows round too.
+        """
+        mass = self.pairs.row_mass()
+        listed = self.pairs.i.size if isinstance(self.pairs, PairList) else 0
+        up = 1 + gamma(self.n + listed + 16)
+        slip = loss_slip(self.loss, mass, error * up, max(upper, 0.0) * up)
+        return slip * up * (1 + gamma(8))
+
+    def shrunk_dual(self, sums: PairSums) -> tuple[float, float]:
+        """Return p, q: the conjugate sum of s alpha is at least s p - s^2 q for s in [0, 1]."""
+        return shrunk_dual(self.loss, sums.total, sums.conjugate)
+
+    def minorant(self, evidence: Evidence, sums: PairSums | None = None) -> Minorant:
+        """Return the minorant of any kind of evidence; `sums` spares those of `Scores`.
+
+        Raises
+        ------
+        InputError
+            If this loss or these pairs cannot make a minorant of this evidence.
+        """
+        if isinstance(evidence, Scores):
+            check_width(evidence.width)
+            scores = np.asarray(evidence.scores, dtype=float)
+            sums = self.careful_sums(scores, evidence.width) if sums is None else sums
+            return of_scores(self.loss, evidence, sums)
+        if isinstance(evidence, Marginals):
+            return of_marginals(self.pairs, self.loss, evidence)
+        if isinstance(evidence, Alpha):
+            return of_alpha(self.pairs, self.loss, evidence)
+        if isinstance(evidence, Weights):
+            return of_weights(self.pairs, self.loss, evidence)
+        if isinstance(evidence, Mix):
+            return mixed(self, evidence)
+        raise InputError(f"a mean over pairs makes no minorant of a {type(evidence).__name__}")
 
 
 def _check_own_sums(loss: Loss) -> None:
@@ -49,6 +149,8 @@ def _check_own_sums(loss: Loss) -> None:
     rng = np.random.default_rng(0)
     pairs, scores = AllPairs(rng.uniform(0.5, 2, 9)).on(np.arange(9) % 3 == 0), rng.normal(size=9)
     told, true = own(pairs, scores, 0.0), enumerated(pairs, scores, loss, 0.0)
+    if told is None:  # the loss leaves so few pairs to be gone through one by one
+        return
     values = [(told.value, true.value), (told.conjugate, true.conjugate), (told.total, true.total)]
     apart = max(abs(one - other) for one, other in values)
     if not max(apart, float(np.abs(told.c - true.c).max())) <= 1e-9 * (1 + true.value):

@@ -87,7 +87,7 @@ def convention_name(name: object) -> str:
     return plain
 
 
-def convention_loss(convention: str, loss: str | None = None) -> str:
+def convention_loss(convention: str, loss: object = None) -> str:
     """Return the loss of a convention, or `loss` if it is one that the convention has.
 
     Raises
@@ -99,12 +99,13 @@ def convention_loss(convention: str, loss: str | None = None) -> str:
     losses = SCALINGS[name].losses
     if loss is None:
         return losses[0]
-    if loss not in losses:
+    asked = loss if isinstance(loss, str) else getattr(loss, "name", loss)
+    if asked not in losses:
         raise InputError(
-            f"the objective of {name} has the loss {' or '.join(losses)}, not {loss}: "
+            f"the objective of {name} has the loss {' or '.join(losses)}, not {asked}: "
             "leave the loss out, or give lam"
         )
-    return loss
+    return str(asked)
 
 
 def lam_from_C(

@@ -9,6 +9,27 @@ from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
 from .problem import Problem
 
+THINNING = 20
+"""A large problem is first solved on one row in so many."""
+
+LEAST_ROWS, ROWS_PER_COORDINATE = 5000, 20
+"""A sample has at least so many rows, and so many a coordinate: fewer tell too little."""
+
+MOST_ROWS = 100
+"""A sample has at most so many times the least number: more would tell no more."""
+
+LARGE = 10
+"""A problem is large from so many times the least sample on: below, a sample saves nothing."""
+
+
+def starting_sample(problem: Problem) -> Problem | None:
+    """Return a sample of a large problem's rows to start from; None where it does not pay."""
+    least = max(LEAST_ROWS, ROWS_PER_COORDINATE * problem.space.dim)
+    if not isinstance(problem.pairs, AllPairs) or problem.n < LARGE * least:
+        return None
+    sample = subsample(problem, max(least, min(problem.n // THINNING, MOST_ROWS * least)))
+    return sample if sample.n < problem.n else None
+
 
 def subsample(problem: Problem, size: int) -> Problem:
     """Return the problem over about `size` rows, each class thinned evenly.

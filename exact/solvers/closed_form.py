@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse.linalg
 
-from ..certificate.solution import Callback, Recorder, Solution, Status
+from ..certificate.solution import Recorder, Status
+from ..certificate.solver import Solver
 from ..errors import InputError
 from ..losses.registry import SQUARE
 from ..pairs.all_pairs import AllPairs, PairList
@@ -19,9 +21,12 @@ from ..square_loss.moments import moments
 LISTED_NUMBERS = 2_000_000
 """Pairs times features up to which listed pairs are one least-squares problem."""
 
+RESIDUAL = 1e-12
+"""Relative residual asked of conjugate gradients: the gap goes with its square."""
+
 
 @dataclass(frozen=True)
-class SquaredLossSolver:
+class SquaredLossSolver(Solver):
     """Solve the ridge problem with the square loss by one linear system.
 
     (2 M + lam I) w = 2 delta; least squares for few listed pairs, conjugate gradients where the
@@ -40,19 +45,19 @@ class SquaredLossSolver:
     dense_limit: int = 2000
     max_iter: int = 10_000
 
-    def solve(
-        self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None
-    ) -> Solution:
-        """Return the solution.
+    name: ClassVar[str] = "closed-form"
 
-        Raises
-        ------
-        InputError
-            If the loss is not the square or the space has no rows.
-        """
+    def check(self, problem: Problem) -> None:
+        """Raise `InputError` if the loss is not the square or the space has no rows."""
         if problem.loss != SQUARE or not isinstance(problem.space, Rows):
             raise InputError("the closed form is for the square loss on rows")
-        recorder = Recorder(None, callback, "closed-form")
+
+    def start(self, problem: Problem, recorder: Recorder) -> None:
+        """Begin with nothing: a linear system needs no start."""
+
+    def run(self, problem: Problem, recorder: Recorder) -> Status | None:
+        """Solve the system in the form that suits the pairs and the coordinates."""
+        assert isinstance(problem.space, Rows)
         small, pairs = problem.space.dim <= self.dense_limit, problem.pairs
         if small and isinstance(pairs, AllPairs):
             found = moments(problem.space, problem.pairs.positive, pairs)
@@ -64,12 +69,8 @@ class SquaredLossSolver:
             w = self._iterate(problem)
         recorder.offer(w, problem.objective(w))
         recorder.offer(np.zeros_like(w), 1.0)  # where rounding has spoilt w
-        reason = Status.STALLED
-        try:
-            recorder.step()
-        except KeyboardInterrupt:
-            reason = Status.INTERRUPTED
-        return recorder.finish(problem, self.tol, reason)
+        recorder.step()
+        return None
 
     def _iterate(self, problem: Problem) -> np.ndarray:
         """Solve by conjugate gradients: the gradient is affine in w.
@@ -96,7 +97,7 @@ class SquaredLossSolver:
             best[:] = w
 
         operator = scipy.sparse.linalg.LinearOperator((space.dim, space.dim), matvec=times)
-        limits = {"rtol": 1e-12, "maxiter": self.max_iter, "callback": keep}
+        limits = {"rtol": RESIDUAL, "maxiter": self.max_iter, "callback": keep}
         try:
             # Where lam is rounding beside the rows, a direction may seem to have no curvature.
             with np.errstate(divide="raise", invalid="raise", over="raise"):

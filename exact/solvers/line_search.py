@@ -1,10 +1,17 @@
-"""Line searches in score space: no product with the data, one evaluation of the sums a trial."""
+"""The best point on a segment, in score space: a trial costs the sums, no product with the data."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ..problem.problem import Problem
+from ..tools.root_of_slope import root_of_slope
+
+FLAT = 0.02
+"""Share of the first slope at which a point on the segment is good enough."""
+
+NARROW = 1e-3
+"""Relative width of the bracket at which the search ends: at a kink no slope is ever flat."""
 
 
 def best_on_segment(
@@ -16,8 +23,7 @@ def best_on_segment(
 ) -> tuple[np.ndarray, float]:
     """Return the best point found on the way from `w` to `target`, and its objective.
 
-    F is convex along the way, so the sign of its slope tells the side. The target itself comes
-    first; then secants of the slope, kept inside the bracket.
+    F is convex along the way, so the sign of its slope tells the side. The target comes first.
 
     Parameters
     ----------
@@ -28,36 +34,26 @@ def best_on_segment(
     trials : int
         Evaluations at most.
     """
-    space = problem.space
-    direction = target - w
-    shift = space.scores(target) - scores
-    norm_w, norm_target = space.norm2(w), space.norm2(target)
-    norm_shift = space.norm2(direction)
+    space, lam = problem.space, problem.lam
+    direction, shift = target - w, space.scores(target) - scores
+    norm_w, norm_target, norm_shift = (space.norm2(v) for v in (w, target, direction))
     cross = (norm_target - norm_w - norm_shift) / 2
+    best_value, best_step = np.inf, 0.0
 
-    def look(step: float) -> tuple[float, float]:
+    def slope(step: float) -> float:
+        nonlocal best_value, best_step
         sums = problem.sums(scores + step * shift)
-        norm2 = norm_w + 2 * step * cross + step**2 * norm_shift
-        slope = problem.lam * (cross + step * norm_shift) - float(sums.c @ shift)
-        return sums.value + problem.lam / 2 * norm2, slope
-
-    best_step, (best_value, first) = 0.0, look(0.0)
-    low, high, step = 0.0, 1.0, 1.0
-    at_low, at_high = first, np.inf
-    for _ in range(trials):
-        value, slope = look(step)
+        value = sums.value + lam / 2 * (norm_w + 2 * step * cross + step**2 * norm_shift)
         if value < best_value:
-            best_step, best_value = step, value
-        # An end that stays has its slope halved, lest secants creep along it (Illinois rule).
-        if slope > 0:
-            high, at_high, at_low = step, slope, at_low / (2.0 if at_high < np.inf else 1.0)
-        else:
-            low, at_low, at_high = step, slope, at_high / 2.0
-        flat = best_step == step and abs(slope) < 0.02 * abs(first)
-        if low == 1.0 or high - low < 1e-3 * high or flat:
-            break
-        # At a kink the slope is any subgradient, and the secant is then worth no more than this.
-        part = at_low / (at_low - at_high) if at_low < 0 else 0.5
-        step = low + (high - low) * float(np.clip(part, 0.05, 0.95))
+            best_value, best_step = value, step
+        return lam * (cross + step * norm_shift) - float(sums.c @ shift)
+
+    first = slope(0.0)
+    if not first < 0:
+        slope(1.0)  # near the optimum the sign may be rounding
+    # Where the first slope is steep, a point that is flat beside it may still be a bad one.
+    root_of_slope(
+        *(slope, first, FLAT, trials), accept=lambda t: t == best_step, limit=1.0, narrow=NARROW
+    )
     found = target if best_step == 1.0 else w + best_step * direction
     return found, problem.objective(found)

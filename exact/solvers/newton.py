@@ -10,12 +10,14 @@ exactly |gradient|^2 / (2 lam). It ends where only rounding is left.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
-from ..certificate.solution import Callback, Recorder, Solution, Status
+from ..certificate.solution import Recorder, Status
+from ..certificate.solver import Solver
 from ..curvature.newton_equation import Conditioning
-from ..curvature.points import Line, Point, smaller, time_left
+from ..curvature.points import NewtonLine, NewtonPoint, sample_problem
 from ..errors import InputError
 from ..losses.registry import SQUARED_HINGE
 from ..problem.problem import Problem
@@ -27,9 +29,18 @@ PATIENCE = 10
 DRAWN = 40
 """Pairs a coordinate from which the preconditioner is made."""
 
+FURTHER = 1e-3
+"""Share of the tolerance to reach: one step more leaves room for the certificate's rounding."""
+
+FORCING = 0.1
+"""Largest relative residual of a Newton equation; it falls with the root of the gradient."""
+
+MAX_PRODUCTS = 500
+"""Products with the Hessian in one step at most."""
+
 
 @dataclass(frozen=True)
-class Newton:
+class Newton(Solver):
     """Solve a squared-hinge problem by Newton steps.
 
     Parameters
@@ -45,51 +56,45 @@ class Newton:
     max_iter: int = 200
     max_time: float | None = None
 
-    def solve(
-        self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None
-    ) -> Solution:
-        """Return the solution, started from `w0`; by default zero, or a sample's solution.
+    name: ClassVar[str] = "newton"
 
-        Raises
-        ------
-        InputError
-            If the loss is not the squared hinge or the space has no rows.
-        """
+    def check(self, problem: Problem) -> None:
+        """Raise `InputError` if the loss is not the squared hinge or the space has no rows."""
         if problem.loss != SQUARED_HINGE:
             raise InputError(f"Newton solves the squared hinge, not {problem.loss.name}")
         if not isinstance(problem.space, Rows):
             raise InputError("Newton needs rows: factor the kernel first")
-        recorder = Recorder(self.max_time, callback, "newton")
-        start = None if w0 is None else problem.check_weights(w0)
-        try:
-            reason = self._run(problem, recorder, self._start(problem, recorder, start))
-        except KeyboardInterrupt:
-            reason = Status.INTERRUPTED
-        return recorder.finish(problem, self.tol, reason)
 
-    def _start(self, problem: Problem, recorder: Recorder, w: np.ndarray | None) -> np.ndarray:
-        """Return `w`, or zero, or for many rows the solution of a sample of them."""
-        sample = smaller(problem, self.tol) if w is None else None
-        if sample is None:
-            return np.zeros(problem.space.dim) if w is None else w
-        silent = Recorder(time_left(recorder))
-        inner = replace(self, tol=sample[1])
-        inner._run(sample[0], silent, inner._start(sample[0], silent, None))
-        assert silent.best_w is not None
-        return silent.best_w
+    def start(self, problem: Problem, recorder: Recorder) -> None:
+        """Start from `w0`, from the solution of a sample of many rows, or from zero."""
+        if recorder.w0 is not None:
+            return
+        recorder.w0 = np.zeros(problem.space.dim)
+        sampled = sample_problem(problem, self.tol)
+        if sampled is not None:
+            sample, tol = sampled
+            inner, part = replace(self, tol=tol), recorder.part()
+            inner.start(sample, part)
+            inner.run(sample, part)
+            recorder.w0 = part.best_w
 
-    def _run(self, problem: Problem, recorder: Recorder, w: np.ndarray) -> Status:
-        conditioning, now, idle, least = Conditioning(DRAWN), Point.at(problem, w), 0, np.inf
+    def run(self, problem: Problem, recorder: Recorder) -> Status | None:
+        """Take Newton steps from `recorder.w0`."""
+        assert recorder.w0 is not None
+        conditioning, now = Conditioning(DRAWN), NewtonPoint.at(problem, recorder.w0)
+        idle, least = 0, np.inf
         for _ in range(self.max_iter):
             now.note(recorder)
-            if now.gap <= self.tol * 1e-3 * now.primal or now.size <= now.noise or idle >= PATIENCE:
-                return Status.STALLED  # until the certificate says better
+            if now.gap <= FURTHER * self.tol * now.primal or now.size <= now.noise:
+                return None
+            if idle >= PATIENCE:
+                return Status.STALLED
             if recorder.out_of_time:
                 return Status.TIME_LIMIT
-            rtol = min(0.1, 0.1 * float(np.sqrt(now.size)))
-            step = conditioning.step(now, rtol, 500)
+            rtol = FORCING * min(1.0, float(np.sqrt(now.size)))
+            step = conditioning.step(now, rtol, MAX_PRODUCTS)
             least = min(least, now.size)
-            found = Line(now, step).search()
+            found = NewtonLine(now, step).search()
             if found is None:
                 return Status.STALLED
             idle = 0 if found.clearly_beats(now, least) else idle + 1

@@ -1,8 +1,8 @@
 """The ROC-SVM dual as a quadratic program: as printed for teaching, lifted and sparse for use.
 
-This is the one file that writes pairs down. Each form refuses above the number of pairs that it
-can hold and names the method that copes. No solver's status is believed: alpha is clipped into
-its box and the gap is computed anew.
+This is the one file that writes all pairs down. Each form raises `TooLargeError` above its limit of
+pairs; the message names a method without one. No solver's status is believed: alpha is clipped
+into its box and the gap is computed anew.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..certificate.certificate import Witness, dual_value
-from ..certificate.solution import Callback, Recorder, Solution, Status
+from ..certificate.solution import Recorder, Status
+from ..certificate.solver import Solver
 from ..errors import InputError, TooLargeError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
@@ -22,10 +23,11 @@ from ..problem.problem import Problem
 from ..spaces.gram import Gram
 from ..spaces.gram_factor import factor_gram
 from ..spaces.rows import Rows
-from .active_pairs import ActivePairs, window_qp
+from .active_pairs import ActivePairs
 from .line_search import best_on_segment
-from .qp_backends import DIRECT_BACKENDS, call_solver, solve_qp
+from .qp_backends import BACKENDS, call_solver, direct_backends, solve_qp
 from .window.window import Window
+from .window.window_qp import window_qp
 
 TEACHING_LIMIT = 5_000
 """Pairs that the teaching form holds: it writes every pair difference down."""
@@ -33,11 +35,12 @@ TEACHING_LIMIT = 5_000
 LIFTED_LIMIT = 200_000
 """Pairs that the lifted form holds."""
 
-BACKENDS = ("CLARABEL", "OSQP", "ECOS")
+CVXPY_OSQP_ITERATIONS = 10_000
+"""Iterations of OSQP at most where CVXPY starts it."""
 
 
 @dataclass(frozen=True)
-class QP:
+class QP(Solver):
     """Solve the dual of a hinge problem as a QP.
 
     Parameters
@@ -54,7 +57,7 @@ class QP:
     tol : float
         Relative gap to reach.
     solver_tol : float
-        Asked of the QP solver.
+        Tolerance passed to the QP solver.
     max_time : float, optional
         Seconds, for `direct` and the finish.
     """
@@ -68,6 +71,7 @@ class QP:
     max_time: float | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.form not in ("teaching", "lifted"):
             raise InputError(f"form must be teaching or lifted, not {self.form!r}")
         if self.interface not in ("cvxpy", "direct"):
@@ -76,34 +80,22 @@ class QP:
             raise InputError(f"unknown QP solver {self.backend!r}: choose {', '.join(BACKENDS)}")
         if self.interface == "direct" and self.form == "teaching":
             raise InputError("the teaching form is written in CVXPY: use interface='cvxpy'")
-        if self.interface == "direct" and self.backend not in DIRECT_BACKENDS:
+        if self.interface == "direct" and self.backend not in direct_backends():
             raise InputError(f"{self.backend} is reached through CVXPY: use interface='cvxpy'")
 
-    def solve(
-        self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None
-    ) -> Solution:
-        """Return the solution; `w0` is only a point to compare with.
+    @property
+    def method(self) -> str:
+        """The form and the backend."""
+        return f"{self.form}-{self.backend.lower()}"
 
-        Raises
-        ------
-        TooLargeError
-            Above the pairs that the form can hold.
-        InputError
-            For another loss, a space without rows, or a solver that is not installed.
-        """
+    def check(self, problem: Problem) -> None:
+        """Raise `InputError` for another loss or space, `TooLargeError` for too many pairs."""
         check_size(problem, self.form)
-        recorder = Recorder(self.max_time, callback, f"{self.form}-{self.backend.lower()}")
-        w = np.zeros(problem.space.dim) if w0 is None else problem.check_weights(w0)
-        recorder.offer(w, problem.objective(w))
+
+    def run(self, problem: Problem, recorder: Recorder) -> Status | None:
+        """Solve the QP; the start is only a point to compare with."""
         listed = enumerate_pairs(problem.pairs)
         _offer(problem, listed, np.ones(listed.i.size), recorder)
-        try:
-            reason = self._run(problem, listed, recorder)
-        except KeyboardInterrupt:
-            reason = Status.INTERRUPTED
-        return recorder.finish(problem, self.tol, reason)
-
-    def _run(self, problem: Problem, listed: PairList, recorder: Recorder) -> Status:
         unit = recorder.best_primal
         if self.form == "teaching":
             alpha = teaching_dual(problem, listed, self.backend, self.solver_tol)
@@ -113,14 +105,13 @@ class QP:
             parts = window_qp(problem, _whole(problem, listed), unit)
             answer = solve_qp(*parts, self.backend, self.solver_tol, max_time=self.max_time)
             alpha = answer.x[: listed.i.size]
-        reason = Status.STALLED
         if alpha is not None and np.isfinite(alpha).all():
             _offer(problem, listed, np.clip(alpha, 0.0, 1.0), recorder)
         recorder.step()
         if self.finish and isinstance(problem.space, Rows) and not recorder.near(self.tol / 2):
-            left = None if self.max_time is None else self.max_time - recorder.seconds
-            reason = ActivePairs(tol=self.tol, max_time=left).run(problem, recorder)
-        return reason
+            finish = ActivePairs(tol=self.tol, max_time=recorder.time_left)
+            return finish.run(problem, recorder)
+        return None
 
 
 def check_size(problem: Problem, form: str) -> None:
@@ -216,17 +207,15 @@ def _run(program: Any, variable: Any, backend: str, solver_tol: float) -> np.nda
 
     if backend not in cp.installed_solvers():
         raise InputError(f"{backend} is not installed here: use CLARABEL or OSQP")
-    options: dict[str, dict[str, Any]] = {
-        "CLARABEL": {"tol_gap_abs": solver_tol, "tol_gap_rel": solver_tol, "tol_feas": solver_tol},
-        "OSQP": {"eps_abs": solver_tol, "eps_rel": solver_tol, "max_iter": 10_000},
-        "ECOS": {"abstol": solver_tol, "reltol": solver_tol, "feastol": solver_tol},
-    }
+    options: dict[str, Any] = dict.fromkeys(BACKENDS[backend].tolerances, solver_tol)
+    if backend == "OSQP":
+        options["max_iter"] = CVXPY_OSQP_ITERATIONS
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # inaccurate answers are judged by their gap
         try:
-            data, chain, inverse = program.get_problem_data(backend, solver_opts=options[backend])
+            data, chain, inverse = program.get_problem_data(backend, solver_opts=options)
             answer = call_solver(
-                backend, lambda: chain.solve_via_data(program, data, solver_opts=options[backend])
+                backend, lambda: chain.solve_via_data(program, data, solver_opts=options)
             )
             program.unpack_results(answer, chain, inverse)
         except cp.SolverError:

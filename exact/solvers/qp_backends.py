@@ -16,7 +16,11 @@ from ..tools.interrupts import interruptible
 
 T = TypeVar("T")
 
-DIRECT_BACKENDS = ("CLARABEL", "OSQP")
+CLARABEL_ITERATIONS, OSQP_ITERATIONS = 200, 20_000
+"""Iterations at most: interior points need few, alternating directions many."""
+
+LEAST_TIME = 1e-3
+"""Least time limit in seconds: the packages take zero for no limit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,18 +53,24 @@ def solve_qp(
     A : sparse matrix (r, m)
     low, high : arrays (r,)
         Infinite where a side is free; equal for an equation.
-    backend : {"CLARABEL", "OSQP"}
+    backend : str
+        A name of `direct_backends`.
     tol : float
-        Asked of the solver; what it reached is for the caller to measure.
+        Tolerance passed to the solver. The caller must measure the accuracy actually reached.
     max_iter : int, optional
+        By default the backend's own limit.
     max_time : float, optional
         Seconds.
+
+    Raises
+    ------
+    InputError
+        If the backend is unknown, or is reached through CVXPY only.
     """
-    if backend == "CLARABEL":
-        return _clarabel(P, q, A, low, high, tol, max_iter or 200, max_time)
-    if backend == "OSQP":
-        return _osqp(P, q, A, low, high, tol, max_iter or 20_000, max_time)
-    raise InputError(f"unknown QP solver {backend!r}: choose one of {', '.join(DIRECT_BACKENDS)}")
+    direct = direct_backends()
+    if backend not in direct:
+        raise InputError(f"unknown QP solver {backend!r}: choose one of {', '.join(direct)}")
+    return direct[backend](P, q, A, low, high, tol, max_iter, max_time)
 
 
 def _clarabel(
@@ -70,7 +80,7 @@ def _clarabel(
     low: np.ndarray,
     high: np.ndarray,
     tol: float,
-    max_iter: int,
+    max_iter: int | None,
     max_time: float | None,
 ) -> QPAnswer:
     import clarabel
@@ -88,10 +98,10 @@ def _clarabel(
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tol
-    settings.max_iter = max_iter
+    settings.max_iter = max_iter or CLARABEL_ITERATIONS
     settings.max_threads = 1
     if max_time is not None:
-        settings.time_limit = max(max_time, 1e-3)
+        settings.time_limit = max(max_time, LEAST_TIME)
     half = sp.triu(P, format="csc")
 
     def work() -> QPAnswer:
@@ -108,15 +118,19 @@ def _osqp(
     low: np.ndarray,
     high: np.ndarray,
     tol: float,
-    max_iter: int,
+    max_iter: int | None,
     max_time: float | None,
 ) -> QPAnswer:
     import osqp
 
     parts = {"P": sp.triu(P, format="csc"), "q": q, "A": sp.csc_matrix(A), "l": low, "u": high}
-    settings: dict[str, Any] = {"eps_abs": tol, "eps_rel": tol, "max_iter": max_iter}
+    settings: dict[str, Any] = {
+        "eps_abs": tol,
+        "eps_rel": tol,
+        "max_iter": max_iter or OSQP_ITERATIONS,
+    }
     if max_time is not None:
-        settings["time_limit"] = max(max_time, 1e-3)
+        settings["time_limit"] = max(max_time, LEAST_TIME)
 
     def work() -> Any:
         solver = osqp.OSQP()
@@ -130,7 +144,40 @@ def _osqp(
     return QPAnswer(x, str(answer.info.status), int(answer.info.iter))
 
 
+@dataclass(frozen=True)
+class Backend:
+    """How a solver of quadratic programs is reached: straight, and through CVXPY.
+
+    Attributes
+    ----------
+    direct : function or None
+        Takes and returns what `solve_qp` does; None where only CVXPY reaches the solver.
+    tolerances : tuple of str
+        The names of the options that hold its tolerance.
+    finest : float
+        The finest tolerance that it can be expected to reach.
+    """
+
+    direct: Callable[..., QPAnswer] | None
+    tolerances: tuple[str, ...]
+    finest: float
+
+
+BACKENDS = {
+    "CLARABEL": Backend(_clarabel, ("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-12),
+    "OSQP": Backend(_osqp, ("eps_abs", "eps_rel"), 1e-8),
+    "ECOS": Backend(None, ("abstol", "reltol", "feastol"), 1e-9),
+}
+"""The one list of solvers of quadratic programs."""
+
+
+def direct_backends() -> dict[str, Callable[..., QPAnswer]]:
+    """Return the backends that are reached without CVXPY, by their names."""
+    return {name: one.direct for name, one in BACKENDS.items() if one.direct is not None}
+
+
 ECOS_INTERRUPTED = -4
+"""ECOS's exit flag after an interrupt."""
 
 _ALONE = threading.Lock()
 """For solvers that handle interrupts themselves: two at once put back each other's handler."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
-from .kernels import Kernel, lengths_of
+from .kernel import Kernel, lengths_of
 from .rows import LARGEST_REACH, SMALLEST_REACH, check_matrix
 from .semidefinite import room, shortfall
 
@@ -97,35 +97,40 @@ class Gram:
 
     def __init__(self, K: object, check: bool = True):
         matrix = check_matrix(K, "K")
-        if not isinstance(matrix, np.ndarray):
-            matrix = matrix.toarray()
+        top = self._hold(matrix if isinstance(matrix, np.ndarray) else matrix.toarray())
+        self.shift = self._proved_semidefinite(top) if check and top > 0 else 0.0
+        squares = np.maximum(np.diag(self.K), 0.0) + self.shift
+        self.lengths = np.sqrt(squares) * (1.0 + gamma(4))
+
+    def _hold(self, matrix: np.ndarray) -> float:
+        """Keep the average of a matrix and its transpose, and return its largest entry."""
         if matrix.shape[0] != matrix.shape[1]:
             raise InputError(f"K must be square; its shape is {matrix.shape}")
         self.n = self.dim = int(matrix.shape[0])
         top = float(np.abs(matrix).max())
-        if top > LARGEST_REACH**2 or 0 < top < SMALLEST_REACH**2:
+        if not top <= LARGEST_REACH**2 or 0 < top < SMALLEST_REACH**2:
             raise InputError("K has values so large, or all so small, that sums fail: scale it")
         if float(np.abs(matrix - matrix.T).max()) > 1e-10 * top:
             row, column = np.unravel_index(np.abs(matrix - matrix.T).argmax(), matrix.shape)
             raise InputError(f"K is not symmetric: see entries ({row}, {column}) and its mirror")
         self.K = (matrix + matrix.T) / 2
-        self.noise, self.kernel = 0.0, None
-        self.shift = self._proved_semidefinite(top) if check and top > 0 else 0.0
-        squares = np.maximum(np.diag(self.K), 0.0) + self.shift
-        self.lengths = np.sqrt(squares) * (1.0 + gamma(4))
+        self.noise, self.shift = 0.0, 0.0
+        self.kernel: Kernel | None = None
+        return top
 
     @classmethod
     def of_kernel(cls, kernel: Kernel, X: Any) -> Gram:
         """Return the space of a kernel on rows (n, d), its matrix held; the formula is meant."""
-        noise, lengths = kernel.noise(X), lengths_of(kernel, X)
-        gram = cls(kernel(X, X), check=False)
-        gram.kernel, gram.lengths = kernel, lengths
-        gram.noise = noise + 2 * UNIT  # the average with the transpose rounds too
+        gram = cls.__new__(cls)
+        gram._hold(kernel(X, X))
+        gram.kernel, gram.lengths = kernel, lengths_of(kernel, X)
+        gram.noise = kernel.noise(X) + 2 * UNIT  # the average with the transpose rounds too
         return gram
 
     def part(self, index: np.ndarray) -> Gram:
         """Return the space of some of the rows, with the same matrix meant."""
-        gram = Gram(self.K[np.ix_(index, index)], check=False)
+        gram = Gram.__new__(Gram)
+        gram._hold(self.K[np.ix_(index, index)])
         gram.kernel, gram.noise, gram.lengths = self.kernel, self.noise, self.lengths[index]
         gram.shift = self.shift
         return gram
@@ -137,8 +142,7 @@ class Gram:
 
     def _proved_semidefinite(self, top: float) -> float:
         """Return a shift >= 0 for which K + shift I is proved to be semidefinite."""
-        unit = self.n * UNIT * top
-        spare = room(self.K)
+        unit, spare = self.n * UNIT * top, room(self.K)
         missing = shortfall(self.K, -spare)
         if missing is not None and missing <= spare:
             return 0.0
@@ -249,6 +253,8 @@ class StreamedGram:
             columns, weights = self.X[used], w[used].astype(np.longdouble)
             for rows in self.blocks():
                 product[rows] = blocked_product(self.kernel(self.X[rows], columns), weights)
+        if not np.isfinite(product).all():
+            raise InputError("the kernel has values that are not finite on these rows: rescale X")
         product.flags.writeable = False
         # A certificate asks for the same products several times, and each costs a pass.
         self._recent = [*self._recent[-2:], (w.copy(), product)]

@@ -21,7 +21,7 @@ import scipy.linalg
 from ..errors import InputError, TooLargeError
 from ..tools.rounding import gamma
 from .gram import Gram, StreamedGram
-from .kernels import Kernel
+from .kernel import Kernel
 from .rows import Rows, Space
 
 DENSE_LIMIT = 4000
@@ -248,7 +248,7 @@ def rows_of(
         factor = factor_kernel(space.kernel, space.X, max_rank=most, max_time=max_time)
     else:
         raise InputError(f"{type(space).__name__} has neither rows nor a kernel matrix")
-    return Rows(factor.features), factor.coefficients, factor
+    return Rows(factor.features, check=False), factor.coefficients, factor
 
 
 def _worth_dense(space: Rows) -> bool:
@@ -260,7 +260,7 @@ def _worth_dense(space: Rows) -> bool:
 def _few_dense(space: Rows) -> tuple[Rows, Lift]:
     """Turn the features so that n of them are left."""
     basis, triangle = scipy.linalg.qr(space.X.T, mode="economic")
-    return Rows(triangle.T), lambda w: basis @ w
+    return Rows(np.ascontiguousarray(triangle.T), check=False), lambda w: basis @ w
 
 
 def _few_sparse(space: Rows) -> tuple[Rows, Lift]:
@@ -274,4 +274,4 @@ def _few_sparse(space: Rows) -> tuple[Rows, Lift]:
     product, share = (X @ X.T).toarray(), X @ space.offset
     product += float(space.offset @ space.offset) - share[:, None] - share[None, :]
     factor = factor_gram(product)
-    return Rows(factor.features), lambda w: space.pull(factor.coefficients(w))
+    return Rows(factor.features, check=False), lambda w: space.pull(factor.coefficients(w))

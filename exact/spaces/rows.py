@@ -8,7 +8,7 @@ in every positive-negative pair, so a space is free to centre its rows.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -120,6 +120,9 @@ class Rows:
     X : array or sparse matrix (n, d)
         Dense rows are centred explicitly (it halves no pair difference and saves digits),
         sparse rows implicitly, so that they stay sparse.
+    check : bool
+        Whether X passes the one door for data. Without it the caller has a matrix that did, or
+        made one of such.
 
     Raises
     ------
@@ -127,8 +130,8 @@ class Rows:
         If X is not a finite, non-empty matrix.
     """
 
-    def __init__(self, X: object):
-        matrix = check_matrix(X)
+    def __init__(self, X: object, check: bool = True):
+        matrix = check_matrix(X) if check else cast(np.ndarray, X)
         self.n, self.dim = int(matrix.shape[0]), int(matrix.shape[1])
         self.offset: np.ndarray = np.asarray(matrix.mean(axis=0)).ravel()
         if not np.isfinite(self.offset).all():
@@ -207,6 +210,13 @@ class Rows:
         error = gamma(self.n + 8, LONG_UNIT) * size
         square = gamma(self.dim + 4, LONG_UNIT) + 2 * UNIT
         return error * (2 * float(np.sqrt(norm2)) + error) + square * norm2
+
+    def careful_pull(self, c: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return pull(c) summed in the long format, (dim,), and a bound of its error's norm."""
+        pulled = long_pull(self.raw, self.offset, c).astype(float)
+        size = float(np.abs(c) @ self.norms) * (1 + gamma(self.n))
+        error = gamma(self.n + 8, LONG_UNIT) * size + 2 * UNIT * float(np.linalg.norm(pulled))
+        return pulled, error * (1 + gamma(self.dim + 8))
 
     def pull_error(self, c: np.ndarray) -> float:
         """Return gamma_k sum_i |c_i| |x_i| >= the error of pull(c), k the chain of additions."""

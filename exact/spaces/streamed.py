@@ -13,9 +13,9 @@ from typing import Protocol
 import numpy as np
 
 from ..errors import InputError
+from ..tools.fingerprints import Fingerprints
 from ..tools.lossless import as_float64, on_disk
 from ..tools.rounding import UNIT, gamma
-from .fingerprints import Fingerprints
 from .rows import LARGEST_REACH, SMALLEST_REACH
 
 _FEW_COLUMNS = 16

@@ -173,8 +173,7 @@ def scatter_of(
     source : {"full", "sampled"}
         The paper takes the full data even when pairs are sampled; so does the default.
     """
-    if source not in ("full", "sampled"):
-        raise InputError(f"the structure's source must be full or sampled, not {source!r}")
+    check_source(source)
     if source == "sampled" and isinstance(pairs, PairList):
         return PairScatter(pairs.on(positive))
     whole = pairs if isinstance(pairs, AllPairs) else AllPairs()
@@ -188,3 +187,9 @@ def check_structure(structure: float) -> float:
     if not (np.isfinite(structure) and structure >= 0):
         raise InputError(f"structure must be >= 0 and finite, not {structure!r}")
     return float(structure)
+
+
+def check_source(source: str) -> None:
+    """Raise `InputError` unless `source` is one of the two words."""
+    if source not in ("full", "sampled"):
+        raise InputError(f"the structure's source must be full or sampled, not {source!r}")

@@ -81,7 +81,8 @@ class DenseWhitened(Rows):
 
     def __init__(self, X: np.ndarray, L: np.ndarray):
         self.L = L
-        super().__init__(scipy.linalg.solve_triangular(L, X.T, lower=True).T)
+        rows = scipy.linalg.solve_triangular(L, X.T, lower=True).T
+        super().__init__(np.ascontiguousarray(rows), check=False)
 
     def to_input(self, w: np.ndarray) -> np.ndarray:
         """Return L^{-T} w, the weights of the original features."""

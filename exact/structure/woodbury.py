@@ -19,7 +19,7 @@ import numpy as np
 import scipy.linalg
 
 from ..errors import InputError
-from ..spaces.kernels import Kernel
+from ..spaces.kernel import Kernel
 from .scatter import ClassScatter, Scatter, check_structure
 
 ROUTES = ("root", "pinv", "inv")

@@ -68,8 +68,8 @@ def as_numbers(name: str, values: object) -> np.ndarray:
     return as_float64(values, name)
 
 
-def tamed(weight: np.ndarray) -> np.ndarray:
-    """Return weights scaled by a power of two where their products would leave the range."""
+def rescale_weights(weight: np.ndarray) -> np.ndarray:
+    """Return weights, scaled by a power of two if their products would overflow or underflow."""
     top = float(weight.max(initial=0.0))
     if top == 0.0 or 1e-50 < top < 1e50:
         return weight
@@ -85,6 +85,6 @@ def check_scores(scores: np.ndarray, positive: np.ndarray) -> None:
         raise InputError(f"the score of row {row} is {scores[row]}: scores must be finite")
 
 
-def promoted(scores: np.ndarray) -> np.ndarray:
-    """Return scores in float64 or, as they are, in the long format: roundings are bounded there."""
+def as_float_scores(scores: np.ndarray) -> np.ndarray:
+    """Return scores as float64; longdouble ones stay, since bounds of rounding cover both."""
     return scores if scores.dtype == np.longdouble else scores.astype(float, copy=False)

@@ -38,7 +38,8 @@ def stopped_at_once() -> Iterator[None]:
     Compiled code turns an interrupt into an error of its own, and a finaliser drops it: the
     interrupt is raised again until it is on its way out, and while it is, what cleans up is left in
     peace. A block inside another one ends as the outer one will. Without effect outside the main
-    thread, and where somebody else handles interrupts, or ignores them.
+    thread, and where somebody else handles interrupts, or ignores them. After `finish` no interrupt
+    is heard, and the end of the block leaves it so.
     """
     in_main = threading.current_thread() is threading.main_thread()  # only it is told of signals
     before = signal.getsignal(signal.SIGINT) if in_main else None
@@ -59,10 +60,31 @@ def stopped_at_once() -> Iterator[None]:
             raise KeyboardInterrupt from None
         raise
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, _unheard if watch.finished else before)
         watch.close()
     if watch.count:
         raise KeyboardInterrupt
+
+
+def finish() -> None:
+    """Hear of no interrupt from here to the end of the command: its results go to their places.
+
+    A status of 130 would say that they are not there. Without effect outside of
+    `stopped_at_once`. An interrupt that came before ends the command now.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return
+    watch = getattr(signal.getsignal(signal.SIGINT), "__self__", None)
+    if not isinstance(watch, _Watch):
+        return
+    if watch.count:
+        raise Stopped  # somebody has swallowed it
+    signal.signal(signal.SIGINT, _unheard)  # answers what has come, then lets nothing in
+    watch.finished = True
+
+
+def _unheard(number: int, frame: FrameType | None) -> None:
+    """Do nothing; unlike `SIG_IGN`, which programs that are started would inherit."""
 
 
 @contextmanager
@@ -83,6 +105,7 @@ class _Watch:
 
     def __init__(self) -> None:
         self.count = 0
+        self.finished = False
         self._alarm: Any = None
         self._hook = sys.unraisablehook
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 UNIT = 2.0**-53
@@ -15,9 +17,22 @@ _FEW = 32
 """Terms that `short_sum` adds up at a time."""
 
 
+def is_long(values: np.ndarray) -> bool:
+    """Return whether an array is in a format longer than float64; never where there is none."""
+    return LONG_UNIT < UNIT and values.dtype == np.longdouble
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A computed number and a bound of its error."""
+
+    value: float
+    error: float
+
+
 def unit_of(values: np.ndarray) -> float:
     """Return the unit roundoff of an array: that of the long format, or of float64."""
-    return LONG_UNIT if values.dtype == np.longdouble else UNIT
+    return LONG_UNIT if is_long(values) else UNIT
 
 
 def above(x: float) -> float:

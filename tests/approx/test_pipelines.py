@@ -11,7 +11,7 @@ from aucert.approx.newton.rank_svm import RankSVM
 from aucert.approx.nystrom.nystrom import Nystrom
 from aucert.approx.pipelines import noam, nsolam, rfauc
 from aucert.approx.random_pairs.oam_estimator import OAM
-from aucert.approx.square_loss.spam_solam_estimators import SOLAM
+from aucert.approx.square_loss.saddle_estimators import SOLAM
 from aucert.exact.errors import InputError
 from aucert.exact.spaces.kernels import Gaussian
 

@@ -25,7 +25,8 @@ from aucert.approx import (
     rfauc,
     save_model,
 )
-from aucert.approx.square_loss.spam_solam_estimators import FSAUC, SOLAM, SPAM
+from aucert.approx.square_loss.saddle_estimators import FSAUC, SOLAM
+from aucert.approx.square_loss.spam_estimator import SPAM
 from aucert.exact.classifier import model_codec
 from aucert.exact.errors import InputError
 

@@ -173,7 +173,7 @@ def test_an_interrupt_behind_the_end_of_a_command_changes_nothing() -> None:
     """Python was ending: a traceback of its threads came, or the status of the signal."""
     code = (
         "import atexit, os, signal, sys\n"
-        "from aucert.validation.cli import program\n"
+        "from aucert.__main__ import program\n"
         "atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))\n"
         "sys.argv[1:] = ['validate', '--list']\n"
         "program()\n"

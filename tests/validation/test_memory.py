@@ -64,7 +64,7 @@ def test_a_large_index_is_not_made_room_for(tmp_path: Path) -> None:
     assert "900,000,000 features" in refused("solve", path, "--lam", 1)
 
 
-@pytest.mark.parametrize("count", [10**12, 10**30])
+@pytest.mark.parametrize("count", [10**12, pytest.param(10**30, marks=pytest.mark.slow)])
 def test_pairs_that_cannot_be_held_are_not_drawn(count: int) -> None:
     said = refused("solve", "linear:100", "--lam", 1, "--pairs", f"drawn:{count}")
     assert f"--pairs drawn:{count}" in said and "memory" in said

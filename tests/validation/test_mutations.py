@@ -121,6 +121,7 @@ def test_a_widened_tolerance_of_a_solver_turns_a_verdict(monkeypatch: pytest.Mon
     assert turned("newton-with-a-line-search-converges")
 
 
+@pytest.mark.slow
 def test_without_a_mistake_none_of_these_verdicts_is_turned() -> None:
     names = ("sht-keeps-exactly-k-features", "newton-with-a-line-search-converges")
     names += ("sht-theorem-1-bound", "incomplete-u-variance-with-replacement")

@@ -17,9 +17,9 @@ from ...exact.certificate.certificate import careful_primal
 from ...exact.certificate.solution import Solution
 from ...exact.errors import InputError
 from ...exact.formulation.formulation import formulate
-from ...exact.losses.registry import HINGE
-from ...exact.pairs.all_pairs import AllPairs, PairList
-from ...exact.problem.problem import Problem, Ridge, pair_problem, split_labels
+from ...exact.formulation.request import Request
+from ...exact.pairs.all_pairs import PairList
+from ...exact.problem.problem import Problem, linear_problem, split_labels
 from ...exact.spaces.gram import Gram
 from ...exact.spaces.kernels import Kernel
 from ...exact.spaces.rows import Rows
@@ -243,12 +243,12 @@ def prepare(
     approximation = Approximation.of_landmarks(kernel, X, points, mask)
     if not isinstance(approximation.truth, Gram):
         raise InputError("the experiment solves the full kernel problem: take fewer rows")
-    task = formulate(approximation.truth.K, mask, lam, kernel="precomputed")
+    task = formulate(approximation.truth.K, mask, Request.of(lam, kernel="precomputed"))
     task = replace(task, meant=task.meant.over(approximation.truth))  # judged by the formula
     assert isinstance(task.work.space, Rows)
     f = task.judge(certified(task.work, tol), tol)
     check_gap(f, tol)
-    projected = pair_problem(Rows(approximation.features), mask, AllPairs(), HINGE, Ridge(lam))
+    projected = linear_problem(approximation.features, mask, lam)
     f_P = certified(projected, tol)
     return Experiment(approximation, lam, tol, task.meant, projected, f, f_P, task.work.space)
 

@@ -23,6 +23,7 @@ from ...exact.api.solve import choose_solver
 from ...exact.certificate.solution import Solution, Status
 from ...exact.errors import InputError
 from ...exact.formulation.formulation import formulate
+from ...exact.formulation.request import Request
 from ...exact.losses.registry import HINGE
 from ...exact.pairs.all_pairs import AllPairs
 from ...exact.problem.problem import Problem, Ridge, pair_problem, split_labels
@@ -153,7 +154,7 @@ def _true_optimum(fitted: FittedModel, X: object, full: Problem, solver: _Solver
         raise InputError(f"the kernel problem of {full.n} rows is too large: take {DENSE_LIMIT}")
     gram = Gram.of_kernel(fitted.kernel, inputs)
     labels = full.pairs.positive.astype(int)
-    task = formulate(gram.K, labels, fitted.lam, fitted.loss, kernel="precomputed")
+    task = formulate(gram.K, labels, Request.of(fitted.lam, fitted.loss, kernel="precomputed"))
     # Its values as stored serve the solver; judged is what the formula gives at the rows.
     task = replace(task, meant=task.meant.over(gram))
     solution = choose_solver(task.work, "auto", solver.tol, solver.max_time).solve(task.work)

@@ -10,16 +10,16 @@ import click
 import numpy as np
 from click.core import ParameterSource
 
-from ...exact.api.certify import certify
+from ...exact.api.certify import certify_request, in_units_of
 from ...exact.errors import InputError
 from ...exact.pairs.auc import auc
 from ...exact.problem.problem import Ridge
 from ...exact.problem.scalings import convention_loss, convention_name
 from ...exact.tools.checks import check_number
 from ..files.data_files import read_vector
-from .documents import common_keys, print_document, scores_of, shape_of
+from .documents import common_keys, print_document, scores_of
 from .exact_mode import check_exact_options, exact_interval
-from .inputs import Data, open_data, read_pairs
+from .inputs import Data, open_data, request_of
 
 
 def run_certify(name: str, options: dict[str, Any]) -> None:
@@ -30,29 +30,29 @@ def run_certify(name: str, options: dict[str, Any]) -> None:
         check_exact_options(options)
     start = time.perf_counter()
     data = open_data(name, options["target"], options["positive"], options["seed"])
-    pairs = read_pairs(options["pairs"], data, options["seed"])
+    request, rival = request_of(options, data), None
+    if options["convention"] is not None:
+        rival, request = in_units_of(options["convention"], options["C"], data.y, request)
     w = scores = None
     if options["weights"] is not None:
         w = _read_weights(options, data)
     else:
         scores = read_vector(options["scores"], data.y.size, "scores")
-    audit = certify(
+    audit = certify_request(
         data.X,
         data.y,
-        options["lam"],
-        w=w,
-        scores=scores,
-        norm2=options["norm2"],
-        rival=options["convention"],
-        C=options["C"],
-        positive=1,
-        **shape_of(options, pairs),
+        request,
+        w,
+        scores,
+        options["norm2"],
+        rival,
+        tol=options["tol"],
+        max_time=options["max_time"],
     )
-    values = scores if w is None else scores_of(data, options, w)
+    values = scores if w is None else scores_of(data, request, w)
     assert values is not None
-    options["loss"] = audit.loss
     share = auc(values, data.positive)
-    document = common_keys(data, pairs, options, audit.lam) | {
+    document = common_keys(data, options, request) | {
         "method": "auto",
         **{key: value for key, value in dataclasses.asdict(audit).items() if key != "statement"},
         "auc": share,
@@ -63,7 +63,7 @@ def run_certify(name: str, options: dict[str, Any]) -> None:
     }
     if options["exact"]:
         assert w is not None
-        document["exact"] = exact_interval(data, w, audit, options, pairs)
+        document["exact"] = exact_interval(data, w, request, options)
         document["seconds"] = time.perf_counter() - start
     print_document(document, options["as_json"])
 
@@ -105,7 +105,8 @@ def _check_certify_options(options: dict[str, Any]) -> None:
         raise InputError("give --lam, or --from RIVAL with --C")
     check_number("C", options["C"])
     options["convention"] = convention_name(options["convention"])
-    convention_loss(options["convention"], options["loss"])
+    its_own = convention_loss(options["convention"], options["loss"])
+    options["loss"] = options["loss"] or its_own
 
 
 def _asked_loss(options: dict[str, Any]) -> str | None:

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from ...exact.errors import InputError
+from ...exact.tools.interrupts import finish
 from ..checking.check_solver import Progress, check_solver
 from ..checking.report import CheckReport, CheckRow
 from ..files.written_files import write_atomically, write_json
@@ -62,6 +63,7 @@ def run_check_solver(options: dict[str, Any]) -> int:
             )
         if folder is not None:
             write_report(report, folder)
+    finish()
     click.echo(report.to_json() if options["as_json"] else report.table)
     return 0 if report.passed else 1
 

@@ -1,4 +1,4 @@
-"""What `solve` and `certify` share: keywords, the keys of every result, and its printing."""
+"""What `solve` and `certify` share: scores, the keys of every result, and its printing."""
 
 from __future__ import annotations
 
@@ -9,60 +9,51 @@ import click
 import numpy as np
 
 from ... import __version__
-from ...exact.errors import InputError
 from ...exact.formulation.formulation import true_space
-from ...exact.pairs.all_pairs import AllPairs, PairList
+from ...exact.formulation.request import Request
 from ...exact.spaces.kernels import get_kernel
+from ...exact.tools.interrupts import finish
 from .inputs import Data
 
 SCHEMA_VERSION = 1
 
 
-def shape_of(options: dict[str, Any], pairs: AllPairs | PairList) -> dict[str, Any]:
-    """Return the keywords that `solve` and `certify` share."""
-    if options["gamma"] is not None and options["kernel"] in ("linear", "precomputed"):
-        raise InputError(f"--gamma is not for the {options['kernel']} kernel")
-    names = ("kernel", "gamma", "structure", "loss", "tol", "max_time")
-    return {name: options[name] for name in names} | {"pairs": pairs}
-
-
-def scores_of(data: Data, options: dict[str, Any], w: np.ndarray) -> np.ndarray:
+def scores_of(data: Data, request: Request, w: np.ndarray) -> np.ndarray:
     """Return the scores of weights, or of kernel coefficients: (n,)."""
-    if options["kernel"] == "linear":
+    if request.kernel == "linear" or request.gives_matrix:
         return np.asarray(data.X @ w[: data.X.shape[1]])
-    if options["kernel"] == "precomputed":
-        return np.asarray(data.X @ w)
-    kernel = get_kernel(options["kernel"], options["gamma"], int(data.X.shape[1]))
+    kernel = get_kernel(request.kernel, request.gamma, int(data.X.shape[1]))
     return true_space(kernel, data.X).scores(w)
 
 
-def common_keys(
-    data: Data, pairs: AllPairs | PairList, options: dict[str, Any], lam: float
-) -> dict[str, Any]:
+def common_keys(data: Data, options: dict[str, Any], request: Request) -> dict[str, Any]:
     """Return the keys that every result carries."""
     n_pos = int(data.positive.sum())
     skipped = ("as_json", "out")
+    named = {"loss": request.loss.name, "kernel": request.kernel_name}
     return {
         "schema_version": SCHEMA_VERSION,
         "version": __version__,
         "seed": options["seed"],
         "parameters": {"data": data.name}
-        | {key: value for key, value in options.items() if key not in skipped},
+        | {key: value for key, value in options.items() if key not in skipped}
+        | named,
         "data_sha256": data.sha256,
         "n": int(data.y.size),
         "positive": data.label,
         "n_pos": n_pos,
         "n_neg": int(data.y.size) - n_pos,
-        "n_pairs": pairs.on(data.positive).count(),
-        "lam": lam,
-        "loss": options["loss"],
+        "n_pairs": request.pairs.on(data.positive).count(),
+        "lam": request.lam,
+        "loss": named["loss"],
         "pairs": options["pairs"],
-        "kernel": options["kernel"],
+        "kernel": named["kernel"],
     }
 
 
 def print_document(document: dict[str, Any], as_json: bool) -> None:
-    """Print a result: lines of text, or one JSON document."""
+    """Print a result, lines of text or one JSON document; an interrupt comes too late now."""
+    finish()
     if as_json:
         import json
 

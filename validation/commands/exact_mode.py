@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ...exact.api.solve import solve
-from ...exact.certificate.audit import Audit
+from ...exact.api.solve import solve_request
 from ...exact.certificate.exact_certificate import ExactCertificate, check_exact
 from ...exact.errors import InputError
-from ...exact.pairs.all_pairs import AllPairs, PairList
+from ...exact.formulation.request import Request
 from ...exact.problem.problem import linear_problem
+from ...exact.spaces.kernel import name_of
 from .inputs import Data
 
 
@@ -21,22 +21,22 @@ def check_exact_options(options: dict[str, Any]) -> None:
         raise InputError("--exact goes with --weights: scores have no exact norm")
     if options["kernel"] != "linear":
         raise InputError(
-            f"--exact is for linear weights: the {options['kernel']} kernel's values are rounded"
+            "--exact is for linear weights: the "
+            f"{name_of(options['kernel'])} kernel's values are rounded"
         )
     if options["structure"] != 0:
         raise InputError("--exact is for linear weights: leave --structure out")
 
 
 def exact_interval(
-    data: Data, w: np.ndarray, audit: Audit, options: dict[str, Any], pairs: AllPairs | PairList
+    data: Data, w: np.ndarray, request: Request, options: dict[str, Any]
 ) -> dict[str, str]:
     """Return the exact primal, dual and gap of the weights, rounded outward in print.
 
     The dual point is that of the solved problem, which is solved for it once more.
     """
-    problem = linear_problem(data.X, data.y, audit.lam, audit.loss, pairs, positive=1)
+    problem = linear_problem(data.X, data.y, request.lam, request.loss, request.pairs, positive=1)
     check_exact(problem)
     limits = {"tol": options["tol"], "max_time": options["max_time"]}
-    shape = {"loss": audit.loss, "pairs": pairs, "positive": 1}
-    found = solve(data.X, data.y, audit.lam, **shape, **limits)
+    found = solve_request(data.X, data.y, request, **limits)
     return ExactCertificate.of(problem, w[: problem.space.dim], found.witness).in_digits()

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from ...exact.errors import InputError
+from ...exact.formulation.request import Request
 from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.pairs.nearest_pairs import nearest_pairs
+from ...exact.spaces.kernels import PRECOMPUTED
 from ..data.datasets import load, names
 from ..data.labelled_data import data_sha256
 from ..memory import check_room
@@ -70,6 +72,23 @@ def open_data(name: str, target: str | None, positive: str | None, seed: int) ->
         raise InputError(f"{name}: no such file, and no built-in data of that name ({hint})")
     X, y, meta = read_table(name, target, positive)
     return Data(name, X, y, data_sha256(X, y), meta.positive)
+
+
+def request_of(options: dict[str, Any], data: Data) -> Request:
+    """Return the request that the options make; `certify` sets lam later where a rival gives it."""
+    if options["gamma"] is not None and options["kernel"] in ("linear", PRECOMPUTED):
+        raise InputError(f"--gamma is not for the {options['kernel']} kernel")
+    lam = 1.0 if options["lam"] is None else options["lam"]
+    pairs = read_pairs(options["pairs"], data, options["seed"])
+    return Request.of(
+        lam,
+        options["loss"],
+        pairs,
+        positive=1,
+        kernel=options["kernel"],
+        gamma=options["gamma"],
+        structure=options["structure"],
+    )
 
 
 def read_pairs(text: str, data: Data, seed: int) -> AllPairs | PairList:

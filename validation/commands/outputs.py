@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ...exact.errors import InputError
-from ...exact.tools.interrupts import held_back
+from ...exact.tools.interrupts import finish, held_back
 
 
 def named_folder(name: str | None) -> Path | None:
@@ -39,8 +39,9 @@ def output_folder(
 ) -> Iterator[Path | None]:
     """Yield a folder to write into, or None; what is in it moves to the named one at the end.
 
-    Nothing moves if anything fails, and an interrupt waits for the moves. A process that is killed
-    may leave the hidden folder behind, never half of a result.
+    Nothing moves if anything fails. An interrupt waits for the moves; in a command, one that comes
+    after they have begun is not heard. A process that is killed may leave the hidden folder behind,
+    never half of a result.
 
     Parameters
     ----------
@@ -69,6 +70,7 @@ def output_folder(
     try:
         hidden.mkdir()
         yield hidden
+        finish()
         with held_back():
             _move(hidden, folder, instead)
     except BaseException as error:  # an interrupt too

@@ -9,18 +9,19 @@ from typing import Any
 import click
 import numpy as np
 
-from ...exact.api.solve import solve
+from ...exact.api.solve import solve_request
 from ...exact.certificate.certificate import Certificate
 from ...exact.certificate.solution import Solution
 from ...exact.errors import InputError, WriteError
+from ...exact.formulation.request import Request
 from ...exact.pairs.auc import auc
 from ...exact.problem.problem import Ridge
 from ...exact.proof.proof_file import write_proof
 from ...exact.spaces.gram import AS_STORED
 from ...exact.tools.wording import at_least, at_most
 from ..files.data_files import write_json, write_vector
-from .documents import common_keys, print_document, scores_of, shape_of
-from .inputs import Data, open_data, read_pairs
+from .documents import common_keys, print_document, scores_of
+from .inputs import Data, open_data, request_of
 from .outputs import output_folder
 from .progress import solver_progress
 from .solved_folder import PROOF, SOLUTION, WEIGHTS, check_ours, checksums
@@ -38,20 +39,14 @@ def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str
     """Solve, write into `folder`, and return what is printed."""
     start = time.perf_counter()
     data = open_data(name, options["target"], options["positive"], options["seed"])
-    pairs = read_pairs(options["pairs"], data, options["seed"])
+    request = request_of(options, data)
     with solver_progress(quiet=options["as_json"]) as show:
-        solution = solve(
-            data.X,
-            data.y,
-            options["lam"],
-            positive=1,
-            method=options["method"],
-            callback=show,
-            **shape_of(options, pairs),
+        solution = solve_request(
+            data.X, data.y, request, options["method"], options["tol"], options["max_time"], show
         )
     certificate = solution.certificate
-    scores = scores_of(data, options, solution.w)
-    document = common_keys(data, pairs, options, options["lam"]) | {
+    scores = scores_of(data, request, solution.w)
+    document = common_keys(data, options, request) | {
         "method": solution.method,
         "primal": certificate.primal,
         "dual": certificate.dual,
@@ -64,36 +59,34 @@ def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str
         "message": solution.status.advice,
         "n_iter": solution.n_iter,
         "seconds": time.perf_counter() - start,
-        "statement": _statement(certificate, pairs.on(data.positive).count(), options["kernel"]),
+        "statement": _statement(certificate, data, request),
     }
     if folder is not None:
-        title = "weight" if options["kernel"] == "linear" else "coefficient"
+        title = "weight" if request.kernel == "linear" else "coefficient"
         write_vector(folder / WEIGHTS, solution.w, title)
-        document["proof"] = _proof(folder / PROOF, data, options, solution)
+        document["proof"] = _proof(folder / PROOF, data, request, solution)
         write_json(folder / SOLUTION, document | {"files": checksums(folder)})
     return document
 
 
-def _statement(certificate: Certificate, n_pairs: int, kernel: str) -> str:
+def _statement(certificate: Certificate, data: Data, request: Request) -> str:
     """Return what was certified, in one sentence, and one more on a matrix that was given."""
     primal, rounding = certificate.primal, certificate.rounding
+    n_pairs = request.pairs.on(data.positive).count()
     near = f", up to {at_most(rounding, 2)}," if rounding > 5e-13 * primal else ""
     least = at_least(max(certificate.dual - rounding, 0.0), 12)
     return (
         f"The weights have objective {primal:.12g}{near} over {n_pairs} pairs, and no weights have "
-        f"less than {least}." + (f" {AS_STORED}" if kernel == "precomputed" else "")
+        f"less than {least}." + (f" {AS_STORED}" if request.gives_matrix else "")
     )
 
 
-def _proof(path: Path, data: Data, options: dict[str, Any], solution: Solution) -> str | None:
+def _proof(path: Path, data: Data, request: Request, solution: Solution) -> str | None:
     """Write the proof file and return its name, or None where there is none for the problem."""
-    plain = options["kernel"] == "linear" and options["structure"] == 0
-    if not plain or options["loss"] != "hinge" or options["pairs"] != "all":
-        return None
-    if not isinstance(data.X, np.ndarray):
+    if not (request.is_linear_hinge and isinstance(data.X, np.ndarray)):
         return None
     try:
-        write_proof(path, data.X, data.y, options["lam"], solution, positive=1)
+        write_proof(path, data.X, data.y, request.lam, solution, positive=1)
     except WriteError:
         raise
     except InputError as problem:  # the solution itself stands, and is written and shown

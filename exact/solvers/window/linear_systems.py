@@ -22,6 +22,12 @@ DENSE_SIDE = 12_000
 DEAR = 1e9
 """Operations from which conjugate gradients are tried before a matrix is formed."""
 
+TRIED, TRIED_PRODUCTS = 0.1, 60
+"""Before a dear matrix, conjugate gradients get so many products to reach this residual."""
+
+LAST, LAST_PRODUCTS = 1e-6, 1000
+"""The same where no matrix is formed at all."""
+
 
 class NewtonSystem:
     """Systems over the rows that a window touches.
@@ -59,7 +65,7 @@ class NewtonSystem:
         by_pairs = few**2 * (dim + few / 3)
         by_coordinates = dim**2 * (2 * min(few, self.n) + dim / 3)
         if min(by_pairs, by_coordinates) > DEAR:
-            found, enough = self._by_products(active, weight, r, 0.1, 60)
+            found, enough = self._by_products(active, weight, r, TRIED, TRIED_PRODUCTS)
             if enough:
                 return found
         if min(few if by_pairs < by_coordinates else dim, DENSE_SIDE) < DENSE_SIDE:
@@ -68,7 +74,7 @@ class NewtonSystem:
                 return solve(active, weight, r)
             except np.linalg.LinAlgError:
                 pass  # lost to rounding: conjugate gradients never form the matrix
-        return self._by_products(active, weight, r, 1e-6, 1000)[0]
+        return self._by_products(active, weight, r, LAST, LAST_PRODUCTS)[0]
 
     def _differences(self, active: np.ndarray) -> Any:
         return self.rows[self.i[active]] - self.rows[self.j[active]]

@@ -11,7 +11,13 @@ problem is piecewise quadratic: Newton steps end at its optimum after finitely m
 
 At any (w, b) the window's gap is a sum of two terms >= 0, free of cancellation:
 
-    sum_k c_k (max(0, z_k) - b_k z_k)  +  |lam w - g(b)|^2 / (2 lam),    z_k = 1 - d_k'w.
+    bias      sum_k c_k (max(0, z_k) - b_k z_k),    z_k = 1 - d_k'w,
+    residual  |lam w - g(b)|^2 / (2 lam).
+
+    until the gap is at most the target, or six rounds gain little:
+        until the residual is small beside the bias and the target:
+            p = the Newton step over the pairs with 0 < b_k < 1; go along it until it is flat
+        a = b;  sigma = a fifth of what it was
 """
 
 from __future__ import annotations
@@ -23,14 +29,27 @@ import numpy as np
 
 from ...problem.problem import Problem
 from ...spaces.rows import Rows
+from ...tools.root_of_slope import root_of_slope
 from .linear_systems import NewtonSystem
 from .window import Window
 
 SHRINK = 0.2
 """Factor of the width from one set of multipliers to the next."""
 
+ROUNDS, STEPS = 60, 100
+"""Changes of multipliers at most, and Newton steps at most between two of them."""
+
+PROGRESS, PATIENCE = 0.9, 6
+"""So many rounds in a row that leave more than this share of the gap end the run."""
+
+ENOUGH = 0.1
+"""A smooth problem is solved when its residual is this share of the bias, or of the target."""
+
 COMPILED_FROM = 20_000
 """Pairs from which the passes over them are compiled ones."""
+
+FLAT, TRIALS = 0.1, 60
+"""A step's length leaves this share of the slope along it, or is the best of so many trials."""
 
 NARROWEST = 1e-9
 """Widths go no further down, in units of the margin: rounding of the scores would show."""
@@ -93,7 +112,7 @@ class OpenPairs:
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class WindowPoint:
     """w, its slopes b, the shortfalls z, the gradient lam w - g(b) and the window's gap."""
 
     w: np.ndarray
@@ -116,8 +135,8 @@ def multipliers(
     sigma: float,
     target: float,
     stop: Callable[[], bool] = lambda: False,
-    max_rounds: int = 60,
-) -> Point:
+    max_rounds: int = ROUNDS,
+) -> WindowPoint:
     """Return a point whose window gap is at most `target`, or the best one found.
 
     Parameters
@@ -132,23 +151,23 @@ def multipliers(
     target : float
         Gap of the window to reach, in units of the objective.
     stop : callable
-        Asked now and then whether to end early, say for want of time.
+        Polled between Newton steps; return True to stop early (for example, at the time limit).
     max_rounds : int
         Changes of multipliers at most.
     """
     best, idle = _at(pairs, w, alpha, sigma), 0
     for _ in range(max_rounds):
         point = _minimised(pairs, w, alpha, sigma, target, stop)
-        idle = 0 if point.gap < 0.9 * best.gap else idle + 1
+        idle = 0 if point.gap < PROGRESS * best.gap else idle + 1
         best = point if point.gap < best.gap else best
-        if best.gap <= target or idle >= 6 or stop():
+        if best.gap <= target or idle >= PATIENCE or stop():
             break
         w, alpha = point.w, point.b
         sigma = max(sigma * SHRINK, NARROWEST)
     return best
 
 
-def _at(pairs: OpenPairs, w: np.ndarray, alpha: np.ndarray, sigma: float) -> Point:
+def _at(pairs: OpenPairs, w: np.ndarray, alpha: np.ndarray, sigma: float) -> WindowPoint:
     s = pairs.system.rows @ w
     if pairs.c.size >= COMPILED_FROM:
         from .multipliers_compiled import slopes
@@ -162,12 +181,12 @@ def _at(pairs: OpenPairs, w: np.ndarray, alpha: np.ndarray, sigma: float) -> Poi
         bias = pairs.c @ (np.maximum(z, 0.0) - b * z)
         g = pairs.pull(b)
     gradient = pairs.lam * w - g
-    return Point(w, b, z, gradient, float(bias), float(gradient @ gradient) / (2 * pairs.lam))
+    return WindowPoint(w, b, z, gradient, float(bias), float(gradient @ gradient) / (2 * pairs.lam))
 
 
 def _mass_along(
     pairs: OpenPairs,
-    point: Point,
+    point: WindowPoint,
     alpha: np.ndarray,
     sigma: float,
     change: np.ndarray,
@@ -189,11 +208,11 @@ def _minimised(
     sigma: float,
     target: float,
     stop: Callable[[], bool],
-) -> Point:
+) -> WindowPoint:
     """Return the optimum of the smooth problem, as near as its gap asks for."""
     point = _at(pairs, w, alpha, sigma)
-    for _ in range(100):
-        if point.residual <= max(0.1 * point.bias, 0.1 * target) or stop():
+    for _ in range(STEPS):
+        if point.residual <= ENOUGH * max(point.bias, target) or stop():
             break
         inside = (point.b > 0.0) & (point.b < 1.0)
         step = pairs.system.solve(np.flatnonzero(inside), sigma, -point.gradient)
@@ -209,33 +228,14 @@ def _minimised(
 
 
 def _length(
-    pairs: OpenPairs, point: Point, alpha: np.ndarray, sigma: float, step: np.ndarray
+    pairs: OpenPairs, point: WindowPoint, alpha: np.ndarray, sigma: float, step: np.ndarray
 ) -> float:
-    """Return a length at which the slope along `step` has fallen to a tenth, 1 if it will do."""
+    """Return a length at which the slope along `step` has fallen to `FLAT` of what it was."""
     change = pairs.differences(pairs.system.rows @ step)
     along = pairs.lam * float(point.w @ step) - float(pairs.fixed @ step)
     square = pairs.lam * float(step @ step)
-    start = float(point.gradient @ step)
-    if not start < 0:
-        return 0.0
-    low, high, length = 0.0, np.inf, 1.0
-    at_low, at_high = start, np.nan
-    for _ in range(60):
-        now = along + length * square
-        now -= _mass_along(pairs, point, alpha, sigma, change, length)
-        if abs(now) <= 0.1 * abs(start):
-            return length
-        # An end that stays has its slope halved, lest secants creep along it (Illinois rule).
-        if now > 0:
-            at_low /= 1.0 if high == np.inf else 2.0
-            high, at_high = length, now
-        else:
-            at_high /= 2.0
-            low, at_low = length, now
-        if high == np.inf:
-            length *= 2.0
-            continue
-        root = low - at_low * (high - low) / (at_high - at_low)
-        margin = 0.05 * (high - low)
-        length = float(np.clip(root, low + margin, high - margin))
-    return low
+
+    def slope(t: float) -> float:
+        return along + t * square - _mass_along(pairs, point, alpha, sigma, change, t)
+
+    return root_of_slope(slope, float(point.gradient @ step), FLAT, TRIALS)

@@ -11,9 +11,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...certificate.witness import Witness
 from ...pairs.all_pairs import AllPairs, PairList
 from ...problem.problem import Problem
 from ...tools.rounding import running_sum
+
+FINEST = 1e-13
+"""Half widths below this share of the range of the margins are rounding of the scores."""
+
+BEYOND = 1.01
+"""A window this much wider than the range of the margins surely holds all pairs."""
+
+HALVINGS, NEAR = 60, 1.05
+"""The half width is halved in so many times at most, until it is known to this factor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +63,17 @@ class Window:
         if self.chosen is not None:
             return self.chosen
         return self.i.astype(np.int64) * self.frozen.size + self.j
+
+    def witness(self, problem: Problem, alpha: np.ndarray) -> Witness:
+        """Return the dual point of `alpha` (m,) in the window and the frozen pairs outside."""
+        if self.chosen is not None and self.frozen_alpha is not None:
+            whole = self.frozen_alpha.copy()
+            whole[self.chosen] = alpha
+            return Witness.from_alpha(problem, whole)
+        mass, n, positive = self.c * alpha, problem.n, problem.pairs.positive
+        c = self.frozen + np.bincount(self.i, mass, n) - np.bincount(self.j, mass, n)
+        u, v = np.maximum(c[positive], 0), np.maximum(-c[~positive], 0)
+        return Witness.from_marginals(problem, u, v)
 
 
 def open_window(
@@ -146,18 +167,15 @@ def _half_width(t: np.ndarray, b: np.ndarray, limit: int, width: float) -> float
         start = np.searchsorted(b, t - half, side="right")
         return int(np.maximum(stop - start, 0).sum())
 
-    top = float(max(abs(b[-1] - t[0]), abs(t[-1] - b[0]))) * 1.01 + 1e-300
-    low, high = 1e-13 * top, max(min(top, width), 2e-13 * top)
+    top = float(max(abs(b[-1] - t[0]), abs(t[-1] - b[0]))) * BEYOND + np.finfo(float).tiny
+    low, high = FINEST * top, max(min(top, width), 2 * FINEST * top)
     if count(high) <= limit:
         return high
     if count(low) > limit:
         return None
-    for _ in range(60):
+    for _ in range(HALVINGS):
         middle = float(np.sqrt(low * high))
-        if count(middle) <= limit:
-            low = middle
-        else:
-            high = middle
-        if high / low < 1.05:
+        low, high = (middle, high) if count(middle) <= limit else (low, middle)
+        if high / low < NEAR:
             break
     return low

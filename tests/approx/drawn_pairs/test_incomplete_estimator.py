@@ -11,9 +11,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aucert.approx import Adamax, IncompleteROCSVM, draw_pairs
-from aucert.approx.drawn_pairs.incomplete_roc_svm import full_certificate
 from aucert.exact.api.solve import choose_solver, solve
 from aucert.exact.certificate.certificate import Certificate, Witness
+from aucert.exact.certificate.from_scores import full_certificate
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.all_pairs import AllPairs

@@ -25,6 +25,7 @@ from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import formulate
+from aucert.exact.formulation.request import Request
 from aucert.exact.spaces.rows import Rows
 
 RNG = np.random.default_rng(0)
@@ -126,7 +127,9 @@ def test_row_weights_reach_the_drawn_pairs_and_the_structure(structure: float) -
     model = make(structure=structure, n_pairs=20_000, tol=1e-4).fit(X, Y, sample_weight=weight)
     best = solve(X, Y, LAM, structure=structure, sample_weight=weight)
     w, times = model.coef_[0], weight.astype(int)
-    stated = formulate(np.repeat(X, times, 0), np.repeat(Y, times), LAM, structure=structure)
+    stated = formulate(
+        np.repeat(X, times, 0), np.repeat(Y, times), Request.of(LAM, structure=structure)
+    )
     assert model.certificate_.primal == pytest.approx(stated.meant.objective(w), rel=1e-12)
     lost = model.certificate_.primal - best.certificate.primal
     unweighted = stated.meant.objective(solve(X, Y, LAM, structure=structure).w)
@@ -152,7 +155,7 @@ def test_structured_nystrom_is_certified_against_the_true_kernel() -> None:
         features = Nystrom(gamma=0.4, n_landmarks=landmarks, random_state=0)
         Z = features.fit_transform(scaled)
         found = solve(Z, Y, 0.01, structure=5.0)
-        span = formulate(Z, Y, 0.01, structure=5.0).meant
+        span = formulate(Z, Y, Request.of(0.01, structure=5.0)).meant
         truth = against_true_kernel(span, features.map_.kernel, scaled)
         judged = Certificate.of(truth, found.w, found.witness)
         assert judged.primal == pytest.approx(found.certificate.primal, rel=1e-10)
@@ -191,11 +194,11 @@ def test_the_default_step_is_shorter_for_long_rows() -> None:
     near, long = Rows(X), Rows(np.hstack([X] * 50))
     given, default = make(step=0.3), make()
     solver = default._solver()
-    assert default._shortened(solver, near) == solver and solver.step == 0.05
-    assert 0.001 < default._shortened(solver, long).step < 0.02
-    assert given._shortened(given._solver(), long).step == 0.3
+    assert default._solver_for(near) == solver and solver.step == 0.05
+    assert 0.001 < default._solver_for(long).step < 0.02
+    assert given._solver_for(long).step == 0.3
     plain = make(optimizer="gradient")
-    assert plain._shortened(plain._solver(), long).step == 0.01
+    assert plain._solver_for(long).step == 0.01
 
 
 @pytest.mark.parametrize("bad", [{"structure": -1.0}, {"structure": "much"}, {"max_time": 0.0}])

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from aucert.approx import SHTAUC
-from aucert.approx.hard_thresholding.refinement import refined
+from aucert.approx.hard_thresholding.refinement import refine_weights
 from aucert.approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
 from aucert.exact import CertificateError, InputError, best_subset
 from aucert.exact.spaces.rows import Rows
@@ -51,7 +51,7 @@ def test_a_refit_is_the_minimum_on_the_features_found(form) -> None:
 def test_after_swaps_no_exchange_of_one_feature_helps(form, pool) -> None:
     X, y = draw(2, d=12, mu=(0.3, 0.3, 0.2))
     loss = sparse_problem(form(X), y)
-    w = refined(loss, np.zeros(12), 3, "swaps", pool)
+    w = refine_weights(loss, np.zeros(12), 3, "swaps", pool)
     S = np.flatnonzero(w)
     value = optimum_on(Rows(X), y == 1, S).value
     assert loss.value(w) == pytest.approx(value, rel=1e-9)
@@ -78,7 +78,7 @@ def test_swaps_start_from_the_features_found_and_from_nowhere_else() -> None:
             if best.value < few.optimum(S).value or set(S) == set(greedy):
                 continue
             elsewhere += 1  # another end of swaps than the greedy one
-            w = refined(loss, few.optimum(S).w, 3, "swaps")
+            w = refine_weights(loss, few.optimum(S).w, 3, "swaps")
             np.testing.assert_array_equal(np.flatnonzero(w), S)
     assert elsewhere >= 3
 

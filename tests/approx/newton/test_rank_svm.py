@@ -11,7 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from aucert.approx.newton.rank_svm import NBAUC, RankSVM
+from aucert.approx.newton.nbauc import NBAUC
+from aucert.approx.newton.rank_svm import RankSVM
 from aucert.approx.nystrom.landmarks import LANDMARKS
 from aucert.approx.nystrom.nystrom import Nystrom
 from aucert.exact.api.roc_svm import ROCSVM

@@ -12,7 +12,7 @@ from aucert.approx.newton.truncated_newton import PATIENCE, TruncatedNewton, ste
 from aucert.exact.certificate.certificate import Witness, evaluated
 from aucert.exact.certificate.solution import Recorder, Status, Step
 from aucert.exact.curvature.newton_equation import Conditioning, Preconditioner, direction
-from aucert.exact.curvature.points import Line, Point
+from aucert.exact.curvature.points import NewtonLine, NewtonPoint
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
@@ -96,7 +96,7 @@ def test_a_step_solves_the_newton_equation_as_exactly_as_asked(seed: int, rtol: 
     problem = squared_hinge(random_case(seed))
     w = np.random.default_rng(seed).normal(size=problem.space.dim)
     gradient, hessian = naive_gradient(problem, w), naive_hessian(problem, w)
-    step, products = direction(Point.at(problem, w), rtol, 1000)
+    step, products = direction(NewtonPoint.at(problem, w), rtol, 1000)
     size = np.linalg.norm(gradient)
     assert np.linalg.norm(hessian @ step + gradient) <= rtol * size * (1 + 1e-6)
     assert gradient @ step < 0 and products >= 1
@@ -168,7 +168,7 @@ def test_a_preconditioner_spares_products() -> None:
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(6000, 60)) * np.geomspace(1, 1e-3, 60), rng.uniform(size=6000) < 0.3
     problem = linear_problem(X, y, 1e-8, SQUARED_HINGE)
-    point = Point.at(problem, rng.normal(size=60))
+    point = NewtonPoint.at(problem, rng.normal(size=60))
     plain, alone = direction(point, 1e-8, 2000)
     rough, helped = direction(
         point, 1e-8, 2000, Preconditioner(point, 20, np.random.default_rng(0))
@@ -268,7 +268,7 @@ class PlannedPoint:
     size: float
     noise: float = 0.0
     gap: float = 1.0
-    clearly_beats = Point.clearly_beats
+    clearly_beats = NewtonPoint.clearly_beats
 
     def note(self, recorder: Recorder) -> None:
         recorder.step()
@@ -277,13 +277,14 @@ class PlannedPoint:
 def steps_of(course: list[PlannedPoint], monkeypatch: pytest.MonkeyPatch) -> int:
     """Return after how many points of a course the method stops by itself."""
     left = iter(course)
-    monkeypatch.setattr(Point, "at", lambda problem, w: next(left))
+    monkeypatch.setattr(NewtonPoint, "at", lambda problem, w: next(left))
     monkeypatch.setattr(Conditioning, "step", lambda *arguments: None)
-    monkeypatch.setattr(Line, "__init__", lambda *arguments: None)
-    monkeypatch.setattr(Line, "search", lambda line: next(left))
+    monkeypatch.setattr(NewtonLine, "__init__", lambda *arguments: None)
+    monkeypatch.setattr(NewtonLine, "search", lambda line: next(left))
     recorder, solver = Recorder(), TruncatedNewton(max_iter=len(course))
     problem = squared_hinge(random_case(0))
-    reason = solver._run(problem, recorder, np.zeros(problem.space.dim), Conditioning(0))
+    recorder.w0 = np.zeros(problem.space.dim)
+    reason = solver.run(problem, recorder)
     assert reason == (
         Status.ITERATION_LIMIT if len(recorder.history) == len(course) else Status.STALLED
     )

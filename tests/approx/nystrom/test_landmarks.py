@@ -13,10 +13,10 @@ from aucert.approx.nystrom.landmarks import (
     LANDMARKS,
     Landmarks,
     choose_landmarks,
+    draw_by_class,
+    draw_by_pivots,
     kmeans,
-    pivoted,
     shares,
-    stratified,
     uniform,
 )
 from aucert.exact.errors import InputError
@@ -98,7 +98,7 @@ def test_within_a_class_every_row_is_equally_likely() -> None:
     rng = np.random.default_rng(4)
     count = np.zeros(40)
     for _ in range(2000):
-        count[stratified(X, 8, Y, rng).index] += 1
+        count[draw_by_class(X, 8, Y, rng).index] += 1
     assert count[Y].sum() == 2 * 2000 and count[~Y].sum() == 6 * 2000
     assert chisquare(count[Y]).pvalue > 1e-3 and chisquare(count[~Y]).pvalue > 1e-3
 
@@ -117,24 +117,24 @@ def test_shares_add_up_and_are_as_near_to_proportion_as_they_can(sizes, data) ->
 def test_the_smallest_class_has_a_landmark() -> None:
     rare = np.arange(40) == 17
     for seed in range(5):
-        index = stratified(X, 2, rare, seed).index
+        index = draw_by_class(X, 2, rare, seed).index
         assert index is not None and 17 in index
 
 
 def test_strata_may_have_any_labels() -> None:
     labels = np.array(["a", "b", "c", "c"] * 10)
-    index = stratified(X, 8, labels, 0).index
+    index = draw_by_class(X, 8, labels, 0).index
     assert sorted(labels[index].tolist()) == ["a", "a", "b", "b", "c", "c", "c", "c"]
 
 
 def test_fewer_landmarks_than_classes_are_refused() -> None:
     with pytest.raises(InputError, match="1 landmarks cannot have one of each of the 2 classes"):
-        stratified(X, 1, Y)
+        draw_by_class(X, 1, Y)
 
 
 def test_labels_that_do_not_fit_are_refused() -> None:
     with pytest.raises(InputError, match="40 rows, but labels of shape"):
-        stratified(X, 3, Y[:5])
+        draw_by_class(X, 3, Y[:5])
     with pytest.raises(InputError, match="requires y to be passed"):
         choose_landmarks("stratified", X, 3, KERNEL)
 
@@ -175,20 +175,20 @@ def naive_pivots(K: np.ndarray, count: int, seed: int) -> list[int]:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_pivots_are_drawn_by_what_is_left_unexplained(seed: int) -> None:
-    index = pivoted(X, 10, KERNEL, seed).index
+    index = draw_by_pivots(X, 10, KERNEL, seed).index
     assert index is not None and index.tolist() == naive_pivots(KERNEL(X, X), 10, seed)
 
 
 def test_equal_rows_are_never_both_pivots() -> None:
     doubled = np.repeat(X[:12], 3, axis=0)
     for seed in range(5):
-        found = pivoted(doubled, 36, KERNEL, seed)
+        found = draw_by_pivots(doubled, 36, KERNEL, seed)
         assert len(found.rows) == 12
         assert np.unique(found.rows, axis=0).shape[0] == 12
 
 
 def test_no_more_pivots_than_the_rank_of_the_kernel() -> None:
-    assert len(pivoted(X, 20, Linear(), 0).rows) == 3
+    assert len(draw_by_pivots(X, 20, Linear(), 0).rows) == 3
 
 
 def test_pivots_explain_more_than_uniform_landmarks_where_a_cluster_is_rare() -> None:
@@ -201,14 +201,14 @@ def test_pivots_explain_more_than_uniform_landmarks_where_a_cluster_is_rare() ->
         assert S is not None
         return float(np.trace(K - K[:, S] @ np.linalg.pinv(K[np.ix_(S, S)], 1e-12) @ K[S]))
 
-    pivots = [unexplained(pivoted(rare, 10, kernel, s).index) for s in range(10)]
+    pivots = [unexplained(draw_by_pivots(rare, 10, kernel, s).index) for s in range(10)]
     plain = [unexplained(uniform(rare, 10, s).index) for s in range(10)]
     assert np.mean(pivots) < 0.5 * np.mean(plain)
 
 
 def test_a_kernel_that_is_zero_has_no_pivots() -> None:
     with pytest.raises(InputError, match="zero on every row"):
-        pivoted(np.zeros((4, 2)), 2, Linear())
+        draw_by_pivots(np.zeros((4, 2)), 2, Linear())
 
 
 def test_another_method_is_refused() -> None:

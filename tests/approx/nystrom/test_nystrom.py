@@ -227,6 +227,7 @@ def test_bad_parameters_are_refused_by_the_transformer(bad: dict) -> None:
         clone(Nystrom(**bad)).fit(X)
 
 
+@pytest.mark.slow
 def test_a_linear_machine_on_the_features_is_tuned_in_a_pipeline() -> None:
     pipeline = make_pipeline(Nystrom(n_landmarks=20, random_state=0), ROCSVM(0.01))
     grid = {"nystrom__gamma": [0.01, 0.5], "nystrom__landmarks": ["kmeans", "stratified"]}

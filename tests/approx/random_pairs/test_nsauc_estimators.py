@@ -14,8 +14,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from aucert.approx.nystrom.nystrom import Nystrom
 from aucert.approx.random_pairs import oam_estimator
 from aucert.approx.random_pairs.nsauc import PairSGD, mean_square_size, random_pairs, starting_time
-from aucert.approx.random_pairs.nsauc_estimators import NSAUC, NSVMSGD2, OAM
+from aucert.approx.random_pairs.nsauc_estimators import NSAUC, NSVMSGD2
 from aucert.approx.random_pairs.oam import OnlineAUC
+from aucert.approx.random_pairs.oam_estimator import OAM
 from aucert.approx.random_pairs.pair_steps import Walk
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.solution import Status

@@ -206,6 +206,7 @@ def test_with_its_theorys_steps_the_distance_falls_like_one_over_the_steps(radiu
     assert above[1] <= 1e-3 * (1 - best)
 
 
+@pytest.mark.slow
 def test_with_a_step_that_does_not_know_the_end_it_falls_like_one_over_their_root() -> None:
     rows, positive = online_naive.draw(n=60, d=4, density=1.0)
     loss, solver = from_rows(rows, positive), MultiStageSaddle(0.5, step=0.2)

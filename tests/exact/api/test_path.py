@@ -12,6 +12,7 @@ from aucert.exact import ROCSVM, Path, Status, regularization_path, solve
 from aucert.exact.api.path import PathPoint, lam_grid, largest_lam
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import formulate
+from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.all_pairs import PairList
 from aucert.exact.pairs.auc import auc
 from aucert.exact.problem.problem import linear_problem
@@ -54,7 +55,7 @@ def test_each_point_is_the_cold_solution_within_the_certified_gaps(options: dict
     for point, other in zip(path.points, cold, strict=True):
         radius = point.certificate.radius + other.certificate.radius
         norm2 = formulate(
-            X, Y, 1.0, **{k: v for k, v in options.items() if k != "sample_weight"}
+            X, Y, Request.of(1.0, **{k: v for k, v in options.items() if k != "sample_weight"})
         ).meant.space.norm2(point.solution.w - other.w)
         assert norm2**0.5 <= radius
 
@@ -124,7 +125,7 @@ def test_sparse_rows_give_the_dense_path() -> None:
 @pytest.mark.parametrize("structure", [0.0, 2.0])
 def test_from_the_largest_lam_on_the_hinge_only_shrinks(listed: bool, structure: float) -> None:
     pairs = PairList(np.array([0, 3, 6]), np.array([1, 2, 4])) if listed else None
-    problem = formulate(X, Y, 1.0, pairs=pairs, structure=structure).work
+    problem = formulate(X, Y, Request.of(1.0, pairs=pairs, structure=structure)).work
     top = largest_lam(problem)
     options = {"pairs": pairs, "structure": structure, "tol": 1e-12}
     at, above = (solve(X, Y, lam, **options).w for lam in (top, 3 * top))

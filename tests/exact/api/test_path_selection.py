@@ -12,6 +12,7 @@ from aucert.exact.api.folds import make_splits
 from aucert.exact.api.path import lam_grid
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import formulate
+from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.auc import auc
 from aucert.exact.problem.problem import linear_problem
 
@@ -25,7 +26,7 @@ def exact_auc(train, test, lam, weight=None, **options) -> float:
     """AUC on held-out rows of the optimum, by separate steps."""
     part = None if weight is None else weight[train]
     made = solve(X[train], Y[train], lam, tol=1e-12, sample_weight=part, **options)
-    scores = formulate(X[train], Y[train], lam, **options).scorer(made.w)(X[test])
+    scores = formulate(X[train], Y[train], Request.of(lam, **options)).scorer(made.w)(X[test])
     return auc(scores, Y[test] == 1, None if weight is None else weight[test])
 
 

@@ -144,7 +144,7 @@ def test_feature_names_are_kept() -> None:
         ({"structure": -1.0}, "structure must be >= 0"),
         ({"structure": "big"}, "structure must be a number"),
         ({"structure_source": "half"}, "full or sampled"),
-        ({"kernel": "poly"}, "kernel must be one of"),
+        ({"kernel": "poly"}, "unknown kernel"),
         ({"kernel": "rbf", "gamma": 0.0}, "gamma must be > 0"),
         ({"pairs": "nearest:0"}, "nearest:K"),
         ({"pairs": "some"}, "nearest:K"),

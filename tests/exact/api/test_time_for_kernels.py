@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ import aucert.exact.structure.structured_norm as structured_module
 from aucert.exact import ROCSVM, TooLargeError, certify, solve
 from aucert.exact.api.solve import solve_formulated
 from aucert.exact.certificate.solution import Status
+from aucert.exact.formulation.request import Request
 
 
 def column_by_column(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,16 +116,18 @@ def test_limit_of_time_is_named_where_it_cut_the_features(
     assert model.certificate_.gap > 0
 
 
-def test_solver_gets_what_the_formulation_left() -> None:
+def test_solver_gets_what_the_formulation_left(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = rows()
-    asked: list[float | None] = []
+    asked: list[object] = []
 
-    def make(max_time: float | None = None) -> formulation_module.Formulation:
-        asked.append(max_time)
-        return formulation_module.formulate(X, y, 1e-2)
+    def formulate(*given: Any) -> formulation_module.Formulation:
+        asked.append(given[-1])
+        return formulation_module.formulate(*given)
 
-    _, found = solve_formulated(make, "auto", 1e-9, 60.0, None)
-    _, free = solve_formulated(make, "auto", 1e-9, None, None)
+    monkeypatch.setattr(solving_module, "formulate", formulate)
+    request = Request.of(1e-2)
+    _, found = solve_formulated(X, y, request, "auto", 1e-9, 60.0, None)
+    _, free = solve_formulated(X, y, request, "auto", 1e-9, None, None)
     assert asked == [30.0, None]
     assert found.status == free.status == Status.CERTIFIED
 
@@ -133,8 +136,9 @@ def test_features_cut_by_time_are_no_stalled_solver(monkeypatch: pytest.MonkeyPa
     X, y = rows()
     column_by_column(monkeypatch)
     monkeypatch.setattr(factor_module, "FEATURE_NUMBERS", 80 * 5)
-    make = partial(formulation_module.formulate, X, y, 1e-2, kernel="rbf", gamma=0.5)
+    request = Request.of(1e-2, kernel="rbf", gamma=0.5)
     for spent, status in ((1.0, Status.STALLED), (31.0, Status.TIME_LIMIT)):
         ticks = iter([0.0, spent])
         monkeypatch.setattr(solving_module, "time", SimpleNamespace(monotonic=ticks.__next__))
-        assert solve_formulated(make, "newton", 1e-9, 60.0, None)[1].status == status
+        found = solve_formulated(X, y, request, "newton", 1e-9, 60.0, None)[1]
+        assert found.status == status

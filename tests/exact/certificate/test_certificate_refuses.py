@@ -17,6 +17,7 @@ from aucert.exact.pairs.marginals import largest_flow
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.streamed import StreamedRows
+from forging import forged_as
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(20, 2)), np.arange(20) % 4 == 0
@@ -50,7 +51,7 @@ def bound(problem: Problem, witness: Witness) -> float:
     [
         {"value": 10.0},
         {"deficiency": -1.0},
-        {"rounding": -1.0, "value_rounding": -1.0},
+        {"c_error": -1.0, "value_error": -1.0},
         {"c": np.zeros(20)},
         {"c": np.where(Y, 1.0, -1.0)},
         {"c": np.full(20, np.nan)},
@@ -149,7 +150,7 @@ def test_marginals_of_another_problem_are_refused(shape: tuple[int, ...]) -> Non
 
 
 def test_scores_of_another_problem_are_refused() -> None:
-    witness = replace(honest(hinge_problem()), scores=np.zeros(3))
+    witness = forged_as(honest(hinge_problem()), scores=np.zeros(3))
     with pytest.raises(InputError, match="20 rows, but scores of shape"):
         bound(hinge_problem(), witness)
 
@@ -165,13 +166,13 @@ def test_scores_that_are_not_finite_are_refused(bad: float) -> None:
 @pytest.mark.parametrize("scale", [-0.1, 1.1, np.nan])
 def test_a_scale_outside_its_range_is_refused(scale: float) -> None:
     with pytest.raises(InputError, match="scale"):
-        bound(hinge_problem(), replace(honest(hinge_problem()), scale=scale))
+        bound(hinge_problem(), forged_as(honest(hinge_problem()), scale=scale))
 
 
 @pytest.mark.parametrize("width", [np.inf, -1.0, np.nan])
 def test_a_width_that_is_none_is_refused(width: float) -> None:
     with pytest.raises(InputError, match="width"):
-        bound(hinge_problem(), replace(honest(hinge_problem()), width=width))
+        bound(hinge_problem(), forged_as(honest(hinge_problem()), width=width))
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square"])
@@ -182,7 +183,7 @@ def test_alpha_outside_its_box_never_beats_the_optimum(outside: float, loss: str
     top = optimum(problem)
     found = Certificate.of(problem, np.zeros(2), Witness.from_alpha(problem, np.full(5, outside)))
     assert found.dual - found.rounding <= top
-    forged = replace(Witness.from_alpha(problem, np.ones(5)), alpha=np.full(5, outside))
+    forged = forged_as(Witness.from_alpha(problem, np.ones(5)), alpha=np.full(5, outside))
     assert bound(problem, forged) == found.dual
 
 
@@ -217,7 +218,7 @@ def test_forged_evidence_of_a_binned_dual_point_is_refused(
         problem = problem.over(StreamedRows(X))
     witness = Witness.from_weights(problem, np.array([0.1, 0.1]), 1 << 14, 1)
     with pytest.raises(InputError, match=said):
-        bound(problem, replace(witness, **lie))
+        bound(problem, forged_as(witness, **lie))
 
 
 def test_a_binned_dual_point_proves_nothing_for_another_problem() -> None:
@@ -227,7 +228,7 @@ def test_a_binned_dual_point_proves_nothing_for_another_problem() -> None:
             bound(problem, witness)
     kernel = hinge_problem().over(Gram(X @ X.T))
     with pytest.raises(InputError, match="binned dual points are for rows"):
-        Certificate.of(kernel, np.zeros(20), replace(witness, weights=np.zeros(20)))
+        Certificate.of(kernel, np.zeros(20), forged_as(witness, w=np.zeros(20)))
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from aucert.exact.certificate.certified_order import (
 )
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import formulate
+from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.all_pairs import PairList
 from aucert.exact.pairs.auc import auc
 from aucert.exact.problem.problem import linear_problem
@@ -93,7 +94,7 @@ def test_the_optimum_orders_every_certified_pair_as_said(kernel, structure):
     options: dict[str, Any] = {"kernel": kernel, "structure": structure}
     if kernel == "rbf":
         options["gamma"] = 0.2
-    task = formulate(data, Y, 0.1, **options)
+    task = formulate(data, Y, Request.of(0.1, **options))
     rough = solve(data, Y, 0.1, tol=1e-2, **options)
     audit = certify(data, Y, 0.1, w=rough.w, tol=1e-10, **options)
     best = task.meant.space.scores(solve(data, Y, 0.1, tol=1e-11, **options).w)

@@ -26,7 +26,7 @@ LABELS = np.array([1, 0, 1, 0])
 
 @pytest.mark.parametrize("offset", [1e8, 1e10])
 @pytest.mark.parametrize(
-    "seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 6))]
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))]
 )
 def test_certified_is_true_on_sparse_rows_far_from_the_origin(seed: int, offset: float) -> None:
     """Sparse rows are centred only implicitly, so that their scores lose digits.

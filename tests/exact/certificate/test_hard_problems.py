@@ -17,8 +17,8 @@ from aucert.exact import solve
 from aucert.exact.api import certify as certify_module
 from aucert.exact.certificate import certificate
 from aucert.exact.proof import check_proof
-from aucert.exact.spaces.fingerprints import Fingerprints
 from aucert.exact.square_loss.convex_square import ConvexSquare
+from aucert.exact.tools.fingerprints import Fingerprints
 from fuzz_kinds import KINDS
 from fuzz_truth import Claim, LinearTruth, faults
 from fuzzing import Found, one, run, seeds_of

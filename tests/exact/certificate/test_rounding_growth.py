@@ -54,7 +54,7 @@ def test_no_term_of_a_short_sum_passes_more_additions_than_its_chain(n: int) -> 
 
 
 @pytest.mark.parametrize("format", [float, np.longdouble])
-@pytest.mark.parametrize("n", [10, 33, 1000, 100_000])
+@pytest.mark.parametrize("n", [10, 33, 1000, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_a_short_sum_is_within_its_bound(n: int, format: type) -> None:
     unit = UNIT if format is float else LONG_UNIT
     for values in (
@@ -98,6 +98,7 @@ def test_the_moments_of_the_square_loss_are_charged_with_their_chain() -> None:
         assert marginals >= 32 * gamma(short_chain(n), UNIT)
 
 
+@pytest.mark.slow
 def test_the_norm_of_a_kernel_machine_is_charged_with_both_of_its_sums() -> None:
     space = Gram(np.eye(3000))
     w = np.ones(3000)

@@ -122,6 +122,16 @@ def test_a_weight_means_repetition_to_every_rule(sample) -> None:
         assert rule(scores, positive, weight) == pytest.approx(repeated, abs=1e-9)
 
 
+def test_rounding_of_weights_does_not_choose_between_cuts_that_are_equally_good() -> None:
+    scores = np.array([0.0, -0.5, 0.0, 0.0, 0.0, 0.0, 0.5])
+    positive = np.array([True, False, False, False, True, True, True])
+    weight = np.array([1.0, 1.0, 0.0, 2.0, 2.0, 3.0, 3.0])
+    times = weight.astype(int)
+    for rule in EVERY_RULE:
+        repeated = rule(np.repeat(scores, times), np.repeat(positive, times), None)
+        assert rule(scores, positive, weight) == pytest.approx(repeated, abs=1e-9)
+
+
 @pytest.mark.parametrize("rule", EVERY_RULE[:4])
 def test_separable_scores_are_cut_halfway_between_the_classes(rule) -> None:
     scores, positive = np.array([0.0, 1.0, 3.0, 7.0]), np.array([False, False, True, True])

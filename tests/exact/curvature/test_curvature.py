@@ -8,7 +8,7 @@ import pytest
 import naive
 from aucert.exact.curvature.curvature import curvature
 from aucert.exact.curvature.newton_equation import Preconditioner, hessian, sampled_hessian
-from aucert.exact.curvature.points import Line, Point
+from aucert.exact.curvature.points import NewtonLine, NewtonPoint
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.sums.sorted import squared_hinge_sides
@@ -109,7 +109,7 @@ def test_the_compiled_sums_do_not_lose_digits_with_the_rows() -> None:
 def test_the_slope_of_a_line_is_the_derivative_of_the_objective(kind: str) -> None:
     problem, rng = problem_of(kind, 4), np.random.default_rng(4)
     w, step = rng.normal(size=3), rng.normal(size=3)
-    line = Line(Point.at(problem, w), step)
+    line = NewtonLine(NewtonPoint.at(problem, w), step)
     for t in (0.0, 0.3, 2.0):
         h = 1e-6
         change = problem.objective(w + (t + h) * step) - problem.objective(w + (t - h) * step)
@@ -121,42 +121,44 @@ def test_the_slope_of_a_line_is_the_derivative_of_the_objective(kind: str) -> No
 @pytest.mark.parametrize("seed", range(10))
 def test_a_searched_point_is_lower_and_flatter(seed: int, kind: str) -> None:
     problem, rng = problem_of(kind, seed), np.random.default_rng(seed)
-    start = Point.at(problem, rng.normal(size=3))
+    start = NewtonPoint.at(problem, rng.normal(size=3))
     for step in (
         -start.gradient * 10.0 ** rng.uniform(-3, 3),
         -np.linalg.solve(hessian(problem, start.curved), start.gradient),
     ):
-        found = Line(start, step).search()
+        found = NewtonLine(start, step).search()
         assert found is not None and found.primal < start.primal
         assert abs(found.gradient @ step) <= 0.3 * abs(start.gradient @ step) * (1 + 1e-9)
-        np.testing.assert_allclose(found.gradient, Point.at(problem, found.w).gradient, atol=1e-12)
+        np.testing.assert_allclose(
+            found.gradient, NewtonPoint.at(problem, found.w).gradient, atol=1e-12
+        )
 
 
 def test_a_step_that_climbs_finds_nothing() -> None:
-    start = Point.at(problem_of("numpy", 0), np.zeros(3))
-    assert Line(start, start.gradient).search() is None
+    start = NewtonPoint.at(problem_of("numpy", 0), np.zeros(3))
+    assert NewtonLine(start, start.gradient).search() is None
 
 
 def test_a_search_goes_on_where_a_flat_slope_is_beyond_the_valley() -> None:
     """Steep down to a kink nearby, then gently up for long: |slope| alone would take the climb."""
     X = np.array([[0.0, 0.0], [10.0, 0.0], [-0.2, 0.0]])
     problem = linear_problem(X, [0, 1, 1], 1e-6, "squared_hinge")
-    start = Point.at(problem, np.zeros(2))
-    found = Line(start, np.array([30.0, 0.0])).search()
+    start = NewtonPoint.at(problem, np.zeros(2))
+    found = NewtonLine(start, np.array([30.0, 0.0])).search()
     assert found is not None and found.primal < start.primal
 
 
 def test_scores_that_shrink_a_thousandfold_are_computed_afresh() -> None:
     problem = problem_of("numpy", 3)
-    far = Point.at(problem, np.array([1e9, 0.0, 0.0]))
-    near = Line(far, np.array([-1e9, 1.0, 0.0])).at(1.0)
+    far = NewtonPoint.at(problem, np.array([1e9, 0.0, 0.0]))
+    near = NewtonLine(far, np.array([-1e9, 1.0, 0.0])).at(1.0)
     np.testing.assert_array_equal(near.scores, problem.space.scores(near.w))
 
 
 def test_a_matrix_singular_to_rounding_is_still_factored() -> None:
     X = np.repeat(np.random.default_rng(0).normal(size=(30, 1)), 2, axis=1) * 1e6
     problem = linear_problem(X, np.arange(30) % 2 == 0, 1e-20, "squared_hinge")
-    point = Point.at(problem, np.zeros(2))
+    point = NewtonPoint.at(problem, np.zeros(2))
     r = np.array([1.0, 1.0])
     solved = Preconditioner(point, 10, np.random.default_rng(0)).solve(r)
     assert np.isfinite(solved).all() and r @ solved > 0

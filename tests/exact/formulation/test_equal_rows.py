@@ -14,6 +14,7 @@ from aucert.exact.errors import InputError
 from aucert.exact.formulation import equal_rows as reduction
 from aucert.exact.formulation.equal_rows import Groups, equal_rows
 from aucert.exact.formulation.formulation import Formulation, formulate
+from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem
 from aucert.exact.spaces.rows import Rows
@@ -85,7 +86,7 @@ def test_a_sample_shows_whether_looking_at_all_rows_pays(monkeypatch: pytest.Mon
 def both(weighted: bool, loss: str = "hinge") -> tuple[Problem, Problem, Groups]:
     X, y = repeated(1)
     weight = np.random.default_rng(1).integers(0, 3, 200).astype(float) if weighted else None
-    task = formulate(X, y, 0.02, loss, AllPairs(weight), collapse=True)
+    task = formulate(X, y, Request.of(0.02, loss, AllPairs(weight)), collapse=True)
     assert task.groups is not None and task.work.n == task.groups.first.size < 101
     return task.meant, task.work, task.groups
 
@@ -135,7 +136,7 @@ def test_marginals_that_no_alpha_has_stay_infeasible() -> None:
 def test_pair_lists_have_no_way_back() -> None:
     X, y = repeated()
     i, j = np.flatnonzero(y)[:5], np.flatnonzero(~y)[:5]
-    task = formulate(X, y, 0.1, pairs=PairList(i, j), collapse=True)
+    task = formulate(X, y, Request.of(0.1, pairs=PairList(i, j)), collapse=True)
     assert task.groups is None and task.work.n == 200
     listed = Witness.from_alpha(task.meant, np.ones(5))
     with pytest.raises(InputError, match="pair lists"):
@@ -157,8 +158,8 @@ def test_the_optimum_in_groups_is_certified_on_the_rows(
 ) -> None:
     X, y = repeated(2)
     chosen = {"kernel": kernel, "gamma": 0.5, "structure": structure}
-    plain = best(formulate(X, y, 0.02, loss, **chosen))
-    task = formulate(X, y, 0.02, loss, collapse=True, **chosen)
+    plain = best(formulate(X, y, Request.of(0.02, loss, **chosen)))
+    task = formulate(X, y, Request.of(0.02, loss, **chosen), collapse=True)
     assert task.groups is not None and isinstance(task.work.space, Rows) and task.meant.n == 200
     found = best(task)
     assert found.status == plain.status == Status.CERTIFIED
@@ -175,7 +176,9 @@ def test_the_optimum_in_groups_is_certified_on_the_rows(
 
 def test_a_precomputed_kernel_stays_as_it_is() -> None:
     X, y = repeated()
-    assert formulate(X @ X.T, y, 0.1, kernel="precomputed", collapse=True).groups is None
+    assert (
+        formulate(X @ X.T, y, Request.of(0.1, kernel="precomputed"), collapse=True).groups is None
+    )
 
 
 @pytest.mark.parametrize("lam", [1e-1, 1e-3, 1e-5])
@@ -184,6 +187,6 @@ def test_ties_of_integer_features_are_gone_in_groups(lam: float) -> None:
     rng = np.random.default_rng(0)
     X = rng.integers(0, 3, size=(4000, 5)).astype(float)
     y = rng.uniform(size=4000) < 1 / (1 + np.exp(6 - X.sum(axis=1)))
-    task = formulate(X, y, lam, collapse=True)
+    task = formulate(X, y, Request.of(lam), collapse=True)
     assert task.work.n < 500
     assert best(task).certificate.reaches(1e-9)

@@ -14,6 +14,7 @@ from aucert.exact.api.solve import choose_solver, solve
 from aucert.exact.certificate.solution import Solution, Status
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import Formulation, formulate, true_space
+from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.nearest_pairs import nearest_pairs
 from aucert.exact.spaces.gram import Gram, StreamedGram
 from aucert.exact.spaces.kernels import Gaussian, Laplacian
@@ -36,7 +37,11 @@ def case(kernel: str, structure: float, sparse: bool = False) -> tuple[Formulati
         train, new = Laplacian(0.3)(X, X), Laplacian(0.3)(NEW, X)
     if sparse:
         train, new = sp.csr_matrix(train), sp.csr_matrix(new)
-    return formulate(train, Y, 0.02, kernel=kernel, gamma=0.4, structure=structure), train, new
+    return (
+        formulate(train, Y, Request.of(0.02, kernel=kernel, gamma=0.4, structure=structure)),
+        train,
+        new,
+    )
 
 
 def best(task: Formulation) -> Solution:
@@ -86,7 +91,7 @@ def test_new_rows_are_scored_as_if_they_had_been_there(kernel: str, structure: f
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_new_rows_of_unscaled_features_far_from_zero(structure: float) -> None:
     raw = X * [1, 100, 10_000] + 1e6
-    task = formulate(raw, Y, 0.02, structure=structure)
+    task = formulate(raw, Y, Request.of(0.02, structure=structure))
     w = best(task).w
     assert task.scorer(w)(raw) == pytest.approx(task.meant.space.scores(w), abs=1e-9)
 
@@ -180,7 +185,9 @@ def test_more_features_than_rows_are_solved_in_the_space_of_the_rows(
 ) -> None:
     wide = np.random.default_rng(5).normal(size=(30, 200)) + 3.0
     y = np.arange(30) % 2 == 0
-    task = formulate(sp.csr_matrix(wide) if sparse else wide, y, 0.5, structure=structure)
+    task = formulate(
+        sp.csr_matrix(wide) if sparse else wide, y, Request.of(0.5, structure=structure)
+    )
     if structure or not sparse:
         assert task.work.space.dim <= 30
     found = best(task)
@@ -193,7 +200,7 @@ def test_a_structure_of_fewer_rows_than_features_needs_no_matrix_of_the_features
     """20,001 features squared would be 3.2 GB."""
     wide = sp.random(20, 20_001, 0.01, format="csr", random_state=0)
     for rows in (wide, wide.toarray()):
-        found = best(formulate(rows, np.arange(20) < 8, 0.5, structure=2.0))
+        found = best(formulate(rows, np.arange(20) < 8, Request.of(0.5, structure=2.0)))
         assert found.status == Status.CERTIFIED
 
 
@@ -201,28 +208,28 @@ def test_nearest_pairs_may_lend_their_own_structure() -> None:
     pairs = nearest_pairs(X, Y, 3)
     values = {
         source: best(
-            formulate(X, Y, 0.02, pairs=pairs, structure=5.0, structure_source=source)
+            formulate(X, Y, Request.of(0.02, pairs=pairs, structure=5.0, structure_source=source))
         ).certificate.primal
         for source in ("full", "sampled")
     }
     assert abs(values["full"] - values["sampled"]) > 1e-3
     with pytest.raises(InputError, match="full or sampled"):
-        formulate(X, Y, 0.02, pairs=pairs, structure=5.0, structure_source="half")
+        formulate(X, Y, Request.of(0.02, pairs=pairs, structure=5.0, structure_source="half"))
 
 
 @pytest.mark.parametrize("kernel", ["poly", "RBF", ""])
 def test_unknown_kernels_are_refused(kernel: str) -> None:
     with pytest.raises(InputError, match="unknown kernel"):
-        formulate(X, Y, 0.02, kernel=kernel)
+        formulate(X, Y, Request.of(0.02, kernel=kernel))
 
 
 def test_a_precomputed_kernel_must_fit_the_labels_and_be_one() -> None:
     with pytest.raises(InputError, match="square"):
-        formulate(X, Y, 0.02, kernel="precomputed")
+        formulate(X, Y, Request.of(0.02, kernel="precomputed"))
     with pytest.raises(InputError, match="rows"):
-        formulate(np.eye(7), Y, 0.02, kernel="precomputed")
+        formulate(np.eye(7), Y, Request.of(0.02, kernel="precomputed"))
     with pytest.raises(InputError, match="negative eigenvalue"):
-        formulate(np.diag(np.where(Y, 1.0, -1.0)), Y, 0.02, kernel="precomputed")
+        formulate(np.diag(np.where(Y, 1.0, -1.0)), Y, Request.of(0.02, kernel="precomputed"))
 
 
 # Verdicts
@@ -231,7 +238,7 @@ def test_a_precomputed_kernel_must_fit_the_labels_and_be_one() -> None:
 def test_the_verdict_is_about_the_space_meant() -> None:
     """A factor of low rank solves its own problem, and the true kernel shows what is missing."""
     K = Gaussian(2.0)(X, X)
-    task = formulate(K, Y, 0.001, kernel="precomputed")
+    task = formulate(K, Y, Request.of(0.001, kernel="precomputed"))
     factor = factor_module.factor_gram(K, max_rank=4)
     rows = Rows(factor.features)
     poor = replace(task, work=task.meant.over(rows), lift=factor.coefficients, factor=factor)

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from aucert.exact.api.certify import certify
 from aucert.exact.formulation import score_audit
 from aucert.exact.formulation.formulation import formulate
+from aucert.exact.formulation.request import Request
 from aucert.exact.formulation.score_fit import fit_scores, printed_error
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import linear_problem
@@ -96,7 +97,7 @@ def test_functions_with_the_same_scores_nearly_are_as_near_as_the_fit_says() -> 
         X = rng.normal(size=(14, 3)) * 10.0 ** rng.uniform(-2, 2, size=3)
         w = rng.normal(size=3) / np.abs(X).max(axis=0)
         scores = X @ w
-        fit = fit_scores(formulate(X, POSITIVE, 0.1), scores)
+        fit = fit_scores(formulate(X, POSITIVE, Request.of(0.1)), scores)
         assert np.linalg.norm(fit.w - w) <= fit.moved < 1e-9 * np.linalg.norm(w)
         direction = rng.normal(size=3)
         direction *= fit.apart / np.ptp(X @ direction) / 1.001

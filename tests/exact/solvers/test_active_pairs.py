@@ -10,6 +10,7 @@ from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.solution import Solution, Status, Step
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import formulate
+from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers import active_pairs
@@ -44,7 +45,7 @@ def test_the_gap_ends_at_rounding(n: int, d: int, lam: float) -> None:
 
 
 @pytest.mark.parametrize("kind", ["all", "weighted", "listed"])
-@pytest.mark.parametrize("lam", [1e-1, 1e-3])
+@pytest.mark.parametrize("lam", [1e-1, pytest.param(1e-3, marks=pytest.mark.slow)])
 def test_all_backends_find_the_same_optimum(kind: str, lam: float) -> None:
     X, y = rows_of_two_classes(120, 5)
     rng = np.random.default_rng(1)
@@ -130,7 +131,7 @@ def test_more_features_than_rows(sparse: bool) -> None:
     )
     X[y, :20] += 0.3
     for lam in (1e-1, 1e-3):
-        task = formulate(sp.csr_matrix(X) if sparse else X, y, lam)
+        task = formulate(sp.csr_matrix(X) if sparse else X, y, Request.of(lam))
         assert task.work.space.dim <= 400
         found = task.judge(ActivePairs(tol=1e-11).solve(task.work), 1e-10)
         assert found.status == Status.CERTIFIED and found.w.shape == (2000,)
@@ -201,7 +202,7 @@ def test_what_it_cannot_do_is_refused() -> None:
         ActivePairs(backend="SIMPLEX")
     with pytest.raises(InputError, match="the hinge, not square"):
         ActivePairs().solve(linear_problem(X, y, 1.0, "square"))
-    task = formulate(X, y, 1.0, kernel="rbf")
+    task = formulate(X, y, Request.of(1.0, kernel="rbf"))
     with pytest.raises(InputError, match="factor the kernel"):
         ActivePairs().solve(task.meant)
 
@@ -225,7 +226,7 @@ def test_a_kernel_of_nearly_full_rank_is_solved() -> None:
     X = rng.normal(size=(2000, 2)) * 0.39
     X[np.arange(2000), np.where(y, 0, 1)] += 0.8 * rng.choice([-1, 1], 2000)
     for lam in (1e-1, 1e-3):
-        task = formulate(X, y, lam, kernel="rbf", gamma=30.0)
+        task = formulate(X, y, Request.of(lam, kernel="rbf", gamma=30.0))
         assert task.work.space.dim > 1200
         found = task.judge(ActivePairs(tol=1e-11).solve(task.work), 1e-9)
         assert found.status == Status.CERTIFIED

@@ -13,7 +13,7 @@ from aucert.approx.newton.truncated_newton import TruncatedNewton
 from aucert.exact.certificate.solution import Status
 from aucert.exact.curvature import newton_equation
 from aucert.exact.curvature.newton_equation import MANY_PRODUCTS, Conditioning, costs
-from aucert.exact.curvature.points import Point
+from aucert.exact.curvature.points import NewtonPoint
 from aucert.exact.losses.registry import SQUARED_HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem
@@ -29,8 +29,8 @@ def problem_of(n: int, dim: int, lam: float = 1e-6) -> Problem:
     return pair_problem(Rows(X), y, AllPairs(), SQUARED_HINGE, Ridge(lam))
 
 
-def at_zero(problem: Problem) -> Point:
-    return Point.at(problem, np.zeros(problem.space.dim))
+def at_zero(problem: Problem) -> NewtonPoint:
+    return NewtonPoint.at(problem, np.zeros(problem.space.dim))
 
 
 def price(problem: Problem) -> float:
@@ -39,7 +39,7 @@ def price(problem: Problem) -> float:
     return made / product
 
 
-def left(point: Point, step: np.ndarray) -> float:
+def left(point: NewtonPoint, step: np.ndarray) -> float:
     """Return |H s + g| / |g|."""
     problem = point.problem
     H_step = 2 * problem.space.pull(point.curved.times(problem.space.scores(step)))
@@ -154,6 +154,7 @@ def test_many_rows_make_it_cheaper() -> None:
     assert prices[0] > prices[1] > prices[2]
 
 
+@pytest.mark.slow
 def test_a_path_keeps_it_and_spares_products(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, lams = problem_of(600, 250), np.geomspace(1e-5, 1e-2, 11).tolist()
     made, products = [], 0

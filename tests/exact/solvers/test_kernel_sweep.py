@@ -7,6 +7,7 @@ import pytest
 from aucert.exact.api.solve import choose_solver
 from aucert.exact.certificate.solution import Status
 from aucert.exact.formulation.formulation import formulate
+from aucert.exact.formulation.request import Request
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.structure.structured_norm import Structured
 from sauc_reference import kernel_case, reference_value
@@ -20,13 +21,15 @@ def check_case(seed: int) -> None:
     task = formulate(
         case.X,
         case.y,
-        case.lam,
-        case.loss,
-        case.pairs,
-        kernel=case.kernel,
-        gamma=case.gamma,
-        structure=case.structure,
-        structure_source=case.source,
+        Request.of(
+            case.lam,
+            case.loss,
+            case.pairs,
+            kernel=case.kernel,
+            gamma=case.gamma,
+            structure=case.structure,
+            structure_source=case.source,
+        ),
     )
     space = task.meant.space
     base = space.base if isinstance(space, Structured) else space

@@ -8,14 +8,13 @@ import scipy.sparse as sp
 
 from aucert.exact.certificate.evaluate_rows import InMemory
 from aucert.exact.certificate.solution import Status, Step
-from aucert.exact.curvature.slope_search import slope_root
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.problem.subsample import subsample
 from aucert.exact.solvers.cutting_plane import CuttingPlane
-from aucert.exact.solvers.sampled_hessian import PairHessian, drawn_window
 from aucert.exact.solvers.smoothed_newton import SmoothedNewton
+from aucert.exact.solvers.smoothing.sampled_hessian import PairHessian, drawn_window
 from aucert.exact.sums.counted import SortedRows
 
 
@@ -84,7 +83,7 @@ def test_degenerate_problems_are_solved(kind: str) -> None:
 def test_the_hessian_of_all_window_pairs_is_the_derivative_of_the_gradient(
     weighted: bool, sorted_from: int, dim: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aucert.exact.solvers.sampled_hessian.COMPILED_FROM", sorted_from)
+    monkeypatch.setattr("aucert.exact.solvers.smoothing.sampled_hessian.COMPILED_FROM", sorted_from)
     problem = some_problem(5, 120, dim)
     if weighted:
         weight = np.random.default_rng(1).uniform(0.1, 3, 120)
@@ -116,20 +115,6 @@ def test_drawn_pairs_stand_for_the_window(in_order: bool) -> None:
     assert (np.abs(1 - scores[i] + scores[j]) < 0.25).all()
     few = drawn_window(problem, scores, 0.5, 50, rng, order)
     assert few[0].size == 50 and few[2].sum() == pytest.approx(inside.mean())
-
-
-@pytest.mark.parametrize("root", [1e-3, 0.3, 1.0, 7.0, 1e4])
-def test_the_slope_search_finds_the_root_loosely(root: float) -> None:
-    calls: list[float] = []
-
-    def slope(t: float) -> float:
-        calls.append(t)
-        return (t - root) * (1 + 3 * (t > root))
-
-    found = slope_root(slope, -root, loose=0.3)
-    assert abs(slope(found)) <= 0.3 * root
-    assert len(calls) < 16
-    assert slope_root(slope, 0.0) == 0.0
 
 
 def test_a_subsample_keeps_both_classes_in_proportion() -> None:

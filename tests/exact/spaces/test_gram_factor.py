@@ -86,6 +86,7 @@ def test_many_columns_fit() -> None:
     check_factor(found, Laplacian(1.0)(X, X))
 
 
+@pytest.mark.slow
 def test_columns_in_blocks_take_hardly_more_of_them() -> None:
     """Smooth kernels: neighbours of a pivot are spent with it, and must not be pivots too."""
     X = np.random.default_rng(1).normal(size=(700, 2))

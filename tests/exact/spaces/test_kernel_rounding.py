@@ -20,7 +20,8 @@ from aucert.exact.losses.registry import LOSSES
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.spaces.gram import Gram
-from aucert.exact.spaces.kernels import EXP_UNITS, Gaussian, Kernel, Laplacian, Linear, lengths_of
+from aucert.exact.spaces.kernel import EXP_UNITS, Kernel, lengths_of
+from aucert.exact.spaces.kernels import Gaussian, Laplacian, Linear
 from true_kernels import DIGITS, decimal, true_kernel
 
 SHAPES = ((1, 1.0), (3, 1e-3), (3, 1e6), (65, 1.0), (65, 1e-3), (200, 1.0), (200, 1e6))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from aucert.exact.api.solve import choose_solver, solve
 from aucert.exact.certificate.certificate import Certificate, Witness
 from aucert.exact.formulation.formulation import formulate
+from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import LOSSES
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem
@@ -148,7 +149,7 @@ def test_the_certificate_is_that_of_the_whitened_rows(structure: float) -> None:
     """Two independent roads: whitened features, and the norm in the original coordinates."""
     rng = np.random.default_rng(9)
     X, y = rng.normal(size=(30, 4)) * [1, 10, 100, 1000] + 1e4, np.arange(30) % 3 == 0
-    task = formulate(X, y, 0.01, structure=structure)
+    task = formulate(X, y, Request.of(0.01, structure=structure))
     solution = choose_solver(task.work, "auto", 1e-10, None).solve(task.work)
     judged = task.judge(solution, 1e-9)
     assert judged.certificate.primal == pytest.approx(solution.certificate.primal, rel=1e-11)
@@ -180,7 +181,7 @@ def test_without_structure_the_optimum_is_that_of_the_plain_machine() -> None:
         plain = solve(X, y, 0.01, kernel=kernel)
         zero = solve(X, y, 0.01, kernel=kernel, structure=0.0)
         assert np.array_equal(plain.w, zero.w)
-        task = formulate(X, y, 0.01, kernel=kernel)
+        task = formulate(X, y, Request.of(0.01, kernel=kernel))
         space = Structured(task.meant.space, scatter_of(AllPairs(), y), 0.0)
         again = Certificate.of(task.meant.over(space), plain.w, plain.witness)
         assert again.primal == pytest.approx(plain.certificate.primal, rel=1e-12)
@@ -203,7 +204,7 @@ def test_a_listed_structure_follows_the_pairs() -> None:
     pair = PairList(np.array([0]), np.array([7]))
     values = {}
     for source in ("full", "sampled"):
-        task = formulate(X, y, 0.1, pairs=pair, structure=5.0, structure_source=source)
+        task = formulate(X, y, Request.of(0.1, pairs=pair, structure=5.0, structure_source=source))
         solution = choose_solver(task.work, "auto", 1e-10, None).solve(task.work)
         values[source] = task.judge(solution, 1e-9).certificate.primal
     plain = solve(X, y, 0.1, pairs=pair).certificate.primal

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from aucert.exact.errors import InputError, TooLargeError
 from aucert.exact.formulation.formulation import formulate
+from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.row_average import RowAverage
@@ -123,7 +124,7 @@ def test_a_structure_that_leaves_nothing_of_the_rows_is_named(structure, kernel,
     rng = np.random.default_rng(0)
     X, y = form(3 * rng.normal(size=(12, 3))), np.arange(12) % 2
     with pytest.raises(InputError, match=r"structure = 1e\+30. is too large .* lower it"):
-        formulate(X, y, 0.1, kernel=kernel, structure=structure)
+        formulate(X, y, Request.of(0.1, kernel=kernel, structure=structure))
 
 
 def test_too_many_features_and_too_large_a_structure_are_refused() -> None:

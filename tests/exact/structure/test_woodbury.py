@@ -8,6 +8,7 @@ import pytest
 from aucert.exact.api.solve import solve
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import formulate
+from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.spaces.kernels import Gaussian, Laplacian, Linear
 from aucert.exact.spaces.rows import Rows
@@ -200,7 +201,7 @@ def test_the_formulation_scores_new_rows_as_the_deformed_kernel_does(
     kernel: str, structure: float
 ) -> None:
     train, y = X[:80], np.arange(80) < 20
-    task = formulate(train, y, 0.01, kernel=kernel, gamma=0.4, structure=structure)
+    task = formulate(train, y, Request.of(0.01, kernel=kernel, gamma=0.4, structure=structure))
     c = np.random.default_rng(3).normal(size=80)
     c -= c.mean()
     score = task.scorer(task.meant.space.pull(c))

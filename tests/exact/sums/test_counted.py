@@ -20,6 +20,7 @@ from aucert.exact.proof import check_proof
 from aucert.exact.proof.proof_file import write_proof
 from aucert.exact.sums.counted import SortedRows, counted_hinge
 from aucert.exact.sums.counted_compiled import sort_keys
+from forging import forged_as
 
 KINDS = ("plain", "tenths", "far", "wide", "one positive", "equal", "crowded", "nearly tied")
 
@@ -215,13 +216,13 @@ def test_claims_in_a_witness_are_not_believed_when_sums_are_shared() -> None:
     w = np.array([0.5, 0.4])
     scores = problem.space.scores(w)
     honest = Witness.from_scores(problem, scores, 0.1)
-    boast = replace(honest, value=honest.value + 1, c=0 * honest.c, value_rounding=0.0)
+    boast = replace(honest, value=honest.value + 1, c=0 * honest.c, value_error=0.0)
     assert Certificate.of(problem, w, boast) == Certificate.of(problem, w, honest)
     for width in (np.nan, -1.0, np.inf):
         with pytest.raises(InputError, match="width"):
-            Certificate.of(problem, w, replace(honest, width=width))
+            Certificate.of(problem, w, forged_as(honest, width=width))
     with pytest.raises(InputError, match="scale"):
-        Certificate.of(problem, w, replace(honest, scale=1.5))
+        Certificate.of(problem, w, forged_as(honest, scale=1.5))
 
 
 @pytest.mark.parametrize("kind", ["plain", "rounded", "one positive", "large", "heavy tails"])

@@ -21,6 +21,7 @@ from aucert.validation.claims.scaling_up import convergence as scaling_up_conver
 from aucert.validation.claims.scaling_up.theorem_4 import nystrom as scaling_up_nystrom
 from aucert.validation.claims.scaling_up.theorem_4 import prime as scaling_up_prime
 from aucert.validation.plots import svg
+from fast_cases import costly_slow
 
 MODULES = (scaling_up_prime, scaling_up_nystrom, scaling_up_convergence)
 NAMES = [
@@ -28,6 +29,10 @@ NAMES = [
     for entry in suite.claims()
     if entry.run.__module__ in {module.__name__ for module in MODULES}
 ]
+COSTLY = {
+    *("theorem-4-prime-nystrom-loss", "theorem-4-hoeffding-step"),
+    *("incomplete-nystrom-converges-in-the-pairs", "nystrom-converges-in-the-landmarks"),
+}
 CACHED = (
     (scaling_up_prime, "grid"),
     (scaling_up_convergence, "ladders"),
@@ -54,7 +59,7 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 # verdicts, which would be the same.
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", costly_slow(NAMES, COSTLY))
 def test_the_verdict_about_the_bounds_is_the_expected_one(name: str) -> None:
     row = run(name)
     assert row.verdict == row.expected_verdict, (row.measured, row.details)

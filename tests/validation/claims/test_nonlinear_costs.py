@@ -91,6 +91,7 @@ def test_a_step_that_touches_every_coordinate_is_noticed(monkeypatch: pytest.Mon
     assert suite.run(["sgd-step-cost-as-printed"]).rows[0].verdict != "loose"
 
 
+@pytest.mark.slow
 def test_a_penalty_at_every_step_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     right = costs._touched
 

@@ -26,6 +26,10 @@ from aucert.validation.claims.scaling_up.theorem_4.proof import two_atoms
 
 SLOW = {
     "dual-qp-by-osqp",
+    "eq-17-as-printed",
+    "eq-17-for-the-objectives",
+    "incomplete-u-variance-without-replacement",
+    "theorem-4-first-term",
     "full-model-infeasible-beyond-10000",
     "incomplete-u-suboptimality-rate",
     "no-solver-passes-the-lower-bound",

@@ -86,6 +86,7 @@ def test_a_solver_that_keeps_one_feature_less_is_noticed(monkeypatch: pytest.Mon
     assert run("sht-keeps-exactly-k-features").verdict == "fails"
 
 
+@pytest.mark.slow
 def test_a_method_that_does_select_would_not_be_called_screening(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -18,6 +18,7 @@ from aucert.exact.errors import InputError
 from aucert.validation.cli import main
 from aucert.validation.commands import outputs
 from aucert.validation.commands.outputs import output_folder
+from fast_cases import first_fast
 
 SOLVE = ["solve", "linear:60", "--lam", "0.01"]
 
@@ -119,7 +120,7 @@ def limited(kind: int, size: int, *arguments: object) -> subprocess.CompletedPro
     )
 
 
-@pytest.mark.parametrize("size", [10, 400, 1500])
+@pytest.mark.parametrize("size", first_fast([400, 10, 1500]))
 def test_files_limited_in_size_are_one_sentence_that_says_so(tmp_path: Path, size: int) -> None:
     """Of the weights, of the solution, of the proof: an archive adds an error of its own."""
     data = tmp_path / "data.csv"

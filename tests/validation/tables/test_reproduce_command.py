@@ -66,6 +66,7 @@ def test_without_data_the_json_says_what_is_missing(
     assert all(entry["ours"] is None for entry in table["entries"])
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_with_status_130_and_the_pages(tmp_path: Path) -> None:
     out = tmp_path / "out"  # made once the run begins
     arguments = ["reproduce", "scaling-up-table-2", "--profile", "full", "--out", str(out)]

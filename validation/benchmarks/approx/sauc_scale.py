@@ -21,6 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ....approx import IncompleteSAUCSVM, Nystrom
 from ....exact import solve
 from ....exact.formulation.formulation import formulate
+from ....exact.formulation.request import Request
 from ....exact.pairs.auc import auc
 from ....exact.spaces.gram_factor import DENSE_LIMIT
 from ...data.datasets import load
@@ -86,7 +87,7 @@ def exact_fit(
     """Return the certified optimum over all pairs, and the lower bound that it proves."""
     asked: dict[str, Any] = {"kernel": kernel, "structure": setting.structure}
     found, seconds = timed(lambda: solve(X, y, setting.lam, tol=setting.tol, **asked))
-    task = formulate(X, y, setting.lam, **asked)
+    task = formulate(X, y, Request.of(setting.lam, **asked))
     scored, certificate = float(auc(task.scorer(found.w)(T), t)), found.certificate
     gap = certificate.gap / certificate.dual
     kernel_gap = np.nan if kernel == "linear" else gap

@@ -14,6 +14,7 @@ import numpy as np
 
 from ....exact.api.solve import choose_solver
 from ....exact.formulation.formulation import formulate
+from ....exact.formulation.request import Request
 from ...data.datasets import load
 from ..harness import Lines, Table, benchmark
 from ..samples import standardised
@@ -56,7 +57,7 @@ def main(
 
 def _row(X: np.ndarray, y: np.ndarray, gamma: float, lam: float, structure: float) -> tuple:
     clock = [time.process_time()]
-    task = formulate(X, y, lam, kernel="rbf", gamma=gamma, structure=structure)
+    task = formulate(X, y, Request.of(lam, kernel="rbf", gamma=gamma, structure=structure))
     clock.append(time.process_time())
     solution = choose_solver(task.work, "auto", GOAL / 10, None).solve(task.work)
     clock.append(time.process_time())

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ....approx.newton.rank_svm import NBAUC
+from ....approx.newton.nbauc import NBAUC
 from ....approx.newton.truncated_newton import TruncatedNewton
 from ....exact.certificate.solution import Solution
 from ....exact.losses.registry import SQUARED_HINGE

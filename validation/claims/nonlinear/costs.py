@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from ....approx.random_pairs import pair_steps
 from ....approx.random_pairs.pair_steps import Schedule, Walk
 from ....exact.curvature.newton_equation import direction
-from ....exact.curvature.points import Point
+from ....exact.curvature.points import NewtonPoint
 from ....exact.losses.registry import SQUARED_HINGE
 from ....exact.pairs.all_pairs import AllPairs
 from ....exact.problem.problem import Ridge, pair_problem
@@ -56,7 +56,7 @@ def _products(context: Context, data: Dataset) -> _Products:
     n, d = data.X.shape
     pairs, lam = AllPairs(form="numpy"), 1e-2
     problem = pair_problem(CountedRows(data.X), data.is_positive, pairs, SQUARED_HINGE, Ridge(lam))
-    point = Point.at(problem, context.rng(f"point {n} {d}").normal(size=d) / d**0.5)
+    point = NewtonPoint.at(problem, context.rng(f"point {n} {d}").normal(size=d) / d**0.5)
     gradient = np.array(point.gradient)
     for name, value in vars(point.curved).items():  # sorted already; from here on all is counted
         if isinstance(value, np.ndarray):

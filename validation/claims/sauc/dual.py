@@ -8,6 +8,7 @@ import numpy as np
 
 from ....exact.certificate.solution import Solution
 from ....exact.formulation.formulation import Formulation, formulate
+from ....exact.formulation.request import Request
 from ....exact.losses.registry import HINGE
 from ....exact.pairs.all_pairs import AllPairs, PairList
 from ....exact.pairs.auc import auc
@@ -104,9 +105,8 @@ def _fit(
 ) -> tuple[Solution, Callable[[object], np.ndarray]]:
     """Return the certified optimum at C = 1 in the toy's kernel, and its f."""
     N = pairs.i.size if pairs else data.n_pos * data.n_neg
-    task = formulate(
-        data.X, data.y, 1 / N, pairs=pairs, kernel="rbf", gamma=GAMMA, structure=structure
-    )
+    request = Request.of(1 / N, pairs=pairs, kernel="rbf", gamma=GAMMA, structure=structure)
+    task = formulate(data.X, data.y, request)
     solution = task.judge(optimum(task.work, tol=1e-7), 1e-6)
     return solution, task.scorer(solution.w)
 
@@ -184,8 +184,8 @@ def dual_equals_primal(context: Context) -> Outcome:
 
 
 def _task(data: Dataset, kernel: str, lam: float, structure: float) -> Formulation:
-    gamma = GAMMA if kernel == "rbf" else None
-    return formulate(data.X, data.y, lam, kernel=kernel, gamma=gamma, structure=structure)
+    request = Request.of(lam, kernel=kernel, gamma=GAMMA, structure=structure)
+    return formulate(data.X, data.y, request)
 
 
 @claim(

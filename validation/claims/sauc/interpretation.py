@@ -9,6 +9,7 @@ from scipy import stats
 
 from ....exact.certificate.solution import Solution
 from ....exact.formulation.formulation import formulate
+from ....exact.formulation.request import Request
 from ....exact.solvers.cutting_plane import CuttingPlane
 from ....exact.structure.scatter import ClassScatter
 from ....exact.structure.woodbury import class_scatter
@@ -133,7 +134,7 @@ def sauc_prop_2_when_every_hinge_is_active(context: Context) -> Outcome:
         scores = data.X @ direction
         widest = scores[data.is_positive].max() - scores[~data.is_positive].min()
         lam = 2.0 * float(widest)  # so that the largest margin of the closed form is one half
-        task = formulate(data.X, data.y, lam, structure=structure)
+        task = formulate(data.X, data.y, Request.of(lam, structure=structure))
         solution = task.judge(optimum(task.work, tol=1e-10), 1e-9)
         closed = direction / lam
         moved[structure] = float(np.linalg.norm(solution.w - closed))
@@ -169,7 +170,7 @@ def sauc_scatter_falls_with_the_structure(context: Context) -> Outcome:
     grid = (0.0, 0.01, 0.1, 1.0, 10.0, 100.0)
     spread, gap = [], []
     for structure in grid:
-        task = formulate(data.X, data.y, lam, structure=structure)
+        task = formulate(data.X, data.y, Request.of(lam, structure=structure))
         solution = task.judge(solved(CuttingPlane(tol=1e-8), task.work), 1e-7)
         spread.append(_scatter(data, scatter, solution.w))
         gap.append(solution.certificate.gap + solution.certificate.rounding)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....exact.formulation.formulation import formulate
+from ....exact.formulation.request import Request
 from ....exact.pairs.auc import auc
 from ....exact.pairs.nearest_pairs import nearest_pairs
 from ....exact.solvers.qp import QP
@@ -85,7 +86,9 @@ def _auc(train: Dataset, test: Dataset, structure: float, sigma: float | None) -
     lam = 1 / pairs.count()
     kernel, gamma = ("linear", None) if sigma is None else ("rbf", 1 / (2 * sigma**2))
     task = formulate(
-        train.X, train.y, lam, pairs=pairs, structure=structure, kernel=kernel, gamma=gamma
+        train.X,
+        train.y,
+        Request.of(lam, pairs=pairs, structure=structure, kernel=kernel, gamma=gamma),
     )
     solver = QP("lifted", "direct", "CLARABEL", tol=1e-5, solver_tol=1e-7)
     solution = task.judge(solved(solver, task.work), 1e-5)

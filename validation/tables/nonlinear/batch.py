@@ -21,6 +21,7 @@ from ....approx.nystrom.landmarks import kmeans
 from ....approx.nystrom.nystrom import nystrom_map
 from ....exact.api.folds import make_splits
 from ....exact.formulation.formulation import formulate
+from ....exact.formulation.request import Request
 from ....exact.losses.registry import get_loss
 from ....exact.pairs.all_pairs import AllPairs
 from ....exact.pairs.auc import auc
@@ -200,7 +201,7 @@ def _whole_kernel(job: Job, data: Split, subsample: bool) -> dict[str, Any]:
         best = max(best, (value, 2.0**power, lam))
     _, gamma, lam = best
     clock = Timed(time.process_time())
-    task = formulate(X, y.astype(int), lam, "squared_hinge", kernel="rbf", gamma=gamma)
+    task = formulate(X, y.astype(int), Request.of(lam, "squared_hinge", kernel="rbf", gamma=gamma))
     solution = task.judge(TruncatedNewton(TOL).solve(task.work), TOL)
     seconds = clock.seconds
     scores = task.evaluate(solution.w, data.X_test)
@@ -224,7 +225,7 @@ def _kernel_fold(
 ) -> Iterator[float]:
     """Yield the held-out AUC at each lam, largest lam first, of the whole kernel."""
     labels = y[train].astype(int)
-    task = formulate(X[train], labels, 1.0, "squared_hinge", kernel="rbf", gamma=gamma)
+    task = formulate(X[train], labels, Request.of(1.0, "squared_hinge", kernel="rbf", gamma=gamma))
     for solution in TruncatedNewton(PATH_TOL).path(task.work, grid):
         yield 100 * auc(task.evaluate(task.lift(solution.w), X[test]), y[test])
 

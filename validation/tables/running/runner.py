@@ -16,6 +16,7 @@ from typing import Any
 import joblib
 
 from ....exact.errors import InputError
+from ....exact.tools.interrupts import finish
 from ...data.real_data import real_data_folder
 from ...workers import unheard_by_workers
 from ..pages import Shown, write_index, write_page
@@ -104,6 +105,7 @@ def reproduce(
     gathered, kept = Gathered(), EvidenceFolder(_named(evidence), run)
     try:
         _gather(plan, run, folder, jobs, gathered, kept, progress, limit)
+        finish()
     finally:  # an interrupt included: what is finished is shown
         kept.save()
         parts = {name: found for name, (_, found) in plan.items()}

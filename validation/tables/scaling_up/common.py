@@ -11,10 +11,10 @@ import numpy as np
 
 from ....approx.drawn_pairs.descent import Adamax
 from ....approx.drawn_pairs.draw_pairs import draw_pairs
-from ....approx.drawn_pairs.incomplete_roc_svm import full_certificate
 from ....exact.api.path_selection import cross_validated_path
 from ....exact.api.solve import choose_solver
 from ....exact.certificate.certificate import Certificate
+from ....exact.certificate.from_scores import full_certificate
 from ....exact.losses.registry import get_loss
 from ....exact.pairs.all_pairs import AllPairs
 from ....exact.pairs.auc import auc

@@ -11,6 +11,7 @@ import numpy as np
 from ....approx.nystrom.landmarks import uniform
 from ....approx.nystrom.nystrom import nystrom_map
 from ....exact.formulation.formulation import formulate
+from ....exact.formulation.request import Request
 from ....exact.spaces.kernels import get_kernel
 from ...data.generators import radial
 from ...data.labelled_data import Dataset
@@ -103,7 +104,7 @@ def _whole_kernel(
 ) -> dict[str, Any]:
     """Fit the incomplete model and the full one over the whole kernel, through its factor."""
     start = time.process_time()
-    task = formulate(data.X, data.y, lam, kernel="rbf", gamma=gamma)
+    task = formulate(data.X, data.y, Request.of(lam, kernel="rbf", gamma=gamma))
     factoring = time.process_time() - start
     fits = {"kernel": incomplete_fit(task.work, seed, steps), "full_kernel": full_fit(task.work)}
     found: dict[str, Any] = {}

@@ -7,6 +7,7 @@ import pytest
 
 from aucert.exact import solve
 from aucert.exact.formulation.formulation import formulate
+from aucert.exact.formulation.request import Request
 from aucert.validation.benchmarks.approx import nystrom_scale, sauc_scale
 from aucert.validation.benchmarks.approx.sauc_scale import WAYS, Setting, halves, mean_fits, ways
 from aucert.validation.data.datasets import load
@@ -38,7 +39,7 @@ def test_the_auc_is_that_of_the_other_half() -> None:
     assert len(X) == len(T) == 60 and y.sum() == t.sum()
     both = np.vstack([X, T])
     assert len(np.unique(both, axis=0)) == 120
-    task = formulate(X, y, 0.05, structure=5.0)
+    task = formulate(X, y, Request.of(0.05, structure=5.0))
     scores = task.scorer(solve(X, y, 0.05, structure=5.0).w)(T)
     wins = (scores[t][:, None] > scores[~t][None]).mean()
     fit = dict(ways(SETTING, DATA, 3, kernel=False))["linear"]

@@ -57,7 +57,7 @@ class Fingerprints:
         InputError
             If the copy is not what was there the first time.
         """
-        from . import streamed_compiled as loops
+        from . import fingerprints_compiled as loops
 
         copy = np.array(block)  # the original may change while it is computed with
         found = np.empty((-(-block.size // STRETCH), 2), dtype=np.uint64)

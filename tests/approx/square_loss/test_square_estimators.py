@@ -8,9 +8,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import online_naive
 from aucert.approx.online.row_stream import from_rows
 from aucert.approx.square_loss.fsauc import MultiStageSaddle, StageWalk
+from aucert.approx.square_loss.saddle_estimators import FSAUC, SOLAM
 from aucert.approx.square_loss.solam import StochasticSaddle
 from aucert.approx.square_loss.spam import StochasticProximal
-from aucert.approx.square_loss.spam_solam_estimators import FSAUC, SOLAM, SPAM
+from aucert.approx.square_loss.spam_estimator import SPAM
 from aucert.exact.errors import InputError
 from aucert.exact.solvers.convex_reference import convex_reference
 
@@ -190,6 +191,7 @@ def test_fsauc_in_batches_goes_through_the_stages_of_one_call(kind, cuts) -> Non
 def test_fsauc_lays_its_stages_out_for_the_first_batch_where_no_number_is_given() -> None:
     X, y = draw(n=400)
     model = FSAUC(max_passes=7).partial_fit(X, y, classes=np.unique(y))
+    assert isinstance(model._walk, StageWalk)
     assert model._walk.n_stages * model._walk.stage_size == pytest.approx(7 * 400, abs=10)
     with pytest.raises(InputError, match="n_steps"):
         FSAUC(n_steps=0).partial_fit(X, y, classes=np.unique(y))

@@ -14,12 +14,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from ..errors import InputError
-from ..pairs.all_pairs import COMPILED_FROM, AllPairs, PairList
-from ..problem.problem import Problem
-from ..spaces.rows import Rows
-from ..sums.counted import SortedRows
-from ..sums.pair_graph import PairGraph
+from ...errors import InputError
+from ...pairs.all_pairs import COMPILED_FROM, AllPairs, PairList
+from ...problem.problem import Problem
+from ...spaces.rows import Rows
+from ...sums.counted import SortedRows
+from ...sums.pair_graph import PairGraph
 
 MEMORY = 8
 """Secant pairs kept."""
@@ -134,9 +134,9 @@ class PairHessian:
             width = min(4 * width, top)
         self.pairs = int(i.size)
         self.secants: list[tuple[np.ndarray, np.ndarray, float]] = []
-        H = _differences_gram(space, i, j, share / width)
+        H = differences_gram(space, i, j, share / width)
         H.flat[:: space.dim + 1] += problem.lam
-        self.factor = _factored(H)
+        self.factor = factored(H)
 
     def _solved(self, r: np.ndarray) -> np.ndarray:
         """Return H^-1 r, without the secants."""
@@ -169,7 +169,7 @@ class PairHessian:
         return q
 
 
-def _factored(H: np.ndarray) -> np.ndarray:
+def factored(H: np.ndarray) -> np.ndarray:
     """Return the Cholesky factor of H, with a ridge where rounding made it indefinite."""
     ridge = 1e-14 * float(np.abs(np.diag(H)).sum())
     while np.isfinite(ridge):
@@ -181,7 +181,7 @@ def _factored(H: np.ndarray) -> np.ndarray:
     raise InputError("the features are so large that their curvature overflows: rescale them")
 
 
-def _differences_gram(space: Rows, i: np.ndarray, j: np.ndarray, share: np.ndarray) -> np.ndarray:
+def differences_gram(space: Rows, i: np.ndarray, j: np.ndarray, share: np.ndarray) -> np.ndarray:
     """Return sum_k share_k d_k d_k' for d_k = x_i - x_j."""
     # Sparse rows are not centred: far from the origin the Laplacian would cancel.
     if space.dim > FEW_COORDINATES and not space.is_sparse:

@@ -1,0 +1,123 @@
+"""NBAUC: the squared hinge over all pairs by truncated Newton, on Nyström features."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ...exact.certificate.certificate import Certificate, Witness
+from ...exact.certificate.solution import Callback
+from ...exact.classifier.base import TrainingRows, check_row_weights, shortfall_of
+from ...exact.errors import InputError
+from ...exact.losses.registry import SQUARED_HINGE
+from ...exact.pairs.all_pairs import AllPairs
+from ...exact.problem.problem import Ridge, pair_problem
+from ...exact.spaces.rows import Rows
+from ..nystrom.nystrom import against_true_kernel
+from ..nystrom.nystrom_classifier import NystromClassifier
+from .rank_svm import NewtonClassifier
+
+
+@dataclass(eq=False, repr=False)
+class KernelRankSVM(NystromClassifier, NewtonClassifier):
+    """Base of the RankSVMs on Nyström features: what is lost against the whole kernel space."""
+
+    def certify_kernel(self, X: object, y: object, sample_weight: object = None) -> Certificate:
+        """Return how far the function is from the optimum over the kernel's whole space.
+
+        The optimum is that of the rows and weights given here. Give those of `fit`, because the
+        model keeps neither. The function lies in the span of the landmarks, where its norm is the
+        true one, so its objective is exact. The lower bound takes the slopes of the loss at its
+        scores for a dual point, and c'K c with the true kernel: O(n^2) kernel values. With K~ the
+        kernel of the features, the gap is at most that in the span plus c'(K - K~)c / (2 lam). The
+        true distance may be smaller, by a factor that grows as lam falls.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n, n_features_in_)
+        y : array (n,)
+            Labels of both classes.
+        sample_weight : array (n,), optional
+            >= 0; a weight means repetition.
+
+        Raises
+        ------
+        InputError
+            If the labels in y are not exactly the two that the model knows.
+        """
+        check_is_fitted(self)
+        rows, labels = self._check_data(X, y, reset=False)
+        if not np.array_equal(np.unique(labels), self.classes_):
+            raise InputError(f"y must have the labels {self.classes_.tolist()}, both and no other")
+        pairs = AllPairs(check_row_weights(sample_weight, labels.size))
+        features = self.nystrom_.map_.transform(rows)
+        positive = labels == self.classes_[1]
+        problem = pair_problem(Rows(features), positive, pairs, SQUARED_HINGE, Ridge(self.lam))
+        truth = against_true_kernel(problem, self.nystrom_.map_.kernel, rows)
+        w = self.coef_[0]
+        witness = Witness.from_scores(truth, truth.space.scores(w))
+        self.kernel_certificate_ = Certificate.of(truth, w, witness)
+        return self.kernel_certificate_
+
+
+@dataclass(eq=False, repr=False)
+class NBAUC(KernelRankSVM):
+    """The batch nonlinear AUC machine: Nyström features, then truncated Newton.
+
+    [Nonlinear, Algorithm 1, Algorithm 2, eq. (5)] with p = 2. The function found is the best in
+    the span of the landmarks, up to `certificate_`; `certify_kernel` measures how far it is from
+    the best in the whole space of the kernel. Standardise the features first: the kernel sees
+    distances. Row weights count in the objective only: the landmarks are chosen from the rows of
+    positive weight, whatever their weights.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "linear"}
+    gamma : float, optional
+        > 0; 1 / n_features by default, see `Nystrom`.
+    n_landmarks : int
+        At most this many. If there are no more rows than that, all rows are landmarks, which is
+        exact.
+    landmarks : {"kmeans", "uniform", "stratified", "pivoted", "leverage"}
+        How to choose them, see `aucert.approx.nystrom.landmarks`.
+    rcond : float
+        In (0, 1), the relative cut-off for eigenvalues, see `nystrom_map`.
+    lam, tol, max_iter, threshold, max_time
+        As in `RankSVM`; gap and seconds are those of the Newton steps, in the span.
+    random_state : int, RandomState or None
+        Chooses the landmarks.
+
+    Attributes
+    ----------
+    coef_ : array (1, r)
+        Weights of the Nyström features.
+    dual_coef_ : array (1, d)
+        The same function as a sum of kernel functions of the d landmarks.
+    intercept_ : array (1,)
+        Minus the threshold.
+    classes_ : array (2,)
+        The negative and the positive label.
+    nystrom_ : Nystrom
+        The fitted transformer, with `landmarks_`.
+    certificate_ : Certificate
+        How far `coef_` is from the optimum in the span, at most.
+    kernel_certificate_ : Certificate
+        The last answer of `certify_kernel`.
+    solution_, status_, n_iter_, history_, n_features_in_, feature_names_in_
+        As in `RankSVM`.
+    """
+
+    _: KW_ONLY
+    n_landmarks: int = 100
+    landmarks: str = "kmeans"
+
+    def _train(self, data: TrainingRows, callback: Callback | None) -> None:
+        names = ("n_landmarks", "landmarks", "random_state")
+        chosen = {name: getattr(self, name) for name in names}
+        features = self._fit_map(data.rows, data.positive, **chosen)
+        self._set_function(self._solve(data._replace(rows=features), callback), *data)
+
+    def _shortfall(self) -> str | None:
+        return shortfall_of(self.solution_, self.tol, "the objective in the span")

@@ -1,0 +1,39 @@
+"""The certificate of any point, its dual point made of the scores alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..losses.registry import HINGE
+from ..problem.problem import Problem
+from ..spaces.rows import Space
+from .certificate import Certificate, Witness
+
+WIDTHS = (0.0, *np.geomspace(1e-3, 10.0, 13).tolist())
+"""Widths over which the kink of the hinge is smoothed, to compare their bounds."""
+
+
+def full_certificate(problem: Problem, w: np.ndarray, space: Space | None = None) -> Certificate:
+    """Return how far any `w` is from the optimum, by the best dual point of its own scores.
+
+    The slopes of the loss at the scores are a dual point for every width that the kink of the
+    hinge is smoothed over. The width that proves most is taken.
+
+    Parameters
+    ----------
+    problem : Problem
+        Over all pairs, usually.
+    w : array (dim,)
+    space : Space, optional
+        A space of the same functions, where |pull| costs less. It serves to compare the widths;
+        the certificate is made in the problem's own space.
+    """
+    scores = problem.space.scores(problem.check_weights(w))
+    widths = WIDTHS if problem.loss == HINGE else WIDTHS[:1]
+    witnesses = [Witness.from_scores(problem, scores, width) for width in widths]
+    quick = problem.space if space is None else space
+
+    def bound(witness: Witness) -> float:
+        return witness.value - quick.norm2(quick.pull(witness.c)) / (2 * problem.lam)
+
+    return Certificate.of(problem, w, max(witnesses, key=bound))

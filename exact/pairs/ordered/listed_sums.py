@@ -1,0 +1,76 @@
+"""Sums over ordered pairs, pair by pair within each group, for a loss without a quicker way."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...errors import TooLargeError
+from ...losses.loss import Loss, steepness
+from ...sums.assembled import PairSums
+from ...sums.merged.arrangement import Arrangement
+from ...sums.merged.weights import PairWeights
+from ...tools.rounding import gamma
+from ..enumerated import LARGEST
+
+_BLOCK = 1 << 20
+
+
+def enumerated_ordered(
+    at: Arrangement, weights: PairWeights, scores: np.ndarray, loss: Loss, width: float
+) -> PairSums:
+    """Return the value, signed marginals and conjugate sum, a block of upper rows at a time.
+
+    Parameters
+    ----------
+    at : Arrangement
+    weights : PairWeights
+    scores : float array (n,)
+    loss : Loss
+    width : float
+
+    Raises
+    ------
+    TooLargeError
+        Above `LARGEST` pairs.
+    """
+    n, lower = scores.size, at.end - at.below
+    if int(lower.sum()) > LARGEST:
+        raise TooLargeError(
+            f"the loss {loss.name!r} is summed pair by pair here, and {int(lower.sum())} pairs are "
+            f"more than {LARGEST}: take the hinge, the squared hinge or the square, or draw pairs"
+        )
+    s, net, sums = scores[at.order], np.zeros(n), np.zeros(5)
+    start = 0
+    while start < n:
+        # Rows of one group; those below the first one of them, or of some of them.
+        room = start + max(1, _BLOCK // max(1, int(lower[start])))
+        stop = min(int(at.end[start]), room)
+        first, end = int(at.below[start]), int(at.end[start])
+        rows, partners = np.arange(start, stop), np.arange(first, end)
+        start = stop
+        t = np.subtract.outer(s[rows], s[partners])
+        weight = np.zeros(t.shape)
+        for term in weights.whole:
+            weight += term.coefficient * np.multiply.outer(
+                term.a[rows].astype(float), term.b[partners].astype(float)
+            )
+        weight *= weights.factor[at.group[rows]][:, None] * (partners >= at.below[rows][:, None])
+        alpha = np.asarray(loss.clip(loss.alpha(t, width)), dtype=float)
+        mass, values = weight * alpha, weight * loss.value(t)
+        np.add.at(net, rows, mass.sum(axis=1))
+        np.add.at(net, partners, -mass.sum(axis=0))
+        slip = gamma(3) * (1.0 + np.abs(t))
+        size = np.abs(alpha) * (1.0 + np.abs(t)) + loss.value(t)
+        moved = slip * steepness(loss, t, slip)
+        duals = weight * loss.dual(alpha)
+        parts = (values, duals, mass, weight * moved, weight * size)
+        sums += [float(part.sum()) for part in parts]
+    value, conjugate, total, slips, whole = sums.tolist()
+    c = np.empty(n)
+    c[at.order] = net
+    # Gains are differences of two products; each weight rounds some ten times.
+    chain = gamma((2 * n + 64) * max(1.0, weights.inflation))
+    rounding = chain * 2 * whole
+    return PairSums(
+        value, c, conjugate, total, chain * whole + slips, rounding, chain * whole + slips
+    )

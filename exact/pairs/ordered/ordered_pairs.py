@@ -1,0 +1,211 @@
+"""Ordered pairs: rows of a group above rows of the same group with a smaller key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ...errors import InputError
+from ...losses.hinge import Hinge
+from ...losses.loss import Loss, loss_slip
+from ...losses.square import Square
+from ...losses.squared_hinge import SquaredHinge
+from ...sums.assembled import PairSums
+from ...sums.merged.arrangement import Arrangement
+from ...sums.merged.ordered_sums import ordered_hinge, ordered_square, ordered_squared_hinge
+from ...sums.merged.weights import PairWeights, partners, rows_above
+from ...tools.checks import as_float_scores, check_choice, check_scores
+from ...tools.rounding import UNIT, above, gamma
+from .columns import as_codes, as_ranks, as_shares, as_whole_weights
+from .draws import drawn_pairs
+from .listed_sums import enumerated_ordered
+
+MANY_GROUPS = 200
+"""Groups from which a part of the pairs consists of whole groups."""
+
+
+@dataclass(frozen=True, eq=False)
+class OrderedPairs:
+    """The pairs (i, j) of one group with key_i > key_j: c_ij = a_i b_j / M, M = sum a_i b_j.
+
+    All pairs of two classes, ranking by query [Joachims, KDD 2002], ordinal regression, survival
+    and cross-group AUC are such pairs: `kinds` makes them. Pairs are never materialised.
+
+    Parameters
+    ----------
+    group : array (n,) or None
+        Pairs are within a group; None for one group.
+    key : array (n,)
+        Whole numbers or floats, finite; the row of the larger key should have the larger score.
+    upper, lower : array (n,), optional
+        Weights a and b of a row as the upper and as the lower one of a pair, >= 0; one each by
+        default. Whole numbers below 2^52 are exact; others are held as whole multiples of 2^-52 of
+        the largest.
+    gain : array (n,), optional
+        Whole numbers that grow with the key within a group: pairs weigh a_i b_j (gain_i - gain_j).
+    share : mapping, array (n,) or "equal", optional
+        What each group weighs, >= 0: c_ij = share_g a_i b_j / M_g, for groups that have a pair, the
+        shares divided by their sum. An array has the group's share on each of its rows.
+    form : {"auto", "numpy", "compiled"}
+        Which form of the sums to use; "auto" takes the compiled one for many rows.
+
+    Attributes
+    ----------
+    mass : int
+        M, in units of the whole-number weights.
+
+    Raises
+    ------
+    InputError
+        If lengths differ, a number is not finite, a weight is negative, or no pair has a weight.
+    """
+
+    group: np.ndarray | None
+    key: np.ndarray
+    upper: np.ndarray | None = None
+    lower: np.ndarray | None = None
+    gain: np.ndarray | None = None
+    share: np.ndarray | str | None = None
+    form: str = "auto"
+    arrangement: Arrangement = field(init=False, repr=False)
+    weights: PairWeights = field(init=False, repr=False)
+    a: np.ndarray = field(init=False, repr=False)
+    b: np.ndarray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_choice("form", self.form, ("auto", "numpy", "compiled"))
+        key = as_ranks(self.key)
+        n = key.size
+        group = as_codes(self.group, n)
+        a, b = as_whole_weights("upper", self.upper, n), as_whole_weights("lower", self.lower, n)
+        at = Arrangement.of(group, key, a > 0)
+        a, b = a[at.order], b[at.order]
+        gain = None if self.gain is None else as_whole_weights("gain", self.gain, n)[at.order]
+        if gain is not None:
+            _check_gain(at, gain, key[at.order])
+        share = None if self.share is None else as_shares(self.share, at)
+        weights = PairWeights.of(at, a, b, gain, share)
+        made = {"arrangement": at, "weights": weights, "a": a, "b": b}
+        for name, value in {**made, "group": group, "key": key}.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.key.size)
+
+    @property
+    def mass(self) -> int:
+        """M, what all pairs weigh together, in whole numbers."""
+        return self.weights.mass
+
+    def check(self) -> None:
+        """Do nothing: ordered pairs are checked where they are made."""
+
+    def count(self) -> int:
+        """Return the number of pairs (i, j) of one group with key_i > key_j and a_i b_j > 0."""
+        at = self.arrangement
+        up, low = (self.a > 0).astype(np.int64), (self.b > 0).astype(np.int64)
+        return sum((up * partners(at, low)).tolist())
+
+    def row_mass(self) -> np.ndarray:
+        """Return what the pairs of each row weigh together: (n,)."""
+        at, mass = self.arrangement, np.zeros(self.n)
+        for term in self.weights.terms:
+            both = term.a * partners(at, term.b) + term.b * rows_above(at, term.a)
+            mass += float(term.coefficient) * both
+        out = np.empty(self.n)
+        out[at.order] = np.maximum(mass, 0.0) * self.weights.factor[at.group]
+        return out
+
+    def sums(self, scores: np.ndarray, loss: Loss, width: float = 0.0) -> PairSums:
+        """Return the value, signed marginals and conjugate sum at given scores.
+
+        Parameters
+        ----------
+        scores : array (n,)
+        loss : Loss
+        width : float
+            Smoothing of the hinge's slope; the value is never smoothed.
+        """
+        check_scores(scores, self.key)
+        given = as_float_scores(scores)
+        short = given.astype(float)
+        found = self._sums(short, loss, width)
+        if given.dtype == float:
+            return found
+        error = np.abs(given - short).astype(float) * (1 + 4 * UNIT)
+        upper = found.value + found.value_rounding
+        moved = loss_slip(loss, self.row_mass(), error, upper) * (1 + gamma(2 * self.n + 32))
+        return replace(found, value_rounding=above(found.value_rounding + moved))
+
+    def _sums(self, scores: np.ndarray, loss: Loss, width: float) -> PairSums:
+        at, weights, form = self.arrangement, self.weights, self.form
+        if isinstance(loss, SquaredHinge):
+            return ordered_squared_hinge(at, weights, scores, form)
+        if isinstance(loss, Square):
+            return ordered_square(at, weights, scores, form)
+        if isinstance(loss, Hinge):
+            found = ordered_hinge(at, weights, scores, width, form)
+            if found is not None:
+                return found
+        return enumerated_ordered(at, weights, scores, loss, width)
+
+    @property
+    def counted(self) -> bool:
+        """Whether the hinge's marginals are whole numbers: long scores gain nothing then."""
+        return True
+
+    def part(self, size: int, rng: np.random.Generator) -> tuple[np.ndarray, OrderedPairs] | None:
+        """Return about `size` rows and their pairs, or None where these rows have no pair.
+
+        Whole groups are taken where there are many, single rows otherwise.
+
+        Parameters
+        ----------
+        size : int
+        rng : numpy Generator
+        """
+        groups = self.arrangement.group_ends.size
+        codes = np.asarray(self.group)
+        if groups >= MANY_GROUPS:
+            wanted = max(1, round(groups * size / self.n))
+            rows = np.flatnonzero(np.isin(codes, rng.choice(groups, wanted, replace=False)))
+        else:
+            rows = np.sort(rng.choice(self.n, min(size, self.n), replace=False))
+        a, b = np.empty((2, self.n))
+        a[self.arrangement.order], b[self.arrangement.order] = self.a, self.b
+        columns = [None if x is None else np.asarray(x)[rows] for x in (self.gain, self.share_rows)]
+        try:
+            pairs = OrderedPairs(codes[rows], self.key[rows], a[rows], b[rows], *columns, self.form)
+        except InputError:
+            return None
+        return rows, pairs
+
+    @property
+    def share_rows(self) -> np.ndarray | None:
+        """What the group of each row weighs, or None: (n,)."""
+        if self.share is None:
+            return None
+        return np.ones(self.n) if isinstance(self.share, str) else np.asarray(self.share)
+
+    def draw(self, m: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows i and j of `m` pairs, drawn by their weight with replacement.
+
+        Parameters
+        ----------
+        m : int
+        rng : numpy Generator
+        """
+        return drawn_pairs(self.arrangement, self.weights, m, rng)
+
+
+def _check_gain(at: Arrangement, gain: np.ndarray, key: np.ndarray) -> None:
+    """Raise `InputError` unless gains (n,) by place never grow where the key falls."""
+    same = at.group[1:] == at.group[:-1]
+    wrong = same & ((gain[1:] > gain[:-1]) | ((key[1:] == key[:-1]) & (gain[1:] != gain[:-1])))
+    if wrong.any():
+        k = int(np.flatnonzero(wrong)[0])
+        rows = f"{at.order[k]} and {at.order[k + 1]}"
+        raise InputError(f"gain must grow with the key within a group: see rows {rows}")

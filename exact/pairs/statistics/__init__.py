@@ -1,0 +1,1 @@
+"""Statistics of pairs: AUC, concordance, their standard errors, and comparisons."""

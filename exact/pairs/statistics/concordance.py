@@ -1,0 +1,217 @@
+"""Concordance of scores over ordered pairs: Harrell's C, Uno's C, the AUC over groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import InputError
+from ...sums.merged.weights import partners, rows_above
+from ...tools.checks import check_number, check_scores
+from ...tools.lossless import as_float64
+from ..ordered.kinds import group_auc_pairs, survival_pairs, uno_pairs
+from ..ordered.ordered_pairs import OrderedPairs
+from ..ordered.survival_times import as_survival
+from .estimate import Estimate
+
+COMPILED_FROM = 500
+"""Rows from which the compiled loop is used."""
+
+
+@dataclass(frozen=True, eq=False)
+class Concordance(Estimate):
+    """The share of pairs in the right order, a tie counting one half, with its pairs.
+
+    Attributes
+    ----------
+    value : float
+        The index.
+    influence : array (n,)
+        As in `Estimate`: (p_i - value q_i) / mass, with q_i what the pairs of a row weigh and p_i
+        what those in the right order do. The sum of squares is the infinitesimal jackknife.
+    concordant, discordant, tied_risk : int
+        Pairs in the right order, in the wrong one, and of equal scores; without weights.
+    tied_time : int
+        Pairs of equal times: an event and a row censored at its time.
+    """
+
+    concordant: int
+    discordant: int
+    tied_risk: int
+    tied_time: int = 0
+
+
+def concordance(pairs: OrderedPairs, scores: object, tied_tol: float = 0.0) -> Concordance:
+    """Return the concordance of scores over any ordered pairs.
+
+    Parameters
+    ----------
+    pairs : OrderedPairs
+    scores : array (n,)
+        Finite.
+    tied_tol : float
+        Scores no further apart than this are tied; >= 0.
+
+    Raises
+    ------
+    InputError
+        If a score is missing or not finite, or the pairs have gains.
+    """
+    values = as_float64(scores, "scores")
+    check_scores(values, pairs.key)
+    tolerance = check_number("tied_tol", tied_tol, closed="low")
+    if pairs.gain is not None:
+        raise InputError("the concordance counts pairs: leave the gain out")
+    at, weights = pairs.arrangement, pairs.weights
+    ranked = values[at.order]
+    factor = weights.factor[at.group]
+    ordered, whole = np.zeros(pairs.n), np.zeros(pairs.n)
+    right, mass = 0.0, 0.0
+    exact = 0
+    for term in weights.terms:
+        found = _placed(pairs, ranked, term.a, term.b, tolerance)
+        up, low = 2 * found[0] + found[1], 2 * found[2] + found[3]  # twice what is in order
+        size = float(term.coefficient)
+        ordered += size * (term.a * up + term.b * low) / 2
+        whole += size * (term.a * partners(at, term.b) + term.b * rows_above(at, term.a))
+        exact += term.coefficient * sum((term.a * up).tolist())
+        right += size * float(factor @ (term.a * up)) / 2
+        mass += size * float(factor @ (term.a * partners(at, term.b)))
+    value = right / mass if weights.shared else exact / (2 * weights.mass)
+    influence = np.empty(pairs.n)
+    influence[at.order] = _influence(pairs, ordered, whole, value)
+    return Concordance(value, influence, *_counts(pairs, ranked, tolerance))
+
+
+def _influence(
+    pairs: OrderedPairs, ordered: np.ndarray, whole: np.ndarray, value: float
+) -> np.ndarray:
+    """Return what each place contributes: for shares, groups weigh what they do whatever is in."""
+    at, weights = pairs.arrangement, pairs.weights
+    factor = weights.factor[at.group]
+    if not weights.shared:
+        return factor * (ordered - value * whole)
+    masses = np.bincount(at.group, weights=whole)
+    right = np.bincount(at.group, weights=ordered)
+    own = np.divide(right, masses, out=np.zeros(masses.size), where=masses > 0)
+    return factor * (ordered - own[at.group] * whole)
+
+
+def _placed(
+    pairs: OrderedPairs, ranked: np.ndarray, a: np.ndarray, b: np.ndarray, tolerance: float
+) -> np.ndarray:
+    form = pairs.form
+    if form == "compiled" or (form == "auto" and pairs.n >= COMPILED_FROM):
+        from ...sums.merged.placements_compiled import placements_compiled as run
+    else:
+        from ...sums.merged.placements import placements as run
+    return run(pairs.arrangement, ranked, a, b, tolerance)
+
+
+def _counts(pairs: OrderedPairs, ranked: np.ndarray, tolerance: float) -> tuple[int, int, int]:
+    """Return numbers of concordant, discordant and tied pairs, without weights."""
+    a, b = (pairs.a > 0).astype(np.int64), (pairs.b > 0).astype(np.int64)
+    found = _placed(pairs, ranked, a, b, tolerance)
+    concordant, tied = sum((a * found[0]).tolist()), sum((a * found[1]).tolist())
+    return concordant, pairs.count() - concordant - tied, tied
+
+
+def concordance_index(
+    time: object, event: object, scores: object, tied_tol: float = 1e-8
+) -> Concordance:
+    """Return Harrell's C by the rules of scikit-survival's `concordance_index_censored`.
+
+    [Harrell, Califf, Pryor, Lee and Rosati, JAMA 1982]
+
+    A row whose event was seen is compared with the rows of a later time and with those censored at
+    the same time; it should have the larger score. Two events at one time are not compared.
+
+    Parameters
+    ----------
+    time : array (n,)
+        Time of the event, or of censoring.
+    event : bool array (n,)
+        Whether the event was seen.
+    scores : array (n,)
+        Larger means a higher risk.
+    tied_tol : float
+        Scores no further apart than this are tied; >= 0.
+
+    Raises
+    ------
+    InputError
+        If no two rows are comparable, or a number is not finite.
+    """
+    times, seen = as_survival(time, event)
+    return _of_times(survival_pairs(times, seen), times, seen, scores, tied_tol)
+
+
+def uno_concordance(
+    time: object,
+    event: object,
+    scores: object,
+    tau: float | None = None,
+    train: tuple[object, object] | None = None,
+    tied_tol: float = 1e-8,
+) -> Concordance:
+    """Return Uno's C: Harrell's with weights 1 / G(time)^2 that undo censoring.
+
+    [Uno, Cai, Pencina, D'Agostino and Wei, Stat. Med. 2011]
+
+    The standard error takes the weights as known.
+
+    Parameters
+    ----------
+    time, event, scores, tied_tol
+        As in `concordance_index`.
+    tau : float, optional
+        Events from this time on are left out as upper rows.
+    train : (time, event), optional
+        The rows from which G is estimated; by default the same ones.
+
+    Raises
+    ------
+    InputError
+        As `concordance_index`, and if G is zero at the time of an event.
+    """
+    times, seen = as_survival(time, event)
+    return _of_times(uno_pairs(times, seen, tau, train), times, seen, scores, tied_tol)
+
+
+def _of_times(
+    pairs: OrderedPairs, times: np.ndarray, seen: np.ndarray, scores: object, tied_tol: float
+) -> Concordance:
+    """Return the concordance, with the number of pairs of equal times."""
+    found = concordance(pairs, scores, tied_tol)
+    place = np.unique(times, return_inverse=True)[1]
+    used = np.zeros(times.size, dtype=bool)
+    used[pairs.arrangement.order] = pairs.a > 0
+    events, censored = np.bincount(place, weights=used), np.bincount(place, weights=~seen)
+    tied = int((events * censored).sum())
+    numbers = found.concordant, found.discordant, found.tied_risk
+    return Concordance(found.value, found.influence, *numbers, tied)
+
+
+def group_auc(group: object, y: object, scores: object, share: object = "equal") -> Concordance:
+    """Return the mean over groups of each group's AUC, a tie counting one half.
+
+    [Zhou et al., "Deep interest network for click-through rate prediction", KDD 2018]
+
+    Groups of one class leave the mean. The standard error takes groups and their shares as given.
+
+    Parameters
+    ----------
+    group : array (n,)
+    y : array (n,)
+        Two kinds of labels, the larger one positive.
+    scores : array (n,)
+    share : "equal", "rows" or array (n,)
+        What each group weighs: one, its number of rows, or a number that its rows repeat.
+
+    Raises
+    ------
+    InputError
+        If no group has both classes, or a number is not finite.
+    """
+    return concordance(group_auc_pairs(group, y, share), scores)

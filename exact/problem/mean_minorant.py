@@ -1,0 +1,112 @@
+"""How a mean over pairs makes minorants: sum c dual(alpha) and the signed marginals of alpha."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..losses.loss import Loss, shrunk_dual
+from ..losses.registry import HINGE
+from ..pairs.all_pairs import AllPairs, PairList
+from ..pairs.marginals import deficiency
+from ..sums.assembled import PairSums
+from ..tools.checks import check_count
+from ..tools.rounding import UNIT, gamma, short_chain, short_sum
+from .evidence import Alpha, Marginals, Scores, Weights
+from .minorant import Minorant
+
+
+def check_scale(scale: float) -> None:
+    """Raise `InputError` unless `scale` is in [0, 1]."""
+    if not 0 <= scale <= 1:
+        raise InputError(f"scale must be between 0 and 1, not {scale}")
+
+
+def check_width(width: float) -> None:
+    """Raise `InputError` unless `width` is >= 0 and finite."""
+    if not (np.isfinite(width) and width >= 0):
+        raise InputError(f"width must be >= 0 and finite, not {width}")
+
+
+def of_scores(loss: Loss, evidence: Scores, sums: PairSums) -> Minorant:
+    """Return the minorant of alpha = -loss'(margin), given the sums at its scores."""
+    scale = evidence.scale
+    check_scale(scale)
+    linear, quadratic = shrunk_dual(loss, sums.total, sums.conjugate)
+    value = scale * linear - scale**2 * quadratic
+    size = scale * abs(linear) + scale**2 * abs(quadratic)
+    return Minorant(
+        scale * sums.c,
+        value,
+        c_error=scale * (sums.rounding + UNIT * float(np.abs(sums.c).sum())),
+        value_error=scale * (sums.conjugate_rounding + 3 * sums.rounding) + gamma(8) * size,
+        evidence=evidence,
+    )
+
+
+def of_marginals(pairs: Any, loss: Loss, evidence: Marginals) -> Minorant:
+    """Return the minorant of given marginals, corrected for what is infeasible in them.
+
+    With another loss marginals do not determine the dual value, and over a list of pairs no sort
+    tells whether they are feasible.
+
+    Raises
+    ------
+    InputError
+        For another loss, a pair list, wrong sizes, negative or non-finite marginals.
+    """
+    if loss != HINGE or not isinstance(pairs, AllPairs):
+        raise InputError(
+            "marginals prove a bound only for the hinge over all pairs: "
+            "for another loss or a pair list give the scores or the alpha"
+        )
+    u, v = np.asarray(evidence.u, dtype=float), np.asarray(evidence.v, dtype=float)
+    if u.shape != (pairs.n_pos,) or v.shape != (pairs.n_neg,):
+        raise InputError(
+            f"marginals of {pairs.n_pos} positive and {pairs.n_neg} negative rows "
+            f"are needed, not of shapes {u.shape} and {v.shape}"
+        )
+    for name, side in (("u", u), ("v", v)):
+        if not np.isfinite(side).all() or (side < 0).any():
+            at = int(np.flatnonzero(~(np.isfinite(side) & (side >= 0)))[0])
+            raise InputError(f"marginal {name}[{at}] is {side[at]}: marginals are >= 0")
+    flow, missing, rounding = deficiency(u, v, *pairs.normalised())
+    c = np.empty(pairs.n)
+    c[pairs.positive], c[~pairs.positive] = u, -v
+    return Minorant(c, flow, missing, rounding, rounding, Marginals(u, v))
+
+
+def of_alpha(pairs: Any, loss: Loss, evidence: Alpha) -> Minorant:
+    """Return the minorant of an alpha a listed pair, clipped into its box first."""
+    if not isinstance(pairs, PairList):
+        raise InputError("alpha belongs to a pair list; all pairs take scores or marginals")
+    alpha = np.asarray(evidence.alpha, dtype=float)
+    if alpha.shape != pairs.i.shape:
+        raise InputError(f"{pairs.i.size} pairs, but alpha of shape {alpha.shape}")
+    if not np.isfinite(alpha).all():
+        at = int(np.flatnonzero(~np.isfinite(alpha))[0])
+        raise InputError(f"alpha of pair {at} is {alpha[at]}: it must be finite")
+    inside = loss.clip(alpha)
+    duals = pairs.c * loss.dual(inside)
+    mass, square = np.abs(pairs.c * inside), pairs.c * inside**2
+    size = mass if loss == HINGE else mass + square + np.abs(duals)
+    m = pairs.i.size
+    return Minorant(
+        pairs.marginals(inside),
+        float(short_sum(duals)),
+        c_error=2 * gamma(m + 8) * float(short_sum(mass)),
+        value_error=gamma(short_chain(m) + 16) * float(short_sum(size)),
+        evidence=Alpha(inside),
+    )
+
+
+def of_weights(pairs: Any, loss: Loss, evidence: Weights) -> Minorant:
+    """Return the evidence alone: its vector is as long as the data and is never held."""
+    if loss != HINGE or not isinstance(pairs, AllPairs):
+        raise InputError("binned dual points are for the hinge over all pairs")
+    check_scale(evidence.scale)
+    bins, half = check_count("bins", evidence.bins), check_count("half", evidence.half, 0)
+    same = Weights(evidence.w, bins, half, evidence.scale)
+    return Minorant(np.zeros(0), np.nan, evidence=same)

@@ -1,0 +1,248 @@
+"""The one fact that certificates rest on: U(s) >= V - c's for all scores s.
+
+A minorant that its maker made valid is worth no more than its maker's word. So it carries the
+evidence that it was made from, and a certificate has the risk make it again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+
+from ..errors import InputError
+from ..spaces.rows import Space
+from ..sums.assembled import PairSums
+from ..tools.rounding import Bound, gamma
+from .evidence import Alpha, Evidence, Marginals, Mix, Scores, Weights
+from .penalty import Penalty, best_scale
+
+
+class Risk(Protocol):
+    """U: a convex function >= 0 of differences of the n rows' scores.
+
+    `sums` in the last two is an optional shortcut: the risk's own sums at these very scores, which
+    a certificate passes on only where the risk has an attribute `plain` that is true.
+    """
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        ...
+
+    def sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
+        """Return value, signed marginals and conjugate sum at `scores` (n,)."""
+        ...
+
+    def upper(self, scores: np.ndarray, error: np.ndarray, sums: PairSums | None = None) -> Bound:
+        """Return U(scores) with an error: value + error is at least U of all scores within `error`.
+
+        Parameters
+        ----------
+        scores, error : arrays (n,)
+        sums : PairSums, optional
+        """
+        ...
+
+    def minorant(self, evidence: Evidence, sums: PairSums | None = None) -> Minorant:
+        """Return the minorant that `evidence` makes, or raise `InputError` for an unknown kind."""
+        ...
+
+
+class Parts(Protocol):
+    """A problem, as a minorant sees it."""
+
+    @property
+    def space(self) -> Space:
+        """Where f lives."""
+        ...
+
+    @property
+    def risk(self) -> Risk:
+        """U."""
+        ...
+
+    @property
+    def penalty(self) -> Penalty:
+        """What is added to U."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Minorant:
+    """A number V and a vector c with U(s) >= V - c's for all scores s, and its evidence.
+
+    Risks make them; `from_scores` and its neighbours are the short forms.
+
+    Attributes
+    ----------
+    c : array (n,)
+        Signed marginals, adding up to zero. Empty where `Weights` are the evidence.
+    value : float
+        V. For a mean over pairs sum_ij c_ij dual(alpha_ij).
+    deficiency : float
+        How far (sum of absolute differences) `c` is from that of a true minorant of this value.
+        The bound itself pays for it.
+    c_error, value_error : float
+        Bounds of the rounding in `c` (sum of absolute errors) and in `value`.
+    evidence : Evidence or None
+        None: `c` holds the marginals of a hinge over all pairs, the positive rows' above zero.
+    """
+
+    c: np.ndarray
+    value: float
+    deficiency: float = 0.0
+    c_error: float = 0.0
+    value_error: float = 0.0
+    evidence: Evidence | None = None
+
+    @classmethod
+    def from_scores(
+        cls, problem: Parts, scores: np.ndarray, width: float = 0.0, scale: float | None = None
+    ) -> Minorant:
+        """Return the minorant of any scores; see `evidence.Scores`.
+
+        Parameters
+        ----------
+        problem : Problem
+        scores : array (n,)
+        width : float
+        scale : float in [0, 1], optional
+            The best one by default.
+        """
+        scores, risk = np.asarray(scores, dtype=float), problem.risk
+        careful = getattr(risk, "careful_sums", None)
+        if careful is not None:
+            return cls.of_sums(problem, careful(scores, width), scores, width, scale)
+        if scale is None:
+            whole = risk.minorant(Scores(scores, width))
+            scale = best_scale(problem.penalty, problem.space, whole.c, whole.value, 0.0)
+        return risk.minorant(Scores(scores, width, scale))
+
+    @classmethod
+    def of_sums(
+        cls,
+        problem: Parts,
+        sums: PairSums,
+        scores: np.ndarray,
+        width: float,
+        scale: float | None = None,
+    ) -> Minorant:
+        """Return what `from_scores` returns, given the `sums` at these scores and width."""
+        risk, space = problem.risk, problem.space
+        if scale is None:
+            shrunk = getattr(risk, "shrunk_dual", None)
+            linear, square = (sums.conjugate, 0.0) if shrunk is None else shrunk(sums)
+            scale = best_scale(problem.penalty, space, sums.c, linear, square)
+        return risk.minorant(Scores(scores, width, scale), sums)
+
+    @classmethod
+    def from_marginals(cls, problem: Parts, u: np.ndarray, v: np.ndarray) -> Minorant:
+        """Return the minorant of given marginals; see `evidence.Marginals`."""
+        return problem.risk.minorant(Marginals(u, v))
+
+    @classmethod
+    def from_alpha(cls, problem: Parts, alpha: np.ndarray) -> Minorant:
+        """Return the minorant of an alpha a listed pair; see `evidence.Alpha`."""
+        return problem.risk.minorant(Alpha(alpha))
+
+    @classmethod
+    def from_weights(
+        cls, problem: Parts, w: np.ndarray, bins: int, half: int, scale: float = 1.0
+    ) -> Minorant:
+        """Return the minorant of the scores of `w` on a grid; see `evidence.Weights`."""
+        return problem.risk.minorant(Weights(w, bins, half, scale))
+
+    def renewed(self, problem: Parts, sums: PairSums | None = None) -> Minorant:
+        """Return this minorant made again from its evidence, so that no claim in it is trusted.
+
+        `sums`, where the caller has them, are those of the risk at the evidence's scores and width.
+        """
+        evidence = self.evidence
+        if evidence is None:
+            positive = getattr(getattr(problem.risk, "pairs", None), "positive", None)
+            if positive is None:
+                raise InputError("a minorant without evidence proves nothing for this risk")
+            if self.c.shape != positive.shape:
+                raise InputError(
+                    f"a witness of {self.c.size} rows does not belong to a problem of "
+                    f"{positive.size}"
+                )
+            evidence = Marginals(self.c[positive], -self.c[~positive])
+        risk = problem.risk
+        return risk.minorant(evidence) if sums is None else risk.minorant(evidence, sums)
+
+    @property
+    def rounding(self) -> float:
+        """The old name of `c_error`."""
+        return self.c_error
+
+    @property
+    def value_rounding(self) -> float:
+        """The old name of `value_error`."""
+        return self.value_error
+
+    @property
+    def scores(self) -> np.ndarray | None:
+        """The scores of the evidence, if it has some."""
+        return self.evidence.scores if isinstance(self.evidence, Scores) else None
+
+    @property
+    def width(self) -> float:
+        """The smoothing of the evidence's scores."""
+        return self.evidence.width if isinstance(self.evidence, Scores) else 0.0
+
+    @property
+    def scale(self) -> float:
+        """What the evidence's alpha is shrunk by."""
+        return self.evidence.scale if isinstance(self.evidence, Scores | Weights) else 1.0
+
+    @property
+    def alpha(self) -> np.ndarray | None:
+        """The alpha of the evidence, if it has one."""
+        return self.evidence.alpha if isinstance(self.evidence, Alpha) else None
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """The weights of the evidence, if it has some."""
+        return self.evidence.w if isinstance(self.evidence, Weights) else None
+
+    @property
+    def bins(self) -> int:
+        """Bins a unit of score; 0 where the evidence has no grid."""
+        return self.evidence.bins if isinstance(self.evidence, Weights) else 0
+
+    @property
+    def half(self) -> int:
+        """Half the smoothing in bins."""
+        return self.evidence.half if isinstance(self.evidence, Weights) else 0
+
+
+def mixed(risk: Risk, mix: Mix) -> Minorant:
+    """Return the mixture of the minorants that `risk` makes of the parts.
+
+    Raises
+    ------
+    InputError
+        If a share is outside [0, 1], they add up to more than one, or a part has no `c`.
+    """
+    shares = [share for share, _ in mix.parts]
+    if not shares or not all(np.isfinite(share) and share >= 0 for share in shares):
+        raise InputError("a mixture of minorants needs parts, each with a finite share >= 0")
+    if sum(map(Fraction, shares)) > 1:
+        raise InputError(f"the shares of a mixture add up to more than one: {sum(shares)!r}")
+    if any(isinstance(part, Weights) for _, part in mix.parts):
+        raise InputError("binned dual points cannot be mixed: they hold no vector of row weights")
+    made = [(share, risk.minorant(part)) for share, part in mix.parts]
+    up = gamma(len(made) + 8)
+    c = sum((share * part.c for share, part in made), np.zeros(risk.n))
+    size = sum(share * float(np.abs(part.c).sum()) for share, part in made)
+    values = [share * part.value for share, part in made]
+    missing = sum(share * part.deficiency for share, part in made)
+    c_error = sum(share * part.c_error for share, part in made) + up * (size + missing)
+    value_error = sum(share * part.value_error for share, part in made)
+    value_error += up * sum(map(abs, values))
+    wide = 1 + gamma(risk.n + len(made) + 16)  # the bounds are sums of rounded numbers themselves
+    return Minorant(c, sum(values), missing, c_error * wide, value_error * wide, mix)

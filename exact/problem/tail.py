@@ -1,0 +1,267 @@
+"""Partial AUC: the mean loss of the worst pairs, a maximum over weights of the rows.
+
+    U(s) = max over 0 <= p, q <= 1, sum p <= kp, sum q <= kq of
+           (1 / (kp kq)) sum_ij p_i q_j loss(s_i - s_j)
+
+For a loss that never grows with the margin the maximum is at the kp lowest positives and the kq
+highest negatives, whatever ties there are, so that U is the mean over all pairs of these rows; as a
+maximum of convex functions it is convex. kp = n_pos is one-way partial AUC, and kq = 1 with it the
+loss of TopPush. Every feasible p, q makes a minorant: U(s) is at least the mean of the pairs that
+they weigh, and so at least any minorant of that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+
+from ..errors import InputError
+from ..losses.loss import Loss, loss_slip, shrunk_dual
+from ..pairs.all_pairs import AllPairs
+from ..sums.assembled import PairSums
+from ..tools.checks import check_scores, promoted
+from ..tools.exact_numbers import float_below
+from ..tools.rounding import UNIT, Bound, gamma
+from .evidence import Evidence, Mix, Scores
+from .mean_minorant import check_width, of_scores
+from .minorant import Minorant, mixed
+from .risk import LONG_ROWS, Mean
+from .worst_rows import exact_sum, highest
+
+
+@dataclass(frozen=True, eq=False)
+class Tail:
+    """The mean loss of the kp lowest positives against the kq highest negatives.
+
+    Parameters
+    ----------
+    mean : Mean
+        Over all pairs of rows without weights, with a nonincreasing loss.
+    kp : Fraction or int
+        Positives that count, from 1 to n_pos; the last of them may count in part.
+    kq : Fraction or int
+        Negatives that count, from 1 to n_neg.
+
+    Raises
+    ------
+    InputError
+        If the loss can grow with the margin, rows have weights, or kp or kq is out of range.
+    """
+
+    mean: Mean
+    kp: Fraction
+    kq: Fraction
+
+    def __post_init__(self) -> None:
+        pairs, loss = self.mean.pairs, self.mean.loss
+        if not isinstance(pairs, AllPairs) or pairs.weight is not None:
+            raise InputError("partial AUC is over all pairs of rows without weights")
+        if not loss.nonincreasing:
+            raise InputError(
+                f"partial AUC needs a loss that never grows with the margin: {loss.name} "
+                "does, so that the worst pairs would not be those of the lowest positives"
+            )
+        for name, most in (("kp", pairs.n_pos), ("kq", pairs.n_neg)):
+            k = Fraction(getattr(self, name))
+            if not 1 <= k <= most:
+                raise InputError(
+                    f"{name} = {float(k):g}: the rows of a class that count are from 1 to {most}"
+                )
+            object.__setattr__(self, name, k)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.mean.n
+
+    @property
+    def positive(self) -> np.ndarray:
+        """The positive rows: bool (n,)."""
+        return self.mean.pairs.positive
+
+    @property
+    def smoothness(self) -> float:
+        """Infinite: U has kinks where rows change places, which a width then smooths."""
+        return np.inf
+
+    def row_weights(self, scores: np.ndarray, width: float = 0.0) -> np.ndarray:
+        """Return p and q in the order of the rows (n,), in whole numbers where they can be.
+
+        Parameters
+        ----------
+        scores : array (n,)
+        width : float
+            0 for the worst rows; else the weight rises from zero to one over this range of scores.
+        """
+        positive = self.positive
+        weights = np.empty(self.n)
+        weights[positive] = highest(-scores[positive], self.kp, width)
+        weights[~positive] = highest(scores[~positive], self.kq, width)
+        return weights
+
+    def share(self, weights: np.ndarray) -> float:
+        """Return the largest s, rounded down, with s (mean over the weighted pairs) <= U.
+
+        Weights p, in any unit, are p / sum p of a distribution; times kp' = min(kp, sum p / max p)
+        they are feasible, so that s = kp' kq' / (kp kq). Weights that add up to at least kp times
+        the largest of them have s = 1.
+        """
+        positive, share = self.positive, Fraction(1)
+        for side, k in ((weights[positive], self.kp), (weights[~positive], self.kq)):
+            top = Fraction(float(side.max()))
+            share *= min(Fraction(1), exact_sum(side) / (top * k))
+        return float_below(share)
+
+    def sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
+        """Return U and the minorant of the worst rows, or of smoothed weights, at `scores` (n,).
+
+        Parameters
+        ----------
+        scores : array (n,)
+        width : float
+            Smoothing of the loss's slope and of the row weights; the value is never smoothed.
+        """
+        check_scores(scores, self.positive)
+        scores = promoted(scores)
+        found = self._weighted(scores, self.row_weights(scores), width)
+        if width <= 0 or self.kp + self.kq == self.n:
+            return found
+        smooth = self._weighted(scores, self.row_weights(scores, width), width)
+        return PairSums(
+            found.value,
+            smooth.c,
+            smooth.conjugate,
+            smooth.total,
+            found.value_rounding,
+            smooth.rounding,
+            smooth.conjugate_rounding,
+        )
+
+    def careful_sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
+        """Return the sums in the long format where they then round less, while n is moderate."""
+        check_width(width)
+        return self.sums(scores.astype(np.longdouble if self.n <= LONG_ROWS else float), width)
+
+    def upper(self, scores: np.ndarray, error: np.ndarray, sums: PairSums | None = None) -> Bound:
+        """Return U(scores) and what rounding and errors (n,) of the scores can do to it."""
+        sums = self.sums(scores) if sums is None else sums
+        slip = self.slip(error, sums.value + sums.value_rounding)
+        return Bound(sums.value, sums.value_rounding + slip)
+
+    def shrunk_dual(self, sums: PairSums) -> tuple[float, float]:
+        """Return p, q: the conjugate sum of s alpha is at least s p - s^2 q for s in [0, 1]."""
+        return shrunk_dual(self.mean.loss, sums.total, sums.conjugate)
+
+    def minorant(self, evidence: Evidence, sums: PairSums | None = None) -> Minorant:
+        """Return the minorant of the worst rows at the scores of the evidence, or a mixture.
+
+        Raises
+        ------
+        InputError
+            For another kind of evidence: it does not tell the row weights.
+        """
+        if isinstance(evidence, Scores):
+            scores = np.asarray(evidence.scores, dtype=float)
+            sums = self.careful_sums(scores, evidence.width) if sums is None else sums
+            return of_scores(self.mean.loss, evidence, sums)
+        if isinstance(evidence, Mix):
+            return mixed(self, evidence)
+        raise InputError(
+            f"partial AUC makes no minorant of a {type(evidence).__name__}: give the scores"
+        )
+
+    def slip(self, error: np.ndarray, upper: float) -> float:
+        """Return what errors (n,) of the scores can do to U.
+
+        The rows of largest error need not be those that count now: others can take their place. So
+        it is what errors do to a mean over the kp positives and the kq negatives of largest error.
+
+        Parameters
+        ----------
+        error : array (n,)
+            Bounds of the errors.
+        upper : float
+            At least U at the scores as they are.
+        """
+        positive, mass = self.positive, np.empty(self.n)
+        for side, k in ((positive, self.kp), (~positive, self.kq)):
+            mass[side] = highest(error[side], k, 0.0)
+            mass[side] /= mass[side].sum() * (1 - gamma(self.n + 8))
+        up = 1 + gamma(self.n + 16)
+        slip = loss_slip(self.mean.loss, mass, error * up, max(upper, 0.0) * up)
+        return slip * up * (1 + gamma(8))
+
+    def _weighted(self, scores: np.ndarray, weights: np.ndarray, width: float) -> PairSums:
+        """Return the sums over all pairs of the rows of positive weight, shared out as a minorant.
+
+        Rows that weigh nothing are left out, so that equal weights are summed as counts.
+        """
+        used, share = weights > 0, self.share(weights)
+        some, positive = weights[used], self.positive[used]
+        whole = all(side.min() == side.max() for side in (some[positive], some[~positive]))
+        form, bins = self.mean.pairs.form, self.mean.pairs.bins
+        pairs = AllPairs(None if whole else some, form=form, bins=bins).on(positive)
+        sums = pairs.sums(scores[used], self.mean.loss, width)
+        c = np.zeros(self.n)
+        c[used] = share * sums.c
+        # A boundary row's weight is right to a unit where it is no whole number.
+        value_rounding = sums.value_rounding + 8 * UNIT * sums.value
+        rounded = gamma(2) * float(np.abs(c).sum()) if share < 1 else 0.0
+        return PairSums(
+            sums.value,
+            c,
+            share * sums.conjugate,
+            share * sums.total,
+            value_rounding if not whole else sums.value_rounding,
+            sums.rounding + rounded,
+            sums.conjugate_rounding + (gamma(2) * abs(sums.conjugate) if share < 1 else 0.0),
+        )
+
+
+def tail_risk(
+    pairs: AllPairs,
+    loss: Loss,
+    fpr_max: float | str | Fraction = 1.0,
+    tpr_min: float | str | Fraction = 0.0,
+) -> Mean | Tail:
+    """Return the risk of partial AUC: false positive rates up to, true positive rates from.
+
+    kq = fpr_max n_neg and kp = (1 - tpr_min) n_pos, each at least one row. The whole range is the
+    mean over all pairs.
+
+    Parameters
+    ----------
+    pairs : AllPairs
+        With labels.
+    loss : Loss
+    fpr_max : number in (0, 1]
+        A float is taken as the decimal number that it prints, so that 0.1 of 10 rows is one row.
+    tpr_min : number in [0, 1)
+
+    Raises
+    ------
+    InputError
+        As `Tail`, and if a rate is out of range.
+    """
+    above, below = _rate("fpr_max", fpr_max), _rate("tpr_min", tpr_min)
+    if not 0 < above <= 1:
+        raise InputError(f"fpr_max = {fpr_max!r}: it must be above 0 and at most 1")
+    if not 0 <= below < 1:
+        raise InputError(f"tpr_min = {tpr_min!r}: it must be at least 0 and below 1")
+    if above == 1 and below == 0:
+        return Mean(pairs, loss)
+    kp, kq = (1 - below) * pairs.n_pos, above * pairs.n_neg
+    return Tail(Mean(pairs, loss), max(kp, Fraction(1)), max(kq, Fraction(1)))
+
+
+def _rate(name: str, value: float | str | Fraction) -> Fraction:
+    """Return a rate as the decimal number that is meant."""
+    try:
+        if isinstance(value, Fraction | int):
+            return Fraction(value)
+        return Fraction(Decimal(str(value)))
+    except (ValueError, ArithmeticError, OverflowError) as error:
+        raise InputError(f"{name} = {value!r} is not a number") from error

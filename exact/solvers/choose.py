@@ -1,0 +1,172 @@
+"""The one list of methods, and which of them suits a problem.
+
+A method is one file and one entry here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ..certificate.solution import Callback, Solution
+from ..errors import InputError
+from ..losses.hinge import Hinge
+from ..losses.square import Square
+from ..losses.squared_hinge import SquaredHinge
+from ..pairs.all_pairs import AllPairs, PairList
+from ..problem.penalties import Ridge
+from ..problem.problem import Problem
+from ..problem.risk import Mean
+from ..problem.tail import Tail
+from ..spaces.rows import Rows
+from .closed_form import SquaredLossSolver
+from .cutting_plane import CuttingPlane
+from .general.pair_newton import LARGEST_DIM, PairNewton
+from .general.proximal import Proximal
+from .newton import Newton
+from .tail_newton import LARGEST_DIMENSION, TailNewton
+
+MANY_COORDINATES = 100
+"""Minimum dimension for `auto` to consider cutting planes."""
+
+LARGEST_HESSIAN = 3000
+"""Largest dimension for which `auto` forms a Hessian."""
+
+STRONG_PENALTY = 0.03
+"""Minimum lam for `auto` to consider cutting planes, in units of the rows' mean squared norm."""
+
+WIDE = 100
+"""Cutting planes are taken where dim^2 is more than this many times the number of rows."""
+
+
+class Solver(Protocol):
+    """Parameters and no data; see `certificate.solver` for the skeleton of ours."""
+
+    def solve(
+        self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None
+    ) -> Solution:
+        """Return the solution of `problem`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Method:
+    """An entry of the list of methods.
+
+    Attributes
+    ----------
+    make : callable
+        Takes the problem, tol and max_time, and returns the solver. The solver itself refuses
+        problems that it cannot solve.
+    suits : callable
+        Whether `auto` takes the method for a problem; the first entry that suits is taken.
+    """
+
+    make: Callable[[Problem, float, float | None], Solver]
+    suits: Callable[[Problem], bool]
+
+
+def ridge_mean(problem: Problem, *losses: type) -> bool:
+    """Return whether the problem is that of the specialists: a ridge, listed or all pairs."""
+    risk = problem.risk
+    return (
+        isinstance(problem.penalty, Ridge)
+        and isinstance(risk, Mean)
+        and isinstance(risk.pairs, AllPairs | PairList)
+        and isinstance(risk.loss, losses)
+    )
+
+
+def can_draw_pairs(problem: Problem) -> bool:
+    """Return whether Newton steps with drawn pairs suit: ordered pairs, say, with the ridge."""
+    held = isinstance(problem.space, Rows) and problem.space.dim <= LARGEST_DIM
+    drawn = isinstance(problem.risk, Mean) and hasattr(problem.pairs, "draw")
+    return held and drawn and isinstance(problem.penalty, Ridge)
+
+
+def few_cuts_suffice(problem: Problem) -> bool:
+    """Return whether cutting planes are likely faster than Newton: many coordinates for the rows.
+
+    A Newton step costs dim^3, a cut n dim; the cuts needed grow as lam falls against the rows'
+    squared size. Measured in `docs/benchmarks.md`.
+    """
+    space = problem.space
+    if not isinstance(space, Rows):
+        return False
+    if space.dim > LARGEST_HESSIAN or space.dim**2 > WIDE * space.n:
+        return True
+    if space.dim < MANY_COORDINATES:
+        return False
+    return problem.lam >= STRONG_PENALTY * float(np.mean(space.norms**2))
+
+
+def _newton(problem: Problem, tol: float, max_time: float | None) -> Solver:
+    if not (isinstance(problem.risk, Mean) and isinstance(problem.loss, Hinge)):
+        return Newton(tol, max_time=max_time)
+    from .smoothed_newton import SmoothedNewton
+
+    return SmoothedNewton(tol, max_time=max_time)
+
+
+def _has_tail(problem: Problem) -> bool:
+    """Return whether the problem is partial AUC with the ridge over rows, of few coordinates."""
+    space = problem.space
+    ours = isinstance(problem.risk, Tail) and isinstance(problem.penalty, Ridge)
+    return ours and isinstance(space, Rows) and space.dim <= LARGEST_DIMENSION
+
+
+def _qp(problem: Problem, tol: float, max_time: float | None) -> Solver:
+    from .qp import QP
+
+    return QP("teaching", "cvxpy", "OSQP", finish=True, tol=tol, max_time=max_time)
+
+
+def _lifted(problem: Problem, tol: float, max_time: float | None) -> Solver:
+    from .qp import QP
+
+    return QP("lifted", "direct", "CLARABEL", finish=True, tol=tol, max_time=max_time)
+
+
+METHODS: dict[str, Method] = {
+    "closed-form": Method(
+        lambda problem, tol, max_time: SquaredLossSolver(tol),
+        lambda problem: ridge_mean(problem, Square),
+    ),
+    "cutting-plane": Method(
+        lambda problem, tol, max_time: CuttingPlane(tol, max_time=max_time),
+        lambda problem: ridge_mean(problem, Hinge) and few_cuts_suffice(problem),
+    ),
+    "newton": Method(_newton, lambda problem: ridge_mean(problem, Hinge, SquaredHinge)),
+    "qp": Method(_qp, lambda problem: False),
+    "lifted": Method(_lifted, lambda problem: False),
+    "pair-newton": Method(
+        lambda problem, tol, max_time: PairNewton(tol, max_time=max_time), can_draw_pairs
+    ),
+    "tail-newton": Method(
+        lambda problem, tol, max_time: TailNewton(tol, max_time=max_time), _has_tail
+    ),
+    "proximal": Method(
+        lambda problem, tol, max_time: Proximal(tol, max_time=max_time), lambda problem: True
+    ),
+}
+
+NAMES = ("auto", *METHODS)
+"""What a caller may ask for."""
+
+
+def choose_solver(problem: Problem, method: str, tol: float, max_time: float | None) -> Solver:
+    """Return the solver that `method` names; for "auto" the first that suits the problem.
+
+    Raises
+    ------
+    InputError
+        If the method is unknown.
+    """
+    if method not in NAMES:
+        raise InputError(f"unknown method {method!r}: choose one of {', '.join(NAMES)}")
+    if method == "auto":
+        method = next(name for name, entry in METHODS.items() if entry.suits(problem))
+    return METHODS[method].make(problem, tol, max_time)

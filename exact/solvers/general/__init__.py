@@ -1,0 +1,1 @@
+"""The general solver: any loss, pairs and penalty that keep their contracts."""

@@ -1,0 +1,72 @@
+"""The curvature of a mean over pairs, from pairs drawn by their weight.
+
+At the margins t of the pairs the objective has the Hessian
+
+    H = lam I + sum c_ij curvature(t_ij) d_ij d_ij',    d_ij = x_i - x_j,
+
+with curvature = -alpha', taken as a difference of alpha over a window. Pairs drawn by their weight
+c_ij make its mean; the window is widened until enough of them have any curvature.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...problem.problem import Problem
+from ...spaces.rows import Rows
+from ..sampled_hessian import PairHessian, differences_gram, factored
+
+SMOOTH_WINDOW = 1e-3
+"""Window over which the curvature of a loss without a kink is taken."""
+
+WIDER = 2.0
+"""Factor by which the window grows while too few of the drawn pairs are inside."""
+
+WIDEST = 4.0
+"""Largest window: the margin that a loss asks for is one."""
+
+
+class DrawnHessian(PairHessian):
+    """H at one point, factored; it learns from steps as `PairHessian` does.
+
+    Parameters
+    ----------
+    problem : Problem
+        Over `Rows`, with the ridge and pairs that have `draw(m, rng)`.
+    scores : array (n,)
+        Where.
+    width : float
+        Smoothing of the loss; 0 for none.
+    size : int
+        Pairs drawn.
+    enough : int
+        Pairs that should have some curvature.
+    rng : Generator
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        scores: np.ndarray,
+        width: float,
+        size: int,
+        enough: int,
+        rng: np.random.Generator,
+    ):
+        space, loss = problem.space, problem.loss
+        assert isinstance(space, Rows)
+        i, j = problem.pairs.draw(size, rng)
+        t, window = scores[i] - scores[j], max(width, SMOOTH_WINDOW)
+        while True:
+            used = min(width, window) if width == 0 else window
+            fall = loss.alpha(t - window / 2, used) - loss.alpha(t + window / 2, used)
+            curvature = np.maximum(fall, 0.0) / window
+            inside = curvature > 0
+            if int(inside.sum()) >= enough or window >= WIDEST:
+                break
+            window *= WIDER
+        self.pairs = int(inside.sum())
+        self.secants = []
+        H = differences_gram(space, i[inside], j[inside], curvature[inside] / size)
+        H.flat[:: space.dim + 1] += problem.lam
+        self.factor = factored(H)

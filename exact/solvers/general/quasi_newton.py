@@ -1,0 +1,47 @@
+"""A smooth loss with the ridge alone: L-BFGS, stopped by the gap |lam w - g|^2 / (2 lam)."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+from scipy.optimize import minimize
+
+from ...certificate.solution import Recorder
+from ...problem.problem import Problem
+from .look import FURTHER, look
+
+MEMORY = 30
+"""Pairs of differences that L-BFGS keeps."""
+
+
+class _Stop(Exception):
+    """Ends L-BFGS from within."""
+
+
+def quasi_newton(problem: Problem, recorder: Recorder, tol: float, max_iter: int) -> None:
+    """Offer the points of L-BFGS from `recorder.w0`, in the unit of the rows.
+
+    It ends where the gap or the time will do, or where its line search finds no better point.
+
+    Parameters
+    ----------
+    problem : Problem
+        With a smooth loss and the ridge.
+    recorder : Recorder
+    tol : float
+    max_iter : int
+    """
+    assert recorder.w0 is not None
+    unit = max(problem.space.reach, 1e-140)
+
+    def objective(v: np.ndarray) -> tuple[float, np.ndarray]:
+        now = look(problem, recorder, v / unit, 0.0)
+        recorder.step()
+        if recorder.near(FURTHER * tol) or recorder.out_of_time:
+            raise _Stop
+        return now.primal, (problem.lam * now.w - now.pull) / unit
+
+    limits = {"maxcor": MEMORY, "ftol": 0.0, "gtol": 0.0, "maxiter": max_iter}
+    with suppress(_Stop):
+        minimize(objective, unit * recorder.w0, jac=True, method="L-BFGS-B", options=limits)

@@ -1,0 +1,95 @@
+"""Evaluations of the smoothed hinge in the cheapest form, all written into the recorder.
+
+A width delta costs a bias of about rho delta^2 / 24, rho the density of the pairs at the margin.
+So every evaluation tells the density, and with it what another width would cost.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...certificate.evaluate_rows import InMemory, Streamed
+from ...certificate.evaluation import Evaluation, Evaluator
+from ...certificate.solution import Recorder
+from ...certificate.witness import LONG_ROWS, Witness
+from ...pairs.all_pairs import AllPairs
+from ...problem.problem import Problem
+from ...spaces.rows import Rows
+from ...spaces.streamed import StreamedRows
+
+MOMENT = 24.0
+"""density * width^2 / MOMENT is the bias: the mean of max(0, z) - alpha z over an even density."""
+
+BINS_A_WIDTH = 2.0
+"""Bins a width: more gain less than the larger grid costs."""
+
+LEAST_BITS = 2
+"""Bins a unit of the scores are a power of two, with this exponent at least."""
+
+USUAL_SPREAD = 2.0
+"""The range of the scores is taken for this before it is known."""
+
+GRID_ROWS, WEIGHTED_GRID = 1.0, 6.0
+"""Bins a row up to which they are used; sorting is cheaper for rows that weigh one each."""
+
+
+class Evaluations:
+    """The evaluations of one problem.
+
+    Attributes
+    ----------
+    last : Evaluation or None
+        The last one that was noted.
+    density : float or None
+        Pairs per unit of the margin near it, as a share of all pairs.
+    spread : float or None
+        The range of the scores.
+    """
+
+    def __init__(self, problem: Problem, recorder: Recorder):
+        self.problem, self.recorder = problem, recorder
+        self.last: Evaluation | None = None
+        self.density: float | None = None
+        self.spread: float | None = None
+        self._forms: dict[int, Evaluator] = {}
+
+    def form(self, width: float) -> Evaluator:
+        """Return the form of the sums that is cheapest at this width."""
+        bins = 1 << max(LEAST_BITS, int(np.ceil(np.log2(BINS_A_WIDTH / width))))
+        problem, pairs = self.problem, self.problem.pairs
+        form = Streamed if isinstance(problem.space, StreamedRows) else InMemory
+        if form is InMemory:
+            most = GRID_ROWS if pairs.weight is None else WEIGHTED_GRID
+            grid = bins * (self.spread or USUAL_SPREAD)
+            bins = bins if isinstance(pairs, AllPairs) and grid <= most * problem.n else 0
+        if bins not in self._forms:
+            self._forms[bins] = form(problem, bins)
+        return self._forms[bins]
+
+    def at(self, w: np.ndarray, width: float) -> Evaluation:
+        """Return the evaluation at `w`, and note it."""
+        return self.note(self.form(width).at(w, width))
+
+    def note(self, found: Evaluation) -> Evaluation:
+        """Offer an evaluation's points to the recorder, and return it."""
+        lam, problem, self.last = self.problem.lam, self.problem, found
+        scale, self.density = found.scale(lam), MOMENT * found.bias / found.width**2
+
+        def witness() -> Witness:
+            held = isinstance(problem.space, Rows) and problem.n <= LONG_ROWS
+            if found.bins and not held:
+                return Witness.from_weights(problem, found.w, found.bins, found.half, scale)
+            return Witness.from_scores(problem, problem.space.scores(found.w), found.width, scale)
+
+        self.recorder.offer(found.w, found.primal(lam), witness, found.dual(lam, scale))
+        self.recorder.step()
+        return found
+
+    def pairs_inside(self, width: float) -> float:
+        """Return about how many pairs a window of this width has."""
+        assert self.density is not None
+        return self.density * width * float(self.problem.n_pairs)
+
+    def width_of_bias(self, bias: float) -> float:
+        """Return the width that costs about `bias`; infinite where no pair is near the margin."""
+        return float(np.sqrt(MOMENT * bias / self.density)) if self.density else np.inf

@@ -1,0 +1,173 @@
+"""Newton steps on one problem, at one width after another.
+
+    evaluate at the first width; draw a Hessian
+    until the gap is inside the tolerance:
+        p = the Newton step;  decrement = what it promises
+        if the decrement is small beside the bias: take p, narrow the width, draw a Hessian
+        else: search along p, then draw a Hessian or teach the old one what p has changed
+
+The width falls no further than the tolerance needs. Where the narrower window would hold too few
+pairs for a Hessian the run has stalled: `ActivePairs` can list so few.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...certificate.evaluation import Evaluation
+from ...certificate.solution import Recorder, Status
+from ...certificate.solver import INSIDE
+from ...problem.problem import Problem
+from ...tools.root_of_slope import root_of_slope
+from .evaluations import Evaluations
+from .sampled_hessian import PairHessian
+
+COLD_WIDTH, WARM_WIDTH = 4.0, 0.05
+"""The first width: far from the optimum the window holds nearly all pairs, near it few will do."""
+
+LEAST_DRAWS, DRAWS_A_COORDINATE = 5000, 40
+"""Pairs drawn for a Hessian: so many a coordinate make its error small in every direction."""
+
+PROGRESS, PATIENCE = 0.9, 12
+"""So many steps in a row that leave more than this share of the gap end the run."""
+
+BIAS_SHARE = 0.25
+"""Share of the tolerance that the bias may take."""
+
+LEAST_PRIMAL = 1e-7
+"""Objectives below this count as this: there the tolerance is absolute."""
+
+SOLVED = 0.3
+"""A width is solved once the decrement is at most this share of its bias."""
+
+WIDE = 1.5
+"""A width is too wide once its bias is more than this many times what it may be."""
+
+SHRINK, CAREFUL = 0.02, 0.2
+"""Factors of one width to the next at least; the first where the window stays roomy."""
+
+ROOMY = 100
+"""Pairs a coordinate from which a window is roomy."""
+
+FEW_PAIRS, FEW_MORE = 3, 30
+"""Pairs a coordinate, and beside, below which a window is too small for a Hessian."""
+
+STILL_FEW = 10
+"""A window with this many times the fewest pairs may shrink once more, whatever is left then."""
+
+NO_LESS = 0.95
+"""A width that would shrink by less than this factor stays."""
+
+
+class Levels:
+    """One run, its Hessian drawn from `sample` (the problem or a part of its rows).
+
+    Parameters
+    ----------
+    problem, sample : Problem
+        Hinge; the sample over `Rows`.
+    recorder : Recorder
+        Keeps the best points.
+    w : array (dim,)
+        Start.
+    tol : float
+        Relative gap to reach.
+    seed : int
+        Of the pairs drawn.
+    rough : bool
+        Whether a point within `tol` by the decrement will do.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        sample: Problem,
+        recorder: Recorder,
+        w: np.ndarray,
+        tol: float,
+        seed: int,
+        rough: bool = False,
+    ):
+        self.problem, self.sample, self.recorder = problem, sample, recorder
+        self.w, self.tol, self.rough = w, tol, rough
+        self.rng = np.random.default_rng(seed)
+        self.draws = max(LEAST_DRAWS, DRAWS_A_COORDINATE * problem.space.dim)
+        self.seen = Evaluations(problem, recorder)
+
+    def first_width(self, solved: Levels) -> float:
+        """Return the width that the tolerance needs, from what a solved sample tells."""
+        self.seen.density, self.seen.spread = solved.seen.density, solved.seen.spread
+        if not self.seen.density:
+            return WARM_WIDTH
+        needed = self.seen.width_of_bias(self.allowed(solved.recorder.best_primal))
+        least = ROOMY * self.problem.space.dim / self.seen.pairs_inside(1.0)
+        return float(np.clip(needed, min(least, WARM_WIDTH), WARM_WIDTH))
+
+    def run(self, width: float, max_iter: int) -> Status | None:
+        """Return why it stopped, after at most `max_iter` steps; None if it seems to be there."""
+        lam, recorder, best, idle = self.problem.lam, self.recorder, np.inf, 0
+        now = self.seen.at(self.w, width)
+        hessian = self.hessian(now)
+        for _ in range(max_iter):
+            if recorder.near(INSIDE * self.tol):
+                return None
+            if recorder.out_of_time:
+                return Status.TIME_LIMIT
+            idle = 0 if recorder.gap < PROGRESS * best else idle + 1
+            best = min(best, recorder.gap)
+            if idle >= PATIENCE:
+                return Status.STALLED
+            gradient = lam * now.w - now.pull
+            p = -hessian.solve(gradient)
+            decrement = -float(gradient @ p) / 2
+            if self.rough and decrement + now.bias <= self.tol * recorder.best_primal:
+                return None
+            wide = now.bias > WIDE * self.allowed(recorder.best_primal)
+            if wide and decrement <= SOLVED * now.bias:
+                narrower = self.narrower(now)
+                if narrower is None:
+                    return Status.STALLED
+                now = self.seen.at(now.w + p, narrower)  # so near, the full step is safe
+                hessian = self.hessian(now)
+                continue
+            found = self.searched(now, p, gradient, hessian)
+            if found is None:
+                return Status.STALLED
+            now, hessian = found
+        return Status.ITERATION_LIMIT
+
+    def searched(
+        self, now: Evaluation, p: np.ndarray, gradient: np.ndarray, hessian: PairHessian
+    ) -> tuple[Evaluation, PairHessian] | None:
+        """Return the point found along p, and the Hessian to use there; None without a move."""
+        line = self.seen.form(now.width).line(now, p, now.width)
+        t = root_of_slope(line.slope, float(gradient @ p))
+        if t == 0.0 or np.array_equal(now.w + t * p, now.w):
+            return None
+        moved = self.seen.note(line.at(t))
+        left = self.problem.lam * moved.w - moved.pull
+        if t != 1.0 or hessian.poor(gradient, left):
+            return moved, self.hessian(moved)
+        hessian.learn(moved.w - now.w, left - gradient)
+        return moved, hessian
+
+    def allowed(self, primal: float) -> float:
+        """Return the bias that the tolerance leaves room for at this objective."""
+        return BIAS_SHARE * self.tol * max(primal, LEAST_PRIMAL)
+
+    def narrower(self, now: Evaluation) -> float | None:
+        """Return the next width: what the tolerance needs, but not too small at once."""
+        dim, inside = self.problem.space.dim, self.seen.pairs_inside
+        roomy = inside(SHRINK * now.width) > ROOMY * dim
+        least = (SHRINK if roomy else CAREFUL) * now.width
+        width = max(self.seen.width_of_bias(self.allowed(self.recorder.best_primal)), least)
+        few = FEW_PAIRS * dim + FEW_MORE
+        if inside(width) < few and inside(now.width) < STILL_FEW * few:
+            return None
+        return width if width < NO_LESS * now.width else None
+
+    def hessian(self, now: Evaluation) -> PairHessian:
+        """Return the Hessian at a point, from pairs drawn from the sample."""
+        scores = self.sample.space.scores(now.w)
+        self.seen.spread = float(np.ptp(scores)) + 1.0  # negatives are shifted by the margin
+        return PairHessian(self.sample, scores, now.width, self.draws, self.rng)

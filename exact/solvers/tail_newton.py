@@ -1,0 +1,212 @@
+"""Newton's method for partial AUC: smooth the loss and the row weights, solve, smooth less.
+
+At width h the row weights rise from zero to one over a range h of scores around the boundary, and
+a hinge's slope over the same range. With g the pull of the slopes of the weighted pairs, the point
+wanted has lam w = g(w); the gap there is what smoothing costs, of order h^2. With A the mean slope
+of the pairs at the boundary, the derivative of -g is
+
+    mean of loss''(t_ij) d_ij d_ij' + A / (k h) sum over its window of (x - xbar) (x - xbar)'
+
+over the pairs as they are weighted, d_ij = x_i - x_j; the second part is the rows that change
+places. Pairs are drawn for the first. Nothing of this is trusted: every point and every width gives
+a minorant, and the certificate is made of the best.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from ..certificate.solution import Recorder, Status
+from ..certificate.solver import Solver
+from ..errors import InputError
+from ..pairs.all_pairs import AllPairs
+from ..problem.penalties import Ridge
+from ..problem.problem import Problem
+from ..problem.risk import Mean
+from ..problem.tail import Tail
+from ..spaces.rows import Rows
+from .general.look import FURTHER, Look, look
+
+WIDEST = 1.0
+"""First width: the margin that a loss asks for is one."""
+
+NARROWER = 0.3
+"""Factor from one width to the next: the gap falls by about its square."""
+
+NARROWEST = 1e-9
+"""Least width: below this, smoothing costs less than rounding."""
+
+STEPS = 8
+"""Newton steps at one width, at most."""
+
+FLATTER = 0.3
+"""Share of the slope along a step that may be left at its end."""
+
+SAMPLE = 20_000
+"""Rows of the smaller problem that gives a large one its start."""
+
+START_TOL = 1e-3
+"""Relative gap to which the smaller problem is solved."""
+
+DRAWN = 100_000
+"""Pairs drawn for a Hessian, at most."""
+
+NUMBERS = 10_000_000
+"""Numbers in their differences, at most."""
+
+SPREAD = 0.01
+"""Least distance over which the second derivative of the loss is averaged, in units of margin."""
+
+LARGEST_DIMENSION = 3000
+"""Largest dimension for which a Hessian is formed."""
+
+
+@dataclass(frozen=True)
+class TailNewton(Solver):
+    """Solve a partial AUC problem with the ridge by smoothing and Newton steps.
+
+    Parameters
+    ----------
+    tol : float
+        Relative gap to reach.
+    max_iter : int
+        Newton steps.
+    max_time : float, optional
+        Seconds.
+    seed : int
+        Of the pairs drawn for the Hessians.
+    """
+
+    tol: float = 1e-9
+    max_iter: int = 1000
+    max_time: float | None = None
+    seed: int = 0
+
+    name: ClassVar[str] = "tail-newton"
+
+    def check(self, problem: Problem) -> None:
+        """Raise `InputError` unless it is partial AUC with the ridge over rows."""
+        if not isinstance(problem.risk, Tail):
+            raise InputError(f"tail-newton solves partial AUC, not {problem.risk!r}")
+        if not (isinstance(problem.space, Rows) and isinstance(problem.penalty, Ridge)):
+            raise InputError("tail-newton needs rows and the ridge: take the proximal method")
+        if problem.space.dim > LARGEST_DIMENSION:
+            raise InputError(
+                f"tail-newton forms a Hessian, for up to {LARGEST_DIMENSION} coordinates, not "
+                f"{problem.space.dim}: take the proximal method"
+            )
+
+    def run(self, problem: Problem, recorder: Recorder) -> Status | None:
+        """Improve on `recorder.w0`, for many rows from the solution for some of them."""
+        assert recorder.w0 is not None
+        w, width = recorder.w0, WIDEST
+        if problem.n > 2 * SAMPLE and not w.any():
+            small = thinned(problem, SAMPLE)
+            part = recorder.part()
+            part.w0 = w
+            width = self._descend(small, part, w, width, START_TOL)[1]
+            w = w if part.best_w is None else part.best_w
+        return self._descend(problem, recorder, w, width, FURTHER * self.tol)[0]
+
+    def _descend(
+        self, problem: Problem, recorder: Recorder, w: np.ndarray, width: float, tol: float
+    ) -> tuple[Status | None, float]:
+        rng, left = np.random.default_rng(self.seed), self.max_iter
+        while width > NARROWEST:
+            here = look(problem, recorder, w, width)
+            for _ in range(STEPS):
+                if recorder.near(tol):
+                    return None, width
+                if recorder.out_of_time:
+                    return Status.TIME_LIMIT, width
+                if left == 0:
+                    return Status.ITERATION_LIMIT, width
+                gradient = problem.lam * here.w - here.pull
+                if float(gradient @ gradient) / (2 * problem.lam) < FURTHER * here.bias:
+                    break
+                here, left = self._step(problem, recorder, here, width, rng), left - 1
+                recorder.step()
+            w, width = here.w, width * NARROWER
+        return Status.STALLED, width
+
+    def _step(self, problem: Problem, recorder: Recorder, here: Look, width: float, rng) -> Look:
+        """Return the point of a Newton step, shortened until the slope along it is small."""
+        lam = problem.lam
+        gradient = lam * here.w - here.pull
+        H = curvature(problem, here.w, width, rng)
+        H[np.diag_indices_from(H)] += lam
+        way = -np.linalg.solve(H, gradient)
+        slope, length = float(gradient @ way), 1.0
+        while True:
+            there = look(problem, recorder, here.w + length * way, width)
+            if float((lam * there.w - there.pull) @ way) <= FLATTER * abs(slope) or length < 0.01:
+                return there
+            length *= 0.4
+
+
+def curvature(
+    problem: Problem, w: np.ndarray, width: float, rng: np.random.Generator
+) -> np.ndarray:
+    """Return an estimate of the derivative of -g at `w`, positive semidefinite."""
+    space, risk = problem.space, problem.risk
+    assert isinstance(space, Rows) and isinstance(risk, Tail)
+    scores = space.scores(w)
+    weights, loss = risk.row_weights(scores, width), risk.mean.loss
+    size = min(DRAWN, NUMBERS // space.dim)
+    sides = [(np.flatnonzero(side), k) for side, k in _sides(risk)]
+    drawn = [rng.choice(rows, size, p=_shares(weights[rows])) for rows, _ in sides]
+    t = scores[drawn[0]] - scores[drawn[1]]
+    step = max(width / 2, SPREAD)
+    bent = np.maximum(loss.alpha(t - step, width) - loss.alpha(t + step, width), 0.0) / (2 * step)
+    used = bent > 0
+    apart = _dense(space, drawn[0][used]) - _dense(space, drawn[1][used])
+    H = (apart * bent[used, None]).T @ apart / size
+    alpha = loss.alpha(t, width)
+    for (rows, k), seen in zip(sides, drawn, strict=True):
+        top = weights[rows].max()
+        inside = (weights[rows] > 0) & (weights[rows] < top)
+        window = rows[inside][: NUMBERS // space.dim]
+        if k == rows.size or window.size < 2:
+            continue
+        at_edge = weights[seen] < top
+        steep = float(alpha[at_edge].mean() if at_edge.any() else alpha.mean())
+        near = _dense(space, window)
+        near = near - near.mean(axis=0)
+        H += steep / (float(k) * width) * (int(inside.sum()) / window.size) * (near.T @ near)
+    return H
+
+
+def thinned(problem: Problem, size: int) -> Problem:
+    """Return the problem over about `size` rows, each class thinned evenly, k in proportion."""
+    space, risk = problem.space, problem.risk
+    assert isinstance(space, Rows) and isinstance(risk, Tail)
+    kept, ks = [], []
+    for side, k in _sides(risk):
+        rows = np.flatnonzero(side)
+        want = min(rows.size, max(size // 10, round(size * rows.size / problem.n)))
+        chosen = rows[np.linspace(0, rows.size - 1, want).astype(np.int64)]
+        kept.append(chosen)
+        ks.append(max(Fraction(1), Fraction(round(k * want / rows.size * 1000), 1000)))
+    index = np.sort(np.concatenate(kept))
+    pairs = AllPairs(form=risk.mean.pairs.form).on(risk.positive[index])
+    few = Tail(
+        Mean(pairs, risk.mean.loss), *(min(k, c.size) for k, c in zip(ks, kept, strict=True))
+    )
+    return Problem(Rows(space.rows(index)), few, problem.penalty)
+
+
+def _sides(risk: Tail) -> list[tuple[np.ndarray, Fraction]]:
+    return [(risk.positive, risk.kp), (~risk.positive, risk.kq)]
+
+
+def _shares(weights: np.ndarray) -> np.ndarray:
+    return weights / weights.sum()
+
+
+def _dense(space: Rows, index: np.ndarray) -> np.ndarray:
+    rows = space.rows(index)
+    return rows if isinstance(rows, np.ndarray) else rows.toarray()

@@ -1,0 +1,183 @@
+"""What a kernel must state, what all kernels share, and the linear one, which others build on.
+
+What is meant is the formula at the rows and the gamma as stored in float64, and `noise` bounds how
+far the computed values are from it. With u = 2^-53 and `chain_of` the longest chain of roundings in
+a sum over features: a sum of terms >= 0 errs by gamma_k of itself, so distances by differences do;
+distances by products err by that of |x|^2 + |z|^2, and are kept where they are a quarter of it at
+least. An error of relative size r in the exponent y moves exp(-y) by at most r y exp(-(1 - r) y) <=
+r / (e (1 - r)). Beside IEEE arithmetic, one thing is taken from numpy: `EXP_UNITS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..errors import InputError
+from ..tools.lossless import as_float64
+from ..tools.rounding import UNIT, gamma
+from .incoming import canonical
+
+FEATURE_BLOCK = 64
+"""Features that are summed at a time, so that sums over many have short chains of roundings."""
+
+EXP_UNITS = 4
+"""Units by which numpy's exp may be off. Measured (and tested) is less than one and a half."""
+
+LARGEST_ENTRY = 1e150
+"""Above this squares of differences leave the range of floating point."""
+
+LEAST_SQUARE = 1e-290
+"""What is added to k(x, x) in bounds of lengths, for underflow."""
+
+CHECKED_ROWS = 50
+"""Rows on which a kernel of one's own is held to its contract."""
+
+
+class Kernel(Protocol):
+    """A positive semidefinite function of two rows.
+
+    Rows come as a float64 array or, where X is sparse, as CSR. An object with these three methods
+    is a kernel: `solve` and the others take it where they take a name. A `name` is optional.
+    """
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        """Return the matrix of k(x, z): (n, m)."""
+        ...
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        """Return k(x, x) for every row: (n,)."""
+        ...
+
+    def noise(self, X: Any) -> float:
+        """Return a bound of |computed k(x, z) - k(x, z)| / sqrt(k(x, x) k(z, z)) on these rows.
+
+        Between rows of two sets, the larger of their bounds must hold.
+        """
+        ...
+
+
+def check_kernel(kernel: Kernel, X: Any) -> None:
+    """Raise `InputError` unless a kernel keeps its contract on some of the rows X (n, d).
+
+    A few rows prove nothing about the others; they catch a wrong shape, a diagonal or a bound of
+    rounding that is not that of the values, and a function that is no kernel.
+    """
+    n = int(X.shape[0])
+    some = X[np.unique(np.linspace(0, n - 1, min(n, CHECKED_ROWS)).astype(int))]
+    K, own, noise = np.asarray(kernel(some, some)), kernel.diagonal(some), kernel.noise(some)
+    size, called = some.shape[0], name_of(kernel)
+    if K.shape != (size, size) or np.shape(own) != (size,):
+        raise InputError(
+            f"the kernel {called} gives shapes {K.shape} and {np.shape(own)} for {size} rows: "
+            f"k(x, z) must be a matrix ({size}, {size}) and its diagonal ({size},)"
+        )
+    if not (np.isfinite(K).all() and np.isfinite(own).all() and (own >= 0).all()):
+        raise InputError(f"the kernel {called} has values that are not finite, or k(x, x) < 0")
+    if not 0 <= noise < 1:
+        raise InputError(f"the kernel {called} has noise {noise!r}: a bound in [0, 1) is needed")
+    lengths = np.sqrt(own) * (1 + gamma(4))
+    allowed = 2 * (noise + gamma(4)) * np.outer(lengths, lengths) + LEAST_SQUARE
+    if not (np.abs(np.diag(K) - own) <= np.diag(allowed)).all():
+        raise InputError(f"the kernel {called} has a diagonal that is not k(x, x) to its noise")
+    if not (np.abs(K - K.T) <= allowed).all():
+        raise InputError(f"the kernel {called} is not symmetric to its noise")
+    least = float(np.linalg.eigvalsh((K + K.T) / 2)[0])
+    if least < -(size * (noise + 8 * UNIT)) * float(own.max()) - LEAST_SQUARE:
+        raise InputError(f"the kernel {called} has a negative eigenvalue, {least:.2g}, on the rows")
+
+
+def name_of(kernel: str | Kernel) -> str:
+    """Return what to call a kernel: its name, or that of its class."""
+    return kernel if isinstance(kernel, str) else getattr(kernel, "name", type(kernel).__name__)
+
+
+def chain_of(features: int) -> int:
+    """Return how many roundings in a row a sum of products over so many features has at most."""
+    return min(features, FEATURE_BLOCK) + features // FEATURE_BLOCK + 1
+
+
+def lengths_of(kernel: Kernel, X: Any) -> np.ndarray:
+    """Return upper bounds of the roots of k(x, x): (n,)."""
+    squares = np.maximum(kernel.diagonal(X), 0.0) * (1 + 2 * kernel.noise(X)) + LEAST_SQUARE
+    return np.sqrt(squares) * (1 + gamma(4))
+
+
+def features_of(X: Any) -> int:
+    """Return how many terms a sum over features has at most: for sparse rows their entries."""
+    if not sp.issparse(X):
+        return int(X.shape[1])
+    return int(np.diff(sp.csr_matrix(X).indptr).max(initial=0))
+
+
+def check_size(X: Any) -> None:
+    top = float(abs(X).max()) if sp.issparse(X) else float(np.abs(X).max(initial=0.0))
+    if not top <= LARGEST_ENTRY:
+        raise InputError("X has values so large that their squares overflow: rescale it")
+
+
+def feature_blocks(X: Any) -> list[slice]:
+    d = int(X.shape[1])
+    return [slice(start, start + FEATURE_BLOCK) for start in range(0, d, FEATURE_BLOCK)]
+
+
+def summed(parts: Iterator[np.ndarray]) -> np.ndarray:
+    total = next(parts)
+    for part in parts:
+        total += part
+    return total
+
+
+def noise_of_exp(relative: float, absolute: float) -> float:
+    """Return what errors of the exponent and of exp do to exp(-y), y >= 0: between 0 and 1."""
+    moved = relative / (2.718 * (1 - relative)) + absolute
+    return min((moved + EXP_UNITS * UNIT) * (1 + gamma(16)) + LEAST_SQUARE, 1.0)
+
+
+def exp_of(gamma: float, distances: np.ndarray) -> np.ndarray:
+    """Return exp(-gamma distances): zero where the product is beyond all floats."""
+    with np.errstate(over="ignore"):
+        return np.exp(-gamma * distances)
+
+
+def check_gamma(gamma: object) -> None:
+    if isinstance(gamma, bool) or not isinstance(gamma, int | float | np.number):
+        raise InputError(f"gamma must be a number, not {gamma!r}")
+    if not (np.isfinite(gamma) and gamma > 0):
+        raise InputError(f"gamma must be > 0 and finite, not {gamma!r}")
+
+
+def float_rows(X: Any) -> Any:
+    """Return rows as float64, sparse ones as a canonical copy: a product may sort its operands."""
+    return canonical(X) if sp.issparse(X) else as_float64(X, "X")
+
+
+@dataclass(frozen=True)
+class Linear:
+    """k(x, z) = x'z."""
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        """Return the matrix of k(x, z): (n, m)."""
+        X, Z = float_rows(X), float_rows(Z)
+        if not sp.issparse(X) and not sp.issparse(Z):
+            return summed(X[:, some] @ Z[:, some].T for some in feature_blocks(X))
+        product = X @ Z.T
+        return product.toarray() if sp.issparse(product) else np.asarray(product)
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        """Return k(x, x) for every row: (n,)."""
+        X = float_rows(X)
+        if sp.issparse(X):
+            return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+        blocks = (X[:, some] for some in feature_blocks(X))
+        return summed(np.einsum("ij,ij->i", block, block) for block in blocks)
+
+    def noise(self, X: Any) -> float:
+        """Return gamma_k, k the chain of additions: sum_k |x_k z_k| <= |x| |z|."""
+        check_size(X)
+        k = features_of(X)
+        return gamma((k if sp.issparse(X) else chain_of(k)) + 4)

@@ -1,0 +1,113 @@
+"""The order in which sums over ordered pairs visit the rows: by group, larger keys first.
+
+Rows of one group and one key make a block. In a binary tree over the blocks of a group every pair
+(i, j) with key_i > key_j lies in exactly one merge, that of its lowest common ancestor, and there
+row i stands in the upper half. The pairs are so a disjoint union of products "every row of a run
+with every row of the next run", of total size n log2(blocks of a group).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Arrangement:
+    """The rows by group, larger keys first, and the merges over them.
+
+    Attributes
+    ----------
+    order : int array (n,)
+        The row at each place.
+    group : int array (n,)
+        The group at each place: 0, 1, ... without gaps.
+    group_ends : int array (groups,)
+        The place behind each group.
+    block : int array (n,)
+        The block at each place: 0, 1, ...
+    block_ends : int array (blocks,)
+        The place behind each block: the first one of lower rows.
+    merges : int array (m, 3)
+        Places lo, mid, hi: the rows of lo .. mid - 1 are above those of mid .. hi - 1. Both halves
+        of a merge come before it.
+    merge_group : int array (m,)
+        The group of each merge.
+    """
+
+    order: np.ndarray
+    group: np.ndarray
+    group_ends: np.ndarray
+    block: np.ndarray
+    block_ends: np.ndarray
+    merges: np.ndarray
+    merge_group: np.ndarray
+
+    @classmethod
+    def of(cls, group: np.ndarray, key: np.ndarray, upper: np.ndarray) -> Arrangement:
+        """Return the arrangement of rows by group (n,) and key (n,), both whole numbers.
+
+        Parameters
+        ----------
+        group, key : int arrays (n,)
+            Groups are 0, 1, ... without gaps.
+        upper : bool array (n,)
+            The rows that count as upper ones. A block that has none joins the next lower block:
+            no pair is lost.
+        """
+        order = np.lexsort((-key, group))
+        group, key, upper = group[order], key[order], upper[order]
+        changed = np.ones(group.size, dtype=bool)
+        changed[1:] = group[1:] != group[:-1]
+        first_of_group = np.flatnonzero(changed)
+        changed[1:] |= key[1:] != key[:-1]
+        firsts = np.flatnonzero(changed)
+        gives = np.logical_or.reduceat(upper, firsts)
+        kept = np.ones(firsts.size, dtype=bool)
+        kept[1:] = gives[:-1] | np.isin(firsts[1:], first_of_group, assume_unique=True)
+        starts = firsts[kept]
+        ends = np.append(starts[1:], group.size)
+        block = np.repeat(np.arange(starts.size), ends - starts)
+        merges, merge_group = _merges(starts, ends, group[starts])
+        group_ends = np.append(first_of_group[1:], group.size)
+        return cls(order, group, group_ends, block, ends, merges, merge_group)
+
+    @property
+    def below(self) -> np.ndarray:
+        """The first place of lower rows, for each place: (n,)."""
+        return self.block_ends[self.block]
+
+    @property
+    def end(self) -> np.ndarray:
+        """The place behind the group, for each place: (n,)."""
+        return self.group_ends[self.group]
+
+    def by_score(self, scores: np.ndarray) -> np.ndarray:
+        """Return the places of each block in the order of `scores` (n,), which are by place."""
+        if self.block_ends.size == scores.size:
+            return np.arange(scores.size)
+        return np.lexsort((scores, self.block))
+
+
+def _merges(
+    starts: np.ndarray, ends: np.ndarray, group: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the merges of a binary tree over the blocks of each group, and their groups."""
+    found, groups = [np.empty((0, 3), dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+    number = np.arange(starts.size) - np.searchsorted(group, group)
+    while starts.size:
+        left = np.flatnonzero((number[:-1] % 2 == 0) & (group[:-1] == group[1:]))
+        if left.size == 0:
+            break
+        found.append(np.stack([starts[left], ends[left], ends[left + 1]], axis=1))
+        groups.append(group[left])
+        ends = ends.copy()
+        ends[left] = ends[left + 1]
+        kept = np.ones(starts.size, dtype=bool)
+        kept[left + 1] = False
+        starts, ends, group, number = starts[kept], ends[kept], group[kept], number[kept] // 2
+    merges, of = np.concatenate(found), np.concatenate(groups)
+    # Halves first, and small ranges of rows together: as a recursion would go.
+    order = np.lexsort((-merges[:, 0], merges[:, 2]))
+    return np.ascontiguousarray(merges[order]), of[order]

@@ -1,0 +1,46 @@
+"""Where a row's score stands among those of its partners, in whole numbers.
+
+A pair (i, j) is concordant if s_i - s_j > tolerance, discordant if s_j - s_i > tolerance, and tied
+otherwise; the differences are those of floating point, so that the counts are the ones of a double
+loop to the last pair. This file has the readable form, `placements_compiled` the fast one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .arrangement import Arrangement
+
+
+def placements(
+    at: Arrangement, scores: np.ndarray, a: np.ndarray, b: np.ndarray, tolerance: float
+) -> np.ndarray:
+    """Return what each row's concordant and tied partners weigh.
+
+    Parameters
+    ----------
+    at : Arrangement
+    scores : float array (n,)
+        By place, as all arrays here.
+    a, b : int arrays (n,)
+        Weights >= 0 as upper and as lower row.
+    tolerance : float
+        >= 0.
+
+    Returns
+    -------
+    int array (4, n)
+        Sums of b over the concordant and over the tied rows below; sums of a over the concordant
+        and over the tied rows above.
+    """
+    found = np.zeros((4, scores.size), dtype=np.int64)
+    for lo, mid, hi in at.merges.tolist():
+        up, low = slice(lo, mid), slice(mid, hi)
+        difference = np.subtract.outer(scores[up], scores[low])
+        concordant = (difference > tolerance).astype(np.int64)
+        tied = (np.abs(difference) <= tolerance).astype(np.int64)
+        found[0, up] += concordant @ b[low]
+        found[1, up] += tied @ b[low]
+        found[2, low] += a[up] @ concordant
+        found[3, low] += a[up] @ tied
+    return found

@@ -1,0 +1,142 @@
+"""Scores of two classes in bins of one width, with their residuals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import InputError
+from ...tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
+from ..assembled import Whole
+
+LARGEST_GRID = 1 << 21
+"""Bins at most: the width of a bin is doubled until the scores fit."""
+
+LARGEST_SCORE = 1e150
+"""Scores above this are refused: their distances leave the range of a grid."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """Rows of positive weight, by class and bin.
+
+    Attributes
+    ----------
+    per_unit : float
+        K, bins a unit of score: a power of two.
+    shift : int
+        The centre of the loss in bins, taken off the positives: alpha is one half at p = q.
+    size : int
+        G, the number of bins.
+    rows_a, rows_b, idle : int arrays
+        Positive rows, negative rows, and rows of weight zero.
+    a, b : arrays
+        Their weights.
+    p, q : int arrays
+        Their bins.
+    count_a, count_b : arrays (size,)
+        What the rows of each bin weigh.
+    moments : array (2, 2)
+        First and second moment of theta, of each class.
+    slip : float
+        Relative error of a bin's weight: zero for whole weights.
+    middle : float
+        The middle of the scores.
+    """
+
+    per_unit: float
+    shift: int
+    size: int
+    rows_a: np.ndarray
+    rows_b: np.ndarray
+    idle: np.ndarray
+    a: np.ndarray
+    b: np.ndarray
+    p: np.ndarray
+    q: np.ndarray
+    count_a: np.ndarray
+    count_b: np.ndarray
+    moments: np.ndarray
+    slip: float
+    middle: float
+
+    @classmethod
+    def of(cls, pairs: Whole, scores: np.ndarray, centre: float, per_unit: float) -> Bins:
+        """Return the bins of `scores` (n,), no narrower than 1 / per_unit.
+
+        Raises
+        ------
+        InputError
+            If a score is beyond 1e150.
+        """
+        if not float(np.abs(scores).max()) <= LARGEST_SCORE:
+            raise InputError(f"a score is larger than {LARGEST_SCORE:g}: scale the features")
+        side_a, side_b = pairs.sides()
+        rows_a, rows_b = np.flatnonzero(pairs.positive), np.flatnonzero(~pairs.positive)
+        idle = np.concatenate([rows_a[side_a == 0], rows_b[side_b == 0]])
+        rows_a, rows_b = rows_a[side_a > 0], rows_b[side_b > 0]
+        a, b = side_a[side_a > 0], side_b[side_b > 0]
+        s, r = scores[rows_a], scores[rows_b]
+        low, high = min(s.min(), r.min()), max(s.max(), r.max())
+        room = LARGEST_GRID // 2
+        while not (high - low + abs(centre)) * per_unit < room:
+            per_unit /= 2
+        shift = round(centre * per_unit)
+        base = np.rint(low * per_unit)
+        p, theta = _placed(s, per_unit, base)
+        q, omega = _placed(r, per_unit, base)
+        p -= shift
+        least = min(int(p.min()), int(q.min()))
+        p -= least
+        q -= least
+        size = max(int(p.max()), int(q.max())) + 1
+        moments = np.array([_moments(a, theta), _moments(b, omega)])
+        whole = bool(np.all(a == np.floor(a)) and np.all(b == np.floor(b)))
+        whole = whole and max(float(a.sum()), float(b.sum())) < 2.0**50
+        slip = 0.0 if whole else gamma(max(a.size, b.size) + size + 8, LONG_UNIT) + 4 * UNIT
+        counts = _counted(a, p, size, whole), _counted(b, q, size, whole)
+        rows = rows_a, rows_b, idle, a, b, p, q
+        return cls(per_unit, shift, size, *rows, *counts, moments, slip, float((low + high) / 2))
+
+    @property
+    def masses(self) -> tuple[float, float]:
+        """What each class weighs."""
+        return float(short_sum(self.count_a)), float(short_sum(self.count_b))
+
+    def mean_a(self, values: np.ndarray) -> float:
+        """Return the mean over the positive rows of a value (size,) by bin."""
+        return float(short_sum(self.count_a * values) / self.masses[0])
+
+    def mean_square(self) -> tuple[float, float]:
+        """Return the mean of e^2 over all pairs, and a bound of its rounding."""
+        (first_a, second_a), (first_b, second_b) = self.moments
+        mean = max(second_a + second_b - 2 * first_a * first_b, 0.0)
+        chain = gamma(2 * short_chain(max(self.a.size, self.b.size)) + 24)
+        size = second_a + second_b + 2 * float(np.sqrt(second_a * second_b))
+        return mean / self.per_unit**2, chain * size / self.per_unit**2
+
+
+def _placed(scores: np.ndarray, per_unit: float, base: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the bins of scores, counted from `base`, and theta; each step here is exact."""
+    scaled = scores * per_unit
+    nearest = np.rint(scaled)
+    return (nearest - base).astype(np.int64), (scaled - nearest).astype(float)
+
+
+def _moments(weight: np.ndarray, theta: np.ndarray) -> tuple[float, float]:
+    mass = short_sum(weight)
+    first = weight * theta
+    return float(short_sum(first) / mass), float(short_sum(first * theta) / mass)
+
+
+def _counted(weight: np.ndarray, places: np.ndarray, size: int, whole: bool) -> np.ndarray:
+    """Return what the rows of each bin weigh; fractions are added up in the long format."""
+    if whole:
+        return np.bincount(places, weights=weight, minlength=size)
+    order = np.argsort(places, kind="stable")
+    held = places[order]
+    first = np.flatnonzero(np.diff(held, prepend=-1))
+    out = np.zeros(size)
+    out[held[first]] = np.add.reduceat(weight[order].astype(np.longdouble), first)
+    return out

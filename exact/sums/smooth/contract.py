@@ -1,0 +1,44 @@
+"""What a smooth loss states so that its sums can be convolved."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+KERNEL_UNITS = 16
+"""Units in the last place of one that an entry of a loss's kernels may be wrong by."""
+
+
+class Smooth(Protocol):
+    """What a loss states so that its sums can be convolved."""
+
+    @property
+    def smoothness(self) -> float:
+        """L: a bound of loss''."""
+        ...
+
+    @property
+    def centre(self) -> float:
+        """The margin around which alpha falls from one to zero."""
+        ...
+
+    @property
+    def reach(self) -> float:
+        """How far from `centre` alpha differs from zero or one; beyond, `tail` is paid."""
+        ...
+
+    def beside_step(self, x: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return alpha - step and dual(alpha) - dual(1) step at t = centre + x.
+
+        `step` is 1, 1/2 or 0; both results are right to `KERNEL_UNITS` units of max(1, dual).
+        """
+        ...
+
+    def dual(self, alpha: np.ndarray) -> np.ndarray:
+        """Return -loss*(-alpha)."""
+        ...
+
+    def tail(self, distance: float) -> float:
+        """Return at least what a pair loses whose margin is this far from `centre`."""
+        ...

@@ -1,0 +1,97 @@
+"""Sums of a smooth loss over ALL pairs by a convolution of binned scores: O(n + G log G).
+
+Let the loss be convex, its slope between -1 and 0 and L-Lipschitz. With K bins a unit (a power of
+two), p_i = round(K s_i) on positive rows, q_j = round(K s_j) on negative ones and theta the true
+residuals K s - round(K s), a pair has the margin t = t' + e with
+
+    t' = (p_i - q_j) / K,    e = (theta_i - theta_j) / K.
+
+Take alpha = -loss'(t') for every pair, and alpha = 0 or 1 far from the loss's centre. That is a
+feasible dual point whatever the scores are, so V = mean dual(alpha) and its signed marginals c make
+a minorant: U(s) >= V - c's for all s. At the scores themselves each pair loses at most
+
+    loss(t) - (dual(alpha) - alpha t) <= L e^2 / 2    (or `tail` far out),
+
+because dual(alpha) - alpha t = loss(t') - alpha e. So the mean loss is at most
+V - c's + (L / 2) mean e^2 + tail, and mean e^2 = (m2+ + m2- - 2 m1+ m1-) / K^2 with the moments m1,
+m2 of theta in each class. There is no smoothing: the bin error is about L / (12 K^2).
+
+alpha is split into a step, summed from cumulative counts, and a rest near the centre, summed by a
+fast Fourier transform; `transform` bounds what that rounds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
+from ..assembled import PairSums, Whole
+from .bins import Bins
+from .contract import KERNEL_UNITS, Smooth
+from .transform import class_sums
+
+FEW_PAIRS = 1 << 20
+"""Pairs up to which they are gone through one by one: that is exact and as quick."""
+
+
+def few_pairs(pairs: Whole) -> bool:
+    """Whether the pairs are so few that it is best to go through them one by one."""
+    n_pos = int(pairs.positive.sum())
+    return pairs.form != "binned" and n_pos * (pairs.n - n_pos) <= FEW_PAIRS
+
+
+def convolved(pairs: Whole, scores: np.ndarray, loss: Smooth, width: float) -> PairSums:
+    """Return the sums of a smooth loss over all pairs; the value is an upper bound.
+
+    Parameters
+    ----------
+    pairs : Whole
+    scores : array (n,)
+    loss : Smooth
+    width : float
+        The largest width of a bin, in units of score; 0 for 1 / `pairs.bins`.
+    """
+    bins = Bins.of(pairs, scores, loss.centre, bins_for(pairs, width))
+    sums = class_sums(bins, loss)
+    mass_a, mass_b = bins.masses
+    c = np.zeros(pairs.n)
+    c[bins.rows_a] = bins.a * (sums.u / mass_b)[bins.p] / mass_a
+    c[bins.rows_b] = -bins.b * (sums.v / mass_a)[bins.q] / mass_b
+    total = float(bins.mean_a(sums.u) / mass_b)
+    kernel = KERNEL_UNITS * UNIT
+    top = float(np.asarray(loss.dual(np.ones(1)))[0])
+    rounding = (
+        sums.u_error
+        + sums.v_error
+        + 2 * kernel
+        + (4 * bins.slip + gamma(short_chain(bins.size) + 16)) * 2 * total
+    )
+    conjugate = float(bins.mean_a(sums.duals) / mass_b)
+    along = gamma(short_chain(bins.size) + 16) + 2 * bins.slip
+    size = abs(top) + float(bins.mean_a(np.abs(sums.duals)) / mass_b)
+    conjugate_rounding = sums.dual_error + kernel * (1 + abs(top)) + 2 * along * size
+    # The mean loss is at most V - c's + (L/2) mean e^2 + tail.
+    shifted = centred_scores(scores, bins)
+    shifted[bins.idle] = 0.0
+    linear, moved = c * shifted, float(np.abs(shifted).max())
+    square, square_error = bins.mean_square()
+    extra = loss.smoothness / 2 * square + loss.tail(loss.reach)
+    value = conjugate - float(short_sum(linear)) + extra
+    slips = gamma(short_chain(pairs.n) + 16) * float(short_sum(np.abs(linear)))
+    slips += conjugate_rounding + moved * rounding + loss.smoothness / 2 * square_error
+    slips += gamma(8) * (abs(value) + extra + abs(conjugate)) + 4 * LONG_UNIT
+    return PairSums(
+        max(value, 0.0), c, conjugate, total, slips * (1 + 1e-9), rounding, conjugate_rounding
+    )
+
+
+def centred_scores(scores: np.ndarray, bins: Bins) -> np.ndarray:
+    """Return the scores themselves, not those of their bins, less the middle of their range."""
+    return (scores - bins.middle).astype(float)
+
+
+def bins_for(pairs: Whole, width: float) -> float:
+    """Return the bins a unit: a power of two, at least 1 / width where a width is given."""
+    if width <= 0:
+        return float(pairs.bins)
+    return float(2.0 ** np.ceil(np.log2(1.0 / min(max(width, 2.0**-40), 2.0**40))))

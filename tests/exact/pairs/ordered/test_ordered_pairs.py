@@ -1,0 +1,344 @@
+"""Ordered pairs against every pair of a few rows: ties everywhere, weights 0 to 3."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from aucert.exact.errors import InputError
+from aucert.exact.losses.loss import Loss
+from aucert.exact.losses.registry import HINGE, LOSSES, SQUARE, SQUARED_HINGE
+from aucert.exact.pairs.all_pairs import AllPairs
+from aucert.exact.pairs.ordered.kinds import (
+    cross_group_pairs,
+    group_auc_pairs,
+    ordinal_pairs,
+    query_pairs,
+    survival_pairs,
+    uno_pairs,
+)
+from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
+from aucert.exact.pairs.ordered.survival_times import censoring_weights
+from aucert.exact.sums.merged import merged
+from ordered_naive import Naive, naive_ordered, naive_survival
+
+OURS = (HINGE, SQUARED_HINGE, SQUARE)
+KINDS = ("weights", "gain", "share", "fractions", "one group", "two keys", "distinct")
+
+
+def some_pairs(kind: str, seed: int, form: str = "auto") -> tuple[OrderedPairs, Naive, np.ndarray]:
+    """A pair set, its listed pairs, and scores with ties."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(8, 60))
+    group, key = rng.integers(0, 4, n), rng.integers(0, 5, n)
+    a, b = rng.integers(0, 4, n), rng.integers(0, 4, n)
+    a[:4], b[:4], group[:4], key[:2] = 1, 1, 0, [0, 1]
+    gain = share = None
+    if kind == "gain":
+        gain = np.array([0, 1, 1, 3, 7])[key]
+    elif kind == "share":
+        share = np.array([0.5, 0.0, 1.25, 3.0])[group]
+    elif kind == "fractions":
+        a, b = rng.uniform(0, 2, n), np.where(b > 0, rng.uniform(0.5, 1, n), 0.0)
+    elif kind == "one group":
+        group = np.zeros(n, dtype=int)
+    elif kind == "two keys":
+        key = key % 2
+    elif kind == "distinct":
+        key = rng.permutation(n)
+    scores = np.round(rng.normal(size=n) * 2, int(rng.integers(0, 3)))
+    pairs = OrderedPairs(group, key, a, b, gain=gain, share=share, form=form)
+    held = (a, b)
+    if kind == "fractions":  # as the pair set holds them
+        back = np.empty((2, n))
+        back[:, pairs.arrangement.order] = pairs.a, pairs.b
+        assert np.abs(back[0] / 2.0**51 - a).max() <= 2.0**-52 or a.max() <= 1
+        held = (back[0], back[1])
+    return pairs, naive_ordered(group, key, *held, gain, share), scores
+
+
+def check(pairs: OrderedPairs, naive: Naive, scores: np.ndarray, loss: Loss, width: float) -> None:
+    """The sums are those of the listed pairs to 1e-12."""
+    found = pairs.sums(scores, loss, width)
+    value, c, conjugate, total = naive.sums(scores, loss, width)
+    scale = 1e-12 * (1 + np.ptp(scores)) ** 2
+    # Weights of many bits are split, and alpha is made on a coarser grid.
+    grid = scale if len(pairs.weights.terms) <= 2 or loss != HINGE else 1e-4
+    assert abs(found.value - value) <= scale
+    assert abs(found.value - value) <= found.value_rounding + 1e-14 * (1 + value)
+    if width or loss != HINGE:  # at width 0 the naive margin may round to another side
+        assert np.abs(found.c - c).max() <= grid
+        assert abs(found.total - total) <= grid
+        assert abs(found.conjugate - conjugate) <= grid
+    assert abs(float(found.c.sum())) <= found.rounding
+    assert 0 < found.value_rounding < 1e-11 and found.rounding < 1e-11
+
+
+@pytest.mark.parametrize("form", ["numpy", "compiled"])
+@pytest.mark.parametrize("loss", OURS, ids=lambda loss: loss.name)
+@pytest.mark.parametrize("kind", KINDS)
+def test_sums_are_those_of_every_pair(kind: str, loss: Loss, form: str) -> None:
+    for seed in range(6):
+        pairs, naive, scores = some_pairs(kind, seed, form)
+        for width in (0.0, 0.25, 3.0):
+            check(pairs, naive, scores, loss, width)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_mass_count_and_row_mass(kind: str) -> None:
+    for seed in range(20):
+        pairs, naive, _ = some_pairs(kind, seed)
+        if kind != "share":
+            assert pairs.mass == naive.mass
+        if kind not in ("gain", "share"):
+            assert pairs.count() == len(naive.i)
+        mass = np.zeros(pairs.n)
+        np.add.at(mass, naive.i, [float(w) for w in naive.weight])
+        np.add.at(mass, naive.j, [float(w) for w in naive.weight])
+        assert pairs.row_mass() == pytest.approx(mass, abs=1e-14)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_compiled_counts_are_the_readable_ones(kind: str) -> None:
+    for seed in range(10):
+        first, second = (some_pairs(kind, seed, form)[0] for form in ("numpy", "compiled"))
+        scores = some_pairs(kind, seed)[2]
+        for width in (0.0, 1.0):
+            one, other = (p.sums(scores, HINGE, width) for p in (first, second))
+            assert np.array_equal(one.c, other.c)
+            assert (one.value, one.total) == (other.value, other.total)
+
+
+def test_half_of_the_alpha_is_feasible_whatever_the_scores() -> None:
+    """At width 0 alpha is 0 or 1 of each pair: the marginals of a unit are whole numbers."""
+    pairs, _, scores = some_pairs("weights", 3)
+    found = pairs.sums(scores, HINGE)
+    counts = found.c * pairs.mass
+    assert counts == pytest.approx(np.rint(counts), abs=1e-9)
+
+
+def test_two_classes_are_all_pairs() -> None:
+    rng = np.random.default_rng(1)
+    positive, scores = rng.random(50) < 0.3, rng.normal(size=50)
+    pairs = OrderedPairs(None, positive.astype(float))
+    plain = AllPairs().on(positive)
+    assert pairs.mass == plain.count() == pairs.count()
+    for loss in OURS:
+        for width in (0.0, 0.5):
+            one, other = (p.sums(scores, loss, width) for p in (pairs, plain))
+            assert one.value == pytest.approx(other.value, rel=1e-13)
+            assert one.c == pytest.approx(other.c, abs=1e-14)
+            assert one.conjugate == pytest.approx(other.conjugate, rel=1e-12)
+
+
+class Exponential:
+    """A loss of one's own."""
+
+    name, lipschitz, smoothness, nonincreasing = "exponential_here", np.inf, np.inf, True
+
+    def value(self, t: np.ndarray) -> np.ndarray:
+        return np.exp(-t)
+
+    def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
+        return np.exp(-t)
+
+    def dual(self, alpha: np.ndarray) -> np.ndarray:
+        held = np.where(alpha > 0, alpha, 1.0)
+        return np.where(alpha > 0, alpha - alpha * np.log(held), 0.0)
+
+    def clip(self, alpha: np.ndarray) -> np.ndarray:
+        return np.maximum(alpha, 0.0)
+
+
+class SmoothHinge(Exponential):
+    """Another, with finite constants."""
+
+    name, lipschitz, smoothness = "smooth_here", 1.0, 2.0
+
+    def value(self, t: np.ndarray) -> np.ndarray:
+        return np.where(t < 0.5, 0.75 - t, np.maximum(1 - t, 0.0) ** 2)
+
+    def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
+        return np.clip(2 * (1 - t), 0.0, 1.0)
+
+    def dual(self, alpha: np.ndarray) -> np.ndarray:
+        return alpha - alpha**2 / 4
+
+    def clip(self, alpha: np.ndarray) -> np.ndarray:
+        return np.clip(alpha, 0.0, 1.0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_loss_of_ones_own_is_summed_pair_by_pair(kind: str) -> None:
+    for seed in range(5):
+        pairs, naive, scores = some_pairs(kind, seed)
+        check(pairs, naive, scores, SmoothHinge(), 0.0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pairs_are_drawn_by_their_weight(kind: str) -> None:
+    pairs, naive, _ = some_pairs(kind, 5)
+    m = 40_000
+    drawn = np.zeros((pairs.n, pairs.n))
+    np.add.at(drawn, pairs.draw(m, np.random.default_rng(0)), 1 / m)
+    wanted = np.zeros((pairs.n, pairs.n))
+    wanted[naive.i, naive.j] = [float(w) for w in naive.weight]
+    assert (drawn[wanted == 0] == 0).all()
+    assert np.abs(drawn - wanted).max() <= 6 * np.sqrt(wanted.max() / m)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_survival_pairs_are_the_comparable_ones(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 40))
+    time, event = rng.integers(0, 8, n).astype(float), rng.random(n) < 0.6
+    time[:2], event[:2] = [0, 1], True
+    scores = np.round(rng.normal(size=n), 1)
+    pairs, naive = survival_pairs(time, event), naive_survival(time, event)
+    assert pairs.mass == pairs.count() == len(naive.i)
+    for loss in OURS:
+        check(pairs, naive, scores, loss, 0.5)
+    weight = censoring_weights(time, event, 7.5 if not event[time == 7].any() else 7.0)
+    uno = uno_pairs(time, event, 7.5 if not event[time == 7].any() else 7.0)
+    check(uno, naive_survival(time, event, weight), scores, HINGE, 0.5)
+
+
+def test_uno_weights_by_hand() -> None:
+    """At time 2 one of three rows at risk is censored, after the event of that time."""
+    time, event = np.array([1.0, 2, 2, 3, 4]), np.array([1, 1, 0, 1, 0], dtype=bool)
+    weight = censoring_weights(time, event)
+    assert weight == pytest.approx([1, 1 / (2 / 3) ** 2, 0, 1 / (2 / 3) ** 2, 0])
+    assert censoring_weights(time, event, tau=3)[3] == 0
+    with pytest.raises(InputError, match="smaller tau"):
+        censoring_weights(time, event, train=([1.0, 2.0], [1, 0]))
+
+
+def test_the_other_kinds() -> None:
+    rng = np.random.default_rng(4)
+    n = 40
+    qid, grade, y = rng.integers(0, 5, n), rng.integers(0, 4, n), rng.integers(0, 2, n)
+    scores = np.round(rng.normal(size=n), 1)
+    for gain in (False, True):
+        naive = naive_ordered(qid, grade, None, None, grade if gain else None)
+        check(query_pairs(qid, grade, gain=gain), naive, scores, HINGE, 0.5)
+    check(ordinal_pairs(grade), naive_ordered(None, grade, None, None), scores, SQUARE, 0.5)
+    member = np.where(rng.random(n) < 0.5, "A", "B")
+    naive = naive_ordered(None, y, (y == 1) & (member == "A"), (y == 0) & (member == "B"))
+    check(cross_group_pairs(y, member, "A", "B"), naive, scores, HINGE, 0.5)
+    for share, weight in (("equal", np.ones(n)), ("rows", np.bincount(qid)[qid])):
+        naive = naive_ordered(qid, y, None, None, None, weight)
+        check(group_auc_pairs(qid, y, share), naive, scores, SQUARED_HINGE, 0.5)
+
+
+def survival_with(fault: str, time: np.ndarray, event: np.ndarray) -> OrderedPairs:
+    """Survival pairs with a fault planted."""
+    rank = np.unique(time, return_inverse=True)[1]
+    if fault == "ties of events counted":
+        return OrderedPairs(None, -(rank + 1e-3 * np.arange(time.size)), upper=event)
+    if fault == "censored row as upper":
+        return OrderedPairs(None, -(2.0 * rank + ~event))
+    return OrderedPairs(None, 2.0 * rank + ~event, upper=event)
+
+
+@pytest.mark.parametrize(
+    "fault", ["ties of events counted", "censored row as upper", "key ascending"]
+)
+def test_planted_faults_of_survival_are_caught(fault: str) -> None:
+    rng = np.random.default_rng(2)
+    time, event = rng.integers(0, 6, 30).astype(float), rng.random(30) < 0.6
+    scores = np.round(rng.normal(size=30), 1)
+    with pytest.raises(AssertionError):
+        check(survival_with(fault, time, event), naive_survival(time, event), scores, HINGE, 0.5)
+
+
+def test_merged_groups_are_caught() -> None:
+    pairs, naive, scores = some_pairs("weights", 1)
+    order = pairs.arrangement.order
+    a, b = np.empty((2, pairs.n))
+    a[order], b[order] = pairs.a, pairs.b
+    with pytest.raises(AssertionError):
+        check(OrderedPairs(None, pairs.key, a, b), naive, scores, HINGE, 0.5)
+
+
+@pytest.mark.parametrize("pointer", ["none", "upper", "lower"])
+def test_a_wrong_pointer_is_caught(pointer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """>= in the place of > in one of the two searches of hard counts, in every merge."""
+    calls = iter(range(10**6))
+    wrong = {"none": 3, "upper": 0, "lower": 1}[pointer]
+
+    def search(ranked: np.ndarray, wanted: np.ndarray, side: str) -> np.ndarray:
+        left = (next(calls) % 3 == wrong) ^ (side == "left")
+        return np.searchsorted(ranked, wanted, "left" if left else "right")
+
+    pairs, naive, scores = some_pairs("weights", 8, "numpy")
+    scores = np.rint(scores)  # many pairs are at their margin
+    with monkeypatch.context() as patch:
+        patch.setattr(merged, "np", SimpleNamespace(**{**vars(np), "searchsorted": search}))
+        found = pairs.sums(scores, HINGE)
+    right = np.abs(found.c - naive.sums(scores, HINGE, 0.0)[1]).max() <= 1e-12
+    assert right == (pointer == "none")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"key": [1, 1]}, "no pair is ordered"),
+        ({"key": [1, 2], "group": ["a", "b"]}, "no pair is ordered"),
+        ({"key": [1, 2], "upper": [1, 0]}, "no pair is ordered"),
+        ({"key": [1, np.nan]}, "key of row 1"),
+        ({"key": []}, "one number a row"),
+        ({"key": [1, 2], "upper": [1, -1]}, "upper of row 1"),
+        ({"key": [1, 2], "lower": [1, np.inf]}, "lower of row 1"),
+        ({"key": [1, 2], "lower": [1]}, "2 rows"),
+        ({"key": [1, 2], "group": [1]}, "2 rows"),
+        ({"key": [1, 2], "gain": [1, 0.5]}, "gain must be whole"),
+        ({"key": [1, 2], "gain": [1, 0]}, "gain must grow"),
+        ({"key": [1, 2], "gain": [1, 1]}, "no pair is ordered"),
+        ({"key": [1, 2], "share": "all"}, "share must be"),
+        ({"key": [1, 2], "share": [1, 2]}, "differs"),
+        ({"key": [1, 2], "share": [0, 0]}, "has a share"),
+        ({"key": [1, 2], "share": [1, 1], "gain": [0, 1]}, "not both"),
+        ({"key": [1, 2], "form": "quick"}, "form must be"),
+    ],
+)
+def test_bad_input_is_refused(arguments: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        OrderedPairs(arguments.pop("group", None), **arguments)
+
+
+def test_bad_survival_is_refused() -> None:
+    for time, event in (([1, 2], [1]), ([1, np.inf], [1, 0]), ([1, 2], [1, 2]), ([1, 2], [0, 0])):
+        with pytest.raises(InputError):
+            survival_pairs(time, event)
+
+
+def test_masses_beyond_63_bits() -> None:
+    """Totals are Python integers, weights of many bits are split."""
+    n, large = 40, 2**51 - 1
+    key, scores = np.arange(n), np.linspace(0, 1, n)
+    pairs = OrderedPairs(None, key, np.full(n, large), np.full(n, large))
+    assert pairs.mass == n * (n - 1) // 2 * large**2
+    plain = OrderedPairs(None, key)
+    for loss in LOSSES.values():
+        one, other = (p.sums(scores, loss, 0.5) for p in (pairs, plain))
+        assert one.c == pytest.approx(other.c, abs=1e-6 if loss == HINGE else 1e-14)
+        assert one.value == pytest.approx(other.value, rel=1e-12)
+
+
+@pytest.mark.parametrize("far", [0.0, 1e5, 1e12, 1e30])
+def test_scores_far_from_zero(far: float) -> None:
+    pairs, naive, scores = some_pairs("weights", 6)
+    moved = scores + far
+    found = pairs.sums(moved, HINGE, 0.5)
+    value = naive.sums(moved, HINGE, 0.5)[0]
+    assert abs(found.value - value) <= found.value_rounding + 1e-14 * (1 + value)
+
+
+def test_scores_of_the_long_format() -> None:
+    pairs, _, scores = some_pairs("weights", 6)
+    long = scores.astype(np.longdouble) + np.longdouble(2) ** -60
+    for loss in OURS:
+        one, other = pairs.sums(long, loss), pairs.sums(scores, loss)
+        assert abs(one.value - other.value) <= one.value_rounding

@@ -1,0 +1,210 @@
+"""Concordance, AUC over groups and their standard errors against double loops."""
+
+from __future__ import annotations
+
+import importlib
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from aucert.exact.errors import InputError
+from aucert.exact.pairs.auc import auc
+from aucert.exact.pairs.ordered.kinds import survival_pairs
+from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
+from aucert.exact.pairs.ordered.survival_times import censoring_weights
+from aucert.exact.pairs.statistics.concordance import (
+    concordance,
+    concordance_index,
+    group_auc,
+    uno_concordance,
+)
+from aucert.exact.pairs.statistics.estimate import compare_models
+
+
+def some_survival(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Times, events and scores with ties of every kind."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 60))
+    time, event = rng.integers(0, 1 + seed % 12 + n // 4, n).astype(float), rng.random(n) < 0.6
+    time[:2], event[0] = [-1, 0], True
+    scores = np.round(rng.normal(size=n), seed % 3)
+    if seed % 4 == 0:
+        scores = scores + 1e-8 * rng.integers(-2, 3, n)
+    return time, event, scores
+
+
+def double_loop(time, event, scores, tol, weight=None) -> tuple:
+    """What scikit-survival documents, pair by pair: index, concordant, discordant, ties."""
+    concordant = discordant = tied_risk = tied_time = 0
+    right, mass = 0.0, 0.0
+    for i in range(time.size):
+        for j in range(time.size):
+            same = time[i] == time[j] and not event[j]
+            if not event[i] or i == j or not (time[i] < time[j] or same):
+                continue
+            w = 1.0 if weight is None else weight[i]
+            if w == 0:
+                continue
+            mass += w
+            tied_time += same
+            if abs(scores[j] - scores[i]) <= tol:
+                tied_risk, right = tied_risk + 1, right + w / 2
+            elif scores[j] < scores[i]:
+                concordant, right = concordant + 1, right + w
+            else:
+                discordant += 1
+    return right / mass, concordant, discordant, tied_risk, tied_time
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_harrell_is_that_of_a_double_loop_to_the_last_bit(seed: int) -> None:
+    time, event, scores = some_survival(seed)
+    for tol in (0.0, 1e-8, 0.3):
+        found = concordance_index(time, event, scores, tol)
+        numbers = (found.concordant, found.discordant, found.tied_risk, found.tied_time)
+        assert (found.value, *numbers) == double_loop(time, event, scores, tol)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_compiled_placements_are_the_readable_ones(seed: int) -> None:
+    time, event, scores = some_survival(seed)
+    plain = survival_pairs(time, event)
+    for tol in (0.0, 1e-8, 0.3):
+        one, other = (
+            concordance(OrderedPairs(None, plain.key, upper=event, form=form), scores, tol)
+            for form in ("numpy", "compiled")
+        )
+        assert one.value == other.value and np.array_equal(one.influence, other.influence)
+        assert one.tied_risk == other.tied_risk and one.concordant == other.concordant
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_uno_is_that_of_a_double_loop(seed: int) -> None:
+    time, event, scores = some_survival(seed)
+    tau = float(time.max())
+    if not (event & (time < tau)).any():
+        return
+    weight = censoring_weights(time, event, tau)
+    found = uno_concordance(time, event, scores, tau)
+    wanted = double_loop(time, event, scores, 1e-8, weight)
+    assert found.value == pytest.approx(wanted[0], rel=1e-14)
+    numbers = (found.concordant, found.discordant, found.tied_risk, found.tied_time)
+    assert numbers == wanted[1:]
+
+
+def test_the_package_itself_agrees() -> None:
+    try:
+        metrics = importlib.import_module("sksurv.metrics")
+    except ImportError:
+        pytest.skip("scikit-survival is not installed")
+    for seed in range(371):
+        time, event, scores = some_survival(seed)
+        wanted = metrics.concordance_index_censored(event, time, scores)
+        found = concordance_index(time, event, scores)
+        numbers = (found.concordant, found.discordant, found.tied_risk, found.tied_time)
+        assert (found.value, *numbers) == tuple(wanted)
+
+
+def weighted_index(time, event, scores, rows: np.ndarray, weight: np.ndarray) -> float:
+    """The index where each row counts `rows` times."""
+    right = mass = 0.0
+    for i in range(time.size):
+        for j in range(time.size):
+            later = time[i] < time[j] or (time[i] == time[j] and not event[j])
+            if event[i] and i != j and later:
+                pair = rows[i] * rows[j] * weight[i]
+                mass += pair
+                right += pair * (0.5 + 0.5 * np.sign(scores[i] - scores[j]))
+    return right / mass
+
+
+@pytest.mark.parametrize("kind", ["harrell", "uno"])
+@pytest.mark.parametrize("seed", range(4))
+def test_influence_is_the_derivative_by_row_weights(kind: str, seed: int) -> None:
+    time, event, scores = some_survival(4 * seed + 1)
+    tau = float(time.max())
+    weight = np.ones(time.size)
+    found = concordance_index(time, event, scores, 0.0)
+    if kind == "uno":
+        weight = censoring_weights(time, event, tau)
+        found = uno_concordance(time, event, scores, tau, tied_tol=0.0)
+    for row in range(time.size):
+        step = 1e-4 * (np.arange(time.size) == row)
+        up = weighted_index(time, event, scores, 1 + step, weight)
+        down = weighted_index(time, event, scores, 1 - step, weight)
+        assert found.influence[row] == pytest.approx((up - down) / 2e-4, abs=1e-7)
+
+
+def test_the_standard_error_is_near_that_of_a_bootstrap() -> None:
+    rng = np.random.default_rng(0)
+    n = 200
+    risk = rng.normal(size=n)
+    time = np.round(rng.exponential(np.exp(-risk)), 1)
+    event, scores = rng.random(n) < 0.7, risk + rng.normal(size=n)
+    values = []
+    for _ in range(300):
+        rows = rng.integers(0, n, n)
+        values.append(concordance_index(time[rows], event[rows], scores[rows]).value)
+    found = concordance_index(time, event, scores)
+    assert found.standard_error == pytest.approx(float(np.std(values)), rel=0.15)
+    low, high = found.interval()
+    assert low < found.value < high
+
+
+def test_two_models_are_compared_on_the_same_rows() -> None:
+    rng = np.random.default_rng(1)
+    n = 150
+    risk = rng.normal(size=n)
+    time, event = rng.exponential(np.exp(-risk)), rng.random(n) < 0.8
+    first, second = risk + 0.1 * rng.normal(size=n), rng.normal(size=n)
+    one, other = (concordance_index(time, event, s) for s in (first, second))
+    found = compare_models(one, other)
+    assert found.difference == one.value - other.value and found.p_value < 1e-4
+    values = []
+    for _ in range(200):
+        rows = rng.integers(0, n, n)
+        pair = [concordance_index(time[rows], event[rows], s[rows]).value for s in (first, second)]
+        values.append(pair[0] - pair[1])
+    assert found.standard_error == pytest.approx(float(np.std(values)), rel=0.2)
+    same = compare_models(one, one)
+    assert (same.difference, same.standard_error, same.z, same.p_value) == (0, 0, 0, 1)
+
+
+@pytest.mark.parametrize("share", ["equal", "rows"])
+@pytest.mark.parametrize("seed", range(10))
+def test_group_auc_is_the_mean_of_the_groups_auc(seed: int, share: str) -> None:
+    rng = np.random.default_rng(seed)
+    n = 50
+    group, y = rng.integers(0, 6, n), rng.integers(0, 2, n)
+    group[y == 1] %= 5  # the last group has one class
+    scores = np.round(rng.normal(size=n), 1)
+    total, mass = Fraction(0), Fraction(0)
+    for g in range(6):
+        rows = group == g
+        if len(set(y[rows])) == 2:
+            weight = 1 if share == "equal" else int(rows.sum())
+            total += weight * Fraction(auc(scores[rows], y[rows] == 1))
+            mass += weight
+    found = group_auc(group, y, scores, share)
+    assert found.value == pytest.approx(float(total / mass), rel=1e-14)
+    assert abs(float(found.influence.sum())) < 1e-12
+
+
+def test_bad_input_is_refused() -> None:
+    time, event, scores = np.arange(4.0), np.ones(4, dtype=bool), np.zeros(4)
+    with pytest.raises(InputError, match="finite"):
+        concordance_index(time, event, [0, 1, np.nan, 2])
+    with pytest.raises(InputError, match="4 rows"):
+        concordance_index(time, event, [0, 1])
+    with pytest.raises(InputError, match="tied_tol"):
+        concordance_index(time, event, scores, -1.0)
+    with pytest.raises(InputError, match="no pair"):
+        concordance_index(time, ~event, scores)
+    with pytest.raises(InputError, match="gain"):
+        concordance(OrderedPairs(None, time, gain=time), scores)
+    found = concordance_index(time, event, scores)
+    with pytest.raises(InputError, match="same rows"):
+        compare_models(found, concordance_index(time[1:], event[1:], scores[1:]))
+    with pytest.raises(InputError, match="level"):
+        found.interval(1.0)

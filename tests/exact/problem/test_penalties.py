@@ -1,0 +1,178 @@
+"""Penalties: their formulas, their refusals, and false ones that are caught."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aucert.exact import AllPairs, Certificate, Gram, InputError, Ridge, Rows, Witness
+from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
+from aucert.exact.problem.penalties import ElasticNet, GroupLasso, Sign
+from aucert.exact.problem.penalty import best_scale
+from aucert.exact.problem.problem import Problem
+from aucert.exact.problem.risk import Mean
+from aucert.exact.spaces.streamed import StreamedRows
+from aucert.exact.tools.rounding import Bound
+from own_parts import Box, WeightedL1
+
+RNG = np.random.default_rng(5)
+X, Y = np.round(RNG.normal(size=(20, 4)), 1), np.arange(20) % 3 == 0
+GROUPS = np.array([0, 0, 1, 1])
+ALL: list[Any] = [
+    Ridge(0.3),
+    ElasticNet(0.3, 0.2),
+    ElasticNet(0.0, 0.2),
+    GroupLasso(0.3, 0.2, GROUPS),
+    GroupLasso(0.0, 0.2, np.array(["b", "b", "a", "c"])),
+    Sign(ElasticNet(0.3, 0.2), np.array([0, 3])),
+    Sign(GroupLasso(0.3, 0.2, GROUPS)),
+    Sign(Ridge(0.3)),
+]
+
+
+def problem(penalty: Any, loss: Any = SQUARED_HINGE) -> Problem:
+    return Problem(Rows(X), Mean(AllPairs().on(Y), loss), penalty)
+
+
+@pytest.mark.parametrize("penalty", ALL, ids=lambda p: type(p).__name__)
+def test_the_residual_is_the_proximal_point_of_the_support_function(penalty: Any) -> None:
+    """g - P_C(g) minimises |r - g|^2 / 2 + sigma_C(r); no point near it does better."""
+    for _ in range(50):
+        g = RNG.normal(size=4) * 10.0 ** RNG.uniform(-2, 1)
+        left = penalty.residual(g)
+        best = 0.5 * float((left - g) @ (left - g)) + penalty.support(left)
+        assert np.isfinite(best)
+        for size in (1e-4, 1e-2, 1.0):
+            other = left + size * RNG.normal(size=4)
+            assert 0.5 * float((other - g) @ (other - g)) + penalty.support(other) >= best - 1e-12
+        inside = g - left
+        assert penalty.support(left) == pytest.approx(float(inside @ left), abs=1e-12)
+
+
+@pytest.mark.parametrize("penalty", ALL[1:], ids=lambda p: type(p).__name__)
+def test_what_is_shrunk_is_inside_for_every_error(penalty: Any) -> None:
+    for _ in range(200):
+        g, error = RNG.normal(size=4), 10.0 ** RNG.uniform(-12, 0)
+        s = getattr(penalty, "shrink", lambda *_: 0.0)(g, error)
+        assert 0 <= s <= 1
+        for _ in range(5):
+            e = RNG.normal(size=4)
+            moved = s * (g + error * e / np.linalg.norm(e))
+            assert np.abs(penalty.residual(moved)).max() <= 4e-16
+
+
+def test_the_shrunk_pull_of_the_lasso_is_inside_exactly() -> None:
+    """Dividing by |g|_inf alone leaves s g outside for about half of all floats."""
+    outside, plain = 0, 0
+    for _ in range(500):
+        g, l1 = RNG.normal(size=3), float(10.0 ** RNG.uniform(-3, -1))
+        s = ElasticNet(0.0, l1).shrink(g, 0.0)
+        outside += any(abs(Fraction(s) * Fraction(x)) > Fraction(l1) for x in g.tolist())
+        naive = l1 / float(np.abs(g).max())
+        plain += any(abs(Fraction(naive) * Fraction(x)) > Fraction(l1) for x in g.tolist())
+    assert outside == 0 and plain > 100
+
+
+def test_a_wrong_sign_costs_infinitely_much_and_is_refused() -> None:
+    task = problem(Sign(Ridge(0.1), np.array([1])))
+    w = np.array([-1.0, -1e-300, 1.0, 0.0])
+    assert task.objective(w) == np.inf and np.isfinite(task.objective(np.abs(w)))
+    witness = Witness.from_scores(task, task.space.scores(np.abs(w)))
+    with pytest.raises(InputError, match="break its constraint"):
+        Certificate.of(task, w, witness)
+
+
+@pytest.mark.parametrize("penalty", ALL[1:], ids=lambda p: type(p).__name__)
+def test_kernels_and_streams_are_refused(penalty: Any) -> None:
+    for space in (Gram(X @ X.T), StreamedRows(X)):
+        with pytest.raises(InputError, match=r"linear rows in memory|linear rows"):
+            problem(penalty).over(space)
+
+
+def test_parts_of_the_wrong_size_are_refused() -> None:
+    for penalty in (
+        GroupLasso(0.1, 0.1, np.zeros(3)),
+        Sign(Ridge(0.1), np.array([4])),
+        Sign(GroupLasso(0.1, 0.1, np.zeros(5))),
+    ):
+        with pytest.raises(InputError, match="4 features"):
+            problem(penalty)
+    with pytest.raises(InputError, match="ridge penalty, not ElasticNet"):
+        _ = problem(ElasticNet(0.1, 0.1)).lam
+    with pytest.raises(InputError, match="l1 must be > 0"):
+        ElasticNet(0.0, 0.0)
+    with pytest.raises(InputError, match="goes with"):
+        Sign(Box(0.1, -1, 1))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class HalfShrunk(Box):
+    """Takes off half of what it should: g - residual(g) is outside C."""
+
+    def residual(self, g: np.ndarray) -> np.ndarray:
+        return 0.5 * super().residual(g)
+
+
+@dataclass(frozen=True)
+class TooFar(Box):
+    """Takes g to a point of C that is not the nearest."""
+
+    def residual(self, g: np.ndarray) -> np.ndarray:
+        return g - 0.9 * np.clip(g, self.low, self.high)
+
+
+@dataclass(frozen=True)
+class Forgets(Box):
+    """Its value leaves the support out, which would make every lower bound too large."""
+
+    def value(self, space: Any, w: np.ndarray) -> Bound:
+        return Bound(self.l2 / 2 * float(w @ w), 0.0)
+
+
+@dataclass(frozen=True)
+class TooNear(Box):
+    """Its distance is not that of its residual."""
+
+    def distance(self, space: Any, c: np.ndarray) -> Bound:
+        return Bound(0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("penalty", "said"),
+    [
+        (HalfShrunk(0.1, -0.1, 0.1), "outside the set"),
+        (TooFar(0.1, -0.1, 0.1), "not the nearest point"),
+        (Forgets(0.1, -0.1, 0.1), "outside the set"),
+        (TooNear(0.1, -0.1, 0.1), "distance is not the norm"),
+        (Box(-0.1, -0.1, 0.1), "l2 = -0.1"),
+        (Box(np.nan, -0.1, 0.1), "l2 = nan"),
+        (Box(0.0, -0.1, 0.1), "shrink"),
+        (object(), "it lacks l2"),
+    ],
+)
+def test_a_false_penalty_is_caught(penalty: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        problem(penalty)
+
+
+def test_true_penalties_of_ones_own_are_taken() -> None:
+    for penalty in (Box(0.1, -0.1, 0.4), WeightedL1(0.1, np.arange(4.0))):
+        assert problem(penalty).penalty is penalty
+
+
+@pytest.mark.parametrize("penalty", ALL, ids=lambda p: type(p).__name__)
+def test_the_best_scale_is_no_worse_than_others(penalty: Any) -> None:
+    task = problem(penalty, HINGE)
+    whole = Witness.from_scores(task, np.zeros(20), 0.5, scale=1.0)
+    s = best_scale(penalty, task.space, whole.c, whole.value, 0.0)
+    assert 0 <= s <= 1
+    w = np.zeros(4)
+
+    def bound(scale: float) -> float:
+        return Certificate.of(task, w, Witness.from_scores(task, np.zeros(20), 0.5, scale)).dual
+
+    assert all(bound(s) >= bound(other) - 1e-9 for other in np.linspace(0, 1, 21))

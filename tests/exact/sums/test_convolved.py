@@ -1,0 +1,206 @@
+"""The convolution's sums against the pairs themselves; the faults it could have are planted."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from aucert.exact import AllPairs, InputError
+from aucert.exact.losses.logistic import Logistic
+from aucert.exact.losses.smooth_hinge import SmoothHinge
+from aucert.exact.pairs.enumerated import enumerated
+from aucert.exact.sums.smooth import bins as bins_module
+from aucert.exact.sums.smooth import convolved, transform
+
+LOSSES = [Logistic(), SmoothHinge(), SmoothHinge(0.1), SmoothHinge(20.0)]
+DRAWS = ["ties", "duplicates", "one positive", "huge", "tiny", "outlier", "idle outlier"]
+
+
+def drawn(kind: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return scores, labels and weights of a kind of data."""
+    rng = np.random.default_rng(seed)
+    n = 40
+    positive = rng.random(n) < 0.3
+    positive[:2] = True, False
+    scores = rng.normal(size=n) + positive
+    weight = [None, rng.integers(0, 4, n) + 0.0, rng.uniform(0, 1, n)][seed % 3]
+    if kind == "ties":
+        scores = np.round(scores * 4) / 4
+    elif kind == "duplicates":
+        scores = np.repeat(scores[:8], 5)
+    elif kind == "one positive":
+        positive = np.arange(n) == 0
+    elif kind == "huge":
+        scores = scores * 1e6
+    elif kind == "tiny":
+        scores = scores * 1e-12
+    elif kind == "outlier":
+        scores[3] = 300.0
+    elif kind == "idle outlier":
+        weight = np.ones(n)
+        weight[3], scores[3] = 0.0, 1e90
+    if weight is not None:
+        weight[:2] = np.maximum(weight[:2], 1.0)
+    return scores, positive, weight
+
+
+def check(loss, scores, positive, weight, bins: int = 256, width: float = 0.0) -> None:
+    """Compare the convolution with the sums pair by pair, at the scores and at their bins."""
+    pairs = AllPairs(weight, form="binned", bins=bins).on(positive)
+    found = pairs.sums(scores, loss, width)
+    used = np.ones(scores.size, bool) if weight is None else weight > 0
+    spread = float(np.ptp(scores[used]))
+    K = float(convolved.bins_for(pairs, width))
+    while (spread + abs(loss.centre)) * K >= bins_module.LARGEST_GRID // 2:
+        K /= 2
+    # The minorant is that of alpha at the middle of each bin.
+    middle = float(scores[used].mean())
+    at = np.where(used, scores, middle)
+    binned = np.rint(at * K) / K
+    centre = loss.centre - round(loss.centre * K) / K
+    assert abs(centre) <= 0.5 / K
+    rough = enumerated(pairs, binned, loss, 0.0)
+    slack = 1e-12 * (1 + spread)
+    assert np.abs(found.c - rough.c).sum() <= found.rounding + slack
+    assert abs(found.conjugate - rough.conjugate) <= found.conjugate_rounding + slack
+    assert abs(found.total - rough.total) <= found.rounding + slack
+    # The value is at least the mean loss and too large by the curvature of the loss at most.
+    true = enumerated(pairs, at, loss, 0.0)
+    assert found.value + found.value_rounding >= true.value - true.value_rounding
+    a, b = pairs.normalised()
+    apart = np.subtract.outer((at - binned)[positive], (at - binned)[~positive])
+    curved = loss.smoothness / 2 * float(a @ apart**2 @ b)
+    assert found.value <= true.value + curved + true.value_rounding + found.value_rounding
+    # It lies below U at any scores.
+    for k in range(3):
+        other = at + np.random.default_rng(k).normal(size=at.size) * 10.0 ** -(2 * k)
+        value = enumerated(pairs, other, loss, 0.0).value
+        slack = found.conjugate_rounding + float(np.ptp(other)) * found.rounding
+        shifted = np.where(used, other - middle, 0.0)
+        assert value >= found.conjugate - found.c @ shifted - slack - 1e-14 * (1 + abs(value))
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("kind", DRAWS)
+def test_sums_are_those_of_the_pairs(loss, kind: str) -> None:
+    for seed in range(6):
+        check(loss, *drawn(kind, seed))
+
+
+@pytest.mark.parametrize("loss", LOSSES[:2], ids=str)
+def test_bins_are_as_narrow_as_asked(loss) -> None:
+    scores, positive, weight = drawn("ties", 1)
+    scores = scores + np.random.default_rng(0).uniform(-0.1, 0.1, scores.size)
+    excess = []
+    for width in (0.1, 0.01, 0.001):
+        check(loss, scores, positive, weight, width=width)
+        pairs = AllPairs(weight, form="binned").on(positive)
+        found = pairs.sums(scores, loss, width)
+        excess.append(found.value - enumerated(pairs, scores, loss, 0.0).value)
+    assert excess[0] > 5 * excess[1] > 25 * excess[2] >= 0
+
+
+def test_long_scores_and_moved_scores_give_the_same_sums() -> None:
+    scores, positive, weight = drawn("ties", 2)
+    pairs, loss = AllPairs(weight, form="binned").on(positive), Logistic()
+    found = pairs.sums(scores, loss)
+    longer = pairs.sums(scores.astype(np.longdouble), loss)
+    moved = pairs.sums(scores + 2.0**20, loss)
+    for other in (longer, moved):
+        assert other.value == pytest.approx(found.value, rel=1e-13)
+        assert other.c == pytest.approx(found.c, abs=1e-15)
+
+
+def test_few_pairs_are_gone_through_and_many_are_convolved() -> None:
+    scores, positive, weight = drawn("ties", 0)
+    few = AllPairs(weight).on(positive)
+    assert Logistic().all_pairs(few, scores, 0.0) is None
+    rng = np.random.default_rng(0)
+    scores, positive = rng.normal(size=3000), np.arange(3000) % 2 == 0
+    many, loss = AllPairs().on(positive), Logistic()
+    found, true = many.sums(scores, loss), enumerated(many, scores, loss, 0.0)
+    assert -found.value_rounding <= found.value - true.value <= 1e-10
+    assert np.abs(found.c - true.c).sum() <= 1e-4
+
+
+def test_scores_beyond_any_grid_are_refused() -> None:
+    pairs = AllPairs(form="binned").on(np.array([True, False]))
+    with pytest.raises(InputError, match="1e\\+150"):
+        pairs.sums(np.array([1e200, 0.0]), Logistic())
+
+
+def direct(counts: np.ndarray, kernel: np.ndarray, half: int) -> np.ndarray:
+    """Return the convolution by its definition, in the long format."""
+    out = np.zeros(counts.size, dtype=np.longdouble)
+    for p, q in itertools.product(range(counts.size), range(counts.size)):
+        if abs(p - q) <= half:
+            out[p] += np.longdouble(counts[q]) * kernel[p - q + half]
+    return out
+
+
+def test_the_bound_of_the_transforms_rounding_holds_and_is_not_idle(monkeypatch) -> None:
+    """At most half of it is used on random counts; a hundredth of it would be too little."""
+    shares = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        n = 400
+        scores, positive = rng.normal(size=n) * 2, np.arange(n) % 2 == 0
+        pairs = AllPairs(rng.integers(1, 10**8, n) + 0.0, form="binned").on(positive)
+        bins = bins_module.Bins.of(pairs, scores, 0.0, 32.0)
+        sums = transform.class_sums(bins, Logistic())
+        m = np.arange(-bins.size + 1, bins.size)
+        step = np.where(m < 0, 1.0, np.where(m > 0, 0.0, 0.5))
+        rest = Logistic().beside_step(m / 32.0, step)[0]
+        exact = direct(bins.count_b, rest + step, bins.size - 1)
+        wrong = np.abs(sums.u - exact).astype(float) @ bins.count_a
+        shares.append(wrong / (bins.masses[0] * bins.masses[1]) / sums.u_error)
+    assert 1e-4 < max(shares) < 0.6
+
+
+CAUGHT = ["drop alpha e", "curvature", "wrap", "clipped", "step"]
+
+
+@pytest.mark.parametrize("fault", CAUGHT)
+def test_planted_faults_are_caught(monkeypatch, fault: str) -> None:
+    """Each check above would see the fault that it is there for."""
+    loss = Logistic()
+    placed, mean_square = bins_module._placed, bins_module.Bins.mean_square
+    if fault == "drop alpha e":
+
+        def rounded(scores: np.ndarray, bins) -> np.ndarray:
+            return np.rint(scores * bins.per_unit) / bins.per_unit - bins.middle
+
+        monkeypatch.setattr(convolved, "centred_scores", rounded)
+    elif fault == "curvature":
+        monkeypatch.setattr(
+            bins_module.Bins,
+            "mean_square",
+            lambda self: tuple(part / 64 for part in mean_square(self)),
+        )
+    elif fault == "wrap":
+        monkeypatch.setattr(
+            transform, "linear_length", lambda size, half: 1 << (size - 1).bit_length()
+        )
+        transform._kernels.cache_clear()
+    elif fault == "clipped":
+
+        def clipped(scores: np.ndarray, per_unit: float, base: float):
+            places, theta = placed(scores, per_unit, base)
+            return np.minimum(places, np.int64(2 * per_unit)), theta
+
+        monkeypatch.setattr(bins_module, "_placed", clipped)
+    else:
+        monkeypatch.setattr(transform, "_sum_above", lambda counts: counts[::-1].cumsum()[::-1])
+
+    def all_checks() -> None:
+        for seed, bins in itertools.product(range(12), (4, 32)):
+            scores, positive, weight = drawn("plain", seed)
+            check(loss, 3 * scores, positive, weight, bins=bins)
+
+    with pytest.raises(AssertionError):
+        all_checks()
+    monkeypatch.undo()
+    transform._kernels.cache_clear()
+    all_checks()

@@ -1,0 +1,57 @@
+"""Any loss of ours and any penalty over listed pairs as a convex program for CVXPY (Clarabel)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+
+from aucert.exact.problem.penalties import ElasticNet, GroupLasso, Ridge, Sign
+from own_parts import Box, WeightedL1
+
+
+def mean_loss(name: str, margins: Any, c: np.ndarray) -> Any:
+    """Return the mean loss of margins as an expression."""
+    z = 1 - margins
+    if name == "rounded hinge":  # z^2 / (2 r) below r, then z - r/2: a Huber function, r = 1/2
+        return c @ cp.huber(cp.pos(z), 0.5)
+    if name == "logistic":
+        return c @ cp.logistic(-margins)
+    power = {"hinge": cp.pos(z), "squared_hinge": cp.square(cp.pos(z)), "square": cp.square(z)}
+    return c @ power[name]
+
+
+def penalty_value(penalty: Any, w: Any) -> tuple[Any, list[Any]]:
+    """Return a penalty as an expression, and its constraints."""
+    square = penalty.l2 / 2 * cp.sum_squares(w)
+    if isinstance(penalty, Ridge):
+        return square, []
+    if isinstance(penalty, ElasticNet):
+        return square + penalty.l1 * cp.norm1(w), []
+    if isinstance(penalty, GroupLasso):
+        groups = [np.flatnonzero(penalty.groups == k) for k in range(penalty.radii.size)]
+        norms = [r * cp.norm(w[list(g)]) for r, g in zip(penalty.radii, groups, strict=True)]
+        return square + sum(norms), []
+    if isinstance(penalty, Sign):
+        rest, _ = penalty_value(penalty.penalty, w)
+        chosen = range(w.shape[0]) if penalty.columns is None else penalty.columns.tolist()
+        return rest, [w[k] >= 0 for k in chosen]
+    if isinstance(penalty, Box):
+        return square + cp.sum(cp.maximum(penalty.low * w, penalty.high * w)), []
+    assert isinstance(penalty, WeightedL1)
+    return square + penalty.t @ cp.abs(w), []
+
+
+def reference(X: np.ndarray, pairs: list[tuple[int, int, float]], loss: str, penalty: Any) -> Any:
+    """Return Clarabel's optimum and weights over pairs (i, j, weight)."""
+    i, j, c = (np.array(part) for part in zip(*pairs, strict=True))
+    w = cp.Variable(X.shape[1])
+    value, constraints = penalty_value(penalty, w)
+    program = cp.Problem(cp.Minimize(mean_loss(loss, (X[i] - X[j]) @ w, c) + value), constraints)
+    tight = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11, "max_threads": 1}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        program.solve(solver=cp.CLARABEL, **tight)
+    return float(program.value), np.asarray(w.value)

@@ -1,0 +1,126 @@
+"""Ctrl-C before the code of a command is loaded, and after its results have begun to appear."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from aucert.exact.certificate import certificate
+from aucert.validation.cli import main
+
+WHILE_LOADING = """
+import os, runpy, signal, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+sys.argv[1:] = {words!r}
+runpy.run_module("aucert", run_name="__main__", alter_sys=True)
+"""
+
+# From then on an interrupt at every call of a function, up to the end of the process.
+FROM_THE_FIRST_FILE = """
+import os, signal, sys
+import click
+replace, echo = os.replace, click.echo
+def interrupt(*event):
+    if event[1] == "call":
+        os.kill(os.getpid(), signal.SIGINT)
+def replaced(source, target, **rest):
+    if {first!r} and str(target).endswith({first!r}) and ".aucert-" not in str(target):
+        sys.setprofile(interrupt)
+    return replace(source, target, **rest)
+def said(*words, **rest):
+    echo(*words, **rest)
+    if {first!r} == "":
+        sys.setprofile(interrupt)
+os.replace, click.echo = replaced, said
+from aucert.__main__ import program
+sys.argv[1:] = {words!r}
+program()
+"""
+
+LOADED_LATE = (
+    *("aucert.validation.cli", "click", "aucert.exact.tools.interrupts", "numpy"),
+    "aucert.validation.commands.solve",
+)
+
+COMMANDS = {
+    "solve": ("solve linear:60 --lam 0.01 --json", "proof.npz", {"solution.json", "weights.csv"}),
+    "check-solver": (
+        "check-solver zero_solver:fit --only ties --json",
+        "check-solver.json",
+        {"check-solver.txt"},
+    ),
+    "validate": (
+        "validate --only sauc-pair-counts-by-the-printed-rule --json",
+        "claims.json",
+        {"report.html"},
+    ),
+    "reproduce": ("reproduce sauc-table-1 --json", "sauc-table-1.md", {"index.md"}),
+}
+
+
+def run(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120)
+
+
+@pytest.mark.parametrize("module", LOADED_LATE)
+def test_an_interrupt_while_the_code_is_loaded_is_status_130(module: str, tmp_path: Path) -> None:
+    words = ["solve", "linear:60", "--lam", "0.01"]
+    done = run(WHILE_LOADING.format(module=module, words=words), tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "aucert: interrupted\n")
+
+
+def test_a_result_that_is_being_printed_is_printed_to_its_end(tmp_path: Path) -> None:
+    words = ["solve", "linear:60", "--lam", "0.01"]
+    done = run(FROM_THE_FIRST_FILE.format(first="", words=words), tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "n_pairs" in done.stdout and "no weights have less than" in done.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_whose_results_appear_ends_as_if_nothing_had_come(name: str, tmp_path) -> None:
+    (tmp_path / "zero_solver.py").write_text("def fit(X, y, lam):\n    return X[0] * 0\n")
+    words, first, others = COMMANDS[name]
+    arguments = [*words.split(), "--out", str(tmp_path / "out")]
+    done = run(FROM_THE_FIRST_FILE.format(first=first, words=arguments), tmp_path)
+    assert done.stderr == "" and done.returncode == (name == "check-solver")
+    assert json.loads(done.stdout)
+    assert {first, *others} <= {path.name for path in (tmp_path / "out").iterdir()}
+
+
+def test_hardly_anything_is_loaded_before_interrupts_are_answered(tmp_path: Path) -> None:
+    code = """
+import sys
+before = set(sys.modules)
+import aucert.__main__
+print(sorted(name for name in set(sys.modules) - before if not name.startswith("aucert")))
+"""
+    loaded = set(ast.literal_eval(run(code, tmp_path).stdout))
+    assert "signal" in loaded
+    assert loaded & {"click", "numpy", "typing", "re", "inspect", "dataclasses", "pathlib"} == set()
+
+
+def test_a_certificate_that_fails_its_check_is_one_sentence_and_status_2(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evaluated = certificate.evaluated
+
+    def false_bound(*given):
+        primal, primal_rounding, dual, dual_rounding = evaluated(*given)
+        return primal, primal_rounding, dual + 1.0, dual_rounding
+
+    monkeypatch.setattr(certificate, "evaluated", false_bound)
+    with pytest.raises(SystemExit) as ended:
+        main(["solve", "linear:60", "--lam", "0.01"])
+    said = capsys.readouterr()
+    assert (ended.value.code, said.out, said.err.count("\n")) == (2, "", 1)
+    assert "please report this" in said.err and "bound is false" in said.err
