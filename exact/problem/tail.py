@@ -22,7 +22,7 @@ from ..errors import InputError
 from ..losses.loss import Loss, loss_slip, shrunk_dual
 from ..pairs.all_pairs import AllPairs
 from ..sums.assembled import PairSums
-from ..tools.checks import check_scores, promoted
+from ..tools.checks import check_scores, as_float_scores
 from ..tools.exact_numbers import float_below
 from ..tools.rounding import UNIT, Bound, gamma
 from .evidence import Evidence, Mix, Scores
@@ -125,7 +125,7 @@ class Tail:
             Smoothing of the loss's slope and of the row weights; the value is never smoothed.
         """
         check_scores(scores, self.positive)
-        scores = promoted(scores)
+        scores = as_float_scores(scores)
         found = self._weighted(scores, self.row_weights(scores), width)
         if width <= 0 or self.kp + self.kq == self.n:
             return found
