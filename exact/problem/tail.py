@@ -22,7 +22,7 @@ from ..errors import InputError
 from ..losses.loss import Loss, loss_slip, shrunk_dual
 from ..pairs.all_pairs import AllPairs
 from ..sums.assembled import PairSums
-from ..tools.checks import check_scores, as_float_scores
+from ..tools.checks import as_float_scores, check_scores
 from ..tools.exact_numbers import float_below
 from ..tools.rounding import UNIT, Bound, gamma
 from .evidence import Evidence, Mix, Scores

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...problem.problem import Problem
 from ...spaces.rows import Rows
-from ..sampled_hessian import PairHessian, differences_gram, factored
+from ..smoothing.sampled_hessian import PairHessian, differences_gram, factored
 
 SMOOTH_WINDOW = 1e-3
 """Window over which the curvature of a loss without a kink is taken."""
