@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import importlib.metadata
 import json
 import os
@@ -11,6 +12,7 @@ import sys
 import sysconfig
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,6 +61,10 @@ def readme() -> str:
     return (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+def project_table() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
 def yaml_scalars(text: str) -> dict[str, str]:
     """The `key: value` lines at the left margin; a key with nested lines has the value ''."""
     pairs = re.findall(r"^([\w-]+):[ \t]*(.*)$", text, flags=re.MULTILINE)
@@ -91,7 +97,7 @@ def test_the_package_under_test_is_the_one_a_script_would_import(tmp_path: Path)
     assert seen_inside_a_test.__file__ == run.stdout.strip()
 
 
-@pytest.mark.parametrize("ending", [".venv/bin/aucert validate", ".venv/bin/python -m pytest"])
+@pytest.mark.parametrize("ending", [".venv/bin/aucert validate", "pytest -n auto --maxprocesses 4"])
 def test_the_one_line_commands_of_the_readme_are_what_ci_runs(ending: str) -> None:
     (command,) = [line for line in readme().splitlines() if line.endswith(ending)]
     assert command.startswith("python3 -m venv .venv && .venv/bin/pip install ")
@@ -114,6 +120,44 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert installed().version == aucert.__version__, "install again"
 
 
+def test_the_changelog_says_when_a_version_came_out_or_that_it_has_not() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    (said,) = re.findall(rf"^## {re.escape(aucert.__version__)} \((.*)\)$", changelog, re.MULTILINE)
+    cited = datetime.date.fromisoformat(
+        yaml_scalars((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["date-released"]
+    )
+    assert said == "not yet released" or datetime.date.fromisoformat(said) == cited
+
+
+def test_the_recipes_are_of_this_version_and_ask_for_what_it_needs() -> None:
+    folder, project = ROOT / "docs" / "release", project_table()
+    recipe = (folder / "meta.yaml").read_text(encoding="utf-8")
+    assert f'{{% set version = "{aucert.__version__}" %}}' in recipe
+    zenodo = json.loads((folder / "zenodo.json").read_text(encoding="utf-8"))
+    assert (zenodo["version"], zenodo["license"]) == (aucert.__version__, project["license"])
+    needed = {name for name in project["dependencies"] if not name.startswith("ecos")}
+    listed = re.findall(r"^    - ([\w-]+) (>=[\d.]+)$", recipe.split("  run:")[1], re.MULTILINE)
+    found = {name.removesuffix("-base") + least for name, least in listed}
+    assert found - {"python" + project["requires-python"]} == needed
+    assert f"aucert = {project['scripts']['aucert']}" in recipe
+
+
+def test_the_page_of_a_package_index_has_no_link_into_the_repository() -> None:
+    project = project_table()
+    text = (ROOT / project["readme"]).read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)]*)\)|(?:src|href)=\"([^\"]*)\"", text)
+    assert [a or b for a, b in links if not (a or b).startswith("https://")] == []
+    assert "aucert.exact" in text and "Windows is not" in text
+
+
+def test_the_versions_of_python_that_are_named_are_those_that_ci_runs() -> None:
+    named = [c.rpartition(" ")[2] for c in project_table()["classifiers"] if "Python :: 3." in c]
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    (run,) = re.findall(r"CI_PYTHONS:-([^}]*)\}", script)
+    assert run.split() == [f"python{version}" for version in named]
+    assert f"Python {named[0]} to {named[-1]}" in readme()
+
+
 def test_the_citation_file_has_what_the_format_requires() -> None:
     text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     citation = yaml_scalars(text)
@@ -124,7 +168,7 @@ def test_the_citation_file_has_what_the_format_requires() -> None:
 
 
 def test_every_dependency_names_the_oldest_version_that_will_do() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = project_table()
     extras = project["optional-dependencies"]
     wanted = [*project["dependencies"], *(name for extra in extras.values() for name in extra)]
     others = [name for name in wanted if not name.startswith("aucert[")]

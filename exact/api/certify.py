@@ -21,12 +21,14 @@ from ..spaces.gram import AS_STORED
 from ..spaces.kernel import Kernel
 from ..tools.checks import check_number, check_scores
 from ..tools.lossless import as_float64
+from ..tools.threads import small_in_one_thread
 from .solve import check_tolerance, choose_solver, streamed_problem
 
 BINS = 1 << 14
 """Bins a unit of score in the dual point of somebody's weights, for rows read in blocks."""
 
 
+@small_in_one_thread
 def certify(
     X: object,
     y: object,

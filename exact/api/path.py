@@ -23,6 +23,7 @@ from ..pairs.auc import auc
 from ..problem.problem import Problem, Ridge
 from ..spaces.kernel import Kernel
 from ..tools.checks import check_count, check_number
+from ..tools.threads import small_in_one_thread
 from .solve import check_tolerance, choose_solver
 
 SMALLEST_SHARE = 1e-5
@@ -100,6 +101,7 @@ class Path:
         return np.array([self.task.evaluate(point.solution.w, X) for point in self.points])
 
 
+@small_in_one_thread
 def regularization_path(
     X: object,
     y: object,

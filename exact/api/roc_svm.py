@@ -21,6 +21,7 @@ from ..spaces.kernel import Kernel
 from ..spaces.kernels import PRECOMPUTED, get_kernel
 from ..tools.checks import check_choice, check_number
 from ..tools.interrupts import ends_on_interrupt
+from ..tools.threads import small_in_one_thread
 from .solve import METHODS, solve_formulated
 
 
@@ -116,6 +117,7 @@ class ROCSVM(AUCClassifier):
         self.max_time = max_time
 
     @ends_on_interrupt
+    @small_in_one_thread
     def fit(
         self,
         X: object,

@@ -10,6 +10,7 @@ from ..losses.loss import Loss
 from ..spaces.kernel import Kernel
 from ..tools.checks import check_choice, check_number
 from ..tools.interrupts import ends_on_interrupt
+from ..tools.threads import small_in_one_thread
 from .path_selection import CHOICES, CVPath, cross_validate
 from .roc_svm import ROCSVM
 
@@ -92,6 +93,7 @@ class ROCSVMCV(ROCSVM):
         self.random_state = random_state
 
     @ends_on_interrupt
+    @small_in_one_thread
     def fit(
         self,
         X: object,

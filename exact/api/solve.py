@@ -17,6 +17,7 @@ from ..problem.problem import Problem, pair_problem, split_labels
 from ..solvers.choose import NAMES, choose_solver, few_cuts_suffice
 from ..spaces.kernel import Kernel
 from ..tools.checks import check_number
+from ..tools.threads import small_in_one_thread
 
 HELD_NUMBERS = 8_000_000
 """Numbers in X from which its rows are read in blocks rather than copied and centred."""
@@ -27,6 +28,7 @@ METHODS = NAMES
 __all__ = ["METHODS", "Solver", "choose_solver", "few_cuts_suffice", "solve", "solve_formulated"]
 
 
+@small_in_one_thread
 def solve(
     X: object,
     y: object,

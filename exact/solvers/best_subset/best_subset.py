@@ -17,6 +17,7 @@ from ...square_loss.support_bounds import SupportBounds, support_bounds_of
 from ...square_loss.support_search import good_support
 from ...tools.checks import check_choice, check_count, check_number
 from ...tools.lossless import as_float64
+from ...tools.threads import small_in_one_thread
 from .branch_and_bound import SearchStep, SubsetSearch, prepare, run
 from .exhaustive import better_tried, try_all
 
@@ -98,6 +99,7 @@ class BestSubset:
         return gap
 
 
+@small_in_one_thread
 def best_subset(
     X: object,
     y: object,

@@ -84,6 +84,7 @@ def test_gap_is_never_negative(seed: int, loss: str, listed: bool) -> None:
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("n", [10, 1000])
+@pytest.mark.long_digits
 def test_rounding_is_small_on_ordinary_data(n: int, loss: str) -> None:
     rng = np.random.default_rng(1)
     problem = linear_problem(rng.normal(size=(n, 3)), np.arange(n) % 3 == 0, 0.1, loss)

@@ -96,6 +96,7 @@ def test_the_compiled_sums_are_the_readable_ones(kind: str, shift: float) -> Non
         np.testing.assert_allclose(fast.v, slow.v, rtol=1e-13, atol=1e-13 * fast.v.max())
 
 
+@pytest.mark.long_digits
 def test_the_compiled_sums_do_not_lose_digits_with_the_rows() -> None:
     rng = np.random.default_rng(0)
     t, b = rng.normal(size=100_000), rng.normal(size=300_000)

@@ -25,6 +25,7 @@ POSITIVE = np.arange(14) % 3 == 0
 
 @pytest.mark.parametrize("few", [0, score_audit.FEW_PAIRS])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square"])
+@pytest.mark.long_digits
 def test_the_loss_of_far_scores_is_within_its_rounding(few: int, loss: str, monkeypatch) -> None:
     monkeypatch.setattr(score_audit, "FEW_PAIRS", few)
     rng = np.random.default_rng(0)

@@ -19,6 +19,7 @@ FORMATS = [np.float64, np.longdouble]
 
 @pytest.mark.parametrize("real", FORMATS)
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.long_digits
 def test_the_bounds_hold_the_exact_objective_and_the_optimum_between_them(
     name: str, real: type
 ) -> None:
@@ -43,6 +44,7 @@ def test_the_bounds_hold_the_exact_objective_and_the_optimum_between_them(
     assert upper - lower <= gap + Fraction(1e-13) * best
 
 
+@pytest.mark.long_digits
 def test_pairs_exactly_at_the_margin_are_told_apart_alike_on_both_sides() -> None:
     X = np.array([[0.0], [1.0], [2.0], [2.0], [3.0], [1.0], [-1.0], [4.0]])
     positive, r = np.array([0, 1, 0, 1, 1, 0, 0, 1]) == 1, np.arange(1, 9)
@@ -57,6 +59,7 @@ def test_pairs_exactly_at_the_margin_are_told_apart_alike_on_both_sides() -> Non
 
 @pytest.mark.parametrize("half", [0, 1, 7, 500])
 @pytest.mark.parametrize("name", ["plain", "ties", "repetitions", "offset"])
+@pytest.mark.long_digits
 def test_the_lower_bound_is_the_exact_dual_value_of_the_binned_alpha(name: str, half: int) -> None:
     X, positive, r, lam = awkward(name)
     w, bins, scale = np.array([0.375, -1.25]), 16, 0.75

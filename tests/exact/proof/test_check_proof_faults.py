@@ -221,6 +221,7 @@ DATA: dict[str, Callable[[dict], dict]] = {
 @pytest.mark.parametrize("kind", ["marginals", "weights"])
 @pytest.mark.parametrize("forged", [False, True], ids=["", "digest forged"])
 @pytest.mark.parametrize("name", DATA)
+@pytest.mark.long_digits
 def test_other_data_are_refused_even_under_their_own_digest(
     honest: dict, name: str, forged: bool, kind: str
 ) -> None:

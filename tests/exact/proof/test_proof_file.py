@@ -63,6 +63,7 @@ def test_the_checker_verifies_what_was_written_and_claims_are_the_wider(
 
 
 @pytest.mark.parametrize("lam", [1e-5, LAM, 10.0])
+@pytest.mark.long_digits
 def test_whole_number_marginals_lose_at_most_1e_13_of_the_primal(
     lam: float, tmp_path: Path
 ) -> None:
@@ -90,6 +91,7 @@ def test_a_binned_witness_is_written_as_the_weights_that_regenerate_it(
     assert proof.gap <= 1.1 * solution.certificate.gap + 1e-12
 
 
+@pytest.mark.long_digits
 def test_badly_scaled_features_leave_a_weaker_proof_not_none(tmp_path: Path) -> None:
     """A time in seconds beside numbers of order one: float64 verifies 1e-6, not the 1e-10 proved.
 

@@ -145,6 +145,7 @@ def test_pull_represents_the_structured_inner_product(seed: int) -> None:
 
 
 @pytest.mark.parametrize("structure", [0.3, 50.0])
+@pytest.mark.long_digits
 def test_the_certificate_is_that_of_the_whitened_rows(structure: float) -> None:
     """Two independent roads: whitened features, and the norm in the original coordinates."""
     rng = np.random.default_rng(9)
