@@ -216,6 +216,8 @@ def _judged(entry: Claim, seed: int, profile: str) -> Row:
             _refuse_nan(outcome)
             if outcome.verdict not in vocabulary(entry.kind):
                 raise ValueError(f"{outcome.verdict} is no verdict of a {entry.kind}")
+            if entry.kind == "suite" and outcome.verdict == Verdict.NOT_TESTABLE:
+                expected = Verdict.NOT_TESTABLE  # what it would be about is not here
             return _row(entry, seed, profile, start, outcome.verdict, expected, outcome)
         except Exception as error:
             outcome = _raised(error)

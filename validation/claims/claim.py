@@ -25,7 +25,7 @@ from ...exact.errors import InputError
 from ..data.labelled_data import Dataset
 from ..data.real_data import FOLDER_VARIABLE, real_data_folder
 from ..plots import Figure
-from .recorded import recorded_verdict
+from .recorded import recorded_verdict, source
 from .verdicts import KINDS, PAPERS, Kind, Verdict
 
 
@@ -193,15 +193,12 @@ def claim(
     expected: Verdict | None = None,
     formula: str = "",
     needs: tuple[str, ...] = (),
-    quote: str = "",
-    readings: tuple[str, ...] = (),
-    arithmetic: bool = False,
     registry: dict[str, Claim] | None = None,
 ) -> Callable[[Run], Run]:
     """Enter the decorated function as a claim; the function itself is returned unchanged.
 
     Arguments as the attributes of `Claim`; `registry` is `REGISTRY` by default. The expected
-    verdict is the recorded one unless it is given.
+    verdict is the recorded one unless it is given; quote and readings stand in sources.json.
 
     Raises
     ------
@@ -223,9 +220,7 @@ def claim(
             run=run,
             formula=formula,
             needs=needs,
-            quote=quote,
-            readings=readings,
-            arithmetic=arithmetic,
+            **source(name),
         )
         return run
 

@@ -19,6 +19,9 @@ from .verdicts import Verdict
 
 FILE = Path(__file__).with_name("recorded.json")
 
+SOURCES = Path(__file__).with_name("sources.json")
+"""What the papers say, and how it can be read: by claim `quote`, `readings` and `arithmetic`."""
+
 
 @lru_cache(maxsize=1)
 def record() -> dict[str, Any]:
@@ -29,6 +32,17 @@ def record() -> dict[str, Any]:
 def recorded_verdict(name: str) -> Verdict:
     """Return what a claim came to in the last recorded run; "undecided" if it was not in it."""
     return Verdict(record()["verdicts"].get(name, Verdict.UNDECIDED))
+
+
+@lru_cache(maxsize=1)
+def _sources() -> dict[str, dict[str, Any]]:
+    return json.loads(SOURCES.read_text(encoding="utf-8"))
+
+
+def source(name: str) -> dict[str, Any]:
+    """Return quote, readings and whether a claim is arithmetic, as far as they are known."""
+    found = dict(_sources().get(name, {}))
+    return found | {"readings": tuple(found.get("readings", ()))}
 
 
 def write(document: Mapping[str, Any], date: str, path: Path = FILE) -> None:

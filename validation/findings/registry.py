@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import nonlinear, sauc_real, sauc_toy, scaling_up, sht
 from .finding import Finding, enter
+from .reruns import enter_reruns
 
 FINDINGS: dict[str, Finding] = {
     finding.name: finding
@@ -14,5 +15,6 @@ FINDINGS: dict[str, Finding] = {
 
 
 def enter_all() -> None:
-    """Enter every finding; each name once."""
+    """Enter every finding, and the claims that run parts of the evidence again; each name once."""
     enter(tuple(FINDINGS.values()))
+    enter_reruns()
