@@ -2,7 +2,7 @@
 
 They are what [Nonlinear, Section 5.2] compares its own methods with. Each function returns an
 ordinary scikit-learn `Pipeline`, its steps named, to be fitted, searched over and saved like any
-other. Every one begins with a `StandardScaler`, as the paper standardises its features.
+other. Each begins with a `StandardScaler`, because the paper standardises its features.
 """
 
 from __future__ import annotations
@@ -81,9 +81,9 @@ def noam(
 ) -> Pipeline:
     """Return NOAM: k-means Nyström features, then OAM. [Nonlinear, Section 5.2]
 
-    The landmarks need the rows beforehand, so the pipeline as a whole is no online method; for a
-    stream, fit the first two steps on some rows, and give what they make of the others to
-    `OAM.partial_fit`.
+    The landmarks need the rows beforehand, so the pipeline as a whole is not an online method. For
+    a stream, fit the first two steps on some rows, transform later rows with them, and give the
+    result to `OAM.partial_fit`.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def noam(
     Raises
     ------
     InputError
-        If the seed is no whole number; for the others when it is fitted.
+        If the seed is no whole number. Other parameters are checked when the pipeline is fitted.
     """
     _check_seed(seed)
     learner = OAM(C, update=update, n_buffer=n_buffer, random_state=seed)
@@ -147,7 +147,7 @@ def nsolam(
     Raises
     ------
     InputError
-        If the seed is no number. Other parameters are checked when the pipeline is fitted.
+        If the seed is no whole number. Other parameters are checked when the pipeline is fitted.
     """
     _check_seed(seed)
     learner = SOLAM(radius, step=step, max_passes=max_passes, random_state=seed)

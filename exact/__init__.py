@@ -32,6 +32,8 @@ from .pairs.statistics.concordance import (
 )
 from .pairs.statistics.delong import delong
 from .pairs.statistics.estimate import Comparison, Estimate, compare_models
+from .problem.minorant import Minorant
+from .problem.penalties import ElasticNet, GroupLasso, Sign
 from .problem.problem import Problem, Ridge, linear_problem, pair_problem
 from .problem.risk import Mean
 from .problem.scalings import C_from_lam, lam_from_C
@@ -68,17 +70,21 @@ __all__ = [
     "Concordance",
     "ConvexSquare",
     "Estimate",
+    "ElasticNet",
     "ExactCertificate",
     "Gram",
+    "GroupLasso",
     "InputError",
     "OrderedPairs",
     "PairList",
     "Mean",
+    "Minorant",
     "Path",
     "PathPoint",
     "Problem",
     "Ridge",
     "Rows",
+    "Sign",
     "Solution",
     "Status",
     "Step",

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import NoReturn
 
 import click
@@ -27,6 +28,21 @@ def aucert() -> None:
     """Certified AUC maximization: pairwise AUC problems solved with a proof of optimality."""
 
 
+class NameOf(click.Choice):
+    """A name out of a list of `aucert.exact`, which is imported only where a name is looked up."""
+
+    case_sensitive = True
+
+    def __init__(self, module: str, names: str):
+        self.module, self.names = module, names
+
+    @property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The names."""
+        names = getattr(import_module(f"..exact.{self.module}", __package__), self.names)
+        return tuple(names() if callable(names) else names)
+
+
 def problem_options(command: Callable[..., object]) -> Callable[..., object]:
     """Add the options that say which problem is meant."""
     options = [
@@ -34,13 +50,13 @@ def problem_options(command: Callable[..., object]) -> Callable[..., object]:
         click.option("--positive", help="Positive label; the larger one by default."),
         click.option(
             "--loss",
-            type=click.Choice(["hinge", "squared_hinge", "square"]),
+            type=NameOf("losses.registry", "ALL_LOSSES"),
             default="hinge",
             show_default=True,
         ),
         click.option(
             "--kernel",
-            type=click.Choice(["linear", "rbf", "laplacian", "precomputed"]),
+            type=NameOf("spaces.kernels", "kernel_names"),
             default="linear",
             show_default=True,
         ),
@@ -72,9 +88,7 @@ def problem_options(command: Callable[..., object]) -> Callable[..., object]:
 )
 @click.option(
     "--method",
-    type=click.Choice(
-        ["auto", "closed-form", "cutting-plane", "newton", "qp", "lifted", "proximal"]
-    ),
+    type=NameOf("solvers.choose", "NAMES"),
     default="auto",
     show_default=True,
 )
@@ -128,7 +142,7 @@ def validate(**options: object) -> None:
 
 @aucert.command("check-solver")
 @click.argument("solver", metavar="MODULE:FUNCTION", required=False)
-@click.option("--loss", type=click.Choice(["hinge", "squared_hinge", "square"]), default="hinge")
+@click.option("--loss", type=NameOf("losses.registry", "LOSSES"), default="hinge")
 @click.option("--tol", type=float, default=1e-3, show_default=True, help="Relative excess.")
 @click.option("--max-time", type=float, default=60.0, show_default=True, help="Seconds a problem.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)

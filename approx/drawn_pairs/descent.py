@@ -5,8 +5,8 @@
     g(w) = lam w - sum_ij c_ij alpha_ij (x_i - x_j) = lam w - pull(c),   alpha = -loss'(margin),
 
 which costs O(min(n, B) d + B) over a list of B pairs and O(n d + n log n) over all pairs. The gap
-is watched on the way: each slope met is a dual point, and for the hinge so is their running
-average. Near the optimum the slopes jump about, and only their average settles.
+is watched on the way: the slopes at each point are a dual point, and so is their running average
+for the hinge. Near the optimum the slopes jump about, and only their average settles.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ...exact.sums.assembled import PairSums
 from ...exact.tools.checks import check_choice, check_number
 
 DIVERGED = 1e30
-"""An objective above this ends the run; every loss here has F(0) = 1."""
+"""The run ends where the objective exceeds this; every loss here has F(0) = 1."""
 
 ROCLAB_STEP_TOL = 1e-4
 
@@ -40,7 +40,7 @@ Scaling = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Descent(Solver):
-    """What the methods here share: steps of length step / t^decay, and when to stop.
+    """Base of the descent methods: steps of length step / t^decay, and when to stop.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ class Descent(Solver):
     tol : float
         Relative gap at which to stop; 0 for never.
     step_tol : float, optional
-        Stop once no coordinate moves by as much as this. By default never, or after the
-        method's own habit.
+        Stop once no coordinate moves by as much as this. By default the method decides; most
+        never stop for it.
     max_iter : int
         Steps at most.
     keep : {"best", "last"}
@@ -207,7 +207,7 @@ class Adamax(Descent):
 class _Watch:
     """Evaluates the points of one run, and keeps the best primal and dual ones.
 
-    It reads the rows of `problem` only, those that the pairs name; witnesses are of the whole.
+    It reads only the rows of `problem`, which the pairs name; witnesses are of the whole problem.
     """
 
     def __init__(self, whole: Problem, problem: Problem, recorder: Recorder, last: bool):
@@ -216,7 +216,7 @@ class _Watch:
         self.total, self.pull, self.mass, self.count = 0.0, 0.0, 0.0, 0
 
     def look(self, w: np.ndarray) -> np.ndarray | None:
-        """Return the subgradient at `w`, or None where F has left all bounds."""
+        """Return the subgradient at `w`, or None if F is above `DIVERGED`."""
         problem, recorder = self.problem, self.recorder
         scores = problem.space.scores(w)
         if not np.isfinite(scores).all():

@@ -19,7 +19,7 @@ from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.tools.checks import check_count
 
 LARGEST = 2**62
-"""Pairs that can be numbered; a billion rows in each class have fewer."""
+"""Largest number of pairs that can be numbered; a billion rows in each class have fewer."""
 
 
 def draw_pairs(

@@ -9,7 +9,8 @@ import numpy as np
 
 from ...exact.certificate.from_scores import full_certificate
 from ...exact.certificate.solution import Callback, Solution
-from ...exact.classifier.base import AUCClassifier, Matrix, TrainingRows, draw_seed, shortfall_of
+from ...exact.classifier.base import AUCClassifier, shortfall_of
+from ...exact.classifier.inputs import Matrix, TrainingRows, draw_seed
 from ...exact.losses.registry import LOSSES, get_loss
 from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.problem.problem import Problem, Ridge, pair_problem
@@ -19,11 +20,11 @@ from .descent import Adamax, Descent, GradientDescent
 from .draw_pairs import draw_pairs
 
 STEPS = {"adamax": 0.05, "adamax-scalar": 0.002, "gradient": 0.01}
-"""First steps by default. The first was measured: with features of order one it needs 10 to 100
-times fewer steps than 0.002; the second is roclab's, the third one of the paper's two."""
+"""Default lengths of the first step. Adamax's was measured: on features of order one it needs 10 to
+100 times fewer steps than 0.002. The second is roclab's, the third one of the paper's two."""
 
 STRIDE = 2.0
-"""Adamax moves all coordinates at once: by default no further than a score moves by about this."""
+"""How far one default step may move a score, about. Adamax moves all coordinates at once."""
 
 
 @dataclass(eq=False, repr=False)
@@ -34,9 +35,9 @@ class IncompleteROCSVM(AUCClassifier):
     loss(w'x_i - w'x_j). Standardise the features first. In a pipeline after `Nystrom` it is
     [ScalingUp, eq. (12)].
 
-    What comes out differs from the optimum over all pairs for two reasons, and each has its
-    certificate: the descent stops early (`incomplete_certificate_`), and the drawn pairs are not
-    all pairs (`certificate_` covers both).
+    The result differs from the optimum over all pairs for two reasons. The descent stops early,
+    which `incomplete_certificate_` bounds; and the drawn pairs are not all pairs, which
+    `certificate_` covers too.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ class IncompleteROCSVM(AUCClassifier):
     max_time : float, optional
         Seconds for the descent; the best point so far is kept, with its gaps.
     random_state : int, RandomState or None
-        Draws the pairs; a number s draws those of ``draw_pairs(..., seed=s)``.
+        Draws the pairs; the number s draws those of ``draw_pairs(..., seed=s)``.
 
     Attributes
     ----------

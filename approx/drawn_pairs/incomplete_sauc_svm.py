@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ...exact.certificate.solution import Callback, Solution
-from ...exact.classifier.base import Matrix
+from ...exact.classifier.inputs import Matrix
 from ...exact.errors import InputError
 from ...exact.formulation.formulation import formulate
 from ...exact.formulation.request import Request

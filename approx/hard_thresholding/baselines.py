@@ -1,4 +1,4 @@
-"""What every sparse method should be compared with: no iterations, a line or two each.
+"""Baselines that every sparse method should be compared with; none of them iterates.
 
 In the configuration of the published experiments SHT-AUC itself is little more than
 `top_mean_difference`. All take data and labels and return weights (d,).
@@ -45,7 +45,7 @@ def top_mean_difference(X: object, y: object, k: int, positive: object = None) -
 
 
 def fisher_scores(X: object, y: object, positive: object = None) -> np.ndarray:
-    """Return delta_j^2 / Sigma_jj of each feature, q of its own; zero where both are zero: (d,)."""
+    """Return Fisher's score delta_j^2 / Sigma_jj of each feature; 0 where both vanish: (d,)."""
     loss = _average(X, y, positive)
     matrix, side = loss.X, loss.positive.astype(int)
     if isinstance(matrix, np.ndarray):

@@ -4,8 +4,8 @@ Minimise the mean square loss over all pairs with at most k nonzero weights, by
 
     w <- H_k(w - step * gradient of one random block at w).
 
-What comes out is no global optimum: best subset selection is NP-hard. The result tells how near
-to a fixed point it is, and never carries a certificate.
+The result is no global optimum, as best subset selection is NP-hard. It says how near it is to a
+fixed point, and never carries a certificate.
 """
 
 from __future__ import annotations
@@ -178,13 +178,7 @@ class StochasticHardThresholding:
             callback,
         )
         walk = _Walk(self, blocks, step, blocks_rng, w)
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):
-                status = walk.run(recorder)
-        except KeyboardInterrupt:
-            if not recorder.history:
-                raise
-            status = Stop.INTERRUPTED
+        status = recorder.watch(walk.run)
         kept = self.k - 1 if self.literal else self.k
         if self.refine != "none" and kept > 0:
             recorder.improve(lambda w: refine_weights(loss, w, kept, self.refine))

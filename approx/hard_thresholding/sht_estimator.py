@@ -9,7 +9,8 @@ from typing import Protocol, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ...exact.classifier.base import AUCClassifier, TrainingRows, draw_seed
+from ...exact.classifier.base import AUCClassifier
+from ...exact.classifier.inputs import TrainingRows, draw_seed
 from ...exact.errors import InputError
 from ...exact.pairs.all_pairs import AllPairs
 from ...exact.spaces.rows import Rows
@@ -19,7 +20,7 @@ from .sht_auc import StochasticHardThresholding
 from .sparse_solution import Epoch, Stop
 
 PROVED = 1e-9
-"""The gap at which the features are called proved; F(0) = 1 is the scale."""
+"""Largest gap at which the features are called proved; the scale is F(0) = 1."""
 
 
 class SparseBound(Protocol):
@@ -53,10 +54,10 @@ class SHTAUC(AUCClassifier):
 
         mean over all positive-negative pairs of (1 - w'(x_i - x_j))^2.
 
-    Which features come out depends on their units, for the first step goes along the difference
-    of the class means: standardise the features first. The answer is a local one, with no
-    certificate; `stationarity_` tells how near it is to a fixed point. The departures from the
-    paper are listed at `StochasticHardThresholding`.
+    Standardise the features first: the first step goes along the difference of the class means, so
+    the features chosen depend on their units. The answer is local and has no certificate;
+    `stationarity_` says how near it is to a fixed point. `StochasticHardThresholding` lists the
+    departures from the paper.
 
     Parameters
     ----------

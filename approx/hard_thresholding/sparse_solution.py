@@ -1,4 +1,4 @@
-"""What methods for sparse weights return, and the record of a run: no certificate among it."""
+"""What methods for sparse weights return, and the record of a run. Neither is a certificate."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ import numpy as np
 from .hard_threshold import hard_threshold, largest
 
 DIVERGED = 10.0
-"""An objective above this times max(1, that of the start) ends the run."""
+"""The run ends where the objective exceeds this times max(1, the objective at the start)."""
 
 
 class Smooth(Protocol):
     """A smooth function of d weights."""
 
     def value(self, w: np.ndarray) -> float:
-        """Return it at `w`."""
+        """Return the function value at `w`."""
         ...
 
     def gradient(self, w: np.ndarray) -> np.ndarray:
-        """Return its gradient at `w`."""
+        """Return the gradient at `w`."""
         ...
 
 
@@ -131,7 +131,7 @@ def stationarity(
 
 
 class SparseRecorder:
-    """Looks at the points after the epochs of one run, and keeps the best or the last.
+    """Evaluates the point after each epoch of a run, and keeps the best or the last.
 
     Parameters
     ----------
@@ -178,8 +178,18 @@ class SparseRecorder:
         """Whether the time limit has passed."""
         return self.max_time is not None and self.seconds > self.max_time
 
+    def watch(self, run: Callable[[SparseRecorder], Stop]) -> Stop:
+        """Return why a run stopped; an interrupt ends it once there is a point to return."""
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                return run(self)
+        except KeyboardInterrupt:
+            if not self.history:
+                raise
+            return Stop.INTERRUPTED
+
     def look(self, w: np.ndarray, n_iter: int) -> Stop | None:
-        """Write a line about the point `w`, and return why to stop, or None to go on."""
+        """Record the point `w`; return the reason to stop, or None to go on."""
         value = self.objective.value(w)
         first = self.history[0].objective if self.history else value
         if not value <= DIVERGED * max(1.0, first):
@@ -198,7 +208,7 @@ class SparseRecorder:
         return Stop.STATIONARY if residual <= self.tol else None
 
     def improve(self, better: Callable[[np.ndarray], np.ndarray]) -> None:
-        """Put `better` of the kept point in its place, where its objective is not higher."""
+        """Replace the kept point by `better` of it, unless that has a higher objective."""
         assert self._line is not None, "a recorder has looked at the start at least"
         w = better(self._kept)
         value = self.objective.value(w)
@@ -212,7 +222,7 @@ class SparseRecorder:
         self._kept = w
 
     def finish(self, status: Stop, step: float, screen: np.ndarray, n_iter: int) -> SparseSolution:
-        """Return the kept point; `screen` (d,) are the numbers that screening ranks by size."""
+        """Return the kept point; screening ranks the features by the size of `screen` (d,)."""
         assert self._line is not None, "a recorder has looked at the start at least"
         support = np.flatnonzero(self._kept)
         overlap = 0.0

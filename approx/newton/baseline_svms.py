@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from ...exact.certificate.solution import Callback
-from ...exact.classifier.base import TrainingRows, draw_seed
+from ...exact.classifier.inputs import TrainingRows, draw_seed
 from ...exact.errors import InputError
 from ...exact.tools.checks import check_count, check_number
 from ...exact.tools.interrupts import ends_on_interrupt
@@ -92,7 +92,8 @@ class SubsampledRankSVM(KernelRankSVM):
         ConvergenceWarning
             If the gap is not within `tol`; the gap in `certificate_` is valid.
         """
-        return self._fit(X, y, None, callback)
+        self._fit(X, y, None, callback)
+        return self._warn()
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -9,7 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...exact.certificate.certificate import Certificate, Witness
 from ...exact.certificate.solution import Callback
-from ...exact.classifier.base import TrainingRows, check_row_weights, shortfall_of
+from ...exact.classifier.base import shortfall_of
+from ...exact.classifier.inputs import TrainingRows, check_row_weights
 from ...exact.errors import InputError
 from ...exact.losses.registry import SQUARED_HINGE
 from ...exact.pairs.all_pairs import AllPairs

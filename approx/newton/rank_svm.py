@@ -7,7 +7,8 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 
 from ...exact.certificate.solution import Callback
-from ...exact.classifier.base import AUCClassifier, TrainingRows, shortfall_of
+from ...exact.classifier.base import AUCClassifier, shortfall_of
+from ...exact.classifier.inputs import TrainingRows
 from ...exact.formulation.formulation import formulate
 from ...exact.formulation.request import Request
 from ...exact.losses.registry import SQUARED_HINGE

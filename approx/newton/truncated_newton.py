@@ -43,11 +43,11 @@ from ...exact.spaces.rows import Rows
 from ...exact.tools.checks import check_count, check_number
 
 PATIENCE = 10
-"""Steps in a row that clearly lower neither F nor the gradient: then only rounding is left."""
+"""After so many steps in a row that clearly lower neither F nor the gradient, the method stops."""
 
 FURTHER = 1e-5
-"""Share of the tolerance to reach. Weights are known to the root of the gap only, and where steps
-converge so fast the digits that are missing then cost one step more, at most."""
+"""Share of the tolerance to reach. The weights are only as accurate as the root of the gap, and as
+steps converge so fast, the missing digits cost one step more at most."""
 
 
 @dataclass(frozen=True)

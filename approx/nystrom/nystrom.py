@@ -29,7 +29,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ...exact.classifier.base import check_rows, draw_seed
+from ...exact.classifier.inputs import check_rows, draw_seed
 from ...exact.errors import InputError
 from ...exact.formulation.formulation import true_space
 from ...exact.problem.problem import Problem

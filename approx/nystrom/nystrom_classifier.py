@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...exact.classifier.base import AUCClassifier, Matrix
+from ...exact.classifier.base import AUCClassifier
+from ...exact.classifier.inputs import Matrix
 from .nystrom import Nystrom
 
 

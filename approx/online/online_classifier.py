@@ -9,7 +9,8 @@ from typing import ClassVar, Self
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
-from ...exact.classifier.base import AUCClassifier, Matrix, Progress, draw_seed
+from ...exact.classifier.base import AUCClassifier, Progress
+from ...exact.classifier.inputs import Matrix, draw_seed
 from ...exact.classifier.model_codec import is_whole
 from ...exact.classifier.threshold import get_rule
 from ...exact.errors import InputError
@@ -64,7 +65,8 @@ class OnlineClassifier(AUCClassifier):
         ConvergenceWarning
             If the time ran out, or the run is known to be too short.
         """
-        return self._fit(X, y, None, callback)
+        self._fit(X, y, None, callback)
+        return self._warn()
 
     def partial_fit(self, X: object, y: object, classes: object = None) -> Self:
         """Train on these rows, after all rows that came before.

@@ -57,7 +57,7 @@ class RowArrays(NamedTuple):
 
 
 LARGEST = 1e60
-"""Of a number in the rows: steps and proofs for the square loss take fourth powers."""
+"""Largest number allowed in the rows: steps and proofs for the square loss take fourth powers."""
 
 
 def from_rows(X: np.ndarray | sp.csr_matrix, positive: np.ndarray) -> RowAverage:

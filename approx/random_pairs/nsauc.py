@@ -37,10 +37,10 @@ T0_RULES = ("scaled", "inverse", "bottou")
 AVERAGES = ("all", "half", "none")
 
 CHUNK = 2**18
-"""Steps between two looks at the clock, at most."""
+"""Most steps between two looks at the clock."""
 
 LOOKS = 50
-"""Times that a run evaluates the objective over all pairs, at most; each costs about an epoch."""
+"""Most evaluations of the objective over all pairs in a run; each costs about an epoch."""
 
 
 def starting_time(rule: str | float, lam: float, size2: float = 1.0) -> float:

@@ -10,14 +10,14 @@ from itertools import pairwise
 import numpy as np
 
 from ...exact.certificate.solution import Callback, Recorder, Status
-from ...exact.classifier.base import Matrix, TrainingRows
+from ...exact.classifier.inputs import Matrix, TrainingRows
 from ...exact.classifier.threshold import get_rule
 from ...exact.tools.checks import check_count, check_number
 from ..online.online_classifier import OnlineClassifier
 from .oam import OnlineAUC
 
 ROWS = 2048
-"""Rows that are taken at a time; sparse ones are made dense so many at a time."""
+"""Rows taken at a time; sparse rows are made dense in blocks of this size."""
 
 
 @dataclass(eq=False, repr=False)

@@ -1,4 +1,4 @@
-"""What NSAUC and NSVMSGD2 share: Nyström features, steps on random pairs, what is kept of them."""
+"""What NSAUC and NSVMSGD2 share: Nyström features, and steps on random pairs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...exact.certificate.solution import Callback, Status
-from ...exact.classifier.base import Matrix, TrainingRows
+from ...exact.classifier.inputs import Matrix, TrainingRows
 from ...exact.errors import InputError
 from ...exact.losses.registry import HINGE
 from ...exact.pairs.all_pairs import AllPairs

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from ...exact.classifier.base import Matrix, TrainingRows
+from ...exact.classifier.inputs import Matrix, TrainingRows
 from ...exact.square_loss.row_average import RowAverage
 from ..online.row_stream import Look
 from .spam import StochasticProximal

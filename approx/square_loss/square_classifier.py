@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...exact.certificate.solution import Status
-from ...exact.classifier.base import Matrix, TrainingRows
+from ...exact.classifier.inputs import Matrix, TrainingRows
 from ...exact.errors import InputError
 from ...exact.square_loss.row_average import RowAverage
 from ..hard_thresholding.sht_estimator import PROVED

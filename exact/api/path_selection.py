@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..certificate.certified_order import auc_range, kernel_lengths, score_range
-from ..classifier.base import Matrix, check_row_weights
+from ..classifier.inputs import Matrix, check_row_weights
 from ..errors import InputError
 from ..formulation.formulation import formulate
 from ..formulation.request import Request

@@ -1,16 +1,16 @@
-"""The exact solvers as scikit-learn classifiers."""
+"""The ROC-SVM, solved with proof, as a scikit-learn classifier."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..certificate.certificate import Certificate
-from ..certificate.solution import Callback, Solution, Status, Step
-from ..classifier.base import AUCClassifier, Matrix, warn_unless_certified
-from ..classifier.threshold import Rule
+from ..certificate.solution import Callback
+from ..classifier.base import AUCClassifier, Progress, shortfall_of
+from ..classifier.inputs import Matrix, TrainingRows
 from ..errors import InputError
 from ..formulation.formulation import Formulation
 from ..formulation.request import Request
@@ -20,166 +20,40 @@ from ..pairs.nearest_pairs import FILTERS, nearest_pairs
 from ..spaces.kernel import Kernel
 from ..spaces.kernels import PRECOMPUTED, get_kernel
 from ..tools.checks import check_choice, check_number
-from ..tools.interrupts import ends_on_interrupt
 from ..tools.threads import small_in_one_thread
 from .solve import METHODS, solve_formulated
 
 
-class ROCSVM(AUCClassifier):
-    """The ROC-optimizing support vector machine, solved with a proof of optimality.
+@dataclass(eq=False, repr=False)
+class ExactClassifier(AUCClassifier):
+    """Base of the classifiers solved with proof: what is asked for but lam, and how it is kept."""
 
-    [ScalingUp, eq. (3), eq. (10); SAUC, eq. (2); Nonlinear, eq. (4)]: minimise over f
+    _: KW_ONLY
+    kernel: str | Kernel = "linear"
+    gamma: float | None = None
+    loss: str | Loss = "hinge"
+    pairs: str = "all"
+    anchor_filter: str = "none"
+    tol: float = 1e-9
+    method: str = "auto"
 
-        lam/2 |f|^2 + mean over all positive-negative pairs of loss(f(x_i) - f(x_j)).
-
-    Standardise the features first, as for any penalised linear model. The larger label is the
-    positive class; exchanging the classes only changes the sign of the scores.
-
-    Parameters
-    ----------
-    lam : float
-        > 0, weight of the penalty against the mean loss. A sum over the pairs with a factor C
-        means lam = 1 / (C n_pos n_neg).
-    kernel : {"linear", "rbf", "laplacian", "precomputed"} or Kernel
-        For "precomputed", X is the kernel matrix with the training rows; or one's own, as in
-        `solve`.
-    gamma : float, optional
-        > 0, of exp(-gamma |x - z|^2) or exp(-gamma |x - z|_1); 1 / d by default.
-    loss : {"hinge", "squared_hinge", "square"} or Loss
-    pairs : "all", or "nearest:K"
-        All pairs, or each positive row with its K nearest negative ones.
-    anchor_filter : {"none", "E", "A"}
-        Which positive rows count as anchors for nearest pairs, see
-        `aucert.exact.pairs.nearest_pairs`.
-    tol : float
-        Relative gap to reach, > 0.
-    method : {"auto", "qp", "lifted", "cutting-plane", "newton"}
-        As in `solve`.
-    threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
-        The rule that sets the intercept from the training scores, see
-        `aucert.exact.classifier.threshold`; a callable takes (scores, positive, weight), for
-        instance
-        ``functools.partial(threshold_for_sensitivity, sensitivity=0.95)``.
-    max_time : float, optional
-        Seconds, as in `solve`; the best point so far is kept, with its gap.
-
-    Attributes
-    ----------
-    coef_ : array (1, n_features_in_)
-        For the linear kernel.
-    dual_coef_, support_ : arrays (r,)
-        For other kernels: f is the sum of dual_coef_ k(., x_i) over the training rows support_.
-    intercept_ : array (1,)
-        Minus the threshold.
-    classes_ : array (2,)
-        The negative and the positive label.
-    certificate_ : Certificate
-        How far the model is from the optimum, at most; for kernels in the space of the true one.
-    solution_ : Solution
-        With the dual point that proves it.
-    status_ : Status
-    n_iter_ : int
-    history_ : list of Step
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        Only where X has column names.
-    """
-
-    solution_: Solution
-    certificate_: Certificate
-    status_: Status
-    history_: list[Step]
-    n_iter_: int
-
-    def __init__(
-        self,
-        lam: float = 1e-3,
-        *,
-        kernel: str | Kernel = "linear",
-        gamma: float | None = None,
-        loss: str | Loss = "hinge",
-        pairs: str = "all",
-        anchor_filter: str = "none",
-        tol: float = 1e-9,
-        method: str = "auto",
-        threshold: str | Rule = "equal-error",
-        max_time: float | None = None,
-    ):
-        self.lam = lam
-        self.kernel = kernel
-        self.gamma = gamma
-        self.loss = loss
-        self.pairs = pairs
-        self.anchor_filter = anchor_filter
-        self.tol = tol
-        self.method = method
-        self.threshold = threshold
-        self.max_time = max_time
-
-    @ends_on_interrupt
     @small_in_one_thread
-    def fit(
-        self,
-        X: object,
-        y: object,
-        sample_weight: object = None,
-        callback: Callback | None = None,
-    ) -> ROCSVM:
-        """Solve the problem of these rows.
+    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
+        super()._fit(X, y, sample_weight, callback)
 
-        Parameters
-        ----------
-        X : array or sparse matrix (n, d), or (n, n) for a precomputed kernel
-            Finite numbers; sparse input is taken as CSR and stays sparse.
-        y : array (n,)
-            Labels of two kinds.
-        sample_weight : array (n,), optional
-            >= 0; a weight means repetition. Only with all pairs.
-        callback : function of a `Step`, optional
-            Called after each step of the solver.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            If a parameter or the input cannot be used; scikit-learn's own checks of X and y
-            raise plain `ValueError`.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the gap is not within `tol`; the gap in `certificate_` is valid all the same.
-        """
-        request = self._request()
-        rows, positive, weight = self._check_fit(X, y, sample_weight)
-        self._solve(request, rows, positive, weight, callback)
-        return self
-
+    @abstractmethod
     def _request(self) -> Request:
-        """Return what the parameters ask for, but for the pairs; they are checked before data."""
-        self._check_parameters()
-        return Request.of(self.lam, self.loss, positive=True, kernel=self.kernel, gamma=self.gamma)
+        """Return what the parameters ask for, but for the pairs."""
 
-    def _solve(
-        self,
-        request: Request,
-        rows: Matrix,
-        positive: np.ndarray,
-        weight: np.ndarray | None,
-        callback: Callback | None,
-    ) -> None:
+    def _solve(self, request: Request, data: TrainingRows, callback: Callback | None) -> None:
         """Solve the request over these rows, and keep the model."""
-        request = replace(request, pairs=self._pairs(rows, positive, weight))
+        request = replace(request, pairs=self._pairs(*data))
         task, found = solve_formulated(
-            rows, positive, request, self.method, self.tol, self.max_time, callback
+            data.rows, data.positive, request, self.method, self.tol, self.max_time, callback
         )
         self._keep_solution(found)
-        self._keep(task, rows)
-        self._cut(rows, positive, weight, self.threshold)
-        warn_unless_certified(self.solution_, self.tol)
+        self._keep(task, data.rows)
+        self._cut(*data, self.threshold)
 
     def _pairs(
         self, rows: Matrix, positive: np.ndarray, weight: np.ndarray | None
@@ -225,14 +99,88 @@ class ROCSVM(AUCClassifier):
             scores[block] = kernel(X[block], self._support_rows) @ self.dual_coef_
         return scores
 
+    def _shortfall(self) -> str | None:
+        return shortfall_of(self.solution_, self.tol)
+
     def _check_parameters(self) -> None:
         check_choice("method", self.method, METHODS)
         check_choice("anchor_filter", self.anchor_filter, FILTERS)
         check_number("tol", self.tol)
         if self.max_time is not None:
             check_number("max_time", self.max_time)
+        self._request()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == PRECOMPUTED
         return tags
+
+
+@dataclass(eq=False, repr=False)
+class ROCSVM(ExactClassifier):
+    """The ROC-optimizing support vector machine, solved with a proof of optimality.
+
+    [ScalingUp, eq. (3), eq. (10); SAUC, eq. (2); Nonlinear, eq. (4)]: minimise over f
+
+        lam/2 |f|^2 + mean over all positive-negative pairs of loss(f(x_i) - f(x_j)).
+
+    Standardise the features first, as for any penalised linear model. The larger label is the
+    positive class; exchanging the classes only changes the sign of the scores.
+
+    Parameters
+    ----------
+    lam : float
+        > 0, weight of the penalty against the mean loss. A sum over the pairs with a factor C
+        means lam = 1 / (C n_pos n_neg).
+    kernel : {"linear", "rbf", "laplacian", "precomputed"} or Kernel
+        For "precomputed", X is the kernel matrix with the training rows; or one's own, as in
+        `solve`.
+    gamma : float, optional
+        > 0, of exp(-gamma |x - z|^2) or exp(-gamma |x - z|_1); 1 / d by default.
+    loss : {"hinge", "squared_hinge", "square"} or Loss
+    pairs : "all", or "nearest:K"
+        All pairs, or each positive row with its K nearest negative ones (without row weights).
+    anchor_filter : {"none", "E", "A"}
+        Which positive rows count as anchors for nearest pairs, see
+        `aucert.exact.pairs.nearest_pairs`.
+    tol : float
+        Relative gap to reach, > 0.
+    method : {"auto", "qp", "lifted", "cutting-plane", "newton"}
+        As in `solve`.
+    threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
+        The rule that sets the intercept from the training scores, see
+        `aucert.exact.classifier.threshold`; a callable takes (scores, positive, weight), for
+        instance
+        ``functools.partial(threshold_for_sensitivity, sensitivity=0.95)``.
+    max_time : float, optional
+        Seconds, as in `solve`; the best point so far is kept, with its gap.
+
+    Attributes
+    ----------
+    coef_ : array (1, n_features_in_)
+        For the linear kernel.
+    dual_coef_, support_ : arrays (r,)
+        For other kernels: f is the sum of dual_coef_ k(., x_i) over the training rows support_.
+    intercept_ : array (1,)
+        Minus the threshold.
+    classes_ : array (2,)
+        The negative and the positive label.
+    certificate_ : Certificate
+        How far the model is from the optimum, at most; for kernels in the space of the true one.
+    solution_ : Solution
+        With the dual point that proves it.
+    status_ : Status
+    n_iter_ : int
+    history_ : list of Step
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only where X has column names.
+    """
+
+    lam: float = 1e-3
+
+    def _train(self, data: TrainingRows, callback: Callback | None) -> None:
+        self._solve(self._request(), data, callback)
+
+    def _request(self) -> Request:
+        return Request.of(self.lam, self.loss, positive=True, kernel=self.kernel, gamma=self.gamma)

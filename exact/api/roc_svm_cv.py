@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+
 from ..certificate.solution import Callback
-from ..classifier.base import draw_seed
-from ..classifier.threshold import Rule
+from ..classifier.base import Progress
+from ..classifier.inputs import TrainingRows, draw_seed
 from ..formulation.request import Request
-from ..losses.loss import Loss
-from ..spaces.kernel import Kernel
 from ..tools.checks import check_choice, check_number
-from ..tools.interrupts import ends_on_interrupt
 from ..tools.threads import small_in_one_thread
-from .path_selection import CHOICES, CVPath, cross_validate
-from .roc_svm import ROCSVM
+from .path_selection import CHOICES, cross_validate
+from .roc_svm import ExactClassifier
 
 
-class ROCSVMCV(ROCSVM):
+@dataclass(eq=False, repr=False)
+class ROCSVMCV(ExactClassifier):
     """A ROC-SVM with the lam of the highest cross-validated AUC, solved with proof.
 
     [ScalingUp, eq. (3), eq. (10); SAUC, eq. (12)], the penalty's weight chosen: along a path of
@@ -52,85 +52,24 @@ class ROCSVMCV(ROCSVM):
     All others as in `ROCSVM`.
     """
 
-    lam_: float
-    cv_path_: CVPath
+    lams: object = None
+    _: KW_ONLY
+    n_lams: int = 20
+    cv: object = 5
+    choice: str = "best"
+    structure: float = 0.0
+    cv_tol: float = 1e-6
+    random_state: object = None
 
-    def __init__(
-        self,
-        lams: object = None,
-        *,
-        n_lams: int = 20,
-        cv: object = 5,
-        choice: str = "best",
-        structure: float = 0.0,
-        kernel: str | Kernel = "linear",
-        gamma: float | None = None,
-        loss: str | Loss = "hinge",
-        pairs: str = "all",
-        anchor_filter: str = "none",
-        tol: float = 1e-9,
-        cv_tol: float = 1e-6,
-        method: str = "auto",
-        threshold: str | Rule = "equal-error",
-        max_time: float | None = None,
-        random_state: object = None,
-    ):
-        self.lams = lams
-        self.n_lams = n_lams
-        self.cv = cv
-        self.choice = choice
-        self.structure = structure
-        self.kernel = kernel
-        self.gamma = gamma
-        self.loss = loss
-        self.pairs = pairs
-        self.anchor_filter = anchor_filter
-        self.tol = tol
-        self.cv_tol = cv_tol
-        self.method = method
-        self.threshold = threshold
-        self.max_time = max_time
-        self.random_state = random_state
-
-    @ends_on_interrupt
     @small_in_one_thread
-    def fit(
-        self,
-        X: object,
-        y: object,
-        sample_weight: object = None,
-        callback: Callback | None = None,
-    ) -> ROCSVMCV:
-        """Choose lam, and solve the problem of these rows.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `ROCSVM`; a weight means repetition, in training and in the AUC.
-        callback : function of a `Step`, optional
-            Called after each step of the last fit, that with the chosen lam.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            If a parameter or the input cannot be used; scikit-learn's own checks of X and y
-            raise plain `ValueError`.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the gap of the model is not within `tol`.
-        """
-        request = self._request()
+    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
+        """Choose lam, with the weights as they are given, then do what `fit` promises."""
+        self._check_parameters()
         rows, positive, _ = self._check_fit(X, y)
         self.cv_path_ = cross_validate(
             rows,
             positive,
-            request,
+            self._request(),
             self.lams,
             sample_weight,
             self.cv,
@@ -142,13 +81,13 @@ class ROCSVMCV(ROCSVM):
             self.max_time,
         )
         self.lam_ = self.cv_path_.lam_of(self.choice)
-        rows, positive, weight = self._check_fit(X, y, sample_weight)
-        self._solve(request.at(self.lam_), rows, positive, weight, callback)
-        return self
+        super()._fit(X, y, sample_weight, callback)
+
+    def _train(self, data: TrainingRows, callback: Callback | None) -> None:
+        self._solve(self._request().at(self.lam_), data, callback)
 
     def _request(self) -> Request:
         """Return what the parameters ask for, at no lam in particular."""
-        self._check_parameters()
         return Request.of(
             1.0,
             self.loss,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 
-from ..classifier.threshold import Rule
 from ..formulation.request import Request
-from ..losses.loss import Loss
-from ..spaces.kernel import Kernel
 from .roc_svm import ROCSVM
 
 
+@dataclass(eq=False, repr=False)
 class SAUCSVM(ROCSVM):
     """SAUC-SVM: the ROC-SVM that also keeps the scores of each class close together.
 
@@ -42,36 +40,9 @@ class SAUCSVM(ROCSVM):
         In the structured norm, of the true kernel; all others as in `ROCSVM`.
     """
 
-    def __init__(
-        self,
-        lam: float = 1e-3,
-        structure: float = 1.0,
-        *,
-        structure_source: str = "full",
-        kernel: str | Kernel = "linear",
-        gamma: float | None = None,
-        loss: str | Loss = "hinge",
-        pairs: str = "all",
-        anchor_filter: str = "none",
-        tol: float = 1e-9,
-        method: str = "auto",
-        threshold: str | Rule = "equal-error",
-        max_time: float | None = None,
-    ):
-        super().__init__(
-            lam,
-            kernel=kernel,
-            gamma=gamma,
-            loss=loss,
-            pairs=pairs,
-            anchor_filter=anchor_filter,
-            tol=tol,
-            method=method,
-            threshold=threshold,
-            max_time=max_time,
-        )
-        self.structure = structure
-        self.structure_source = structure_source
+    structure: float = 1.0
+    _: KW_ONLY
+    structure_source: str = "full"
 
     def _request(self) -> Request:
         source = self.structure_source

@@ -8,13 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from ..certificate.solution import Callback, Solution, Status
-from ..certificate.solver import Solver
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.request import Request
 from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem, pair_problem, split_labels
-from ..solvers.choose import NAMES, choose_solver, few_cuts_suffice
+from ..solvers.choose import NAMES, Solver, choose_solver, few_cuts_suffice
 from ..spaces.kernel import Kernel
 from ..tools.checks import check_number
 from ..tools.threads import small_in_one_thread

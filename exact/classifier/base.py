@@ -7,17 +7,14 @@ them: stored as given, checked only by `fit`.
 from __future__ import annotations
 
 import warnings
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -25,21 +22,13 @@ from ..certificate.solution import Solution, Status
 from ..errors import InputError
 from ..spaces.incoming import check_matrix
 from ..tools.interrupts import ends_on_interrupt
-from ..tools.lossless import as_float64, check_labels
+from ..tools.lossless import check_labels
 from ..tools.wording import at_most
+from .inputs import Matrix, TrainingRows, check_row_weights, check_rows
 from .threshold import Rule, get_rule
 
-Matrix = np.ndarray | sp.csr_matrix
 Progress = Callable[[Any], object]
 """Called with one line of a run's history at a time: a `Step`, `Pass` or `Epoch`."""
-
-
-class TrainingRows(NamedTuple):
-    """What a fit is given, checked: rows, the mask of the positive ones, row weights or None."""
-
-    rows: Matrix
-    positive: np.ndarray
-    weight: np.ndarray | None
 
 
 @dataclass(eq=False, repr=False)
@@ -93,28 +82,32 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
             If the run ended short of its tolerance, its epochs or its passes. Bounds and
             certificates of the model are valid all the same.
         """
-        return self._fit(X, y, sample_weight, callback)
+        self._fit(X, y, sample_weight, callback)
+        return self._warn()
 
-    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> Self:
-        """Do what `fit` promises; called by the public method itself, whose caller is warned."""
+    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
+        """Do what `fit` promises, but for the warning."""
         self._check_parameters()
         self._train(self._check_fit(X, y, sample_weight), callback)
+
+    def _warn(self) -> Self:
+        """Warn the caller of `fit`, which calls this, of what the run fell short of."""
         shortfall = self._shortfall()
         if shortfall is not None:
             warnings.warn(shortfall, ConvergenceWarning, stacklevel=4)
         return self
 
+    @abstractmethod
     def _check_parameters(self) -> None:
         """Raise `InputError` unless all parameters can be used; the threshold is checked later."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _train(self, data: TrainingRows, callback: Progress | None) -> None:
         """Train on the checked rows and set all attributes."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _shortfall(self) -> str | None:
         """Return what the run fell short of and what to do, as a warning says it, or None."""
-        raise NotImplementedError
 
     def decision_function(self, X: object) -> np.ndarray:
         """Return the scores plus the intercept: (n,). `predict` says `classes_[1]` where it is > 0.
@@ -229,56 +222,6 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         return tags
 
 
-def check_rows(estimator: BaseEstimator, X: object, reset: bool = True) -> Matrix:
-    """Return the rows as `check_matrix` does, after scikit-learn's own checks.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Holds the number and the names of the features.
-    X : array or sparse matrix (n, d)
-    reset : bool
-        Whether to set these from X, or else to compare X with them.
-    """
-    validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, reset=reset)
-    return check_matrix(X)
-
-
-def draw_seed(random_state: Any) -> int:
-    """Return `random_state` itself if it is a whole number, else a number drawn from it."""
-    if isinstance(random_state, Integral):
-        if random_state < 0:
-            raise InputError(f"random_state must be >= 0, not {random_state!r}")
-        return int(random_state)
-    try:
-        return int(check_random_state(random_state).randint(2**31 - 1))
-    except ValueError as error:
-        raise InputError(f"random_state: {error}") from None
-
-
-def check_row_weights(weight: object, n: int) -> np.ndarray | None:
-    """Return the row weights as floats, (n,), or None.
-
-    Raises
-    ------
-    InputError
-        Unless there is one finite weight >= 0 for each row, at least one of them positive.
-    """
-    if weight is None:
-        return None
-    array = as_float64(weight, "sample_weight")
-    if array.shape != (n,):
-        raise InputError(f"sample_weight has the shape {array.shape}, but X has {n} rows")
-    bad = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
-    if bad.size:
-        raise InputError(
-            f"sample_weight of row {bad[0]} is {array[bad[0]]}: weights are finite and >= 0"
-        )
-    if not array.any():
-        raise InputError("sample_weight is zero in every row: nothing is left to train on")
-    return array
-
-
 def shortfall_of(solution: Solution, tol: float, of: str = "the objective") -> str | None:
     """Return how far a solution is from being proved to `tol`, with advice; None where it is.
 
@@ -301,10 +244,3 @@ def shortfall_of(solution: Solution, tol: float, of: str = "the objective") -> s
         f"the gap and its rounding together are {shown}, not within tol={tol:g}. "
         f"{solution.status.advice}"
     )
-
-
-def warn_unless_certified(solution: Solution, tol: float, of: str = "the objective") -> None:
-    """Warn of what `shortfall_of` returns."""
-    text = shortfall_of(solution, tol, of)
-    if text is not None:
-        warnings.warn(text, ConvergenceWarning, stacklevel=3)

@@ -22,7 +22,7 @@ from ..errors import InputError
 NAME = re.compile(r"_?[a-z][A-Za-z0-9_]*")
 
 KNOWN: dict[str, type] = {}
-"""The types that may occur in a tree, by their names; `register` adds to them."""
+"""Types that may occur in a tree, by name; `register` adds to them."""
 
 
 def register(*classes: type) -> None:
@@ -39,11 +39,11 @@ def register(*classes: type) -> None:
 
 
 LEFT_OUT: dict[type, tuple[str, ...]] = {}
-"""Attributes that a file does not keep: what a run needs to go on, where that holds the data."""
+"""Attributes that a file leaves out, because they hold the data that a run would go on with."""
 
 
 def leave_out(known: type, *names: str) -> None:
-    """Keep attributes of an estimator out of model files."""
+    """Leave attributes of an estimator out of model files."""
     LEFT_OUT[known] = names
 
 

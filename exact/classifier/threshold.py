@@ -1,8 +1,8 @@
 """Where to cut the scores: the rules that set the intercept after training.
 
-The pairwise problem has no intercept, it cancels in every pair. Each rule here takes scores and
-labels and returns a threshold; a row is called positive if its score is above it, so that the
-intercept is minus the threshold. Tied scores are never told apart.
+The pairwise problem has no intercept, because it cancels in every pair. Each rule here takes scores
+and labels and returns a threshold. A row is called positive if its score is above the threshold, so
+the intercept is minus the threshold. Tied scores always fall on the same side.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..tools.lossless import as_float64
 Rule = Callable[[np.ndarray, np.ndarray, np.ndarray | None], float]
 
 SLACK = 1e-12
-"""Rates are sums of weights: differences below this are rounding."""
+"""Differences of rates below this are rounding, because rates are sums of weights."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +106,8 @@ def threshold_midpoint(
 ) -> float:
     """Return halfway between the lowest positive and the highest negative score.
 
-    [SAUC, eq. (4)]: (min f(x+) + max f(x-)) / 2. Right for separable data; otherwise two rows
-    decide, so that a single outlier can move it anywhere.
+    [SAUC, eq. (4)]: (min f(x+) + max f(x-)) / 2. This suits separable data. On other data two rows
+    decide, so a single outlier can move the threshold anywhere.
 
     Parameters
     ----------
@@ -129,12 +129,11 @@ def threshold_midpoint(
 def threshold_equal_error(
     scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
 ) -> float:
-    """Return where sensitivity equals specificity. [SAUC, Section 2.2], the second rule
+    """Return the threshold at which sensitivity equals specificity. [SAUC, Section 2.2, rule 2]
 
-    The point where the ROC curve meets the diagonal from (0, 1) to (1, 0). The curve is a
-    staircase: where it jumps over the diagonal, the threshold is interpolated between the cuts on
-    either side. It does not depend on how frequent the classes are, and exchanging them only
-    changes its sign.
+    There the ROC curve meets the diagonal from (0, 1) to (1, 0). The curve is a staircase: where
+    it jumps over the diagonal, the threshold is interpolated between the cuts on either side. The
+    rule does not depend on how frequent the classes are, and exchanging them only changes its sign.
 
     Differs from the paper: 1. It calls this the best compromise of true and false positive rate;
     that is `threshold_youden`.
@@ -142,12 +141,7 @@ def threshold_equal_error(
     Parameters
     ----------
     scores, positive, weight : arrays (n,)
-        As `all_cuts`.
-
-    Raises
-    ------
-    InputError
-        As `all_cuts`.
+        As in `all_cuts`, which also raises the errors.
     """
     cuts = all_cuts(scores, positive, weight)
     balance = cuts.balance
@@ -166,12 +160,7 @@ def threshold_youden(
     Parameters
     ----------
     scores, positive, weight : arrays (n,)
-        As `all_cuts`.
-
-    Raises
-    ------
-    InputError
-        As `all_cuts`.
+        As in `all_cuts`, which also raises the errors.
     """
     cuts = all_cuts(scores, positive, weight)
     return cuts.best(cuts.sensitivity + cuts.specificity)
@@ -180,19 +169,14 @@ def threshold_youden(
 def threshold_accuracy(
     scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
 ) -> float:
-    """Return where the share of rows on their own side is largest.
+    """Return the threshold at which most rows are on their own side.
 
     With a rare class this may put all rows on one side.
 
     Parameters
     ----------
     scores, positive, weight : arrays (n,)
-        As `all_cuts`.
-
-    Raises
-    ------
-    InputError
-        As `all_cuts`.
+        As in `all_cuts`, which also raises the errors.
     """
     cuts = all_cuts(scores, positive, weight)
     plus, minus = (float(side.sum()) for side in AllPairs(weight).on(positive).sides())

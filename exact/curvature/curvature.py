@@ -18,9 +18,7 @@ from ..sums.grid import COMPILED_FROM
 from ..sums.sorted import centred
 from ..tools.checks import check_scores
 from ..tools.rounding import is_long
-
-Drawn = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Rows i and j of some active pairs, and what weight each stands for."""
+from .pair_matrices import Drawn, draw_from_ranges
 
 
 class Curvature(Protocol):
@@ -83,7 +81,7 @@ class SortedCurvature:
     def drawn(self, size: int, rng: np.random.Generator) -> Drawn:
         """Return up to `size` active pairs."""
         plus, minus = np.flatnonzero(self.positive), np.flatnonzero(~self.positive)
-        row, at, share = _drawn(self.b_order.size - self.above, size, rng)
+        row, at, share = draw_from_ranges(self.b_order.size - self.above, size, rng)
         column = self.b_order[self.above[row] + at]
         return plus[row], minus[column], self.a[row] * self.b[column] * share
 
@@ -115,7 +113,7 @@ class MergedCurvature:
     def drawn(self, size: int, rng: np.random.Generator) -> Drawn:
         """Return up to `size` active pairs."""
         merged = self.merged
-        row, at, share = _drawn(self.b_rows.size - merged.above, size, rng)
+        row, at, share = draw_from_ranges(self.b_rows.size - merged.above, size, rng)
         column = merged.above[row] + at
         return self.t_rows[row], self.b_rows[column], merged.a_t[row] * merged.a_b[column] * share
 
@@ -169,16 +167,6 @@ def _sums(weight: np.ndarray, values: np.ndarray, order: np.ndarray) -> tuple:
     np.cumsum(weight[order], axis=0, out=mass[1:])
     np.cumsum((weight * values)[order], axis=0, out=total[1:])
     return mass, total
-
-
-def _drawn(counts: np.ndarray, size: int, rng: np.random.Generator) -> Drawn:
-    """Return rows, places in each row's range, and how many pairs of the range each stands for."""
-    ends = np.cumsum(counts)
-    held = int(ends[-1])
-    picks = np.arange(held) if held <= size else np.sort(rng.integers(0, held, size))
-    row = np.searchsorted(ends, picks, side="right")
-    share = np.full(picks.size, held / max(picks.size, 1))
-    return row, picks - (ends[row] - counts[row]), share
 
 
 def curvature(problem: Problem, scores: np.ndarray) -> Curvature:

@@ -9,13 +9,13 @@ coordinate the condition number is about ((1 + m^-1/2) / (1 - m^-1/2))^2, whatev
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg
 
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
 from .curvature import Curvature
+from .pair_matrices import differences_gram, factored, solved
 from .points import NewtonPoint
 
 LEAST_PAIRS = 5000
@@ -57,12 +57,7 @@ def sampled_hessian(
     space = problem.space
     assert isinstance(space, Rows)
     i, j, share = curved.drawn(size, rng)
-    D, root = space.rows(i) - space.rows(j), np.sqrt(2 * share)[:, None]
-    if isinstance(D, np.ndarray):
-        D *= root
-        return _ridged(D.T @ D, problem.lam)
-    D = D.multiply(root).tocsr()
-    return _ridged(np.asarray((D.T @ D).todense()), problem.lam)
+    return _ridged(differences_gram(space, i, j, 2 * share), problem.lam)
 
 
 def _ridged(H: np.ndarray, lam: float) -> np.ndarray:
@@ -150,23 +145,11 @@ class Preconditioner:
             H = hessian(problem, point.curved)
         else:
             H = sampled_hessian(problem, point.curved, size, rng)
-        self.factor = _factored(H)
+        self.factor = factored(H)
 
     def solve(self, r: np.ndarray) -> np.ndarray:
         """Return the factored matrix's inverse times r (dim,)."""
-        return scipy.linalg.cho_solve(self.factor, np.ravel(r), check_finite=False)
-
-
-def _factored(H: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Return the Cholesky factor; where lam is lost to rounding, of a matrix a little larger."""
-    more = 1e-15 * float(np.trace(H))
-    while True:
-        try:
-            factor, lower = scipy.linalg.cho_factor(H, check_finite=False)
-            return factor, bool(lower)
-        except np.linalg.LinAlgError:
-            more *= 10
-            H.flat[:: H.shape[0] + 1] += more
+        return solved(self.factor, r)
 
 
 def direction(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -71,7 +71,7 @@ class Formulation:
 
     def at_lam(self, lam: float) -> Formulation:
         """Return the same at another lam; factor and whitening are shared."""
-        work = replace(self.work, penalty=replace(self.work.penalty, lam=lam))
+        work = replace(self.work, penalty=replace(cast(Any, self.work.penalty), lam=lam))
         same = self.work is self.meant
         meant = work if same else replace(self.meant, penalty=work.penalty)
         return replace(self, work=work, meant=meant)

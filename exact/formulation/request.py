@@ -13,7 +13,8 @@ from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import Ridge
 from ..spaces.kernel import Kernel, name_of
 from ..spaces.kernels import PRECOMPUTED, check_kernel_name
-from ..structure.scatter import check_source, check_structure
+from ..structure.scatter import SOURCES
+from ..tools.checks import check_choice, check_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +57,8 @@ class Request:
         if not isinstance(self.pairs, AllPairs | PairList):
             raise InputError(f"pairs must be AllPairs() or a PairList, not {self.pairs!r}")
         check_kernel_name(self.kernel, self.gamma)
-        check_structure(self.structure)
-        check_source(self.structure_source)
+        check_number("structure", self.structure, closed="low")
+        check_choice("structure_source", self.structure_source, SOURCES)
 
     @classmethod
     def of(

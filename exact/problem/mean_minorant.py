@@ -57,6 +57,8 @@ def of_marginals(pairs: Any, loss: Loss, evidence: Marginals) -> Minorant:
     InputError
         For another loss, a pair list, wrong sizes, negative or non-finite marginals.
     """
+    if loss == HINGE and hasattr(pairs, "deficiency"):
+        return _of_ordered_marginals(pairs, evidence)
     if loss != HINGE or not isinstance(pairs, AllPairs):
         raise InputError(
             "marginals prove a bound only for the hinge over all pairs: "
@@ -68,14 +70,34 @@ def of_marginals(pairs: Any, loss: Loss, evidence: Marginals) -> Minorant:
             f"marginals of {pairs.n_pos} positive and {pairs.n_neg} negative rows "
             f"are needed, not of shapes {u.shape} and {v.shape}"
         )
-    for name, side in (("u", u), ("v", v)):
-        if not np.isfinite(side).all() or (side < 0).any():
-            at = int(np.flatnonzero(~(np.isfinite(side) & (side >= 0)))[0])
-            raise InputError(f"marginal {name}[{at}] is {side[at]}: marginals are >= 0")
+    _check_marginals(u, v)
     flow, missing, rounding = deficiency(u, v, *pairs.normalised())
     c = np.empty(pairs.n)
     c[pairs.positive], c[~pairs.positive] = u, -v
     return Minorant(c, flow, missing, rounding, rounding, Marginals(u, v))
+
+
+def _of_ordered_marginals(pairs: Any, evidence: Marginals) -> Minorant:
+    """Return the minorant of what each row carries as the upper and as the lower one of a pair."""
+    u, v = np.asarray(evidence.u, dtype=float), np.asarray(evidence.v, dtype=float)
+    if u.shape != (pairs.n,) or v.shape != (pairs.n,):
+        raise InputError(
+            f"marginals of {pairs.n} rows as upper and as lower ones are needed, not of shapes "
+            f"{u.shape} and {v.shape}"
+        )
+    _check_marginals(u, v)
+    flow, missing, rounding = pairs.deficiency(u, v)
+    c = u - v
+    c_error = rounding + UNIT * float(np.abs(c).sum()) * (1 + gamma(pairs.n))
+    return Minorant(c, flow, missing, c_error, rounding, Marginals(u, v))
+
+
+def _check_marginals(u: np.ndarray, v: np.ndarray) -> None:
+    """Raise `InputError` unless all marginals are finite and >= 0."""
+    for name, side in (("u", u), ("v", v)):
+        if not np.isfinite(side).all() or (side < 0).any():
+            at = int(np.flatnonzero(~(np.isfinite(side) & (side >= 0)))[0])
+            raise InputError(f"marginal {name}[{at}] is {side[at]}: marginals are >= 0")
 
 
 def of_alpha(pairs: Any, loss: Loss, evidence: Alpha) -> Minorant:

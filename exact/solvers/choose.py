@@ -27,7 +27,7 @@ from .cutting_plane import CuttingPlane
 from .general.pair_newton import LARGEST_DIM, PairNewton
 from .general.proximal import Proximal
 from .newton import Newton
-from .tail_newton import LARGEST_DIMENSION, TailNewton
+from .partial.tail_newton import LARGEST_DIMENSION, TailNewton
 
 MANY_COORDINATES = 100
 """Minimum dimension for `auto` to consider cutting planes."""

@@ -16,8 +16,10 @@ KERNELS: dict[str, Any] = {"linear": Linear, "rbf": Gaussian, "laplacian": Lapla
 PRECOMPUTED = "precomputed"
 """Stands where a kernel's name does, if the data are the kernel matrix itself."""
 
-NAMES = (*KERNELS, PRECOMPUTED)
-"""What a caller may ask for by name."""
+
+def kernel_names() -> tuple[str, ...]:
+    """Return what a caller may ask for by name."""
+    return (*KERNELS, PRECOMPUTED)
 
 
 def get_kernel(kernel: str | Kernel, gamma: float | None = None, dim: int | None = None) -> Kernel:
@@ -54,8 +56,9 @@ def get_kernel(kernel: str | Kernel, gamma: float | None = None, dim: int | None
 def check_kernel_name(kernel: object, gamma: float | None = None) -> None:
     """Raise `InputError` unless `kernel` is one of the names, or has the methods of a kernel."""
     if isinstance(kernel, str):
-        if kernel not in NAMES:
-            raise InputError(f"unknown kernel {kernel!r}: choose one of {', '.join(NAMES)}")
+        if kernel not in kernel_names():
+            names = ", ".join(kernel_names())
+            raise InputError(f"unknown kernel {kernel!r}: choose one of {names}")
         return
     wanted = ("__call__", "diagonal", "noise")
     missing = [part for part in wanted if not callable(getattr(kernel, part, None))]

@@ -23,6 +23,9 @@ import scipy.sparse as sp
 from ..errors import InputError
 from ..pairs.all_pairs import AllPairs, PairList
 
+SOURCES = ("full", "sampled")
+"""Whose covariances the structure takes: those of all data, or of the listed pairs."""
+
 
 class Scatter(Protocol):
     """R, a positive semidefinite form of the scores."""
@@ -173,7 +176,8 @@ def scatter_of(
     source : {"full", "sampled"}
         The paper takes the full data even when pairs are sampled; so does the default.
     """
-    check_source(source)
+    if source not in SOURCES:
+        raise InputError(f"the structure's source must be full or sampled, not {source!r}")
     if source == "sampled" and isinstance(pairs, PairList):
         return PairScatter(pairs.on(positive))
     whole = pairs if isinstance(pairs, AllPairs) else AllPairs()
@@ -187,9 +191,3 @@ def check_structure(structure: float) -> float:
     if not (np.isfinite(structure) and structure >= 0):
         raise InputError(f"structure must be >= 0 and finite, not {structure!r}")
     return float(structure)
-
-
-def check_source(source: str) -> None:
-    """Raise `InputError` unless `source` is one of the two words."""
-    if source not in ("full", "sampled"):
-        raise InputError(f"the structure's source must be full or sampled, not {source!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import cvxpy as cp
@@ -15,8 +16,9 @@ from own_parts import Box, WeightedL1
 def mean_loss(name: str, margins: Any, c: np.ndarray) -> Any:
     """Return the mean loss of margins as an expression."""
     z = 1 - margins
+    half: Any = 0.5
     if name == "rounded hinge":  # z^2 / (2 r) below r, then z - r/2: a Huber function, r = 1/2
-        return c @ cp.huber(cp.pos(z), 0.5)
+        return c @ cp.huber(cp.pos(z), half)
     if name == "logistic":
         return c @ cp.logistic(-margins)
     power = {"hinge": cp.pos(z), "squared_hinge": cp.square(cp.pos(z)), "square": cp.square(z)}
@@ -44,7 +46,9 @@ def penalty_value(penalty: Any, w: Any) -> tuple[Any, list[Any]]:
     return square + penalty.t @ cp.abs(w), []
 
 
-def reference(X: np.ndarray, pairs: list[tuple[int, int, float]], loss: str, penalty: Any) -> Any:
+def reference(
+    X: np.ndarray, pairs: Sequence[tuple[Any, Any, float]], loss: str, penalty: Any
+) -> Any:
     """Return Clarabel's optimum and weights over pairs (i, j, weight)."""
     i, j, c = (np.array(part) for part in zip(*pairs, strict=True))
     w = cp.Variable(X.shape[1])
@@ -54,4 +58,5 @@ def reference(X: np.ndarray, pairs: list[tuple[int, int, float]], loss: str, pen
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         program.solve(solver=cp.CLARABEL, **tight)
-    return float(program.value), np.asarray(w.value)
+    best: Any = program.value
+    return float(best), np.asarray(w.value)

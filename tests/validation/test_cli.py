@@ -134,7 +134,7 @@ BAD = [
     (["solve", "{table}", "--lam", "1", "--max-time", "-3"], "max_time must be > 0"),
     (["solve", "{table}", "--lam", "1", "--pairs", "drawn:0"], "drawn:B"),
     (["solve", "{table}", "--lam", "1", "--pairs", "near"], "drawn:B"),
-    (["solve", "{table}", "--lam", "1", "--loss", "logistic"], "logistic"),
+    (["solve", "{table}", "--lam", "1", "--loss", "cubic"], "cubic"),
     (["solve", "{table}", "--lam", "1", "--loss", "square", "--method", "lifted"], "square"),
     (["solve", "wdbc", "--lam", "1", "--method", "qp"], "cutting-plane"),
     (["solve", "{nan}", "--lam", "1"], "row 3"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from ...tools.rounding import UNIT, above, gamma
 from .columns import as_codes, as_ranks, as_shares, as_whole_weights
 from .draws import drawn_pairs
 from .listed_sums import enumerated_ordered
+from .staircase import staircase_deficiency
 
 MANY_GROUPS = 200
 """Groups from which a part of the pairs consists of whole groups."""
@@ -61,12 +63,12 @@ class OrderedPairs:
         If lengths differ, a number is not finite, a weight is negative, or no pair has a weight.
     """
 
-    group: np.ndarray | None
-    key: np.ndarray
-    upper: np.ndarray | None = None
-    lower: np.ndarray | None = None
-    gain: np.ndarray | None = None
-    share: np.ndarray | str | None = None
+    group: Any
+    key: Any
+    upper: Any = None
+    lower: Any = None
+    gain: Any = None
+    share: Any = None
     form: str = "auto"
     arrangement: Arrangement = field(init=False, repr=False)
     weights: PairWeights = field(init=False, repr=False)
@@ -176,19 +178,26 @@ class OrderedPairs:
             rows = np.sort(rng.choice(self.n, min(size, self.n), replace=False))
         a, b = np.empty((2, self.n))
         a[self.arrangement.order], b[self.arrangement.order] = self.a, self.b
-        columns = [None if x is None else np.asarray(x)[rows] for x in (self.gain, self.share_rows)]
+        gain, share = (None if x is None else np.asarray(x)[rows] for x in self._extra)
         try:
-            pairs = OrderedPairs(codes[rows], self.key[rows], a[rows], b[rows], *columns, self.form)
+            pairs = OrderedPairs(
+                codes[rows], self.key[rows], a[rows], b[rows], gain, share, self.form
+            )
         except InputError:
             return None
         return rows, pairs
 
     @property
-    def share_rows(self) -> np.ndarray | None:
-        """What the group of each row weighs, or None: (n,)."""
-        if self.share is None:
-            return None
-        return np.ones(self.n) if isinstance(self.share, str) else np.asarray(self.share)
+    def _extra(self) -> tuple[Any, Any]:
+        """The gains and the shares of the rows, each (n,) or None."""
+        return self.gain, np.ones(self.n) if isinstance(self.share, str) else self.share
+
+    def deficiency(self, u: np.ndarray, v: np.ndarray) -> tuple[float, float, float]:
+        """Return the largest mass that marginals u, v (n,) carry, and how far they are from it.
+
+        See `staircase.staircase_deficiency`.
+        """
+        return staircase_deficiency(self.arrangement, self.weights, u, v)
 
     def draw(self, m: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows i and j of `m` pairs, drawn by their weight with replacement.

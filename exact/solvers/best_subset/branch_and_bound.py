@@ -1,9 +1,15 @@
 """Branch and bound for the best k features: leaps and bounds with a relaxation's bounds. [SHT, (3)]
 
-The open nodes wait in a heap, the one of lowest bound first, so that the lowest one is a bound of
-the whole whenever the search stops. A node is opened by `dive`, which goes on below it for a while.
-Nodes whose features are nearly dependent, or known to too few digits, cannot be bounded that way.
-They are split here until they can, or until one support is left, which whole numbers decide.
+A node says of each feature whether it is in, out or a candidate. The open nodes wait in a heap, the
+one of lowest bound first, so that this bound is one of the whole whenever the search stops.
+
+    push the root: every feature is a candidate
+    until the heap is empty, upper - lower <= tol, or the time is up:
+        open the node of the lowest bound:
+            no better than the best by tol / 2: it is closed
+            one support left: decide it, by whole numbers where floats tell too little
+            nearly dependent or blurred features: split it on one of them, for it has no bound
+            else: dive below it, depth first, for a while; push what the dive leaves
 """
 
 from __future__ import annotations
@@ -18,6 +24,7 @@ import numpy as np
 
 from ...square_loss.sparse_bounds import (
     REGULAR,
+    Diagonal,
     certified_diagonal,
     objective_floor,
     rounding_of_floor,
@@ -25,15 +32,33 @@ from ...square_loss.sparse_bounds import (
 from ...square_loss.support_bounds import SupportBounds
 from ...square_loss.support_loss import SupportOptimum
 from .dive_compiled import CANDIDATE, IN, OUT, dive
+from .speed import (
+    TimeOutError,
+    affordable_multiplications,
+    eigen_seconds,
+    need_eigenvalues,
+)
 
-WORK = 4e7
-"""Floating-point operations of one dive, about; some hundredths of a second."""
+WORK, MOST_NODES = 4e7, 5000
+"""Operations of one dive, about, for some hundredths of a second; and nodes at most."""
 
-UNIT_SIDE = 200
-"""Side of the matrices that the speed of eigenvalues is measured with."""
+NODE_WORK = 8.0
+"""Operations of a node, and bytes of its matrix, in squares of the side, about."""
 
 SLOTS, SLOT_BYTES = 64, 1e8
 """Depth of one dive, and the memory that it may take."""
+
+BOUNDING, SPLITTING = 0.5, 3.0
+"""The time that bounding and splitting a node take, in eigenvalue problems of its side."""
+
+DEPENDENT = 10 * REGULAR
+"""Eigenvalues below this, or near the least one, tell which features depend on each other."""
+
+NEAR = 2
+"""Eigenvalues up to this many times the least one are near it."""
+
+Opened = tuple[SupportOptimum | None, float, list[tuple[float, np.ndarray]]]
+"""A support, the lowest bound of what is done with, and what is left to do, with its bounds."""
 
 
 @dataclass(frozen=True)
@@ -131,10 +156,8 @@ class SubsetSearch:
         if upper < self.upper:
             self.best, self.upper = found, upper
 
-    def _open(
-        self, state: np.ndarray, floor: float
-    ) -> tuple[SupportOptimum | None, float, list[tuple[float, np.ndarray]]]:
-        """Return a support, the lowest bound of what is done with, and what is left to do."""
+    def _open(self, state: np.ndarray, floor: float) -> Opened:
+        """Open a node of this bound."""
         if floor >= self.upper - self.tol / 2:
             return None, floor, []
         members = np.flatnonzero(state)
@@ -144,24 +167,26 @@ class SubsetSearch:
             chosen = members if members.size <= self.k else inside
             found, bound = self.bounds.leaf(chosen, self.upper, self.end)
             return found, max(bound, floor), []
-        self._need(members.size, 0.5)
+        need_eigenvalues(members.size, BOUNDING, self.end)
         sigma = self.loss.scaled_sigma[np.ix_(members, members)]
         blurred = bool(self.bounds.blurred[members].any())
         diagonal = None if blurred else certified_diagonal(sigma)
         if diagonal is None or self._floor(1.0, diagonal.least) == 0.0:
-            self._need(members.size, 3.0)
+            need_eigenvalues(members.size, SPLITTING, self.end)
             self.n_nodes += 1
             self.dependent = True
             return self._split(state, members, inside, sigma, floor)
-        whole, least = np.ones(self.loss.dim), diagonal.least
+        return self._dive(state, members, diagonal)
+
+    def _dive(self, state: np.ndarray, members: np.ndarray, diagonal: Diagonal) -> Opened:
+        """Search below a node, depth first, as long as the work and the time allow."""
+        whole, least, side = np.ones(self.loss.dim), diagonal.least, members.size
         whole[members] = diagonal.entries
-        side = members.size
-        slots = int(np.clip(SLOT_BYTES / (8.0 * side * side), 2, SLOTS))
-        nodes = int(np.clip(WORK / (8.0 * side * side), 1, 5000))
+        slots = int(np.clip(SLOT_BYTES / (NODE_WORK * side * side), 2, SLOTS))
+        nodes = int(np.clip(WORK / (NODE_WORK * side * side), 1, MOST_NODES))
         data = (self.loss.scaled_sigma, self.loss.scaled_delta, whole)
-        # A slow processor does 5e8 of the multiplications of a dive in a second.
-        work = 5e8 * max(self.end - time.perf_counter(), 0.0)
-        best, doubt = max(1 / self.upper - 1, 0.0) if self.upper > 0 else np.inf, self._doubt(least)
+        work = affordable_multiplications(self.end)
+        best, doubt = max(self._best_q, 0.0), self._doubt(least)
         support, closed, states, bounds, count = dive(
             *(data, state, diagonal.inverse, self.k, best, self.tol / 2, nodes, slots, work, *doubt)
         )
@@ -170,19 +195,17 @@ class SubsetSearch:
         left = [(self._floor(q, least), s) for q, s in zip(bounds, states, strict=True)]
         return found, self._floor(closed, least), left
 
-    def _need(self, side: int, times: float) -> None:
-        """Raise `TimeOutError` if so many eigenvalue problems of this side would last too long."""
-        if not np.isfinite(self.end) or side < UNIT_SIDE:
-            return
-        if time.perf_counter() + times * eigen_seconds() * (side / UNIT_SIDE) ** 3 > self.end:
-            raise TimeOutError
+    @property
+    def _best_q(self) -> float:
+        """The q of the best known support: F = 1 / (1 + q)."""
+        return 1 / self.upper - 1 if self.upper > 0 else np.inf
 
     def _floor(self, q: float, least: float) -> float:
         return float(objective_floor(float(q), self.k, least, self.bounds.error))
 
     def _doubt(self, least: float) -> tuple[float, float]:
         """Return the c and h of `dive`: zeros where the moments' rounding is too little."""
-        best = 1 / self.upper - 1 if self.upper > 0 else np.inf
+        best = self._best_q
         if 1 / (1 + best) - self._floor(best, least) <= self.bounds.slack:
             return 0.0, 0.0
         c, h = rounding_of_floor(self.k, least, self.bounds.error)
@@ -195,7 +218,7 @@ class SubsetSearch:
         inside: np.ndarray,
         sigma: np.ndarray,
         floor: float,
-    ) -> tuple[SupportOptimum | None, float, list[tuple[float, np.ndarray]]]:
+    ) -> Opened:
         """Branch on the feature that takes most part in a dependence, or is known least.
 
         A node whose features inside are dependent exactly, with a finite q, is left out. That
@@ -209,7 +232,7 @@ class SubsetSearch:
         weak = self.bounds.blurred[members].astype(float)
         if not weak[free].any():
             values, vectors = np.linalg.eigh(sigma)
-            near = values < max(10 * REGULAR, 2 * values[0])
+            near = values < max(DEPENDENT, NEAR * values[0])
             weak = np.square(vectors[:, near]).sum(axis=1)
         at = members[free[int(np.argmax(weak[free]))]]
         without, within = state.copy(), state.copy()
@@ -224,27 +247,12 @@ class SubsetSearch:
         return bool(self.bounds.blurred[inside].any() or np.linalg.eigvalsh(sigma)[0] < REGULAR)
 
 
-class TimeOutError(Exception):
-    """The next piece of work would last beyond the end of the search."""
-
-
 @cache
 def prepare() -> None:
     """Have ready what takes a while the first time: the compiled part, the processor's speed."""
     eigen_seconds()
     one, state = np.eye(2), np.full(2, CANDIDATE, dtype=np.uint8)
     dive((one, np.ones(2), np.full(2, 0.5)), state, one, 1, 0.0, 1e-9, 1, 2, np.inf, 0.0, 0.0)
-
-
-@cache
-def eigen_seconds() -> float:
-    """Return the seconds of an eigenvalue problem of side `UNIT_SIDE`, best of three, once."""
-    matrix, spent = np.cov(np.random.default_rng(0).normal(size=(UNIT_SIDE, UNIT_SIDE))), []
-    for _ in range(3):
-        start = time.perf_counter()
-        np.linalg.eigh(matrix)
-        spent.append(time.perf_counter() - start)
-    return min(spent)
 
 
 def run(search: SubsetSearch, callback: Callable[[SearchStep], object] | None = None) -> str:

@@ -1,4 +1,11 @@
-"""All supports of k features tried, in batches; two features by the closed form of their q."""
+"""All supports of k features tried, in batches; two features by the closed form of their q.
+
+for each batch of supports:
+    bound F* on all of them by floats
+    where floats tell too little, decide one support after the other
+    keep the best support, and the lowest bound
+all tried: the lowest bound holds; cut short: zero does
+"""
 
 from __future__ import annotations
 
@@ -24,7 +31,11 @@ MOST_SUPPORTS, MOST_PAIRS = 2_000_000, 50_000_000
 FEW_SUPPORTS = 10_000
 """Up to so many it is not worth while to search."""
 
-_CHUNK = 4096
+CHUNK = 4096
+"""Supports in one batch: their matrices fit into the cache."""
+
+PAIR_SLIP, LEAST_SLIP = 32 * UNIT, 4 * UNIT
+"""What rounding takes off the q of two features, for a least eigenvalue of one, and off that."""
 
 Found = tuple[SupportOptimum, float, float, bool, str, int]
 """The best, upper, lower, whether features were dependent, status, number tried."""
@@ -117,7 +128,7 @@ Batch = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 def _batches(bounds: SupportBounds, used: np.ndarray, k: int) -> Iterator[Batch]:
     loss, every = bounds.loss, itertools.combinations(used.tolist(), k)
-    while chunk := list(itertools.islice(every, _CHUNK)):
+    while chunk := list(itertools.islice(every, CHUNK)):
         supports = np.array(chunk, dtype=np.intp).reshape(len(chunk), k)
         sigma = loss.scaled_sigma[supports[:, :, None], supports[:, None, :]]
         yield supports, *whole_ceilings(sigma, loss.scaled_delta[supports])
@@ -128,8 +139,8 @@ def _pairs(bounds: SupportBounds, used: np.ndarray) -> Iterator[Batch]:
     for a, b, q, least in pair_blocks(loss, used):
         supports = np.stack([used[a], used[b]], axis=1)
         # The numerator, at least |delta|^2 (1 - |rho|), rounds by ten units of 2 |delta|^2.
-        slip = 32 * UNIT / np.where(least > 0, least, 1.0)
-        yield supports, np.where(least > 0, q * (1 + slip), np.inf), least * (1 - 4 * UNIT)
+        slip = PAIR_SLIP / np.where(least > 0, least, 1.0)
+        yield supports, np.where(least > 0, q * (1 + slip), np.inf), least * (1 - LEAST_SLIP)
 
 
 def _judge(

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...curvature.pair_matrices import differences_gram, factored
 from ...problem.problem import Problem
 from ...spaces.rows import Rows
-from ..smoothing.sampled_hessian import PairHessian, differences_gram, factored
+from ..smoothing.sampled_hessian import PairHessian
 
 SMOOTH_WINDOW = 1e-3
 """Window over which the curvature of a loss without a kink is taken."""

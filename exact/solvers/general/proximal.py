@@ -57,7 +57,7 @@ class Proximal(Solver):
     Parameters
     ----------
     tol : float
-        Relative gap to reach. A loss with a kink takes some 1 / tol evaluations.
+        Relative gap to reach. A loss with a kink takes more steps the smaller it is.
     max_iter : int
         Steps.
     max_time : float, optional

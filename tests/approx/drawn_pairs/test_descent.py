@@ -127,8 +127,10 @@ def test_both_reach_a_certified_optimum(loss: str, solver) -> None:
     "solver",
     [
         Adamax(step=0.1, decay=0.5),
-        Adamax(step=0.1, decay=0.5, variant="scalar-norm", step_tol=0),
-        GradientDescent(step=1 / 0.05, decay=1.0),
+        pytest.param(
+            Adamax(step=0.1, decay=0.5, variant="scalar-norm", step_tol=0), marks=pytest.mark.slow
+        ),
+        pytest.param(GradientDescent(step=1 / 0.05, decay=1.0), marks=pytest.mark.slow),
     ],
 )
 def test_the_error_vanishes_as_the_steps_grow(solver) -> None:

@@ -53,10 +53,16 @@ def chooses(estimator: object) -> bool:
 
 # Each way to choose landmarks keeps it in test_nystrom.py.
 @parametrize_with_checks(
-    [RankSVM(), NBAUC(), NBAUC(landmarks="uniform", n_landmarks=7)],
+    [RankSVM(), NBAUC(landmarks="uniform", n_landmarks=7)],
     expected_failed_checks=lambda estimator: LANDMARKS_DRAWN if chooses(estimator) else {},
 )
 def test_newton_estimators_keep_scikit_learns_contract(estimator, check) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([NBAUC()])
+def test_all_landmarks_keep_scikit_learns_contract(estimator, check) -> None:
     check(estimator)
 
 

@@ -213,7 +213,7 @@ def test_nearest_pairs_may_lend_their_own_structure() -> None:
         for source in ("full", "sampled")
     }
     assert abs(values["full"] - values["sampled"]) > 1e-3
-    with pytest.raises(InputError, match="full or sampled"):
+    with pytest.raises(InputError, match="one of full, sampled"):
         formulate(X, Y, Request.of(0.02, pairs=pairs, structure=5.0, structure_source="half"))
 
 

@@ -13,6 +13,7 @@ from aucert.approx import NBAUC, NSAUC, OAM, SHTAUC, SPAM, IncompleteROCSVM, Nys
 from aucert.exact import ROCSVM, SAUCSVM, certify, solve
 from aucert.exact.spaces.kernels import Gaussian, Laplacian, Linear
 from aucert.exact.spaces.rows import Rows, check_matrix
+from fast_cases import first_fast
 
 RNG = np.random.default_rng(3)
 DENSE = np.where(RNG.random((40, 6)) < 0.5, RNG.integers(-8, 9, (40, 6)) / 4, 0.0)
@@ -64,7 +65,7 @@ def stored(matrix: Any) -> list[bytes]:
     return [getattr(matrix, name).tobytes() for name in names]
 
 
-@pytest.fixture(params=SPELLINGS)
+@pytest.fixture(params=first_fast(SPELLINGS, 3))
 def spelled(request):
     """A spelling of DENSE that nobody may write to."""
     matrix = SPELLINGS[request.param]()

@@ -242,6 +242,7 @@ def test_the_sum_inside_the_root_would_hold(monkeypatch: pytest.MonkeyPatch) -> 
     assert run("eq-21-with-the-sum-outside-the-root").verdict == "holds"
 
 
+@pytest.mark.slow
 def test_landmarks_that_do_not_grow_are_noticed(planted: pytest.MonkeyPatch) -> None:
     right = scaling_up_convergence.prepare
 
@@ -253,6 +254,7 @@ def test_landmarks_that_do_not_grow_are_noticed(planted: pytest.MonkeyPatch) -> 
     assert run("incomplete-nystrom-converges-to-the-exact-answer").verdict == "fails"
 
 
+@pytest.mark.slow
 def test_pairs_that_do_not_grow_are_noticed(planted: pytest.MonkeyPatch) -> None:
     right = scaling_up_convergence.Ladder.draws
     planted.setattr(

@@ -21,7 +21,7 @@ def run(name: str, seed: int = 0) -> Row:
     return suite.run([name], seed=seed).rows[0]
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", NAMES)
 def test_the_verdict_about_nonlinear_is_the_expected_one(name: str, seed: int) -> None:
     row = run(name, seed)

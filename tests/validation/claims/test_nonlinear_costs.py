@@ -17,7 +17,7 @@ from aucert.validation.claims.nonlinear.counting import Counted
 PRODUCT, STEP = "hessian-product-cost-without-the-pairs", "sgd-step-costs-its-nonzeros"
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", [PRODUCT, STEP, "sgd-step-cost-as-printed"])
 def test_the_verdict_about_a_cost_is_the_expected_one(name: str, seed: int) -> None:
     row = suite.run([name], seed=seed).rows[0]

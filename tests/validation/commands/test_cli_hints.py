@@ -61,7 +61,7 @@ def test_a_folder_that_cannot_be_made_is_refused_before_the_work(
     def never(*arguments: object, **more: object) -> None:
         raise AssertionError("solved first")
 
-    monkeypatch.setattr(solve_command, "solve", never)
+    monkeypatch.setattr(solve_command, "solve_request", never)
     status, _, err = run(capsys, "solve", table, "--lam", 1, "--out", table)
     assert status == 2 and "this is a file, a folder is needed" in err
 

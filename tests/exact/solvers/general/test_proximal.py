@@ -38,7 +38,7 @@ def penalty_of(kind: int, d: int, rng: np.random.Generator) -> Any:
     ][kind]
 
 
-def drawn(seed: int, kind: int) -> tuple[Problem, list[tuple[int, int, float]]]:
+def drawn(seed: int, kind: int) -> tuple[Problem, list[Any]]:
     """Return a problem with ties, duplicates, a constant column, and its pairs."""
     rng = np.random.default_rng([7, seed, kind])
     n, d = int(rng.integers(5, 16)), int(rng.integers(2, 6))

@@ -9,7 +9,8 @@ of the pairs at the boundary, the derivative of -g is
 
 over the pairs as they are weighted, d_ij = x_i - x_j; the second part is the rows that change
 places. Pairs are drawn for the first. Nothing of this is trusted: every point and every width gives
-a minorant, and the certificate is made of the best.
+a minorant, and the certificate is made of the best. Where few rows are at the boundary no smoothed
+weights will do for all of them, and cutting planes (`mixtures`) finish.
 """
 
 from __future__ import annotations
@@ -20,16 +21,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..certificate.solution import Recorder, Status
-from ..certificate.solver import Solver
-from ..errors import InputError
-from ..pairs.all_pairs import AllPairs
-from ..problem.penalties import Ridge
-from ..problem.problem import Problem
-from ..problem.risk import Mean
-from ..problem.tail import Tail
-from ..spaces.rows import Rows
-from .general.look import FURTHER, Look, look
+from ...certificate.solution import Recorder, Status
+from ...certificate.solver import Solver
+from ...errors import InputError
+from ...pairs.all_pairs import AllPairs
+from ...problem.penalties import Ridge
+from ...problem.problem import Problem
+from ...problem.risk import Mean
+from ...problem.tail import Tail
+from ...spaces.rows import Rows
+from ..general.look import FURTHER, Look, look
+from .mixtures import mix_cuts
 
 WIDEST = 1.0
 """First width: the margin that a loss asks for is one."""
@@ -39,6 +41,9 @@ NARROWER = 0.3
 
 NARROWEST = 1e-9
 """Least width: below this, smoothing costs less than rounding."""
+
+STALLING = 0.7
+"""Share of the gap that two widths in a row may leave before cutting planes take over."""
 
 STEPS = 8
 """Newton steps at one width, at most."""
@@ -110,14 +115,20 @@ class TailNewton(Solver):
             part.w0 = w
             width = self._descend(small, part, w, width, START_TOL)[1]
             w = w if part.best_w is None else part.best_w
-        return self._descend(problem, recorder, w, width, FURTHER * self.tol)[0]
+        reason, _ = self._descend(problem, recorder, w, width, FURTHER * self.tol)
+        if reason != Status.STALLED:
+            return reason
+        return mix_cuts(problem, recorder, FURTHER * self.tol, self.max_iter)
 
     def _descend(
         self, problem: Problem, recorder: Recorder, w: np.ndarray, width: float, tol: float
     ) -> tuple[Status | None, float]:
-        rng, left = np.random.default_rng(self.seed), self.max_iter
+        rng, left, gap = np.random.default_rng(self.seed), self.max_iter, np.inf
         while width > NARROWEST:
             here = look(problem, recorder, w, width)
+            if recorder.gap > STALLING * gap:
+                break
+            gap = recorder.gap if np.isfinite(recorder.gap) else np.inf
             for _ in range(STEPS):
                 if recorder.near(tol):
                     return None, width
@@ -156,8 +167,8 @@ def curvature(
     assert isinstance(space, Rows) and isinstance(risk, Tail)
     scores = space.scores(w)
     weights, loss = risk.row_weights(scores, width), risk.mean.loss
-    size = min(DRAWN, NUMBERS // space.dim)
     sides = [(np.flatnonzero(side), k) for side, k in _sides(risk)]
+    size = min(DRAWN, NUMBERS // space.dim, 4 * sides[0][0].size * sides[1][0].size)
     drawn = [rng.choice(rows, size, p=_shares(weights[rows])) for rows, _ in sides]
     t = scores[drawn[0]] - scores[drawn[1]]
     step = max(width / 2, SPREAD)

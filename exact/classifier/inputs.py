@@ -1,0 +1,76 @@
+"""What estimators are given, checked: rows, row weights and the seed."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from ..errors import InputError
+from ..spaces.incoming import check_matrix
+from ..tools.lossless import as_float64
+
+Matrix = np.ndarray | sp.csr_matrix
+
+
+class TrainingRows(NamedTuple):
+    """What a fit is given, checked: rows, the mask of the positive ones, row weights or None."""
+
+    rows: Matrix
+    positive: np.ndarray
+    weight: np.ndarray | None
+
+
+def check_rows(estimator: BaseEstimator, X: object, reset: bool = True) -> Matrix:
+    """Return the rows as `check_matrix` does, after scikit-learn's own checks.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Holds the number and the names of the features.
+    X : array or sparse matrix (n, d)
+    reset : bool
+        Whether to set these from X, or else to compare X with them.
+    """
+    validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+    return check_matrix(X)
+
+
+def draw_seed(random_state: Any) -> int:
+    """Return `random_state` itself if it is a whole number, else a number drawn from it."""
+    if isinstance(random_state, Integral):
+        if random_state < 0:
+            raise InputError(f"random_state must be >= 0, not {random_state!r}")
+        return int(random_state)
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError as error:
+        raise InputError(f"random_state: {error}") from None
+
+
+def check_row_weights(weight: object, n: int) -> np.ndarray | None:
+    """Return the row weights as floats, (n,), or None.
+
+    Raises
+    ------
+    InputError
+        Unless there is one finite weight >= 0 for each row, at least one of them positive.
+    """
+    if weight is None:
+        return None
+    array = as_float64(weight, "sample_weight")
+    if array.shape != (n,):
+        raise InputError(f"sample_weight has the shape {array.shape}, but X has {n} rows")
+    bad = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
+    if bad.size:
+        raise InputError(
+            f"sample_weight of row {bad[0]} is {array[bad[0]]}: weights are finite and >= 0"
+        )
+    if not array.any():
+        raise InputError("sample_weight is zero in every row: nothing is left to train on")
+    return array
