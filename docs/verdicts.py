@@ -39,10 +39,11 @@ def mutations() -> str:
     arithmetic = sum(entry.arithmetic for entry in entries)
     by_hand = sum("test" in fault for fault in faults.values())
     return (
-        f"Of {len(entries)} claims {findings} are findings, each turned by a mistake in the numbers of "
-        f"its page; {arithmetic} are arithmetic, which no fault of the library can turn; "
-        f"{len(faults)} others are turned by one planted mistake ({by_hand} by hand, the rest by rule); "
-        f"for {len(unturned)} none was found yet."
+        f"Of {len(entries)} claims {findings} are findings, each turned by a mistake in the "
+        f"numbers "
+        f"of its page; {arithmetic} are arithmetic, which no fault in the library turns; "
+        f"{len(PAPERS)} run evidence again; {len(faults)} others are turned by one planted mistake "
+        f"({by_hand} by hand, the rest by rule); for {len(unturned)} none was found yet."
     )
 
 

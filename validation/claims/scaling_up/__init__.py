@@ -11,6 +11,7 @@ Importing this package enters all of them:
     practice     landmarks, kernel against linear, cost, eq. (2)
     prime        Theorem 4' and Theorem 4 beside the true errors
     proof        the proof of Theorem 4: eq. (17), its first term
+    rate         the incomplete statistic uniformly over scores
     readings     Theorem 4 under other readings of its constants, refuted and not
     theorem4     Theorem 4 itself, with `theorem4_cases` and `clusters`
     wide         Theorem 4' over a wide grid, the duality gap as a bound
@@ -18,7 +19,7 @@ Importing this package enters all of them:
 
 from __future__ import annotations
 
-from . import convergence, exact, incomplete, population, practice
+from . import convergence, exact, incomplete, population, practice, rate
 from .theorem_4 import growth, nystrom, prime, proof, readings, theorem4, wide
 
 MODULES = (
@@ -31,6 +32,7 @@ MODULES = (
     practice,
     prime,
     proof,
+    rate,
     readings,
     theorem4,
     wide,
