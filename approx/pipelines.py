@@ -131,18 +131,14 @@ def nsolam(
     ----------
     radius : float
         > 0, of `SOLAM`; the paper searches 0.1 to 1e5 in powers of ten.
-    gamma : float, optional
-        > 0, of the Gaussian; 1 / (number of features) by default.
-    n_landmarks : int
-        1600 in the paper.
+    gamma, n_landmarks, with_mean
+        As in `noam`.
     step : "auto" or float
         > 0, the learning rate; the paper searches 1 to 100.
     max_passes : int
         15 in the paper.
     seed : int or None
         Of the landmarks and the order.
-    with_mean : bool
-        Whether to centre the columns; False for sparse input.
 
     Raises
     ------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .api.certify import certify
+from .api.ordered import ordered_problem
 from .api.path import Path, PathPoint, regularization_path
 from .api.solve import solve
 from .certificate.audit import Audit
@@ -12,7 +13,15 @@ from .certificate.certificate import Certificate, Witness
 from .certificate.exact_certificate import ExactCertificate, exact_certificate
 from .certificate.solution import Solution, Status, Step
 from .errors import CertificateError, InputError, TooLargeError
-from .losses.registry import HINGE, SQUARE, SQUARED_HINGE
+from .losses.registry import (
+    EXPONENTIAL,
+    HINGE,
+    LOGISTIC,
+    SMOOTH_HINGE,
+    SQUARE,
+    SQUARED_HINGE,
+)
+from .losses.smooth_hinge import SmoothHinge
 from .pairs.all_pairs import AllPairs, PairList
 from .pairs.ordered.kinds import (
     cross_group_pairs,
@@ -37,6 +46,7 @@ from .problem.penalties import ElasticNet, GroupLasso, Sign
 from .problem.problem import Problem, Ridge, linear_problem, pair_problem
 from .problem.risk import Mean
 from .problem.scalings import C_from_lam, lam_from_C
+from .problem.tail import Tail, tail_risk
 from .spaces.gram import Gram, StreamedGram
 from .spaces.rows import Rows
 from .spaces.streamed import StreamedRows
@@ -47,16 +57,20 @@ if TYPE_CHECKING:
     from .api.roc_svm_cv import ROCSVMCV
     from .api.sauc_svm import SAUCSVM
     from .api.saved_models import load_model, recertify, save_model
+    from .api.survival_svm import SurvivalSVM
     from .proof.proof_file import write_proof, write_proof_of
     from .solvers.best_subset.best_subset import BestSubset, best_subset
     from .solvers.convex_reference import convex_reference
     from .square_loss.convex_square import ConvexSquare
 
 __all__ = [
+    "EXPONENTIAL",
     "HINGE",
+    "LOGISTIC",
     "ROCSVM",
     "ROCSVMCV",
     "SAUCSVM",
+    "SMOOTH_HINGE",
     "SQUARE",
     "SQUARED_HINGE",
     "AllPairs",
@@ -85,11 +99,14 @@ __all__ = [
     "Ridge",
     "Rows",
     "Sign",
+    "SmoothHinge",
     "Solution",
     "Status",
     "Step",
     "StreamedGram",
     "StreamedRows",
+    "SurvivalSVM",
+    "Tail",
     "TooLargeError",
     "Witness",
     "best_subset",
@@ -106,6 +123,7 @@ __all__ = [
     "group_auc_pairs",
     "lam_from_C",
     "linear_problem",
+    "ordered_problem",
     "ordinal_pairs",
     "pair_problem",
     "query_pairs",
@@ -115,6 +133,7 @@ __all__ = [
     "save_model",
     "solve",
     "survival_pairs",
+    "tail_risk",
     "uno_concordance",
     "uno_pairs",
     "write_proof",
@@ -127,6 +146,7 @@ _LAZY = {
     "ConvexSquare": ".square_loss.convex_square",
     "convex_reference": ".solvers.convex_reference",
     "SAUCSVM": ".api.sauc_svm",
+    "SurvivalSVM": ".api.survival_svm",
     "ROCSVMCV": ".api.roc_svm_cv",
     "CVPath": ".api.path_selection",
     "cross_validated_path": ".api.path_selection",

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -40,7 +40,8 @@ class NameOf(click.Choice):
     def choices(self) -> tuple[str, ...]:  # type: ignore[override]
         """The names."""
         names = getattr(import_module(f"..exact.{self.module}", __package__), self.names)
-        return tuple(names() if callable(names) else names)
+        found: Any = names() if callable(names) else names
+        return tuple(found)
 
 
 def problem_options(command: Callable[..., object]) -> Callable[..., object]:
@@ -69,8 +70,17 @@ def problem_options(command: Callable[..., object]) -> Callable[..., object]:
             help="Weight of SAUC-SVM's structure, >= 0.",
         ),
         click.option(
+            "--l1",
+            type=float,
+            default=0.0,
+            show_default=True,
+            help="Weight of |w|_1 beside lam/2 |w|^2, >= 0; linear problems only.",
+        ),
+        click.option(
             "--pairs", default="all", show_default=True, help="all, nearest:K or drawn:B."
         ),
+        click.option("--fpr-max", type=float, default=1.0, help="Partial AUC: the largest FPR."),
+        click.option("--tpr-min", type=float, default=0.0, help="Partial AUC: the least TPR."),
         click.option("--tol", type=float, default=1e-9, show_default=True, help="Relative gap."),
         click.option("--max-time", type=float, help="Seconds."),
         click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
@@ -84,7 +94,10 @@ def problem_options(command: Callable[..., object]) -> Callable[..., object]:
 @aucert.command()
 @click.argument("data")
 @click.option(
-    "--lam", type=float, required=True, help="Weight of the penalty, > 0; 1e-3 is a start."
+    "--lam",
+    type=float,
+    required=True,
+    help="Weight of the penalty, > 0 (or 0 with --l1); 1e-3 is a start.",
 )
 @click.option(
     "--method",

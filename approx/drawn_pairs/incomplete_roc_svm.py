@@ -69,10 +69,6 @@ class IncompleteROCSVM(AUCClassifier):
     Attributes
     ----------
     coef_ : array (1, n_features_in_)
-    intercept_ : array (1,)
-        Minus the threshold.
-    classes_ : array (2,)
-        The negative and the positive label.
     certificate_ : Certificate
         Of `coef_` in the problem over ALL pairs.
     incomplete_certificate_ : Certificate
@@ -84,9 +80,8 @@ class IncompleteROCSVM(AUCClassifier):
         Pairs drawn.
     n_iter_ : int
     history_ : list of Step
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        Only where X has column names.
+    intercept_, classes_, n_features_in_, feature_names_in_
+        As in `ROCSVM`.
     """
 
     lam: float = 1e-3

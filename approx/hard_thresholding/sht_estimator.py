@@ -90,10 +90,6 @@ class SHTAUC(AUCClassifier):
     Attributes
     ----------
     coef_ : array (1, n_features_in_)
-    intercept_ : array (1,)
-        Minus the threshold.
-    classes_ : array (2,)
-        The negative and the positive label.
     support_ : int array
         The features of nonzero weight, sorted.
     objective_ : float
@@ -113,9 +109,8 @@ class SHTAUC(AUCClassifier):
     n_iter_ : int
         Steps made.
     history_ : list of Epoch
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        Only where X has column names.
+    intercept_, classes_, n_features_in_, feature_names_in_
+        As in `ROCSVM`.
     """
 
     k: int = 8

@@ -43,11 +43,8 @@ def stoiht(
 
     Parameters
     ----------
-    X : array or sparse matrix (n, d)
-    y : array (n,)
-        Two kinds of labels.
-    k : int
-        >= 1.
+    X, y, k, positive
+        As in `hsg_ht`.
     n_blocks : int
         m.
     step : "auto" or float
@@ -55,11 +52,9 @@ def stoiht(
     max_epochs : int
         Of m steps each.
     intercept : "log-odds" or float
-        Where it begins; "log-odds" is log(n_pos / n_neg).
+        As in `hsg_ht`.
     seed : int or None
         Of the blocks and their order.
-    positive : label, optional
-        The larger one by default.
 
     Raises
     ------

@@ -96,17 +96,13 @@ class NBAUC(KernelRankSVM):
         Weights of the Nyström features.
     dual_coef_ : array (1, d)
         The same function as a sum of kernel functions of the d landmarks.
-    intercept_ : array (1,)
-        Minus the threshold.
-    classes_ : array (2,)
-        The negative and the positive label.
     nystrom_ : Nystrom
         The fitted transformer, with `landmarks_`.
     certificate_ : Certificate
         How far `coef_` is from the optimum in the span, at most.
     kernel_certificate_ : Certificate
         The last answer of `certify_kernel`.
-    solution_, status_, n_iter_, history_, n_features_in_, feature_names_in_
+    intercept_, classes_, solution_, status_, n_iter_, history_, n_features_in_, feature_names_in_
         As in `RankSVM`.
     """
 

@@ -27,15 +27,8 @@ class NSAUC(PairSGDClassifier):
     ----------
     lam : float
         > 0, weight of the penalty against the mean loss.
-    kernel : {"rbf", "laplacian", "linear"}
-    gamma : float, optional
-        > 0; 1 / n_features by default, see `aucert.approx.nystrom.bandwidth` for the papers' rules.
-    n_landmarks : int
-        At most this many; all rows where there are no more of them, which is exact.
-    landmarks : {"kmeans", "uniform", "stratified", "pivoted", "leverage"}
-        How to choose them, see `aucert.approx.nystrom.landmarks`.
-    rcond : float
-        In (0, 1), the relative cut-off for eigenvalues, see `nystrom_map`.
+    kernel, gamma, n_landmarks, landmarks, rcond
+        As in `NBAUC`; see `aucert.approx.nystrom.bandwidth` for the papers' rules for gamma.
     max_epochs : int
         Each is n steps, a step one random pair.
     average : {"all", "half"}
@@ -57,16 +50,8 @@ class NSAUC(PairSGDClassifier):
 
     Attributes
     ----------
-    coef_ : array (1, r)
-        Weights of the Nyström features.
-    dual_coef_ : array (1, d)
-        The same function as a sum of kernel functions of the d landmarks.
-    intercept_ : array (1,)
-        Minus the threshold.
-    classes_ : array (2,)
-        The negative and the positive label.
-    nystrom_ : Nystrom
-        The fitted transformer, with `landmarks_`.
+    coef_, dual_coef_, intercept_, classes_, nystrom_
+        As in `NBAUC`.
     certificate_, solution_, status_, history_
         After `fit`: how far `coef_` is from the optimum in the span of the landmarks, at most,
         the dual point that proves it, why the run ended, and the objective on the way.

@@ -48,10 +48,6 @@ class SPAM(SquareClassifier):
     Attributes
     ----------
     coef_ : array (1, n_features_in_)
-    intercept_ : array (1,)
-        Minus the threshold.
-    classes_ : array (2,)
-        The negative and the positive label.
     support_ : int array
         The features of nonzero weight, sorted.
     objective_, gap_, lower_bound_ : float
@@ -65,9 +61,8 @@ class SPAM(SquareClassifier):
     history_ : list of Pass
     n_iter_ : int
         Steps made.
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        Only where X has column names.
+    intercept_, classes_, n_features_in_, feature_names_in_
+        As in `ROCSVM`.
     """
 
     l1: float = 1e-2

@@ -15,6 +15,7 @@ from ..formulation.score_audit import audit_scores
 from ..formulation.score_fit import fit_scores
 from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
+from ..problem.penalty import Penalty
 from ..problem.problem import LARGEST_SCORE, Problem, split_labels
 from ..problem.scalings import convention_loss, convention_name, lam_from_C, objective_scale
 from ..spaces.gram import AS_STORED
@@ -47,18 +48,24 @@ def certify(
     pairs: AllPairs | PairList | None = None,
     positive: object = None,
     sample_weight: np.ndarray | None = None,
+    l1: float = 0.0,
+    groups: object = None,
+    sign: object = None,
+    penalty: Penalty | None = None,
     refine: bool = True,
     tol: float = 1e-9,
     max_time: float | None = None,
+    fpr_max: float = 1.0,
+    tpr_min: float = 0.0,
 ) -> Audit:
     """Certify weights or scores that came from anywhere.
 
     Parameters
     ----------
-    X, y, kernel, gamma, structure, pairs, positive, sample_weight
-        The problem, as in `solve`.
+    X, y, kernel, gamma, structure, pairs, positive, sample_weight, l1, groups, sign, penalty
+        The problem, as in `solve`. Scores without weights are judged with the ridge alone.
     lam : float, optional
-        > 0; or give `rival` and `C`.
+        > 0; or give `rival` and `C`, or `penalty`.
     w : array (d,) or (d + 1,), optional
         Weights; a last extra one is an intercept and does not matter to pairs. For kernels the
         coefficients (n,) of k(., x_i).
@@ -75,8 +82,8 @@ def certify(
         > 0: the constant of that scaling; for roclab its lambda, for torch the weight decay.
     structure_source : {"full", "sampled"}
         Whether the structure is that of all data or of the listed pairs.
-    loss : {"hinge", "squared_hinge", "square"} or Loss, optional
-        By default the rival's own, or the hinge.
+    loss : str or Loss, optional
+        As in `solve`; by default the rival's own, or the hinge.
     refine : bool
         Solve the problem for the best lower bound, so that the gap is the true distance to
         `tol`; otherwise take the dual point of the scores themselves, which is cheap and looser.
@@ -84,6 +91,8 @@ def certify(
         Relative accuracy of the lower bound, and the gap at which `Audit.status` is "certified".
     max_time : float, optional
         Seconds for the lower bound.
+    fpr_max, tpr_min : float
+        The part of the ROC curve that is meant, as in `solve`. Partial AUC needs weights.
 
     Returns
     -------
@@ -94,15 +103,15 @@ def certify(
     InputError
         If the input cannot be used, or not exactly one of `w` and `scores` is given.
     """
-    if lam is None and (rival is None or C is None):
+    if lam is None and penalty is None and (rival is None or C is None):
         raise InputError("give lam, or rival with C")
-    if lam is not None and (rival is not None or C is not None):
+    if (lam is not None or penalty is not None) and (rival is not None or C is not None):
         raise InputError("give either lam, or rival with C, not both")
     if rival is not None:
         its_own = convention_loss(rival, loss)
         loss = loss or its_own
     request = Request.of(
-        1.0 if lam is None else lam,
+        1.0 if lam is None and penalty is None else lam,
         loss or "hinge",
         pairs,
         positive,
@@ -111,6 +120,12 @@ def certify(
         structure,
         structure_source,
         sample_weight,
+        l1,
+        groups,
+        sign,
+        penalty,
+        fpr_max,
+        tpr_min,
     )
     judge = None
     if rival is not None and C is not None:
@@ -136,6 +151,10 @@ def certify_request(
         raise InputError("give either weights (w) or scores, one of the two")
     if norm2 is not None and (scores is None or not (np.isfinite(norm2) and norm2 >= 0)):
         raise InputError("norm2 goes with scores, and must be finite and >= 0")
+    if request.is_partial and rival is not None:
+        raise InputError("no rival's C is a scaling of partial AUC: give lam")
+    if request.is_partial and scores is not None:
+        raise InputError("partial AUC (fpr_max, tpr_min) of scores has no gap: give the weights")
     if scores is None:
         large = streamed_problem(X, y, request)
         if large is not None:

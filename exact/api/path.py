@@ -150,15 +150,7 @@ def regularization_path(
         If the input cannot be used; the message says what and where.
     """
     request = Request.of(
-        1.0,
-        loss,
-        pairs,
-        positive,
-        kernel,
-        gamma,
-        structure,
-        structure_source,
-        sample_weight,
+        1.0, loss, pairs, positive, kernel, gamma, structure, structure_source, sample_weight
     )
     return path_of(X, y, request, lams, n_lams, method, tol, max_time, callback)
 

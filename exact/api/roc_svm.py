@@ -21,7 +21,7 @@ from ..spaces.kernel import Kernel
 from ..spaces.kernels import PRECOMPUTED, get_kernel
 from ..tools.checks import check_choice, check_number
 from ..tools.threads import small_in_one_thread
-from .solve import METHODS, solve_formulated
+from .solve import METHODS, solve_formulated, warn_if_trivial
 
 
 @dataclass(eq=False, repr=False)
@@ -137,7 +137,7 @@ class ROCSVM(ExactClassifier):
         `solve`.
     gamma : float, optional
         > 0, of exp(-gamma |x - z|^2) or exp(-gamma |x - z|_1); 1 / d by default.
-    loss : {"hinge", "squared_hinge", "square"} or Loss
+    loss : {"hinge", "squared_hinge", "square", "logistic", "smooth_hinge", "exponential"} or Loss
     pairs : "all", or "nearest:K"
         All pairs, or each positive row with its K nearest negative ones (without row weights).
     anchor_filter : {"none", "E", "A"}
@@ -154,6 +154,10 @@ class ROCSVM(ExactClassifier):
         ``functools.partial(threshold_for_sensitivity, sensitivity=0.95)``.
     max_time : float, optional
         Seconds, as in `solve`; the best point so far is kept, with its gap.
+    fpr_max : float
+        In (0, 1]: partial AUC up to this false positive rate, as in `solve`.
+    tpr_min : float
+        In [0, 1): partial AUC from this true positive rate on.
 
     Attributes
     ----------
@@ -178,9 +182,15 @@ class ROCSVM(ExactClassifier):
     """
 
     lam: float = 1e-3
+    _: KW_ONLY
+    fpr_max: float = 1.0
+    tpr_min: float = 0.0
 
     def _train(self, data: TrainingRows, callback: Callback | None) -> None:
-        self._solve(self._request(), data, callback)
+        request = self._request()
+        self._solve(request, data, callback)
+        warn_if_trivial(request, self.solution_, self.tol)
 
     def _request(self) -> Request:
-        return Request.of(self.lam, self.loss, positive=True, kernel=self.kernel, gamma=self.gamma)
+        meant = (self.lam, self.loss, None, True, self.kernel, self.gamma)
+        return Request.of(*meant, fpr_max=self.fpr_max, tpr_min=self.tpr_min)

@@ -33,6 +33,8 @@ class SAUCSVM(ROCSVM):
         The covariances of all rows, as in the paper, or of the nearest pairs actually used.
     kernel, gamma, loss, pairs, anchor_filter, tol, method, threshold, max_time
         As in `ROCSVM`.
+    fpr_max, tpr_min : float
+        As in `ROCSVM`; partial AUC goes with structure = 0 only.
 
     Attributes
     ----------

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import replace
 
 import numpy as np
 
 from ..certificate.solution import Callback, Solution, Status
+from ..certificate.trivial import TRIVIAL, zero_is_optimal
+from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.request import Request
 from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
+from ..problem.penalty import Penalty
 from ..problem.problem import Problem, pair_problem, split_labels
 from ..solvers.choose import NAMES, Solver, choose_solver, few_cuts_suffice
 from ..spaces.kernel import Kernel
 from ..tools.checks import check_number
 from ..tools.threads import small_in_one_thread
+from .ordered import ordered_problem
 
 HELD_NUMBERS = 8_000_000
 """Numbers in X from which its rows are read in blocks rather than copied and centred."""
@@ -31,7 +36,7 @@ __all__ = ["METHODS", "Solver", "choose_solver", "few_cuts_suffice", "solve", "s
 def solve(
     X: object,
     y: object,
-    lam: float,
+    lam: float | None = None,
     *,
     kernel: str | Kernel = "linear",
     gamma: float | None = None,
@@ -41,10 +46,19 @@ def solve(
     pairs: AllPairs | PairList | None = None,
     positive: object = None,
     sample_weight: np.ndarray | None = None,
+    l1: float = 0.0,
+    groups: object = None,
+    sign: object = None,
+    penalty: Penalty | None = None,
+    qid: object = None,
+    time: object = None,
+    event: object = None,
     method: str = "auto",
     tol: float = 1e-9,
     max_time: float | None = None,
     callback: Callback | None = None,
+    fpr_max: float = 1.0,
+    tpr_min: float = 0.0,
 ) -> Solution:
     """Solve the full pairwise problem, linear or kernel, with a proof of optimality.
 
@@ -56,9 +70,9 @@ def solve(
     X : array, memory map, `StreamedRows` or sparse matrix (n, d)
         Finite numbers.
     y : array (n,)
-        Two kinds of labels.
-    lam : float
-        > 0.
+        Two kinds of labels; grades with `qid`, None with `time`.
+    lam : float, optional
+        > 0; 0 is allowed where l1 > 0. Or give `penalty`.
     kernel : {"linear", "rbf", "laplacian", "precomputed"} or Kernel
         For "precomputed", X is the Gram matrix (n, n). An object of one's own needs what
         `aucert.exact.spaces.kernel.Kernel` lists.
@@ -68,7 +82,7 @@ def solve(
         >= 0: the weight of SAUC-SVM's structure relative to |f|^2.
     structure_source : {"full", "sampled"}
         Whether the structure is that of all data or of the listed pairs.
-    loss : {"hinge", "squared_hinge", "square"} or Loss
+    loss : {"hinge", "squared_hinge", "square", "logistic", "smooth_hinge", "exponential"} or Loss
         An object of one's own needs what `aucert.exact.losses.loss.Loss` lists.
     pairs : AllPairs or PairList, optional
         All pairs by default.
@@ -76,7 +90,23 @@ def solve(
         The larger label by default.
     sample_weight : array (n,), optional
         >= 0; a weight means repetition. Only with all pairs.
-    method : {"auto", "closed-form", "cutting-plane", "newton", "qp", "lifted", "proximal"}
+    l1 : float
+        >= 0: adds l1 |w|_1 (the elastic net) or, with `groups`, the group lasso. This, `sign` and
+        `penalty` are for linear problems without structure.
+    groups : array (d,), optional
+        The group of each feature.
+    sign : "nonnegative" or int array, optional
+        w >= 0 for all features, or for those columns.
+    penalty : Penalty, optional
+        Another penalty instead of `lam`, `l1`, `groups` and `sign`; see
+        `aucert.exact.problem.penalty`.
+    qid : array (n,), optional
+        The query of each row: pairs are rows of one query, the larger grade above. Linear only.
+    time, event : arrays (n,), optional
+        Times, and whether the event was seen: an earlier event is above what comes later. Linear
+        only.
+    method : {"auto", "closed-form", "cutting-plane", "newton", "qp", "lifted", "pair-newton",
+        "tail-newton", "proximal"}
         "auto" takes the closed form for the square loss and Newton for the hinge and its square,
         but cutting planes for the hinge where there are many coordinates for the rows, or many and
         a strong penalty. For everything else it takes the proximal method.
@@ -87,6 +117,12 @@ def solve(
         certificate itself, a pass over all their values, comes on top.
     callback : callable, optional
         Called with each `Step`.
+    fpr_max : float
+        In (0, 1]: count only the fpr_max n_neg highest negatives, so that the objective is that of
+        the partial AUC up to this false positive rate. A float is taken as the decimal number that
+        it prints.
+    tpr_min : float
+        In [0, 1): count only the (1 - tpr_min) n_pos lowest positives.
 
     Returns
     -------
@@ -99,6 +135,17 @@ def solve(
     InputError
         If the input cannot be used; the message says what and where.
     """
+    if not (qid is None and time is None and event is None):
+        told = (pairs, positive, sample_weight, gamma, groups, sign, penalty)
+        plain = kernel == "linear" and structure == 0 and l1 == 0 and (fpr_max, tpr_min) == (1, 0)
+        if not plain or any(part is not None for part in told) or lam is None:
+            raise InputError(
+                "qid, time and event go with linear problems over their own pairs and with lam, "
+                "the ridge, alone"
+            )
+        check_tolerance(tol, max_time)
+        problem = ordered_problem(X, y, lam, loss=loss, qid=qid, time=time, event=event)
+        return choose_solver(problem, method, tol, max_time).solve(problem, callback=callback)
     request = Request.of(
         lam,
         loss,
@@ -109,8 +156,22 @@ def solve(
         structure,
         structure_source,
         sample_weight,
+        l1,
+        groups,
+        sign,
+        penalty,
+        fpr_max,
+        tpr_min,
     )
-    return solve_request(X, y, request, method, tol, max_time, callback)
+    solution = solve_request(X, y, request, method, tol, max_time, callback)
+    warn_if_trivial(request, solution, tol)
+    return solution
+
+
+def warn_if_trivial(request: Request, solution: Solution, tol: float) -> None:
+    """Warn where partial AUC's surrogate says nothing: the weights zero are optimal."""
+    if request.is_partial and zero_is_optimal(request.loss, solution.certificate, tol):
+        warnings.warn(TRIVIAL, UserWarning, stacklevel=3)
 
 
 def solve_request(

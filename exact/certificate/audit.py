@@ -8,6 +8,7 @@ from enum import StrEnum
 import numpy as np
 
 from ..problem.problem import Problem
+from ..problem.tail import Tail
 from ..spaces.streamed import StreamedRows
 from ..tools.wording import at_least, at_most
 from .certificate import Certificate, dual_value
@@ -169,9 +170,15 @@ def audit_weights(
 ) -> Audit:
     """Return the audit of the function with coordinates `w`."""
     certificate = Certificate.of(problem, w, witness)
-    order = certified_order(problem, w, certificate.radius)
+    whole, meant = problem, ""
+    if isinstance(problem.risk, Tail):  # the order of all pairs follows from the radius alone
+        whole = Problem(problem.space, problem.risk.mean, problem.penalty)
+        meant = f" The objective is that of {problem.risk!r}."
+    order = CertifiedOrder(whole.n_pairs, 0, 0)
+    if certificate.radius is not None:
+        order = certified_order(whole, w, certificate.radius)
     value = _mean_loss(problem, w, certificate)
-    return audit_of(problem, certificate, value, order, tol, rival)
+    return audit_of(whole, certificate, value, order, tol, rival, meant=meant)
 
 
 def audit_of(

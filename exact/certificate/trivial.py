@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..problem.problem import Problem
+from ..losses.loss import Loss
 from .certificate import Certificate
-from .solution import Solution
+
+TRIVIAL = (
+    "The weights zero are optimal here: the worst positive and the worst negative rows overlap so "
+    "much that this surrogate tells nothing of the partial AUC. Raise fpr_max, lower tpr_min, or "
+    "give other features."
+)
 
 
-def zero_is_optimal(problem: Problem, solution: Solution, tol: float) -> bool:
-    """Return whether f = 0 is proved optimal to `tol`, from a solution's minorant.
+def zero_is_optimal(loss: Loss, certificate: Certificate, tol: float) -> bool:
+    """Return whether f = 0 is proved optimal to `tol`, by anybody's certificate of the problem.
 
-    For partial AUC with a loss that falls at 0 that is so, whatever lam is, exactly if the reduced
+    At f = 0 every margin is 0, so that F(0) = loss(0) for every mean over pairs and every tail. For
+    partial AUC with a loss that falls at 0 zero is optimal, whatever lam is, exactly if the reduced
     convex hulls of the classes meet: the means of the positives with weights at most 1 / kp, and of
-    the negatives with weights at most 1 / kq. The surrogate then tells nothing of the partial AUC:
-    take a larger part or more features.
+    the negatives with weights at most 1 / kq.
 
     Parameters
     ----------
-    problem : Problem
-    solution : Solution
+    loss : Loss
+    certificate : Certificate
     tol : float
-        Relative gap, as in `Certificate.reaches`.
+        Relative gap.
     """
-    zero = np.zeros(problem.space.dim)
-    return Certificate.of(problem, zero, solution.witness).reaches(tol)
+    at_zero = float(np.asarray(loss.value(np.zeros(1)))[0])
+    return at_zero - certificate.dual + certificate.rounding <= tol * at_zero

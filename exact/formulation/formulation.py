@@ -18,7 +18,8 @@ from ..certificate.certificate import Certificate
 from ..certificate.solution import Solution, Status
 from ..errors import InputError
 from ..pairs.all_pairs import AllPairs
-from ..problem.problem import Problem, pair_problem, split_labels
+from ..problem.penalties import Ridge
+from ..problem.problem import Problem, split_labels
 from ..spaces.gram import BLOCK_BYTES, Gram, StreamedGram, blocked_product
 from ..spaces.gram_factor import DENSE_LIMIT, GramFactor, Lift, rows_of
 from ..spaces.kernel import Kernel, check_kernel
@@ -142,6 +143,8 @@ def formulate(
 ) -> Formulation:
     """Return the formulation of a data matrix (or a Gram matrix) and its labels.
 
+    [SAUC, eq. (8), eq. (12)] with a structure; [ScalingUp, Prop. 3] with a kernel.
+
     Parameters
     ----------
     X : array or sparse matrix (n, d), or the Gram matrix (n, n) for a precomputed kernel
@@ -163,11 +166,14 @@ def formulate(
     """
     mask, _, _ = split_labels(y, request.positive)
     base, kernel, rows = _true_space(X, request)
-    meant = pair_problem(base, mask, request.pairs, request.loss, request.penalty)
+    meant = Problem(base, request.risk(mask), request.penalty)
     groups = None
-    if collapse and rows is not None and isinstance(request.pairs, AllPairs):
+    whole = isinstance(request.pairs, AllPairs) and not request.is_partial
+    if collapse and rows is not None and whole:
         groups = equal_rows(rows, mask)
     few = meant if groups is None else _grouped(groups, meant, base)
+    if not isinstance(request.penalty, Ridge):  # it acts on the features, so these must stay
+        return Formulation(meant, few, np.copy, kernel, rows, None, groups)
     weight, source = float(request.structure), request.structure_source
     features, back, factor = rows_of(few.space, few=weight > 0, max_time=max_time)
     if groups is not None and factor is not None:

@@ -10,7 +10,10 @@ from ..errors import InputError
 from ..losses.loss import Loss
 from ..losses.registry import HINGE, get_loss
 from ..pairs.all_pairs import AllPairs, PairList
-from ..problem.problem import Ridge
+from ..problem.penalties import Ridge, penalty_from
+from ..problem.penalty import Penalty
+from ..problem.risk import Mean
+from ..problem.tail import Tail, check_rates, tail_risk
 from ..spaces.kernel import Kernel, name_of
 from ..spaces.kernels import PRECOMPUTED, check_kernel_name
 from ..structure.scatter import SOURCES
@@ -23,7 +26,8 @@ class Request:
 
     Attributes
     ----------
-    penalty : Ridge
+    penalty : Penalty
+        Any but the ridge is for linear problems without structure.
     loss : Loss
     pairs : AllPairs or PairList
         Row weights are part of `AllPairs`.
@@ -37,6 +41,10 @@ class Request:
         >= 0: the weight of SAUC's structure, 0 for none. [SAUC, eq. (8), eq. (12)]
     structure_source : {"full", "sampled"}
         Whether the structure is that of all data or of the listed pairs.
+    fpr_max : float
+        In (0, 1]: partial AUC up to this false positive rate, 1 for all of it.
+    tpr_min : float
+        In [0, 1): partial AUC from this true positive rate on, 0 for all of it.
 
     Raises
     ------
@@ -44,7 +52,7 @@ class Request:
         If a part is not what it should be.
     """
 
-    penalty: Ridge
+    penalty: Penalty
     loss: Loss = HINGE
     pairs: AllPairs | PairList = field(default_factory=AllPairs)
     positive: object = None
@@ -52,6 +60,8 @@ class Request:
     gamma: float | None = None
     structure: float = 0.0
     structure_source: str = "full"
+    fpr_max: float = 1.0
+    tpr_min: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.pairs, AllPairs | PairList):
@@ -59,11 +69,20 @@ class Request:
         check_kernel_name(self.kernel, self.gamma)
         check_number("structure", self.structure, closed="low")
         check_choice("structure_source", self.structure_source, SOURCES)
+        if not isinstance(self.penalty, Ridge) and (self.kernel != "linear" or self.structure > 0):
+            raise InputError(
+                "a penalty beside lam/2 |f|^2 acts on the weights of the features: it goes with "
+                "the linear kernel and no structure"
+            )
+        if self.is_partial:
+            if self.structure != 0:
+                raise InputError("partial AUC (fpr_max, tpr_min) goes without a structure")
+            Tail.check(self.pairs, self.loss)
 
     @classmethod
     def of(
         cls,
-        lam: float,
+        lam: float | None,
         loss: str | Loss = "hinge",
         pairs: AllPairs | PairList | None = None,
         positive: object = None,
@@ -72,17 +91,27 @@ class Request:
         structure: float = 0.0,
         structure_source: str = "full",
         sample_weight: np.ndarray | None = None,
+        l1: float = 0.0,
+        groups: object = None,
+        sign: object = None,
+        penalty: Penalty | None = None,
+        fpr_max: float = 1.0,
+        tpr_min: float = 0.0,
     ) -> Request:
         """Return the request that these words make; all but `lam` and the names as above.
 
         Parameters
         ----------
-        lam : float
-            > 0, weight of the penalty.
+        lam : float, optional
+            > 0, weight of the ridge; 0 is allowed where l1 > 0. Or give `penalty`.
         loss : str or Loss
             Its name, or a loss of one's own.
         sample_weight : array (n,), optional
             >= 0; a weight means repetition. Only with all pairs.
+        l1, groups, sign
+            As `penalty_from` takes them.
+        penalty : Penalty, optional
+            Instead of `lam` and these three.
 
         Raises
         ------
@@ -93,17 +122,36 @@ class Request:
             if pairs is not None:
                 raise InputError("give row weights in `pairs` or as `sample_weight`, not both")
             pairs = AllPairs(sample_weight)
-        penalty, chosen, over = Ridge(lam), get_loss(loss), AllPairs() if pairs is None else pairs
-        return cls(penalty, chosen, over, positive, kernel, gamma, structure, structure_source)
+        if penalty is None:
+            if lam is None:
+                raise InputError("lam must be a number > 0, or give a penalty of your own")
+            penalty = penalty_from(lam, l1, groups, sign)
+        elif lam is not None or l1 or groups is not None or sign is not None:
+            raise InputError("give either a penalty of your own, or lam with l1, groups and sign")
+        return cls(
+            penalty,
+            get_loss(loss),
+            AllPairs() if pairs is None else pairs,
+            positive,
+            kernel,
+            gamma,
+            structure,
+            structure_source,
+            fpr_max,
+            tpr_min,
+        )
 
     def at(self, lam: float) -> Request:
         """Return the same request at another lam."""
-        return replace(self, penalty=replace(self.penalty, lam=lam))
+        _ = self.lam
+        return replace(self, penalty=Ridge(lam))
 
     @property
     def lam(self) -> float:
-        """The penalty's weight."""
-        return float(self.penalty.lam)
+        """The ridge's weight; `InputError` for another penalty."""
+        if not isinstance(self.penalty, Ridge):
+            raise InputError(f"this needs the ridge penalty, not {self.penalty!r}")
+        return self.penalty.l2
 
     @property
     def kernel_name(self) -> str:
@@ -118,5 +166,17 @@ class Request:
     @property
     def is_linear_hinge(self) -> bool:
         """Whether this is the plain problem: hinge, all pairs, linear, no structure."""
-        plain = self.kernel == "linear" and self.structure == 0
-        return plain and self.loss == HINGE and isinstance(self.pairs, AllPairs)
+        plain = self.kernel == "linear" and self.structure == 0 and isinstance(self.penalty, Ridge)
+        whole = isinstance(self.pairs, AllPairs) and not self.is_partial
+        return plain and self.loss == HINGE and whole
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether only a part of the ROC curve is meant."""
+        return check_rates(self.fpr_max, self.tpr_min) != (1, 0)
+
+    def risk(self, positive: np.ndarray) -> Mean | Tail:
+        """Return the risk of rows whose positive ones are `positive`: bool (n,)."""
+        if isinstance(self.pairs, AllPairs):
+            return tail_risk(self.pairs.on(positive), self.loss, self.fpr_max, self.tpr_min)
+        return Mean(self.pairs.on(positive), self.loss)

@@ -56,14 +56,8 @@ class Tail:
     kq: Fraction
 
     def __post_init__(self) -> None:
-        pairs, loss = self.mean.pairs, self.mean.loss
-        if not isinstance(pairs, AllPairs) or pairs.weight is not None:
-            raise InputError("partial AUC is over all pairs of rows without weights")
-        if not loss.nonincreasing:
-            raise InputError(
-                f"partial AUC needs a loss that never grows with the margin: {loss.name} "
-                "does, so that the worst pairs would not be those of the lowest positives"
-            )
+        pairs = self.mean.pairs
+        self.check(pairs, self.mean.loss)
         for name, most in (("kp", pairs.n_pos), ("kq", pairs.n_neg)):
             k = Fraction(getattr(self, name))
             if not 1 <= k <= most:
@@ -72,10 +66,26 @@ class Tail:
                 )
             object.__setattr__(self, name, k)
 
+    @staticmethod
+    def check(pairs: object, loss: Loss) -> None:
+        """Raise `InputError` unless these pairs and this loss have a tail."""
+        if not isinstance(pairs, AllPairs) or pairs.weight is not None:
+            raise InputError("partial AUC is over all pairs of rows without weights")
+        if not loss.nonincreasing:
+            raise InputError(
+                f"partial AUC needs a loss that never grows with the margin: {loss.name} "
+                "does, so that the worst pairs would not be those of the lowest positives"
+            )
+
     @property
     def n(self) -> int:
         """Number of rows."""
         return self.mean.n
+
+    def __repr__(self) -> str:
+        """Return how many rows count, and not the rows."""
+        counts = f"{float(self.kp):g} positive and {float(self.kq):g} negative rows"
+        return f"partial AUC ({self.mean.loss.name}, the worst {counts})"
 
     @property
     def positive(self) -> np.ndarray:
@@ -246,15 +256,23 @@ def tail_risk(
     InputError
         As `Tail`, and if a rate is out of range.
     """
+    above, below = check_rates(fpr_max, tpr_min)
+    if above == 1 and below == 0:
+        return Mean(pairs, loss)
+    kp, kq = (1 - below) * pairs.n_pos, above * pairs.n_neg
+    return Tail(Mean(pairs, loss), max(kp, Fraction(1)), max(kq, Fraction(1)))
+
+
+def check_rates(
+    fpr_max: float | str | Fraction, tpr_min: float | str | Fraction
+) -> tuple[Fraction, Fraction]:
+    """Return both rates as fractions, or raise `InputError` if one is out of range."""
     above, below = _rate("fpr_max", fpr_max), _rate("tpr_min", tpr_min)
     if not 0 < above <= 1:
         raise InputError(f"fpr_max = {fpr_max!r}: it must be above 0 and at most 1")
     if not 0 <= below < 1:
         raise InputError(f"tpr_min = {tpr_min!r}: it must be at least 0 and below 1")
-    if above == 1 and below == 0:
-        return Mean(pairs, loss)
-    kp, kq = (1 - below) * pairs.n_pos, above * pairs.n_neg
-    return Tail(Mean(pairs, loss), max(kp, Fraction(1)), max(kq, Fraction(1)))
+    return above, below
 
 
 def _rate(name: str, value: float | str | Fraction) -> Fraction:

@@ -115,17 +115,20 @@ def features_of(X: Any) -> int:
 
 
 def check_size(X: Any) -> None:
+    """Raise `InputError` if the square of an entry of `X` overflows."""
     top = float(abs(X).max()) if sp.issparse(X) else float(np.abs(X).max(initial=0.0))
     if not top <= LARGEST_ENTRY:
         raise InputError("X has values so large that their squares overflow: rescale it")
 
 
 def feature_blocks(X: Any) -> list[slice]:
+    """Return slices that cut the features of `X` (n, d) into blocks."""
     d = int(X.shape[1])
     return [slice(start, start + FEATURE_BLOCK) for start in range(0, d, FEATURE_BLOCK)]
 
 
 def summed(parts: Iterator[np.ndarray]) -> np.ndarray:
+    """Return the sum of arrays of one shape; the first is overwritten."""
     total = next(parts)
     for part in parts:
         total += part
@@ -145,6 +148,7 @@ def exp_of(gamma: float, distances: np.ndarray) -> np.ndarray:
 
 
 def check_gamma(gamma: object) -> None:
+    """Raise `InputError` unless `gamma` is a finite number > 0."""
     if isinstance(gamma, bool) or not isinstance(gamma, int | float | np.number):
         raise InputError(f"gamma must be a number, not {gamma!r}")
     if not (np.isfinite(gamma) and gamma > 0):

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 from ...exact.api.certify import certify_request, in_units_of
 from ...exact.errors import InputError
 from ...exact.pairs.auc import auc
-from ...exact.problem.problem import Ridge
+from ...exact.problem.penalties import penalty_from
 from ...exact.problem.scalings import convention_loss, convention_name
 from ...exact.tools.checks import check_number
 from ..files.data_files import read_vector
@@ -99,7 +99,7 @@ def _check_certify_options(options: dict[str, Any]) -> None:
     if options["lam"] is not None:
         if options["convention"] is not None or options["C"] is not None:
             raise InputError("give either --lam, or --from with --C, not both")
-        Ridge(options["lam"])
+        penalty_from(options["lam"], options.get("l1", 0.0))
         return
     if options["convention"] is None or options["C"] is None:
         raise InputError("give --lam, or --from RIVAL with --C")

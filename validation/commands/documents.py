@@ -44,7 +44,7 @@ def common_keys(data: Data, options: dict[str, Any], request: Request) -> dict[s
         "n_pos": n_pos,
         "n_neg": int(data.y.size) - n_pos,
         "n_pairs": request.pairs.on(data.positive).count(),
-        "lam": request.lam,
+        "lam": request.penalty.l2,
         "loss": named["loss"],
         "pairs": options["pairs"],
         "kernel": named["kernel"],

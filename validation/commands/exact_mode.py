@@ -26,6 +26,8 @@ def check_exact_options(options: dict[str, Any]) -> None:
         )
     if options["structure"] != 0:
         raise InputError("--exact is for linear weights: leave --structure out")
+    if options["fpr_max"] != 1 or options["tpr_min"] != 0:
+        raise InputError("--exact is for all pairs: leave --fpr-max and --tpr-min out")
 
 
 def exact_interval(

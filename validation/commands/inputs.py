@@ -88,6 +88,9 @@ def request_of(options: dict[str, Any], data: Data) -> Request:
         kernel=options["kernel"],
         gamma=options["gamma"],
         structure=options["structure"],
+        l1=options.get("l1", 0.0),
+        fpr_max=options.get("fpr_max", 1.0),
+        tpr_min=options.get("tpr_min", 0.0),
     )
 
 

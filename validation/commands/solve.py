@@ -12,10 +12,11 @@ import numpy as np
 from ...exact.api.solve import solve_request
 from ...exact.certificate.certificate import Certificate
 from ...exact.certificate.solution import Solution
+from ...exact.certificate.trivial import TRIVIAL, zero_is_optimal
 from ...exact.errors import InputError, WriteError
 from ...exact.formulation.request import Request
 from ...exact.pairs.auc import auc
-from ...exact.problem.problem import Ridge
+from ...exact.problem.penalties import penalty_from
 from ...exact.proof.proof_file import write_proof
 from ...exact.spaces.gram import AS_STORED
 from ...exact.tools.wording import at_least, at_most
@@ -29,7 +30,7 @@ from .solved_folder import PROOF, SOLUTION, WEIGHTS, check_ours, checksums
 
 def run_solve(name: str, options: dict[str, Any]) -> None:
     """Solve, print, and write what `--out` asks for."""
-    Ridge(options["lam"])  # before a large file is read
+    penalty_from(options["lam"], options.get("l1", 0.0))  # before a large file is read
     with output_folder(options["out"], check_ours, (PROOF,)) as folder:
         document = _solved(name, options, folder)
     print_document(document, options["as_json"])
@@ -56,7 +57,7 @@ def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str
         "rounding": certificate.rounding,
         "auc": auc(scores, data.positive),
         "status": str(solution.status),
-        "message": solution.status.advice,
+        "message": _message(solution, request, options["tol"]),
         "n_iter": solution.n_iter,
         "seconds": time.perf_counter() - start,
         "statement": _statement(certificate, data, request),
@@ -69,15 +70,22 @@ def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str
     return document
 
 
+def _message(solution: Solution, request: Request, tol: float) -> str:
+    """Return the advice of the status, and that the surrogate is trivial where it is."""
+    trivial = request.is_partial and zero_is_optimal(request.loss, solution.certificate, tol)
+    return solution.status.advice + (f" {TRIVIAL}" if trivial else "")
+
+
 def _statement(certificate: Certificate, data: Data, request: Request) -> str:
     """Return what was certified, in one sentence, and one more on a matrix that was given."""
     primal, rounding = certificate.primal, certificate.rounding
     n_pairs = request.pairs.on(data.positive).count()
     near = f", up to {at_most(rounding, 2)}," if rounding > 5e-13 * primal else ""
     least = at_least(max(certificate.dual - rounding, 0.0), 12)
+    part = f"{request.risk(data.positive)!r} of " if request.is_partial else ""
     return (
-        f"The weights have objective {primal:.12g}{near} over {n_pairs} pairs, and no weights have "
-        f"less than {least}." + (f" {AS_STORED}" if request.gives_matrix else "")
+        f"The weights have objective {primal:.12g}{near} over {part}{n_pairs} pairs, and no "
+        f"weights have less than {least}." + (f" {AS_STORED}" if request.gives_matrix else "")
     )
 
 

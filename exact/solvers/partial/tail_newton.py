@@ -144,7 +144,14 @@ class TailNewton(Solver):
             w, width = here.w, width * NARROWER
         return Status.STALLED, width
 
-    def _step(self, problem: Problem, recorder: Recorder, here: Look, width: float, rng) -> Look:
+    def _step(
+        self,
+        problem: Problem,
+        recorder: Recorder,
+        here: Look,
+        width: float,
+        rng: np.random.Generator,
+    ) -> Look:
         """Return the point of a Newton step, shortened until the slope along it is small."""
         lam = problem.lam
         gradient = lam * here.w - here.pull

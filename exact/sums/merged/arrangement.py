@@ -9,8 +9,15 @@ with every row of the next run", of total size n log2(blocks of a group).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+
+SMALL = 32
+"""Rows of a range whose pairs are gone through one by one: fewer steps than merging takes."""
+
+MERGE, LIST, SKIP = 0, 1, 2
+"""What a loop does at a merge; see `Arrangement.turns`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +50,20 @@ class Arrangement:
     block_ends: np.ndarray
     merges: np.ndarray
     merge_group: np.ndarray
+
+    @cached_property
+    def turns(self) -> np.ndarray:
+        """What to do at each merge: `MERGE`, `LIST` all pairs of its range, or `SKIP`: (m,).
+
+        Merges within a range of at most `SMALL` rows are left to the largest such range.
+        """
+        lo, hi = self.merges[:, 0], self.merges[:, 2]
+        turns = np.full(lo.size, MERGE, dtype=np.int64)
+        small = np.flatnonzero(hi - lo <= SMALL)
+        small = small[np.lexsort((-hi[small], lo[small]))]
+        reached = np.maximum.accumulate(np.concatenate([[0], hi[small]]))[:-1]
+        turns[small] = np.where(hi[small] > reached, LIST, SKIP)
+        return turns
 
     @classmethod
     def of(cls, group: np.ndarray, key: np.ndarray, upper: np.ndarray) -> Arrangement:

@@ -140,14 +140,66 @@ def _hard_merge(lo, mid, hi, rank, S, a, b, mass_b, margin, hard):  # pragma: no
 
 
 @compiled
-def _hinge(
-    merges, groups, rank, S, a, b, running_b, margin, half, soft, hard, totals
+def _listed_range(
+    lo, hi, first_below, S, a, b, margin, half, soft, hard, to
 ):  # pragma: no cover - compiled
+    """Add the sums of all pairs of a small range, one by one; S is by place."""
+    for p in range(lo, hi):
+        weight = a[p]
+        if weight == 0 or first_below[p] >= hi:
+            continue
+        x = S[p] - margin
+        soft_sum = hard_sum = ties = 0
+        for q in range(first_below[p], hi):
+            m = S[q] - x
+            ramp = min(max(m + half, 0), 2 * half)
+            over = np.int64(m >= 1)
+            soft_sum += b[q] * ramp
+            hard_sum += b[q] * over
+            ties += b[q] * np.int64(m == 0)
+            soft[q] -= weight * b[q] * ramp
+            hard[q] -= weight * b[q] * over
+        soft[p] += weight * soft_sum
+        hard[p] += weight * hard_sum
+        to[0] += (weight * soft_sum) >> 32
+        to[1] += (weight * soft_sum) & _MASK
+        to[2] += (weight * hard_sum) >> 32
+        to[3] += (weight * hard_sum) & _MASK
+        to[4] += (weight * ties) >> 32
+        to[5] += (weight * ties) & _MASK
+
+
+@compiled
+def _sort_range(lo, hi, rank, values):  # pragma: no cover - compiled
+    """Sort lo .. hi - 1 by insertion; equal ones keep their order."""
+    for k in range(lo + 1, hi):
+        row, value = rank[k], values[k]
+        at = k
+        while at > lo and values[at - 1] > value:
+            rank[at] = rank[at - 1]
+            values[at] = values[at - 1]
+            at -= 1
+        rank[at] = row
+        values[at] = value
+
+
+@compiled
+def _hinge(
+    merges, groups, turns, first_below, rank, places, a, b, running_b, margin, half, sums
+):  # pragma: no cover - compiled
+    soft, hard, totals = sums
+    S = places[rank]
     spare, spare_values = np.empty(S.size, np.int64), np.empty(S.size, np.int64)
     for k in range(groups.size):
+        if turns[k] == 2:
+            continue
         lo, mid, hi = merges[k, 0], merges[k, 1], merges[k, 2]
-        mass_b = running_b[hi] - running_b[mid]
         to = totals[groups[k]]
+        if turns[k] == 1:
+            _listed_range(lo, hi, first_below, places, a, b, margin, half, soft, hard, to)
+            _sort_range(lo, hi, rank, S)
+            continue
+        mass_b = running_b[hi] - running_b[mid]
         if half > 0:
             high, low = _soft_merge(lo, mid, hi, rank, S, a, b, mass_b, margin, half, soft)
             to[0] += high
@@ -178,6 +230,6 @@ def hinge_counts_compiled(
     totals = np.zeros((at.group_ends.size, 6), dtype=np.int64)
     running_b = np.concatenate([[0], np.cumsum(b)])
     sums = soft, hard, totals
-    sizes = running_b, margin, half
-    _hinge(at.merges, at.merge_group, rank, places[rank], a, b, *sizes, *sums)
+    tree = at.merges, at.merge_group, at.turns, at.below
+    _hinge(*tree, rank, places, a, b, running_b, margin, half, sums)
     return HingeCounts(*sums)

@@ -111,6 +111,23 @@ def test_the_compiled_counts_are_the_readable_ones(kind: str) -> None:
             assert (one.value, one.total) == (other.value, other.total)
 
 
+@pytest.mark.parametrize("groups", [1, 3, 40])
+def test_the_compiled_counts_of_many_rows_are_the_readable_ones(groups: int) -> None:
+    """Above the size of the ranges that the compiled form goes through pair by pair."""
+    rng = np.random.default_rng(groups)
+    n = 700
+    columns = rng.integers(0, groups, n), rng.integers(0, 300, n), *rng.integers(0, 4, (2, n))
+    scores = np.round(rng.normal(size=n), 2)
+    for width in (0.0, 0.5):
+        one, other = (
+            OrderedPairs(*columns, form=form).sums(scores, HINGE, width)
+            for form in ("numpy", "compiled")
+        )
+        assert np.array_equal(one.c, other.c)
+        assert (one.value, one.total) == (other.value, other.total)
+        assert one.value_rounding == other.value_rounding
+
+
 def test_half_of_the_alpha_is_feasible_whatever_the_scores() -> None:
     """At width 0 alpha is 0 or 1 of each pair: the marginals of a unit are whole numbers."""
     pairs, _, scores = some_pairs("weights", 3)

@@ -97,3 +97,12 @@ def test_problems_of_another_kind_are_refused() -> None:
     wide = Problem(Rows(np.ones((50, 5001))), Mean(survival_pairs(time, event), HINGE), Ridge(1.0))
     with pytest.raises(InputError, match="proximal"):
         PairNewton().solve(wide)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE], ids=lambda loss: loss.name)
+def test_two_hundred_thousand_rows_take_a_few_steps(loss) -> None:
+    X, time, event = some_rows(200_000, 10)
+    problem = Problem(Rows(X), Mean(survival_pairs(time, event), loss), Ridge(1e-3))
+    solution = PairNewton(1e-6).solve(problem)
+    assert solution.status is Status.CERTIFIED and solution.n_iter <= 10

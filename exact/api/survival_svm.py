@@ -1,0 +1,196 @@
+"""The survival support vector machine as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from ..certificate.certificate import Certificate
+from ..certificate.solution import Callback, Solution, Status, Step
+from ..classifier.base import shortfall_of
+from ..classifier.inputs import check_rows
+from ..errors import InputError
+from ..losses.loss import Loss
+from ..pairs.ordered.survival_times import as_survival
+from ..pairs.statistics.concordance import concordance_index
+from ..solvers.choose import choose_solver
+from ..tools.checks import check_number
+from ..tools.interrupts import ends_on_interrupt
+from .ordered import ordered_problem
+
+
+class SurvivalSVM(BaseEstimator):
+    """The linear survival support vector machine, solved with a proof of optimality.
+
+    [Van Belle, Pelckmans, Suykens and Van Huffel, "Support vector machines for survival analysis",
+    CIMED 2007; Poelsterl, Navab and Katouzian, ECML PKDD 2015]: minimise over w
+
+        lam/2 |w|^2 + mean over comparable pairs of loss(w'x_i - w'x_j),
+
+    where i is a row whose event was seen before the time of j, or at the time at which j was
+    censored: the pairs of Harrell's C. Larger scores mean a higher risk. scikit-survival's
+    `FastSurvivalSVM(alpha, rank_ratio=1)` has the squared hinge, alpha = 2 / (lam M) with M the
+    number of pairs, and a `coef_` of the opposite sign.
+
+    Parameters
+    ----------
+    lam : float
+        > 0, weight of the penalty against the mean loss.
+    loss : {"hinge", "squared_hinge", "square"} or Loss
+    tol : float
+        Relative gap to reach, > 0.
+    max_time : float, optional
+        Seconds; the best point so far is kept, with its gap.
+
+    Attributes
+    ----------
+    coef_ : array (n_features_in_,)
+    certificate_ : Certificate
+        How far the model is from the optimum, at most.
+    solution_ : Solution
+    status_ : Status
+    n_iter_ : int
+    history_ : list of Step
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only where X has column names.
+    """
+
+    coef_: np.ndarray
+    solution_: Solution
+    certificate_: Certificate
+    status_: Status
+    history_: list[Step]
+    n_iter_: int
+    n_features_in_: int
+
+    def __init__(
+        self,
+        lam: float = 1e-3,
+        *,
+        loss: str | Loss = "hinge",
+        tol: float = 1e-6,
+        max_time: float | None = None,
+    ):
+        self.lam = lam
+        self.loss = loss
+        self.tol = tol
+        self.max_time = max_time
+
+    @ends_on_interrupt
+    def fit(
+        self, X: object, y: object, event: object = None, callback: Callback | None = None
+    ) -> Self:
+        """Solve the problem of these rows.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n, d)
+            Finite numbers.
+        y : structured array (n,), or array (n,)
+            scikit-survival's array of a field with the event and one with the time, or the times.
+        event : bool array (n,), optional
+            Where y holds times: whether the event was seen; by default all were.
+        callback : function of a `Step`, optional
+            Called after each step of the solver.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If a parameter or the input cannot be used, or no two rows are comparable;
+            scikit-learn's own checks of X raise plain `ValueError`.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the gap is not within `tol`; the gap in `certificate_` is valid all the same.
+        """
+        tol = check_number("tol", self.tol)
+        if self.max_time is not None:
+            check_number("max_time", self.max_time)
+        if y is None:
+            raise InputError("SurvivalSVM requires y to be passed, but the target y is None")
+        rows = check_rows(self, X)
+        if rows.shape[0] < 2:
+            raise InputError("pairs need two rows, X has 1 sample")
+        times, seen = event_times(y, event)
+        problem = ordered_problem(rows, None, self.lam, loss=self.loss, time=times, event=seen)
+        solver = choose_solver(problem, "auto", tol, self.max_time)
+        solution = solver.solve(problem, callback=callback)
+        self.coef_ = np.array(solution.w, dtype=float)
+        self.solution_, self.certificate_ = solution, solution.certificate
+        self.status_, self.history_ = solution.status, solution.history
+        self.n_iter_ = max(solution.n_iter, 1)
+        shortfall = shortfall_of(solution, tol)
+        if shortfall is not None:
+            warnings.warn(shortfall, ConvergenceWarning, stacklevel=3)
+        return self
+
+    def predict(self, X: object) -> np.ndarray:
+        """Return the score of each row, larger for a higher risk: (n,).
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n, n_features_in_)
+        """
+        check_is_fitted(self)
+        return np.asarray(check_rows(self, X, reset=False) @ self.coef_)
+
+    def score(self, X: object, y: object, event: object = None) -> float:
+        """Return Harrell's C of the scores, as `concordance_index` does.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n, n_features_in_)
+        y, event
+            As in `fit`.
+
+        Raises
+        ------
+        InputError
+            If no two rows are comparable.
+        """
+        times, seen = event_times(y, event)
+        return concordance_index(times, seen, self.predict(X)).value
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+def event_times(y: object, event: object = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return times (n,) and events (n,) of what `SurvivalSVM.fit` takes.
+
+    Raises
+    ------
+    InputError
+        If a structured array has not one field of truth values and one of numbers, or a number
+        cannot be used.
+    """
+    array = np.asarray(y)
+    if array.dtype.names is None:
+        if array.ndim == 2 and array.shape[1] == 1:
+            array = array[:, 0]
+        return as_survival(array, np.ones(array.shape) if event is None else event)
+    if event is not None:
+        raise InputError("a structured y has the events itself: leave event out")
+    kinds = {name: array.dtype[name].kind for name in array.dtype.names}
+    events = [name for name, kind in kinds.items() if kind == "b"]
+    times = [name for name, kind in kinds.items() if kind in "iuf"]
+    if len(kinds) != 2 or len(events) != 1 or len(times) != 1:
+        raise InputError(
+            "a structured y needs one field of truth values, the event, and one of numbers, the "
+            f"time; it has {', '.join(kinds)}"
+        )
+    return as_survival(array[times[0]], array[events[0]])
