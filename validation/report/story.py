@@ -12,6 +12,9 @@ from ..claims.verdicts import PAPER_KINDS, PAPERS, Verdict
 STANDS = (Verdict.HOLDS, Verdict.BORNE_OUT)
 FALLS = (Verdict.FAILS, Verdict.CONTRADICTED)
 
+ORDER = ("finding", "theorem")
+"""Headlines first."""
+
 GROUPS = ("stands", "falls", "open")
 COLOURS = {"stands": "#0072b2", "falls": "#d55e00", "open": "#b5b5b5"}
 WIDTH, BAR, STEP, LEFT = 736, 22, 34, 90
@@ -26,7 +29,7 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Story:
-    """The statements of one paper, theorems before findings.
+    """The statements of one paper, findings before theorems.
 
     Attributes
     ----------
@@ -60,7 +63,7 @@ class Story:
             for kind in PAPER_KINDS
         )
         body = [f"<title>{escape(self.paper)}: theorems and findings by verdict</title>"]
-        for k, kind in enumerate(PAPER_KINDS):
+        for k, kind in enumerate(ORDER):
             body += self._bar(kind, 8 + STEP * k, (WIDTH - LEFT - 20) / max(most, 1))
         height = 8 + STEP * len(PAPER_KINDS)
         return (
@@ -100,7 +103,7 @@ def stories(rows: Sequence[Row]) -> list[Story]:
         here = [row for row in rows if row.paper == paper]
         theirs = sorted(
             (row for row in here if row.kind in PAPER_KINDS),
-            key=lambda row: PAPER_KINDS.index(row.kind),
+            key=lambda row: ORDER.index(row.kind),
         )
         if here:
             found.append(

@@ -23,7 +23,8 @@ from aucert.validation.commands.console import (
     verdict_text,
 )
 from aucert.validation.plots import Figure, Series, svg
-from aucert.validation.report.document import Report, environment, repeat, shown
+from aucert.validation.report.document import Report, brief, environment, repeat, shown
+from aucert.validation.report.story import stories
 from aucert.validation.suite import claims
 
 MARKUP = "<script>alert('&')</script>"
@@ -238,3 +239,26 @@ def test_a_claim_without_a_picture_of_its_own_shows_its_numbers_by_case() -> Non
 def test_claims_stand_paper_by_paper() -> None:
     papers = [entry.paper for entry in claims()]
     assert papers == sorted(papers, key=["ScalingUp", "SAUC", "SHT", "Nonlinear"].index)
+
+
+def test_a_story_tells_what_stands_falls_and_is_open_findings_first() -> None:
+    (told,) = stories(
+        (
+            row("a"),
+            row("b", verdict="fails"),
+            row("c", verdict="undecided", kind="finding"),
+            row("d", verdict="borne-out", kind="finding"),
+            row("e", kind="suite"),
+        )
+    )
+    assert [entry.name for entry in told.stands] == ["d", "a"]
+    assert [entry.name for entry in told.falls] == ["b"]
+    assert [entry.name for entry in told.open] == ["c"] and told.ours == 1
+    assert told.bars().count("<rect") == 4
+    text = report(row("a"), row("b", verdict="fails")).html()
+    assert "What stands" in text and "What falls" in text and "What is open" not in text
+
+
+def test_what_is_brief_ends_with_a_whole_part() -> None:
+    assert brief("short") == "short"
+    assert brief("; ".join(["a part of it"] * 20)).endswith("a part of it; ...")

@@ -8,6 +8,7 @@ from sklearn.svm import LinearSVC
 from ....exact.losses.registry import HINGE
 from ....exact.pairs.all_pairs import AllPairs
 from ...bounds.exact_answers import hinge_problem, optimum
+from ...extremes import max, min
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from ..common import wdbc_sample
 from .common import PAPER

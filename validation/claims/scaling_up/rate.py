@@ -8,6 +8,7 @@ from ....approx.drawn_pairs.draw_pairs import draw_pairs
 from ....exact.losses.registry import HINGE
 from ....exact.pairs.all_pairs import AllPairs
 from ...data import datasets
+from ...extremes import max, min
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from .paper import PAPER
 

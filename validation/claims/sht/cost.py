@@ -8,6 +8,7 @@ import numpy as np
 
 from ....approx.hard_thresholding.sht_auc import sparse_problem
 from ...data.generators import sparse_mean_shift
+from ...extremes import max, min
 from ..claim import Context, Outcome, Verdict, claim
 from ..nonlinear.counting import Counted
 from .basics import PAPER
