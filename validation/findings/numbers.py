@@ -3,6 +3,11 @@
 They come from the evidence of the full reproduction where all parts of the table are in it, else
 from the pages recorded by the last full run. Pages are made of the same numbers, so that a finding
 cannot contradict its page.
+
+    aucert reproduce --profile full --evidence validation/evidence --out docs/results/full
+    python -m aucert.validation.findings.numbers docs/results/full VERSION DATE
+
+makes the pages of the evidence and records them.
 """
 
 from __future__ import annotations
@@ -12,6 +17,7 @@ import hashlib
 import io
 import json
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -201,3 +207,7 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+if __name__ == "__main__":
+    record(Path(sys.argv[1]), *sys.argv[2:4])
