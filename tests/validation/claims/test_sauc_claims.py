@@ -23,7 +23,7 @@ from aucert.validation.claims.sauc import interpretation as sauc_interpretation
 from aucert.validation.claims.sauc import pairs as sauc_pairs
 from aucert.validation.claims.sauc import scores as sauc_scores
 from aucert.validation.claims.sauc import structure as sauc_structure
-from aucert.validation.claims.sauc.common import LEVEL, Paired, every_pair, toy
+from aucert.validation.claims.sauc.common import every_pair, toy
 from fast_cases import first_fast
 
 Patch = pytest.MonkeyPatch
@@ -212,16 +212,6 @@ def test_anchors_that_are_not_dropped_are_noticed(monkeypatch: Patch) -> None:
 
 
 # Helpers.
-
-
-def test_the_interval_of_paired_differences_is_students() -> None:
-    first, second = np.array([1.0, 2.0, 4.0]), np.array([0.0, 1.0, 0.0])
-    paired = Paired.of(first, second)
-    test = stats.ttest_rel(first, second).confidence_interval(1 - 2 * LEVEL)
-    assert paired.mean - paired.half_width == pytest.approx(test.low)
-    assert paired.mean + paired.half_width == pytest.approx(test.high)
-    assert (paired.above, paired.draws) == (3, 3)
-    assert not paired.positive and not paired.negative
 
 
 def test_the_covariance_of_differences_has_the_side_of_the_features() -> None:

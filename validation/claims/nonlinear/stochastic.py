@@ -10,8 +10,7 @@ import numpy as np
 from ....approx.newton.truncated_newton import TruncatedNewton
 from ....approx.nystrom.landmarks import kmeans
 from ....approx.nystrom.nystrom import nystrom_map
-from ....approx.random_pairs.nsauc import PairSGD, mean_square_size, random_pairs, starting_time
-from ....approx.random_pairs.pair_steps import Walk
+from ....approx.random_pairs.nsauc import PairSGD
 from ....exact.losses.registry import SQUARED_HINGE
 from ....exact.pairs.auc import auc
 from ....exact.problem.problem import Problem, Ridge, pair_problem
@@ -67,20 +66,6 @@ def _gap(context: Context, lam: float, epochs: int, average: str = "all") -> flo
     solver = PairSGD(max_epochs=epochs, average=average, seed=context.draw_seed("pairs"))
     found = problem.objective(solver.solve(problem).w)
     return found / _best(context.seed, context.profile, lam) - 1
-
-
-def _times_as_large(context: Context, lam: float, epochs: int, at: int) -> float:
-    """Return the excess of the last point over that of the average, after the same steps."""
-    problem = setting(context.seed, context.profile).problem(lam)
-    space, best = problem.space, _best(context.seed, context.profile, lam)
-    assert isinstance(space, Rows)
-    pairs = random_pairs(problem, epochs * problem.n, context.rng(f"pairs {at}"))
-    walk = Walk.of(np.zeros(space.dim))
-    t0 = starting_time("scaled", lam, mean_square_size(space))
-    solver = PairSGD()
-    solver.advance(walk, space.X, pairs, lam, t0)
-    mean, last = (problem.objective(w) / best - 1 for w in (solver.point(walk), walk.w))
-    return last / mean
 
 
 def _used(context: Context) -> tuple[DataUsed, ...]:

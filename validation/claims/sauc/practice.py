@@ -4,13 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....exact.formulation.formulation import formulate
-from ....exact.formulation.request import Request
-from ....exact.pairs.auc import auc
-from ....exact.pairs.nearest_pairs import nearest_pairs
-from ....exact.solvers.qp import QP
-from ...bounds.exact_answers import solved
-from ...data.labelled_data import Dataset, make_dataset
 from ..claim import Context, Outcome, Verdict, claim
 from .common import PAPER
 
@@ -67,29 +60,3 @@ def sauc_cost_with_the_deformed_kernel(context: Context) -> Outcome:
         details={f"n = {n}": _products(n, True) for n in (100, 1000, 10_000)},
         tolerance="counted in closed form",
     )
-
-
-def _halves(data: Dataset, rng: np.random.Generator) -> tuple[Dataset, Dataset]:
-    """Return two random halves of each class, columns scaled by the first half."""
-    order = rng.permutation(data.y.size)
-    first = np.zeros(data.y.size, dtype=bool)
-    for side in (order[data.is_positive[order]], order[~data.is_positive[order]]):
-        first[side[: (side.size + 1) // 2]] = True
-    X = (data.X - data.X[first].mean(axis=0)) / np.maximum(data.X[first].std(axis=0), 1e-12)
-    parts = [make_dataset(data.name, X[k], data.y[k], source=data.source) for k in (first, ~first)]
-    return parts[0], parts[1]
-
-
-def _auc(train: Dataset, test: Dataset, structure: float, sigma: float | None) -> float:
-    """Return the test AUC with k = 10 nearest pairs and C = 1; linear without a width."""
-    pairs = nearest_pairs(train.X, train.is_positive, 10, anchor_filter="E")
-    lam = 1 / pairs.count()
-    kernel, gamma = ("linear", None) if sigma is None else ("rbf", 1 / (2 * sigma**2))
-    task = formulate(
-        train.X,
-        train.y,
-        Request.of(lam, pairs=pairs, structure=structure, kernel=kernel, gamma=gamma),
-    )
-    solver = QP("lifted", "direct", "CLARABEL", tol=1e-5, solver_tol=1e-7)
-    solution = task.judge(solved(solver, task.work), 1e-5)
-    return auc(task.scorer(solution.w)(test.X), test.is_positive)

@@ -3,12 +3,12 @@
 Importing this package enters all of them:
 
     convergence  the approximations converge to the exact answer
-    exact        duality, certificates, Prop. 3, "infeasible beyond 10,000"
+    exact        duality, certificates, Prop. 3, solvers that agree
     growth       the remarks on Theorem 4: N_max, |E|, orders
     incomplete   incomplete U-statistics: mean, variance, rates
     nystrom      the proof of Theorem 4: Hoeffding, eqs. (18) to (21), on the draws of `drawn`
     population   the population AUC of Tables 1 and 2
-    practice     landmarks, kernel against linear, cost, eq. (2)
+    practice     cost, the constant at B = n
     prime        Theorem 4' and Theorem 4 beside the true errors
     proof        the proof of Theorem 4: eq. (17), its first term
     rate         the incomplete statistic uniformly over scores

@@ -1,4 +1,4 @@
-"""Claims about the method in use [ScalingUp, Sections 2.1, 3.1, 4.2 and 5]."""
+"""Claims about the method in use [ScalingUp, Sections 2.1 and 5]."""
 
 from __future__ import annotations
 
@@ -10,26 +10,13 @@ from ....approx.nystrom.landmarks import choose_landmarks
 from ....approx.nystrom.nystrom import nystrom_map
 from ....exact.spaces.kernels import Gaussian
 from ....exact.spaces.rows import Rows
-from ...bounds.exact_answers import hinge_problem, optimum
+from ...bounds.exact_answers import hinge_problem
 from ...data import datasets
-from ...data.labelled_data import make_dataset
 from ...extremes import max, min
 from ...plots import Figure
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from ..common import LEVEL, two_sided
 from .paper import PAPER
-
-METHODS = ("uniform", "stratified", "kmeans", "pivoted")
-DOUBT, CONSISTENT = 0.01, 0.9
-"""Level, and the share of splits in which a thing has to happen to be called consistent."""
-
-
-def _incomplete(
-    X: np.ndarray, positive: np.ndarray, B: int, lam: float, rng: np.random.Generator
-) -> np.ndarray:
-    data = make_dataset("rows", X, positive.astype(int), source="part")
-    pairs = draw_pairs(positive, B, rng, merge=True)
-    return optimum(hinge_problem(data, lam, pairs), 1e-4).w
 
 
 @claim(
