@@ -210,4 +210,4 @@ def _is_number(text: str) -> bool:
 
 
 if __name__ == "__main__":
-    record(Path(sys.argv[1]), *sys.argv[2:4])
+    record(Path(sys.argv[1]), sys.argv[2], sys.argv[3])
