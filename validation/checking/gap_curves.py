@@ -20,7 +20,7 @@ from ...exact.tools.checks import check_choice, check_number
 from ...exact.tools.rounding import above
 from ..report import pictures
 from .process import start
-from .traced import Point, points_of
+from .traced import Point, points_of, way_of
 
 OURS = "aucert"
 """What the library's own solver is called in a table."""
@@ -30,6 +30,9 @@ LARGEST = 5_000_000
 
 WARM_UP_ROWS = 20
 """Rows of each class in a first run that is not timed: compiling and loading happen there."""
+
+WARM_UP_SECONDS = 60.0
+"""Seconds that this first run may take, where `max_time` is less."""
 
 ACCURACY = 1e-10
 """Relative gap of the lower bound that all are measured by, where it can be reached."""
@@ -108,7 +111,7 @@ class GapCurves:
     def plot(self, axes: Any = None) -> Any:
         """Return a matplotlib Figure of relative gap against seconds, drawn on `axes` if given."""
         figure, axes = pictures.canvas(axes)
-        for k, curve in enumerate(self.curves):
+        for k, curve in enumerate(c for c in self.curves if c.seconds):
             dashes = pictures.STYLES[k % len(pictures.STYLES)]
             y = [max(value, 1e-16) for value in curve.relative_gap]
             axes.plot(curve.seconds, y, dashes, marker="o", ms=3, color=f"C{k}", label=curve.name)
@@ -117,7 +120,8 @@ class GapCurves:
             axes.set(xscale="log", yscale="log")
         axes.set(xlabel="seconds", ylabel="relative gap, proved", title=self.table.split("\n")[0])
         axes.grid(alpha=0.3)
-        axes.legend()
+        if drawn:
+            axes.legend()
         return figure
 
     def to_dict(self) -> dict[str, Any]:
@@ -252,7 +256,8 @@ def _run(
         small = {"X": X[few].tolist(), "y": labels[few].tolist(), "lam": lam}
         if "callback" in runner.takes:
             small |= {"trace": max_time}
-        runner.ask(small, max(max_time, 60.0))
+        if runner.ask(small, max(max_time, WARM_UP_SECONDS))["kind"] == "timeout":
+            return [], "out of time in the first small run", way_of(runner.takes), runner.how
         request = {"X": X.tolist(), "y": labels.tolist(), "lam": lam}
         return *points_of(runner, request, max_time), runner.how
     finally:
@@ -272,7 +277,7 @@ def _judged(
         gap = above(above(above(primal) + rounding) - dual)
         seconds.append(float(point.seconds))
         gaps.append(float(max(gap, 0.0)))
-        shares.append(float(max(gap, 0.0) / primal) if primal > 0 else 0.0)
+        shares.append(float(above(max(gap, 0.0) / primal)) if primal > 0 else 0.0)
     return Curve(name, tuple(seconds), tuple(gaps), tuple(shares), ended, way)
 
 

@@ -60,6 +60,11 @@ def problem_options(command: Callable[..., object]) -> Callable[..., object]:
         click.option(
             "--pairs", default="all", show_default=True, help="all, nearest:K or drawn:B."
         ),
+        click.option(
+            "--qid", help="Column of the query: pairs are within one, larger target above."
+        ),
+        click.option("--time", help="Column of the time, for survival."),
+        click.option("--event", help="Column of 1 where the event was seen, 0 where censored."),
         click.option("--columns", help="Feature columns of a file: A,B; all others by default."),
         click.option("--drop", help="Columns of a file to leave out: A,B."),
         click.option(

@@ -16,6 +16,11 @@ STANDARDISED = (
 )
 
 
+def in_units(scaler: Any) -> str:
+    """Return the sentence that standardised columns need, or nothing."""
+    return "" if scaler is None else f" {STANDARDISED}"
+
+
 def split_names(text: str | None) -> tuple[str, ...] | None:
     """Return the names of an option like `--drop a,b`, or None where it was not given.
 

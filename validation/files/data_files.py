@@ -31,6 +31,7 @@ __all__ = [
     "TableMeta",
     "column_names",
     "read_features",
+    "read_raw",
     "read_table",
     "read_vector",
     "write_atomically",
@@ -121,9 +122,7 @@ def read_table(
     InputError
         In one sentence: what is wrong, where, and what to do.
     """
-    ending = _ending(path)
-    found = existing_file(path)
-    table = _READERS[ending](found, Selection.of(target))
+    table = read_raw(path, target)
     where = f"{path}, column '{table.target}'"
     y, one, zero = two_classes(table.labels, positive, where)
     n_pos = int(y.sum())
@@ -140,6 +139,12 @@ def read_table(
         ignored=table.ignored,
     )
     return table.X, y, meta
+
+
+def read_raw(path: str | Path, target: Selection | str | None = None) -> RawTable:
+    """Return the rows and the labels as they stand in the file; arguments as in `read_table`."""
+    ending = _ending(path)
+    return _READERS[ending](existing_file(path), Selection.of(target))
 
 
 def read_features(
