@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from .inputs import TrainingRows, check_row_weights
 class QueryClassifier(AUCClassifier):
     """Base of the classifiers that take `qid`: `_queries` holds it while they are trained."""
 
-    _queries = None
+    _queries: ClassVar[Any] = None
 
     @ends_on_interrupt
     def fit(
@@ -60,14 +60,14 @@ class QueryClassifier(AUCClassifier):
         try:
             self._fit(X, y, sample_weight, callback)
         finally:
-            vars(self).pop("_queries", None)
+            self.__dict__.pop("_queries", None)
         return self._warn()
 
     def _check_fit(self, X: object, y: object, sample_weight: object = None) -> TrainingRows:
         """Return what to train on, and leave in `_queries` those of these rows."""
         data = super()._check_fit(X, y, sample_weight)
         if self._queries is not None:
-            queries: Any = self._queries
+            queries = self._queries
             n = len(np.asarray(y))
             if queries.shape != (n,):
                 raise InputError(f"{n} rows, but qid of shape {queries.shape}")
