@@ -276,6 +276,7 @@ def stopped_at_once() -> Iterator[None]:
     """Within, an interrupt ends the command, whatever it is at."""
     early = threading.current_thread() is threading.main_thread()
     before = signal.getsignal(signal.SIGINT) if early else None
+    program = early and before is interrupted_early  # not called from somebody's session
     early = early and before in (signal.default_int_handler, interrupted_early)
     if early:
         signal.signal(signal.SIGINT, interrupted_early)
@@ -284,7 +285,7 @@ def stopped_at_once() -> Iterator[None]:
     if early:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with interrupts.stopped_at_once():
+        with interrupts.stopped_at_once(to_the_exit=program):
             yield
     except KeyboardInterrupt:
         raise click.Abort from None  # of the other, click itself says something: an empty line
