@@ -13,35 +13,19 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 
 from .. import __version__
 from .early import interrupted_early
+from .names import NameOf
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="aucert")
 def aucert() -> None:
     """Certified AUC maximization: pairwise AUC problems solved with a proof of optimality."""
-
-
-class NameOf(click.Choice):
-    """A name out of a list of `aucert.exact`, which is imported only where a name is looked up."""
-
-    case_sensitive = True
-
-    def __init__(self, module: str, names: str):
-        self.module, self.names = module, names
-
-    @property
-    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The names."""
-        names = getattr(import_module(f"..exact.{self.module}", __package__), self.names)
-        found: Any = names() if callable(names) else names
-        return tuple(found)
 
 
 def problem_options(command: Callable[..., object]) -> Callable[..., object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from .inputs import TrainingRows, check_row_weights
 class QueryClassifier(AUCClassifier):
     """Base of the classifiers that take `qid`: `_queries` holds it while they are trained."""
 
-    _queries: ClassVar[Any] = None
+    _queries = None
 
     @ends_on_interrupt
     def fit(
@@ -67,7 +67,7 @@ class QueryClassifier(AUCClassifier):
         """Return what to train on, and leave in `_queries` those of these rows."""
         data = super()._check_fit(X, y, sample_weight)
         if self._queries is not None:
-            queries = self._queries
+            queries: Any = self._queries
             n = len(np.asarray(y))
             if queries.shape != (n,):
                 raise InputError(f"{n} rows, but qid of shape {queries.shape}")
