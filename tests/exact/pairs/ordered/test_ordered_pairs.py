@@ -359,3 +359,9 @@ def test_scores_of_the_long_format() -> None:
     for loss in OURS:
         one, other = pairs.sums(long, loss), pairs.sums(scores, loss)
         assert abs(one.value - other.value) <= one.value_rounding
+
+
+def test_gains_whose_products_would_overflow_unseen_are_refused() -> None:
+    upper, gain = [2**34 + 1, 1, 0], [2**30, 2**30, 0]  # the first product is 2^30 modulo 2^64
+    with pytest.raises(InputError, match="gains times weights are too large"):
+        OrderedPairs(None, [2, 1, 0], upper=upper, lower=[0, 0, 1], gain=gain)
