@@ -70,3 +70,8 @@ def tail_pairs(
     plus = sorted((i for i, p in enumerate(positive) if p), key=lambda i: scores[i])
     minus = sorted((j for j, p in enumerate(positive) if not p), key=lambda j: -scores[j])
     return [(i, j, p * q) for i, p in shared(plus, kp) for j, q in shared(minus, kq)]
+
+
+def root(x: Fraction) -> Fraction:
+    """Return the square root of x >= 0 to 60 digits."""
+    return Fraction(_CONTEXT.sqrt(_CONTEXT.divide(Decimal(x.numerator), Decimal(x.denominator))))
