@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from operator import mul
 from typing import Any
 
 import numpy as np
