@@ -16,7 +16,8 @@ import pytest
 from aucert.exact import AllPairs, Minorant, PairList, Rows
 from aucert.exact.certificate import certificate as module
 from aucert.exact.losses.registry import HINGE, LOGISTIC, SQUARED_HINGE
-from aucert.exact.problem.evidence import Alpha, Mix, Scores
+from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
+from aucert.exact.problem.evidence import Alpha, Marginals, Mix, Scores
 from aucert.exact.problem.mean_minorant import of_alpha, of_scores
 from aucert.exact.problem.minorant import mixed
 from aucert.exact.problem.penalties import ElasticNet, GroupLasso, Ridge
@@ -211,3 +212,16 @@ def test_a_tail_pays_for_sharing_out_and_keeps_what_its_sums_round(monkeypatch) 
         assert found.rounding > sums.rounding * 0.99
         assert found.conjugate_rounding >= sums.conjugate_rounding
         assert found.value_rounding >= sums.value_rounding + 2.0**-50 * sums.value
+
+
+def test_what_the_flow_of_ordered_marginals_rounds_reaches_both_numbers(monkeypatch) -> None:
+    pairs = OrderedPairs(None, [2, 1, 0, 0, 1])
+    u, v = RNG.uniform(0, 0.1, (2, 5))
+    monkeypatch.setattr(OrderedPairs, "deficiency", lambda self, u, v: (0.2, 0.3, 0.0))
+    found = Mean(pairs, HINGE).minorant(Marginals(u, v))
+    assert (found.value, found.deficiency) == (0.2, 0.3)
+    true = [x - y for x, y in zip(exact(u), exact(v), strict=True)]
+    assert l1(exact(found.c), true) <= Fraction(found.c_error)
+    monkeypatch.setattr(OrderedPairs, "deficiency", lambda self, u, v: (0.2, 0.3, 1.0))
+    found = Mean(pairs, HINGE).minorant(Marginals(u, v))
+    assert min(found.c_error, found.value_error) >= 1
