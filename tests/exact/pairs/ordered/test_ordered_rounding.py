@@ -60,7 +60,7 @@ def test_bounds_of_rounding_hold_against_fractions(loss: str, kind: str, form: s
 def test_pairs_at_their_margin_are_paid() -> None:
     """On a grid made coarse by a width and large weights, a shortfall of 2^-40 is not seen."""
     pairs = OrderedPairs(None, [1, 0], upper=[2**20 - 1, 1])
-    s = np.array([1.0 - 2.0**-40, 0.0])
+    s = np.array([1.0, 2.0**-40])
     found = pairs.sums(s, HINGE, 0.5)
     assert found.value == 0 and found.value_rounding >= 2.0**-40
 
