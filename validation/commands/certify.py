@@ -17,6 +17,7 @@ from ...exact.problem.penalties import penalty_from
 from ...exact.problem.scalings import convention_loss, convention_name
 from ...exact.tools.checks import check_number
 from ..files.data_files import read_vector
+from ..files.model_files import read_model
 from .documents import common_keys, print_document, scores_of
 from .exact_mode import check_exact_options, exact_interval
 from .inputs import Data, open_data, request_of
@@ -76,14 +77,15 @@ def _turned(share: float, data: Data) -> str:
 
 def _read_weights(options: dict[str, Any], data: Data) -> np.ndarray:
     """Return the weights of `--weights`, of a size that fits."""
-    w = read_vector(options["weights"], what="weights")
     n, d = data.X.shape
-    if options["kernel"] == "linear" and w.size not in (d, d + 1):
+    linear = options["kernel"] == "linear"
+    w = read_model(options["weights"], d) if linear else read_vector(options["weights"])
+    if linear and w.size not in (d, d + 1):
         raise InputError(
             f"{options['weights']}: {w.size} weights, but the data have {d} features: "
             "give one weight a feature, or one more as intercept"
         )
-    if options["kernel"] != "linear" and w.size != n:
+    if not linear and w.size != n:
         raise InputError(
             f"{options['weights']}: {w.size} weights, but the data have {n} rows: "
             "a kernel machine has one coefficient a row"
