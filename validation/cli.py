@@ -120,11 +120,7 @@ def solve(data: str, **options: object) -> None:
 @click.option("--lam", type=float, help="Weight of the penalty, > 0, as in training.")
 @click.option("--from", "convention", help="Whose scaling --C is in, instead of --lam.")
 @click.option("--C", "C", type=float, help="The constant of that scaling.")
-@click.option(
-    "--weights",
-    type=click.Path(),
-    help="File of weights: .npy, .npz, .csv, .txt, or a linear model of another program.",
-)
+@click.option("--weights", type=click.Path(), help="File of weights, or another program's model.")
 @click.option("--scores", type=click.Path(), help="File of one score a row, instead.")
 @click.option("--norm2", type=float, help="|f|^2 of the scores, if known.")
 @click.option("--exact", is_flag=True, help="For linear weights: in fractions too, unrounded.")

@@ -106,3 +106,7 @@ def test_xgboosts_linear_booster_itself_is_audited(reg_lambda: float, tmp_path: 
     xgboost.train(told, rows, num_boost_round=1000).save_model(file)
     model = json.loads(file.read_text("utf-8"))["learner"]["gradient_booster"]["model"]
     assert ranking_gap(np.array(model["weights"][:2]), reg_lambda) < 1e-7
+    told |= {"lambdarank_score_normalization": True}  # its default: the gradients of no objective
+    xgboost.train(told, rows, num_boost_round=1000).save_model(file)
+    model = json.loads(file.read_text("utf-8"))["learner"]["gradient_booster"]["model"]
+    assert ranking_gap(np.array(model["weights"][:2]), reg_lambda) > 1e-4
