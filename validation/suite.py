@@ -28,14 +28,14 @@ from threadpoolctl import threadpool_limits
 from .. import __version__
 from ..exact.errors import InputError
 from ..exact.tools.interrupts import finish, stopped_at_once
-from .claims import nonlinear, sauc, scaling_up, sht
+from .claims import certificates, nonlinear, sauc, scaling_up, sht
 from .claims.claim import ERROR, PAPERS, PROFILES, REGISTRY, Claim, Context, Outcome, Row, Verdict
 from .extremes import NaNError, has_nan
 from .files.written_files import write_json
 from .report.document import Report, environment
 from .workers import unheard_by_workers
 
-PAPER_MODULES = (scaling_up, sauc, sht, nonlinear)
+PAPER_MODULES = (scaling_up, sauc, sht, nonlinear, certificates)
 """Importing them has entered their claims."""
 
 SCHEMA_VERSION = 1
