@@ -11,11 +11,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from aucert.exact import (
-    Certificate,
+    certify,
     compare_models,
     concordance,
     lam_from_C,
-    ordered_problem,
     ordinal_pairs,
     query_pairs,
     solve,
@@ -88,8 +87,7 @@ plt.show()
 # Weights from anywhere have an objective, and the solver's dual point bounds every objective from
 # below. Rounded to one digit, the weights are this far from the optimum:
 
-problem = ordered_problem(X, grade, lam, qid=qid)
-rounded = Certificate.of(problem, np.round(within.w, 1), within.witness)
+rounded = certify(X, grade, lam, w=np.round(within.w, 1), qid=qid)
 print(f"relative gap of the rounded weights: {rounded.relative_gap:.1e}")
 assert within.certificate.relative_gap < rounded.relative_gap < 0.01
 

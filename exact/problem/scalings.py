@@ -31,7 +31,7 @@ orders some at random; its `coef_` has the opposite sign, since it predicts surv
 -(coef_ @ X)[0].
 
 A linear booster of XGBoost has no constant of its own kind here, since its penalty counts rows:
-see `validation.files.model_files`.
+see `validation.files.models.model_files`.
 """
 
 from __future__ import annotations
@@ -87,6 +87,7 @@ ALIASES = {
     "svmrank": "svm-rank",
     "sklearn": "scikit-learn",
     "sksurv": "scikit-survival",
+    "sksurv-hinge": "scikit-survival-hinge",
     "fastsurvivalsvm": "scikit-survival",
     "hingelosssurvivalsvm": "scikit-survival-hinge",
     "pytorch": "torch",

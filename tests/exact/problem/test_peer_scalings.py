@@ -10,6 +10,8 @@ import pytest
 
 from aucert.exact import (
     Certificate,
+    InputError,
+    certify,
     lam_from_C,
     ordered_problem,
     query_pairs,
@@ -110,3 +112,22 @@ def test_xgboosts_linear_booster_itself_is_audited(reg_lambda: float, tmp_path: 
     xgboost.train(told, rows, num_boost_round=1000).save_model(file)
     model = json.loads(file.read_text("utf-8"))["learner"]["gradient_booster"]["model"]
     assert ranking_gap(np.array(model["weights"][:2]), reg_lambda) > 1e-4
+
+
+def test_certify_converts_the_c_of_a_peer_over_ordered_pairs():
+    fast = certify(X, None, w=-FAST, rival="scikit-survival", C=0.5, time=TIME, event=EVENT)
+    assert fast.relative_gap is not None and fast.relative_gap < 1e-8
+    hinge = certify(X, None, w=HINGE, rival="sksurv-hinge", C=0.01, time=TIME, event=EVENT)
+    assert hinge.relative_gap is not None and hinge.relative_gap < 1e-6
+    count = query_pairs(QUERY, GRADE).count()
+    ranked = certify(X, GRADE, w=BOOSTER, rival="svm-rank", C=0.1, qid=QUERY)
+    given = certify(X, GRADE, lam_from_C(0.1, count, "svm-rank"), w=BOOSTER, qid=QUERY)
+    assert (ranked.lam, ranked.primal) == (given.lam, given.primal)
+
+
+def test_a_c_that_ordered_pairs_cannot_convert_is_refused():
+    with pytest.raises(InputError, match="give lam"):
+        equal = query_pairs(QUERY, GRADE, share="equal")
+        certify(X, GRADE, w=BOOSTER, rival="svm-rank", C=0.1, pairs=equal)
+    with pytest.raises(InputError, match="sht-authors"):
+        certify(X, GRADE, w=BOOSTER, rival="sht-authors", C=0.1, qid=QUERY)

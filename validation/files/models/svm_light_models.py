@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ...exact.errors import InputError
-from .file_checks import damage_reported
-from .labels import as_number
+from ....exact.errors import InputError
+from ..file_checks import damage_reported
+from ..labels import as_number
 
 _FIRST = re.compile(r"SVM-(light|rank|struct)\b.*Version", re.IGNORECASE)
 _KERNEL, _INDEX, _COUNT, _OFFSET = (

@@ -21,11 +21,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ...exact.errors import InputError
-from .file_checks import damage_reported, existing_file
-from .labels import as_number
+from ....exact.errors import InputError
+from ..file_checks import damage_reported, existing_file
+from ..labels import as_number
+from ..vector_files import read_vector
 from .svm_light_models import is_svm_light, read_svm_light
-from .vector_files import read_vector
 
 HEAD = 4096
 """Characters from which a model file is recognized."""
