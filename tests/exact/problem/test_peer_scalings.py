@@ -128,6 +128,6 @@ def test_certify_converts_the_c_of_a_peer_over_ordered_pairs():
 def test_a_c_that_ordered_pairs_cannot_convert_is_refused():
     with pytest.raises(InputError, match="give lam"):
         equal = query_pairs(QUERY, GRADE, share="equal")
-        certify(X, GRADE, w=BOOSTER, rival="svm-rank", C=0.1, pairs=equal)
+        certify(X, None, w=BOOSTER, rival="svm-rank", C=0.1, pairs=equal)
     with pytest.raises(InputError, match="sht-authors"):
         certify(X, GRADE, w=BOOSTER, rival="sht-authors", C=0.1, qid=QUERY)
