@@ -47,7 +47,9 @@ def survival_gap(w: np.ndarray, C: float, convention: str, factor: float = 1.0) 
     loss = "hinge" if convention.endswith("hinge") else "squared_hinge"
     problem = ordered_problem(X, None, lam, loss=loss, time=TIME, event=EVENT)
     solution = solve(X, None, lam, loss=loss, time=TIME, event=EVENT)
-    return Certificate.of(problem, w, solution.witness).relative_gap
+    gap = Certificate.of(problem, w, solution.witness).relative_gap
+    assert gap is not None
+    return gap
 
 
 def ranking_gap(w: np.ndarray, reg_lambda: float, factor: float = 1.0) -> float:
@@ -55,7 +57,9 @@ def ranking_gap(w: np.ndarray, reg_lambda: float, factor: float = 1.0) -> float:
     lam = factor * reg_lambda * len(X) / query_pairs(QUERY, GRADE).count()
     problem = ordered_problem(X, GRADE, lam, loss="logistic", qid=QUERY)
     solution = solve(X, GRADE, lam, loss="logistic", qid=QUERY)
-    return Certificate.of(problem, w, solution.witness).relative_gap
+    gap = Certificate.of(problem, w, solution.witness).relative_gap
+    assert gap is not None
+    return gap
 
 
 def test_the_recorded_fast_survival_svm_is_optimal_at_two_over_alpha_and_pairs():

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -54,6 +55,7 @@ class Judged:
 def judge(solution: Solution, objective: Objective) -> Judged:
     """Return what a solution's certificate comes to, with points that Nelder and Mead find."""
     found = solution.certificate
+    gap = np.inf if found.relative_gap is None else found.relative_gap
     w = np.asarray(solution.w)
     at = objective(w)
     starts = (w, np.zeros(w.size), w + 0.1)
@@ -64,7 +66,7 @@ def judge(solution: Solution, objective: Objective) -> Judged:
     )
     # The enumerated sums have a rounding of their own, far below SAME.
     low = found.dual - found.rounding - SAME * 1e-3 * abs(at)
-    return Judged(abs(found.primal - at) / at, (low - min(least, at)) / at, found.relative_gap)
+    return Judged(abs(found.primal - at) / at, (low - min(least, at)) / at, gap)
 
 
 def outcome(judged: Iterable[Judged]) -> Outcome:
@@ -84,7 +86,7 @@ def outcome(judged: Iterable[Judged]) -> Outcome:
     )
 
 
-def mean_loss(X: np.ndarray, pairs: list[tuple[int, int]], loss: str) -> Objective:
+def mean_loss(X: np.ndarray, pairs: Sequence[tuple[Any, Any]], loss: str) -> Objective:
     """Return w -> mean over listed pairs of the loss."""
     upper, lower = np.array(pairs).T
     differences = X[upper] - X[lower]
