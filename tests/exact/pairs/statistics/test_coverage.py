@@ -35,7 +35,9 @@ def drawn_rounded_auc(rng: np.random.Generator) -> Estimate:
     return delong(np.round(2 * (rng.normal(size=ROWS) + positive)), positive)
 
 
-def survival(rng: np.random.Generator, n: int, rate: float) -> tuple[np.ndarray, ...]:
+def survival(
+    rng: np.random.Generator, n: int, rate: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Times, events and risks of exponential deaths, censored at an exponential rate."""
     risk = rng.normal(size=n)
     death = np.exp(-risk) * rng.exponential(size=n)
