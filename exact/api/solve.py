@@ -136,9 +136,13 @@ def solve(
         If the input cannot be used; the message says what and where.
     """
     if not (qid is None and time is None and event is None):
-        told = (pairs, positive, sample_weight, gamma)
-        if kernel != "linear" or structure != 0 or any(part is not None for part in told):
-            raise InputError("qid, time and event go with linear problems over their own pairs")
+        told = (pairs, positive, sample_weight, gamma, groups, sign, penalty)
+        plain = kernel == "linear" and structure == 0 and l1 == 0 and (fpr_max, tpr_min) == (1, 0)
+        if not plain or any(part is not None for part in told) or lam is None:
+            raise InputError(
+                "qid, time and event go with linear problems over their own pairs and with lam, "
+                "the ridge, alone"
+            )
         check_tolerance(tol, max_time)
         problem = ordered_problem(X, y, lam, loss=loss, qid=qid, time=time, event=event)
         return choose_solver(problem, method, tol, max_time).solve(problem, callback=callback)
