@@ -55,6 +55,13 @@ def scored_rows(model: Any, X: object, y: object) -> tuple[np.ndarray, np.ndarra
     return scores, positive
 
 
+def counted_pairs(model: Any, y: object, shown: int) -> str:
+    """Return the label of an axis that counts pairs: it says so where only a sample is shown."""
+    positive, _, _ = split_labels(y, last_step(model)[1].classes_[1])
+    every = int(positive.sum()) * int((~positive).sum())
+    return "pairs" if every == shown else f"pairs, {shown:,} drawn of {every:,}"
+
+
 def certified_margins(
     model: Any, X: object, y: object, *, n_pairs: int = 20_000, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -97,7 +104,7 @@ def certified_margins(
     else:
         rng = np.random.default_rng(seed)
         i, j = rng.choice(plus, n_pairs), rng.choice(minus, n_pairs)
-    transformed = X if before is None else before.transform(X)
+    transformed: Any = X if before is None else before.transform(X)
     rows = transformed.toarray() if issparse(transformed) else np.asarray(transformed, dtype=float)
     if kind == "linear":
         length = np.sqrt(Linear().diagonal(rows[i] - rows[j]))

@@ -15,14 +15,13 @@ from ...exact.certificate.solution import Solution
 from ...exact.classifier.threshold import RULES, Rule, all_cuts
 from ...exact.errors import InputError
 from ...exact.pairs.auc import auc
-from ...exact.problem.problem import split_labels
-from ...exact.tools.checks import check_choice, check_count
+from ...exact.tools.checks import check_choice
 from ..bounds.experiment import Draw
 from ..bounds.figure import bound_figure
 from ..budget.picture import draw_budget
 from ..budget.rows import ErrorBudget
 from ..plots import STYLES, draw, legend_below
-from .margins import certified_margins, last_step, scored_rows
+from .margins import certified_margins, counted_pairs, scored_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +31,7 @@ BLACK, ORANGE, BLUE, GREY = "#000000", "#d55e00", "#0072b2", "#999999"
 COUNTS = {"seconds": "seconds", "n_iter": "steps"}
 
 
-def _canvas(axes: Axes | None, width: float = 6.4) -> tuple[Figure, Axes]:
+def canvas(axes: Axes | None, width: float = 6.4) -> tuple[Figure, Axes]:
     """Return the figure and its axes: new ones, unless some are given."""
     if axes is not None:
         return axes.get_figure(root=True), axes  # type: ignore[return-value]
@@ -71,7 +70,7 @@ def gap_curves(
     many = {solutions.method: solutions} if isinstance(solutions, Solution) else dict(solutions)
     if not many:
         raise InputError("give at least one solution")
-    figure, axes = _canvas(axes)
+    figure, axes = canvas(axes)
     for k, (name, solution) in enumerate(many.items()):
         certificate, (color, _, dashes) = solution.certificate, STYLES[k % len(STYLES)]
         last = (certificate.gap + certificate.rounding) / max(certificate.primal, 1e-300)
@@ -112,7 +111,7 @@ def bound_against_error(
     """
     if not draws:
         raise InputError("give at least one draw")
-    figure, axes = _canvas(axes, 7.2)
+    figure, axes = canvas(axes, 7.2)
     draw(axes, bound_figure(draws, title))
     return figure
 
@@ -136,7 +135,7 @@ def budget_bars(
     -------
     matplotlib Figure
     """
-    figure, axes = _canvas(axes, 7.2)
+    figure, axes = canvas(axes, 7.2)
     draw_budget(axes, budget, title)
     return figure
 
@@ -175,7 +174,7 @@ def roc_with_thresholds(
     """
     scores, positive = scored_rows(model, X, y)
     cuts = all_cuts(scores, positive)
-    figure, axes = _canvas(axes, 4.8)
+    figure, axes = canvas(axes, 4.8)
     axes.plot(1 - cuts.specificity, cuts.sensitivity, color=BLACK, lw=1.2)
     axes.plot([0, 1], [0, 1], "--", color=GREY, lw=1.0, label="chance")
     axes.plot([0, 1], [1, 0], ":", color=GREY, lw=0.8, label="equal error rates")
@@ -229,76 +228,29 @@ def margin_distribution(
         "undecided": (margins[~active & ~beyond], GREY),
         "beyond the margin, certified": (margins[beyond], BLUE),
     }
-    figure, axes = _canvas(axes)
+    figure, axes = canvas(axes)
     edges = np.histogram_bin_edges(margins, bins=60).tolist()
     values = [part for part, _ in groups.values()]
     labels = [f"{name} ({part.size / margins.size:.1%})" for name, (part, _) in groups.items()]
-    colors = [color for _, color in groups.values()]
-    _, _, bars = axes.hist(
-        values, edges, stacked=True, color=colors, label=labels, edgecolor=BLACK, lw=0.3
-    )
+    bars: Any = axes.hist(
+        values,
+        edges,
+        stacked=True,
+        color=[c for _, c in groups.values()],
+        label=labels,
+        edgecolor=BLACK,
+        lw=0.3,
+    )[2]
     for part, hatch in zip(bars, ("///", "", "..."), strict=True):  # they differ in grey, too
-        for bar in part:  # type: ignore[union-attr]
+        for bar in part:
             bar.set_hatch(hatch)
     axes.axvline(0, color=BLACK, lw=0.8, ls=":")
     axes.axvline(1, color=BLACK, lw=0.8)
-    positive, _, _ = split_labels(y, last_step(model)[1].classes_[1])
-    every = int(positive.sum()) * int((~positive).sum())
-    counted = "pairs" if every == margins.size else f"pairs, {margins.size:,} drawn of {every:,}"
     right = float(np.mean(margins > 0) + np.mean(margins == 0) / 2)
-    axes.set(xlabel="f(x_i) - f(x_j)", ylabel=counted, title=f"{right:.2%} in the right order")
-    legend_below(axes)
-    return figure
-
-
-def decision_surface(
-    model: Any, X: object, y: object, *, resolution: int = 150, axes: Axes | None = None
-) -> Figure:
-    """Draw the score of a model over the plane, the line where it cuts, and the rows.
-
-    Parameters
-    ----------
-    model : fitted classifier or pipeline
-        With `decision_function` and `classes_`, on two features.
-    X : array or frame (n, 2)
-    y : array (n,)
-        Labels of both classes.
-    resolution : int
-        Points a side, >= 2.
-    axes : matplotlib Axes, optional
-
-    Returns
-    -------
-    matplotlib Figure
-
-    Raises
-    ------
-    InputError
-        If there are not two features.
-    """
-    frame: Any = X
-    names = list(frame.columns) if hasattr(frame, "columns") else ["x1", "x2"]
-    rows = np.asarray(X, dtype=float)
-    if rows.ndim != 2 or rows.shape[1] != 2:
-        raise InputError(f"a surface needs two features, not rows of shape {rows.shape}")
-    check_count("resolution", resolution, 2)
-    positive, _, _ = split_labels(y, last_step(model)[1].classes_[1])
-    low, high = rows.min(axis=0), rows.max(axis=0)
-    pad = 0.08 * np.maximum(high - low, 1e-12)
-    sides = [np.linspace(low[k] - pad[k], high[k] + pad[k], resolution) for k in (0, 1)]
-    first, second = np.meshgrid(*sides)
-    grid: Any = np.column_stack([first.ravel(), second.ravel()])
-    if hasattr(frame, "columns"):  # a model that was fitted with names asks for them
-        grid = type(frame)({name: grid[:, k] for k, name in enumerate(names)})
-    height = np.asarray(model.decision_function(grid)).reshape(first.shape)
-    figure, axes = _canvas(axes, 5.6)
-    largest = max(float(np.abs(height).max()), 1e-300)
-    filled = axes.contourf(
-        first, second, height, 15, cmap="cividis", vmin=-largest, vmax=largest, alpha=0.8
+    axes.set(
+        xlabel="f(x_i) - f(x_j)",
+        ylabel=counted_pairs(model, y, margins.size),
+        title=f"{right:.2%} in the right order",
     )
-    axes.contour(first, second, height, [0.0], colors=BLACK, linewidths=1.4)
-    axes.scatter(*rows[~positive].T, s=16, marker="o", c="white", edgecolors=BLACK, lw=0.6)
-    axes.scatter(*rows[positive].T, s=22, marker="^", c=BLACK, edgecolors="white", lw=0.6)
-    figure.colorbar(filled, ax=axes, label="decision function")
-    axes.set(xlabel=names[0], ylabel=names[1], title="triangles are positive")
+    legend_below(axes)
     return figure
