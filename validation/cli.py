@@ -79,6 +79,11 @@ def problem_options(command: Callable[..., object]) -> Callable[..., object]:
         click.option(
             "--pairs", default="all", show_default=True, help="all, nearest:K or drawn:B."
         ),
+        click.option(
+            "--qid", help="Column of the query: pairs are within one, larger target above."
+        ),
+        click.option("--time", help="Column of the time, for survival."),
+        click.option("--event", help="Column of 1 where the event was seen, 0 where censored."),
         click.option("--fpr-max", type=float, default=1.0, help="Partial AUC: the largest FPR."),
         click.option("--tpr-min", type=float, default=0.0, help="Partial AUC: the least TPR."),
         click.option("--tol", type=float, default=1e-9, show_default=True, help="Relative gap."),
@@ -271,6 +276,7 @@ def stopped_at_once() -> Iterator[None]:
     """Within, an interrupt ends the command, whatever it is at."""
     early = threading.current_thread() is threading.main_thread()
     before = signal.getsignal(signal.SIGINT) if early else None
+    program = early and before is interrupted_early  # not called from somebody's session
     early = early and before in (signal.default_int_handler, interrupted_early)
     if early:
         signal.signal(signal.SIGINT, interrupted_early)
@@ -279,7 +285,7 @@ def stopped_at_once() -> Iterator[None]:
     if early:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with interrupts.stopped_at_once():
+        with interrupts.stopped_at_once(to_the_exit=program):
             yield
     except KeyboardInterrupt:
         raise click.Abort from None  # of the other, click itself says something: an empty line

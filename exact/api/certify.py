@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +16,9 @@ from ..formulation.score_audit import audit_scores
 from ..formulation.score_fit import fit_scores
 from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
+from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.penalty import Penalty
-from ..problem.problem import LARGEST_SCORE, Problem, split_labels
+from ..problem.problem import LARGEST_SCORE, Problem
 from ..problem.scalings import convention_loss, convention_name, lam_from_C, objective_scale
 from ..spaces.gram import AS_STORED
 from ..spaces.kernel import Kernel
@@ -45,13 +47,16 @@ def certify(
     structure: float = 0.0,
     structure_source: str = "full",
     loss: str | Loss | None = None,
-    pairs: AllPairs | PairList | None = None,
+    pairs: AllPairs | PairList | OrderedPairs | None = None,
     positive: object = None,
     sample_weight: np.ndarray | None = None,
     l1: float = 0.0,
     groups: object = None,
     sign: object = None,
     penalty: Penalty | None = None,
+    qid: object = None,
+    time: object = None,
+    event: object = None,
     refine: bool = True,
     tol: float = 1e-9,
     max_time: float | None = None,
@@ -62,7 +67,8 @@ def certify(
 
     Parameters
     ----------
-    X, y, kernel, gamma, structure, pairs, positive, sample_weight, l1, groups, sign, penalty
+    X, y, kernel, gamma, structure, pairs, positive, sample_weight, l1, groups, sign, penalty, \
+qid, time, event
         The problem, as in `solve`. Scores without weights are judged with the ridge alone.
     lam : float, optional
         > 0; or give `rival` and `C`, or `penalty`.
@@ -126,6 +132,10 @@ def certify(
         penalty,
         fpr_max,
         tpr_min,
+        y=y,
+        qid=qid,
+        time=time,
+        event=event,
     )
     judge = None
     if rival is not None and C is not None:
@@ -168,7 +178,7 @@ def certify_request(
         audit = audit_weights(problem, weights, witness, tol, rival)
     else:
         values = as_float64(scores, "scores")
-        check_scores(values, problem.pairs.positive)
+        check_scores(values, np.empty(problem.n))
         if float(np.abs(values).max()) > LARGEST_SCORE:
             raise InputError(f"a score is larger than {LARGEST_SCORE:g}: its square overflows")
         witness = best_witness(task, values, refine, tol, max_time)
@@ -182,8 +192,13 @@ def in_units_of(rival: str, C: float, y: object, request: Request) -> tuple[Riva
     """Return a rival with its scale, and the request at the lam that its constant C means."""
     name = convention_name(rival)
     check_number("C", C)
-    mask, _, _ = split_labels(y, request.positive)
-    count, share = _pair_mass(request.pairs.on(mask))
+    mask = request.mask(y)
+    if mask is None:
+        raise InputError(
+            "C is converted for pairs of two classes only: with qid or time give lam, which is "
+            "1 / (C N) where C multiplies the sum over N pairs"
+        )
+    count, share = _pair_mass(request.pairs_on(mask))
     lam = lam_from_C(C, count, name, share)
     return Rival(name, float(C), objective_scale(C, count, name, share)), request.at(lam)
 
@@ -206,7 +221,7 @@ def _audit_streamed(
     return audit_weights(problem, w, witness, tol, rival)
 
 
-def _pair_mass(pairs: AllPairs | PairList) -> tuple[float, float]:
+def _pair_mass(pairs: Any) -> tuple[float, float]:
     """Return the number of pairs, weights counted as repetitions, and the positive share."""
     if isinstance(pairs, PairList):
         if float(np.ptp(pairs.c)) > 1e-12 * float(pairs.c.max()):

@@ -12,14 +12,19 @@ from click.core import ParameterSource
 
 from ...exact.api.certify import certify_request, in_units_of
 from ...exact.errors import InputError
-from ...exact.pairs.auc import auc
 from ...exact.problem.penalties import penalty_from
 from ...exact.problem.scalings import convention_loss, convention_name
 from ...exact.tools.checks import check_number
 from ..files.data_files import read_vector
-from .documents import common_keys, print_document, scores_of
+from .documents import (
+    common_keys,
+    objective_in_words,
+    order_keys,
+    print_document,
+    scores_of,
+)
 from .exact_mode import check_exact_options, exact_interval
-from .inputs import Data, open_data, request_of
+from .inputs import Data, data_of, request_of
 
 
 def run_certify(name: str, options: dict[str, Any]) -> None:
@@ -29,10 +34,10 @@ def run_certify(name: str, options: dict[str, Any]) -> None:
     if options["exact"]:
         check_exact_options(options)
     start = time.perf_counter()
-    data = open_data(name, options["target"], options["positive"], options["seed"])
+    data = data_of(name, options)
     request, rival = request_of(options, data), None
     if options["convention"] is not None:
-        rival, request = in_units_of(options["convention"], options["C"], data.y, request)
+        rival, request = in_units_of(options["convention"], options["C"], data.labels, request)
     w = scores = None
     if options["weights"] is not None:
         w = _read_weights(options, data)
@@ -40,7 +45,7 @@ def run_certify(name: str, options: dict[str, Any]) -> None:
         scores = read_vector(options["scores"], data.y.size, "scores")
     audit = certify_request(
         data.X,
-        data.y,
+        data.labels,
         request,
         w,
         scores,
@@ -51,16 +56,22 @@ def run_certify(name: str, options: dict[str, Any]) -> None:
     )
     values = scores if w is None else scores_of(data, request, w)
     assert values is not None
-    share = auc(values, data.positive)
-    document = common_keys(data, options, request) | {
-        "method": "auto",
-        **{key: value for key, value in dataclasses.asdict(audit).items() if key != "statement"},
-        "auc": share,
-        "status": str(audit.status),
-        "message": audit.statement if share >= 0.5 else _turned(share, data),
-        "seconds": time.perf_counter() - start,
-        "statement": audit.statement,
-    }
+    order = order_keys(data, values)
+    statement = audit.statement + objective_in_words(data, request, options)
+    document = (
+        common_keys(data, options, request)
+        | {
+            "method": "auto",
+            **{
+                key: value for key, value in dataclasses.asdict(audit).items() if key != "statement"
+            },
+            "status": str(audit.status),
+            "message": _turned(order, data) or statement,
+            "seconds": time.perf_counter() - start,
+            "statement": statement,
+        }
+        | order
+    )
     if options["exact"]:
         assert w is not None
         document["exact"] = exact_interval(data, w, request, options)
@@ -68,8 +79,15 @@ def run_certify(name: str, options: dict[str, Any]) -> None:
     print_document(document, options["as_json"])
 
 
-def _turned(share: float, data: Data) -> str:
+def _turned(order: dict[str, Any], data: Data) -> str:
     """Return the hint for an AUC below one half, which most often is a mixed-up class."""
+    if data.ordered is not None:
+        share = order["concordance"]
+        hint = f"A concordance of {share:.3g} ranks the lower rows higher: if that is what was "
+        return "" if share >= 0.5 else f"{hint}meant, change the sign of the scores."
+    share = order["auc"]
+    if share >= 0.5:
+        return ""
     do = "change their sign" if data.label is None else "name that class with --positive"
     return f"An AUC of {share:.3g} ranks the other class higher: if that is what was meant, {do}."
 

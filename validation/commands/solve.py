@@ -15,14 +15,20 @@ from ...exact.certificate.solution import Solution
 from ...exact.certificate.trivial import TRIVIAL, zero_is_optimal
 from ...exact.errors import InputError, WriteError
 from ...exact.formulation.request import Request
-from ...exact.pairs.auc import auc
 from ...exact.problem.penalties import penalty_from
 from ...exact.proof.proof_file import write_proof
 from ...exact.spaces.gram import AS_STORED
 from ...exact.tools.wording import at_least, at_most
 from ..files.data_files import write_json, write_vector
-from .documents import common_keys, print_document, scores_of
-from .inputs import Data, open_data, request_of
+from .documents import (
+    common_keys,
+    objective_in_words,
+    order_keys,
+    pairs_of,
+    print_document,
+    scores_of,
+)
+from .inputs import Data, data_of, request_of
 from .outputs import output_folder
 from .progress import solver_progress
 from .solved_folder import PROOF, SOLUTION, WEIGHTS, check_ours, checksums
@@ -39,29 +45,38 @@ def run_solve(name: str, options: dict[str, Any]) -> None:
 def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str, Any]:
     """Solve, write into `folder`, and return what is printed."""
     start = time.perf_counter()
-    data = open_data(name, options["target"], options["positive"], options["seed"])
+    data = data_of(name, options)
     request = request_of(options, data)
     with solver_progress(quiet=options["as_json"]) as show:
         solution = solve_request(
-            data.X, data.y, request, options["method"], options["tol"], options["max_time"], show
+            data.X,
+            data.labels,
+            request,
+            options["method"],
+            options["tol"],
+            options["max_time"],
+            show,
         )
     certificate = solution.certificate
     scores = scores_of(data, request, solution.w)
-    document = common_keys(data, options, request) | {
-        "method": solution.method,
-        "primal": certificate.primal,
-        "dual": certificate.dual,
-        "gap": certificate.gap,
-        "relative_gap": certificate.relative_gap,
-        "radius": certificate.radius,
-        "rounding": certificate.rounding,
-        "auc": auc(scores, data.positive),
-        "status": str(solution.status),
-        "message": _message(solution, request, options["tol"]),
-        "n_iter": solution.n_iter,
-        "seconds": time.perf_counter() - start,
-        "statement": _statement(certificate, data, request),
-    }
+    document = (
+        common_keys(data, options, request)
+        | {
+            "method": solution.method,
+            "primal": certificate.primal,
+            "dual": certificate.dual,
+            "gap": certificate.gap,
+            "relative_gap": certificate.relative_gap,
+            "radius": certificate.radius,
+            "rounding": certificate.rounding,
+            "status": str(solution.status),
+            "message": _message(solution, request, options["tol"]),
+            "n_iter": solution.n_iter,
+            "seconds": time.perf_counter() - start,
+            "statement": _statement(certificate, data, request, options),
+        }
+        | order_keys(data, scores)
+    )
     if folder is not None:
         title = "weight" if request.kernel == "linear" else "coefficient"
         write_vector(folder / WEIGHTS, solution.w, title)
@@ -76,17 +91,19 @@ def _message(solution: Solution, request: Request, tol: float) -> str:
     return solution.status.advice + (f" {TRIVIAL}" if trivial else "")
 
 
-def _statement(certificate: Certificate, data: Data, request: Request) -> str:
+def _statement(
+    certificate: Certificate, data: Data, request: Request, options: dict[str, Any]
+) -> str:
     """Return what was certified, in one sentence, and one more on a matrix that was given."""
     primal, rounding = certificate.primal, certificate.rounding
-    n_pairs = request.pairs.on(data.positive).count()
+    n_pairs = pairs_of(data, request).count()
     near = f", up to {at_most(rounding, 2)}," if rounding > 5e-13 * primal else ""
     least = at_least(max(certificate.dual - rounding, 0.0), 12)
     part = f"{request.risk(data.positive)!r} of " if request.is_partial else ""
     return (
         f"The weights have objective {primal:.12g}{near} over {part}{n_pairs} pairs, and no "
         f"weights have less than {least}." + (f" {AS_STORED}" if request.gives_matrix else "")
-    )
+    ) + objective_in_words(data, request, options)
 
 
 def _proof(path: Path, data: Data, request: Request, solution: Solution) -> str | None:

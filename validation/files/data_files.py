@@ -26,6 +26,7 @@ from .written_files import write_atomically, write_json, write_vector
 
 __all__ = [
     "TableMeta",
+    "read_raw",
     "read_table",
     "read_vector",
     "write_atomically",
@@ -107,9 +108,7 @@ def read_table(
     InputError
         In one sentence: what is wrong, where, and what to do.
     """
-    ending = _ending(path)
-    found = existing_file(path)
-    table = _READERS[ending](found, target)
+    table = read_raw(path, target)
     where = f"{path}, column '{table.target}'"
     y, one, zero = two_classes(table.labels, positive, where)
     n_pos = int(y.sum())
@@ -126,6 +125,12 @@ def read_table(
         ignored=table.ignored,
     )
     return table.X, y, meta
+
+
+def read_raw(path: str | Path, target: str | None = None) -> RawTable:
+    """Return the rows and the labels as they stand in the file; arguments as in `read_table`."""
+    ending = _ending(path)
+    return _READERS[ending](existing_file(path), target)
 
 
 def _ending(path: str | Path) -> str:
