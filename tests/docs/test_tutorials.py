@@ -104,7 +104,7 @@ def test_relative_links_of_the_pages_lead_somewhere() -> None:
         if {"_build", *made} & set(page.relative_to(ROOT).parts):
             continue
         for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text("utf-8")):
-            if "://" in link or link.split("/")[0] in made:
+            if "://" in link:
                 continue
             assert (page.parent / link).exists(), f"{page.name}: {link}"
 
@@ -132,8 +132,10 @@ def test_every_page_is_in_the_index() -> None:
     assert {page.stem for page in DOCS.glob("*.md")} - listed == {"index"}
 
 
-def test_links_to_tutorials_name_one() -> None:
-    stems = {path.stem for path in TUTORIALS} | {"index"}
-    for page in DOCS.glob("*.md"):
-        for name in re.findall(r"_tutorials/(\w+)", page.read_text("utf-8")):
-            assert name in stems, f"{page.name}: {name}"
+def test_as_many_tutorials_are_named_as_there_are() -> None:
+    word = ("seven", "eight", "nine", "ten", "eleven")[len(TUTORIALS) - 7]
+    header = (DOCS / "tutorials" / "GALLERY_HEADER.rst").read_text("utf-8")
+    assert f"{word.capitalize()} scripts" in header
+    for page in (DOCS / "index.md", ROOT / "README.md"):
+        said = re.findall(r"(\w+)\s+tutorials", page.read_text("utf-8"))
+        assert word in {found.lower() for found in said}, page.name
