@@ -145,8 +145,8 @@ class ROCSVM(ExactClassifier):
         `aucert.exact.pairs.nearest_pairs`.
     tol : float
         Relative gap to reach, > 0.
-    method : {"auto", "qp", "lifted", "cutting-plane", "newton"}
-        As in `solve`.
+    method : str
+        A name that `solve` takes.
     threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
         The rule that sets the intercept from the training scores, see
         `aucert.exact.classifier.threshold`; a callable takes (scores, positive, weight), for
@@ -192,5 +192,12 @@ class ROCSVM(ExactClassifier):
         warn_if_trivial(request, self.solution_, self.tol)
 
     def _request(self) -> Request:
-        meant = (self.lam, self.loss, None, True, self.kernel, self.gamma)
-        return Request.of(*meant, fpr_max=self.fpr_max, tpr_min=self.tpr_min)
+        return Request.of(
+            self.lam,
+            self.loss,
+            positive=True,
+            kernel=self.kernel,
+            gamma=self.gamma,
+            fpr_max=self.fpr_max,
+            tpr_min=self.tpr_min,
+        )
