@@ -153,8 +153,8 @@ class ROCSVM(QueryClassifier, ExactClassifier):
         `aucert.exact.pairs.nearest_pairs`.
     tol : float
         Relative gap to reach, > 0.
-    method : {"auto", "qp", "lifted", "cutting-plane", "newton"}
-        As in `solve`.
+    method : str
+        A name that `solve` takes.
     threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
         The rule that sets the intercept from the training scores, see
         `aucert.exact.classifier.threshold`; a callable takes (scores, positive, weight), for
@@ -204,8 +204,16 @@ class ROCSVM(QueryClassifier, ExactClassifier):
         warn_if_trivial(request, self.solution_, self.tol)
 
     def _request(self) -> Request:
-        meant = (self.lam, self.loss, None, True, self.kernel, self.gamma)
-        return Request.of(*meant, l1=self.l1, fpr_max=self.fpr_max, tpr_min=self.tpr_min)
+        return Request.of(
+            self.lam,
+            self.loss,
+            positive=True,
+            kernel=self.kernel,
+            gamma=self.gamma,
+            l1=self.l1,
+            fpr_max=self.fpr_max,
+            tpr_min=self.tpr_min,
+        )
 
     def _asked(self, request: Request, data: TrainingRows) -> Request:
         """Return the request over these rows' pairs, within their queries if they have any."""
