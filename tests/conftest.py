@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
+
+import pytest
 
 # Before numpy is loaded: threads gain nothing for small matrices, and where the cores are busy
 # with other work they wait for each other.
@@ -15,7 +18,6 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
 import numpy as np  # noqa: E402
-import pytest  # noqa: E402
 
 import aucert  # noqa: E402
 
@@ -35,3 +37,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("long_digits"):
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(autouse=True)
+def interrupts_are_heard() -> Iterator[None]:
+    """Fail a test that leaves the process deaf to Ctrl-C, as a compiled solver can."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt:
+        return
+    pytest.fail("an interrupt is not heard any more")

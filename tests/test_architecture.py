@@ -44,8 +44,10 @@ MAX_ROOMS, MAX_FILES = 15, 12
 # Inside `validation`: each may know those to its left, and everything beside the folders named
 # here (`cli`, which starts everything) is free.
 FOLDERS = (
-    *("early", "workers", "memory", "extremes", "plots", "files", "data", "bounds", "budget"),
-    *("claims", "report", "suite", "reference", "checking", "benchmarks", "tables", "commands"),
+    *("early", "workers", "memory", "extremes", "plots", "files", "data", "bounds"),
+    "budget",
+    *("claims", "report", "tables", "findings", "suite", "reference", "checking", "benchmarks"),
+    "commands",
     "formal",
 )
 MAY_USE_CVXPY = frozenset(
@@ -361,10 +363,10 @@ def planted() -> Iterator[tuple[Checker, str, str, bool]]:
     yield room, "aucert.exact.solvers.window.window", "from ..qp import QP", False
     yield order, "aucert.validation.files.labels", "from ..data import datasets", True
     yield order, "aucert.validation.bounds.prime", "def f(): from ..claims import sht", True
-    yield order, "aucert.validation.claims.sauc.toy", "from ... import suite", True
+    yield order, "aucert.validation.claims.sauc.pairs", "from ... import suite", True
     yield order, "aucert.validation.report.document", "from ..cli import main", True
-    yield order, "aucert.validation.claims.sauc.toy", "from ...bounds import theorem4", False
-    yield order, "aucert.validation.claims.sauc.toy", "from .common import toy", False
+    yield order, "aucert.validation.claims.sauc.pairs", "from ...bounds import theorem4", False
+    yield order, "aucert.validation.claims.sauc.pairs", "from .common import toy", False
     yield order, "aucert.validation.cli", "from .commands.validate import run_validate", False
     yield style, "aucert.exact.solvers.qp", "import cvxpy", True
     yield style, "aucert.exact.solvers.qp", "def f():\n    import cvxpy as cp", False

@@ -28,17 +28,22 @@ from threadpoolctl import threadpool_limits
 from .. import __version__
 from ..exact.errors import InputError
 from ..exact.tools.interrupts import finish, stopped_at_once
-from .claims import nonlinear, sauc, scaling_up, sht
-from .claims.claim import ERROR, PAPERS, PROFILES, REGISTRY, Claim, Context, Outcome, Row, Verdict
+from .claims import certificates, nonlinear, sauc, scaling_up, sht
+from .claims.claim import REGISTRY, Claim, Context, Outcome, Verdict
+from .claims.row import Row
+from .claims.verdicts import ERROR, PAPERS, PROFILES, vocabulary
 from .extremes import NaNError, has_nan
 from .files.written_files import write_json
+from .findings import registry as findings
 from .report.document import Report, environment
 from .workers import unheard_by_workers
 
-PAPER_MODULES = (scaling_up, sauc, sht, nonlinear)
+PAPER_MODULES = (scaling_up, sauc, sht, nonlinear, certificates)
 """Importing them has entered their claims."""
 
-SCHEMA_VERSION = 1
+findings.enter_all()
+
+SCHEMA_VERSION = 2
 
 Progress = Callable[[int, int, Row], object]
 """Called after each claim with the number done, the number in all, and the row."""
@@ -209,6 +214,10 @@ def _judged(entry: Claim, seed: int, profile: str) -> Row:
             with threadpool_limits(1):
                 outcome = entry.run(Context(entry.name, seed, profile))
             _refuse_nan(outcome)
+            if outcome.verdict not in vocabulary(entry.kind):
+                raise ValueError(f"{outcome.verdict} is no verdict of a {entry.kind}")
+            if entry.kind == "suite" and outcome.verdict == Verdict.NOT_TESTABLE:
+                expected = Verdict.NOT_TESTABLE  # what it would be about is not here
             return _row(entry, seed, profile, start, outcome.verdict, expected, outcome)
         except Exception as error:
             outcome = _raised(error)
@@ -258,6 +267,12 @@ def _row(
         details=outcome.details,
         timings=outcome.timings,
         figures=outcome.figures,
+        quote=entry.quote,
+        readings=entry.readings,
+        regime=entry.regime,
+        tuning=entry.tuning,
+        turned_by=outcome.turned_by,
+        arithmetic=entry.arithmetic,
     )
     # Through JSON and back: a fresh row and one read from its file are then the same.
     text = json.dumps(asdict(row), allow_nan=False, default=_plain)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -10,13 +11,15 @@ from ..certificate.audit import Audit, Rival, audit_weights
 from ..certificate.certificate import Witness, dual_value
 from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
+from ..formulation.named_weights import match_weights
 from ..formulation.request import Request
 from ..formulation.score_audit import audit_scores
 from ..formulation.score_fit import fit_scores
 from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
+from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.penalty import Penalty
-from ..problem.problem import LARGEST_SCORE, Problem, split_labels
+from ..problem.problem import LARGEST_SCORE, Problem
 from ..problem.scalings import convention_loss, convention_name, lam_from_C, objective_scale
 from ..spaces.gram import AS_STORED
 from ..spaces.kernel import Kernel
@@ -45,13 +48,16 @@ def certify(
     structure: float = 0.0,
     structure_source: str = "full",
     loss: str | Loss | None = None,
-    pairs: AllPairs | PairList | None = None,
+    pairs: AllPairs | PairList | OrderedPairs | None = None,
     positive: object = None,
     sample_weight: np.ndarray | None = None,
     l1: float = 0.0,
     groups: object = None,
     sign: object = None,
     penalty: Penalty | None = None,
+    qid: object = None,
+    time: object = None,
+    event: object = None,
     refine: bool = True,
     tol: float = 1e-9,
     max_time: float | None = None,
@@ -62,12 +68,15 @@ def certify(
 
     Parameters
     ----------
-    X, y, kernel, gamma, structure, pairs, positive, sample_weight, l1, groups, sign, penalty
+    X, y, kernel, gamma, structure, pairs, positive, sample_weight, l1, groups, sign, penalty, \
+qid, time, event
         The problem, as in `solve`. Scores without weights are judged with the ridge alone.
     lam : float, optional
         > 0; or give `rival` and `C`, or `penalty`.
     w : array (d,) or (d + 1,), optional
-        Weights; a last extra one is an intercept and does not matter to pairs. For kernels the
+        Weights; a last extra one is an intercept and does not matter to pairs. Where both X and
+        w have names (a frame; a Series or a dict), each weight is found by its name, and names
+        that do not agree are refused. For kernels the
         coefficients (n,) of k(., x_i).
     scores : array (n,), optional
         f(x_i), up to one common constant, instead of weights. The loss is that of the scores as
@@ -126,6 +135,10 @@ def certify(
         penalty,
         fpr_max,
         tpr_min,
+        y=y,
+        qid=qid,
+        time=time,
+        event=event,
     )
     judge = None
     if rival is not None and C is not None:
@@ -156,6 +169,7 @@ def certify_request(
     if request.is_partial and scores is not None:
         raise InputError("partial AUC (fpr_max, tpr_min) of scores has no gap: give the weights")
     if scores is None:
+        w = match_weights(X, w) if request.kernel == "linear" else w
         large = streamed_problem(X, y, request)
         if large is not None:
             return _audit_streamed(large, _weights(large, w), refine, rival, tol, max_time)
@@ -168,7 +182,7 @@ def certify_request(
         audit = audit_weights(problem, weights, witness, tol, rival)
     else:
         values = as_float64(scores, "scores")
-        check_scores(values, problem.pairs.positive)
+        check_scores(values, np.empty(problem.n))
         if float(np.abs(values).max()) > LARGEST_SCORE:
             raise InputError(f"a score is larger than {LARGEST_SCORE:g}: its square overflows")
         witness = best_witness(task, values, refine, tol, max_time)
@@ -182,8 +196,7 @@ def in_units_of(rival: str, C: float, y: object, request: Request) -> tuple[Riva
     """Return a rival with its scale, and the request at the lam that its constant C means."""
     name = convention_name(rival)
     check_number("C", C)
-    mask, _, _ = split_labels(y, request.positive)
-    count, share = _pair_mass(request.pairs.on(mask))
+    count, share = _pair_mass(request.pairs_on(request.mask(y)))
     lam = lam_from_C(C, count, name, share)
     return Rival(name, float(C), objective_scale(C, count, name, share)), request.at(lam)
 
@@ -206,8 +219,17 @@ def _audit_streamed(
     return audit_weights(problem, w, witness, tol, rival)
 
 
-def _pair_mass(pairs: AllPairs | PairList) -> tuple[float, float]:
-    """Return the number of pairs, weights counted as repetitions, and the positive share."""
+def _pair_mass(pairs: Any) -> tuple[float, float | None]:
+    """Return the number of pairs, weights counted as repetitions, and the positive share.
+
+    Ordered pairs have no positive share.
+    """
+    if isinstance(pairs, OrderedPairs):
+        if pairs.weights.shared:
+            raise InputError(
+                "groups with a share have no number of pairs to convert C by: give lam"
+            )
+        return float(pairs.mass), None
     if isinstance(pairs, PairList):
         if float(np.ptp(pairs.c)) > 1e-12 * float(pairs.c.max()):
             raise InputError(

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ..errors import InputError
 from ..losses.loss import Loss
 from ..losses.registry import get_loss
-from ..pairs.ordered.kinds import query_pairs, survival_pairs
-from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..pairs.ordered.asked import ordered_pairs_of
 from ..problem.penalties import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import Mean
-from ..spaces.incoming import check_matrix
 from ..spaces.rows import Rows
-from ..tools.checks import as_numbers
 
 
 def ordered_problem(
@@ -48,23 +42,5 @@ def ordered_problem(
     InputError
         If neither or both of `qid` and `time` are given, or the input cannot be used.
     """
-    pairs, rows = ordered_pairs_of(y, qid, time, event), check_matrix(X)
-    if rows.shape[0] != pairs.n:
-        raise InputError(f"X has {rows.shape[0]} rows, but the pairs are of {pairs.n}")
-    return Problem(Rows(rows), Mean(pairs, get_loss(loss)), Ridge(lam))
-
-
-def ordered_pairs_of(y: object, qid: object, time: object, event: object) -> OrderedPairs:
-    """Return the pairs by query or of survival; arguments as in `ordered_problem`."""
-    if time is None:
-        if event is not None:
-            raise InputError("event goes with time: give both")
-        if qid is None:
-            raise InputError("give qid with grades y, or time and event")
-        if y is None:
-            raise InputError("ranking by query needs y, the grades")
-        return query_pairs(qid, y)
-    if qid is not None or y is not None:
-        raise InputError("survival takes time and event: leave y and qid None")
-    times = as_numbers("time", time)
-    return survival_pairs(times, np.ones(times.shape) if event is None else event)
+    pairs = ordered_pairs_of(y, qid, time, event)
+    return Problem(Rows(X), Mean(pairs, get_loss(loss)), Ridge(lam))

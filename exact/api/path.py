@@ -18,13 +18,15 @@ from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.request import Request
 from ..losses.loss import Loss
+from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList, as_numbers
-from ..pairs.auc import auc
+from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..pairs.statistics.concordance import right_share
 from ..problem.problem import Problem, Ridge
 from ..spaces.kernel import Kernel
 from ..tools.checks import check_count, check_number
 from ..tools.threads import small_in_one_thread
-from .solve import check_tolerance, choose_solver
+from .solve import all_the_pairs, check_tolerance, choose_solver
 
 SMALLEST_SHARE = 1e-5
 """The default grid ends at this share of its largest lam."""
@@ -39,7 +41,7 @@ class PathPoint:
     lam : float
     solution : Solution
     auc : float
-        Of the training rows, row weights counted.
+        Of the training rows, row weights counted, and for ordered pairs their concordance.
     """
 
     lam: float
@@ -113,9 +115,14 @@ def regularization_path(
     structure: float = 0.0,
     structure_source: str = "full",
     loss: str | Loss = "hinge",
-    pairs: AllPairs | PairList | None = None,
+    pairs: AllPairs | PairList | OrderedPairs | None = None,
     positive: object = None,
     sample_weight: np.ndarray | None = None,
+    fpr_max: float = 1.0,
+    tpr_min: float = 0.0,
+    qid: object = None,
+    time: object = None,
+    event: object = None,
     method: str = "auto",
     tol: float = 1e-6,
     max_time: float | None = None,
@@ -133,6 +140,8 @@ def regularization_path(
         Length of the default grid.
     structure_source : {"full", "sampled"}
         Whether the structure is that of all data or of the listed pairs.
+    fpr_max, tpr_min, qid, time, event
+        As in `solve`.
     tol : float
         Relative gap to reach at each lam, > 0.
     max_time : float, optional
@@ -150,7 +159,21 @@ def regularization_path(
         If the input cannot be used; the message says what and where.
     """
     request = Request.of(
-        1.0, loss, pairs, positive, kernel, gamma, structure, structure_source, sample_weight
+        1.0,
+        loss,
+        pairs,
+        positive,
+        kernel,
+        gamma,
+        structure,
+        structure_source,
+        sample_weight,
+        fpr_max=fpr_max,
+        tpr_min=tpr_min,
+        y=y,
+        qid=qid,
+        time=time,
+        event=event,
     )
     return path_of(X, y, request, lams, n_lams, method, tol, max_time, callback)
 
@@ -190,7 +213,7 @@ def _follow(
     """Solve at each lam of the grid, each started from the one before."""
     points: list[PathPoint] = []
     w: np.ndarray | None = None
-    weight = task.meant.pairs.weight if isinstance(task.meant.pairs, AllPairs) else None
+    pairs = all_the_pairs(task.meant)
     for lam in grid:
         left = None if max_time is None else max_time - (time.perf_counter() - start)
         if left is not None and left <= 0 and points:
@@ -205,7 +228,7 @@ def _follow(
             if not points:
                 raise
             break
-        point = PathPoint(float(lam), solution, auc(scores, now.meant.pairs.positive, weight))
+        point = PathPoint(float(lam), solution, right_share(pairs, scores))
         points.append(point)
         if callback is not None:
             callback(point)
@@ -243,12 +266,17 @@ def largest_lam(problem: Problem) -> float:
     order of the rows no longer changes. (For the other losses it is no threshold, but a scale.)
     Where the classes have one mean, the largest squared norm of a row stands in.
     """
-    space, positive, pairs = problem.space, problem.pairs.positive, problem.pairs
+    space, pairs = problem.space, all_the_pairs(problem)
     mass = pairs.row_mass()
-    scores = space.scores(space.pull(np.where(positive, mass, -mass)))
-    if isinstance(pairs, PairList):
+    if isinstance(pairs, OrderedPairs):  # no pair has its margin where all scores are zero
+        scores = space.scores(space.pull(pairs.sums(np.zeros(pairs.n), HINGE).c))
+        widest = float(np.ptp(scores[mass > 0]))
+    elif isinstance(pairs, PairList):
+        scores = space.scores(space.pull(np.where(pairs.positive, mass, -mass)))
         widest = float(pairs.margins(scores)[pairs.c > 0].max())
     else:
+        positive = pairs.positive
+        scores = space.scores(space.pull(np.where(positive, mass, -mass)))
         used = mass > 0
         widest = float(scores[positive & used].max() - scores[~positive & used].min())
     if widest > 1e-14 * space.reach**2:

@@ -5,23 +5,24 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from ..certificate.solution import Callback, Solution, Status
 from ..certificate.trivial import TRIVIAL, zero_is_optimal
-from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.request import Request
 from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
+from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.penalty import Penalty
-from ..problem.problem import Problem, pair_problem, split_labels
+from ..problem.problem import Problem
+from ..problem.tail import Tail
 from ..solvers.choose import NAMES, Solver, choose_solver, few_cuts_suffice
 from ..spaces.kernel import Kernel
 from ..tools.checks import check_number
 from ..tools.threads import small_in_one_thread
-from .ordered import ordered_problem
 
 HELD_NUMBERS = 8_000_000
 """Numbers in X from which its rows are read in blocks rather than copied and centred."""
@@ -43,7 +44,7 @@ def solve(
     structure: float = 0.0,
     structure_source: str = "full",
     loss: str | Loss = "hinge",
-    pairs: AllPairs | PairList | None = None,
+    pairs: AllPairs | PairList | OrderedPairs | None = None,
     positive: object = None,
     sample_weight: np.ndarray | None = None,
     l1: float = 0.0,
@@ -70,7 +71,7 @@ def solve(
     X : array, memory map, `StreamedRows` or sparse matrix (n, d)
         Finite numbers.
     y : array (n,)
-        Two kinds of labels; grades with `qid`, None with `time`.
+        Two kinds of labels; grades with `qid`; None with `time` or `OrderedPairs`.
     lam : float, optional
         > 0; 0 is allowed where l1 > 0. Or give `penalty`.
     kernel : {"linear", "rbf", "laplacian", "precomputed"} or Kernel
@@ -84,12 +85,12 @@ def solve(
         Whether the structure is that of all data or of the listed pairs.
     loss : {"hinge", "squared_hinge", "square", "logistic", "smooth_hinge", "exponential"} or Loss
         An object of one's own needs what `aucert.exact.losses.loss.Loss` lists.
-    pairs : AllPairs or PairList, optional
+    pairs : AllPairs, PairList or OrderedPairs, optional
         All pairs by default.
     positive : label, optional
         The larger label by default.
     sample_weight : array (n,), optional
-        >= 0; a weight means repetition. Only with all pairs.
+        >= 0; a weight means repetition. Not with `pairs`.
     l1 : float
         >= 0: adds l1 |w|_1 (the elastic net) or, with `groups`, the group lasso. This, `sign` and
         `penalty` are for linear problems without structure.
@@ -101,10 +102,10 @@ def solve(
         Another penalty instead of `lam`, `l1`, `groups` and `sign`; see
         `aucert.exact.problem.penalty`.
     qid : array (n,), optional
-        The query of each row: pairs are rows of one query, the larger grade above. Linear only.
+        The query of each row: pairs are rows of one query, the larger grade above. Neither this
+        nor `time` goes with `structure`, `fpr_max` or `tpr_min`, which need two classes.
     time, event : arrays (n,), optional
-        Times, and whether the event was seen: an earlier event is above what comes later. Linear
-        only.
+        Times, and whether the event was seen: an earlier event is above what comes later.
     method : {"auto", "closed-form", "cutting-plane", "newton", "qp", "lifted", "pair-newton",
         "tail-newton", "proximal"}
         "auto" takes the closed form for the square loss and Newton for the hinge and its square,
@@ -135,13 +136,6 @@ def solve(
     InputError
         If the input cannot be used; the message says what and where.
     """
-    if not (qid is None and time is None and event is None):
-        told = (pairs, positive, sample_weight, gamma)
-        if kernel != "linear" or structure != 0 or any(part is not None for part in told):
-            raise InputError("qid, time and event go with linear problems over their own pairs")
-        check_tolerance(tol, max_time)
-        problem = ordered_problem(X, y, lam, loss=loss, qid=qid, time=time, event=event)
-        return choose_solver(problem, method, tol, max_time).solve(problem, callback=callback)
     request = Request.of(
         lam,
         loss,
@@ -158,6 +152,10 @@ def solve(
         penalty,
         fpr_max,
         tpr_min,
+        y=y,
+        qid=qid,
+        time=time,
+        event=event,
     )
     solution = solve_request(X, y, request, method, tol, max_time, callback)
     warn_if_trivial(request, solution, tol)
@@ -238,8 +236,12 @@ def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
         X = StreamedRows(X)
     if not isinstance(X, StreamedRows):
         return None
-    mask, _, _ = split_labels(y, request.positive)
-    return pair_problem(X, mask, request.pairs, request.loss, request.penalty)
+    return Problem(X, request.risk(request.mask(y)), request.penalty)
+
+
+def all_the_pairs(problem: Problem) -> Any:
+    """Return the pairs of a mean, and for partial AUC all pairs."""
+    return problem.risk.mean.pairs if isinstance(problem.risk, Tail) else problem.pairs
 
 
 def check_tolerance(tol: float, max_time: float | None) -> None:

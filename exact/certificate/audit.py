@@ -7,6 +7,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.problem import Problem
 from ..problem.tail import Tail
 from ..spaces.streamed import StreamedRows
@@ -197,6 +198,7 @@ def audit_of(
     `residual`, `meant`, a sentence on what functions are judged, and `floor`, which no function
     is below, are for scores.
     """
+    upper = "upper" if isinstance(problem.pairs, OrderedPairs) else "positive"
     least = certificate.dual - certificate.rounding if floor is None else floor
     status = AuditStatus.CERTIFIED if certificate.reaches(tol) else AuditStatus.ABOVE_TOLERANCE
     return Audit(
@@ -215,7 +217,7 @@ def audit_of(
         n_wrong=order.n_wrong,
         rival_primal=None if rival is None else certificate.primal * rival.scale,
         rival_gap=None if rival is None else certificate.gap * rival.scale,
-        statement=_in_words(certificate, order, rival, least, residual is not None) + meant,
+        statement=_in_words(certificate, order, rival, least, residual is not None, upper) + meant,
         status=status,
     )
 
@@ -226,6 +228,7 @@ def _in_words(
     rival: Rival | None,
     least: float,
     scores: bool,
+    upper: str,
 ) -> str:
     """Return the sentence of a certificate; what is said of the gap counts its rounding."""
     primal, rounding = certificate.primal, certificate.rounding
@@ -246,17 +249,17 @@ def _in_words(
         f"The {what} have objective {primal:.10g}{near}{units} over {order.n_pairs} pairs, and no "
         f"{others} less than {at_least(max(least, 0.0))}: "
         f"they are at most {at_most(above)}{share} above the optimum, which "
-        f"{_order_in_words(order)}."
+        f"{_order_in_words(order, upper)}."
     )
 
 
-def _order_in_words(order: CertifiedOrder) -> str:
+def _order_in_words(order: CertifiedOrder, upper: str) -> str:
     """Return what the optimum is sure to do with the pairs, for "the optimum, which …"."""
     if not order.n_certified:
         return "is too far away for the order of any pair to be certain"
     return (
         f"is sure to order {order.n_certified} of the pairs as they do, {order.n_right} with the "
-        f"positive row above and {order.n_wrong} with it below"
+        f"{upper} row above and {order.n_wrong} with it below"
     )
 
 

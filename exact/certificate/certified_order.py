@@ -19,6 +19,8 @@ import numpy as np
 from ..errors import InputError
 from ..pairs.all_pairs import PairList
 from ..pairs.auc import auc
+from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..pairs.statistics.concordance import concordance
 from ..problem.problem import Problem
 from ..spaces.gram import Gram, StreamedGram, chain_of
 from ..spaces.rows import Rows, Space
@@ -38,9 +40,9 @@ class CertifiedOrder:
     ----------
     n_pairs : int
     n_right : int
-        Pairs whose positive row the model and the optimum both put above the negative one.
+        Pairs whose upper row (the positive one) the model and the optimum both put above.
     n_wrong : int
-        Pairs whose positive row both put below.
+        Pairs whose upper row both put below.
     """
 
     n_pairs: int
@@ -72,14 +74,37 @@ def certified_order(
         return _streamed_order(problem, problem.space, w, radius)
     scores, error = problem.space.careful_scores(w)
     low, high = score_range(scores, row_lengths(problem.space), radius, error + slip)
-    positive, pairs = problem.pairs.positive, problem.pairs
+    pairs = problem.pairs
     if isinstance(pairs, PairList):
         right = int(np.count_nonzero(low[pairs.i] > high[pairs.j]))
         wrong = int(np.count_nonzero(high[pairs.i] < low[pairs.j]))
+    elif isinstance(pairs, OrderedPairs):
+        right, wrong = _ordered_counts(pairs, low, high)
     else:
+        positive = pairs.positive
         right = count_above(low[positive], high[~positive])
         wrong = count_above(low[~positive], high[positive])
     return CertifiedOrder(problem.n_pairs, right, wrong)
+
+
+def _ordered_counts(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> tuple[int, int]:
+    """Return the pairs (i, j) with low_i > high_j, and those with high_i < low_j.
+
+    Each row stands there twice: as the upper row of pairs with the one bound, and as the lower row
+    with the other.
+    """
+    upper, lower = np.zeros((2, pairs.n), dtype=np.int64)
+    order, none = pairs.arrangement.order, np.zeros(pairs.n, dtype=np.int64)
+    upper[order], lower[order] = pairs.a > 0, pairs.b > 0
+    twice = OrderedPairs(
+        np.tile(np.asarray(pairs.group), 2),
+        np.tile(pairs.key, 2),
+        np.concatenate([upper, none]),
+        np.concatenate([none, lower]),
+        form=pairs.form,
+    )
+    right = concordance(twice, np.concatenate([low, high])).concordant
+    return right, concordance(twice, np.concatenate([high, low])).discordant
 
 
 def score_range(

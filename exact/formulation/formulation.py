@@ -19,7 +19,7 @@ from ..certificate.solution import Solution, Status
 from ..errors import InputError
 from ..pairs.all_pairs import AllPairs
 from ..problem.penalties import Ridge
-from ..problem.problem import Problem, split_labels
+from ..problem.problem import Problem
 from ..spaces.gram import BLOCK_BYTES, Gram, StreamedGram, blocked_product
 from ..spaces.gram_factor import DENSE_LIMIT, GramFactor, Lift, rows_of
 from ..spaces.kernel import Kernel, check_kernel
@@ -149,7 +149,7 @@ def formulate(
     ----------
     X : array or sparse matrix (n, d), or the Gram matrix (n, n) for a precomputed kernel
     y : array (n,)
-        Two kinds of labels.
+        Two kinds of labels; not read for ordered pairs.
     request : Request
         Which problem is meant.
     collapse : bool
@@ -164,12 +164,12 @@ def formulate(
     InputError
         If the input cannot be used.
     """
-    mask, _, _ = split_labels(y, request.positive)
+    mask = request.mask(y)
     base, kernel, rows = _true_space(X, request)
     meant = Problem(base, request.risk(mask), request.penalty)
     groups = None
     whole = isinstance(request.pairs, AllPairs) and not request.is_partial
-    if collapse and rows is not None and whole:
+    if collapse and rows is not None and whole and mask is not None:
         groups = equal_rows(rows, mask)
     few = meant if groups is None else _grouped(groups, meant, base)
     if not isinstance(request.penalty, Ridge):  # it acts on the features, so these must stay
@@ -179,7 +179,7 @@ def formulate(
     if groups is not None and factor is not None:
         factor = groups.factor(factor)
         back = factor.coefficients
-    if weight == 0:
+    if weight == 0 or mask is None:  # ordered pairs have no structure
         work = few if features is few.space else few.over(features)
         return Formulation(meant, work, back, kernel, rows, factor, groups)
     white = whitened(features, scatter_of(few.pairs, few.pairs.positive, source), weight)
@@ -188,7 +188,7 @@ def formulate(
         return back(white.to_input(w))
 
     seen = white if groups is None else cast(Rows, Spread(white, groups))
-    scatter = scatter_of(request.pairs, mask, source)
+    scatter = scatter_of(cast(Any, request.pairs), mask, source)
     meant = meant.over(Structured(base, scatter, weight, seen, lift))
     return Formulation(meant, few.over(white), lift, kernel, rows, factor, groups)
 

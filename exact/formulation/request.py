@@ -10,6 +10,9 @@ from ..errors import InputError
 from ..losses.loss import Loss
 from ..losses.registry import HINGE, get_loss
 from ..pairs.all_pairs import AllPairs, PairList
+from ..pairs.labels import split_labels
+from ..pairs.ordered.asked import ordered_pairs_of
+from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.penalties import Ridge, penalty_from
 from ..problem.penalty import Penalty
 from ..problem.risk import Mean
@@ -29,10 +32,11 @@ class Request:
     penalty : Penalty
         Any but the ridge is for linear problems without structure.
     loss : Loss
-    pairs : AllPairs or PairList
-        Row weights are part of `AllPairs`.
+    pairs : AllPairs, PairList or OrderedPairs
+        Row weights are part of `AllPairs`. Ordered pairs hold the order of their rows, so that
+        there are no labels beside them.
     positive : label, optional
-        The larger one by default.
+        The larger one by default. Not with ordered pairs.
     kernel : {"linear", "rbf", "laplacian", "precomputed"} or Kernel
         For "precomputed", the data are the Gram matrix (n, n).
     gamma : float, optional
@@ -54,7 +58,7 @@ class Request:
 
     penalty: Penalty
     loss: Loss = HINGE
-    pairs: AllPairs | PairList = field(default_factory=AllPairs)
+    pairs: AllPairs | PairList | OrderedPairs = field(default_factory=AllPairs)
     positive: object = None
     kernel: str | Kernel = "linear"
     gamma: float | None = None
@@ -64,8 +68,10 @@ class Request:
     tpr_min: float = 0.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.pairs, AllPairs | PairList):
-            raise InputError(f"pairs must be AllPairs() or a PairList, not {self.pairs!r}")
+        if not isinstance(self.pairs, AllPairs | PairList | OrderedPairs):
+            raise InputError(
+                f"pairs must be AllPairs(), a PairList or OrderedPairs, not {self.pairs!r}"
+            )
         check_kernel_name(self.kernel, self.gamma)
         check_number("structure", self.structure, closed="low")
         check_choice("structure_source", self.structure_source, SOURCES)
@@ -78,13 +84,24 @@ class Request:
             if self.structure != 0:
                 raise InputError("partial AUC (fpr_max, tpr_min) goes without a structure")
             Tail.check(self.pairs, self.loss)
+        if self.is_ordered:
+            self._check_ordered()
+
+    def _check_ordered(self) -> None:
+        """Raise `InputError` for what needs two classes of rows."""
+        if self.positive is not None:
+            raise InputError("ordered pairs have no positive label: leave positive out")
+        if self.structure != 0:
+            raise InputError(
+                "the structure is the scatter of two classes: ordered pairs (qid, time) go without"
+            )
 
     @classmethod
     def of(
         cls,
         lam: float | None,
         loss: str | Loss = "hinge",
-        pairs: AllPairs | PairList | None = None,
+        pairs: AllPairs | PairList | OrderedPairs | None = None,
         positive: object = None,
         kernel: str | Kernel = "linear",
         gamma: float | None = None,
@@ -97,6 +114,11 @@ class Request:
         penalty: Penalty | None = None,
         fpr_max: float = 1.0,
         tpr_min: float = 0.0,
+        *,
+        y: object = None,
+        qid: object = None,
+        time: object = None,
+        event: object = None,
     ) -> Request:
         """Return the request that these words make; all but `lam` and the names as above.
 
@@ -107,29 +129,33 @@ class Request:
         loss : str or Loss
             Its name, or a loss of one's own.
         sample_weight : array (n,), optional
-            >= 0; a weight means repetition. Only with all pairs.
+            >= 0; a weight means repetition. Not with pairs that are given.
         l1, groups, sign
             As `penalty_from` takes them.
         penalty : Penalty, optional
             Instead of `lam` and these three.
+        y : array (n,), optional
+            The grades where `qid` is given; labels are no part of a request.
+        qid, time, event : arrays (n,), optional
+            As in `ordered_pairs_of`: they make the pairs.
 
         Raises
         ------
         InputError
             If a word is not understood, or weights are given twice.
         """
-        if sample_weight is not None:
+        if not (qid is None and time is None and event is None):
+            if pairs is not None:
+                raise InputError("qid, time and event make the pairs: leave pairs out")
+            pairs = ordered_pairs_of(y, qid, time, event, sample_weight)
+        elif isinstance(pairs, OrderedPairs) and y is not None:
+            raise InputError("the pairs hold the order of their rows: leave y None")
+        elif sample_weight is not None:
             if pairs is not None:
                 raise InputError("give row weights in `pairs` or as `sample_weight`, not both")
             pairs = AllPairs(sample_weight)
-        if penalty is None:
-            if lam is None:
-                raise InputError("lam must be a number > 0, or give a penalty of your own")
-            penalty = penalty_from(lam, l1, groups, sign)
-        elif lam is not None or l1 or groups is not None or sign is not None:
-            raise InputError("give either a penalty of your own, or lam with l1, groups and sign")
         return cls(
-            penalty,
+            _penalty(lam, l1, groups, sign, penalty),
             get_loss(loss),
             AllPairs() if pairs is None else pairs,
             positive,
@@ -175,8 +201,38 @@ class Request:
         """Whether only a part of the ROC curve is meant."""
         return check_rates(self.fpr_max, self.tpr_min) != (1, 0)
 
-    def risk(self, positive: np.ndarray) -> Mean | Tail:
-        """Return the risk of rows whose positive ones are `positive`: bool (n,)."""
-        if isinstance(self.pairs, AllPairs):
-            return tail_risk(self.pairs.on(positive), self.loss, self.fpr_max, self.tpr_min)
-        return Mean(self.pairs.on(positive), self.loss)
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the pairs hold the order of their rows, so that rows have no classes."""
+        return isinstance(self.pairs, OrderedPairs)
+
+    def mask(self, y: object) -> np.ndarray | None:
+        """Return the positive rows, bool (n,), or None for ordered pairs, which have none."""
+        return None if self.is_ordered else split_labels(y, self.positive)[0]
+
+    def pairs_on(self, positive: np.ndarray | None) -> AllPairs | PairList | OrderedPairs:
+        """Return the pairs of rows whose positive ones are `positive`, as `mask` returns them."""
+        if isinstance(self.pairs, OrderedPairs):
+            return self.pairs
+        assert positive is not None
+        return self.pairs.on(positive)
+
+    def risk(self, positive: np.ndarray | None) -> Mean | Tail:
+        """Return the risk of rows whose positive ones are `positive`, as `mask` returns them."""
+        pairs = self.pairs_on(positive)
+        if isinstance(pairs, AllPairs):
+            return tail_risk(pairs, self.loss, self.fpr_max, self.tpr_min)
+        return Mean(pairs, self.loss)
+
+
+def _penalty(
+    lam: float | None, l1: float, groups: object, sign: object, penalty: Penalty | None
+) -> Penalty:
+    """Return the penalty that is given, or the one that the numbers make."""
+    if penalty is None:
+        if lam is None:
+            raise InputError("give lam, a number > 0, or a penalty of your own")
+        return penalty_from(lam, l1, groups, sign)
+    if lam is not None or l1 or groups is not None or sign is not None:
+        raise InputError("give either a penalty of your own, or lam with l1, groups and sign")
+    return penalty

@@ -12,6 +12,7 @@ from ..certificate.certified_order import certified_order
 from ..certificate.witness import Witness
 from ..errors import InputError
 from ..pairs.all_pairs import PairList
+from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.problem import Problem
 from ..tools.rounding import LONG_UNIT, UNIT, gamma
 from ..tools.wording import at_least, at_most
@@ -93,9 +94,9 @@ def loss_of(problem: Problem, scores: np.ndarray) -> tuple[float, float]:
     pairs are gone through one by one, in the long format: margins t and 1 - t then err by
     2 u (1 + |1 - t|) at most, and all terms are >= 0.
     """
-    pairs, positive = problem.pairs, problem.pairs.positive
+    pairs = problem.pairs
     long = scores.astype(np.longdouble)
-    if problem.n_pairs > FEW_PAIRS:
+    if problem.n_pairs > FEW_PAIRS or isinstance(pairs, OrderedPairs):
         centred = long - np.median(long)
         sums = problem.sums(centred)
         error = 2 * LONG_UNIT * (np.abs(scores) + abs(float(np.median(scores))))
@@ -109,6 +110,7 @@ def loss_of(problem: Problem, scores: np.ndarray) -> tuple[float, float]:
     if isinstance(pairs, PairList):
         share, t = pairs.c.astype(np.longdouble), long[pairs.i] - long[pairs.j]
     else:
+        positive = pairs.positive
         a, b = (side.astype(np.longdouble) for side in pairs.sides())
         share = np.outer(a, b) / (a.sum() * b.sum())
         t = long[positive][:, None] - long[~positive][None, :]

@@ -17,6 +17,7 @@ from ..losses.hinge import Hinge
 from ..losses.square import Square
 from ..losses.squared_hinge import SquaredHinge
 from ..pairs.all_pairs import AllPairs, PairList
+from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.penalties import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import Mean
@@ -157,16 +158,26 @@ NAMES = ("auto", *METHODS)
 """What a caller may ask for."""
 
 
+WITHOUT_CLASSES = ("auto", "pair-newton", "proximal")
+"""Methods that ordered pairs have, too."""
+
+
 def choose_solver(problem: Problem, method: str, tol: float, max_time: float | None) -> Solver:
     """Return the solver that `method` names; for "auto" the first that suits the problem.
 
     Raises
     ------
     InputError
-        If the method is unknown.
+        If the method is unknown, or needs two classes where pairs are ordered.
     """
     if method not in NAMES:
         raise InputError(f"unknown method {method!r}: choose one of {', '.join(NAMES)}")
     if method == "auto":
         method = next(name for name, entry in METHODS.items() if entry.suits(problem))
+    ordered = isinstance(getattr(problem.risk, "pairs", None), OrderedPairs)
+    if ordered and method not in WITHOUT_CLASSES:
+        raise InputError(
+            f"method {method!r} is for pairs of two classes: for ordered pairs (qid, time) take "
+            f"{' or '.join(WITHOUT_CLASSES)}"
+        )
     return METHODS[method].make(problem, tol, max_time)

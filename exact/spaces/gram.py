@@ -121,10 +121,10 @@ class Gram:
     @classmethod
     def of_kernel(cls, kernel: Kernel, X: Any) -> Gram:
         """Return the space of a kernel on rows (n, d), its matrix held; the formula is meant."""
-        gram = cls.__new__(cls)
+        gram, noise = cls.__new__(cls), kernel.noise(X)  # which refuses rows that overflow
         gram._hold(kernel(X, X))
         gram.kernel, gram.lengths = kernel, lengths_of(kernel, X)
-        gram.noise = kernel.noise(X) + 2 * UNIT  # the average with the transpose rounds too
+        gram.noise = noise + 2 * UNIT  # the average with the transpose rounds too
         return gram
 
     def part(self, index: np.ndarray) -> Gram:

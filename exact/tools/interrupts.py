@@ -27,19 +27,23 @@ INSISTING = 3
 """Interrupts from the user that no cleaning up is waited for."""
 
 
+REARMED = 0.02
+"""Seconds after which Python's handler is put back while compiled code runs."""
+
+
 class Stopped(BaseException):
     """An interrupt that solvers do not know: they would answer it with their best point."""
 
 
 @contextmanager
-def stopped_at_once() -> Iterator[None]:
+def stopped_at_once(to_the_exit: bool = False) -> Iterator[None]:
     """Within, an interrupt passes through solvers and ends as `KeyboardInterrupt`.
 
     Compiled code turns an interrupt into an error of its own, and a finaliser drops it: the
     interrupt is raised again until it is on its way out, and while it is, what cleans up is left in
     peace. A block inside another one ends as the outer one will. Without effect outside the main
     thread, and where somebody else handles interrupts, or ignores them. After `finish` no interrupt
-    is heard, and the end of the block leaves it so.
+    is heard until the end of the block, or with `to_the_exit` until the process ends.
     """
     in_main = threading.current_thread() is threading.main_thread()  # only it is told of signals
     before = signal.getsignal(signal.SIGINT) if in_main else None
@@ -60,7 +64,7 @@ def stopped_at_once() -> Iterator[None]:
             raise KeyboardInterrupt from None
         raise
     finally:
-        signal.signal(signal.SIGINT, _unheard if watch.finished else before)
+        signal.signal(signal.SIGINT, _unheard if watch.finished and to_the_exit else before)
         watch.close()
     if watch.count:
         raise KeyboardInterrupt
@@ -175,6 +179,7 @@ def interruptible(work: Callable[[], T]) -> T:
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
+    heard = signal.getsignal(signal.SIGINT)  # None: a handler that is not Python's
     found: list[T] = []
     raised: list[BaseException] = []
 
@@ -192,7 +197,9 @@ def interruptible(work: Callable[[], T]) -> T:
             threading.Thread(target=run, daemon=True).start()
         except RuntimeError:  # no memory for one more
             run()
-        done.wait()
+        # A solver may put a handler of its own in place of Python's, and keep the interrupt.
+        while not done.wait(REARMED if heard is not None else None):
+            signal.signal(signal.SIGINT, heard)
     except BaseException:
         _LEFT.append(done)
         raise

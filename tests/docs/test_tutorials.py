@@ -48,8 +48,9 @@ def cpu_seconds() -> float:
     return sum(os.times()[:4])
 
 
-def test_the_eight_tutorials_are_there_and_short() -> None:
-    assert [path.name[:2] for path in TUTORIALS] == [f"{k:02}" for k in range(1, 10)]
+def test_the_tutorials_are_numbered_from_one_and_short() -> None:
+    assert len(TUTORIALS) >= 12
+    assert [path.name[:2] for path in TUTORIALS] == [f"{k + 1:02}" for k in range(len(TUTORIALS))]
     for path in TUTORIALS:
         assert len(path.read_text("utf-8").splitlines()) < 150, path.name
 
@@ -75,7 +76,7 @@ def shown_lines(text: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    "script", [p for p in TUTORIALS if p.name[:2] < "09"], ids=lambda path: path.stem
+    "script", [p for p in TUTORIALS if p.name[:2] != "09"], ids=lambda path: path.stem
 )
 def test_a_tutorial_shows_lines_of_the_library(script: Path) -> None:
     shown = shown_lines(script.read_text("utf-8"))

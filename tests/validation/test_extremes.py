@@ -18,6 +18,8 @@ from aucert.validation import extremes
 from aucert.validation.bounds.printed import Bound
 from aucert.validation.claims import claim as claims
 from aucert.validation.claims.claim import Claim, Context, Outcome, Verdict
+from aucert.validation.claims.row import Row
+from aucert.validation.claims.verdicts import ERROR
 from aucert.validation.extremes import NaNError, above, has_nan
 from aucert.validation.suite import run, run_claim
 
@@ -142,11 +144,11 @@ def test_a_measure_that_is_nan_turns_the_verdict(
 
     monkeypatch.setattr(module, function, planted)
     row = run_claim(claims.REGISTRY[name], 0, "quick")
-    assert calls and row.verdict == claims.ERROR and not row.as_expected
+    assert calls and row.verdict == ERROR and not row.as_expected
     assert "NaN" in str(row.measured)
 
 
-def judged(function: Callable[[Context], Outcome], expected: Verdict = Verdict.HOLDS) -> claims.Row:
+def judged(function: Callable[[Context], Outcome], expected: Verdict = Verdict.HOLDS) -> Row:
     claim = Claim("a-claim", "SAUC", "eq. (2)", "suite", "It holds.", expected, function)
     return run_claim(claim, 0, "quick")
 
@@ -163,7 +165,7 @@ def judged(function: Callable[[Context], Outcome], expected: Verdict = Verdict.H
 )
 def test_nan_in_an_outcome_is_no_verdict(outcome: Outcome) -> None:
     row = judged(lambda context: outcome)
-    assert row.verdict == claims.ERROR and "NaN" in str(row.measured)
+    assert row.verdict == ERROR and "NaN" in str(row.measured)
     assert judged(lambda context: Outcome(Verdict.HOLDS, "Ferdinand", details={"nano": 1})).verdict
 
 

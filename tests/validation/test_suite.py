@@ -215,5 +215,5 @@ def test_progress_is_told_of_every_claim() -> None:
 def test_the_suite_has_claims_of_every_kind() -> None:
     entries = suite.claims()
     assert len(entries) >= 12
-    assert {entry.kind for entry in entries} == {"paper", "corrected", "suite"}
+    assert {entry.kind for entry in entries} == {"theorem", "finding", "corrected", "suite"}
     assert all(entry.statement.endswith(".") and entry.place for entry in entries)

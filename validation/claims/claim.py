@@ -2,8 +2,8 @@
 
     @claim(
         "incomplete-u-is-unbiased",
-        paper="ScalingUp", place="Definition 2", kind="paper",
-        statement="...", formula="E U_B(f) = U(f)", expected=Verdict.HOLDS,
+        paper="ScalingUp", place="Definition 2", kind="theorem",
+        statement="...", formula="E U_B(f) = U(f)",
     )
     def incomplete_u_is_unbiased(context: Context) -> Outcome: ...
 
@@ -15,10 +15,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
-from enum import StrEnum
+from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -26,41 +25,8 @@ from ...exact.errors import InputError
 from ..data.labelled_data import Dataset
 from ..data.real_data import FOLDER_VARIABLE, real_data_folder
 from ..plots import Figure
-
-Kind = Literal["paper", "corrected", "suite"]
-PAPERS = ("ScalingUp", "SAUC", "SHT", "Nonlinear")
-KINDS: dict[str, str] = {
-    "paper": "what a paper states, judged as printed",
-    "corrected": "what it should have stated, by our derivation",
-    "suite": "what this project states about its own solvers and figures",
-}
-PROFILES = ("quick", "full")
-ERROR = "error"
-"""Stands in the place of a verdict where the claim could not be judged because it raised."""
-
-
-class Verdict(StrEnum):
-    """What the run of a claim came to."""
-
-    HOLDS = "holds"
-    FAILS = "fails"
-    VACUOUS = "vacuous"
-    LOOSE = "loose"
-    NOT_TESTABLE = "not-testable"
-
-    @property
-    def meaning(self) -> str:
-        """What it says, in one sentence."""
-        return _MEANINGS[self]
-
-
-_MEANINGS = {
-    Verdict.HOLDS: "The statement is true in everything that was run.",
-    Verdict.FAILS: "The statement is false in what was run, beyond rounding and chance.",
-    Verdict.VACUOUS: "Not contradicted, but it says nothing: what it says is always true.",
-    Verdict.LOOSE: "True, but the bound is at least ten times the quantity that it bounds.",
-    Verdict.NOT_TESTABLE: "Cannot be run here; the measured column says why.",
-}
+from .recorded import recorded_verdict, source
+from .verdicts import KINDS, PAPERS, Kind, Verdict
 
 
 @dataclass(frozen=True)
@@ -96,6 +62,8 @@ class Outcome:
     tolerance : str, optional
         What decided, in words: "relative gap 1e-8", "two-sided level 1e-6".
     figures : tuple of Figure
+    turned_by : str
+        The smallest effect that would turn the verdict, where it rests on one.
     """
 
     verdict: Verdict
@@ -106,6 +74,7 @@ class Outcome:
     data: tuple[DataUsed, ...] = ()
     tolerance: str | None = None
     figures: tuple[Figure, ...] = ()
+    turned_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -150,7 +119,7 @@ class Claim:
         One of `PAPERS`.
     place : str
         Where in the paper: "Theorem 4", "Table 1".
-    kind : {"paper", "corrected", "suite"}
+    kind : one of `KINDS`
     statement : str
         One sentence.
     formula : str
@@ -160,6 +129,15 @@ class Claim:
     needs : tuple of str
         What may be missing; then the claim is not testable, as expected. Modules, and "data:FILE"
         for FILE.npz in the folder of the papers' data (the environment variable AUCERT_DATA).
+    quote : str
+        The paper's words, short.
+    readings : tuple of str
+        Charitable readings under which a theorem is judged; one that fails does so under each.
+    regime, tuning : str
+        Of a finding: the paper's protocol beside ours, and what each side was given.
+    arithmetic : bool
+        Whether it follows from constants or printed numbers alone, so that no fault of the library
+        can turn it.
     """
 
     name: str
@@ -171,6 +149,11 @@ class Claim:
     run: Run
     formula: str = ""
     needs: tuple[str, ...] = ()
+    quote: str = ""
+    readings: tuple[str, ...] = ()
+    regime: str = ""
+    tuning: str = ""
+    arithmetic: bool = False
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", self.name):
@@ -207,14 +190,15 @@ def claim(
     place: str,
     kind: Kind,
     statement: str,
-    expected: Verdict,
+    expected: Verdict | None = None,
     formula: str = "",
     needs: tuple[str, ...] = (),
     registry: dict[str, Claim] | None = None,
 ) -> Callable[[Run], Run]:
     """Enter the decorated function as a claim; the function itself is returned unchanged.
 
-    Arguments as the attributes of `Claim`; `registry` is `REGISTRY` by default.
+    Arguments as the attributes of `Claim`; `registry` is `REGISTRY` by default. The expected
+    verdict is the recorded one unless it is given; quote and readings stand in sources.json.
 
     Raises
     ------
@@ -226,57 +210,18 @@ def claim(
     def enter(run: Run) -> Run:
         if name in entries:
             raise InputError(f"two claims are called {name!r}")
-        entries[name] = Claim(name, paper, place, kind, statement, expected, run, formula, needs)
+        entries[name] = Claim(
+            name=name,
+            paper=paper,
+            place=place,
+            kind=kind,
+            statement=statement,
+            expected_verdict=recorded_verdict(name) if expected is None else expected,
+            run=run,
+            formula=formula,
+            needs=needs,
+            **source(name),
+        )
         return run
 
     return enter
-
-
-@dataclass(frozen=True)
-class Row:
-    """A claim that has been run: what the table, the report and the JSON show.
-
-    `taken_over`: read from the file that an earlier run of the same code and seed has left.
-    """
-
-    name: str
-    paper: str
-    place: str
-    kind: str
-    statement: str
-    formula: str
-    measured: str | float
-    printed: str | None
-    verdict: str
-    expected_verdict: str
-    seconds: float
-    tolerance: str | None
-    seed: int
-    profile: str
-    version: str
-    data: tuple[DataUsed, ...] = ()
-    details: dict[str, Any] = field(default_factory=dict)
-    timings: dict[str, float] = field(default_factory=dict)
-    figures: tuple[Figure, ...] = ()
-    taken_over: bool = field(default=False, compare=False)
-
-    @property
-    def as_expected(self) -> bool:
-        """Whether the verdict is the expected one; never for a claim that raised."""
-        return self.verdict == self.expected_verdict
-
-    @property
-    def public(self) -> dict[str, Any]:
-        """The keys that other people's scripts may rely on."""
-        row = asdict(self)
-        hidden = ("details", "timings", "figures", "formula", "profile")
-        return {key: value for key, value in row.items() if key not in hidden}
-
-    @classmethod
-    def from_document(cls, row: dict[str, Any]) -> Row:
-        """Return the row that `asdict` and JSON took apart."""
-        parts = {
-            "data": tuple(DataUsed(**used) for used in row["data"]),
-            "figures": tuple(Figure.from_document(figure) for figure in row["figures"]),
-        }
-        return cls(**{**row, **parts})

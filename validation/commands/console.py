@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -11,14 +12,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from ..claims.claim import Claim, Row
+from ..claims.claim import Claim
+from ..claims.row import Row
+from ..claims.verdicts import PAPER_KINDS
 from ..report.document import Report, shown, shown_seconds
 
 
 def claims_table(entries: Sequence[Claim]) -> Table:
     """Return the list of claims that `--list` shows."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("claim", "place", "kind", "expected", "statement"):
+    for heading in ("claim", "place", "kind", "recorded", "statement"):
         table.add_column(heading, overflow="fold", vertical="top")
     for entry in entries:
         place = f"{entry.paper}, {entry.place}"
@@ -43,7 +46,7 @@ def report_table(report: Report, width: int = WIDE) -> Table:
     """
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("verdict", no_wrap=True)
-    table.add_column("expected", no_wrap=True)
+    table.add_column("recorded", no_wrap=True)
     table.add_column("s", justify="right", no_wrap=True)
     if width >= WIDE:
         table.add_column("claim", no_wrap=True)
@@ -76,15 +79,26 @@ def _measured(row: Row) -> str:
 
 
 def summary_line(report: Report) -> str:
-    """Return the last line: how many verdicts are as expected, and which are not."""
+    """Return the last line: what the papers' statements came to, and which verdicts changed."""
     count, wrong = len(report.rows), report.unexpected
     time = f"{shown_seconds(report.seconds)} s"
     if report.taken_over:
         time += f"; {report.taken_over} of them taken over from an earlier run"
     if not wrong:
-        return f"All {count} verdicts are the expected ones ({time})."
+        return f"{counts_line(report)}All {count} verdicts are the recorded ones ({time})."
     names = ", ".join(row.name for row in wrong)
-    return f"{len(wrong)} of {count} verdicts differ from the expected ones: {names} ({time})."
+    changed = f"{len(wrong)} of {count} verdicts differ from the recorded ones: {names}"
+    return f"{counts_line(report)}{changed} ({time})."
+
+
+def counts_line(report: Report) -> str:
+    """Return how many theorems and findings of the papers came to what."""
+    parts = []
+    for kind in PAPER_KINDS:
+        found = Counter(row.verdict for row in report.rows if row.kind == kind)
+        if found:
+            parts.append(f"{kind}s: " + ", ".join(f"{n} {verdict}" for verdict, n in found.items()))
+    return "; ".join(parts) + ".\n" if parts else ""
 
 
 def print_report(report: Report, console: Console | None = None) -> None:

@@ -11,6 +11,10 @@ import numpy as np
 from ... import __version__
 from ...exact.formulation.formulation import true_space
 from ...exact.formulation.request import Request
+from ...exact.losses.registry import HINGE
+from ...exact.pairs.auc import auc
+from ...exact.pairs.statistics.concordance import right_share
+from ...exact.pairs.statistics.delong import delong
 from ...exact.spaces.kernels import get_kernel
 from ...exact.tools.interrupts import finish
 from .inputs import Data
@@ -28,7 +32,7 @@ def scores_of(data: Data, request: Request, w: np.ndarray) -> np.ndarray:
 
 def common_keys(data: Data, options: dict[str, Any], request: Request) -> dict[str, Any]:
     """Return the keys that every result carries."""
-    n_pos = int(data.positive.sum())
+    n_pos = None if data.ordered is not None else int(data.positive.sum())
     skipped = ("as_json", "out")
     named = {"loss": request.loss.name, "kernel": request.kernel_name}
     return {
@@ -42,13 +46,63 @@ def common_keys(data: Data, options: dict[str, Any], request: Request) -> dict[s
         "n": int(data.y.size),
         "positive": data.label,
         "n_pos": n_pos,
-        "n_neg": int(data.y.size) - n_pos,
-        "n_pairs": request.pairs.on(data.positive).count(),
+        "n_neg": None if n_pos is None else int(data.y.size) - n_pos,
+        "n_pairs": pairs_of(data, request).count(),
         "lam": request.penalty.l2,
+        "penalty": {"l2": request.penalty.l2, "l1": getattr(request.penalty, "l1", 0.0)},
         "loss": named["loss"],
-        "pairs": options["pairs"],
+        "pairs": _pairs_name(options),
         "kernel": named["kernel"],
     }
+
+
+def pairs_of(data: Data, request: Request) -> Any:
+    """Return the pairs of the rows, those of all the curve for partial AUC."""
+    return request.pairs_on(None if data.ordered is not None else data.positive)
+
+
+def _pairs_name(options: dict[str, Any]) -> str:
+    """Return what the pairs are called: as `--pairs` does, or what orders the rows."""
+    if options.get("qid") is not None:
+        return f"query:{options['qid']}"
+    if options.get("time") is not None:
+        return f"survival:{options['time']},{options['event']}"
+    return options["pairs"]
+
+
+def order_keys(data: Data, scores: np.ndarray) -> dict[str, Any]:
+    """Return the AUC and its interval, or the concordance where pairs are ordered.
+
+    The interval is DeLong's at 95 %; it needs two rows of each class.
+    """
+    if data.ordered is not None:
+        share = right_share(data.ordered, scores)
+        return {"auc": None, "auc_interval": None, "concordance": share}
+    positive, interval = data.positive, None
+    if min(int(positive.sum()), int((~positive).sum())) >= 2:
+        interval = list(delong(scores, positive).interval())
+    return {"auc": auc(scores, positive), "auc_interval": interval, "concordance": None}
+
+
+def objective_in_words(data: Data, request: Request, options: dict[str, Any]) -> str:
+    """Return a sentence on the objective, or nothing for the plain one: hinge, ridge, all pairs."""
+    l1 = getattr(request.penalty, "l1", 0.0)
+    plain = request.loss == HINGE and data.ordered is None and not l1 and not request.is_partial
+    if plain:
+        return ""
+    if options.get("qid") is not None:
+        which = f"pairs of one query ('{options['qid']}'), the larger grade above"
+    elif data.ordered is not None:
+        which = f"comparable pairs of '{options['time']}', the earlier event above"
+    else:
+        which = "pairs of a positive and a negative row"
+    if request.is_partial:
+        which += f", false positive rates up to {options['fpr_max']:g}"
+        which += f" and true positive rates from {options['tpr_min']:g}"
+    penalty = f"{request.penalty.l2:g}/2 |f|^2" if request.penalty.l2 > 0 else ""
+    if l1:
+        penalty += f"{' + ' if penalty else ''}{l1:g} |w|_1"
+    return f" The objective is {penalty} + mean {request.loss.name} loss over {which}."
 
 
 def print_document(document: dict[str, Any], as_json: bool) -> None:
@@ -61,13 +115,17 @@ def print_document(document: dict[str, Any], as_json: bool) -> None:
         return
     shown = (
         "n positive n_pos n_neg n_pairs lam loss pairs method primal dual gap relative_gap radius "
-        "rounding residual rival_primal rival_gap n_right n_wrong auc status seconds"
+        "rounding residual rival_primal rival_gap n_right n_wrong auc auc_interval concordance "
+        "status seconds"
     ).split()
     for key in shown:
         value = document.get(key)
         if value is None and key != "relative_gap":
             continue
-        text = f"{value:.12g}" if isinstance(value, float) else str(value)
+        if isinstance(value, list):
+            text = " to ".join(f"{part:.6g}" for part in value)
+        else:
+            text = f"{value:.12g}" if isinstance(value, float) else str(value)
         click.echo(f"{key:13} {'undefined' if value is None else text}")
     for key, value in document.get("exact", {}).items():
         click.echo(f"{'exact ' + key:13} {value}")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,13 @@ from ...exact.errors import InputError
 from ...exact.formulation.request import Request
 from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.pairs.nearest_pairs import nearest_pairs
+from ...exact.pairs.ordered.asked import ordered_pairs_of
+from ...exact.pairs.ordered.ordered_pairs import OrderedPairs
 from ...exact.spaces.kernels import PRECOMPUTED
 from ..data.datasets import load, names
 from ..data.labelled_data import data_sha256
 from ..memory import check_room
+from .scaled_tables import fit_scaling, scaled, selection_of, true_names
 
 BYTES_A_PAIR = 40
 """Two rows and a weight, and a sorted copy of the rows, of a pair that is written down."""
@@ -35,6 +39,14 @@ class Data:
     sha256 : str
     label : str or number, optional
         What the positive rows are called in the file; None for built-in data.
+    ordered : OrderedPairs, optional
+        With `--qid` or `--time`: the pairs; `y` is then the grades or the times.
+    negative : str or number, optional
+        What the other rows are called; None for all the rest.
+    columns : list of str, optional
+        Names of the features, where the file has some.
+    scaler : StandardScaler, optional
+        What made X of the columns, with `--standardise`.
     """
 
     name: str
@@ -42,6 +54,15 @@ class Data:
     y: np.ndarray
     sha256: str
     label: str | float | None = None
+    ordered: OrderedPairs | None = None
+    negative: str | float | None = None
+    columns: list[str] | None = None
+    scaler: Any = None
+
+    @property
+    def labels(self) -> np.ndarray | None:
+        """What a request takes as y: None where the pairs hold the order."""
+        return self.y if self.ordered is None else None
 
     @property
     def positive(self) -> np.ndarray:
@@ -49,29 +70,108 @@ class Data:
         return self.y == 1
 
 
-def open_data(name: str, target: str | None, positive: str | None, seed: int) -> Data:
+def open_data(name: str, options: dict[str, Any], model: Any = None) -> Data:
     """Return the data that `name` stands for: a built-in name, else a file.
+
+    Parameters
+    ----------
+    name : str
+    options : dict
+        target, positive, seed and kernel; columns, drop and standardise where they are known.
+    model : SavedModel, optional
+        Its columns are read, in its order, and scaled as it scales them.
 
     Raises
     ------
     InputError
         If there is neither, or the file cannot be used.
     """
-    base = name.split(":")[0]
-    if base in names() and not Path(name).exists():
-        if target is not None or positive is not None:
-            raise InputError(f"{name} is built in: --target and --positive are for files")
-        data = load(name, seed)
+    if _is_built_in(name):
+        if any(options.get(key) is not None for key in ("target", "positive", "columns", "drop")):
+            raise InputError(
+                f"{name} is built in: --target, --positive, --columns and --drop are for files"
+            )
+        data = load(name, options["seed"])
         y = data.is_positive.astype(np.int64)
-        return Data(name, data.X, y, data.sha256)
+        scaler = fit_scaling(data.X, None, options) if model is None else model.scaler
+        return Data(name, scaled(scaler, data.X), y, data.sha256, scaler=scaler)
     from ..files.data_files import read_table
 
+    _check_name(name)
+    asked, positive = selection_of(options), options["positive"]
+    if model is not None:
+        positive = model.label if positive is None else positive
+        if model.columns is not None and true_names([*model.columns]):
+            asked = replace(asked, columns=model.columns)
+    X, y, meta = read_table(name, asked, positive)
+    columns = true_names(meta.columns)
+    scaler = fit_scaling(X, columns, options) if model is None else model.scaler
+    sha = data_sha256(X, y)
+    names_of = {"negative": meta.negative, "columns": columns, "scaler": scaler}
+    return Data(name, scaled(scaler, X), y, sha, meta.positive, **names_of)
+
+
+def data_of(name: str, options: dict[str, Any], model: Any = None) -> Data:
+    """Return the data that a command's options ask for, with their order where they have one.
+
+    Raises
+    ------
+    InputError
+        As `open_data`, and for options of ordered pairs that do not go together.
+    """
+    qid, time, event = (options.get(key) for key in ("qid", "time", "event"))
+    target, positive = options["target"], options["positive"]
+    if qid is None and time is None and event is None:
+        return open_data(name, options, model)
+    if model is not None or any(options.get(key) for key in ("columns", "drop", "standardise")):
+        raise InputError(
+            "--model, --columns, --drop and --standardise are for two classes: leave them out "
+            "with --qid or --time"
+        )
+    if qid is not None and not (time is None and event is None):
+        raise InputError("give either --qid, or --time and --event, not both")
+    if qid is None and (time is None or event is None):
+        raise InputError("give --time and --event together")
+    if positive is not None:
+        raise InputError("--positive is for two classes: leave it out with --qid or --time")
+    if qid is None and target is not None:
+        raise InputError("--target is not for survival: --time and --event order the rows")
+    if options["pairs"] != "all":
+        raise InputError("--qid and --time make the pairs: leave --pairs out")
+    if _is_built_in(name):
+        raise InputError(f"{name} is built in: --qid, --time and --event are for files")
+    _check_name(name)
+    return _ordered_data(name, qid, time, event, target)
+
+
+def _ordered_data(
+    name: str, qid: str | None, time: str | None, event: str | None, target: str | None
+) -> Data:
+    """Return rows with the pairs of their queries, or of their times."""
+    from ..files.ordered_tables import read_by_query, read_survival
+
+    if qid is not None:
+        table = read_by_query(name, qid, target)
+    else:
+        table = read_survival(name, str(time), str(event))
+    pairs = ordered_pairs_of(table.grade, table.qid, table.time, table.event)
+    y, beside = (table.grade, table.qid) if qid is not None else (table.time, table.event)
+    assert y is not None and beside is not None
+    whole = data_sha256(table.X, y) + data_sha256(np.zeros((1, 1)), beside)
+    return Data(name, table.X, y, sha256(whole.encode()).hexdigest(), None, pairs)
+
+
+def _is_built_in(name: str) -> bool:
+    return name.split(":")[0] in names() and not Path(name).exists()
+
+
+def _check_name(name: str) -> None:
+    """Raise `InputError` for what is neither a file nor built in, with the nearest names."""
+    base = name.split(":")[0]
     if not Path(name).exists() and not Path(name).suffix:
         close = difflib.get_close_matches(base, names(), 3)
         hint = f"did you mean {' or '.join(close)}?" if close else f"built in: {', '.join(names())}"
         raise InputError(f"{name}: no such file, and no built-in data of that name ({hint})")
-    X, y, meta = read_table(name, target, positive)
-    return Data(name, X, y, data_sha256(X, y), meta.positive)
 
 
 def request_of(options: dict[str, Any], data: Data) -> Request:
@@ -79,12 +179,13 @@ def request_of(options: dict[str, Any], data: Data) -> Request:
     if options["gamma"] is not None and options["kernel"] in ("linear", PRECOMPUTED):
         raise InputError(f"--gamma is not for the {options['kernel']} kernel")
     lam = 1.0 if options["lam"] is None else options["lam"]
-    pairs = read_pairs(options["pairs"], data, options["seed"])
+    ordered = data.ordered
+    pairs = ordered or read_pairs(options["pairs"], data, options["seed"])
     return Request.of(
         lam,
         options["loss"],
         pairs,
-        positive=1,
+        positive=1 if ordered is None else None,
         kernel=options["kernel"],
         gamma=options["gamma"],
         structure=options["structure"],

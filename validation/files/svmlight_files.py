@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,31 +13,54 @@ import scipy.sparse as sp
 from ...exact.errors import InputError
 from ...exact.tools.lossless import is_large, loses_digits
 from ..memory import check_room
-from .file_checks import RawTable, refuse_digits, refuse_value
+from .csv_rows import GZIP_ERRORS
+from .file_checks import RawTable, damage_reported, refuse_digits, refuse_value
 from .labels import array_labels, as_number
+from .selected import selected
+from .selection import Selection
 
 _BLOCK = 1 << 20
 
 
-def read_svmlight(path: Path, target: str | None = None) -> RawTable:
-    """Read an svmlight file (`label index:value ...` a line) into CSR, through scikit-learn.
-
-    Indices count from 0 if index 0 occurs, else from 1. Rows in messages are lines of the file.
+def read_svmlight(path: Path, target: Selection | str | None = None) -> RawTable:
+    """Read an svmlight file without query groups; see `read_queries`.
 
     Raises
     ------
     InputError
-        For a line that is not of this form (its number is named), one with a query group
-        (`qid:`), or a `target`: the label always stands first.
+        As `read_queries`, for a line with a query group (`qid:`), or a `target`: the label always
+        stands first.
     """
+    asked = Selection.of(target)
+    if asked.target is not None:
+        raise InputError(f"{path}: an svmlight file holds its label first: leave out the target")
+    return selected(path, _read(path, False)[0], asked)
+
+
+def read_queries(path: Path) -> tuple[RawTable, np.ndarray]:
+    """Read an svmlight file (`label index:value ...` a line) into CSR, through scikit-learn.
+
+    Indices count from 0 if index 0 occurs, else from 1. Rows in messages are lines of the file.
+    Each line has its query group, a whole number: `label qid:number index:value ...`.
+
+    Raises
+    ------
+    InputError
+        For a line that is not of this form; its number is named.
+    """
+    return _read(path, True)
+
+
+def _read(path: Path, queries: bool) -> tuple[RawTable, np.ndarray]:
+    """Return the table and the query of each row, or none of them."""
     from sklearn.datasets import load_svmlight_file
 
-    if target is not None:
-        raise InputError(f"{path}: an svmlight file holds its label first: leave out the target")
     try:
-        X, y = load_svmlight_file(str(path), dtype=np.float64)[:2]
-    except (ValueError, OverflowError, OSError) as error:
-        _refuse_line(path)
+        found = load_svmlight_file(str(path), dtype=np.float64, query_id=queries)
+        X, y, qid = found if queries else (*found[:2], np.zeros(0))
+    except (ValueError, OverflowError, OSError, EOFError, zlib.error) as error:
+        with damage_reported(path, "gzip", *GZIP_ERRORS):
+            _refuse_line(path, queries)
         raise InputError(f"{path}: damaged, or no svmlight file ({error})") from None
     if X.shape[0] == 0:
         raise InputError(f"{path}: the file is empty")
@@ -42,10 +68,11 @@ def read_svmlight(path: Path, target: str | None = None) -> RawTable:
         raise InputError(f"{path}: no feature columns: no line has an index:value pair")
     sound = np.isfinite(X.data).all() and np.isfinite(y).all()
     if not sound or is_large(X.data).any() or is_large(y).any() or _is_unusual(path):
-        _refuse_line(path)
+        _refuse_line(path, queries)
     _check_width(path, X.shape[1])
     columns = [str(k) for k in range(1, X.shape[1] + 1)]
-    return RawTable(sp.csr_array(X), array_labels(y, f"{path}, labels"), columns, "label", [])
+    labels = array_labels(y, f"{path}, labels")
+    return RawTable(sp.csr_array(X), labels, columns, "label", []), np.asarray(qid)
 
 
 BYTES_A_FEATURE = 150
@@ -57,9 +84,19 @@ def _check_width(path: Path, d: int) -> None:
     check_room(what, BYTES_A_FEATURE * d, "number the features that occur from 1")
 
 
-def _refuse_line(path: Path) -> None:
-    """Raise for the first line that is not `label index:value ...` with finite numbers."""
-    with open(path, "rb") as file:
+def _opened(path: Path) -> IO[bytes]:
+    """Open the bytes of a file, through gzip where its name ends in `.gz`."""
+    if path.suffix.lower() == ".gz":
+        return gzip.open(path, "rb")  # type: ignore[return-value]
+    return open(path, "rb")
+
+
+def _refuse_line(path: Path, queries: bool = False) -> None:
+    """Raise for the first line that is not `label index:value ...` with finite numbers.
+
+    With `queries` each line must have a query group beside the label, else none may have one.
+    """
+    with _opened(path) as file:
         for row, raw in enumerate(file, start=1):
             fields = raw.partition(b"#")[0].decode("utf-8", errors="replace").split()
             if not fields:
@@ -70,9 +107,21 @@ def _refuse_line(path: Path) -> None:
                 raise InputError(f"{path}: row {row} starts with {shown}, not with a number")
             if loses_digits(fields[0], label):
                 refuse_digits(path, "label", row, fields[0])
-            last = -1
-            for pair in fields[1:]:
+            last, pairs = -1, fields[1:]
+            if queries:
+                _check_query(path, row, pairs[0] if pairs else "")
+                pairs = pairs[1:]
+            for pair in pairs:
                 last = _check_pair(path, row, pair, last)
+
+
+def _check_query(path: Path, row: int, text: str) -> None:
+    """Raise unless the text is `qid:number`."""
+    name, colon, number = text.partition(":")
+    if name != "qid" or not colon:
+        raise InputError(f"{path}: row {row} has no query group: write qid:number after the label")
+    if not (number.isascii() and number.isdigit() and int(number) < 1 << 63):
+        raise InputError(f"{path}: row {row}: the query group {text[:40]!r} is no whole number")
 
 
 def _check_pair(path: Path, row: int, pair: str, last: int) -> int:
@@ -80,8 +129,8 @@ def _check_pair(path: Path, row: int, pair: str, last: int) -> int:
     index, colon, value = pair.partition(":")
     if index == "qid" and colon:
         raise InputError(
-            f"{path}: row {row} has a query group ({pair[:40]}): query groups are not supported "
-            "yet, all rows would be ranked as one group"
+            f"{path}: row {row} has a query group ({pair[:40]}): name it with --qid qid to rank "
+            "within groups; without, all rows would be ranked as one group"
         )
     number = as_number(value)
     if not (colon and index.isascii() and index.isdigit() and number is not None):
@@ -97,5 +146,5 @@ def _check_pair(path: Path, row: int, pair: str, last: int) -> int:
 
 def _is_unusual(path: Path) -> bool:
     """Whether `1_000` may occur, which Python reads as a number, or `qid:1`, which is skipped."""
-    with open(path, "rb") as file:
+    with _opened(path) as file:
         return any(b"_" in block or b"q" in block for block in iter(lambda: file.read(_BLOCK), b""))

@@ -9,13 +9,17 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from ..claims.claim import ERROR, KINDS, PAPERS, Row, Verdict
+from ..claims.claim import Verdict
+from ..claims.recorded import record
+from ..claims.row import Row
+from ..claims.verdicts import ERROR, KINDS, PAPERS
 from ..files.written_files import write_atomically, write_json
 from ..plots import Figure, svg
 from .cases import CasePicture, case_pictures
 from .dot_chart import dot_chart
+from .story import Story, stories
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "cvxpy", "osqp", "clarabel", "ecos")
 
 
@@ -83,6 +87,7 @@ class Report:
             "parameters": {"profile": self.profile, "only": [row.name for row in self.rows]},
             "environment": self.environment,
             "seconds": self.seconds,
+            "recorded": {name: record()[name] for name in ("date", "version", "profile")},
             "claims": [row.public for row in self.rows],
         }
 
@@ -92,11 +97,23 @@ class Report:
         for paper in PAPERS:
             rows = [row for row in self.rows if row.paper == paper]
             counts = {name: _count(rows, name) for name in (*map(str, Verdict), ERROR)}
+            kinds = {kind: sum(row.kind == kind for row in rows) for kind in KINDS}
             unexpected = sum(not row.as_expected for row in rows)
             if rows:
-                entries.append(
-                    {"paper": paper, "n": len(rows), "counts": counts, "unexpected": unexpected}
-                )
+                entry = {"paper": paper, "n": len(rows), "counts": counts, "kinds": kinds}
+                entries.append(entry | {"unexpected": unexpected})
+        return entries
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return one entry a paper and kind: how many statements had which verdict."""
+        entries = []
+        for paper in PAPERS:
+            for kind in KINDS:
+                rows = [row for row in self.rows if (row.paper, row.kind) == (paper, kind)]
+                counts = {name: _count(rows, name) for name in (*map(str, Verdict), ERROR)}
+                if rows:
+                    entry = {"paper": paper, "kind": kind, "n": len(rows), "counts": counts}
+                    entries.append(entry)
         return entries
 
     def html(self) -> str:
@@ -112,17 +129,21 @@ class Report:
         )
         jinja.filters.update(
             shown=shown,
+            brief=brief,
             seconds=shown_seconds,
             picture=_picture,
             numbers=_numbers,
             repeat=repeat,
             charts=_charts,
+            bars=_bars,
         )
         return jinja.get_template("report.html").render(
             report=self,
             verdicts=[*Verdict],
             error=ERROR,
             kinds=KINDS,
+            recorded=record(),
+            stories=stories(self.rows),
             papers=[entry["paper"] for entry in self.summary()],
         )
 
@@ -160,6 +181,19 @@ def shown(value: object) -> str:
     return str(value)
 
 
+BRIEF = 110
+"""Characters of what was measured that the landing page shows, at most."""
+
+
+def brief(value: object) -> str:
+    """Return the beginning of what was measured, up to a whole part of it."""
+    text = shown(value)
+    if len(text) <= BRIEF:
+        return text
+    cut = text[:BRIEF].rpartition(";")[0]
+    return f"{cut or text[:BRIEF].rpartition(' ')[0]}; ..."
+
+
 def shown_seconds(value: float) -> str:
     """Return seconds with two digits after the point below ten, one above."""
     return f"{value:.2f}" if value < 10 else f"{value:.1f}"
@@ -172,6 +206,13 @@ def _count(rows: Sequence[Row], verdict: str) -> int:
 def _numbers(details: dict[str, Any]) -> list[tuple[str, Any]]:
     """Return what the page shows of a claim's details: not the traceback, which has paths."""
     return [(name, value) for name, value in details.items() if name != "traceback"]
+
+
+def _bars(story: Story) -> object:
+    """Return the picture of a paper, marked as safe: `bars` escapes the text in it."""
+    from markupsafe import Markup
+
+    return Markup(story.bars())
 
 
 def _picture(figure: Figure) -> object:

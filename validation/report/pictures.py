@@ -33,7 +33,7 @@ STYLES = ("-", "--", "-.", ":")
 COUNTS = {"seconds": "seconds", "n_iter": "steps"}
 
 
-def _canvas(axes: Axes | None, width: float = 6.4) -> tuple[Figure, Axes]:
+def canvas(axes: Axes | None, width: float = 6.4) -> tuple[Figure, Axes]:
     """Return the figure and its axes: new ones, unless some are given."""
     if axes is not None:
         return axes.get_figure(root=True), axes  # type: ignore[return-value]
@@ -72,7 +72,7 @@ def gap_curves(
     many = {solutions.method: solutions} if isinstance(solutions, Solution) else dict(solutions)
     if not many:
         raise InputError("give at least one solution")
-    figure, axes = _canvas(axes)
+    figure, axes = canvas(axes)
     for k, (name, solution) in enumerate(many.items()):
         certificate, style = solution.certificate, STYLES[k % len(STYLES)]
         last = (certificate.gap + certificate.rounding) / max(certificate.primal, 1e-300)
@@ -113,7 +113,7 @@ def bound_against_error(
     """
     if not draws:
         raise InputError("give at least one draw")
-    figure, axes = _canvas(axes, 7.2)
+    figure, axes = canvas(axes, 7.2)
     draw(axes, bound_figure(draws, title))
     return figure
 
@@ -137,7 +137,7 @@ def budget_bars(
     -------
     matplotlib Figure
     """
-    figure, axes = _canvas(axes, 7.2)
+    figure, axes = canvas(axes, 7.2)
     draw_budget(axes, budget, title)
     return figure
 
@@ -176,7 +176,7 @@ def roc_with_thresholds(
     """
     scores, positive = scored_rows(model, X, y)
     cuts = all_cuts(scores, positive)
-    figure, axes = _canvas(axes, 4.8)
+    figure, axes = canvas(axes, 4.8)
     axes.plot(1 - cuts.specificity, cuts.sensitivity, color=BLACK, lw=1.2)
     axes.plot([0, 1], [1, 0], ":", color=GREY, lw=0.8)
     for marker, (name, rule) in zip("osD^vPX*" * len(rules), rules.items(), strict=False):
@@ -229,7 +229,7 @@ def margin_distribution(
         "undecided": (margins[~active & ~beyond], GREY),
         "beyond the margin, certified": (margins[beyond], BLUE),
     }
-    figure, axes = _canvas(axes)
+    figure, axes = canvas(axes)
     edges = np.histogram_bin_edges(margins, bins=60).tolist()
     values = [part for part, _ in groups.values()]
     labels = [f"{name} ({part.size / margins.size:.1%})" for name, (part, _) in groups.items()]
@@ -279,7 +279,7 @@ def decision_surface(
     first, second = np.meshgrid(*sides)
     height = model.decision_function(np.column_stack([first.ravel(), second.ravel()]))
     height = np.asarray(height).reshape(first.shape)
-    figure, axes = _canvas(axes, 5.6)
+    figure, axes = canvas(axes, 5.6)
     largest = max(float(np.abs(height).max()), 1e-300)
     filled = axes.contourf(
         first, second, height, 15, cmap="PuOr_r", vmin=-largest, vmax=largest, alpha=0.8

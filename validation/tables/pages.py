@@ -213,17 +213,18 @@ def _budget(budget: Sequence[Budget], profile: str) -> list[str]:
     lines = ["| | paper | here | |", "|---|---|---|---|"]
     for line in budget:
         spent = getattr(line, profile)
-        same = spent == line.paper or str(line.paper).startswith(f"{_listed(spent)} (")
+        same = spent == line.paper or str(line.paper).startswith(f"{shown_value(spent)} (")
         mark = "" if same else "differs"
-        lines.append(f"| {line.what} | {_listed(line.paper)} | {_listed(spent)} | {mark} |")
+        lines.append(f"| {line.what} | {shown_value(line.paper)} | {shown_value(spent)} | {mark} |")
     return lines
 
 
-def _listed(value: Any) -> str:
+def shown_value(value: Any) -> str:
+    """Return a value of a budget in words."""
     if isinstance(value, list | tuple):
-        return ", ".join(_listed(item) for item in value)
+        return ", ".join(shown_value(item) for item in value)
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_listed(item)}" for name, item in value.items())
+        return ", ".join(f"{name} {shown_value(item)}" for name, item in value.items())
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return f"{value:g}" if isinstance(value, float) else str(value)

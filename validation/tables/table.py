@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from ...exact.errors import InputError
-from ..claims.claim import PROFILES, Context
+from ..claims.claim import Context
+from ..claims.verdicts import PROFILES
 from .pictures import Picture
 
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=,-]*")
@@ -237,7 +238,7 @@ class Entry:
         Standard error of the mean that `ours` is.
     count : int, repetitions behind it
     digits : int, decimals to show
-    note : str, a sentence where the two differ
+    note : str, where the two differ
     """
 
     row: str
@@ -257,8 +258,7 @@ class Page:
     Attributes
     ----------
     entries : tuple of Entry
-    conclusion : str
-        Two sentences: what a reader should conclude.
+    conclusion : str, two sentences
     tests : tuple of str
         Paired tests, one sentence each.
     differences : tuple of str

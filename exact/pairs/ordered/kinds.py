@@ -85,7 +85,7 @@ def survival_pairs(time: object, event: object) -> OrderedPairs:
         If a time is not finite, an event is neither 0 nor 1, or no two rows are comparable.
     """
     times, seen = as_survival(time, event)
-    return OrderedPairs(None, _survival_key(times, seen), upper=seen)
+    return OrderedPairs(None, survival_key(times, seen), upper=seen)
 
 
 def uno_pairs(
@@ -117,7 +117,7 @@ def uno_pairs(
     """
     times, seen = as_survival(time, event)
     weight = censoring_weights(times, seen, tau, train)
-    return OrderedPairs(None, _survival_key(times, seen), upper=weight)
+    return OrderedPairs(None, survival_key(times, seen), upper=weight)
 
 
 def cross_group_pairs(
@@ -186,7 +186,7 @@ def _column(values: object) -> np.ndarray:
     return labels
 
 
-def _survival_key(times: np.ndarray, seen: np.ndarray) -> np.ndarray:
+def survival_key(times: np.ndarray, seen: np.ndarray) -> np.ndarray:
     """Return -(2 rank(time) + censored): larger for earlier rows, events first at equal times."""
     rank = np.unique(times, return_inverse=True)[1]
     return -(2.0 * rank + ~seen)

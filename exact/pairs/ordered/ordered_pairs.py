@@ -187,6 +187,12 @@ class OrderedPairs:
             return None
         return rows, pairs
 
+    def without_gain(self) -> OrderedPairs:
+        """Return the same pairs, each weighing a_i b_j."""
+        a, b = np.empty((2, self.n))
+        a[self.arrangement.order], b[self.arrangement.order] = self.a, self.b
+        return OrderedPairs(self.group, self.key, a, b, None, self.share, self.form)
+
     @property
     def _extra(self) -> tuple[Any, Any]:
         """The gains and the shares of the rows, each (n,) or None."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from ...errors import InputError
 from ...sums.merged.weights import partners, rows_above
 from ...tools.checks import check_number, check_scores
 from ...tools.lossless import as_float64
+from ..all_pairs import AllPairs
+from ..auc import auc
 from ..ordered.kinds import group_auc_pairs, survival_pairs, uno_pairs
 from ..ordered.ordered_pairs import OrderedPairs
 from ..ordered.survival_times import as_survival
@@ -82,6 +85,18 @@ def concordance(pairs: OrderedPairs, scores: object, tied_tol: float = 0.0) -> C
     influence = np.empty(pairs.n)
     influence[at.order] = _influence(pairs, ordered, whole, value)
     return Concordance(value, influence, *_counts(pairs, ranked, tolerance))
+
+
+def right_share(pairs: Any, scores: np.ndarray) -> float:
+    """Return the share of the pairs that scores order rightly, a tie counting one half.
+
+    The AUC of all rows for pairs of two classes, row weights counted; the concordance for ordered
+    pairs, each weighing a_i b_j.
+    """
+    if isinstance(pairs, OrderedPairs):
+        return concordance(pairs if pairs.gain is None else pairs.without_gain(), scores).value
+    weight = pairs.weight if isinstance(pairs, AllPairs) else None
+    return auc(scores, pairs.positive, weight)
 
 
 def _influence(

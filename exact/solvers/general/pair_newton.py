@@ -32,13 +32,13 @@ LARGEST_DIM = 5000
 LARGE, THINNING = 40_000, 20
 """Rows from which a part of the rows is solved first, and how many rows it has one of."""
 
-FIRST_WIDTH, LATER_WIDTH = 1.0, 0.1
+FIRST_WIDTH, LATER_WIDTH = 1.0, 0.03
 """First width, from zero and from the solution of a part of the rows."""
 
-DRAWS, DRAWS_A_COORDINATE = 50_000, 400
+DRAWS, DRAWS_A_COORDINATE = 100_000, 400
 """Pairs drawn for a Hessian: at least so many, and so many a coordinate."""
 
-INSIDE, INSIDE_A_COORDINATE = 2_000, 40
+INSIDE, INSIDE_A_COORDINATE = 4_000, 40
 """Pairs of a Hessian that should have some curvature."""
 
 NEAR = 0.8

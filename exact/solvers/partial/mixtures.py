@@ -32,6 +32,9 @@ MASTER_TOL = 1e-13
 WAYS = (1.0, 0.5, 0.2)
 """How far to go from the best point to the point of the mixture, in turns."""
 
+LARGEST_PULL = 1e60
+"""Cuts that are steeper than this are of no use to a mixture, and their squares may overflow."""
+
 KEPT = 1e-12
 """Shares below this are left out of a mixture."""
 
@@ -47,13 +50,15 @@ class Cuts:
         self.idle: list[int] = []
 
     def add(self, w: np.ndarray) -> float:
-        """Add the minorant of the scores of `w` and return the primal value there."""
+        """Add the minorant at `w`, unless it is too steep, and return the primal value there."""
         problem = self.problem
         sums = problem.risk.sums(problem.space.scores(w))
-        self.at.append(w)
-        self.values.append(sums.conjugate)
-        self.pulls.append(problem.space.pull(sums.c))
-        self.idle.append(0)
+        pull = problem.space.pull(sums.c)
+        if float(np.abs(pull).max(initial=0.0)) <= LARGEST_PULL:
+            self.at.append(w)
+            self.values.append(sums.conjugate)
+            self.pulls.append(pull)
+            self.idle.append(0)
         return float(sums.value + problem.penalty.value(problem.space, w).value)
 
     def mixture(self, unit: float) -> tuple[np.ndarray, np.ndarray, float]:
@@ -108,6 +113,8 @@ def mix_cuts(problem: Problem, recorder: Recorder, tol: float, max_iter: int) ->
     w = np.zeros(problem.space.dim) if recorder.best_w is None else recorder.best_w
     for k in range(max_iter):
         recorder.offer(w, cuts.add(w))
+        if not cuts.at:
+            return Status.STALLED
         shares, target, dual = cuts.mixture(max(recorder.best_primal, 1e-300))
         if dual > recorder.best_dual:
             held = Cuts(problem)

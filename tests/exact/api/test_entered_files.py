@@ -56,11 +56,18 @@ def test_the_matrix_is_checked_once(kernel: str) -> None:
     assert calls[incoming.check_matrix.__name__] == 1
 
 
-MOST_FILES = 50
-"""Files of a whole solve, the solver's own included."""
+MOST_FILES = 52
+"""Files of a whole solve, the solver's own included.
 
-TO_THE_PROBLEM = 16
-"""Files between the caller's data and the problem that a solver gets."""
+Two more than before there were other penalties and partial AUC: each has one file of its own, which
+checks what was asked for.
+"""
+
+TO_THE_PROBLEM = 17
+"""Files between the caller's data and the problem that a solver gets.
+
+One more than before there was partial AUC: its rates are checked in the file of its risk.
+"""
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])

@@ -54,7 +54,7 @@ def test_solve_and_certify_agree_with_clarabel(wish: dict[str, Any], loss: Any) 
 @pytest.mark.parametrize(
     ("wish", "said"),
     [
-        ({}, "give lam"),
+        ({}, "lam must be"),
         ({"lam": 0.0}, "lam"),
         ({"lam": 0.1, "l1": -1.0}, "l1"),
         ({"lam": 0.1, "l1": 0.1, "kernel": "rbf"}, "linear kernel"),

@@ -131,6 +131,8 @@ def test_bad_input_is_refused() -> None:
         {"y": None, "event": event},
         {"y": None, "qid": time},
         {"y": time, "qid": time, "kernel": "rbf"},
+        {"y": time, "qid": time, "l1": 0.1},
+        {"y": time, "qid": time, "fpr_max": 0.1},
         {"y": time, "qid": time, "sample_weight": time},
     ]
     for arguments in refused:

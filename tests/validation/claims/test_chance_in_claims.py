@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
 import pytest
 
 from aucert.validation import suite
-from aucert.validation.claims.claim import Context
 from aucert.validation.claims.common import upper_limit
-from aucert.validation.claims.nonlinear import rivals, stochastic
 from aucert.validation.claims.scaling_up.theorem_4 import prime, readings
 from aucert.validation.claims.sht import theory
-from aucert.validation.data import datasets
 
 
 def test_violations_spread_over_all_cells_refute_a_bound() -> None:
@@ -49,49 +43,3 @@ def test_a_reading_below_the_true_error_is_not_said_to_stand(
 def test_theorem_1_says_nothing_where_it_does_not_contract(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(theory, "CASES", ((400, 10, 2, 0.5, 4),))
     assert suite.run(["sht-theorem-1-bound"]).rows[0].verdict == "vacuous"
-
-
-@pytest.mark.slow
-def test_averaging_that_does_nothing_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(0)
-
-    def no_better(*args: Any) -> float:
-        return float(np.exp(rng.normal(0.0, 0.7)))
-
-    monkeypatch.setattr(stochastic, "_times_as_large", no_better)
-    assert suite.run(["averaging-lowers-the-excess"]).rows[0].verdict == "fails"
-
-
-@pytest.mark.slow
-def test_one_draw_made_twenty_times_does_not_decide(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        Context, "_sequence", lambda self, stream: np.random.SeedSequence([self.seed, 7])
-    )
-    assert suite.run(["averaging-lowers-the-excess"]).rows[0].verdict == "fails"
-
-
-def test_rows_in_both_halves_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    data, split = datasets.load("xor:200", 0), np.array_split
-    rivals._halves(data, np.random.default_rng(0))
-    monkeypatch.setattr(rivals.np, "array_split", lambda a, k: [split(a, k)[0]] * k)
-    with pytest.raises(AssertionError, match="in both halves"):
-        rivals._halves(data, np.random.default_rng(0))
-
-
-def table(lead: float, spread: float) -> dict[str, dict[str, np.ndarray]]:
-    noise = spread * np.random.default_rng(0).standard_normal((3, 8))
-    noise -= noise.mean(axis=1, keepdims=True)
-    return {
-        name: {"NSAUC": 0.9 + lead + noise[k], "NOAM": np.full(8, 0.9)}
-        for k, name in enumerate(rivals.SETS)
-    }
-
-
-def test_a_lead_within_chance_is_not_clear() -> None:
-    mean, low = rivals.clear_lead(table(0.001, 0.02), "NOAM")
-    assert mean == pytest.approx(0.001) and low < 0
-
-
-def test_a_lead_beyond_chance_is_clear() -> None:
-    mean, low = rivals.clear_lead(table(0.02, 0.005), "NOAM")
-    assert mean == pytest.approx(0.02) and 0 < low < mean

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from aucert.exact.errors import InputError
-from aucert.validation.claims.claim import REGISTRY, Claim, Context, Outcome, Row, Verdict, claim
+from aucert.validation.claims.claim import REGISTRY, Claim, Context, Outcome, Verdict, claim
+from aucert.validation.claims.row import Row
 from aucert.validation.plots import Figure, Series
 
 
@@ -44,7 +45,7 @@ def test_a_name_that_is_no_file_name_is_refused(name: str) -> None:
         enter(name)
 
 
-@pytest.mark.parametrize("changes", [{"paper": "Nobody"}, {"kind": "rumour"}])
+@pytest.mark.parametrize("changes", [{"paper": "Nobody"}, {"kind": "paper"}])
 def test_an_unknown_paper_or_kind_is_refused(changes: dict[str, str]) -> None:
     with pytest.raises(InputError, match="must be one of"):
         enter(**changes)
@@ -127,7 +128,7 @@ def test_a_row_comes_back_from_json_as_it_was() -> None:
 def test_the_public_keys_of_a_row_are_the_documented_ones() -> None:
     documented = (
         "name paper place kind statement measured printed verdict expected_verdict seconds "
-        "data seed tolerance version taken_over"
+        "data seed tolerance version taken_over quote readings regime tuning turned_by arithmetic"
     )
     assert set(row().public) == set(documented.split())
 

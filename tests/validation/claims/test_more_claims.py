@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,18 +12,18 @@ import pytest
 
 from aucert.validation import suite
 from aucert.validation.claims import nonlinear, scaling_up, sht
-from aucert.validation.claims.claim import Claim, Outcome, Row, Verdict, claim
+from aucert.validation.claims.claim import Claim, Outcome, Verdict, claim
 from aucert.validation.claims.common import upper_limit
-from aucert.validation.claims.nonlinear import approximations, rivals, stochastic, tables
+from aucert.validation.claims.nonlinear import approximations, stochastic, tables
+from aucert.validation.claims.row import Row
 from aucert.validation.claims.sauc import practice as sauc_practice
 from aucert.validation.claims.scaling_up import practice
 from aucert.validation.claims.scaling_up.theorem_4 import growth, readings, wide
 from aucert.validation.claims.sht import gaussian, imbalance, lemmas, ratio, sparsity, theory
-from aucert.validation.claims.sht import rivals as sht_rivals
 from fast_cases import first_fast
 
 FAST = (growth, readings, gaussian, lemmas, ratio, theory, sparsity, approximations, tables)
-SLOW = (wide, practice, sauc_practice, imbalance, sht_rivals, stochastic, rivals)
+SLOW = (wide, practice, sauc_practice, imbalance, stochastic)
 
 
 def names_of(modules: tuple[object, ...]) -> list[str]:
@@ -215,12 +214,3 @@ def test_a_certificate_that_is_too_small_is_noticed(monkeypatch: pytest.MonkeyPa
     right = wide._gap
     monkeypatch.setattr(wide, "_gap", lambda problem, w: right(problem, w) / 2)
     assert run("duality-gap-bounds-the-loss-of-any-approximation").verdict == "fails"
-
-
-@pytest.mark.slow
-def test_an_average_that_is_none_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = stochastic.PairSGD
-    monkeypatch.setattr(
-        stochastic, "PairSGD", lambda **rest: replace(right(**rest), average="none")
-    )
-    assert run("averaging-lowers-the-excess").verdict == "fails"

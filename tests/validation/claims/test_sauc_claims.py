@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -17,32 +16,23 @@ from aucert.exact.structure.scatter import PairScatter
 from aucert.exact.structure.woodbury import deformed_gram, pair_kernel
 from aucert.exact.structure.woodbury import sauc_scores as scores_by_eq_20
 from aucert.validation import suite
-from aucert.validation.claims.claim import Context, Row
+from aucert.validation.claims.claim import Context
+from aucert.validation.claims.row import Row
 from aucert.validation.claims.sauc import dual as sauc_dual
 from aucert.validation.claims.sauc import interpretation as sauc_interpretation
 from aucert.validation.claims.sauc import pairs as sauc_pairs
 from aucert.validation.claims.sauc import scores as sauc_scores
 from aucert.validation.claims.sauc import structure as sauc_structure
-from aucert.validation.claims.sauc import toy as sauc_toy
-from aucert.validation.claims.sauc.common import LEVEL, Paired, every_pair, toy
-from aucert.validation.claims.sauc.toy import ALL, Toy
+from aucert.validation.claims.sauc.common import every_pair, toy
 from fast_cases import first_fast
 
 Patch = pytest.MonkeyPatch
-Ends = tuple[float, float]
 
-SLOW = (
-    "sauc-toy-",
-    "sauc-eq-3-as-printed",
-    "sauc-pair-counts-with-",
-    "sauc-structure-helps-most-where-few-pairs-are-kept",
-    "sauc-best-structure-on-the-papers-data",
-    "sauc-fewer-iterations",
-)
+SLOW = ("sauc-eq-3-as-printed", "sauc-pair-counts-with-")
 NAMES = [
     pytest.param(entry.name, marks=pytest.mark.slow if entry.name.startswith(SLOW) else ())
     for entry in suite.claims()
-    if entry.paper == "SAUC"
+    if entry.paper == "SAUC" and entry.kind != "finding"
 ]
 
 
@@ -221,73 +211,7 @@ def test_anchors_that_are_not_dropped_are_noticed(monkeypatch: Patch) -> None:
     assert run("sauc-pair-counts-with-anchors-of-one-class").verdict == "fails"
 
 
-# The toy experiment with made-up results: what each verdict depends on.
-
-
-def planted(five: Ends, everything: Ends) -> Callable[..., Toy]:
-    """Return draws of AUC 0.93 for SVM and the given ones for AUC-SVM and SAUC-SVM, and noise."""
-
-    def draw(seed: int, k: int) -> Toy:
-        rng = np.random.default_rng([seed, k])
-        plain, structured = everything if k == ALL else five
-        noise = 0.01 * rng.standard_normal(3)
-        return Toy(0.93 + noise[0], plain + noise[1], structured + noise[2])
-
-    return draw
-
-
-CASES = [
-    ((0.90, 0.91), (0.94, 0.95), "sampling-costs-auc-svm", "holds"),
-    ((0.93, 0.91), (0.94, 0.95), "sampling-costs-auc-svm", "not-testable"),
-    ((0.90, 0.91), (0.92, 0.95), "sampling-costs-auc-svm", "fails"),
-    ((0.90, 0.91), (0.94, 0.95), "structure-makes-up-for-sampling", "holds"),
-    ((0.90, 0.89), (0.94, 0.95), "structure-makes-up-for-sampling", "fails"),
-    ((0.90, 0.95), (0.94, 0.95), "five-neighbours-beat-all-pairs", "holds"),
-    ((0.90, 0.93), (0.94, 0.95), "five-neighbours-beat-all-pairs", "fails"),
-    ((0.80, 0.99), (0.80, 0.99), "consistently-better", "holds"),
-    ((0.80, 0.92), (0.80, 0.99), "consistently-better", "fails"),
-]
-
-
-@pytest.mark.parametrize(("five", "everything", "name", "verdict"), CASES)
-def test_the_toy_verdicts_follow_the_results(
-    monkeypatch: Patch, five: Ends, everything: Ends, name: str, verdict: str
-) -> None:
-    monkeypatch.setattr(sauc_toy, "draw", planted(five, everything))
-    assert run(f"sauc-toy-{name}").verdict == verdict
-
-
-def test_the_toy_picture_has_a_point_for_each_k(monkeypatch: Patch) -> None:
-    monkeypatch.setattr(sauc_toy, "draw", planted((0.9, 0.92), (0.94, 0.95)))
-    (figure,) = run("sauc-toy-consistently-better").figures
-    assert [series.name for series in figure.series] == ["SVM", "AUC-SVM", "SAUC-SVM"]
-    assert all(series.x == (5, 10, 20, ALL) for series in figure.series)
-    assert figure.series[1].y[0] == pytest.approx(0.1, abs=0.02)
-
-
-def test_a_toy_draw_is_a_function_of_its_seed() -> None:
-    first = sauc_toy.draw(3, 5)
-    sauc_toy.draw.cache_clear()
-    assert first == sauc_toy.draw(3, 5) != sauc_toy.draw(4, 5)
-
-
-def test_without_structure_the_two_machines_of_a_toy_draw_are_one(monkeypatch: Patch) -> None:
-    monkeypatch.setattr(sauc_toy, "STRUCTURE", 0.0)
-    found = sauc_toy.draw.__wrapped__(3, 5)
-    assert found.plain == found.structured
-
-
 # Helpers.
-
-
-def test_the_interval_of_paired_differences_is_students() -> None:
-    first, second = np.array([1.0, 2.0, 4.0]), np.array([0.0, 1.0, 0.0])
-    paired = Paired.of(first, second)
-    test = stats.ttest_rel(first, second).confidence_interval(1 - 2 * LEVEL)
-    assert paired.mean - paired.half_width == pytest.approx(test.low)
-    assert paired.mean + paired.half_width == pytest.approx(test.high)
-    assert (paired.above, paired.draws) == (3, 3)
-    assert not paired.positive and not paired.negative
 
 
 def test_the_covariance_of_differences_has_the_side_of_the_features() -> None:

@@ -13,7 +13,8 @@ from aucert.exact.spaces.gram_factor import factor_gram
 from aucert.validation import suite
 from aucert.validation.bounds import exact_answers
 from aucert.validation.bounds.right_side import PRINTED, REPAIRED, Theorem4
-from aucert.validation.claims.claim import Row, Verdict
+from aucert.validation.claims.claim import Verdict
+from aucert.validation.claims.row import Row
 from aucert.validation.claims.scaling_up import convergence, practice
 from aucert.validation.claims.scaling_up import exact as scaling_up_exact
 from aucert.validation.claims.scaling_up import incomplete as scaling_up_incomplete
@@ -156,4 +157,4 @@ def test_a_problem_that_is_not_solved_is_not_judged(monkeypatch: pytest.MonkeyPa
 
 def test_a_claim_expected_to_fail_is_judged_as_printed() -> None:
     for entry in suite.claims():
-        assert entry.kind == "paper" or entry.expected_verdict is not Verdict.FAILS
+        assert entry.kind == "theorem" or entry.expected_verdict is not Verdict.FAILS

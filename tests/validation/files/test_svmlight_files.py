@@ -32,7 +32,7 @@ def test_lines_become_rows_of_a_sparse_matrix(tmp_path: Path) -> None:
 
 def test_query_groups_are_refused_with_their_row(tmp_path: Path) -> None:
     path = write(tmp_path, "# made by hand\n1 1:2 # no qid:3 here\n-1 qid:7 2:1e-3\n")
-    words = r"row 3 has a query group \(qid:7\): query groups are not supported yet"
+    words = r"row 3 has a query group \(qid:7\): name it with --qid qid"
     with pytest.raises(InputError, match=words):
         read_svmlight(path)
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from aucert.validation.claims.claim import DataUsed, Row
+from aucert.validation.claims.claim import DataUsed
+from aucert.validation.claims.row import Row
 from aucert.validation.commands.console import (
     claims_progress,
     claims_table,
@@ -22,7 +23,8 @@ from aucert.validation.commands.console import (
     verdict_text,
 )
 from aucert.validation.plots import Figure, Series, svg
-from aucert.validation.report.document import Report, environment, repeat, shown
+from aucert.validation.report.document import Report, brief, environment, repeat, shown
+from aucert.validation.report.story import stories
 from aucert.validation.suite import claims
 
 MARKUP = "<script>alert('&')</script>"
@@ -42,7 +44,7 @@ def row(name: str, **changes: object) -> Row:
         "name": name,
         "paper": "ScalingUp",
         "place": "Theorem 4",
-        "kind": "paper",
+        "kind": "theorem",
         "statement": "It is so.",
         "formula": "a <= b",
         "measured": 0.25,
@@ -147,7 +149,7 @@ def test_the_traceback_of_an_error_is_not_shown_in_the_page() -> None:
 def test_the_page_says_which_verdicts_differ() -> None:
     text = report(row("first"), row("second", verdict="fails")).html()
     assert "1 of 2 verdicts differ" in text
-    assert "Every verdict is the expected one" in report(row("first")).html()
+    assert "Every verdict is the recorded one" in report(row("first")).html()
 
 
 def test_the_summary_counts_verdicts_by_paper() -> None:
@@ -207,7 +209,7 @@ def test_the_table_can_be_read_without_colour(width: int) -> None:
     text = console.export_text()
     assert "! FAILS" in text and "  holds" in text
     assert "[red]as text[/red]" in text and "printed: 0.5" in text
-    assert "1 of 2 verdicts differ from the expected ones: second" in text
+    assert "1 of 2 verdicts differ from the recorded ones: second" in text
 
 
 def test_the_lists_have_one_line_a_claim() -> None:
@@ -217,7 +219,7 @@ def test_the_lists_have_one_line_a_claim() -> None:
 
 def test_an_expected_verdict_is_not_marked() -> None:
     assert verdict_text(row("a", verdict="fails", expected_verdict="fails")).plain == "  fails"
-    assert summary_line(report(row("a"))).startswith("All 1 verdicts are the expected ones")
+    assert "All 1 verdicts are the recorded ones" in summary_line(report(row("a")))
 
 
 def test_progress_is_silent_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
@@ -237,3 +239,26 @@ def test_a_claim_without_a_picture_of_its_own_shows_its_numbers_by_case() -> Non
 def test_claims_stand_paper_by_paper() -> None:
     papers = [entry.paper for entry in claims()]
     assert papers == sorted(papers, key=["ScalingUp", "SAUC", "SHT", "Nonlinear"].index)
+
+
+def test_a_story_tells_what_stands_falls_and_is_open_findings_first() -> None:
+    (told,) = stories(
+        (
+            row("a"),
+            row("b", verdict="fails"),
+            row("c", verdict="undecided", kind="finding"),
+            row("d", verdict="borne-out", kind="finding"),
+            row("e", kind="suite"),
+        )
+    )
+    assert [entry.name for entry in told.stands] == ["d", "a"]
+    assert [entry.name for entry in told.falls] == ["b"]
+    assert [entry.name for entry in told.open] == ["c"] and told.ours == 1
+    assert told.bars().count("<rect") == 4
+    text = report(row("a"), row("b", verdict="fails")).html()
+    assert "What stands" in text and "What falls" in text and "What is open" not in text
+
+
+def test_what_is_brief_ends_with_a_whole_part() -> None:
+    assert brief("short") == "short"
+    assert brief("; ".join(["a part of it"] * 20)).endswith("a part of it; ...")

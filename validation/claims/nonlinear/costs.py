@@ -83,11 +83,10 @@ def _exponent(sizes: tuple[int, ...], counts: list[float]) -> float:
     "hessian-product-cost-without-the-pairs",
     paper=PAPER,
     place="Section 4",
-    kind="paper",
+    kind="theorem",
     statement="A product with H, the sum over all pairs, costs O(n d + 2 n + d) operations: here "
     "once the scores are sorted, which the gradient before it has done.",
     formula="operations of H v <= const (n d + 2 n + d),  growing like n^1 and at most like d^1",
-    expected=Verdict.HOLDS,
 )
 def hessian_product_cost_without_the_pairs(context: Context) -> Outcome:
     sets = {n: _gaussian(context, n, COLUMNS[0]) for n in ROWS}
@@ -210,11 +209,10 @@ def _within(*pairs: tuple[float, float]) -> bool:
     "sgd-step-cost-as-printed",
     paper=PAPER,
     place="Section 4",
-    kind="paper",
+    kind="theorem",
     statement="An update of Algorithm 3 costs O(d a) operations, a being the number of nonzeros of "
     "the difference x_t (read as their share, the sentence is the corrected one).",
     formula="O(d a) an update",
-    expected=Verdict.LOOSE,
 )
 def sgd_step_cost_as_printed(context: Context) -> Outcome:
     growth = _growth(context)
@@ -232,7 +230,6 @@ def sgd_step_cost_as_printed(context: Context) -> Outcome:
     statement="An update of Algorithm 3 costs O(a) operations, a being the nonzeros of its pair, "
     "whatever n and d are; a penalty and an average cost O(d).",
     formula="O(a) a step, O(d) every rskip and askip steps",
-    expected=Verdict.HOLDS,
 )
 def sgd_step_costs_its_nonzeros(context: Context) -> Outcome:
     growth = _growth(context)

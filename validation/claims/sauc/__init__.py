@@ -7,12 +7,12 @@ Importing this package enters all of them:
     interpretation   Prop. 2, (22)-(25): bounds and their reading
     scores           (1), (4), Table 3: the AUC, thresholds, averages
     pairs            Table 2: how many nearest pairs
-    toy              Fig. 3: the toy experiment
+    slacks           Section 2.1: misranked pairs, the one-class machine
 """
 
 from __future__ import annotations
 
-from . import dual, interpretation, pairs, practice, scores, structure, toy
+from . import dual, interpretation, pairs, practice, scores, slacks, structure
 
 MODULES = (
     structure,
@@ -20,6 +20,6 @@ MODULES = (
     interpretation,
     scores,
     pairs,
-    toy,
     practice,
+    slacks,
 )

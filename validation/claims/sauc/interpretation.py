@@ -38,11 +38,10 @@ def _active(data: Dataset, w: np.ndarray) -> bool:
     "sauc-eq-22-slacks-and-means",
     paper=PAPER,
     place="eqs. (21), (22)",
-    kind="paper",
+    kind="theorem",
     statement="The sum of the slacks is at least n+ n- (1 - w'(u_1 - u_2)), at optima and at any "
     "other w, with equality exactly where every hinge is active.",
     formula="sum xi_ij >= n+ n- - n+ n- w'(u_1 - u_2)",
-    expected=Verdict.HOLDS,
 )
 def sauc_eq_22_slacks_and_means(context: Context) -> Outcome:
     data, rng = wdbc_sample(context), context.rng("w")
@@ -93,11 +92,10 @@ class _Direction:
     "sauc-prop-2-as-printed",
     paper=PAPER,
     place="Proposition 2",
-    kind="paper",
+    kind="theorem",
     statement="AUC-SVM maximises w'(u_1 - u_2), the difference of the mean scores: no w of that "
     "length has a larger one (breast cancer data, C n+ n- = 1, 10, 100).",
     formula="w'(u_1 - u_2) = |w| |u_1 - u_2| at the optimum",
-    expected=Verdict.FAILS,
 )
 def sauc_prop_2_as_printed(context: Context) -> Outcome:
     data = wdbc_sample(context)
@@ -125,7 +123,6 @@ def sauc_prop_2_as_printed(context: Context) -> Outcome:
     statement="Where every hinge is active, as for small C, (22) is an equality and the optimum "
     "maximises C n+ n- w'(u_1 - u_2) - (|w|^2 + lambda w'Sigma w) / 2.",
     formula="w = C n+ n- (I + lambda Sigma)^-1 (u_1 - u_2)",
-    expected=Verdict.HOLDS,
 )
 def sauc_prop_2_when_every_hinge_is_active(context: Context) -> Outcome:
     data = wdbc_sample(context)
@@ -166,7 +163,6 @@ def sauc_prop_2_when_every_hinge_is_active(context: Context) -> Outcome:
     statement="The larger lambda, the smaller the scatter w'Sigma w at the optimum: SAUC-SVM "
     "favours compact differences (it does not minimise their compactness).",
     formula="(lambda_2 - lambda_1)/2 (w_1'Sigma w_1 - w_2'Sigma w_2) >= 0",
-    expected=Verdict.HOLDS,
 )
 def sauc_scatter_falls_with_the_structure(context: Context) -> Outcome:
     data, lam = wdbc_sample(context), 0.01
@@ -201,11 +197,10 @@ def _scatter(data: Dataset, scatter: ClassScatter, w: np.ndarray) -> float:
     "sauc-eq-23-auc-of-gaussians",
     paper=PAPER,
     place="eq. (23)",
-    kind="paper",
+    kind="theorem",
     statement="For two Gaussian classes the AUC of a linear score is the normal distribution "
     "function at the mean of w'(X+ - X-) over its standard deviation.",
     formula="P(w'X+ > w'X-) = Psi(w'(u+ - u-) / sqrt(w'(Sigma+ + Sigma-) w))",
-    expected=Verdict.HOLDS,
 )
 def sauc_eq_23_auc_of_gaussians(context: Context) -> Outcome:
     rng, d = context.rng("draws"), 4
@@ -247,11 +242,10 @@ def _bound(differences: np.ndarray, w: np.ndarray) -> tuple[float, float]:
     "sauc-eq-24-chebyshev",
     paper=PAPER,
     place="eqs. (24), (25)",
-    kind="paper",
+    kind="theorem",
     statement="Whatever the distributions, the AUC of a linear score is at least Theta of the mean "
     "over the standard deviation of w'Z; it is attained.",
     formula="P(w'Z > 0) >= t^2 / (1 + t^2),  t = max(w'u / sqrt(w'Sigma w), 0)",
-    expected=Verdict.HOLDS,
 )
 def sauc_eq_24_chebyshev(context: Context) -> Outcome:
     wdbc, (xor, _) = wdbc_sample(context, 60, 90), toy(context)

@@ -39,11 +39,10 @@ def _text(values: np.ndarray) -> str:
     "sauc-pair-counts-by-the-printed-rule",
     paper=PAPER,
     place="Section 3.2, Table 2",
-    kind="paper",
+    kind="theorem",
     statement="The pairs of the samples and their k nearest neighbours in the opposite class, "
     "either row being the sample, are as many as Table 2 prints.",
     formula="at least 80 k pairs, since each of the 80 rows has k neighbours",
-    expected=Verdict.FAILS,
 )
 def sauc_pair_counts_by_the_printed_rule(context: Context) -> Outcome:
     seeds = _seeds(context, 20 if context.quick else 500)
@@ -70,7 +69,6 @@ def sauc_pair_counts_by_the_printed_rule(context: Context) -> Outcome:
     "and one is dropped that is among the k nearest of no row of the other class; the paper does "
     "not state this rule, it is inferred (without dropping, k = 5 has 200 pairs).",
     formula="145, 370, 585, 800, 1000, 1200 = k times 29, 37, 39, 40, 40, 40",
-    expected=Verdict.HOLDS,
 )
 def sauc_pair_counts_with_anchors_of_one_class(context: Context) -> Outcome:
     divisible = all(count % k == 0 for k, count in PRINTED.items())

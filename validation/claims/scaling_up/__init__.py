@@ -3,14 +3,15 @@
 Importing this package enters all of them:
 
     convergence  the approximations converge to the exact answer
-    exact        duality, certificates, Prop. 3, "infeasible beyond 10,000"
+    exact        duality, certificates, Prop. 3, solvers that agree
     growth       the remarks on Theorem 4: N_max, |E|, orders
     incomplete   incomplete U-statistics: mean, variance, rates
     nystrom      the proof of Theorem 4: Hoeffding, eqs. (18) to (21), on the draws of `drawn`
     population   the population AUC of Tables 1 and 2
-    practice     landmarks, kernel against linear, cost, eq. (2)
+    practice     cost, the constant at B = n
     prime        Theorem 4' and Theorem 4 beside the true errors
     proof        the proof of Theorem 4: eq. (17), its first term
+    rate         the incomplete statistic uniformly over scores
     readings     Theorem 4 under other readings of its constants, refuted and not
     theorem4     Theorem 4 itself, with `theorem4_cases` and `clusters`
     wide         Theorem 4' over a wide grid, the duality gap as a bound
@@ -18,7 +19,7 @@ Importing this package enters all of them:
 
 from __future__ import annotations
 
-from . import convergence, exact, incomplete, population, practice
+from . import convergence, exact, incomplete, population, practice, rate
 from .theorem_4 import growth, nystrom, prime, proof, readings, theorem4, wide
 
 MODULES = (
@@ -31,6 +32,7 @@ MODULES = (
     practice,
     prime,
     proof,
+    rate,
     readings,
     theorem4,
     wide,

@@ -33,6 +33,9 @@ from .theorem_4.prime import bound_data
 LAM, TOL, SHARES = 0.1, 1e-9, (0.05, 0.1, 0.2, 0.4, 1.0)
 """Weight of the penalty, certified gap of every optimum, and d / n."""
 
+ABOUT = 0.25
+"""How far an exponent may be from -1 to be called about 1/B."""
+
 
 @dataclass(frozen=True, eq=False)
 class Ladder:
@@ -75,11 +78,10 @@ def _used(rungs: tuple[Ladder, ...]) -> tuple[DataUsed, ...]:
     "nystrom-converges-in-the-landmarks",
     paper=PAPER,
     place="Section 3.1",
-    kind="paper",
+    kind="theorem",
     statement="With more and more landmarks, each set containing the one before, the optimal value "
     "over their span falls to that of the kernel.",
     formula="p*_P - p* falls in d, and is 0 for d = n",
-    expected=Verdict.HOLDS,
 )
 def nystrom_converges_in_the_landmarks(context: Context) -> Outcome:
     rungs, holds, details, last = ladders(context.seed, context.profile), True, {}, 0.0
@@ -135,7 +137,6 @@ def _against_landmarks(context: Context, ladder: Ladder) -> Figure:
     statement="With all rows as landmarks our Nystrom solution is the exact kernel solution: its "
     "objective by a certificate against the true kernel, and, for the squared hinge, its scores.",
     formula="d = n: F(f~) - p* <= 1e-8;  max |f~(x_i) - f^(x_i)| <= 1e-8",
-    expected=Verdict.HOLDS,
 )
 def nystrom_with_all_rows_is_the_kernel_machine(context: Context) -> Outcome:
     sets, gap, moved = bound_data(context), 0.0, 0.0
@@ -186,11 +187,10 @@ def _scores(rows: np.ndarray, positive: np.ndarray, lam: float) -> np.ndarray:
     "incomplete-nystrom-converges-in-the-pairs",
     paper=PAPER,
     place="Section 3.2",
-    kind="paper",
+    kind="theorem",
     statement="With more and more drawn pairs the incomplete Nystrom solution comes nearer to the "
     "optimum over the landmarks' span, at every step and about as 1/B.",
     formula="F(f~_B) - p*_P -> 0 as B grows, d fixed",
-    expected=Verdict.HOLDS,
 )
 def incomplete_nystrom_converges_in_the_pairs(context: Context) -> Outcome:
     rungs, count = ladders(context.seed, context.profile), 10 if context.quick else 60
@@ -209,7 +209,7 @@ def incomplete_nystrom_converges_in_the_pairs(context: Context) -> Outcome:
         slope = Slope.fit(sizes.astype(float), np.exp(mean), error)
         slopes.append(slope)
         curves[ladder.data.name] = (sizes, np.exp(mean))
-        holds &= bool((drop > 0).all()) and slope.interval[1] < 0
+        holds &= bool((drop > 0).all()) and abs(slope.value + 1) <= ABOUT
         details[f"{ladder.data.name}: B"] = sizes
         details[f"{ladder.data.name}: geometric mean of F(f~_B) - p*_P"] = np.exp(mean)
         details[f"{ladder.data.name}: its relative standard error"] = error
@@ -219,7 +219,7 @@ def incomplete_nystrom_converges_in_the_pairs(context: Context) -> Outcome:
         "F(f~_B) - p*_P ~ B^" + ", B^".join(f"{slope.value:.2f}" for slope in slopes),
         details=details | {"draws of each B": count},
         data=_used(rungs),
-        tolerance="normal intervals of the mean logarithms, two-sided level 1e-6",
+        tolerance="normal intervals of the mean logarithms, two-sided level 1e-6; slope -1 +- 0.25",
         figures=(
             Figure.of_curves(
                 "loss-against-pairs",
@@ -235,11 +235,10 @@ def incomplete_nystrom_converges_in_the_pairs(context: Context) -> Outcome:
     "incomplete-nystrom-converges-to-the-exact-answer",
     paper=PAPER,
     place="Section 3.2",
-    kind="paper",
+    kind="theorem",
     statement="With pairs and landmarks growing together the incomplete Nystrom solution converges "
     "to the exact answer: what it loses on the full problem, and its loss.",
     formula="F(f~_B) - p* -> 0 and U_B(f~_B) -> U(f^) as B and d grow",
-    expected=Verdict.HOLDS,
 )
 def incomplete_nystrom_converges_to_the_exact_answer(context: Context) -> Outcome:
     rungs, count = ladders(context.seed, context.profile), 6 if context.quick else 40

@@ -44,11 +44,10 @@ def _draws(context: Context, problem: Problem, B: int, replace: bool) -> np.ndar
     "incomplete-u-is-unbiased",
     paper=PAPER,
     place="Definition 2, eq. (6)",
-    kind="paper",
+    kind="theorem",
     statement="For a fixed f the incomplete statistic over B pairs drawn with replacement has the "
     "mean of the complete one.",
     formula="E U_B(f) = U(f)",
-    expected=Verdict.HOLDS,
 )
 def incomplete_u_is_unbiased(context: Context) -> Outcome:
     data, problem, losses = _small(context)
@@ -96,7 +95,6 @@ def _variance_outcome(context: Context, replace: bool) -> Outcome:
     statement="With replacement, as Theorem 4 has it, the variance of the incomplete statistic is "
     "that of one pair divided by B.",
     formula="var U_B(f) = sigma^2 / B",
-    expected=Verdict.HOLDS,
 )
 def incomplete_u_variance_with_replacement(context: Context) -> Outcome:
     return _variance_outcome(context, replace=True)
@@ -110,7 +108,6 @@ def incomplete_u_variance_with_replacement(context: Context) -> Outcome:
     statement='For a true subset of B pairs (Definition 2 says "subset") the variance is smaller '
     "by the finite-population factor.",
     formula="var U_B(f) = (sigma^2 / B) (N - B) / (N - 1)",
-    expected=Verdict.HOLDS,
 )
 def incomplete_u_variance_without_replacement(context: Context) -> Outcome:
     return _variance_outcome(context, replace=False)
@@ -120,10 +117,9 @@ def incomplete_u_variance_without_replacement(context: Context) -> Outcome:
     "incomplete-u-loss-rate",
     paper=PAPER,
     place="remark 1 on Theorem 4",
-    kind="paper",
+    kind="theorem",
     statement="For a fixed f the error of the incomplete statistic falls like the root of B.",
     formula="(E |U_B(f) - U(f)|^2)^(1/2) ~ B^(-1/2)",
-    expected=Verdict.HOLDS,
 )
 def incomplete_u_loss_rate(context: Context) -> Outcome:
     data = wdbc_sample(context)
@@ -180,7 +176,6 @@ def _loss_errors(
     statement="At fixed lam the minimiser over B drawn pairs loses like 1/B or less in the full "
     "objective, faster than the root of B that a bound for the loss suggests.",
     formula="E F(f_B) - p* <= c / (lam B)",
-    expected=Verdict.HOLDS,
 )
 def incomplete_u_suboptimality_rate(context: Context) -> Outcome:
     data = wdbc_sample(context)

@@ -7,13 +7,13 @@ Importing this package enters all of them:
     gaussian     Theorem 2, (12) and (13)
     lemmas       the lemmas behind it, (17), (18) and (21)
     ratio        what is read from it, (14) and (15)
-    imbalance    Fig. 1 with three controls, the tolerance
-    rivals       Tables I and II: dense methods, StoIHT
+    imbalance    convergence with the step of the theory, the tolerance
+    cost         operations of a stochastic gradient, curvature
     sparsity     the Jaccard indices, l1
 """
 
 from __future__ import annotations
 
-from . import basics, gaussian, imbalance, lemmas, ratio, rivals, sparsity, theory
+from . import basics, cost, gaussian, imbalance, lemmas, ratio, sparsity, theory
 
-MODULES = (basics, theory, gaussian, lemmas, ratio, imbalance, rivals, sparsity)
+MODULES = (basics, theory, gaussian, lemmas, ratio, imbalance, sparsity, cost)

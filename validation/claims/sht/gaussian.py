@@ -60,11 +60,10 @@ def _draws(context: Context, n: int, r: float) -> list[_Drawn]:
     "sht-theorem-2-eq-12-as-printed",
     paper=PAPER,
     place="Theorem 2, eq. (12)",
-    kind="paper",
+    kind="theorem",
     statement="rho- is at least (12), whatever the sign of what is squared there (centred Gaussian "
     "rows, Sigma = I).",
     formula="rho-_s >= (lam/2 - 6 sqrt(2) sqrt(s log d/(r n)))^2 - (32/3) s log d/(r n)",
-    expected=Verdict.FAILS,
 )
 def sht_theorem_2_eq_12_as_printed(context: Context) -> Outcome:
     draws = _draws(context, 200, 0.05)
@@ -93,7 +92,6 @@ def sht_theorem_2_eq_12_as_printed(context: Context) -> Outcome:
     statement="With the positive part squared (12) is a lower bound of rho-; at the paper's sizes "
     "it is not above zero.",
     formula="((...)_+)^2 - ... > 0  only for  n > 552.4 s log d / (lam^2 r)",
-    expected=Verdict.VACUOUS,
 )
 def sht_theorem_2_eq_12_with_the_positive_part(context: Context) -> Outcome:
     wrong = 0
@@ -125,7 +123,6 @@ def sht_theorem_2_eq_12_with_the_positive_part(context: Context) -> Outcome:
     statement="With probability at least 1 - 2 eps = 0.9 rho- is at least the sum of both classes' "
     "bounds; nothing need be subtracted for the means.",
     formula="rho-_s >= 2 lam^2 sum_c (m/n_c) ((1 - sqrt(s/m) - sqrt(2 log(N/eps)/m))_+)^2",
-    expected=Verdict.HOLDS,
 )
 def sht_theorem_2_by_both_classes(context: Context) -> Outcome:
     details, hits, count, least = {}, 0, 0, math.inf
@@ -177,11 +174,10 @@ def _smoothness(context: Context, form: str) -> Outcome:
     "sht-theorem-2-eq-13-as-printed",
     paper=PAPER,
     place="Theorem 2, eq. (13)",
-    kind="paper",
+    kind="theorem",
     statement="rho+ of blocks of 50 is at most (13) (its proof counts the rows of one block, and a "
     "superfluous log d makes up for it).",
     formula="rho+_s <= 16 s log d (log(b)/2 + log d) / r",
-    expected=Verdict.LOOSE,
 )
 def sht_theorem_2_eq_13_as_printed(context: Context) -> Outcome:
     return _smoothness(context, "printed")
@@ -194,7 +190,6 @@ def sht_theorem_2_eq_13_as_printed(context: Context) -> Outcome:
     kind="corrected",
     statement="rho+ of blocks of 50 is at most (13) with a union over all n rows, log n for log b.",
     formula="rho+_s <= 16 s log d (log(n)/2 + log d) / r",
-    expected=Verdict.LOOSE,
 )
 def sht_theorem_2_eq_13_as_its_proof_gives_it(context: Context) -> Outcome:
     return _smoothness(context, "corrected")
@@ -208,7 +203,6 @@ def sht_theorem_2_eq_13_as_its_proof_gives_it(context: Context) -> Outcome:
     statement="The bound of rho+ that we compute from the rows is never below rho+, and within a "
     "factor three of it.",
     formula="rho+_s <= 2 max_i min{lambda_max(M_i), sum of the s largest diagonal entries, ...}",
-    expected=Verdict.HOLDS,
 )
 def sht_smoothness_from_the_data(context: Context) -> Outcome:
     sets = ((200, 0.5), (4000, 0.05), (4000, 0.5))

@@ -98,67 +98,12 @@ def _outcome(
 
 
 @claim(
-    "sht-fig-1-as-published",
-    paper=PAPER,
-    place="Fig. 1",
-    kind="paper",
-    statement="The more imbalanced the data, the slower SHT-AUC converges: in the published "
-    "configuration (step 1 on r (1 - r) F, rows of length one, b = 50, k = k*).",
-    expected=Verdict.HOLDS,
-)
-def sht_fig_1_as_published(context: Context) -> Outcome:
-    sets = _sets(context, normalize=True)
-    solver = StochasticHardThresholding(K, block_size=50, max_epochs=300, mode="authors")
-    runs = {r: _run(data, solver) for r, data in sets.items()}
-    return _outcome(
-        runs, sets, "150 epochs at r = 0.5, more than 300 at 0.05", "fig-1", "as published"
-    )
-
-
-@claim(
-    "sht-fig-1-with-a-common-step",
-    paper=PAPER,
-    place="Fig. 1",
-    kind="paper",
-    statement="The same with one step for all shares in place of the hidden r (1 - r): it is the "
-    "imbalance that slows the method down.",
-    expected=Verdict.FAILS,
-)
-def sht_fig_1_with_a_common_step(context: Context) -> Outcome:
-    sets = _sets(context, normalize=True)
-    solver = StochasticHardThresholding(K, block_size=50, max_epochs=300, step=0.0475)
-    runs = {r: _run(data, solver) for r, data in sets.items()}
-    return _outcome(runs, sets, None, "fig-1-common-step", "one common step")
-
-
-@claim(
-    "sht-fig-1-with-fixed-positives",
-    paper=PAPER,
-    place="Fig. 1, Section III-B",
-    kind="paper",
-    statement="The more imbalanced the data, the slower the convergence: also with 50 positive "
-    "rows throughout and more and more negative ones (all rows in one block, step 1/rho+).",
-    expected=Verdict.FAILS,
-)
-def sht_fig_1_with_fixed_positives(context: Context) -> Outcome:
-    sets = {
-        50 / n: sparse_mean_shift(n, context.draw_seed(f"{n}"), d=100, k_star=K, r=50 / n)
-        for n in (1000, 200, 100)
-    }
-    solver = StochasticHardThresholding(K, max_epochs=300)
-    runs = {r: _run(data, solver) for r, data in sets.items()}
-    ordered = {SHARES[0]: runs[0.05], SHARES[1]: runs[0.25], SHARES[2]: runs[0.5]}
-    return _outcome(ordered, sets, None, "fig-1-fixed-positives", "50 positives")
-
-
-@claim(
     "sht-fig-1-with-the-step-of-the-theory",
     paper=PAPER,
     place="Fig. 1, Section III-B",
     kind="corrected",
     statement="With the step 1/rho+ of the theorem, n and b fixed, the convergence is slower at "
     "r = 0.05 than at 0.5: the curvature of the blocks grows like 1/r.",
-    expected=Verdict.HOLDS,
 )
 def sht_fig_1_with_the_step_of_the_theory(context: Context) -> Outcome:
     sets = _sets(context, normalize=False)
@@ -171,11 +116,10 @@ def sht_fig_1_with_the_step_of_the_theory(context: Context) -> Outcome:
     "sht-tolerance-falls-with-the-imbalance",
     paper=PAPER,
     place="Section III-B, eq. (15)",
-    kind="paper",
+    kind="theorem",
     statement="The more imbalanced the data, the larger the tolerance sigma of Theorem 1 (step "
     "1/rho+, w* the best weights on the true features).",
     formula="sigma = sqrt(nu) / rho+  mean_i max_Omega |P_Omega grad f_Bi(w*)|",
-    expected=Verdict.FAILS,
 )
 def sht_tolerance_falls_with_the_imbalance(context: Context) -> Outcome:
     found, used = {}, []

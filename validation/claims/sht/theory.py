@@ -31,11 +31,10 @@ GOLDEN = (1 + math.sqrt(5)) / 2
     "sht-lemma-2",
     paper=PAPER,
     place="Lemma 2",
-    kind="paper",
+    kind="theorem",
     statement="Thresholding moves a vector away from a k*-sparse one by no more than the factor "
     "sqrt(1 + nu), for k >= k*.",
     formula="|H_k(w) - w*| <= sqrt(1 + nu) |w - w*|",
-    expected=Verdict.HOLDS,
 )
 def sht_lemma_2(context: Context) -> Outcome:
     rng, worst, count = context.rng(), 0.0, 5000 if context.quick else 50_000
@@ -78,7 +77,6 @@ def _cut(context: Context, loss: RowAverage, m: int, stream: str) -> np.ndarray:
     statement="The inequality of Lemma 1 holds with a set Omega of each block, as the proof of "
     "Theorem 1 needs it (there Omega depends on the drawn block; in the lemma it is fixed).",
     formula="mean_i |v - gamma P_i H_i v| <= sqrt(1 - (2 - gamma rho+) gamma rho-) |v|",
-    expected=Verdict.HOLDS,
 )
 def sht_lemma_1_with_a_set_of_each_block(context: Context) -> Outcome:
     data, loss = _problem(context, 400, 8, 0.25, "data")
@@ -126,11 +124,10 @@ def _kappas(nu: str) -> dict[str, float]:
     "sht-theorem-1-condition-as-printed",
     paper=PAPER,
     place="Theorem 1, eq. (10)",
-    kind="paper",
+    kind="theorem",
     statement="Where k > (rho^2 - rho) k* the contraction factor with the displayed nu = 1 + k*/k "
     "+ sqrt(k*/k) is below one.",
     formula="kappa = sqrt(nu (1 - 1/rho)) < 1",
-    expected=Verdict.FAILS,
 )
 def sht_theorem_1_condition_as_printed(context: Context) -> Outcome:
     kappas = _kappas("printed")
@@ -153,7 +150,6 @@ def sht_theorem_1_condition_as_printed(context: Context) -> Outcome:
     statement="With the 1 + nu of Lemma 2, which the proof uses, the printed condition (and "
     "k >= k*) is exactly kappa < 1.",
     formula="(1 + nu)(1 - 1/rho) < 1  <=>  k > (rho^2 - rho) k*",
-    expected=Verdict.HOLDS,
 )
 def sht_theorem_1_condition_with_the_nu_of_lemma_2(context: Context) -> Outcome:
     rng, wrong, count = context.rng(), 0, 2000
@@ -203,7 +199,6 @@ def _walks(
     statement="Where kappa < 1 (nu of Lemma 2) the mean distance of SHT-AUC from the best subset "
     "of one feature is at most (9) after every step; so is one step, mean by mean.",
     formula="E |w_t - w*| <= kappa^t |w_0 - w*| + sigma / (1 - kappa)",
-    expected=Verdict.HOLDS,
 )
 def sht_theorem_1_bound(context: Context) -> Outcome:
     worst, single, largest, table, used = 0.0, 0.0, 0.0, {}, []
@@ -245,10 +240,9 @@ def sht_theorem_1_bound(context: Context) -> Outcome:
     "sht-theorem-1-in-the-experiments",
     paper=PAPER,
     place="Theorem 1, Fig. 1, Tables I and II",
-    kind="paper",
+    kind="theorem",
     statement="The theorem explains the experiments: with k = k* its condition can hold there.",
     formula="k > (rho^2 - rho) k*  with  k = k*  <=>  rho < (1 + sqrt(5)) / 2",
-    expected=Verdict.VACUOUS,
 )
 def sht_theorem_1_in_the_experiments(context: Context) -> Outcome:
     lowest, used = {}, []

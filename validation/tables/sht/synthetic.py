@@ -12,11 +12,11 @@ from ....approx.hard_thresholding.hard_threshold import hard_threshold, largest
 from ....approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
 from ....exact.api.folds import make_splits
 from ....exact.solvers.best_subset.best_subset import best_subset
-from ...claims.sht.rivals import f1, true_auc
 from ...data.generators import sparse_mean_shift
 from ...data.labelled_data import Dataset
 from ..costs import CPU_MINUTES
 from ..table import Budget, Experiment, Job, Part, Run
+from .measures import f1, true_auc
 from .methods import DENSE, EXACT, FISHER, SEARCH, TOP, Rows, chosen, exact_auc_svm
 from .printed import BOTH, METHODS, STARS
 

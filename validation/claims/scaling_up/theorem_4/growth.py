@@ -45,7 +45,6 @@ def _counts(context: Context, share: float | None) -> dict[int, float]:
     statement="With B = n and both classes a fixed share of the rows (min(n+, n-) at least a "
     "constant times n) the largest number of drawn pairs of one row is of order log n.",
     formula="N_max = O_P(log n)",
-    expected=Verdict.HOLDS,
 )
 def n_max_grows_like_log_n(context: Context) -> Outcome:
     table, growth = {}, 0.0
@@ -66,10 +65,9 @@ def n_max_grows_like_log_n(context: Context) -> Outcome:
     "n-max-under-the-printed-condition",
     paper=PAPER,
     place="Section 3.2, remarks on Theorem 4",
-    kind="paper",
+    kind="theorem",
     statement="N_max = O_P(log n) when min(n+, n-) = O(n) (which a class of ten rows satisfies).",
     formula="min(n+, n-) = O(n)  =>  N_max = O_P(log n)",
-    expected=Verdict.FAILS,
 )
 def n_max_under_the_printed_condition(context: Context) -> Outcome:
     found = _counts(context, None)
@@ -87,10 +85,9 @@ def n_max_under_the_printed_condition(context: Context) -> Outcome:
     "nystrom-error-order",
     paper=PAPER,
     place="Section 3.2, remarks on Theorem 4",
-    kind="paper",
+    kind="theorem",
     statement="The error of the kernel matrix with d uniform landmarks is O(n / sqrt(d)).",
     formula="|K - K~| <= n / sqrt(d)",
-    expected=Verdict.HOLDS,
 )
 def nystrom_error_order(context: Context) -> Outcome:
     kernels: dict[str, Kernel] = {
@@ -140,12 +137,11 @@ def _orders(E2: float, power: float) -> tuple[float, float]:
     "second-term-order-as-printed",
     paper=PAPER,
     place="Section 3.2, remarks on Theorem 4",
-    kind="paper",
+    kind="theorem",
     statement="With d = n / log n, |E| = O(sqrt(n log n)) (the root read as one over both factors) "
     "and N_max = O(log n) the second term is O((log n)^(3/2)) (everything else held constant, "
     "n^(3/2) as printed).",
     formula="(N_max / B)(A_2 |E| sqrt(n) + A_3 sqrt(N_max |E| n^(3/2) / B)) = O((log n)^(3/2))",
-    expected=Verdict.HOLDS,
 )
 def second_term_order_as_printed(context: Context) -> Outcome:
     power, n_power = _orders(0.5, 1.5)
@@ -170,7 +166,6 @@ def second_term_order_as_printed(context: Context) -> Outcome:
     statement="With |E| = O(sqrt(n log n)), which n / sqrt(d) is for d = n / log n, and n^(5/2), "
     "the second term is O((log n)^(7/4)) (everything else held constant).",
     formula="n / sqrt(n / log n) = sqrt(n log n)",
-    expected=Verdict.HOLDS,
 )
 def second_term_order_corrected(context: Context) -> Outcome:
     power, n_power = _orders(0.5, 2.5)
@@ -186,10 +181,9 @@ def second_term_order_corrected(context: Context) -> Outcome:
     "second-term-is-subpolynomial",
     paper=PAPER,
     place="Section 3.2, remarks on Theorem 4",
-    kind="paper",
+    kind="theorem",
     statement="A growth of sqrt(n) log n, which the remark allows for any d, is subpolynomial.",
     formula="sqrt(n) log n = o(n^c) for every c > 0",
-    expected=Verdict.FAILS,
 )
 def second_term_is_subpolynomial(context: Context) -> Outcome:
     L = np.array([1e2, 1e4, 1e6])  # log n
@@ -207,11 +201,10 @@ def second_term_is_subpolynomial(context: Context) -> Outcome:
     "second-term-on-growing-data",
     paper=PAPER,
     place="Section 3.2, remarks on Theorem 4",
-    kind="paper",
+    kind="theorem",
     statement="On rows of the radial model (Gaussian kernel, gamma = 5, d = n / log n, N_max = "
     "log n) the second term is O((log n)^(3/2)): its eigenvalues may be held constant.",
     formula="A_2 ~ lambda~+_min^(-1/2),  A_3 ~ lambda_min^(-1/4)",
-    expected=Verdict.FAILS,
 )
 def second_term_on_growing_data(context: Context) -> Outcome:
     sizes = (50, 100, 200, 400)

@@ -69,11 +69,10 @@ def _many(n: float, B: float, constants: str) -> Reading:
     "theorem-4-under-other-readings",
     paper=PAPER,
     place="Theorem 4",
-    kind="paper",
+    kind="theorem",
     statement="Read with B = n and the realised norms, or with C = C_B = C~_B = 2/lam, Theorem 4 "
     "as printed holds with probability at least 1 - delta (clusters, one uniform landmark).",
     formula="C = |f^|^2, C~_B = |f~_B|^2, B = n;  or C = C_B = C~_B = 2/lam",
-    expected=Verdict.FAILS,
 )
 def theorem_4_under_other_readings(context: Context) -> Outcome:
     cases = (
@@ -117,12 +116,11 @@ def _standing() -> list[tuple[str, Reading, float, float]]:
     "theorem-4-readings-that-stand",
     paper=PAPER,
     place="Theorem 4",
-    kind="paper",
+    kind="theorem",
     statement="On the same clusters two readings are not refuted: B = n with C = C_B = C~_B = "
     "1/lam, and n^(5/2) with each of the constants above; there the right side is above 1 and says "
     "nothing.",
     formula="|U(f^) - U_B(f~_B)| <= 1 < right side",
-    expected=Verdict.VACUOUS,
 )
 def theorem_4_readings_that_stand(context: Context) -> Outcome:
     details: dict[str, float] = {}

@@ -88,7 +88,6 @@ def cells(seed: int, profile: str) -> tuple[_Cell, ...]:
     statement="No part of Theorem 4' is violated in any draw (10,000 in the full profile) over a "
     "grid of data, kernels, n, B, d and lam; how tight they are is measured.",
     formula="(A) surely; (I) and (II) each with probability >= 1 - delta = 0.95",
-    expected=Verdict.HOLDS,
 )
 def theorem_4_prime_over_a_wide_grid(context: Context) -> Outcome:
     made = cells(context.seed, context.profile)
@@ -136,7 +135,6 @@ def limit_by_cells(name: str, made: Sequence[_Cell]) -> float:
     statement="What an approximate solution (few landmarks, B = n pairs, unfinished Adamax) loses "
     "on the full problem is at most its duality gap, which costs no exact solution.",
     formula="F(f) - p* <= F(f) - [sum of u+ - u'Ku / (2 lam)]",
-    expected=Verdict.HOLDS,
 )
 def duality_gap_bounds_the_loss_of_any_approximation(context: Context) -> Outcome:
     n = 300 if context.quick else 1000

@@ -1,0 +1,56 @@
+"""The ordered pairs that `y`, `qid`, `time` and `event` of a call mean together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...errors import InputError
+from ...tools.checks import as_numbers
+from .columns import as_whole_weights
+from .kinds import query_pairs, survival_key
+from .ordered_pairs import OrderedPairs
+from .survival_times import as_survival
+
+
+def ordered_pairs_of(
+    y: object, qid: object, time: object, event: object, sample_weight: object = None
+) -> OrderedPairs:
+    """Return the pairs by query, or those of survival.
+
+    Parameters
+    ----------
+    y : array (n,) or None
+        Grades, larger is better, with `qid`; None with `time`.
+    qid : array (n,) or None
+        The query of each row: rows above rows of the same query and a smaller grade.
+    time, event : arrays (n,) or None
+        Times, and whether the event was seen (all were where `event` is None): earlier deaths
+        above later ones.
+    sample_weight : array (n,), optional
+        >= 0; a weight means repetition, so that a pair weighs the product of its rows' weights.
+
+    Raises
+    ------
+    InputError
+        If neither or both of `qid` and `time` are given, or the input cannot be used.
+    """
+    if time is None:
+        if event is not None:
+            raise InputError("event goes with time: give both")
+        if qid is None:
+            raise InputError("give qid with grades y, or time and event")
+        if y is None:
+            raise InputError("ranking by query needs y, the grades")
+        if sample_weight is None:
+            return query_pairs(qid, y)
+        grades = as_numbers("grade", y)
+        weight = as_whole_weights("sample_weight", sample_weight, grades.size)
+        return OrderedPairs(qid, grades, weight, weight)
+    if qid is not None or y is not None:
+        raise InputError("survival takes time and event: leave y and qid None")
+    values = as_numbers("time", time)
+    times, seen = as_survival(values, np.ones(values.shape) if event is None else event)
+    if sample_weight is None:
+        return OrderedPairs(None, survival_key(times, seen), upper=seen)
+    weight = as_whole_weights("sample_weight", sample_weight, times.size)
+    return OrderedPairs(None, survival_key(times, seen), weight * seen, weight)

@@ -1,0 +1,37 @@
+"""Claims about headlines of the papers notice the mistake that they are there for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from aucert.exact.square_loss.row_average import RowAverage
+from aucert.validation import suite
+
+
+def test_a_gradient_that_costs_more_than_rows_times_features_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    right = RowAverage.gradient
+
+    def costly(self: RowAverage, w: np.ndarray) -> np.ndarray:
+        for _ in range(4):  # as a sum over pairs would
+            _ = self.X.T @ (self.X @ w)
+        return right(self, w)
+
+    monkeypatch.setattr(RowAverage, "gradient", costly)
+    assert suite.run(["sht-gradient-costs-o-bd"]).rows[0].verdict == "fails"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sauc-slacks-bound-the-misranked-pairs",
+        "sauc-auc-svm-is-a-one-class-svm",
+        "sht-gradient-costs-o-bd",
+        "sht-objective-is-not-strongly-convex",
+        "incomplete-u-keeps-the-rate-uniformly",
+    ],
+)
+def test_the_verdict_is_the_recorded_one(name: str) -> None:
+    assert suite.run([name]).exit_code == 0

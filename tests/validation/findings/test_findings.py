@@ -1,0 +1,246 @@
+"""Findings: intervals decide, caps cap, pages agree, and each verdict can be turned."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import math
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+from aucert.exact.errors import InputError
+from aucert.validation import suite
+from aucert.validation.claims.verdicts import FINDINGS as VOCABULARY
+from aucert.validation.claims.verdicts import Verdict
+from aucert.validation.findings import numbers as numbers_file
+from aucert.validation.findings.judging import (
+    above,
+    interval,
+    log_ratio,
+    minus,
+    over,
+    within,
+)
+from aucert.validation.findings.numbers import (
+    EVIDENCE,
+    RECORDED,
+    Cell,
+    Difference,
+    Numbers,
+    from_evidence,
+    numbers_of,
+    of_page,
+    record,
+    recorded,
+)
+from aucert.validation.findings.registry import FINDINGS
+from aucert.validation.tables.running.registry import tables
+from aucert.validation.tables.running.runner import reproduce
+from aucert.validation.tables.table import Entry, Page
+from planted_tables import planted
+
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "results" / "full"
+
+
+def difference(estimate: float, error: float = 1.0, count: float = 21) -> Difference:
+    return Difference("a", estimate, error, count)
+
+
+def test_an_interval_is_students_and_shared_by_many() -> None:
+    low, high = interval(difference(1.0, 0.5, 11))
+    assert (high - low) / 2 == pytest.approx(0.5 * stats.t.ppf(0.975, 10))
+    wide = interval(difference(1.0, 0.5, 11), 5)
+    assert (wide[1] - wide[0]) / 2 == pytest.approx(0.5 * stats.t.ppf(1 - 0.025 / 5, 10))
+    assert interval(difference(1.0, 0.5, 1)) == (-math.inf, math.inf)
+
+
+@pytest.mark.parametrize(
+    ("estimates", "how", "verdict"),
+    [
+        ([9.0], "all", "borne-out"),
+        ([-9.0], "all", "contradicted"),
+        ([0.5], "all", "undecided"),
+        ([9.0, 9.0, 0.0], "all", "undecided"),
+        ([9.0, 9.0, -9.0], "all", "contradicted"),
+        ([9.0, 9.0, -9.0], "most", "borne-out"),
+        ([9.0, -9.0, -9.0], "most", "contradicted"),
+        ([9.0, 0.0, -9.0], "most", "undecided"),
+        ([], "all", "undecided"),
+    ],
+)
+def test_whole_intervals_decide(estimates: list[float], how: str, verdict: str) -> None:
+    assert above([difference(x) for x in estimates], how=how).verdict == verdict
+
+
+def test_within_needs_the_whole_interval_inside_or_outside() -> None:
+    assert within([difference(0.0)], 3.0).verdict == Verdict.BORNE_OUT
+    assert within([difference(0.0)], 2.0).verdict == Verdict.UNDECIDED
+    assert within([difference(9.0)], 3.0).verdict == Verdict.CONTRADICTED
+    assert within([difference(-9.0)], 3.0).verdict == Verdict.CONTRADICTED
+
+
+def test_a_difference_of_cells_has_welchs_freedom() -> None:
+    found = minus("a", Cell(2.0, 0.3, 10), Cell(1.0, 0.4, 20))
+    freedom = 0.25**2 / (0.09**2 / 9 + 0.16**2 / 19)
+    assert (found.estimate, found.error) == (1.0, pytest.approx(0.5))
+    assert found.count == pytest.approx(freedom + 1)
+    assert minus("a", Cell(2.0, None, 1), Cell(1.0, 0.4, 20)).error == math.inf
+
+
+def test_a_ratio_of_seconds_is_judged_on_its_logarithm() -> None:
+    found = log_ratio("a", Cell(10.0, 0.1, 10), Cell(1.0, 0.0, 10))
+    assert found.estimate == pytest.approx(1.0)
+    assert found.error == pytest.approx(0.01 / math.log(10))
+
+
+def test_the_mean_over_sets_has_the_error_of_their_spread() -> None:
+    found = over([difference(1.0), difference(3.0), difference(5.0)], "mean")
+    assert (found.estimate, found.count) == (3.0, 3)
+    assert found.error == pytest.approx(2.0 / math.sqrt(3))
+
+
+def test_every_finding_carries_what_a_reader_needs() -> None:
+    for claim in (entry for entry in suite.claims() if entry.kind == "finding"):
+        assert claim.quote and claim.regime and claim.tuning and claim.statement.endswith(".")
+        assert claim.place and len(claim.quote) <= 160, claim.name
+        assert claim.expected_verdict in VOCABULARY
+
+
+@pytest.mark.parametrize("name", list(FINDINGS))
+def test_a_finding_has_its_recorded_verdict_a_test_and_what_would_turn_it(name: str) -> None:
+    row = suite.run([name]).rows[0]
+    assert row.verdict == row.expected_verdict, row.measured
+    assert row.turned_by and row.tolerance and row.details["judged from"]
+
+
+def shifted(numbers: Numbers, by: float, sharp: float = 1.0) -> Numbers:
+    """Return numbers whose every first cell, and every test, is moved; errors made smaller."""
+    cells = {
+        at: dataclasses.replace(cell, error=None if cell.error is None else cell.error * sharp)
+        for at, cell in numbers.cells.items()
+    }
+    tests = {
+        name: dataclasses.replace(test, estimate=test.estimate + by, error=test.error * sharp)
+        for name, test in numbers.tests.items()
+    }
+    return dataclasses.replace(numbers, cells=cells, tests=tests)
+
+
+def moved_cells(numbers: Numbers, row: str, column: str, by: float) -> Numbers:
+    cells = dict(numbers.cells)
+    cell = cells[row, column]
+    cells[row, column] = dataclasses.replace(cell, mean=cell.mean + by)
+    return dataclasses.replace(numbers, cells=cells)
+
+
+def variants(numbers: Numbers) -> list[Numbers]:
+    """Return the numbers with mistakes planted: tests moved, a column or a row moved or scaled."""
+    found = [shifted(numbers, by, 1e-3) for by in (-1e3, -1.0, 1.0, 1e3)]
+    keys = [{column for _, column in numbers.cells}, {row for row, _ in numbers.cells}]
+    for side, names in enumerate(keys):
+        for name in sorted(names):
+            for by, factor in ((1e4, 1.0), (-1e4, 1.0), (0.0, 1e6), (0.0, 1e-6)):
+                cells = {
+                    at: Cell(cell.mean * factor + by, 1e-9, 100) if at[1 - side] == name else cell
+                    for at, cell in numbers.cells.items()
+                }
+                found.append(dataclasses.replace(numbers, cells=cells))
+    for a in sorted(keys[0])[:12]:
+        cells = {
+            at: Cell(cell.mean * (1e6 if at[1] == a else 1.0) + 0.0, 1e-9, 100)
+            for at, cell in numbers.cells.items()
+        }
+        found.append(dataclasses.replace(numbers, cells=cells))
+    return found
+
+
+@pytest.mark.parametrize("name", list(FINDINGS))
+def test_a_planted_mistake_in_the_numbers_turns_the_finding(name: str) -> None:
+    finding = dataclasses.replace(FINDINGS[name], capped=False)
+    numbers = numbers_of(finding.table)
+    honest = finding.judged(numbers).verdict
+
+    def verdict(wrong: Numbers) -> str:
+        try:
+            return str(finding.judged(wrong).verdict)
+        except ValueError:  # the logarithm of a time that is not above zero
+            return str(honest)
+
+    assert any(verdict(wrong) != honest for wrong in variants(numbers))
+
+
+def test_a_deviation_that_decides_leaves_a_finding_undecided() -> None:
+    finding = FINDINGS["nbauc-orders-of-magnitude-faster"]
+    numbers = numbers_of(finding.table)
+    free = dataclasses.replace(finding, capped=False)
+    assert free.judged(numbers).verdict == Verdict.CONTRADICTED
+    capped = finding.judged(numbers)
+    assert capped.verdict == Verdict.UNDECIDED and "by itself contradicted" in capped.measured
+
+
+# No finding contradicts its page.
+
+
+@pytest.mark.parametrize("name", list(tables()))
+def test_recorded_numbers_are_those_of_the_pages_in_the_docs(name: str) -> None:
+    kept = recorded(RECORDED)[name]
+    with open(DOCS / f"{name}.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+    for row in rows:
+        cell = kept.cells.get((row["row"], row["column"]))
+        if cell is not None:
+            assert cell.mean == float(row["ours"])
+    for test in kept.tests.values():
+        assert test.name.rpartition(": degrees")[0] or test.name in page
+    assert len(kept.cells) >= sum(row["error"] != "" for row in rows)
+
+
+@pytest.mark.parametrize("name", list(tables()))
+def test_where_the_evidence_is_whole_the_page_in_the_docs_is_made_of_it(name: str) -> None:
+    found = from_evidence(tables()[name], EVIDENCE)
+    if found is None:
+        return  # the page is that of the last full run
+    kept = recorded(RECORDED)[name]
+    assert found.cells.keys() == kept.cells.keys(), "make the pages of the evidence and record them"
+    for at, cell in found.cells.items():
+        if not at[1].startswith("s"):
+            assert cell.mean == pytest.approx(kept.cells[at].mean, rel=1e-6, abs=1e-9), at
+
+
+def test_a_page_and_a_finding_of_one_run_have_the_same_numbers() -> None:
+    entries = (
+        Entry("a", "AUC", "0.9", 0.8, 0.1, 10),
+        Entry("a", "best", None, "k = 5"),
+    )
+    tests = ("n = 5,000: x minus y: +1.250 points (standard error 0.002, p = 1e-05, 50 pairs).",)
+    found = of_page("t", "here", Page(entries, "It is so.", tests))
+    assert found.cells == {("a", "AUC"): Cell(0.8, 0.1, 10)}
+    assert found.test("n = 5,000: x minus y") == Difference("n = 5,000: x minus y", 1.25, 0.002, 50)
+    with pytest.raises(KeyError, match="no paired test"):
+        found.test("n = 1: x minus y")
+    with pytest.raises(KeyError, match="no cell"):
+        found.cell("b", "AUC")
+
+
+def test_evidence_takes_the_place_of_what_was_recorded_once_it_is_whole(tmp_path: Path) -> None:
+    registry = planted()
+    assert from_evidence(registry["one"], tmp_path) is None
+    reproduce(out=tmp_path / "out", registry=registry, evidence=tmp_path, profile="full")
+    found = from_evidence(registry["one"], tmp_path)
+    assert found is not None and "6 parts" in found.source
+    assert found.cell("all", "value").count == 6
+    assert from_evidence(planted(protocol=2)["one"], tmp_path) is None
+
+
+def test_a_damaged_record_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "pages.jsonl"
+    record(DOCS, "0", "today", path)
+    assert recorded(path).keys() == tables().keys()
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("0.93", "0.94", 1), encoding="utf-8")
+    recorded.cache_clear()
+    with pytest.raises(InputError, match="checksum"):
+        numbers_file.recorded(path)

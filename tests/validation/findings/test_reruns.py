@@ -1,0 +1,51 @@
+"""Evidence is run again: what differs is seen, times are not compared, nothing is made up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from aucert.validation import suite
+from aucert.validation.findings import reruns
+from aucert.validation.findings.reruns import differences, recorded_parts
+from aucert.validation.tables.table import Run
+
+
+def test_numbers_lists_and_names_are_compared() -> None:
+    one = {"auc": 0.5, "seconds": 1.0, "s, SVM": 2.0, "curve": [1.0, 2.0], "n": 3, "name": "a"}
+    assert list(differences(one, {**one, "seconds": 9.0, "s, SVM": 8.0})) == []
+    assert list(differences(one, {**one, "auc": 0.5 + 1e-9})) == []
+    for name, value in (("auc", 0.51), ("curve", [1.0, 2.1]), ("curve", [1.0]), ("n", 4)):
+        assert len(list(differences(one, {**one, name: value}))) == 1
+    assert len(list(differences(one, {k: v for k, v in one.items() if k != "name"}))) == 1
+    assert len(list(differences({"bad": None}, {"bad": 1.0}))) == 1
+
+
+def test_the_evidence_of_the_project_repeats() -> None:
+    row = suite.run(["evidence-of-sauc-repeats"]).rows[0]
+    assert row.verdict == "holds" and row.details["parts"], row.details
+
+
+def test_a_computation_that_drifts_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = reruns.recorded_parts
+
+    def drifted(*given: object) -> object:
+        found = right(*given)  # type: ignore[arg-type]
+        return {
+            name: [(e, p, {k: 2 * v if isinstance(v, float) else v for k, v in r.items()})]
+            for name, parts in found.items()
+            for e, p, r in parts[:1]
+        }
+
+    monkeypatch.setattr(reruns, "recorded_parts", drifted)
+    assert suite.run(["evidence-of-sauc-repeats"]).rows[0].verdict == "fails"
+
+
+def test_without_evidence_nothing_is_claimed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert recorded_parts("SAUC", Run("full", 0), tmp_path) == {}
+    monkeypatch.setattr(reruns, "recorded_parts", lambda *given: {})
+    report = suite.run(["evidence-of-sht-repeats"])
+    assert report.rows[0].verdict == "not-testable" and report.exit_code == 0

@@ -1,0 +1,69 @@
+"""One planted mistake turns a claim: of each claim that is not arithmetic, by rule or by hand.
+
+tests/validation/planted_faults.json names for each claim either what was changed and the verdict
+that it then had, or the test that plants a mistake by hand. Findings are turned in
+tests/validation/findings.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import planted_faults
+from aucert.validation import suite
+from aucert.validation.claims.claim import REGISTRY
+
+ROOT = Path(__file__).resolve().parents[2]
+FAULTS: dict[str, dict[str, Any]] = json.loads(planted_faults.FILE.read_text(encoding="utf-8"))
+BY_RULE = {name: fault for name, fault in FAULTS.items() if "module" in fault}
+OPEN = json.loads((planted_faults.FILE.parent / "unturned_claims.json").read_text(encoding="utf-8"))
+"""Claims that no fault by rule turned, and of which no test plants one by hand."""
+
+FAST = (
+    "second-term-order-corrected",
+    "gradient-with-the-factor-two",
+    "sauc-eq-4-has-no-breakdown-point",
+)
+
+
+def judged() -> set[str]:
+    """Names of the claims that a mistake can turn: neither findings, arithmetic, nor re-runs."""
+    return {
+        entry.name
+        for entry in suite.claims()
+        if entry.kind != "finding" and not entry.arithmetic and not entry.name.endswith("-repeats")
+    }
+
+
+def test_every_claim_is_turned_or_arithmetic_or_known_to_be_open() -> None:
+    assert set(FAULTS) | set(OPEN) == judged() and not set(FAULTS) & set(OPEN)
+    assert len(OPEN) <= 2
+
+
+def test_the_tests_that_plant_by_hand_exist() -> None:
+    for fault in FAULTS.values():
+        if "test" in fault:
+            path, name = fault["test"].split("::")
+            assert f"def {name}(" in (ROOT / path).read_text(encoding="utf-8")
+
+
+def turned(name: str) -> None:
+    fault = BY_RULE[name]
+    with planted_faults.planted(fault["module"], fault["name"], fault["factor"]):
+        found = planted_faults.verdict(name)
+    assert found != str(REGISTRY[name].expected_verdict)
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_a_fault_turns_a_claim(name: str) -> None:
+    turned(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(set(BY_RULE) - set(FAST)))
+def test_each_fault_turns_its_claim(name: str) -> None:
+    turned(name)

@@ -1,0 +1,56 @@
+"""The rate of the incomplete statistic, uniformly over scores [ScalingUp, Section 2.1]."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....approx.drawn_pairs.draw_pairs import draw_pairs
+from ....exact.losses.registry import HINGE
+from ....exact.pairs.all_pairs import AllPairs
+from ...data import datasets
+from ...extremes import max, min
+from ..claim import Context, DataUsed, Outcome, Verdict, claim
+from .paper import PAPER
+
+DIRECTIONS = 24
+ALLOWED = -0.35
+"""An exponent of n up to which the supremum is said to fall like the root: log n costs a tenth."""
+
+
+@claim(
+    "incomplete-u-keeps-the-rate-uniformly",
+    paper=PAPER,
+    place="Section 2.1",
+    kind="theorem",
+    statement="With B = n the incomplete statistic keeps the rate sqrt(log(n) / n) uniformly over "
+    "linear scores: its largest error over directions and lengths falls like the root of n.",
+    formula="sup_f |U_B(f) - U(f)| = O_P(sqrt(log(n) / n)),  B = n",
+)
+def incomplete_u_keeps_the_rate_uniformly(context: Context) -> Outcome:
+    sizes, repeats = (250, 1000, 4000), 10 if context.quick else 60
+    angles = np.linspace(0, 2 * np.pi, DIRECTIONS, endpoint=False)
+    scores_of = [s * np.array([np.cos(a), np.sin(a)]) for a in angles for s in (0.3, 1.0, 3.0)]
+    worst, used = [], []
+    for n in sizes:
+        found = []
+        for at in range(repeats):
+            data = datasets.load(f"linear:{n}", context.draw_seed(f"{n} {at}"))
+            whole = AllPairs().on(data.is_positive)
+            drawn = draw_pairs(data.is_positive, n, context.rng(f"pairs {n} {at}"))
+            part = drawn.on(data.is_positive)
+            errors = [
+                abs(part.sums(data.X @ w, HINGE).value - whole.sums(data.X @ w, HINGE).value)
+                for w in scores_of
+            ]
+            found.append(max(errors))
+        used.append(DataUsed.of(data))
+        worst.append(float(np.mean(found)))
+    slope = float(np.polyfit(np.log(sizes), np.log(worst), 1)[0])
+    ratios = [w / float(np.sqrt(np.log(n) / n)) for w, n in zip(worst, sizes, strict=True)]
+    return Outcome(
+        Verdict.HOLDS if slope <= ALLOWED else Verdict.FAILS,
+        f"falls like n^{slope:.2f}; {min(ratios):.2f} to {max(ratios):.2f} times sqrt(log(n) / n)",
+        details={"n": list(sizes), "mean of the largest error": worst, "times the rate": ratios},
+        data=tuple(used),
+        tolerance=f"exponent at most {ALLOWED:g}",
+    )

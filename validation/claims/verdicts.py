@@ -1,0 +1,62 @@
+"""What a claim can come to, and the kinds of statement, each with the verdicts that it can have."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+Kind = Literal["theorem", "finding", "corrected", "suite"]
+PAPERS = ("ScalingUp", "SAUC", "SHT", "Nonlinear")
+KINDS: dict[str, str] = {
+    "theorem": "an equation, lemma, bound or cost of a paper, judged by mathematics as printed",
+    "finding": "what a paper says that its experiments show, judged from the full reproduction",
+    "corrected": "what a paper should have stated, by our derivation",
+    "suite": "what this project states about its own solvers and figures",
+}
+PAPER_KINDS = ("theorem", "finding")
+"""Statements of the papers; those of the other kinds are ours."""
+
+PROFILES = ("quick", "full")
+ERROR = "error"
+"""Stands in the place of a verdict where the claim could not be judged because it raised."""
+
+
+class Verdict(StrEnum):
+    """What the run of a claim came to."""
+
+    HOLDS = "holds"
+    FAILS = "fails"
+    VACUOUS = "vacuous"
+    LOOSE = "loose"
+    BORNE_OUT = "borne-out"
+    CONTRADICTED = "contradicted"
+    UNDECIDED = "undecided"
+    NOT_TESTABLE = "not-testable"
+
+    @property
+    def meaning(self) -> str:
+        """What it says, in one sentence."""
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    Verdict.HOLDS: "The statement is proved, or true in everything that was run.",
+    Verdict.FAILS: "An explicit instance within the assumptions contradicts the statement.",
+    Verdict.VACUOUS: "Not contradicted, but it says nothing: what it says is always true.",
+    Verdict.LOOSE: "True, but the bound is at least ten times the quantity that it bounds.",
+    Verdict.BORNE_OUT: "The full reproduction shows what the paper says, beyond chance.",
+    Verdict.CONTRADICTED: "The full reproduction shows the opposite, beyond chance.",
+    Verdict.UNDECIDED: "The full reproduction shows neither, or its deviations leave it open.",
+    Verdict.NOT_TESTABLE: "Cannot be run here; the measured column says why.",
+}
+
+FINDINGS = (Verdict.BORNE_OUT, Verdict.CONTRADICTED, Verdict.UNDECIDED, Verdict.NOT_TESTABLE)
+"""Verdicts of findings."""
+
+STATEMENTS = (Verdict.HOLDS, Verdict.FAILS, Verdict.VACUOUS, Verdict.LOOSE, Verdict.NOT_TESTABLE)
+"""Verdicts of all other kinds."""
+
+
+def vocabulary(kind: str) -> tuple[Verdict, ...]:
+    """Return the verdicts that a claim of a kind can have."""
+    return FINDINGS if kind == "finding" else STATEMENTS

@@ -1,0 +1,20 @@
+"""All findings, entered in the registry of claims beside the theorems."""
+
+from __future__ import annotations
+
+from . import nonlinear, sauc_real, sauc_toy, scaling_up, sht
+from .finding import Finding, enter
+from .reruns import enter_reruns
+
+FINDINGS: dict[str, Finding] = {
+    finding.name: finding
+    for module in (scaling_up, sauc_toy, sauc_real, sht, nonlinear)
+    for finding in module.FINDINGS
+}
+"""Name to finding."""
+
+
+def enter_all() -> None:
+    """Enter every finding, and the claims that run parts of the evidence again; each name once."""
+    enter(tuple(FINDINGS.values()))
+    enter_reruns()

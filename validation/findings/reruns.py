@@ -1,0 +1,102 @@
+"""A drawn sample of the evidence, run again: what was recorded must come out once more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..claims.claim import Context, Outcome, claim
+from ..claims.verdicts import PAPERS, Verdict
+from ..data.real_data import real_data_folder
+from ..tables.planning import planned
+from ..tables.running.evidence import EvidenceFolder
+from ..tables.running.registry import tables
+from ..tables.stored import missing_data, plain
+from ..tables.table import Experiment, Job, Part, Run
+from .numbers import EVIDENCE
+
+SECONDS = 3.0
+"""Parts that took more processor time are not run again."""
+
+DRAWN = 2
+"""Parts of an experiment that are run again in the quick profile; ten times as many in the full."""
+
+TOLERANCE = 1e-6
+"""Relative difference that is allowed: what a solver's tolerance leaves to other libraries."""
+
+CLOCK = ("seconds", "s, ")
+"""Beginnings and ends of the names of times, which are not compared."""
+
+Rerun = tuple[Experiment, Part, Mapping[str, Any]]
+
+
+def recorded_parts(paper: str, run: Run, folder: Path = EVIDENCE) -> dict[str, list[Rerun]]:
+    """Return experiment to the parts of its evidence that can be run again within seconds."""
+    kept = EvidenceFolder(folder, run)
+    entries = [table for table in tables().values() if table.paper == paper]
+    found: dict[str, list[Rerun]] = {}
+    for name, (experiment, parts) in planned(entries, run).items():
+        for part in parts:
+            document = kept.find(experiment, part)
+            if document is None or document["cpu_seconds"] > SECONDS:
+                continue
+            if missing_data(part, run) is None:
+                found.setdefault(name, []).append((experiment, part, document["result"]))
+    return found
+
+
+def differences(recorded: Any, found: Any, where: str = "") -> Iterator[str]:
+    """Yield the places where two results differ; times are not compared."""
+    if isinstance(recorded, Mapping) and isinstance(found, Mapping):
+        for name in dict.fromkeys([*recorded, *found]):
+            if not is_time(str(name)):
+                yield from differences(recorded.get(name), found.get(name), f"{where}/{name}")
+    elif isinstance(recorded, list) and isinstance(found, list) and len(recorded) == len(found):
+        for at, pair in enumerate(zip(recorded, found, strict=True)):
+            yield from differences(*pair, f"{where}/{at}")
+    elif isinstance(recorded, float) and isinstance(found, int | float):
+        if not math.isclose(recorded, found, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
+            yield f"{where}: {recorded!r} recorded, {found!r} now"
+    elif recorded != found:
+        yield f"{where}: {recorded!r} recorded, {found!r} now"
+
+
+def is_time(name: str) -> bool:
+    """Whether a number of that name is a time."""
+    return "seconds" in name or name.startswith(CLOCK)
+
+
+def run_again(context: Context, paper: str) -> Outcome:
+    """Run a drawn sample of a paper's evidence again and compare."""
+    run = Run("full", 0, real_data_folder())
+    rng, wrong, ran = context.rng("parts"), [], []
+    for name, parts in recorded_parts(paper, run).items():
+        many = min(len(parts), DRAWN if context.quick else 10 * DRAWN)
+        for at in sorted(rng.choice(len(parts), many, replace=False).tolist()):
+            experiment, part, recorded = parts[at]
+            job = Job(experiment.name, part, run, experiment.spent(run.profile))
+            now = plain(experiment.compute(job))
+            wrong += [f"{name} {part.key}{where}" for where in differences(recorded, now)]
+            ran.append(f"{name} {part.key}")
+    if not ran:
+        return Outcome(Verdict.NOT_TESTABLE, "no part of the evidence can be run again here")
+    return Outcome(
+        Verdict.FAILS if wrong else Verdict.HOLDS,
+        f"{len(ran)} parts run again, {len(wrong)} numbers differ",
+        details={"parts": ran, "differences": wrong[:10]},
+        tolerance=f"relative difference {TOLERANCE:g}; seconds are not compared",
+    )
+
+
+def enter_reruns() -> None:
+    """Enter a claim for each paper."""
+    for paper in PAPERS:
+        claim(
+            f"evidence-of-{paper.lower()}-repeats",
+            paper=paper,
+            place="full reproduction",
+            kind="suite",
+            statement="Parts of the evidence, drawn by the seed, give the recorded numbers again.",
+        )(lambda context, paper=paper: run_again(context, paper))
