@@ -199,7 +199,8 @@ def grades(rng: np.random.Generator, n: int, kind: str, form: str) -> tuple[Orde
     """Return ordered pairs by group and grade, and the same one by one."""
     group = rng.integers(0, rng.integers(1, 4), n) if rng.integers(2) else None
     key = rng.integers(0, rng.integers(2, 6), n)
-    upper = lower = gain = share = None
+    upper: Any = None
+    lower = gain = share = None
     if kind == "weights":
         top = int(rng.choice([1, 3, 2**30, 2**51]))
         upper, lower = rng.integers(0, top + 1, (2, n))
