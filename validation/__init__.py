@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from .report.pictures import (
         bound_against_error,
         budget_bars,
-        decision_surface,
         margin_distribution,
         roc_with_thresholds,
     )
+    from .report.surface import decision_surface
 
 __all__ = [
     "bound_against_error",
@@ -42,7 +42,7 @@ _LAZY = {
     "budget_bars": ".report.pictures",
     "budget_picture": ".budget.picture",
     "check_solver": ".checking.check_solver",
-    "decision_surface": ".report.pictures",
+    "decision_surface": ".report.surface",
     "error_budget": ".budget.terms",
     "gap_curves": ".checking.gap_curves",
     "margin_distribution": ".report.pictures",

@@ -65,7 +65,7 @@ def solve(data: str, **options: object) -> None:
 @click.option("--lam", type=float, help="Weight of the penalty, > 0, as in training.")
 @click.option("--from", "convention", help="Whose scaling --C is in, instead of --lam.")
 @click.option("--C", "C", type=float, help="The constant of that scaling.")
-@click.option("--weights", type=click.Path(), help="File of weights: .npy, .npz, .csv or .txt.")
+@click.option("--weights", type=click.Path(), help="File of weights, or another program's model.")
 @click.option("--model", type=click.Path(), help="Model file of solve --out, instead.")
 @click.option("--scores", type=click.Path(), help="File of one score a row, instead.")
 @click.option("--norm2", type=float, help="|f|^2 of the scores, if known.")

@@ -196,13 +196,7 @@ def in_units_of(rival: str, C: float, y: object, request: Request) -> tuple[Riva
     """Return a rival with its scale, and the request at the lam that its constant C means."""
     name = convention_name(rival)
     check_number("C", C)
-    mask = request.mask(y)
-    if mask is None:
-        raise InputError(
-            "C is converted for pairs of two classes only: with qid or time give lam, which is "
-            "1 / (C N) where C multiplies the sum over N pairs"
-        )
-    count, share = _pair_mass(request.pairs_on(mask))
+    count, share = _pair_mass(request.pairs_on(request.mask(y)))
     lam = lam_from_C(C, count, name, share)
     return Rival(name, float(C), objective_scale(C, count, name, share)), request.at(lam)
 
@@ -225,8 +219,17 @@ def _audit_streamed(
     return audit_weights(problem, w, witness, tol, rival)
 
 
-def _pair_mass(pairs: Any) -> tuple[float, float]:
-    """Return the number of pairs, weights counted as repetitions, and the positive share."""
+def _pair_mass(pairs: Any) -> tuple[float, float | None]:
+    """Return the number of pairs, weights counted as repetitions, and the positive share.
+
+    Ordered pairs have no positive share.
+    """
+    if isinstance(pairs, OrderedPairs):
+        if pairs.weights.shared:
+            raise InputError(
+                "groups with a share have no number of pairs to convert C by: give lam"
+            )
+        return float(pairs.mass), None
     if isinstance(pairs, PairList):
         if float(np.ptp(pairs.c)) > 1e-12 * float(pairs.c.max()):
             raise InputError(

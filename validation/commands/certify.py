@@ -17,6 +17,7 @@ from ...exact.problem.penalties import penalty_from
 from ...exact.problem.scalings import convention_loss, convention_name
 from ...exact.tools.checks import check_number
 from ..files.data_files import read_vector
+from ..files.models.model_files import read_model_of_another
 from ..files.named_vectors import read_named_vector
 from .documents import (
     common_keys,
@@ -103,20 +104,23 @@ def _turned(order: dict[str, Any], data: Data) -> str:
 
 def _read_weights(options: dict[str, Any], data: Data) -> np.ndarray:
     """Return the weights of `--weights`, of a size that fits."""
-    names, w = read_named_vector(options["weights"])
     n, d = data.X.shape
-    if names is not None and options["kernel"] == "linear":
+    linear, names = options["kernel"] == "linear", None
+    w = read_model_of_another(options["weights"], d) if linear else None
+    if w is None:
+        names, w = read_named_vector(options["weights"])
+    if names is not None and linear:
         columns = data.columns
         if columns is None and w.size == d + 1:  # an intercept is told by its name alone
             columns = [name for name in names if name.strip().lower() not in INTERCEPTS]
         if columns is not None:
             w = in_column_order(w, names, columns, options["weights"])
-    if options["kernel"] == "linear" and w.size not in (d, d + 1):
+    if linear and w.size not in (d, d + 1):
         raise InputError(
             f"{options['weights']}: {w.size} weights, but the data have {d} features: "
             "give one weight a feature, or one more as intercept"
         )
-    if options["kernel"] != "linear" and w.size != n:
+    if not linear and w.size != n:
         raise InputError(
             f"{options['weights']}: {w.size} weights, but the data have {n} rows: "
             "a kernel machine has one coefficient a row"
