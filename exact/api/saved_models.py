@@ -14,8 +14,6 @@ from ..classifier.model_codec import register
 from ..classifier.model_files import load_model, save_model
 from ..classifier.threshold import get_rule
 from ..errors import InputError
-from ..formulation.request import Request
-from ..problem.penalties import penalty_from
 from ..spaces.kernels import PRECOMPUTED
 from .certify import certify_request
 from .roc_svm import ROCSVM
@@ -37,21 +35,15 @@ class SolvedSVM(SAUCSVM):
 
     Parameters
     ----------
-    lam, structure, kernel, gamma, loss, pairs, tol, method, threshold, fpr_max, tpr_min
+    lam, structure, l1, kernel, gamma, loss, pairs, tol, method, threshold, fpr_max, tpr_min
         As in `SAUCSVM`. Pairs that were drawn ("drawn:B") are the command line's.
-    l1 : float
-        >= 0: the weight of |w|_1 beside lam/2 |w|^2.
     seed : int
         Of the pairs that were drawn.
     """
 
     structure: float = 0.0
     _: KW_ONLY
-    l1: float = 0.0
     seed: int = 0
-
-    def _request(self) -> Request:
-        return replace(super()._request(), penalty=penalty_from(self.lam, self.l1))
 
 
 register(ROCSVM, SAUCSVM, SolvedSVM)
@@ -82,8 +74,8 @@ def solved_model(
     """
     asked = dict(parameters)
     kind: type[ROCSVM] = SolvedSVM
-    if not asked["l1"] and not str(asked["pairs"]).startswith("drawn"):
-        del asked["l1"], asked["seed"]
+    if not str(asked["pairs"]).startswith("drawn"):
+        del asked["seed"]
         kind = SAUCSVM if asked["structure"] else ROCSVM
         if kind is ROCSVM:
             del asked["structure"]
