@@ -106,6 +106,7 @@ def test_the_objective_is_the_mean_over_listed_pairs(kind: str, words: dict[str,
         assert (found.w >= 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_certify_judges_weights_and_scores(kind: str) -> None:
     rows = some_rows()
@@ -127,6 +128,7 @@ def test_certify_judges_weights_and_scores(kind: str) -> None:
     assert same.primal == audit.primal
 
 
+@pytest.mark.slow
 def test_the_sure_pairs_are_those_found_one_by_one() -> None:
     """Against `PairList` of the same pairs, whose count is written down."""
     rows = some_rows()
