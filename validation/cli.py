@@ -44,6 +44,11 @@ class NameOf(click.Choice):
         return tuple(found)
 
 
+def _weight(name: str, help: str) -> Callable[..., Any]:
+    """Return the option of a weight that is zero by default."""
+    return click.option(name, type=float, default=0.0, show_default=True, help=help)
+
+
 def problem_options(command: Callable[..., object]) -> Callable[..., object]:
     """Add the options that say which problem is meant."""
     options = [
@@ -62,20 +67,8 @@ def problem_options(command: Callable[..., object]) -> Callable[..., object]:
             show_default=True,
         ),
         click.option("--gamma", type=float, help="Of the kernel, > 0.  [default: 1 / features]"),
-        click.option(
-            "--structure",
-            type=float,
-            default=0.0,
-            show_default=True,
-            help="Weight of SAUC-SVM's structure, >= 0.",
-        ),
-        click.option(
-            "--l1",
-            type=float,
-            default=0.0,
-            show_default=True,
-            help="Weight of |w|_1 beside lam/2 |w|^2, >= 0; linear problems only.",
-        ),
+        _weight("--structure", "Weight of SAUC-SVM's structure, >= 0."),
+        _weight("--l1", "Weight of |w|_1 beside lam/2 |w|^2, >= 0; linear problems only."),
         click.option(
             "--pairs", default="all", show_default=True, help="all, nearest:K or drawn:B."
         ),
