@@ -18,6 +18,11 @@ POINT = 0.01
 TASKS = ("glass1 (linear)", "glass4 (linear)", "glass5 (Gaussian)", "hepatitis (Gaussian)")
 TWICE = math.log10(2.0)
 
+ELSEWHERE = (
+    "The paper says this of the four sets of its Fig. 4; all pairs on the eighteen sets of Table 3 "
+    "are our control."
+)
+
 
 def _split(cell: Cell) -> Cell:
     """Return a cell over random halves, its error raised for their overlap."""
@@ -158,7 +163,6 @@ FINDINGS = (
         "With all pairs both machines have a higher AUC than SVM on each of the four sets.",
         _all_pairs_real,
         "Section 4.2.1, Fig. 4",
-        "The paper does not name the four sets; ours are its example glass1 and three others.",
     ),
     Finding(
         "sauc-all-pairs-beat-svm-linear",
@@ -167,7 +171,9 @@ FINDINGS = (
         "With the linear kernel AUC-SVM over all pairs has a higher AUC than SVM, in the mean of "
         "the sets.",
         _means("AUC-SVM, all pairs (linear)", "SVM (linear)"),
-        "Section 4.2.1, Table 3",
+        "Section 4.2.1, on Fig. 4",
+        ELSEWHERE,
+        True,
     ),
     Finding(
         "sauc-all-pairs-beat-svm-gaussian",
@@ -176,7 +182,9 @@ FINDINGS = (
         "With the Gaussian kernel AUC-SVM over all pairs has a higher AUC than SVM, in the mean of "
         "the sets.",
         _means("AUC-SVM, all pairs (Gaussian)", "SVM (Gaussian)"),
-        "Section 4.2.1, Table 3",
+        "Section 4.2.1, on Fig. 4",
+        ELSEWHERE,
+        True,
     ),
     Finding(
         "sauc-consistently-better-on-four-sets",

@@ -69,7 +69,7 @@ def _competitive(numbers: Numbers) -> Judged:
     return within(tests, 0.5, unit=" points")
 
 
-def _near_truth(numbers: Numbers) -> Judged:
+def _near_best(numbers: Numbers) -> Judged:
     rows = ("5,000", "10,000", "50,000", "100,000")
     best = [numbers.cell(n, "AUC %, all pairs, whole kernel") for n in rows]
     ours = [numbers.cell(n, "AUC %, Nyström") for n in rows]
@@ -132,10 +132,13 @@ FINDINGS = (
     Finding(
         "nystrom-auc-close-to-the-best",
         "scaling-up-table-2",
-        "the empirical AUC remains close to the population value",
+        "predictive performance is well preserved",
         "On the radial model the incomplete Nyström fit is within 0.1 points of the optimum over "
         "all pairs with the whole kernel.",
-        _near_truth,
+        _near_best,
+        "",
+        "The paper compares with a population value that belongs to another share of positives "
+        "(population-auc-of-the-radial-model); ours is compared with the best model of the kernel.",
     ),
     Finding(
         "nystrom-reduces-the-computation",

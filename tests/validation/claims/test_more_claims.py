@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 
 from aucert.validation import suite
+from aucert.validation.bounds.kernel import Approximation
 from aucert.validation.claims import nonlinear, scaling_up, sht
 from aucert.validation.claims.claim import Claim, Outcome, Verdict, claim
 from aucert.validation.claims.common import upper_limit
 from aucert.validation.claims.nonlinear import approximations, stochastic, tables
 from aucert.validation.claims.row import Row
 from aucert.validation.claims.sauc import practice as sauc_practice
+from aucert.validation.claims.sauc import scores
 from aucert.validation.claims.scaling_up import practice
 from aucert.validation.claims.scaling_up.theorem_4 import growth, readings, wide
 from aucert.validation.claims.sht import gaussian, imbalance, lemmas, ratio, sparsity, theory
@@ -172,6 +174,16 @@ PATCHES: dict[str, Patch] = {
         _drawn_uniformly,
     ),
     "nystrom-error-order": (growth, "uniform", lambda right: lambda X, d, seed: right(X, 1, seed)),
+    "n-max-under-the-printed-condition": (
+        growth,
+        "_largest_count",
+        lambda right: lambda n, n_pos, rng, repeats: right(n, 10, rng, repeats),
+    ),
+    "sauc-diagonal-is-the-best-compromise": (
+        scores,
+        "_worse_rate",
+        lambda right: lambda cuts: cuts.sensitivity + cuts.specificity,
+    ),
     "n-max-grows-like-log-n": (
         growth,
         "_largest_count",
@@ -195,9 +207,9 @@ def test_a_planted_mistake_turns_the_verdict(monkeypatch: pytest.MonkeyPatch, na
 def test_one_printed_number_changed_turns_the_verdict_about_a_table(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    better = {name: (*row[:4], 100.1) for name, row in tables.TABLE_2.items()}
-    monkeypatch.setattr(tables, "TABLE_2", better)
-    assert run("nbauc-outperforms-by-table-2").verdict == "holds"
+    worse = {name: (*row[:4], 50.0) for name, row in tables.TABLE_2.items()}
+    monkeypatch.setattr(tables, "TABLE_2", worse)
+    assert run("nbauc-outperforms-by-table-2").verdict == "fails"
     monkeypatch.setattr(sparsity, "JACCARD", {k: (1.0,) * 4 for k in sparsity.JACCARD})
     assert run("sht-jaccard-column").verdict == "holds"
 
@@ -214,3 +226,22 @@ def test_a_certificate_that_is_too_small_is_noticed(monkeypatch: pytest.MonkeyPa
     right = wide._gap
     monkeypatch.setattr(wide, "_gap", lambda problem, w: right(problem, w) / 2)
     assert run("duality-gap-bounds-the-loss-of-any-approximation").verdict == "fails"
+
+
+@pytest.mark.slow
+def test_a_hundredth_of_the_nystrom_term_is_noticed_over_the_wide_grid(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    right = Approximation.error_form
+    monkeypatch.setattr(Approximation, "error_form", lambda self, c: right(self, c) / 100)
+    wide.cells.cache_clear()
+    row = run("theorem-4-prime-over-a-wide-grid")
+    wide.cells.cache_clear()
+    assert row.verdict == "fails" and int(row.details["(A): violated"]) > 0
+
+
+def test_where_kappa_can_be_below_one_a_falling_tolerance_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(imbalance, "rho_from_below", lambda *given: 1.1)
+    assert run("sht-tolerance-falls-with-the-imbalance").verdict == "fails"

@@ -36,6 +36,7 @@ from aucert.validation.findings.numbers import (
     recorded,
 )
 from aucert.validation.findings.registry import FINDINGS
+from aucert.validation.findings.sht import _pooled
 from aucert.validation.tables.running.registry import tables
 from aucert.validation.tables.running.runner import reproduce
 from aucert.validation.tables.table import Entry, Page
@@ -178,6 +179,38 @@ def test_a_deviation_that_decides_leaves_a_finding_undecided() -> None:
     assert free.judged(numbers).verdict == Verdict.CONTRADICTED
     capped = finding.judged(numbers)
     assert capped.verdict == Verdict.UNDECIDED and "by itself contradicted" in capped.measured
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("sht-dense-methods-are-inferior", "SOLAM"),
+        ("sht-fig-2-dense-methods-are-inferior", "SOLAM"),
+        ("sht-logistic-rivals-comparable-on-real-sets", "HSG-HT"),
+    ],
+)
+def test_a_sentence_about_two_rivals_is_judged_by_both(name: str, row: str) -> None:
+    finding = FINDINGS[name]
+    numbers = numbers_of(finding.table)
+    assert row in finding.statement and row in finding.judged(numbers).measured
+    cells = {
+        at: dataclasses.replace(cell, mean=cell.mean + 1.0) if at[0] == row else cell
+        for at, cell in numbers.cells.items()
+    }
+    wrong = dataclasses.replace(numbers, cells=cells)
+    assert finding.judged(wrong).verdict == Verdict.CONTRADICTED
+
+
+def test_the_mean_of_independent_differences_has_welchs_freedom() -> None:
+    found = _pooled([difference(1.0, 0.3, 10), difference(2.0, 0.4, 20)], "mean")
+    assert (found.estimate, found.error) == (1.5, pytest.approx(0.25))
+    assert found.count == pytest.approx(0.25**2 / (0.09**2 / 9 + 0.16**2 / 19) + 1)
+
+
+def test_what_the_paper_says_of_other_sets_is_capped() -> None:
+    for kernel in ("linear", "gaussian"):
+        finding = FINDINGS[f"sauc-all-pairs-beat-svm-{kernel}"]
+        assert finding.capped and "Fig. 4" in finding.place
 
 
 # No finding contradicts its page.
