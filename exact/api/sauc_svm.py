@@ -35,6 +35,8 @@ class SAUCSVM(ROCSVM):
         As in `ROCSVM`.
     fpr_max, tpr_min : float
         As in `ROCSVM`; partial AUC goes with structure = 0 only.
+    l1 : float
+        As in `ROCSVM`; an l1 > 0 goes with structure = 0 only.
 
     Attributes
     ----------
