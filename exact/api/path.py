@@ -65,8 +65,7 @@ class Path:
     task : Formulation
         The problem at the largest lam; all others differ in lam alone.
     complete : bool
-        False where the time ran out or somebody interrupted: the last point is then the best so
-        far, its gap valid, and smaller lam are missing.
+        False after a time limit or Ctrl-C: the last gap is valid, smaller lam are missing.
     seconds : float
     """
 

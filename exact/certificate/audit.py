@@ -1,4 +1,4 @@
-"""What is proved about somebody's model: the numbers, and one sentence."""
+"""What is proved about a user's model: the numbers, and one sentence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .witness import Witness
 
 
 class AuditStatus(StrEnum):
-    """What an audit came to."""
+    """The result of an audit."""
 
     CERTIFIED = "certified"
     ABOVE_TOLERANCE = "above_tolerance"
@@ -41,12 +41,12 @@ _ADVICE = {
 
 
 PRINTED = 5e-11
-"""Half a unit in the last of ten digits: rounding of a larger share is in the sentence."""
+"""Half a unit in the tenth digit. The sentence mentions rounding above this share."""
 
 
 @dataclass(frozen=True)
 class Rival:
-    """Whose units a model is judged in.
+    """The convention in whose units a model is judged.
 
     Attributes
     ----------
@@ -67,10 +67,9 @@ class Rival:
 class Audit:
     """What is proved about somebody's model.
 
-    Weights are one model. Scores are those of many: the functions meant are all those of least
-    norm for their own scores whose scores differ from the given ones, but for one common
-    constant, by at most the number that `statement` names; or, where a norm was given, those
-    of that norm.
+    Weights define one model. Scores belong to many: the functions meant are all those of least norm
+    for their own scores whose scores differ from the given ones, but for one common constant, by at
+    most the number that `statement` names; or, where a norm was given, those of that norm.
 
     Attributes
     ----------
@@ -193,7 +192,7 @@ def audit_of(
     meant: str = "",
     floor: float | None = None,
 ) -> Audit:
-    """Return the audit that a certificate and a count of pairs make.
+    """Return the audit made from a certificate and a count of pairs.
 
     `residual`, `meant`, a sentence on what functions are judged, and `floor`, which no function
     is below, are for scores.
@@ -230,7 +229,7 @@ def _in_words(
     scores: bool,
     upper: str,
 ) -> str:
-    """Return the sentence of a certificate; what is said of the gap counts its rounding."""
+    """Return the sentence of a certificate; its words about the gap include the rounding."""
     primal, rounding = certificate.primal, certificate.rounding
     above = certificate.gap + rounding
     share = ""
@@ -254,7 +253,7 @@ def _in_words(
 
 
 def _order_in_words(order: CertifiedOrder, upper: str) -> str:
-    """Return what the optimum is sure to do with the pairs, for "the optimum, which …"."""
+    """Return what the optimum surely does with the pairs, to follow "the optimum, which …"."""
     if not order.n_certified:
         return "is too far away for the order of any pair to be certain"
     return (

@@ -29,7 +29,7 @@ from ..tools.wording import at_least, at_most
 from .witness import LONG_ROWS, Witness
 
 WORTHWHILE = 0.25
-"""Share of the gap that rounding may be before the long format is worth its cost."""
+"""Largest share of the gap that rounding may have before the long format is worth its cost."""
 
 __all__ = [
     "Certificate",
@@ -84,7 +84,7 @@ class Certificate:
         problem : Problem
         w : array (dim,)
         witness : Minorant
-            Any; it is made again from its evidence.
+            Any minorant; it is made anew from its evidence.
 
         Raises
         ------
@@ -180,7 +180,7 @@ def careful_primal(problem: Problem, w: np.ndarray) -> tuple[float, float]:
 
 
 def _primal(problem: Problem, w: np.ndarray, upper: Bound) -> tuple[float, float]:
-    """Return U + Omega and a bound of its error; two units are spare."""
+    """Return U + Omega and a bound of its error, with two units to spare."""
     penalty = problem.penalty.value(problem.space, w)
     primal = upper.value + penalty.value
     if not np.isfinite(primal):
@@ -240,7 +240,7 @@ def _evaluated_in_bins(
 
 
 def score_slip(problem: Problem, error: np.ndarray, upper_loss: float) -> float:
-    """Return what errors (n,) in the scores can do to the mean loss; see `Mean.slip`."""
+    """Return a bound of the effect of score errors (n,) on the mean loss; see `Mean.slip`."""
     if not isinstance(problem.risk, Mean):
         raise InputError(f"this needs a mean over pairs, not {problem.risk!r}")
     return problem.risk.slip(error, upper_loss)
@@ -284,7 +284,8 @@ def _dual(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, fl
 def _shrunk_dual(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, float] | None:
     """Return s V and its rounding, s so small that C holds the pull of s c, all errors included.
 
-    Omega*(s g) is 0 there, whatever l2 is. Shrinking keeps a minorant one, as U is never negative.
+    Omega*(s g) is 0 there, whatever l2 is. A shrunk minorant is still a minorant, as U is never
+    negative.
     """
     shrink, space = getattr(problem.penalty, "shrink", None), problem.space
     if shrink is None or not isinstance(space, Rows):

@@ -1,12 +1,12 @@
-"""Which pairs the optimum is sure to order as a certified model does.
+"""Which pairs the optimum certainly orders as a certified model does.
 
 The optimum f* is within `radius` of the model f, so by Cauchy-Schwarz, with any common point m,
 
     |(f - f*)(x_i) - (f - f*)(x_j)| <= radius |k_i - k_j| <= radius (|k_i - m| + |k_j - m|).
 
-So each score of f* is known up to radius |k_i - m| and one common constant, and the pairs whose
-order that leaves no doubt about are counted by one sort, without the pairs. A structured norm is
-never below the plain one, so plain lengths serve there too.
+So each score of f* is known up to radius |k_i - m| and one common constant, and one sort counts the
+pairs whose order is then certain, without listing pairs. A structured norm is never below the plain
+one, so plain lengths serve there too.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from ..structure.structured_norm import Structured
 from ..tools.rounding import UNIT, gamma
 
 GRID = 1 << 16
-"""Steps of the grid on which rows that are read in blocks are counted."""
+"""Number of steps of the grid on which rows read in blocks are counted."""
 
 
 @dataclass(frozen=True)
 class CertifiedOrder:
-    """How many pairs have a certain order at the optimum.
+    """Numbers of pairs whose order at the optimum is certain.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ def certified_order(
     radius : float
         >= 0: the optimum is no farther than this from the model (`Certificate.radius`).
     slip : float
-        >= 0: how far each score that somebody gave may be from that of `w`.
+        >= 0: how far each given score may be from that of `w`.
     """
     if isinstance(problem.space, StreamedRows):
         return _streamed_order(problem, problem.space, w, radius)
@@ -90,8 +90,8 @@ def certified_order(
 def _ordered_counts(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> tuple[int, int]:
     """Return the pairs (i, j) with low_i > high_j, and those with high_i < low_j.
 
-    Each row stands there twice: as the upper row of pairs with the one bound, and as the lower row
-    with the other.
+    Each row enters twice: as an upper row with one of its bounds, and as a lower row with the
+    other.
     """
     upper, lower = np.zeros((2, pairs.n), dtype=np.int64)
     order, none = pairs.arrangement.order, np.zeros(pairs.n, dtype=np.int64)
@@ -110,7 +110,7 @@ def _ordered_counts(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> t
 def score_range(
     scores: np.ndarray, lengths: np.ndarray, radius: float, error: np.ndarray | float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return bounds, (n,) each, between which the optimum's scores lie but for one constant.
+    """Return bounds, (n,) each, of the optimum's scores up to one common constant.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def score_range(
     reach = (radius * lengths + error) * (1 + gamma(8))
     low = np.asarray(scores - reach, dtype=float)
     high = np.asarray(scores + reach, dtype=float)
-    # Two roundings of each, of at most a unit: a step of two neighbours covers them.
+    # Each rounds twice, by at most a unit; moving it by two neighbouring floats covers that.
     for _ in range(2):
         low, high = np.nextafter(low, -np.inf), np.nextafter(high, np.inf)
     return low, high
@@ -234,7 +234,7 @@ def kernel_lengths(
 
 
 def _sparse_lengths(space: Rows) -> np.ndarray:
-    """Return |x_i - mean|, not formed: |x_i|^2 - 2 x_i'mean + |mean|^2, with its rounding."""
+    """Return |x_i - mean|, from |x_i|^2 - 2 x_i'mean + |mean|^2, with its rounding."""
     matrix, offset = space.raw, space.offset
     squares = np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel()  # type: ignore[union-attr]
     cross, square = np.asarray(matrix @ offset).ravel(), float(offset @ offset)

@@ -20,7 +20,7 @@ from ..tools.rounding import UNIT, gamma
 from .evaluation import Evaluation, Line
 
 SKIPPED = 16
-"""The range of scores is first guessed from every sixteenth block of rows."""
+"""The first guess of the range of scores uses every sixteenth block of rows."""
 
 
 class InMemory:
@@ -154,8 +154,8 @@ class Streamed:
         )
 
     def _filled(self, w: np.ndarray, bins: int, half: int) -> Histogram:
-        """Return the histogram of all rows; a guessed range spares a pass where it holds."""
-        for skipped in (SKIPPED, 1):  # few blocks may hold one class only
+        """Return the histogram of all rows; a correctly guessed range saves a pass."""
+        for skipped in (SKIPPED, 1):  # a few blocks may contain only one class
             if self._guess is None:
                 found = Extent()
                 for rows, positive, _ in islice(self._blocks(), 0, None, skipped):
@@ -195,7 +195,7 @@ class _FullLine:
 
 
 def binned_at(problem: Problem, w: np.ndarray, bins: int, half: int) -> Evaluation:
-    """Return the evaluation at `w` from a given grid of bins, whatever holds the rows.
+    """Return the evaluation at `w` from a given grid of bins, for rows in memory or in blocks.
 
     Parameters
     ----------

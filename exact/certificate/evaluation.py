@@ -20,7 +20,7 @@ from ..tools.rounding import gamma
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What is known at the weights `w`.
+    """What one evaluation at the weights `w` tells.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Evaluation:
 
     @property
     def bias(self) -> float:
-        """What smoothing costs: mean of max(0, z) - alpha z, >= 0 up to rounding."""
+        """The cost of smoothing: the mean of max(0, z) - alpha z, >= 0 up to rounding."""
         return max(self.loss - self.total + float(self.w @ self.pull), 0.0)
 
     def primal(self, lam: float) -> float:

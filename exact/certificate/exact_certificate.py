@@ -37,12 +37,12 @@ from .solution import Solution
 from .witness import Witness
 
 MOST_NUMBERS = 20_000_000
-"""Entries of X, and pairs of a list, up to which the exact mode computes: about 10 s."""
+"""Largest number of entries of X, or of listed pairs, for the exact mode: about 10 s."""
 
 
 @dataclass(frozen=True)
 class ExactCertificate:
-    """What holds of one point of one problem in exact arithmetic.
+    """What holds for one point of one problem in exact arithmetic.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ def exact_certificate(problem: Problem, solution: Solution) -> ExactCertificate:
 
 
 def check_exact(problem: Problem) -> None:
-    """Raise `InputError` unless the exact mode knows the problem, and it is small enough."""
+    """Raise an error unless the exact mode supports the problem and it is small enough."""
     space, known = problem.space, "the exact mode is for linear rows that are held in memory"
     if isinstance(space, Gram | StreamedGram):
         raise InputError(f"{known}: the values of a kernel are rounded already")

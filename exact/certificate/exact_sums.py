@@ -19,7 +19,7 @@ from ..tools.exact_numbers import power_of_two, whole_numbers_of
 
 @dataclass(frozen=True, eq=False)
 class ExactPoint:
-    """A dual point: alpha of each pair, by what it does to the bound.
+    """A dual point, given by what the alpha of its pairs contribute to the bound.
 
     Attributes
     ----------
@@ -205,7 +205,7 @@ def _largest_flow(u: list[int], v: list[int], a: list[int], b: list[int], cap: i
     def ratio(x: int, weight: int) -> tuple[bool, Fraction]:
         return (weight == 0, Fraction(0) if weight == 0 else Fraction(x, weight))
 
-    # A row of weight zero has no pair: nothing flows through it.
+    # A row of weight zero has no pairs, so nothing flows through it.
     rows = sorted(((ratio(x, r), x, r) for x, r in zip(u, a, strict=True) if r), reverse=True)
     columns = sorted((ratio(x, r), x, r) for x, r in zip(v, b, strict=True) if r)
     ratios = [key for key, _, _ in columns]

@@ -1,4 +1,4 @@
-"""The certificate of any point, its dual point made of the scores alone."""
+"""The certificate of any point, with a dual point made from its scores alone."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ..spaces.rows import Space
 from .certificate import Certificate, Witness
 
 WIDTHS = (0.0, *np.geomspace(1e-3, 10.0, 13).tolist())
-"""Widths over which the kink of the hinge is smoothed, to compare their bounds."""
+"""Smoothing widths of the hinge's kink whose bounds are compared."""
 
 
 def full_certificate(problem: Problem, w: np.ndarray, space: Space | None = None) -> Certificate:
     """Return how far any `w` is from the optimum, by the best dual point of its own scores.
 
-    The slopes of the loss at the scores are a dual point for every width that the kink of the
-    hinge is smoothed over. The width that proves most is taken.
+    The slopes of the loss at the scores are a dual point, whatever the width over which the hinge's
+    kink is smoothed. The width that proves the most is taken.
 
     Parameters
     ----------

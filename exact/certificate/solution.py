@@ -30,7 +30,7 @@ class Status(StrEnum):
 
     @property
     def advice(self) -> str:
-        """What it means and what to do, in one sentence."""
+        """What the status means and what to do, in one sentence."""
         return _ADVICE[self]
 
 
@@ -166,7 +166,7 @@ class Recorder:
 
     @property
     def time_left(self) -> float | None:
-        """Seconds that are left, never quite zero; None without a limit."""
+        """Seconds left, always above zero; None without a limit."""
         return None if self.max_time is None else max(self.max_time - self.seconds, LEAST_TIME)
 
     @property
@@ -187,7 +187,7 @@ class Recorder:
     ) -> None:
         """Keep a point if it is better than the best so far on its side.
 
-        A witness that is dear to make may be given as a function that makes it when asked.
+        A witness that is expensive to make may be given as a function that makes it on demand.
         """
         if w is not None and primal < self.best_primal:
             self.best_primal, self.best_w = primal, w
@@ -195,7 +195,7 @@ class Recorder:
             self.best_dual, self.best_witness = dual, witness
 
     def step(self, n_iter: int | None = None) -> None:
-        """Write a line of history, and show it to the callback; by default it counts itself."""
+        """Write a line of history, and show it to the callback; by default it counts by one."""
         if n_iter is None:
             n_iter = self.history[-1].n_iter + 1 if self.history else 1
         line = Step(n_iter, self.seconds, float(self.best_primal), float(self.best_dual))

@@ -44,7 +44,7 @@ class Solver(ABC):
     tol : float
         Relative gap to reach, >= 0.
     max_iter : int
-        >= 1, the limit of what the method counts.
+        >= 1, the limit on whatever the method counts.
     max_time : float, optional
         Seconds, > 0.
     """

@@ -1,4 +1,4 @@
-"""Whether a problem says nothing: f = 0 is optimal, whatever the rows tell."""
+"""Whether a problem is trivial: f = 0 is optimal whatever the rows are."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TRIVIAL = (
 
 
 def zero_is_optimal(loss: Loss, certificate: Certificate, tol: float) -> bool:
-    """Return whether f = 0 is proved optimal to `tol`, by anybody's certificate of the problem.
+    """Return whether any certificate of the problem proves f = 0 optimal to `tol`.
 
     At f = 0 every margin is 0, so that F(0) = loss(0) for every mean over pairs and every tail. For
     partial AUC with a loss that falls at 0 zero is optimal, whatever lam is, exactly if the reduced

@@ -1,4 +1,4 @@
-"""The Gaussian kernel, and the distances that it is made of.
+"""The Gaussian kernel, and the distances that it is a function of.
 
 Widths are written as gamma. A width sigma of exp(-d^2 / (2 sigma^2)) is gamma = 1 / (2 sigma^2); a
 scale b of exp(-d^2 / b) is gamma = 1 / b.
@@ -28,10 +28,10 @@ from .kernel import (
 )
 
 CLOSE = 0.25
-"""Share of |x|^2 + |z|^2 below which a distance by products is taken again by differences."""
+"""A distance by products below this share of |x|^2 + |z|^2 is computed again by differences."""
 
 TINY = 2.0**-1070
-"""What underflow takes from a term of a sum."""
+"""What one term of a sum can lose to underflow."""
 
 
 @dataclass(frozen=True)
@@ -58,16 +58,17 @@ class Gaussian:
         return np.ones(X.shape[0])
 
     def noise(self, X: Any) -> float:
-        """Return what the errors of `squared_distances`, of gamma times them and of exp make."""
+        """Return a bound of the errors of `squared_distances`, its product with gamma, and exp."""
         check_size(X)
         return noise_of_exp(distance_noise(X) + gamma(3), (X.shape[1] + 8) * TINY * self.gamma)
 
 
 def squared_distances(X: Any, Z: Any) -> np.ndarray:
-    """Return |x - z|^2 (n, m): by differences for few features, else by products.
+    """Return |x - z|^2 (n, m): by differences for few features, otherwise by products.
 
     Products, |x|^2 + |z|^2 - 2 x'z, are much faster for many features, but lose the digits of rows
-    that are close together and far from the rest: those are taken again, by differences.
+    that are close together and far from the rest. Those distances are computed again by
+    differences.
     """
     X, Z = float_rows(X), float_rows(Z)
     if sp.issparse(X) or sp.issparse(Z):

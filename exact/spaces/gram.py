@@ -1,10 +1,10 @@
 """Functions given by their kernel matrix: held in memory, or made block by block.
 
-Every sentence about such functions is about a matrix M, positive semidefinite in exact arithmetic,
-and scores, norms and pulls pay for what the matrix K at hand is off. For a kernel of rows, M is
-that of the formula at the rows as stored, and |K_ij - M_ij| <= noise r_i r_j, r_i >= sqrt(M_ii).
-For a matrix that is given, M is any K + t I with 0 <= t <= shift: the last of them is proved to be
-semidefinite, and K itself is covered too, if it is.
+Every statement about such functions is about a matrix M that is positive semidefinite in exact
+arithmetic. The bounds of scores, norms and pulls include the difference between M and the matrix K
+at hand. For a kernel of rows, M is that of the formula at the rows as stored, and |K_ij - M_ij| <=
+noise r_i r_j, r_i >= sqrt(M_ii). For a matrix that is given, M is any K + t I with 0 <= t <= shift:
+the last of them is proved to be semidefinite, and K itself is covered too, if it is.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .rows import LARGEST_REACH, SMALLEST_REACH, check_matrix
 from .semidefinite import room, shortfall
 
 COLUMN_BLOCK = 128
-"""Columns that a product with K sums at a time."""
+"""Number of columns that a product with K sums at a time."""
 
 BLOCK_BYTES = 64 * 2**20
 """Memory that a block of a streamed Gram matrix may take."""
@@ -37,7 +37,7 @@ def blocked_product(K: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 
 def chain_of(n: int) -> int:
-    """Return how many roundings in a row a `blocked_product` over n columns has at most."""
+    """Return the longest chain of roundings in a `blocked_product` over n columns."""
     return COLUMN_BLOCK + n // COLUMN_BLOCK + 4
 
 
@@ -47,7 +47,7 @@ def mass_of(w: np.ndarray, lengths: np.ndarray) -> float:
 
 
 def norm_chain(n: int) -> int:
-    """Return how many roundings in a row w'K w has at most, summed as `Gram.norm2` does."""
+    """Return the longest chain of roundings in w'K w, summed as in `Gram.norm2`."""
     return chain_of(n) + short_chain(n) + 8
 
 
@@ -55,7 +55,7 @@ AS_STORED = (
     "The matrix K is meant as stored in float64, averaged with its transpose; should rounding have "
     "left it an eigenvalue below zero, with so little added to its diagonal as mends that."
 )
-"""What a sentence about a given matrix is about: see `Gram`."""
+"""Which matrix a statement about a given one refers to; see `Gram`."""
 
 
 class Gram:
@@ -75,7 +75,7 @@ class Gram:
     K : array (n, n)
         Symmetric to rounding, positive semidefinite to rounding.
     check : bool
-        Whether to prove K semidefinite. Without it that is the caller's promise.
+        Whether to prove that K is semidefinite. If False, the caller promises it.
 
     Attributes
     ----------
@@ -169,7 +169,7 @@ class Gram:
         return max(float(short_sum(w * self._long_scores(w))), 0.0)
 
     def norm2_error(self, w: np.ndarray) -> float:
-        """Return gamma_k |w|'|K| |w|, k the chain of additions, and what K is off."""
+        """Return gamma_k |w|'|K| |w|, k the chain of additions, plus the effect of K's error."""
         size = float(np.abs(w) @ (self._magnitude() @ np.abs(w))) * (1 + gamma(2 * self.n))
         sums = gamma(norm_chain(self.n), LONG_UNIT) * size + UNIT * self.norm2(w)
         off = self.noise * mass_of(w, self.lengths) ** 2 + self.shift * float(w @ w)
@@ -195,7 +195,7 @@ class Gram:
         return float((w * self.scores(other)).sum())
 
     def score_error(self, w: np.ndarray) -> np.ndarray:
-        """Return gamma_k |K| |w|, k the chain of additions, and what K is off: (n,)."""
+        """Return gamma_k |K| |w|, k the chain of additions, plus the effect of K's error: (n,)."""
         sums = gamma(chain_of(self.n)) * (self._magnitude() @ np.abs(w)) * (1 + gamma(self.n + 8))
         return sums + self._kernel_error(w)
 
@@ -206,7 +206,7 @@ class Gram:
         return self._long_scores(w), error
 
     def _kernel_error(self, w: np.ndarray) -> np.ndarray:
-        """Return noise r sum_i r_i |w_i| + shift |w|, what K is off seen by each score: (n,)."""
+        """Return noise r sum_i r_i |w_i| + shift |w|, what K's error does to each score: (n,)."""
         off = self.noise * mass_of(w, self.lengths) * self.lengths + self.shift * np.abs(w)
         return off * (1 + gamma(8))
 
@@ -256,7 +256,7 @@ class StreamedGram:
         if not np.isfinite(product).all():
             raise InputError("the kernel has values that are not finite on these rows: rescale X")
         product.flags.writeable = False
-        # A certificate asks for the same products several times, and each costs a pass.
+        # A certificate needs the same products several times, and each costs a pass.
         self._recent = [*self._recent[-2:], (w.copy(), product)]
         return product
 

@@ -28,10 +28,10 @@ DENSE_LIMIT = 4000
 """Rows up to which the Gram matrix is held and factored at once."""
 
 SQUARE_LIMIT = 10_000
-"""Side of the largest square matrix that is made of sparse rows."""
+"""Side of the largest square matrix that may be formed from sparse rows."""
 
 FEATURE_NUMBERS = 250_000_000
-"""Numbers that the features of a kernel may be, n times their number: 2 GB, and copies of it."""
+"""Largest size of a kernel's features, rows times features: 2 GB, and copies of it."""
 
 Lift = Callable[[np.ndarray], np.ndarray]
 
@@ -49,7 +49,7 @@ class GramFactor:
     features : array (n, r)
         F, with F F' close to K.
     residual : float
-        At least the largest diagonal entry of K - F F', rounding and that of K included.
+        An upper bound of the largest diagonal entry of K - F F', with the rounding of both.
     """
 
     pivots: np.ndarray
@@ -101,7 +101,7 @@ def factor_gram(K: np.ndarray, tol: float = 1e-14, max_rank: int | None = None) 
 
 
 def _residual(diagonal: np.ndarray, features: np.ndarray, noise: float) -> float:
-    """Return an upper bound of what the features leave of any diagonal entry."""
+    """Return an upper bound of the part of any diagonal entry that the features leave out."""
     squares = np.einsum("ij,ij->i", features, features)
     slip = gamma(features.shape[1] + 8) * (diagonal + squares) + noise * diagonal
     return max(float((diagonal - squares + slip).max()), 0.0)
@@ -168,9 +168,9 @@ def factor_kernel(
 def _next_pivots(
     kernel: Kernel, X: Any, features: np.ndarray, left: np.ndarray, least: float, size: int
 ) -> list[int]:
-    """Return the rows with the most left, those among them that the others leave much of.
+    """Return the rows with the largest remainders, without those that the others nearly explain.
 
-    One at a time they are the greedy pivots; several at a time their columns are one product.
+    One row at a time gives the greedy pivots. Several at a time share one matrix product.
     """
     if size <= 1:
         p = int(left.argmax())
@@ -200,14 +200,14 @@ def _append(
     chosen: list[int],
     left: np.ndarray,
 ) -> None:
-    """Add the columns of the chosen pivots to `features`, and take them off what is left."""
+    """Add the columns of the chosen pivots to `features`, and subtract them from the remainder."""
     r, m = len(pivots), len(chosen)
     F = features[:, :r]
     block = kernel(X, X[chosen]) - F @ F[chosen].T
-    block[pivots] = 0.0  # what is left of the earlier pivots is rounding
+    block[pivots] = 0.0  # the remainder of earlier pivots is rounding
     try:
         L = scipy.linalg.cholesky(block[chosen], lower=True)
-    except np.linalg.LinAlgError:  # what is left is rounding almost
+    except np.linalg.LinAlgError:  # the remainder is almost rounding
         chosen, block, m = chosen[:1], block[:, :1], 1
         L = np.sqrt(left[chosen])[:, None]
     block = scipy.linalg.solve_triangular(L, block.T, lower=True).T
@@ -252,13 +252,13 @@ def rows_of(
 
 
 def _worth_dense(space: Rows) -> bool:
-    """Whether n features make few rows not much larger than their entries that are not zero."""
+    """Return whether n dense features take little more room than the rows' nonzero entries."""
     n = space.n
     return n <= 500 or (n <= SQUARE_LIMIT and n**2 <= 4 * cast(Any, space.X).nnz)
 
 
 def _few_dense(space: Rows) -> tuple[Rows, Lift]:
-    """Turn the features so that n of them are left."""
+    """Rotate the features so that n of them remain."""
     basis, triangle = scipy.linalg.qr(space.X.T, mode="economic")
     return Rows(np.ascontiguousarray(triangle.T), check=False), lambda w: basis @ w
 

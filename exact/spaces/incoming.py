@@ -1,9 +1,9 @@
-"""The one door for data: rows become a matrix of float64, once and for all.
+"""The only entrance for data: rows become a matrix of float64 here, once.
 
 A sparse matrix is copied and made canonical (entries stored in several parts are summed, in
-float64, and indices sorted): norms, kernels and hashes read entries one by one and would take the
-parts for themselves. What lies on disk is copied too, as it may change between two readings.
-Nothing of the caller's is written to.
+float64, and indices sorted): norms, kernels and hashes read entries one by one and would count each
+part as an entry. Data on disk are copied too, as they may change between two readings. The caller's
+data are never written to.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from ..tools.lossless import as_float64, place_of, promoted_exactly
 def check_matrix(X: object, name: str = "X") -> np.ndarray | sp.csr_matrix:
     """Return X as float64: dense, or CSR in canonical form.
 
-    Sparse input is copied, and so is what lies on disk, which may change between two readings;
-    dense float64 in memory is returned as it is.
+    Sparse input is copied, and so are data on disk, which may change between two readings. A dense
+    float64 array in memory is returned as it is.
 
     Parameters
     ----------
     X : array, data frame or sparse matrix (n, d)
         Of finite real numbers that float64 can hold.
     name : str
-        What to call it in a message.
+        What messages call the matrix.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def _own(X: Any, name: str) -> Any:
     """Return a copy with checked indices: CSR, CSC or, of the other formats, COO."""
     given = X if X.format in ("csr", "csc") else X.tocoo()
     try:
-        # Made from the arrays: what a matrix remembers about itself need not be so any more.
+        # Rebuilt from its arrays: the flags that a matrix caches may be out of date.
         if given.format == "coo":
             parts = (given.data, (given.row, given.col))
             return sp.coo_matrix(parts, shape=given.shape, copy=True)

@@ -1,8 +1,8 @@
 """The smallest singular value of rows, bounded from below; columns that depend on others exactly.
 
 Columns that are sums of others (one column a category, copies, constants) leave the smallest
-singular value of all columns at zero, and that of a basis of them above it. That they depend on
-the basis is shown in fractions, as nothing computed in floating point can show it.
+singular value of all columns at zero, and that of a basis of them above it. The dependence is shown
+in fractions, because floating point cannot show it.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from ..tools.rounding import UNIT, gamma
 from .rows import Rows
 
 MOST_FRACTIONS = 2_000_000
-"""Products of fractions that may be spent on columns that depend on others."""
+"""Most products of fractions to spend on columns that depend on others."""
 
 LEAST_PIVOT = 1e-10
-"""Share of a column's length below which what others leave of it is taken for rounding."""
+"""A remainder below this share of a column's length counts as rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +53,11 @@ class Columns:
 
     @property
     def stretch(self) -> float:
-        """The norm of a function of least norm over that of its centred scores, at most."""
+        """An upper bound of |f| over the norm of its centred scores, for f of least norm."""
         return float(np.linalg.norm(self.T)) / self.sigma * (1 + gamma(self.T.size + 8))
 
     def weights(self, left: np.ndarray) -> np.ndarray:
-        """Return the weights (d,) of about the scores `left` (n,)."""
+        """Return weights (d,) whose scores are about `left` (n,)."""
         w = np.zeros(self.basis.size + self.others.size)
         w[self.basis] = self.T @ (self.M.T @ left)
         return w

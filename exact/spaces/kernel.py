@@ -1,6 +1,6 @@
-"""What a kernel must state, what all kernels share, and the linear one, which others build on.
+"""What a kernel must state, what all kernels share, and the linear kernel, which others build on.
 
-What is meant is the formula at the rows and the gamma as stored in float64, and `noise` bounds how
+The kernel meant is the formula at the rows and the gamma as stored in float64. `noise` bounds how
 far the computed values are from it. With u = 2^-53 and `chain_of` the longest chain of roundings in
 a sum over features: a sum of terms >= 0 errs by gamma_k of itself, so distances by differences do;
 distances by products err by that of |x|^2 + |z|^2, and are kept where they are a quarter of it at
@@ -23,19 +23,19 @@ from ..tools.rounding import UNIT, gamma
 from .incoming import canonical
 
 FEATURE_BLOCK = 64
-"""Features that are summed at a time, so that sums over many have short chains of roundings."""
+"""Number of features summed at a time, so that long sums have short chains of roundings."""
 
 EXP_UNITS = 4
-"""Units by which numpy's exp may be off. Measured (and tested) is less than one and a half."""
+"""Units in the last place by which numpy's exp may be wrong. Tests measure less than 1.5."""
 
 LARGEST_ENTRY = 1e150
-"""Above this squares of differences leave the range of floating point."""
+"""Largest entry of X: squares of differences of larger ones may overflow."""
 
 LEAST_SQUARE = 1e-290
-"""What is added to k(x, x) in bounds of lengths, for underflow."""
+"""Added to k(x, x) in bounds of lengths, to cover underflow."""
 
 CHECKED_ROWS = 50
-"""Rows on which a kernel of one's own is held to its contract."""
+"""Number of rows on which a user's kernel is checked."""
 
 
 class Kernel(Protocol):
@@ -97,7 +97,7 @@ def name_of(kernel: str | Kernel) -> str:
 
 
 def chain_of(features: int) -> int:
-    """Return how many roundings in a row a sum of products over so many features has at most."""
+    """Return the longest chain of roundings in a sum of products over so many features."""
     return min(features, FEATURE_BLOCK) + features // FEATURE_BLOCK + 1
 
 
@@ -108,7 +108,7 @@ def lengths_of(kernel: Kernel, X: Any) -> np.ndarray:
 
 
 def features_of(X: Any) -> int:
-    """Return how many terms a sum over features has at most: for sparse rows their entries."""
+    """Return the most terms in a sum over features; sparse rows count their entries."""
     if not sp.issparse(X):
         return int(X.shape[1])
     return int(np.diff(sp.csr_matrix(X).indptr).max(initial=0))
@@ -136,7 +136,7 @@ def summed(parts: Iterator[np.ndarray]) -> np.ndarray:
 
 
 def noise_of_exp(relative: float, absolute: float) -> float:
-    """Return what errors of the exponent and of exp do to exp(-y), y >= 0: between 0 and 1."""
+    """Return a bound in [0, 1] of the error of exp(-y), y >= 0: of its exponent and of exp."""
     moved = relative / (2.718 * (1 - relative)) + absolute
     return min((moved + EXP_UNITS * UNIT) * (1 + gamma(16)) + LEAST_SQUARE, 1.0)
 

@@ -11,19 +11,19 @@ from .kernel import Kernel, Linear
 from .laplacian import Laplacian
 
 KERNELS: dict[str, Any] = {"linear": Linear, "rbf": Gaussian, "laplacian": Laplacian}
-"""The class of each kernel, of a gamma or of nothing. For a new one, write a file and add it."""
+"""Classes that take a gamma or nothing. To add one, write a file and enter it."""
 
 PRECOMPUTED = "precomputed"
-"""Stands where a kernel's name does, if the data are the kernel matrix itself."""
+"""Takes the place of a kernel's name where the data are the kernel matrix itself."""
 
 
 def kernel_names() -> tuple[str, ...]:
-    """Return what a caller may ask for by name."""
+    """Return the names that a caller may use."""
     return (*KERNELS, PRECOMPUTED)
 
 
 def get_kernel(kernel: str | Kernel, gamma: float | None = None, dim: int | None = None) -> Kernel:
-    """Return the kernel of that name, or a kernel of one's own as it is.
+    """Return the kernel of that name, or the user's own kernel unchanged.
 
     Parameters
     ----------

@@ -54,14 +54,14 @@ class Laplacian:
         return np.ones(X.shape[0])
 
     def noise(self, X: Any) -> float:
-        """Return what the errors of the distances, of gamma times them and of exp make."""
+        """Return a bound of the errors of the distances, their product with gamma, and exp."""
         check_size(X)
         k = features_of(X)
         return noise_of_exp(gamma((2 * k if sp.issparse(X) else chain_of(k)) + 6), 0.0)
 
 
 def _narrow(X: Any) -> Any:
-    """Return sparse rows with indices of 32 bits, which scikit-learn's distances insist on."""
+    """Return sparse rows with indices of 32 bits, which scikit-learn's distances require."""
     if not sp.issparse(X) or X.indices.dtype == np.int32:
         return X
     parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))

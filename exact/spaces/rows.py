@@ -18,15 +18,15 @@ from ..tools.rounding import LONG_UNIT, UNIT, gamma
 from .incoming import check_matrix
 
 SMALLEST_REACH = 1e-140
-"""Below this the square of a row's norm loses its digits to underflow."""
+"""Smallest norm of a row: squares of smaller ones lose digits to underflow."""
 
 LARGEST_REACH = 1e100
-"""Above this products of norms leave the range of floating point."""
+"""Largest norm of a row: products of larger ones may overflow."""
 
 _LONG_NUMBERS = 1 << 16
 
 _FEW = 100
-"""Columns up to which the products of small blocks are made in one call."""
+"""Largest number of columns for which products of small blocks are made in one call."""
 
 
 class Space(Protocol):
@@ -72,7 +72,7 @@ class Space(Protocol):
         ...
 
     def dual_norm2(self, c: np.ndarray) -> float:
-        """Return |sum_i c_i k_i|^2 as accurately as can be, or a tight upper bound of it."""
+        """Return |sum_i c_i k_i|^2 as accurately as possible, or a tight upper bound of it."""
         ...
 
     def dual_norm2_error(self, c: np.ndarray) -> float:
@@ -121,8 +121,8 @@ class Rows:
         Dense rows are centred explicitly (it halves no pair difference and saves digits),
         sparse rows implicitly, so that they stay sparse.
     check : bool
-        Whether X passes the one door for data. Without it the caller has a matrix that did, or
-        made one of such.
+        Whether to check X as incoming data. If False, X must have been checked, or made from
+        checked data.
 
     Raises
     ------
@@ -179,7 +179,7 @@ class Rows:
 
     @property
     def _block(self) -> int:
-        """Rows summed at a time: about sqrt(n), which makes the chain of additions shortest."""
+        """Rows summed at a time: about sqrt(n), for the shortest chain of additions."""
         return max(64, int(np.sqrt(self.n)))
 
     def norm2(self, w: np.ndarray) -> float:

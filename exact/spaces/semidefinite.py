@@ -1,8 +1,8 @@
 """A proof, in floating point, that a matrix is positive semidefinite.
 
 For any lower triangular L and R = A - LL', A >= R >= -|R|: so A + |R| I is semidefinite, whoever
-made L. LL' is as large as A and R is rounding, so that it has to be made with care. L = H + M, H
-rounded to whole multiples, at most 2^20 of them, of a power of two for each row: sums of 2^12
+made L. LL' is as large as A, while R is mere rounding, so R must be computed with care. L = H + M,
+H rounded to whole multiples, at most 2^20 of them, of a power of two for each row: sums of 2^12
 products of H are exact in float64, in any order, and
 
     R = ((A - HH') - HM') - ML',
@@ -20,7 +20,7 @@ BITS = 20
 """Bits of the rounded factor: a sum of 2^(52 - 2 BITS) products of them is exact."""
 
 ROWS = 256
-"""Rows of the residual that are made at a time."""
+"""Number of rows of the residual that are computed at a time."""
 
 
 def shortfall(A: np.ndarray, shift: float = 0.0) -> float | None:
@@ -49,9 +49,9 @@ def shortfall(A: np.ndarray, shift: float = 0.0) -> float | None:
 
 
 def room(A: np.ndarray) -> float:
-    """Return more than the proof mostly loses to rounding, for a semidefinite matrix (n, n).
+    """Return a margin above the proof's usual loss to rounding, for a semidefinite matrix (n, n).
 
-    Where A less that much has a Cholesky factor, A itself is mostly proved to be semidefinite.
+    If A minus this margin has a Cholesky factor, the proof for A usually succeeds.
     """
     return 16 * A.shape[0] * UNIT * float(np.abs(A).max())
 
@@ -61,7 +61,7 @@ def residual_norm(A: np.ndarray, L: np.ndarray) -> float:
     n = L.shape[0]
     H = _rounded(L)
     M = L - H  # exact: both are multiples of the last bit of L
-    squares = np.zeros(3)  # of the differences, one after the other
+    squares = np.zeros(3)  # of the two differences in turn
     for start in range(0, n, ROWS):
         rows, seen = slice(start, min(start + ROWS, n)), slice(0, min(start + ROWS, n))
         left = A[rows, seen] - _exact_product(H[rows, seen], H[seen, seen])
@@ -69,7 +69,7 @@ def residual_norm(A: np.ndarray, L: np.ndarray) -> float:
         for one, other in ((H, M), (M, L)):
             parts.append(parts[-1] - one[rows, seen] @ other[seen, seen].T)
         for k, part in enumerate(parts):
-            # Entries left of the diagonal block stand for their mirrors too.
+            # Entries left of the diagonal block also stand for their mirror images.
             squares[k] += 2 * _square(part[:, :start]) + _square(part[:, start:])
     norms = np.sqrt(squares) * (1 + gamma(n * n / 2 + n + 16))
     sizes = [float(np.sqrt(_square(F))) * (1 + gamma(n * n / 2 + 8)) for F in (H, M, L)]
@@ -80,13 +80,13 @@ def residual_norm(A: np.ndarray, L: np.ndarray) -> float:
 
 
 def _rounded(L: np.ndarray) -> np.ndarray:
-    """Return each row to the nearest multiples of 2^-BITS of a power of two above its entries."""
+    """Round each row to multiples of 2^-BITS times a power of two above its entries."""
     power = np.frexp(np.abs(L).max(axis=1))[1][:, None] - BITS
     return np.ldexp(np.rint(np.ldexp(L, -power)), power)
 
 
 def _exact_product(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return one other', without rounding but for the sums of blocks of columns."""
+    """Return one other'. Only the sums over blocks of columns round."""
     columns = 2 ** (52 - 2 * BITS)
     total = one[:, :columns] @ other[:, :columns].T
     for start in range(columns, one.shape[1], columns):

@@ -19,14 +19,14 @@ from ..tools.rounding import UNIT, gamma
 from .rows import LARGEST_REACH, SMALLEST_REACH
 
 _FEW_COLUMNS = 16
-"""Columns up to which compiled loops beat the library's matrix products."""
+"""Largest number of columns for which compiled loops beat the library's matrix products."""
 
 _CHAIN = 256
-"""Rows summed plainly before the sum is added with compensation."""
+"""Number of rows summed plainly before their sum is added with compensation."""
 
 
 class Source(Protocol):
-    """What rows can be read from: an array, a memory map, or an object with these two."""
+    """Where rows are read from: an array, a memory map, or an object with these two members."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -108,7 +108,7 @@ class StreamedRows:
     def _read(self, rows: slice) -> np.ndarray:
         values = self.source[rows]
         if type(values) is np.memmap:
-            values = np.asarray(values)  # its slices are memory maps, which are dear to make
+            values = np.asarray(values)  # its slices are memory maps, which are slow to make
         if type(values) is np.ndarray and values.dtype == np.float64 and values.flags.c_contiguous:
             return values
         name = f"X, from row {rows.start} on," if rows.start else "X"
@@ -143,7 +143,7 @@ class StreamedRows:
             into.total = new
 
     def scores(self, w: np.ndarray) -> np.ndarray:
-        """Return all scores: (n,), the one thing here that has the size of a column."""
+        """Return all scores (n,), the only result here of the size of a column."""
         out = np.empty(self.n)
         for rows in self.blocks():
             out[rows] = self.scores_of(self.block(rows), w)
@@ -209,7 +209,7 @@ class StreamedRows:
         return out - self.offset
 
     def _sample_mean(self) -> np.ndarray:
-        """Return the mean of rows from all over: any offset is right, this one saves digits."""
+        """Return the mean of rows from all over. Any offset is right; this one saves digits."""
         starts = np.unique(np.linspace(0, max(self.n - _CHAIN, 0), 64).astype(int))
         total, count = np.zeros(self.dim), 0
         for start in starts:

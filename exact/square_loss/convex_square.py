@@ -60,7 +60,7 @@ class ConvexSquare:
         return self._value(w, square_parts(self.loss, w))[0]
 
     def lower_bound(self, w: np.ndarray) -> float:
-        """Return a lower bound of the optimum, rounding included, as good as `w` is near it: >= 0.
+        """Return a lower bound >= 0 of the optimum, rounding included; tighter for better `w`.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ class ConvexSquare:
         return self.value_and_gap(w)[1]
 
     def value_and_gap(self, w: np.ndarray) -> tuple[float, float]:
-        """Return `value(w)` and `gap(w)`, in one go."""
+        """Return `value(w)` and `gap(w)` from one evaluation."""
         parts = square_parts(self.loss, w)
         value, error = self._value(w, parts)
         if self.ball != "none":
@@ -117,5 +117,5 @@ class ConvexSquare:
 
     @property
     def smallest_null(self) -> float:
-        """The l1 from which on w = 0 is the optimum: 2 max |delta_j|."""
+        """The smallest l1 at which w = 0 is the optimum: 2 max |delta_j|."""
         return 2 * float(np.abs(self.loss.delta).max(initial=0.0))

@@ -1,4 +1,4 @@
-"""F on few features in whole numbers: nothing rounds but what is read off at the end.
+"""F on few features in whole numbers: only the final conversion to floats rounds.
 
 Every float is a whole number times a power of two. With whole numbers x_ij for the columns, a_i for
 the row weights, their class sums A+ and A-, and s, P the class sums of a x and of a x x',
@@ -22,17 +22,17 @@ import scipy.sparse as sp
 from ..tools.checks import check_number
 
 PRODUCT, PIVOT = 1.5e-7, 1.5e-6
-"""Seconds of one product of a sum over rows, and of one of an elimination, about."""
+"""Approximate seconds of one product in a sum over rows, and of one in an elimination."""
 
 LARGEST = 5e7
-"""Products of one question at most; beyond it there is no answer."""
+"""Most products spent on one question; a question that needs more gets no answer."""
 
 
 @dataclass(frozen=True, eq=False)
 class ExactOptimum:
     """F*(S) as a fraction, whether a feature is redundant in S, and a minimiser as floats.
 
-    w (s,) is None where it was not wanted, or a float cannot hold it.
+    w (s,) is None where it was not asked for, or floats cannot hold it.
     """
 
     value: Fraction
@@ -41,7 +41,7 @@ class ExactOptimum:
 
 
 class ExactMoments:
-    """F of given rows, exactly; the sums over rows are made when they are asked for.
+    """Exact F of given rows; the sums over rows are computed on demand.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class ExactMoments:
         self._entries: dict[tuple[int, int], int] = {}
 
     def seconds(self, support: np.ndarray) -> float:
-        """Return about how long an answer about this support takes; inf where it is too much."""
+        """Return about how many seconds this support takes; inf where there will be no answer."""
         s, n = len(support), self._X.shape[0]
         new = sum(
             (int(i), int(j)) not in self._entries
@@ -85,7 +85,7 @@ class ExactMoments:
         return new * n * PRODUCT + (s + 1) ** 3 * PIVOT
 
     def affordable(self, support: np.ndarray, end: float = np.inf) -> bool:
-        """Return whether an answer takes no longer than to `end` (`time.perf_counter`)."""
+        """Return whether an answer will be ready before `end` (`time.perf_counter`)."""
         seconds = self.seconds(support)
         return np.isfinite(seconds) and time.perf_counter() + seconds <= end
 
@@ -160,8 +160,8 @@ class ExactMoments:
         if j not in self._columns:
             values = self._X[:, j] if self._csc is None else self._csc[:, [j]].toarray().ravel()
             x, power = whole_numbers(np.asarray(values, dtype=float))
-            x = x - x[0]  # pairs do not see it, and the numbers get shorter
-            if self.lam:  # the penalty, in the same units, is to be a whole number too
+            x = x - x[0]  # pairs do not see the shift, and it makes the numbers shorter
+            if self.lam:  # the penalty must be a whole number in these units, too
                 finer = max(0, -((_twos(self.lam) - 2 * power) // 2))
                 x, power = x * (1 << finer), power - finer
             sides = [x[side] for side in self._sides]
@@ -197,7 +197,7 @@ def _eliminate(rows: list[list[int]]) -> tuple[list[int], int, int | None]:
     s, last, kept = len(rows) - 1, 1, []
     for p in range(s):
         pivot = rows[p][p]
-        if pivot == 0:  # then what is left of the row is zero: the matrix is semidefinite
+        if pivot == 0:  # then the rest of the row is zero, as the matrix is semidefinite
             if rows[p][s] != 0:
                 return kept, last, p
             continue

@@ -6,8 +6,8 @@ and [SHT, Assumption 1, Assumption 2] speak of
     rho-_s = 2 min over |S| = s of the least eigenvalue of the mean (M)_SS,
     rho+_s = 2 max over i and |S| = s of the largest eigenvalue of (M_i)_SS.
 
-All supports are tried where they are few. Elsewhere there are bounds: the least value that a
-search has met is no lower bound of rho-, and is never returned.
+All supports are tried where they are few. Elsewhere there are bounds: the least value that a search
+met is no lower bound of rho-, so it is never returned.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..tools.checks import check_count
 from .row_average import RowAverage
 
 MOST = 300_000
-"""Eigenvalue problems that `restricted_constants_exact` solves at most."""
+"""Most eigenvalue problems that `restricted_constants_exact` solves."""
 
 _CHUNK = 4096
 
@@ -185,7 +185,7 @@ def _longest(rows: np.ndarray, s: int) -> float:
 
 
 def _rounding(M: np.ndarray) -> float:
-    """Return what an eigenvalue of M may be off by, generously."""
+    """Return a generous bound of the error of an eigenvalue of M."""
     return 64 * len(M) * np.finfo(float).eps * float(np.abs(M).sum(axis=1).max())
 
 

@@ -19,22 +19,22 @@ from ..tools.checks import check_number
 from ..tools.rounding import gamma
 
 DENSE = 500
-"""Side of a matrix up to which its largest eigenvalue is computed and not bounded."""
+"""Largest side of a matrix whose largest eigenvalue is computed rather than bounded."""
 
 SLACK, FAILURE = 0.2, 1e-9
-"""A bounded one is at most 1 / (1 - SLACK) too large, and too small with chance `FAILURE`."""
+"""A bound is at most 1 / (1 - SLACK) times too large, and too small with chance `FAILURE`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The rows as they were given, and their weights: what a bound with all rounding is about.
+    """The rows and weights as they were given: bounds that include all rounding refer to them.
 
     Attributes
     ----------
     X : array or CSR matrix (n, d)
     weight : array (n,) or None for one each
     offset : array (d,) or None
-        What was taken off the rows.
+        What was subtracted from the rows.
     """
 
     X: np.ndarray | sp.csr_matrix
@@ -66,7 +66,7 @@ class RowAverage:
     lam : float
         >= 0; zero in the paper.
     source : Source, optional
-        What the average was made of; without it the numbers above count as the data.
+        The data from which the average was made; by default the numbers above count as the data.
     """
 
     X: np.ndarray | sp.csr_matrix
@@ -242,7 +242,7 @@ def top_eigenvalue(
         basis[t] = v / np.linalg.norm(v)
         v = times(basis[t])
         diagonal[t] = basis[t] @ v
-        for _ in range(2):  # twice is enough to keep the basis orthogonal
+        for _ in range(2):  # two passes are enough to keep the basis orthogonal
             v = v - basis[: t + 1].T @ (basis[: t + 1] @ v)
         beside[t] = np.linalg.norm(v)
         if beside[t] <= 1e-12 * np.abs(diagonal).max():

@@ -1,7 +1,7 @@
 """The class moments of a square loss over all pairs, with a bound of their rounding.
 
-The sums over rows are made block by block, so that the chains of additions stay short. A matrix of
-side d is formed, of all features or of some.
+Rows are summed block by block, so that the chains of additions stay short. A matrix of side d is
+formed, of all features or of some.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def row_moments(
     columns : int array (s,), optional
         Only these features, in this order.
     offset : array (d,), optional
-        What was taken off the features before; it counts for the rounding of `Moments.size`.
+        What was subtracted from the features before; the rounding of `Moments.size` includes it.
     """
     return moments_with_losses(average, columns, offset)[0]
 
@@ -48,7 +48,7 @@ class Losses:
 def moments_with_losses(
     average: RowAverage, columns: np.ndarray | None = None, offset: np.ndarray | None = None
 ) -> tuple[Moments, Losses]:
-    """Return what `row_moments` does, and what `moment_error` needs to bound its rounding.
+    """Return what `row_moments` returns, and what `moment_error` needs to bound its rounding.
 
     A difference of two floats is right to one unit of itself. So an entry x less the offset, less
     the computed class mean, is off by a unit of either difference, however large x is; that the
@@ -69,7 +69,7 @@ def moments_with_losses(
         np.maximum(left, np.abs(rows).max(axis=0), out=left)
         sigma += (rows.T * mass) @ rows
         rest += np.stack([(mass * ~side) @ rows, (mass * side) @ rows])
-    # `rest` is what the class means have lost to rounding.
+    # `rest` is what the class means lost to rounding.
     delta = (means[1] - means[0]) + (rest[1] - rest[0])
     entry = 1.01 * UNIT * (left + (size if isinstance(X, np.ndarray) else 0.0))
     size = size + (0.0 if offset is None else np.abs(offset[columns]))

@@ -1,4 +1,4 @@
-"""Lower bounds for sparse AUC that need no search: what the best k features cannot do better.
+"""Lower bounds for sparse AUC without a search: no k features do better than these.
 
 Features are scaled to variance one, Sigma_TT is the matrix of the features T. For a diagonal D >= 0
 with Sigma_TT - D positive semidefinite, any w on T and r = delta - Sigma w, each S of k features
@@ -23,10 +23,10 @@ from .row_moments import MomentError
 from .support_loss import SupportLoss
 
 REGULAR = 1e-8
-"""An entry of D below this: the features count as dependent, and no bound is made of them."""
+"""Least entry of D: below it the features count as dependent, and no bound is made from them."""
 
 LARGEST_SIDE = 500
-"""Features up to which a bound by all of them is not too dear."""
+"""Largest number of features for which a bound from all of them is affordable."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""The mean square loss over all pairs, its parts and its slope, with what they lose to rounding.
+"""The mean square loss over all pairs, its parts and its slope, with bounds of their rounding.
 
     F(w) = sum_j mass_j rho_j^2 + line^2,    slope = 2 sum_j mass_j rho_j x_j - 2 line delta,
 
@@ -19,7 +19,7 @@ from ..tools.rounding import UNIT, gamma, short_chain, short_sum
 from .row_average import RowAverage
 
 _NUMBERS, _ROWS = 1 << 20, 2048
-"""Numbers and rows that are looked at together; sums over rows are made block by block."""
+"""Most numbers and rows in a block; sums over rows are made block by block."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ def square_parts(loss: RowAverage, w: np.ndarray) -> SquareParts:
             shift[c] += np.asarray(rows.T @ mass) - mass.sum() * centre[c]
             far[c] += np.asarray(abs(rows).T @ mass)
     lost = gamma(_chain(loss)) * far
-    if not isinstance(loss.X, np.ndarray):  # the means lose no more than this, as they were made
+    if not isinstance(loss.X, np.ndarray):  # the means lost no more than this
         lost, shift = gamma(n + 8) * far, np.zeros((2, d))
     moved, moved_error = shift @ w, lost @ size + gamma(d + 4) * (np.abs(shift) @ size)
     rho = score - moved[side]
@@ -115,7 +115,7 @@ def _step(loss: RowAverage) -> int:
 
 
 def _chain(loss: RowAverage) -> int:
-    """Return how many roundings in a row a sum over rows has at most, block by block."""
+    """Return the longest chain of roundings in a sum over rows, block by block."""
     n, step = loss.mass.size, _step(loss)
     return min(step, n) + 2 * (n // step + 1) + 12
 
@@ -123,7 +123,7 @@ def _chain(loss: RowAverage) -> int:
 def _blocks(
     loss: RowAverage,
 ) -> Iterator[tuple[slice, np.ndarray | sp.csr_matrix, np.ndarray]]:
-    """Yield slices, their rows, and what is to be taken off the rows of each class still."""
+    """Yield slices, their rows, and what must still be subtracted from the rows of each class."""
     n, d = loss.X.shape
     step = _step(loss)
     for start in range(0, n, step):

@@ -2,8 +2,8 @@
 
 Floats know the moments to a few units of the features' spread. That is no information about what
 varies less: the difference of a feature and its near copy, or a feature that is all but constant.
-There F*(S) is computed in whole numbers, see `exact_moments.py`; where that would be too dear
-the bound is zero, which holds for any F.
+There F*(S) is computed in whole numbers; see `exact_moments.py`. Where that would be too slow the
+bound is zero, which holds for any F.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from .sparse_bounds import (
 from .support_loss import SupportLoss, SupportOptimum
 
 TOLERANCE = 1e-9
-"""The gap that is to be reached, by default: F(0) = 1 is the scale."""
+"""Default of the gap to reach; F(0) = 1 sets the scale."""
 
 ANSWERS = 20_000
-"""Supports whose optimum is computed in whole numbers, at most."""
+"""Most supports whose optimum is computed in whole numbers."""
 
 BLUR, DRIFT, FAINT = 1e-6, 1e-3, 1e-290
 """Of floats: largest error of an entry and of a class mean, over the spread; least variance."""
 
 LARGEST_WORK = 1e9
-"""Rows times the square of the features up to which `sparse_floor` is not too dear."""
+"""Largest rows times features squared for which `sparse_floor` is affordable."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class SupportBounds:
     silent : bool array (d,)
         Features that are constant on all rows: they never help.
     blurred : bool array (d,)
-        Features of which floats tell too little.
+        Features about which floats tell too little.
     tol : float
         The gap that is to be reached: it decides what rounding is too much.
     """
@@ -68,7 +68,7 @@ class SupportBounds:
 
     @property
     def slack(self) -> float:
-        """A bound that rounding has moved by more is made in whole numbers, if that is cheap."""
+        """Bounds that rounding moves by more are computed in whole numbers, if that is cheap."""
         return self.tol / 4
 
     @property
@@ -78,11 +78,11 @@ class SupportBounds:
 
     @property
     def spent(self) -> bool:
-        """Whether as many supports have been looked at in whole numbers as there may be."""
+        """Whether the allowance of supports in whole numbers is used up."""
         return self._asked[0] >= ANSWERS
 
     def ceiling(self, w: np.ndarray, end: float = np.inf) -> float:
-        """Return an upper bound of F(w) on the rows, inf where there is none to be had.
+        """Return an upper bound of F(w) on the rows; inf where none can be had.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ def support_bounds_of(average: RowAverage, tol: float = TOLERANCE) -> SupportBou
 
 
 def _blurred(loss: SupportLoss, losses: Losses, flat: np.ndarray) -> np.ndarray:
-    """Return the features whose moments, as floats, tell too little."""
+    """Return the features about which the moments, as floats, tell too little."""
     variance = np.diag(loss.sigma) + loss.lam / 2
     # A feature that floats call constant, while its numbers differ.
     called = ~loss.informative | ((np.diag(loss.scaled_sigma) == 0) & ~flat)
@@ -249,7 +249,7 @@ def sparse_floor(average: RowAverage, k: int) -> float:
 def objective_above(average: RowAverage, w: np.ndarray) -> float:
     """Return an upper bound of F(w), rounding included, from the features that w uses.
 
-    Infinite where that would be too dear.
+    Infinite where that would be too slow.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ CONSTANT = 1e-12
 """A feature that varies within the classes by less than this times its size is constant."""
 
 NULL = 1e-13
-"""Variances below this, a feature, are zero: the features are scaled to variance one."""
+"""Variances below this count as zero; the features are scaled to variance one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +166,8 @@ class SupportLoss:
     def swaps(self, support: Iterable[int], end: float = np.inf) -> np.ndarray:
         """Return F*(S without S_j, with i) for each place j in sorted S and feature i: (s, d).
 
-        NaN where i is in S: that is no swap; and for places j that the time `end`
-        (`time.perf_counter`) left out, which nearly dependent features can need.
+        NaN where i is already in S, and for places j not evaluated before the deadline `end`
+        (`time.perf_counter`); nearly dependent features are slow.
         """
         chosen = _check_support(support, self.dim)
         values, sure = swapped(self._factor(chosen), self._sigma, self._delta)
@@ -179,7 +179,7 @@ class SupportLoss:
         return values
 
     def best_swap(self, support: Iterable[int], end: float = np.inf) -> Swap | None:
-        """Return the swap after which F*(S) is lowest; None where there is none to make.
+        """Return the swap after which F*(S) is lowest; None where no swap is possible.
 
         Whether it lowers F*(S) is for the caller to see; `end` as in `swaps`.
         """

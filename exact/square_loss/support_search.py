@@ -14,7 +14,7 @@ IMPROVES = 1e-12
 """A swap that lowers F* by less than this times F* is rounding."""
 
 PAIRS = 8
-"""Best pairs of features that are tried as starts."""
+"""Number of best pairs of features tried as starts."""
 
 _ENTRIES = 1 << 18
 
@@ -22,7 +22,7 @@ _ENTRIES = 1 << 18
 def swap_descent(
     loss: SupportLoss, support: Iterable[int], max_swaps: int = 1000, end: float = np.inf
 ) -> SupportOptimum:
-    """Return the minimum on a support after the best swaps, made until none lowers it.
+    """Return the minimum on a support after the best swaps, until none lowers it.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def swap_descent(
         The start; as many features come out.
     max_swaps : int
     end : float
-        Reading of `time.perf_counter` after which no swap is looked for.
+        Reading of `time.perf_counter` after which the search for swaps stops.
     """
     here = loss.optimum(support)
     for _ in range(max_swaps):
@@ -39,7 +39,7 @@ def swap_descent(
         if swap is None or not swap.value < here.value * (1 - IMPROVES):
             break
         after = loss.optimum({*here.support.tolist(), swap.into} - {swap.out})
-        if not after.value < here.value:  # the swap's value was the rounding's
+        if not after.value < here.value:  # the swap's gain was rounding
             break
         here = after
     return here
@@ -48,7 +48,7 @@ def swap_descent(
 def forward(
     loss: SupportLoss, k: int, start: Iterable[int] = (), end: float = np.inf
 ) -> np.ndarray:
-    """Return k features: those of `start`, and greedily the one that lowers F* most.
+    """Return k features: those of `start`, then greedily the one that lowers F* most.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def forward(
 
 
 def screened(loss: SupportLoss) -> np.ndarray:
-    """Return the features, that of the largest mean difference over its spread first."""
+    """Return the features, largest mean difference over spread first."""
     return np.argsort(-np.abs(loss.scaled_delta), kind="stable")
 
 
@@ -104,7 +104,7 @@ def pair_blocks(loss: SupportLoss, used: np.ndarray) -> Iterator[tuple[np.ndarra
 
 
 def best_pairs(loss: SupportLoss, count: int, end: float = np.inf) -> list[np.ndarray]:
-    """Return the `count` pairs of features of least F*, of those that there is time for.
+    """Return the `count` pairs of features of least F*, as far as time allows.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def best_pairs(loss: SupportLoss, count: int, end: float = np.inf) -> list[np.nd
 def good_support(
     loss: SupportLoss, k: int, starts: Iterable[Iterable[int]] = (), end: float = np.inf
 ) -> SupportOptimum:
-    """Return the best end of swaps from several starts, as many as there is time for.
+    """Return the best result of swaps from several starts, as many as time allows.
 
     They are those given, the largest mean differences, the greedy choice, and the greedy choices
     that begin with the best pairs.

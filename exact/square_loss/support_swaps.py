@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 WELL = 1e-4
-"""Least eigenvalue of Sigma_SS, of features of variance one, from which the inverse is used."""
+"""Least eigenvalue of Sigma_SS, at variance one a feature, for which the inverse is used."""
 
 UNCLEAR = 1e-8
 """A remaining variance below this, over the least eigenvalue, has lost too many digits."""
@@ -20,7 +20,7 @@ UNCLEAR = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class Swap:
-    """One feature out, one in, and the minimum after it."""
+    """One feature removed, one added, and the minimum afterwards."""
 
     out: int
     into: int

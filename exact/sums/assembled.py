@@ -1,4 +1,4 @@
-"""What sums over pairs return, and how the two classes' sums are put together."""
+"""What sums over pairs return, and how the sums of the two classes are combined."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..tools.rounding import gamma
 
 @dataclass(frozen=True, eq=False)
 class PairSums:
-    """What one evaluation at given scores returns.
+    """The result of one evaluation at given scores.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class SideSums:
     """Whether the marginals are whole numbers but for one division."""
 
     near: float | None = None
-    """For the hinge: the mass of all pairs that can be active, rounding included."""
+    """For the hinge: the mass of all pairs that may be active, rounding included."""
 
 
 class Whole(Protocol):
@@ -56,7 +56,7 @@ class Whole(Protocol):
 
     @property
     def form(self) -> str:
-        """Which form of the sums to use; "auto" for the quickest."""
+        """The form of the sums to use; "auto" picks the fastest."""
         ...
 
     @property
@@ -84,7 +84,7 @@ class Whole(Protocol):
         ...
 
     def compiled(self, *scores: np.ndarray) -> bool:
-        """Whether compiled sums are to be used for these scores."""
+        """Return whether to use compiled sums for these scores."""
         ...
 
 
@@ -104,8 +104,8 @@ def assembled(
     value_rounding : float
         Bound of the rounding in the value before it is normalised.
     rounding : float or None
-        Bound of the rounding in the marginals; None where they are counts, which only the
-        quotients round.
+        Bound of the rounding in the marginals; None where they are counts, where only the quotients
+        round.
     linear : bool
         Whether dual(alpha) = alpha; otherwise dual(alpha) = alpha - alpha^2 / 4 at
         alpha = -loss', where the conjugate sum is the mass of alpha less the value.

@@ -10,8 +10,8 @@ is in the hinge's box whatever the scores were, so its marginals are feasible wi
 they are sums of counts. m >= 1 means z > 0 and m <= -1 means z < 0; only pairs with m = 0 are
 uncertain. For those ``K max(0, z) = max(0, theta_j - theta_i) <= theta_j (1 - theta_i)``, so the
 value is a rigorous upper bound of the mean hinge, too large by about (density of pairs at the
-margin) / (12 K^2), and a bin need keep but its mass and its sum of theta. Rows are seen a block at
-a time, in any order: `add` all blocks, `close`, then `marginals` of each block.
+margin) / (12 K^2), and a bin needs to keep only its mass and its sum of theta. Rows are seen a
+block at a time, in any order: `add` all blocks, `close`, then `marginals` of each block.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from ..tools.rounding import UNIT, gamma
 from . import binned_compiled as loops
 
 LARGEST_GRID = 1 << 22
-"""Bins at most: 32 bytes each for the two histograms."""
+"""Largest number of bins; each takes 32 bytes in the two histograms."""
 
 LARGEST_BIN = 2.0**51
-"""Numbers of bins stay below this: floats that all sums and differences of them keep exactly."""
+"""Bin numbers stay below this, so that floats hold all their sums and differences exactly."""
 
 _NO_WEIGHT = np.zeros(0)
 
@@ -59,14 +59,14 @@ class Extent:
 
 
 def raise_for(scores: np.ndarray) -> None:
-    """Raise `InputError` for the first score that is not finite, or overflows on the grid."""
+    """Raise `InputError` for the first score that is not finite or overflows the grid."""
     row = int(np.argmin(np.isfinite(scores)))
     raise InputError(f"a score is {scores[row]}: scores must be finite and within reach of a grid")
 
 
 @dataclass(frozen=True, eq=False)
 class Marginals:
-    """The closed histogram: what pairs weigh at each bin, and the sums over all pairs.
+    """The closed histogram: the marginals of each bin, and the sums over all pairs.
 
     Attributes
     ----------
@@ -135,14 +135,14 @@ class Histogram:
         if not (size <= max(largest, 1 << 10) and top < LARGEST_BIN):
             raise InputError("the scores are so far apart that no grid of bins holds them")
         self.limits = np.array([a_low, a_high, a_low - K - edge])
-        # Of each bin the mass and the sum of theta; the negatives first.
+        # For each bin its mass and its sum of theta; the negatives come first.
         self.grid = np.zeros((2, int(size), 2))
         self.rows = 0
         self.seen = Extent()
 
     @property
     def fits(self) -> bool:
-        """Whether the scores added so far lie in the range that the grid was made for."""
+        """Whether all scores added so far lie in the range for which the grid was made."""
         low, high = self.seen.ends[[0, 2]], self.seen.ends[[1, 3]]
         return bool((low >= self.extent[[0, 2]]).all() and (high <= self.extent[[1, 3]]).all())
 

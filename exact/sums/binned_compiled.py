@@ -1,4 +1,4 @@
-"""The loops of `bins`, compiled: over rows, and over the bins of a closed histogram.
+"""The compiled loops of `binned`: over rows, and over the bins of a closed histogram.
 
 A grid is named by limits = [least and largest bin of the positives, least bin of the negatives];
 the positive bin a and the negative bin b are stored at a - K - limits[2] and b - limits[2], so that
@@ -38,7 +38,7 @@ def fill(scores, positive, weight, K, limits, grid, extent):  # pragma: no cover
 
     Widens `extent` as `extent()` does; False if a score is not finite (its row is left out).
     """
-    # Arrays indexed by class instead of a branch, which a processor could not foresee.
+    # Arrays indexed by class avoid a branch that the processor could not predict.
     low = np.array([limits[2], limits[0]])
     high = np.array([limits[2] + grid.shape[1] - 1, limits[1]])
     first = np.array([limits[2], limits[2] + K])
@@ -67,7 +67,7 @@ def fill(scores, positive, weight, K, limits, grid, extent):  # pragma: no cover
 
 @compiled
 def _two_sum(a, b):  # pragma: no cover - compiled
-    """Return a + b rounded, and what that lost."""
+    """Return a + b rounded, and the rounding error."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
@@ -135,7 +135,7 @@ def ramps(mass, half, out):  # pragma: no cover - compiled
 def summed(plus, minus):  # pragma: no cover - compiled
     """Return the upper bound of K times the summed hinge, its counted part, its residual part.
 
-    The two parts are of absolute values, for the bound of the rounding.
+    The two parts are sums of absolute values; they enter the bound of the rounding.
     """
     mass = mass_carry = 0.0  # of the negatives in bins above k
     theta = theta_carry = 0.0  # their summed residuals,

@@ -13,7 +13,7 @@ from the pair's shortfall, so m >= 1 means z > 0 and m <= -1 means z < 0. Two th
   and each of the latter adds between 0 and one step.
 
 The rows of both classes are sorted together, as keys that hold place, class and row at once, so
-that nothing is gathered but the scores and every sum is one scan.
+that only the scores are gathered, and every sum is one scan.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from ..tools.rounding import UNIT, gamma
 from .assembled import PairSums
 
 COARSE = 4.0
-"""Doubt about pairs at the margin, in roundoffs of the scores' size, that is better resolved."""
+"""Largest doubt about pairs at the margin, in roundoffs of the scores' size, that is accepted."""
 
 TIED = 1e-12
-"""Share of pairs with m = 0 up to which hard counts may leave all of them out."""
+"""Largest share of pairs with m = 0 that hard counts may leave out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class SortedRows:
     def of(cls, scores: np.ndarray, positive: np.ndarray, width: float) -> SortedRows | None:
         """Return the order of finite scores (n,), on a grid for smoothing up to `width`.
 
-        None where the range is too wide, or the width too small, for whole numbers of 63 bits.
+        None where the range is too wide, or the width too small, for 63-bit whole numbers.
         """
         n, bits = scores.size, scores.size.bit_length()
         low, high = float(scores.min()), float(scores.max())

@@ -1,4 +1,4 @@
-"""The loops of `pair_sums_counted`, compiled: keys, their sort, and one scan of all pairs.
+"""The compiled loops of `counted`: keys, their sort, and one scan of all pairs.
 
 A key is one whole number of 63 bits: place on the grid, class, row. Functions that call each other
 stay in this one file: the on-disk cache does not notice a changed callee elsewhere.
@@ -11,7 +11,7 @@ import numpy as np
 from ..tools.compiling import compiled
 
 SHIFTS = 16
-"""Moves a key that the last pass of a sort may make before a general sort takes over."""
+"""Most moves a key that the last pass of a sort may make before a general sort takes over."""
 
 
 @compiled
@@ -60,8 +60,8 @@ def _mended(keys, most):  # pragma: no cover - compiled
 def sort_keys(keys, spare):  # pragma: no cover - compiled
     """Sort whole numbers >= 0 in place, by their leading bits first; False if left unsorted.
 
-    `spare` is an array of the same size. Leading bits tell most keys apart where the scores are
-    spread; where they crowd in few places the caller sorts by other means.
+    `spare` is an array of the same size. Leading bits separate most keys if the scores are spread.
+    If the scores crowd in few places, the caller sorts by other means.
     """
     top = 0
     largest = keys.max()
@@ -80,8 +80,7 @@ def sort_keys(keys, spare):  # pragma: no cover - compiled
 
 @compiled
 def count(keys, bits, half, n_neg, soft, hard):  # pragma: no cover - compiled
-    """Fill what pairs weigh at each key, in their order: sums of clip(m + half, 0, 2 half), and
-    numbers of m >= 1.
+    """Fill the sums of clip(m + half, 0, 2 half), and the numbers of m >= 1, of each key in order.
 
     m = B - T on the grid; for half = 0 `soft` is left alone. Returns the number of pairs with
     m = 0.

@@ -1,9 +1,8 @@
-"""Marginals of the smoothed hinge without rounding: scores on a fine grid, sums of integers.
+"""Marginals of the smoothed hinge without rounding: integer sums of scores on a fine grid.
 
-alpha = clip(z / width + 1/2, 0, 1) is feasible whatever scores it is made from, so the scores may
-be rounded to a grid of width / (2 half) first. Every sum is then one of whole numbers below 2^63,
-and the marginals are exact up to one division. In floating point the same sums lose
-(range / width) digits.
+alpha = clip(z / width + 1/2, 0, 1) is feasible whatever the scores, so the scores may first be
+rounded to a grid of width / (2 half). Every sum is then one of whole numbers below 2^63, and the
+marginals are exact up to one division. In floating point the same sums lose (range / width) digits.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ import numpy as np
 from .assembled import SideSums
 
 COMPILED_FROM = 5_000
-"""Rows from which the compiled loops are used."""
+"""Least number of rows for the compiled loops."""
 
 HALF = 1 << 40
-"""Grid steps in half a width, at most."""
+"""Most grid steps in half a width."""
 
 
 def on_grid(
@@ -75,7 +74,7 @@ def grid_ramps(
 def _plain_ramps(
     T: np.ndarray, B: np.ndarray, t_order: np.ndarray, b_order: np.ndarray, half: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return what `whole_ramps` fills, by searches in the sorted numbers."""
+    """Return what `whole_ramps` computes, by searches in the sorted numbers."""
     u, v, T, B = np.empty_like(T), np.empty_like(B), T[t_order], B[b_order]
     sum_t, sum_b = (np.concatenate([[0], np.cumsum(x)]) for x in (T, B))
     start = np.searchsorted(B, T - half, side="right")

@@ -14,7 +14,7 @@ class PairGraph:
     Parameters
     ----------
     i, j : int arrays (m,)
-        Rows of the pairs; a pair may come again.
+        Rows of the pairs; a pair may occur more than once.
     c : array (m,)
         Their weights.
     n : int

@@ -1,7 +1,7 @@
-"""The binned form of the pair sums, for scores that are held: O(n), no sort.
+"""The binned form of the pair sums, for scores in memory: O(n), no sort.
 
-The value is an upper bound of the mean hinge; the marginals are those of the scores rounded down
-to the grid, so they are feasible whatever the grid is.
+The value is an upper bound of the mean hinge; the marginals are those of the scores rounded down to
+the grid, so they are feasible on any grid.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ is a difference of running sums. The same floats t_i and b_j are compared for bo
 different comparisons (t_i < b_j here, s_i < b_j + 1 there) round differently at ties and would
 give marginals that belong to no alpha.
 
-This is the readable form; `pair_sums_compiled` is the fast one. [Nonlinear, Algorithm 2] uses
-such sums for the squared hinge; they hold for the hinge just as well.
+This is the readable form; `sorted_compiled` is the fast one. [Nonlinear, Algorithm 2] uses such
+sums for the squared hinge; they hold for the hinge just as well.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def hinge_sides(
     mass_t, first_t = running_sum(ranked_t), running_sum(ranked_t * t_sorted)
     above = np.searchsorted(b_sorted, t_sorted, side="right")
     active_mass = mass_b[-1] - mass_b[above]
-    # Summed from the far end, so that what is small stays accurate: only active pairs enter.
+    # Summed from the far end, so that small sums stay accurate: only active pairs enter.
     tail, first_tail = remaining_sum(ranked_b), remaining_sum(ranked_b * b_sorted)
     value = (ranked_t * (first_tail[above] - t_sorted * tail[above])).sum()
     slip = 8 * unit_of(t) * (float(max(np.abs(t).max(), np.abs(b).max())) + 1)

@@ -1,4 +1,4 @@
-"""The compiled form of `pair_sums.hinge_sides`: the same sums in one merge, for many rows.
+"""The compiled form of `sorted.hinge_sides`: the same sums in one merge, for many rows.
 
 Running sums are compensated (Neumaier), so that their rounding does not grow with n. Functions
 that call each other stay in this one file: the on-disk cache does not notice a changed callee
@@ -130,7 +130,7 @@ def whole_ramps(T, B, t_order, b_order, half, u, v):  # pragma: no cover - compi
 def hinge_sides_compiled(
     t: np.ndarray, b: np.ndarray, weight_t: np.ndarray, weight_b: np.ndarray, width: float
 ) -> SideSums:
-    """Return what `pair_sums.hinge_sides` returns, to rounding."""
+    """Return what `sorted.hinge_sides` returns, up to rounding."""
     return merged_hinge(t, b, weight_t, weight_b, np.argsort(t), np.argsort(b), width)
 
 

@@ -143,7 +143,7 @@ class Merged:
 def squared_hinge_sides_compiled(
     t: np.ndarray, b: np.ndarray, weight_t: np.ndarray, weight_b: np.ndarray
 ) -> SideSums:
-    """Return what `pair_sums.squared_hinge_sides` returns, to rounding."""
+    """Return what `sorted.squared_hinge_sides` returns, up to rounding."""
     merged = Merged(t, b, weight_t, weight_b)
     u, v = np.empty_like(t), np.empty_like(b)
     u[merged.t_order], v[merged.b_order] = merged.u, merged.v

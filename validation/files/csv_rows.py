@@ -18,7 +18,7 @@ GZIP_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
 def wrong_width(path: Path, line: int, found: int, wanted: int) -> InputError:
-    """Return the error for a row of another number of fields."""
+    """Return the error of a row with another number of fields than the rows above it."""
     fields = "1 field" if found == 1 else f"{found} fields"
     return InputError(f"{path}: row {line} has {fields}, the rows above have {wanted}")
 

@@ -2,7 +2,7 @@
 
 Rows of one group and one key make a block. In a binary tree over the blocks of a group every pair
 (i, j) with key_i > key_j lies in exactly one merge, that of its lowest common ancestor, and there
-row i stands in the upper half. The pairs are so a disjoint union of products "every row of a run
+row i stands in the upper half. So the pairs are a disjoint union of products "every row of a run
 with every row of the next run", of total size n log2(blocks of a group).
 """
 
@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 SMALL = 32
-"""Rows of a range whose pairs are gone through one by one: fewer steps than merging takes."""
+"""Most rows of a range whose pairs are visited one by one: that takes fewer steps than merging."""
 
 MERGE, LIST, SKIP = 0, 1, 2
 """What a loop does at a merge; see `Arrangement.turns`."""
@@ -105,7 +105,7 @@ class Arrangement:
         return self.group_ends[self.group]
 
     def by_score(self, scores: np.ndarray) -> np.ndarray:
-        """Return the places of each block in the order of `scores` (n,), which are by place."""
+        """Return the places of each block, sorted by `scores` (n,), which are given by place."""
         if self.block_ends.size == scores.size:
             return np.arange(scores.size)
         return np.lexsort((scores, self.block))
@@ -129,6 +129,6 @@ def _merges(
         kept[left + 1] = False
         starts, ends, group, number = starts[kept], ends[kept], group[kept], number[kept] // 2
     merges, of = np.concatenate(found), np.concatenate(groups)
-    # Halves first, and small ranges of rows together: as a recursion would go.
+    # Halves first, and small ranges of rows together, as in a recursion.
     order = np.lexsort((-merges[:, 0], merges[:, 2]))
     return np.ascontiguousarray(merges[order]), of[order]

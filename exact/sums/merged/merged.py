@@ -104,7 +104,7 @@ def _ramps(
 
 
 def _count(totals: np.ndarray, column: int, values: np.ndarray) -> None:
-    """Add whole numbers >= 0 to a total in two parts: neither part can overflow."""
+    """Add whole numbers >= 0 to a total held in two parts, neither of which can overflow."""
     totals[column] += int((values >> 32).sum())
     totals[column + 1] += int((values & 0xFFFFFFFF).sum())
 

@@ -1,4 +1,4 @@
-"""The hinge's loops of `merged`, compiled: one pass over a merge tree, its halves kept sorted.
+"""The compiled hinge loops of `merged`: one pass over a merge tree, its halves kept sorted.
 
 Functions that call each other stay in this one file: the on-disk cache does not notice a changed
 callee elsewhere.

@@ -30,10 +30,10 @@ from .merged import HingeCounts, SmoothSums, hinge_counts, square_sums, squared_
 from .weights import PairWeights, largest_mass
 
 COMPILED_FROM = 500
-"""Rows from which the compiled loops are used."""
+"""Least number of rows for the compiled loops."""
 
 COARSE = 32
-"""On a grid of fewer bits a unit, pairs at their margin would blur the value."""
+"""Least bits a unit of the grid: with fewer, pairs at their margin would blur the value."""
 
 
 def ordered_hinge(

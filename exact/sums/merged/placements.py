@@ -1,7 +1,7 @@
 """Where a row's score stands among those of its partners, in whole numbers.
 
 A pair (i, j) is concordant if s_i - s_j > tolerance, discordant if s_j - s_i > tolerance, and tied
-otherwise; the differences are those of floating point, so that the counts are the ones of a double
+otherwise; the differences are taken in floating point, so that the counts equal those of a double
 loop to the last pair. This file has the readable form, `placements_compiled` the fast one.
 """
 

@@ -1,4 +1,4 @@
-"""The squared hinge's and the square's loops of `merged`, compiled.
+"""The compiled loops of `merged` for the squared hinge and the square loss.
 
 Sums are compensated, so that their rounding does not grow with n. Functions that call each other
 stay in this one file: the on-disk cache does not notice a changed callee elsewhere.

@@ -1,4 +1,4 @@
-"""Weights of ordered pairs as products of whole numbers, so that sums of them are exact.
+"""Weights of ordered pairs as products of whole numbers, so that their sums are exact.
 
 The pair (i, j) weighs sum over terms of coefficient * a_i * b_j, divided by the mass of all pairs,
 or of its group's. One term is enough for weights a_i b_j of moderate size. Weights of more bits are
@@ -18,7 +18,7 @@ LIMB = 18
 """Bits of a part of a weight that is split."""
 
 LARGEST_MASS = 1 << 40
-"""A row's pairs weigh less than this in every term, or its weights are split."""
+"""Weights are split unless a row's pairs weigh less than this in every term."""
 
 TOO_LARGE = "gains times weights are too large: use smaller whole numbers"
 
@@ -126,13 +126,13 @@ class PairWeights:
 
 
 def partners(at: Arrangement, b: np.ndarray) -> np.ndarray:
-    """Return what the rows below each place weigh together: sum of b over them, exactly."""
+    """Return the total weight of the rows below each place: the exact sum of b."""
     running = np.concatenate([[0], np.cumsum(b)])
     return running[at.end] - running[at.below]
 
 
 def rows_above(at: Arrangement, a: np.ndarray) -> np.ndarray:
-    """Return what the rows above each place weigh together: sum of a over them, exactly."""
+    """Return the total weight of the rows above each place: the exact sum of a."""
     running = np.concatenate([[0], np.cumsum(a)])
     block_starts = np.concatenate([[0], at.block_ends[:-1]])
     group_starts = np.concatenate([[0], at.group_ends[:-1]])
@@ -140,7 +140,7 @@ def rows_above(at: Arrangement, a: np.ndarray) -> np.ndarray:
 
 
 def largest_mass(at: Arrangement, term: Term) -> int:
-    """Return a bound of what the pairs of one row weigh together."""
+    """Return a bound of the total weight of the pairs of one row."""
     tops = []
     for one, other in ((term.a, term.b), (term.b, term.a)):
         starts = np.concatenate([[0], at.group_ends[:-1]])
@@ -150,7 +150,7 @@ def largest_mass(at: Arrangement, term: Term) -> int:
 
 
 def group_masses(at: Arrangement, term: Term) -> list[int]:
-    """Return what the pairs of each group weigh together, exactly."""
+    """Return the exact total weight of the pairs of each group."""
     masses = term.a * partners(at, term.b)
     starts = np.concatenate([[0], at.group_ends[:-1]])
     high, low = (np.add.reduceat(part, starts) for part in (masses >> 32, masses & 0xFFFFFFFF))
@@ -158,7 +158,7 @@ def group_masses(at: Arrangement, term: Term) -> list[int]:
 
 
 def _split(at: Arrangement, term: Term) -> list[Term]:
-    """Return terms of small weights that add up to one of large ones."""
+    """Return terms with small weights that add up to a term with large ones."""
     found = []
     for e, a in _limbs(term.a):
         for f, b in _limbs(term.b):

@@ -11,10 +11,10 @@ from ...tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
 from ..assembled import Whole
 
 LARGEST_GRID = 1 << 21
-"""Bins at most: the width of a bin is doubled until the scores fit."""
+"""Largest number of bins: the width of a bin is doubled until the scores fit."""
 
 LARGEST_SCORE = 1e150
-"""Scores above this are refused: their distances leave the range of a grid."""
+"""Largest score: the distances of larger ones leave the range of a grid."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,7 @@ class Bins:
 
 
 def _placed(scores: np.ndarray, per_unit: float, base: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the bins of scores, counted from `base`, and theta; each step here is exact."""
+    """Return the bins of scores, counted from `base`, and theta. Each step is exact."""
     scaled = scores * per_unit
     nearest = np.rint(scaled)
     return (nearest - base).astype(np.int64), (scaled - nearest).astype(float)
@@ -131,7 +131,7 @@ def _moments(weight: np.ndarray, theta: np.ndarray) -> tuple[float, float]:
 
 
 def _counted(weight: np.ndarray, places: np.ndarray, size: int, whole: bool) -> np.ndarray:
-    """Return what the rows of each bin weigh; fractions are added up in the long format."""
+    """Return the total weight of the rows of each bin; fractions are summed in the long format."""
     if whole:
         return np.bincount(places, weights=weight, minlength=size)
     order = np.argsort(places, kind="stable")

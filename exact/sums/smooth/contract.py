@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 KERNEL_UNITS = 16
-"""Units in the last place of one that an entry of a loss's kernels may be wrong by."""
+"""Largest error of an entry of a loss's kernels, in units in the last place of one."""
 
 
 class Smooth(Protocol):
@@ -40,5 +40,5 @@ class Smooth(Protocol):
         ...
 
     def tail(self, distance: float) -> float:
-        """Return at least what a pair loses whose margin is this far from `centre`."""
+        """Return an upper bound of what a pair loses whose margin is this far from `centre`."""
         ...

@@ -31,11 +31,11 @@ from .contract import KERNEL_UNITS, Smooth
 from .transform import class_sums
 
 FEW_PAIRS = 1 << 20
-"""Pairs up to which they are gone through one by one: that is exact and as quick."""
+"""Largest number of pairs that are visited one by one: that is exact and as fast."""
 
 
 def few_pairs(pairs: Whole) -> bool:
-    """Whether the pairs are so few that it is best to go through them one by one."""
+    """Return whether the pairs are so few that visiting them one by one is best."""
     n_pos = int(pairs.positive.sum())
     return pairs.form != "binned" and n_pos * (pairs.n - n_pos) <= FEW_PAIRS
 

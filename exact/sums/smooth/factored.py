@@ -9,7 +9,7 @@ from ...tools.rounding import UNIT, gamma, short_chain, short_sum
 from ..assembled import PairSums, Whole
 
 EXPONENTIAL_UNITS = 8
-"""Units in the last place that an exponential and its sum in a class may each be wrong by."""
+"""Largest error of an exponential, and of its sum in a class, in units in the last place."""
 
 
 def exponential_sums(pairs: Whole, scores: np.ndarray, largest: float) -> PairSums:
@@ -23,7 +23,7 @@ def exponential_sums(pairs: Whole, scores: np.ndarray, largest: float) -> PairSu
     pairs : Whole
     scores : array (n,)
     largest : float
-        The largest r - m that is taken.
+        The largest r - m that is accepted.
 
     Raises
     ------

@@ -34,7 +34,7 @@ from .bins import Bins
 from .contract import Smooth
 
 BUTTERFLY = 8
-"""Units in the last place by which one stage of a Fourier transform may err."""
+"""Largest error of one stage of a Fourier transform, in units in the last place."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ def class_sums(bins: Bins, loss: Smooth) -> ClassSums:
     spread_a = float(np.linalg.norm(bins.count_a)) / mass_a
     spread_b = float(np.linalg.norm(bins.count_b)) / mass_b
     return ClassSums(
-        # The true sums lie between: to clip them cannot make them worse.
+        # The true sums lie in this range, so clipping cannot make the computed ones worse.
         np.clip(step_u + rest_u, 0.0, mass_b),
         np.clip(step_v + rest_v, 0.0, mass_a),
         top * step_u + rest_dual,
@@ -113,6 +113,6 @@ def _kernels(
 
 
 def _sum_above(counts: np.ndarray) -> np.ndarray:
-    """Return what lies strictly above each bin: exact for whole numbers."""
+    """Return the sum strictly above each bin; exact for whole numbers."""
     upwards = np.cumsum(counts[::-1], dtype=np.longdouble)[::-1]
     return np.append(upwards[1:], 0.0).astype(float)
