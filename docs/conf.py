@@ -21,6 +21,8 @@ import aucert
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+import plain_formulas  # noqa: E402
+import site_links  # noqa: E402
 import site_pages  # noqa: E402
 
 site_pages.write(HERE / "_api")
@@ -61,6 +63,7 @@ python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_use_ivar = True  # a property may stand under Attributes and be described itself
 autodoc_default_options = {"member-order": "bysource"}
 
 sphinx_gallery_conf: dict[str, Any] = {
@@ -138,8 +141,19 @@ def not_ours(app: Any, what: str, name: str, obj: object, skip: bool, options: A
     return True if re.fullmatch(r"set_\w+_request", name) else None
 
 
+def site_source(app: Any, docname: str, source: list[str]) -> None:
+    """Lead links to sources to the pages made from them, and set plain formulas as formulas."""
+    if docname.startswith("_tutorials/"):
+        source[0] = site_links.with_alt_text(source[0])
+    elif not docname.startswith("_api/"):
+        source[0] = site_links.for_site(source[0], docname)
+    if docname in plain_formulas.PAGES:
+        source[0] = plain_formulas.typeset(source[0])
+
+
 def setup(app: Any) -> None:
-    """Register the formulas and the docstrings."""
+    """Register the formulas, the links and the docstrings."""
+    app.connect("source-read", site_source)
     app.add_html_math_renderer(
         "mathml", inline_renderers=(inline_math, None), block_renderers=(block_math, None)
     )

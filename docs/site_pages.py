@@ -20,6 +20,9 @@ PACKAGES = {
     "validation": "Claims of the papers, and anybody's solver, checked against the exact answers.",
 }
 NOT_SHOWN = re.compile(r"\.(cli|commands|claims|files|benchmarks|checking\.worker)(\.|$)")
+BESIDE = "beside"
+"""Name of the page of the modules that stand in no folder of their package."""
+
 UNDERLINE = re.compile(r"-{3,}\s*$")
 ENTRY = re.compile(r"[\w, ]+ : \S")
 HEADING = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
@@ -79,9 +82,19 @@ def api_page(package: str) -> str:
             lines += [f".. autofunction:: {name}", ""]
         else:
             lines += [f".. autodata:: {name}", ""]
-    pages = [m.__name__ for m in modules(package) if own_members(m)]
-    lines += ["Modules", "-------", "", ".. toctree::", "   :maxdepth: 1", ""]
-    return "\n".join([*lines, *(f"   {name}" for name in pages), ""])
+    lines += ["Modules by room", "---------------", "", ".. toctree::", "   :maxdepth: 1", ""]
+    return "\n".join([*lines, *(f"   {name}" for name in rooms(package)), ""])
+
+
+def rooms(package: str) -> dict[str, list[ModuleType]]:
+    """Return the modules to show, by the page that they share: one a folder, one for the rest."""
+    found: dict[str, list[ModuleType]] = {}
+    for module in modules(package):
+        if own_members(module):
+            root, _, room = ".".join(module.__name__.split(".")[:3]).rpartition(".")
+            alone = module.__name__ == f"{root}.{room}" and not hasattr(module, "__path__")
+            found.setdefault(f"{root}.{BESIDE if alone else room}", []).append(module)
+    return found
 
 
 def _members(value: type) -> list[str]:
@@ -90,12 +103,21 @@ def _members(value: type) -> list[str]:
     return ["   :members:", f"   :inherited-members: {', '.join(others)}"]
 
 
-def module_page(module: ModuleType) -> str:
-    """Return the page of one module."""
-    title = module.__name__.split(".", 2)[2]
+def room_page(name: str, members: list[ModuleType]) -> str:
+    """Return the page of one room: its own sentence, then a section a module."""
+    package, room = name.split(".")[1:]
+    title = f"{package}: modules beside the rooms" if room == BESIDE else f"{package}.{room}"
+    opening = "" if room == BESIDE else inspect.getdoc(importlib.import_module(name)) or ""
+    lines = [title, "=" * len(title), "", *as_markup(opening.splitlines()), ""]
+    return "\n".join([*lines, *(module_section(module, title) for module in members)])
+
+
+def module_section(module: ModuleType, room: str) -> str:
+    """Return the section of one module."""
+    title = module.__name__.split(".", 2)[2].removeprefix(f"{room.partition('.')[2]}.")
     lines = [
         title,
-        "=" * len(title),
+        "-" * len(title),
         "",
         *as_markup((inspect.getdoc(module) or "").splitlines()),
         "",
@@ -105,7 +127,7 @@ def module_page(module: ModuleType) -> str:
         value = getattr(module, name)
         if id(value) in public:  # described once
             home = f"aucert.{module.__name__.split('.')[1]}"
-            lines += [f"* ``{name}``: see the public names of ``{home}``.", ""]
+            lines += [f"* ``{name}``: see the :doc:`public names <{home.split('.')[1]}>`.", ""]
             continue
         kind = "class" if inspect.isclass(value) else "function"
         lines += [f".. auto{kind}:: {module.__name__}.{name}"]
@@ -219,7 +241,7 @@ def write(folder: Path) -> None:
     pages = {"settings.md": settings_page()}
     for package in PACKAGES:
         pages[f"{package}.rst"] = api_page(package)
-        pages |= {f"{m.__name__}.rst": module_page(m) for m in modules(package) if own_members(m)}
+        pages |= {f"{name}.rst": room_page(name, many) for name, many in rooms(package).items()}
     folder.mkdir(exist_ok=True)
     for old in folder.iterdir():
         if old.name not in pages:

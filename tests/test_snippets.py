@@ -92,7 +92,7 @@ def run_page(page: Path, *, slow: bool) -> None:
         if fence.runs and fence.language == "python":
             shown = io.StringIO()
             # our own pages, run on purpose; padded so that a traceback shows the page's line
-            code = compile("\n" * fence.line + fence.text, str(page), "exec")
+            code = compile("\n" * fence.line + fence.text, str(page), "exec", dont_inherit=True)
             with contextlib.redirect_stdout(shown):
                 exec(code, namespace)
         elif fence.runs:

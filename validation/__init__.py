@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from .budget.picture import budget_picture
     from .budget.terms import error_budget
     from .checking.check_solver import check_solver
+    from .checking.gap_curves import gap_curves
     from .report.pictures import (
         bound_against_error,
         budget_bars,
-        decision_surface,
-        gap_curves,
         margin_distribution,
         roc_with_thresholds,
     )
+    from .report.surface import decision_surface
 
 __all__ = [
     "bound_against_error",
@@ -42,9 +42,9 @@ _LAZY = {
     "budget_bars": ".report.pictures",
     "budget_picture": ".budget.picture",
     "check_solver": ".checking.check_solver",
-    "decision_surface": ".report.pictures",
+    "decision_surface": ".report.surface",
     "error_budget": ".budget.terms",
-    "gap_curves": ".report.pictures",
+    "gap_curves": ".checking.gap_curves",
     "margin_distribution": ".report.pictures",
     "roc_with_thresholds": ".report.pictures",
     "sht_theorem1": ".bounds.sht",

@@ -1,4 +1,5 @@
-"""The command line: `aucert validate | solve | certify | check-solver | reproduce`.
+"""The command line: `aucert validate | solve | certify | predict | check-solver | bench | plot |
+reproduce`.
 
 Results go to standard output, everything else to standard error. Exit status 0; 1 exactly when a
 verdict differs from the expected one; 2 for bad input, with one line that says what to do; 130
@@ -11,14 +12,14 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 
 from .. import __version__
+from .commands.options import NameOf, problem_options
 from .early import interrupted_early
 
 
@@ -26,74 +27,6 @@ from .early import interrupted_early
 @click.version_option(__version__, prog_name="aucert")
 def aucert() -> None:
     """Certified AUC maximization: pairwise AUC problems solved with a proof of optimality."""
-
-
-class NameOf(click.Choice):
-    """A name out of a list of `aucert.exact`, which is imported only where a name is looked up."""
-
-    case_sensitive = True
-
-    def __init__(self, module: str, names: str):
-        self.module, self.names = module, names
-
-    @property
-    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The names."""
-        names = getattr(import_module(f"..exact.{self.module}", __package__), self.names)
-        found: Any = names() if callable(names) else names
-        return tuple(found)
-
-
-def problem_options(command: Callable[..., object]) -> Callable[..., object]:
-    """Add the options that say which problem is meant."""
-    options = [
-        click.option("--target", help="Label column of a file; the last by default, y in npz."),
-        click.option("--positive", help="Positive label; the larger one by default."),
-        click.option(
-            "--loss",
-            type=NameOf("losses.registry", "ALL_LOSSES"),
-            default="hinge",
-            show_default=True,
-        ),
-        click.option(
-            "--kernel",
-            type=NameOf("spaces.kernels", "kernel_names"),
-            default="linear",
-            show_default=True,
-        ),
-        click.option("--gamma", type=float, help="Of the kernel, > 0.  [default: 1 / features]"),
-        click.option(
-            "--structure",
-            type=float,
-            default=0.0,
-            show_default=True,
-            help="Weight of SAUC-SVM's structure, >= 0.",
-        ),
-        click.option(
-            "--l1",
-            type=float,
-            default=0.0,
-            show_default=True,
-            help="Weight of |w|_1 beside lam/2 |w|^2, >= 0; linear problems only.",
-        ),
-        click.option(
-            "--pairs", default="all", show_default=True, help="all, nearest:K or drawn:B."
-        ),
-        click.option(
-            "--qid", help="Column of the query: pairs are within one, larger target above."
-        ),
-        click.option("--time", help="Column of the time, for survival."),
-        click.option("--event", help="Column of 1 where the event was seen, 0 where censored."),
-        click.option("--fpr-max", type=float, default=1.0, help="Partial AUC: the largest FPR."),
-        click.option("--tpr-min", type=float, default=0.0, help="Partial AUC: the least TPR."),
-        click.option("--tol", type=float, default=1e-9, show_default=True, help="Relative gap."),
-        click.option("--max-time", type=float, help="Seconds."),
-        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
-        click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else."),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
 
 
 @aucert.command()
@@ -110,7 +43,14 @@ def problem_options(command: Callable[..., object]) -> Callable[..., object]:
     default="auto",
     show_default=True,
 )
-@click.option("--out", type=click.Path(), help="Folder for the weights, the result and its proof.")
+@click.option(
+    "--threshold",
+    type=NameOf("classifier.threshold", "RULES"),
+    default="equal-error",
+    show_default=True,
+    help="The rule for the intercept of the saved model.",
+)
+@click.option("--out", type=click.Path(), help="Folder for model, weights, result and proof.")
 @problem_options
 def solve(data: str, **options: object) -> None:
     """Solve the full pairwise problem of DATA (a file, or a built-in name like wdbc)."""
@@ -125,7 +65,8 @@ def solve(data: str, **options: object) -> None:
 @click.option("--lam", type=float, help="Weight of the penalty, > 0, as in training.")
 @click.option("--from", "convention", help="Whose scaling --C is in, instead of --lam.")
 @click.option("--C", "C", type=float, help="The constant of that scaling.")
-@click.option("--weights", type=click.Path(), help="File of weights: .npy, .npz, .csv or .txt.")
+@click.option("--weights", type=click.Path(), help="File of weights, or another program's model.")
+@click.option("--model", type=click.Path(), help="Model file of solve --out, instead.")
 @click.option("--scores", type=click.Path(), help="File of one score a row, instead.")
 @click.option("--norm2", type=float, help="|f|^2 of the scores, if known.")
 @click.option("--exact", is_flag=True, help="For linear weights: in fractions too, unrounded.")
@@ -136,6 +77,20 @@ def certify(data: str, **options: object) -> None:
         from .commands.certify import run_certify
 
         run_certify(data, options)
+
+
+@aucert.command()
+@click.argument("model")
+@click.argument("data")
+@click.option("--out", type=click.Path(), help="File for the scores and labels, CSV.")
+@click.option("--drop", help="Columns to leave out where the columns have no names: 3,5.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")
+def predict(model: str, data: str, **options: object) -> None:
+    """Score the rows of DATA with MODEL, a file that solve --out or save_model wrote."""
+    with stopped_at_once():
+        from .commands.predict import run_predict
+
+        run_predict(model, data, options)
 
 
 @aucert.command()
@@ -174,6 +129,35 @@ def check_solver(**options: object) -> None:
         from .commands.check_solver import run_check_solver
 
         sys.exit(run_check_solver(options))
+
+
+@aucert.command()
+@click.argument("solvers", metavar="MODULE:FUNCTION...", nargs=-1, required=True)
+@click.option("--data", multiple=True, help="Built-in name or file; repeatable.  [default: wdbc]")
+@click.option("--lam", type=float, multiple=True, help="Repeatable.  [default: 1e-3]")
+@click.option("--loss", type=NameOf("losses.registry", "LOSSES"), default="hinge")
+@click.option("--max-time", type=float, default=10.0, show_default=True, help="Seconds a solver.")
+@click.option("--standardise", is_flag=True, help="Give the columns mean 0 and scale 1.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--out", type=click.Path(), help="Folder for bench.json, bench.txt and bench.svg.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")
+def bench(**options: object) -> None:
+    """Run fits (X, y, lam) -> w beside ours: proved gaps against time."""
+    with stopped_at_once():
+        from .commands.bench import run_bench
+
+        run_bench(options)
+
+
+@aucert.command()
+@click.argument("result")
+@click.option("--out", type=click.Path(), required=True, help="Picture: .svg, .png or .pdf.")
+def plot(result: str, out: str) -> None:
+    """Draw RESULT, the JSON file or the folder that solve, certify or bench wrote."""
+    with stopped_at_once():
+        from .commands.plot import run_plot
+
+        run_plot(result, out)
 
 
 @aucert.command()

@@ -15,7 +15,7 @@ import numpy as np
 
 # Okabe and Ito's colours, in an order whose lightness differs; markers and dashes repeat the
 # distinction for readers and printers without colour.
-_STYLES = (
+STYLES = (
     ("#000000", "o", "-"),
     ("#d55e00", "s", "--"),
     ("#0072b2", "^", "-."),
@@ -24,6 +24,14 @@ _STYLES = (
     ("#7f7f7f", "x", (0, (8, 3))),
 )
 _REFERENCES = ("-", (0, (1, 2)))
+# What a page with a dark mode redefines; elsewhere the colour after the comma is drawn.
+_PAGE_COLOURS = {
+    "#000000": "currentColor",
+    "#ffffff": "var(--paper, #ffffff)",
+    "#555555": "var(--reference, #555555)",
+    "#dddddd": "var(--grid, #dddddd)",
+    "#0072b2": "var(--blue, #0072b2)",
+}
 
 
 @dataclass(frozen=True)
@@ -108,7 +116,7 @@ def draw(axes: Any, figure: Figure) -> None:
                 series.x, series.y, color="#555555", lw=1, linestyle=dashes, label=series.name
             )
             continue
-        color, marker, dashes = _STYLES[styled % len(_STYLES)]
+        color, marker, dashes = STYLES[styled % len(STYLES)]
         styled += 1
         axes.plot(
             series.x,
@@ -131,10 +139,22 @@ def draw(axes: Any, figure: Figure) -> None:
     axes.set_xlabel(figure.x_label)
     axes.set_ylabel(figure.y_label)
     axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
-    # Below the picture, where it covers no point.
-    columns = 2 if len(figure.series) > 1 else 1
+    legend_below(axes)
+
+
+def legend_below(axes: Any) -> None:
+    """Put the legend below the label of the x axis, where it covers no point."""
+    from matplotlib.transforms import offset_copy
+
+    many = len(axes.get_legend_handles_labels()[1]) > 1
+    below = offset_copy(axes.transAxes, axes.get_figure(root=True), y=-36, units="points")
     axes.legend(
-        fontsize=9, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=columns
+        fontsize=9,
+        frameon=False,
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.0),
+        bbox_transform=below,
+        ncols=2 if many else 1,
     )
 
 
@@ -149,6 +169,10 @@ def _inline(text: str, figure: Figure) -> str:
     size = re.search(r'width="[^"]*" height="[^"]*"', body)
     if size is not None:  # the page sets the width
         body = body.replace(size[0], f'role="img" aria-labelledby="{prefix}title"', 1)
+    for colour, of_page in _PAGE_COLOURS.items():
+        body = re.sub(rf"(?<=[ :]){colour}\b", of_page, body)
+    # Text that names no colour is black in an SVG.
+    body = body.replace('<text style="', '<text style="fill: currentColor; ')
     head, rest = body.split(">", 1)
     title = figure.title.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return f'{head}>\n <title id="{prefix}title">{title}</title>{rest}'

@@ -33,7 +33,7 @@ from ...exact.classifier.inputs import check_rows, draw_seed
 from ...exact.errors import InputError
 from ...exact.formulation.formulation import true_space
 from ...exact.problem.problem import Problem
-from ...exact.spaces.kernels import Kernel, get_kernel
+from ...exact.spaces.kernels import KERNELS, Kernel, get_kernel
 from ...exact.spaces.rows import Rows, Space, check_matrix
 from ...exact.structure.structured_norm import Structured
 from ...exact.tools.checks import check_choice, check_count, check_number
@@ -42,8 +42,6 @@ from .landmarks import LANDMARKS, Matrix, choose_landmarks
 
 BLOCK_BYTES = 64 * 2**20
 """Memory that a block of k(X, Z) may take."""
-
-KERNELS = ("linear", "rbf", "laplacian")
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from ..certificate.audit import Audit, Rival, audit_weights
 from ..certificate.certificate import Witness, dual_value
 from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
+from ..formulation.named_weights import match_weights
 from ..formulation.request import Request
 from ..formulation.score_audit import audit_scores
 from ..formulation.score_fit import fit_scores
@@ -73,7 +74,9 @@ qid, time, event
     lam : float, optional
         > 0; or give `rival` and `C`, or `penalty`.
     w : array (d,) or (d + 1,), optional
-        Weights; a last extra one is an intercept and does not matter to pairs. For kernels the
+        Weights; a last extra one is an intercept and does not matter to pairs. Where both X and
+        w have names (a frame; a Series or a dict), each weight is found by its name, and names
+        that do not agree are refused. For kernels the
         coefficients (n,) of k(., x_i).
     scores : array (n,), optional
         f(x_i), up to one common constant, instead of weights. The loss is that of the scores as
@@ -166,6 +169,7 @@ def certify_request(
     if request.is_partial and scores is not None:
         raise InputError("partial AUC (fpr_max, tpr_min) of scores has no gap: give the weights")
     if scores is None:
+        w = match_weights(X, w) if request.kernel == "linear" else w
         large = streamed_problem(X, y, request)
         if large is not None:
             return _audit_streamed(large, _weights(large, w), refine, rival, tol, max_time)
@@ -192,13 +196,7 @@ def in_units_of(rival: str, C: float, y: object, request: Request) -> tuple[Riva
     """Return a rival with its scale, and the request at the lam that its constant C means."""
     name = convention_name(rival)
     check_number("C", C)
-    mask = request.mask(y)
-    if mask is None:
-        raise InputError(
-            "C is converted for pairs of two classes only: with qid or time give lam, which is "
-            "1 / (C N) where C multiplies the sum over N pairs"
-        )
-    count, share = _pair_mass(request.pairs_on(mask))
+    count, share = _pair_mass(request.pairs_on(request.mask(y)))
     lam = lam_from_C(C, count, name, share)
     return Rival(name, float(C), objective_scale(C, count, name, share)), request.at(lam)
 
@@ -221,8 +219,17 @@ def _audit_streamed(
     return audit_weights(problem, w, witness, tol, rival)
 
 
-def _pair_mass(pairs: Any) -> tuple[float, float]:
-    """Return the number of pairs, weights counted as repetitions, and the positive share."""
+def _pair_mass(pairs: Any) -> tuple[float, float | None]:
+    """Return the number of pairs, weights counted as repetitions, and the positive share.
+
+    Ordered pairs have no positive share.
+    """
+    if isinstance(pairs, OrderedPairs):
+        if pairs.weights.shared:
+            raise InputError(
+                "groups with a share have no number of pairs to convert C by: give lam"
+            )
+        return float(pairs.mass), None
     if isinstance(pairs, PairList):
         if float(np.ptp(pairs.c)) > 1e-12 * float(pairs.c.max()):
             raise InputError(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -24,11 +23,10 @@ from ..pairs.all_pairs import AllPairs, PairList, as_numbers
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..pairs.statistics.concordance import right_share
 from ..problem.problem import Problem, Ridge
-from ..problem.tail import Tail
 from ..spaces.kernel import Kernel
 from ..tools.checks import check_count, check_number
 from ..tools.threads import small_in_one_thread
-from .solve import check_tolerance, choose_solver
+from .solve import all_the_pairs, check_tolerance, choose_solver
 
 SMALLEST_SHARE = 1e-5
 """The default grid ends at this share of its largest lam."""
@@ -284,11 +282,6 @@ def largest_lam(problem: Problem) -> float:
     if widest > 1e-14 * space.reach**2:
         return widest
     return space.reach**2 if space.reach > 0 else 1.0
-
-
-def all_the_pairs(problem: Problem) -> Any:
-    """Return the pairs of a mean, and for partial AUC all pairs."""
-    return problem.risk.mean.pairs if isinstance(problem.risk, Tail) else problem.pairs
 
 
 def check_lams(lams: object) -> np.ndarray:

@@ -8,31 +8,23 @@ due to the solver is not left open.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..certificate.certified_order import auc_range, kernel_lengths, score_range
-from ..classifier.inputs import Matrix, check_row_weights
+from ..classifier.inputs import check_row_weights
 from ..errors import InputError
 from ..formulation.formulation import formulate
 from ..formulation.request import Request
 from ..losses.loss import Loss
-from ..pairs.all_pairs import AllPairs, PairList
-from ..pairs.auc import auc
 from ..problem.problem import split_labels
-from ..spaces.gram import chain_of
-from ..spaces.kernel import Kernel, Linear
-from ..spaces.rows import Rows, check_matrix
+from ..spaces.kernel import Kernel
+from ..spaces.rows import check_matrix
 from ..tools.checks import check_choice
-from ..tools.rounding import gamma
 from .folds import FoldedData, make_splits
-from .path import Path, check_lams, lam_grid, path_of
+from .judged_folds import JudgedFold, PairMaker, judged_folds, part_of
+from .path import check_lams, lam_grid
 from .solve import check_tolerance
-
-PairMaker = Callable[[Matrix, np.ndarray, np.ndarray | None], AllPairs | PairList]
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +166,7 @@ def cross_validate(
     method: str = "auto",
     tol: float = 1e-6,
     max_time: float | None = None,
+    n_jobs: int | None = None,
 ) -> CVPath:
     """Return what `cross_validated_path` does, for a request at any lam and over any pairs."""
     check_tolerance(tol, max_time)
@@ -187,38 +180,12 @@ def cross_validate(
     for number, split in enumerate(splits):
         data.check(number, *split)
     grid = check_lams(lams) if lams is not None else _grid(data, request, pairs, n_lams)
-    folds: list[_Fold] = []
-    for number, (train, test) in enumerate(splits):
-        share = None
-        if max_time is not None:
-            left = max_time - (time.perf_counter() - start)
-            share = max(left / (len(splits) - number), 1e-3)
-        rows, labels, asked = _part(data, train, request, pairs)
-        path = path_of(rows, labels, asked, grid, method=method, tol=tol, max_time=share)
-        folds.append(_judge(path, data, train, test))
-    return _collect(grid, folds)
+    end = None if max_time is None else start + max_time
+    how = (data, request, pairs, grid, method, tol)
+    return _collect(grid, judged_folds(splits, how, end, n_jobs))
 
 
-def _part(
-    data: FoldedData, index: np.ndarray, request: Request, pairs: PairMaker | None
-) -> tuple[Matrix, np.ndarray, Request]:
-    """Return some of the rows, their labels, and the request over their pairs."""
-    rows, positive, weight = data.part(index, index)
-    made = AllPairs(weight) if pairs is None else pairs(rows, positive, weight)
-    return rows, positive, replace(request, pairs=made)
-
-
-@dataclass(frozen=True, eq=False)
-class _Fold:
-    """What one fold gives: (k,) each."""
-
-    auc: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    gap: np.ndarray
-
-
-def _collect(grid: np.ndarray, folds: list[_Fold]) -> CVPath:
+def _collect(grid: np.ndarray, folds: list[JudgedFold]) -> CVPath:
     """Return the folds as one, as far as all of them came."""
     k = min(fold.auc.size for fold in folds)
     names = ("auc", "low", "high", "gap")
@@ -229,52 +196,4 @@ def _collect(grid: np.ndarray, folds: list[_Fold]) -> CVPath:
 def _grid(data: FoldedData, request: Request, pairs: PairMaker | None, n_lams: int) -> np.ndarray:
     """Return the default grid of all rows."""
     every = np.arange(data.positive.size)
-    return lam_grid(formulate(*_part(data, every, request, pairs)).work, n_lams)
-
-
-def _judge(path: Path, data: FoldedData, train: np.ndarray, test: np.ndarray) -> _Fold:
-    """Return the AUC of the held-out rows along the path, with its range at the optima."""
-    X, positive, weight = data.part(test, train)
-    used = data.used(test)
-    diagonal = np.asarray(data.rows[used, used]).ravel() if data.square else None
-    lengths, size = _new_lengths(path, X, diagonal)
-    found: list[tuple[float, float, float, float]] = []
-    for point, scores in zip(path.points, path.scores(X), strict=True):
-        certificate = point.certificate
-        error = size * float(np.linalg.norm(point.solution.w, 1))
-        low, high = score_range(scores, lengths, certificate.radius, error)
-        relative = certificate.relative_gap
-        found.append(
-            (
-                auc(scores, positive, weight),
-                *auc_range(low, high, positive, weight),
-                np.nan if relative is None else relative,
-            )
-        )
-    return _Fold(*np.array(found).T)
-
-
-def _new_lengths(
-    path: Path, X: Any, diagonal: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray | float]:
-    """Return |k_x - m| of new rows, and what |w|_1 is multiplied by to bound their rounding."""
-    base = path.task.base
-    if isinstance(base, Rows):
-        lengths = np.sqrt(Linear().diagonal(X)) + float(np.linalg.norm(base.offset))
-        if isinstance(X, np.ndarray):
-            centred = X - base.offset
-            short = np.linalg.norm(centred, axis=1) * (1 + gamma(base.dim + 8))
-        else:
-            short = lengths * (1 + gamma(base.dim + 8))
-        return short, 2 * gamma(base.dim + 8) * lengths
-    even = np.full(base.n, 1 / base.n)
-    means, mean = path.task.evaluate(even, X), float(base.scores(even).mean())
-    if base.kernel is None:
-        assert diagonal is not None
-        own, noise, chain = diagonal, 0.0, base.n
-    else:
-        own, noise = base.kernel.diagonal(X), max(base.noise, base.kernel.noise(X))
-        chain = chain_of(base.n)
-    top = max(float(own.max()), base.reach**2)
-    error = (gamma(chain + 8) + noise) * (1 + gamma(base.n + 8)) * top
-    return kernel_lengths(own, means, mean, base.n, noise * top), error
+    return lam_grid(formulate(*part_of(data, every, request, pairs)).work, n_lams)

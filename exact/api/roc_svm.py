@@ -11,12 +11,14 @@ import numpy as np
 from ..certificate.solution import Callback
 from ..classifier.base import AUCClassifier, Progress, shortfall_of
 from ..classifier.inputs import Matrix, TrainingRows
+from ..classifier.queries import QueryClassifier
 from ..errors import InputError
 from ..formulation.formulation import Formulation
 from ..formulation.request import Request
 from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.nearest_pairs import FILTERS, nearest_pairs
+from ..pairs.ordered.asked import ordered_pairs_of
 from ..spaces.kernel import Kernel
 from ..spaces.kernels import PRECOMPUTED, get_kernel
 from ..tools.checks import check_choice, check_number
@@ -47,13 +49,17 @@ class ExactClassifier(AUCClassifier):
 
     def _solve(self, request: Request, data: TrainingRows, callback: Callback | None) -> None:
         """Solve the request over these rows, and keep the model."""
-        request = replace(request, pairs=self._pairs(*data))
+        request = self._asked(request, data)
         task, found = solve_formulated(
             data.rows, data.positive, request, self.method, self.tol, self.max_time, callback
         )
         self._keep_solution(found)
         self._keep(task, data.rows)
         self._cut(*data, self.threshold)
+
+    def _asked(self, request: Request, data: TrainingRows) -> Request:
+        """Return the request over the pairs of these rows."""
+        return replace(request, pairs=self._pairs(*data))
 
     def _pairs(
         self, rows: Matrix, positive: np.ndarray, weight: np.ndarray | None
@@ -117,12 +123,14 @@ class ExactClassifier(AUCClassifier):
 
 
 @dataclass(eq=False, repr=False)
-class ROCSVM(ExactClassifier):
+class ROCSVM(QueryClassifier, ExactClassifier):
     """The ROC-optimizing support vector machine, solved with a proof of optimality.
 
     [ScalingUp, eq. (3), eq. (10); SAUC, eq. (2); Nonlinear, eq. (4)]: minimise over f
 
         lam/2 |f|^2 + mean over all positive-negative pairs of loss(f(x_i) - f(x_j)).
+
+    With `fit(X, y, qid=...)` the pairs are those within a query.
 
     Standardise the features first, as for any penalised linear model. The larger label is the
     positive class; exchanging the classes only changes the sign of the scores.
@@ -145,8 +153,8 @@ class ROCSVM(ExactClassifier):
         `aucert.exact.pairs.nearest_pairs`.
     tol : float
         Relative gap to reach, > 0.
-    method : {"auto", "qp", "lifted", "cutting-plane", "newton"}
-        As in `solve`.
+    method : str
+        A name that `solve` takes.
     threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
         The rule that sets the intercept from the training scores, see
         `aucert.exact.classifier.threshold`; a callable takes (scores, positive, weight), for
@@ -154,6 +162,9 @@ class ROCSVM(ExactClassifier):
         ``functools.partial(threshold_for_sensitivity, sensitivity=0.95)``.
     max_time : float, optional
         Seconds, as in `solve`; the best point so far is kept, with its gap.
+    l1 : float
+        >= 0: adds l1 |w|_1, for the linear kernel; `lam` may then be 0, and `certificate_.radius`
+        is None.
     fpr_max : float
         In (0, 1]: partial AUC up to this false positive rate, as in `solve`.
     tpr_min : float
@@ -183,6 +194,7 @@ class ROCSVM(ExactClassifier):
 
     lam: float = 1e-3
     _: KW_ONLY
+    l1: float = 0.0
     fpr_max: float = 1.0
     tpr_min: float = 0.0
 
@@ -192,5 +204,23 @@ class ROCSVM(ExactClassifier):
         warn_if_trivial(request, self.solution_, self.tol)
 
     def _request(self) -> Request:
-        meant = (self.lam, self.loss, None, True, self.kernel, self.gamma)
-        return Request.of(*meant, fpr_max=self.fpr_max, tpr_min=self.tpr_min)
+        return Request.of(
+            self.lam,
+            self.loss,
+            positive=True,
+            kernel=self.kernel,
+            gamma=self.gamma,
+            l1=self.l1,
+            fpr_max=self.fpr_max,
+            tpr_min=self.tpr_min,
+        )
+
+    def _asked(self, request: Request, data: TrainingRows) -> Request:
+        """Return the request over these rows' pairs, within their queries if they have any."""
+        if self._queries is None:
+            return super()._asked(request, data)
+        if self.pairs != "all":
+            raise InputError(f"qid makes the pairs: leave pairs='all', not {self.pairs!r}")
+        grade = data.positive.astype(float)
+        pairs = ordered_pairs_of(grade, self._queries, None, None, data.weight)
+        return replace(request, pairs=pairs, positive=None)

@@ -2,22 +2,103 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..certificate.audit import Audit
+from ..certificate.solution import Solution
 from ..classifier.model_codec import register
 from ..classifier.model_files import load_model, save_model
+from ..classifier.threshold import get_rule
 from ..errors import InputError
+from ..formulation.request import Request
+from ..problem.penalties import penalty_from
+from ..spaces.kernels import PRECOMPUTED
 from .certify import certify_request
 from .roc_svm import ROCSVM
 from .sauc_svm import SAUCSVM
 
-__all__ = ["load_model", "recertify", "save_model"]
+__all__ = [
+    "SolvedSVM",
+    "load_model",
+    "recertify",
+    "save_model",
+    "solved_model",
+    "weights_on",
+]
 
-register(ROCSVM, SAUCSVM)
+
+@dataclass(eq=False, repr=False)
+class SolvedSVM(SAUCSVM):
+    """What `aucert solve --out` writes where `ROCSVM` and `SAUCSVM` lack a part of the problem.
+
+    Parameters
+    ----------
+    lam, structure, kernel, gamma, loss, pairs, tol, method, threshold, fpr_max, tpr_min
+        As in `SAUCSVM`. Pairs that were drawn ("drawn:B") are the command line's.
+    l1 : float
+        >= 0: the weight of |w|_1 beside lam/2 |w|^2.
+    seed : int
+        Of the pairs that were drawn.
+    """
+
+    structure: float = 0.0
+    _: KW_ONLY
+    l1: float = 0.0
+    seed: int = 0
+
+    def _request(self) -> Request:
+        return replace(super()._request(), penalty=penalty_from(self.lam, self.l1))
+
+
+register(ROCSVM, SAUCSVM, SolvedSVM)
+
+
+def solved_model(
+    solution: Solution,
+    rows: Any,
+    scores: np.ndarray,
+    positive: np.ndarray,
+    classes: np.ndarray,
+    parameters: dict[str, Any],
+) -> ROCSVM:
+    """Return the estimator that a fit with these parameters is, from a solution that is there.
+
+    Parameters
+    ----------
+    solution : Solution
+        Of `solve`: weights, or the coefficients of all rows.
+    rows : array or sparse matrix (n, d), or (n, n) for a precomputed kernel
+    scores : array (n,)
+        Of the rows, without an intercept; the threshold is chosen by them.
+    positive : bool array (n,)
+    classes : array (2,)
+        The negative and the positive label.
+    parameters : dict
+        Of `SolvedSVM`.
+    """
+    asked = dict(parameters)
+    kind: type[ROCSVM] = SolvedSVM
+    if not asked["l1"] and not str(asked["pairs"]).startswith("drawn"):
+        del asked["l1"], asked["seed"]
+        kind = SAUCSVM if asked["structure"] else ROCSVM
+        if kind is ROCSVM:
+            del asked["structure"]
+    model = kind(**asked)
+    model.classes_, model.n_features_in_ = classes, int(rows.shape[1])
+    model._keep_solution(solution)
+    if model.kernel == "linear":
+        model.coef_ = np.array(solution.w, dtype=float).reshape(1, -1)
+    else:
+        model.support_ = np.flatnonzero(solution.w)
+        model.dual_coef_ = solution.w[model.support_]
+        if model.kernel != PRECOMPUTED:
+            model._support_rows = rows[model.support_]
+    model.intercept_ = np.array([0.0 - get_rule(model.threshold)(scores, positive, None)])
+    return model
 
 
 def recertify(model: ROCSVM, X: object, y: object, sample_weight: object = None) -> Audit:
@@ -44,7 +125,7 @@ def recertify(model: ROCSVM, X: object, y: object, sample_weight: object = None)
     InputError
         For another model, or rows that cannot be those of the fit.
     """
-    if type(model) not in (ROCSVM, SAUCSVM):
+    if type(model) not in (ROCSVM, SAUCSVM, SolvedSVM):
         raise InputError(
             f"recertify is for ROCSVM and SAUCSVM, not {type(model).__name__}: "
             "call certify(X, y, lam, w=...) with its weights"
@@ -52,18 +133,26 @@ def recertify(model: ROCSVM, X: object, y: object, sample_weight: object = None)
     check_is_fitted(model)
     fresh = type(model)(**model.get_params())
     rows, positive, weight = fresh._check_fit(X, y, sample_weight)
-    if list(fresh.classes_) != list(model.classes_):
+    if list(fresh.classes_) == list(model.classes_)[::-1]:
+        positive = ~positive  # the smaller label was named as the positive one
+    elif list(fresh.classes_) != list(model.classes_):
         raise InputError(
             f"the labels are {fresh.classes_.tolist()}, the model was fitted on "
             f"{np.asarray(model.classes_).tolist()}"
         )
     request = replace(fresh._request(), pairs=fresh._pairs(rows, positive, weight))
-    w = _weights(model, rows)
+    w = weights_on(model, rows)
     return certify_request(rows, positive, request, w, tol=model.tol, max_time=model.max_time)
 
 
-def _weights(model: ROCSVM, rows: object) -> np.ndarray:
-    """Return the weights, or the coefficients of all rows of a kernel machine."""
+def weights_on(model: ROCSVM, rows: object) -> np.ndarray:
+    """Return the weights, or the coefficients of all rows of a kernel machine.
+
+    Raises
+    ------
+    InputError
+        If the model has another number of features, or a kernel machine is not of these rows.
+    """
     n, d = np.shape(rows)  # type: ignore[arg-type]
     if hasattr(model, "coef_"):
         w = np.asarray(model.coef_, dtype=float)[0]

@@ -25,6 +25,7 @@ from ..problem.risk import Mean
 from ..spaces.rows import Rows
 from ..sums.assembled import PairSums
 from ..tools.rounding import UNIT, Bound, above, gamma
+from ..tools.wording import at_least, at_most
 from .witness import LONG_ROWS, Witness
 
 WORTHWHILE = 0.25
@@ -116,6 +117,23 @@ class Certificate:
         whole = above(above(gap) + rounding) if difference > 0 else rounding
         radius = None if l2 == 0 else above(np.sqrt(above(2 * above(whole) / l2)))
         return cls(primal, dual, gap, relative, radius, rounding)
+
+    @property
+    def statement(self) -> str:
+        """What is proved, in one sentence; numbers are rounded to the side on which they hold."""
+        least = at_least(max(self.dual - self.rounding, 0.0), 6)
+        above_it = above(above(self.gap) + self.rounding)
+        share = ""
+        if self.relative_gap is not None:
+            share = f" ({at_most(100 * above(above_it / self.primal), 2)} % of it)"
+        text = (
+            f"the objective is {at_most(above(self.primal + self.rounding), 6)} at most, no model "
+            f"of this problem has less than {least}, and so this one is at most "
+            f"{at_most(above_it, 2)}{share} above the optimum"
+        )
+        if self.as_saved:
+            return f"The model file says, of data that were not looked at again, that {text}."
+        return f"Proved on the training rows: {text}."
 
     def reaches(self, tol: float) -> bool:
         """Return whether the gap, rounding included, is proved to be at most `tol` of F.

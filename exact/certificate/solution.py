@@ -6,10 +6,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from html import escape
 
 import numpy as np
 
 from ..problem.problem import Problem
+from ..tools.rounding import above
+from ..tools.wording import at_most
 from .certificate import Certificate, Minorant, Witness
 
 LEAST_TIME = 1e-3
@@ -71,7 +74,7 @@ class Step:
 Callback = Callable[[Step], object]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution:
     """The best point of a solver, its dual point, and the certificate made from both.
 
@@ -96,6 +99,38 @@ class Solution:
     seconds: float
     history: list[Step] = field(default_factory=list)
     method: str = ""
+
+    def __repr__(self) -> str:
+        """One line without arrays: what was reached, how, and in what time."""
+        held, size = self.certificate, np.size(self.w)
+        proved = above(above(held.gap) + held.rounding)
+        return (
+            f"Solution({self.status}: objective {held.primal:.6g}, at most {at_most(proved, 2)} "
+            f"above the optimum; {size} {'weight' if size == 1 else 'weights'}, "
+            f"{self.method or 'no method named'}, {self.n_iter} steps, {self.seconds:.3g} s)"
+        )
+
+    def _repr_html_(self) -> str:
+        """A table of the same and the statement, for notebooks."""
+        held = self.certificate
+        relative = "undefined" if held.relative_gap is None else f"{held.relative_gap:.3g}"
+        rows = {
+            "status": str(self.status),
+            "objective": f"{held.primal:.10g}",
+            "lower bound": f"{held.dual:.10g}",
+            "gap": f"{held.gap:.3g}",
+            "relative gap": relative,
+            "rounding": f"{held.rounding:.3g}",
+            "weights": str(np.size(self.w)),
+            "method": self.method,
+            "steps": str(self.n_iter),
+            "seconds": f"{self.seconds:.3g}",
+        }
+        cells = "".join(
+            f"<tr><th style='text-align: left'>{name}</th><td>{escape(value)}</td></tr>"
+            for name, value in rows.items()
+        )
+        return f"<table><caption>{escape(held.statement)}</caption><tbody>{cells}</tbody></table>"
 
     @property
     def minorant(self) -> Minorant:

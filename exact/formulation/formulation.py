@@ -188,7 +188,7 @@ def formulate(
         return back(white.to_input(w))
 
     seen = white if groups is None else cast(Rows, Spread(white, groups))
-    scatter = scatter_of(request.pairs, mask, source)
+    scatter = scatter_of(cast(Any, request.pairs), mask, source)
     meant = meant.over(Structured(base, scatter, weight, seen, lift))
     return Formulation(meant, few.over(white), lift, kernel, rows, factor, groups)
 

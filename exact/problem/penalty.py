@@ -129,8 +129,8 @@ def check_penalty(penalty: Penalty, space: Space) -> None:
 
     At a few drawn points: value >= l2/2 |w|^2, p = g - residual(g) is in C as far as the support
     function tells (sigma(w) >= <p, w>), residual(g) is orthogonal to C there (sigma(r) = <p, r>),
-    and `distance` is |residual| of the pull. Points prove nothing between them; they catch a false
-    projection, a sign, a factor.
+    `distance` is |residual| of the pull, and `shrink` leads into C. Points prove nothing between
+    them; they catch a false projection, a sign, a factor.
 
     Parameters
     ----------
@@ -167,9 +167,26 @@ def check_penalty(penalty: Penalty, space: Space) -> None:
                 raise InputError(f"{said}: g - residual(g) is outside the set of its own value")
         if not abs(support(left) - float(inside @ left)) <= room * (1 + float(np.abs(left).sum())):
             raise InputError(f"{said}: g - residual(g) is not the nearest point of its own set")
+        _check_shrink(penalty, g, w, said)
     c = np.zeros(space.n)
     c[0], c[-1] = 1.0, -1.0
     told = penalty.distance(space, c)
     true = float(np.linalg.norm(penalty.residual(space.pull(c))))
     if not abs(told.value - true) <= told.error + 1e-9 * (1 + true):
         raise InputError(f"{said}: its distance is not the norm of its residual")
+
+
+def _check_shrink(penalty: Penalty, g: np.ndarray, along: np.ndarray, said: str) -> None:
+    """Raise `InputError` if `shrink` leaves s (g + e) outside C for an e of a tenth of |g|."""
+    shrink = getattr(penalty, "shrink", None)
+    if shrink is None or g.size == 0:
+        return
+    error = 0.1 * float(np.linalg.norm(g))
+    scale = shrink(g, error)
+    if not 0 <= scale <= 1:
+        raise InputError(f"{said}: it shrinks by {scale!r}, which is not between 0 and 1")
+    unit = along / float(np.linalg.norm(along))
+    for e in (unit, -unit, g / float(np.linalg.norm(g))):
+        left = np.asarray(penalty.residual(scale * (g + error * e)))
+        if not float(np.abs(left).max()) <= 1e-9 * scale * float(np.abs(g).max()):
+            raise InputError(f"{said}: what it shrinks is outside its own set")

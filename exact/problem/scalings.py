@@ -10,15 +10,28 @@ The house: lam/2 |f|^2 + mean over pairs. N is the number of pairs, n_pos n_neg 
 | liblinear-ranksvm | 1/2 |w|^2 + C sum hinge^2 | 1 / (C N) |
 | svm-rank | 1/2 |w|^2 + C sum hinge (one query, swapped pairs) | 1 / (C N) |
 | scikit-learn | 1/2 |w|^2 + C sum hinge^2 or hinge: LinearSVC on x_i - x_j | 1 / (C N) |
+| scikit-survival | 1/2 |w|^2 + C/2 sum hinge^2: FastSurvivalSVM, C its alpha | 2 / (C N) |
+| scikit-survival-hinge | 1/2 |w|^2 + C sum hinge: HingeLossSurvivalSVM, C its alpha | 1 / (C N) |
 | dlib | 1/2 |w|^2 + C mean hinge | 1 / C |
 | roclab | lam/2 |w|^2 + mean hinge or hinge^2, C read as lam | C |
-| torch | mean hinge (margin 1) or hinge^2 + C/2 |w|^2, C the weight decay | C |
+| torch, LibAUC | mean hinge, hinge^2 or logistic + C/2 |w|^2, C the weight decay | C |
 | knn [SAUC, Section 4] | 1/2 |w|^2 + C sum over the N_s near pairs | 1 / (C N_s) |
 | sht-authors | r (1 - r) mean square + C/2 |w|^2 | C / (r (1 - r)) |
 
 LinearSVC is meant with `fit_intercept=False` on one difference a pair. Where each pair is there
 twice, as x_i - x_j and x_j - x_i, its C counts double. A last weight of w that belongs to a
 constant feature, an intercept, cancels in every pair.
+
+scikit-survival [Poelsterl, Navab and Katouzian, ECML PKDD 2015, eq. (4) at r = 1] sums over the
+comparable pairs. Divide 1/2 |w|^2 + C/2 sum hinge^2 by C N / 2: the sum becomes the mean, and
+1/2 |w|^2 becomes 1 / (C N) |w|^2 = lam/2 |w|^2 with lam = 2 / (C N). Division by C N does the same
+for the hinge. `FastSurvivalSVM` is meant with `rank_ratio=1` and no two equal times, of which it
+orders some at random; its `coef_` has the opposite sign, since it predicts survival time inside.
+`HingeLossSurvivalSVM` is meant with `pairs="all"` and the linear kernel, where w is
+-(coef_ @ X)[0].
+
+A linear booster of XGBoost has no constant of its own kind here, since its penalty counts rows:
+see `validation.files.models.model_files`.
 """
 
 from __future__ import annotations
@@ -58,9 +71,11 @@ SCALINGS: dict[str, Scaling] = {
     "liblinear-ranksvm": Scaling(("squared_hinge",)),
     "svm-rank": Scaling(("hinge",)),
     "scikit-learn": Scaling(("squared_hinge", "hinge")),
+    "scikit-survival": Scaling(("squared_hinge",), factor=2.0),
+    "scikit-survival-hinge": Scaling(("hinge",)),
     "dlib": Scaling(("hinge",), _MEAN),
     "roclab": Scaling(("hinge", "squared_hinge"), _PENALTY),
-    "torch": Scaling(("hinge", "squared_hinge"), _PENALTY),
+    "torch": Scaling(("hinge", "squared_hinge", "logistic"), _PENALTY),
     "knn": Scaling(("hinge",)),
     "sht-authors": Scaling(("square",), _PENALTY),
 }
@@ -68,7 +83,16 @@ SCALINGS: dict[str, Scaling] = {
 CONVENTIONS: dict[str, str] = {name: scaling.losses[0] for name, scaling in SCALINGS.items()}
 """Each convention's usual loss."""
 
-ALIASES = {"svmrank": "svm-rank", "sklearn": "scikit-learn", "pytorch": "torch"}
+ALIASES = {
+    "svmrank": "svm-rank",
+    "sklearn": "scikit-learn",
+    "sksurv": "scikit-survival",
+    "sksurv-hinge": "scikit-survival-hinge",
+    "fastsurvivalsvm": "scikit-survival",
+    "hingelosssurvivalsvm": "scikit-survival-hinge",
+    "pytorch": "torch",
+    "libauc": "torch",
+}
 """Other names that people write."""
 
 

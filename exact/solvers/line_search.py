@@ -53,7 +53,13 @@ def best_on_segment(
         slope(1.0)  # near the optimum the sign may be rounding
     # Where the first slope is steep, a point that is flat beside it may still be a bad one.
     root_of_slope(
-        *(slope, first, FLAT, trials), accept=lambda t: t == best_step, limit=1.0, narrow=NARROW
+        slope,
+        first,
+        FLAT,
+        trials,
+        accept=lambda t: t == best_step,
+        limit=1.0,
+        narrow=NARROW,
     )
     found = target if best_step == 1.0 else w + best_step * direction
     return found, problem.objective(found)

@@ -144,14 +144,14 @@ class SmoothedNewton(Solver):
         self, problem: Problem, recorder: Recorder, w: np.ndarray | None, rough: bool = False
     ) -> tuple[Levels, float]:
         """Return the run on `problem` and its first width, from a solved sample where that pays."""
-        dim, given = problem.space.dim, (self.tol, self.seed, rough)
+        dim = problem.space.dim
         sample = starting_sample(problem)
         if sample is None:
             start = np.zeros(dim) if w is None else w
             held = problem
             if isinstance(problem.space, StreamedRows):  # few enough to hold
                 held = problem.over(Rows(problem.space.rows(np.arange(problem.n))))
-            levels = Levels(problem, held, recorder, start, *given)
+            levels = Levels(problem, held, recorder, start, self.tol, self.seed, rough)
             return levels, COLD_WIDTH if w is None else WARM_WIDTH
         tol = max(self.tol, min(ROUGH, ROUGH_A_COORDINATE * dim / sample.n))
         part = recorder.part()
@@ -161,5 +161,5 @@ class SmoothedNewton(Solver):
         if min(sample.n_pos, sample.n_neg) < FEW_ROWS * dim:  # draw from all rows, or from many
             held = isinstance(problem.space, Rows)
             sample = problem if held else subsample(problem, max(sample.n, DRAWN_NUMBERS // dim))
-        levels = Levels(problem, sample, recorder, part.best_w, *given)
+        levels = Levels(problem, sample, recorder, part.best_w, self.tol, self.seed, rough)
         return levels, levels.first_width(inner)

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import html
 import json
-import os
 import re
 import shutil
 import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,6 @@ from urllib.parse import unquote
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-MADE = shutil.ignore_patterns("_build", "_api", "_tutorials", "__pycache__")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 LOOK = """<!doctype html><body><script>
 const pages = PAGES, found = {};
@@ -86,28 +83,6 @@ def looked_at(page: Path) -> Fetched:
     found = Fetched()
     found.feed(page.read_text("utf-8"))
     return found
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    for name in ("sphinx", "myst_parser", "sphinx_gallery", "furo", "latex2mathml", "ziamath"):
-        if not _installed(name):
-            pytest.skip(f"{name} is not installed: pip install 'aucert[docs]'")
-    work = tmp_path_factory.mktemp("site")
-    shutil.copytree(ROOT / "docs", work / "docs", ignore=MADE)
-    for room in ("exact", "approx", "validation"):
-        (work / room).symlink_to(ROOT / room)
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "docs", "html"]
-    environment = {**os.environ, "MPLBACKEND": "Agg"}
-    run = subprocess.run(command, cwd=work, capture_output=True, text=True, env=environment)
-    assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-4000:]
-    return work / "html"
-
-
-def _installed(name: str) -> bool:
-    import importlib.util
-
-    return importlib.util.find_spec(name) is not None
 
 
 @pytest.mark.slow

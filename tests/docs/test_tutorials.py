@@ -48,8 +48,9 @@ def cpu_seconds() -> float:
     return sum(os.times()[:4])
 
 
-def test_the_eight_tutorials_are_there_and_short() -> None:
-    assert [path.name[:2] for path in TUTORIALS] == [f"{k:02}" for k in range(1, 10)]
+def test_the_tutorials_are_numbered_from_one_and_short() -> None:
+    assert len(TUTORIALS) >= 12
+    assert [path.name[:2] for path in TUTORIALS] == [f"{k + 1:02}" for k in range(len(TUTORIALS))]
     for path in TUTORIALS:
         assert len(path.read_text("utf-8").splitlines()) < 150, path.name
 
@@ -75,7 +76,7 @@ def shown_lines(text: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    "script", [p for p in TUTORIALS if p.name[:2] < "09"], ids=lambda path: path.stem
+    "script", [p for p in TUTORIALS if p.name[:2] != "09"], ids=lambda path: path.stem
 )
 def test_a_tutorial_shows_lines_of_the_library(script: Path) -> None:
     shown = shown_lines(script.read_text("utf-8"))
@@ -103,7 +104,7 @@ def test_relative_links_of_the_pages_lead_somewhere() -> None:
         if {"_build", *made} & set(page.relative_to(ROOT).parts):
             continue
         for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text("utf-8")):
-            if "://" in link or link.split("/")[0] in made:
+            if "://" in link:
                 continue
             assert (page.parent / link).exists(), f"{page.name}: {link}"
 
@@ -131,8 +132,10 @@ def test_every_page_is_in_the_index() -> None:
     assert {page.stem for page in DOCS.glob("*.md")} - listed == {"index"}
 
 
-def test_links_to_tutorials_name_one() -> None:
-    stems = {path.stem for path in TUTORIALS} | {"index"}
-    for page in DOCS.glob("*.md"):
-        for name in re.findall(r"_tutorials/(\w+)", page.read_text("utf-8")):
-            assert name in stems, f"{page.name}: {name}"
+def test_as_many_tutorials_are_named_as_there_are() -> None:
+    word = ("seven", "eight", "nine", "ten", "eleven")[len(TUTORIALS) - 7]
+    header = (DOCS / "tutorials" / "GALLERY_HEADER.rst").read_text("utf-8")
+    assert f"{word.capitalize()} scripts" in header
+    for page in (DOCS / "index.md", ROOT / "README.md"):
+        said = re.findall(r"(\w+)\s+tutorials", page.read_text("utf-8"))
+        assert word in {found.lower() for found in said}, page.name

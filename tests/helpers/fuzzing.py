@@ -1,6 +1,7 @@
 """The fuzzer: a kind makes one hard problem from a seed and judges every claim about it.
 
     python tests/helpers/fuzzing.py 17 18 500:600       reruns these seeds and prints what they do
+    python tests/helpers/fuzzing.py core 0:1000         the same for the kinds of `CORE`
 
 A new kind is one function in a list of `KINDS`: it takes a random generator and returns the `Found`
 of what was claimed. Input that is refused with `InputError` is counted; anything else that is
@@ -112,6 +113,8 @@ def seeds_of(arguments: list[str]) -> list[int]:
 
 if __name__ == "__main__":
     from fuzz_kinds import KINDS
+    from fuzz_penalties import CORE
 
-    begin = time.process_time()
-    print(run(seeds_of(sys.argv[1:]), KINDS), f"{time.process_time() - begin:.1f} s", sep="\n")
+    begin, core = time.process_time(), sys.argv[1:2] == ["core"]
+    seeds, chosen = sys.argv[2:] if core else sys.argv[1:], CORE if core else KINDS
+    print(run(seeds_of(seeds), chosen), f"{time.process_time() - begin:.1f} s", sep="\n")

@@ -75,7 +75,7 @@ def test_weights_written_by_solve_are_certified_by_certify(capsys, table, tmp_pa
     assert json.loads((out / "solution.json").read_text())["loss"] == loss
     proof = ["proof.npz"] if loss == "hinge" else []
     written = sorted(path.name for path in out.iterdir())
-    assert written == [*proof, "solution.json", "weights.csv"]
+    assert written == ["model.npz", *proof, "solution.json", "weights.csv"]
 
 
 def test_weights_far_from_the_optimum_are_not_called_certified(capsys, table, tmp_path):

@@ -24,7 +24,16 @@ def part_figure(
         series.append(Series.of(label, sizes, totals))
     series.append(Series.of("largest possible value", sizes, [1.0] * len(sizes), True))
     caption = "Medians over the draws. Above 1 a bound says nothing."
-    return Figure(name, title, "drawn pairs, B", left, tuple(series), caption)
+    label = f"{left}, {_sample(draws)}"
+    return Figure(name, title, "drawn pairs, B", label, tuple(series), caption)
+
+
+def _sample(draws: Sequence[Draw]) -> str:
+    """Say of how many draws a point is the median."""
+    each = {sum(draw.B == B for draw in draws) for B in {draw.B for draw in draws}}
+    if each == {1}:
+        return "one draw each"
+    return f"median of {' to '.join(str(n) for n in sorted({min(each), max(each)}))} draws"
 
 
 def bound_figure(draws: Sequence[Draw], title: str, name: str = "bounds-and-errors") -> Figure:
@@ -47,7 +56,7 @@ def bound_figure(draws: Sequence[Draw], title: str, name: str = "bounds-and-erro
         name,
         title,
         "drawn pairs, B",
-        "|U(f^) - U_B(f~_B)| and its bounds",
+        f"|U(f^) - U_B(f~_B)| and its bounds, {_sample(draws)}",
         tuple(series),
         "Medians over the draws. Above 1 a bound says nothing. Theorem 4 as printed, with "
         "C = C_B = C~_B = 1/lam and the realised N_max.",

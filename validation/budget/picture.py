@@ -74,6 +74,6 @@ def draw_budget(axes: Any, budget: ErrorBudget, title: str = "Error budget") -> 
     axes.set_xlim(left=floor)
     axes.set_yticks(range(len(rows)), names)
     axes.invert_yaxis()
-    axes.set_xlabel("part of F(f) - p*")
+    axes.set_xlabel("part of F(f) - p* on the training rows")
     axes.set_title(title, fontsize=11)
     axes.legend(fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))

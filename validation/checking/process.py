@@ -84,6 +84,7 @@ class OwnProcess:
         first = self._read(START_SECONDS)
         if first["kind"] == "ready":
             self.takes_weights = bool(first["takes_weights"])
+            self.takes = tuple(first["takes"])
             return
         self.close()
         reasons = {"timeout": f"{self.fit}: importing it took more than {START_SECONDS:g} s"}

@@ -26,9 +26,10 @@ import scipy.sparse as sp
 from ...exact.errors import InputError
 from ...exact.tools.interrupts import is_interrupt
 from ...exact.tools.lossless import as_float64
+from .traced import TimeOver, Trace
 
 Answer = dict[str, Any]
-"""kind: "w" (with w), "error", "wrong shape" (with message); and seconds."""
+"""kind: "w" (with w), "points" (of a trace), "error", "wrong shape" (with message); and seconds."""
 
 
 def load_function(name: str) -> Callable[..., Any]:
@@ -60,10 +61,15 @@ def load_function(name: str) -> Callable[..., Any]:
 
 def takes_weights(fit: Callable[..., Any]) -> bool:
     """Return whether `fit` has an argument named `sample_weight`."""
+    return "sample_weight" in arguments_of(fit)
+
+
+def arguments_of(fit: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of the arguments of `fit`, as far as they can be told."""
     try:
-        return "sample_weight" in inspect.signature(fit).parameters
+        return tuple(inspect.signature(fit).parameters)
     except (TypeError, ValueError):  # some compiled functions have no signature
-        return False
+        return ()
 
 
 def call(fit: Callable[..., Any], request: dict[str, Any], seed: int) -> Answer:
@@ -73,7 +79,8 @@ def call(fit: Callable[..., Any], request: dict[str, Any], seed: int) -> Answer:
     ----------
     fit : function (X, y, lam) -> w
     request : dict
-        X, y, lam, and sample_weight if there are weights.
+        X, y, lam, and sample_weight if there are weights; `arguments` go to the fit, too, and
+        with `trace`, a number of seconds, it is given a `callback` and asked for its points.
     seed : int
         Set in the generators that Python and numpy keep for everybody.
     """
@@ -81,12 +88,23 @@ def call(fit: Callable[..., Any], request: dict[str, Any], seed: int) -> Answer:
     y = np.array(request["y"], dtype=np.int64)
     weight = request.get("sample_weight")
     extra = {} if weight is None else {"sample_weight": np.array(weight, dtype=float)}
+    extra |= request.get("arguments", {})
+    if "trace" in request:
+        extra["callback"] = trace = Trace(request["trace"])
+    else:
+        trace = None
     random.seed(seed)
     np.random.seed(seed % 2**32)  # noqa: NPY002 - for solvers that draw from it
     start = time.perf_counter()
     try:
         found = fit(X, y, float(request["lam"]), **extra)
         answer = read_weights(found, len(request["X"][0]))
+        if trace is not None and answer["kind"] == "w":
+            last = (time.perf_counter() - start, answer["w"])
+            answer = {"kind": "points", "points": [*trace.all_points(), last]}
+    except TimeOver:
+        assert trace is not None
+        answer = {"kind": "points", "points": trace.all_points(), "stopped": True}
     except BaseException as error:  # `sys.exit` in a fit is its failure, not ours
         if is_interrupt(error):
             raise
@@ -127,7 +145,7 @@ class SameProcess:
 
     def __init__(self, fit: Callable[..., Any], seed: int):
         self.fit, self.seed = fit, seed
-        self.takes_weights = takes_weights(fit)
+        self.takes_weights, self.takes = takes_weights(fit), arguments_of(fit)
 
     def ask(self, request: dict[str, Any], limit: float) -> Answer:
         """Return the answer; one that came after `limit` seconds counts as "timeout"."""
@@ -157,7 +175,8 @@ def send(target: BinaryIO | io.RawIOBase, message: dict[str, Any]) -> None:
 def serve(fit: Callable[..., Any], seed: int, requests: int, answers: int) -> None:
     """Answer the requests from one file descriptor on another until there are no more."""
     with os.fdopen(requests, encoding="ascii") as source, os.fdopen(answers, "wb", 0) as target:
-        send(target, {"kind": "ready", "takes_weights": takes_weights(fit)})
+        takes = {"takes_weights": takes_weights(fit), "takes": arguments_of(fit)}
+        send(target, {"kind": "ready", **takes})
         for line in source:
             send(target, call(fit, json.loads(line), seed))
 

@@ -12,10 +12,13 @@ from click.core import ParameterSource
 
 from ...exact.api.certify import certify_request, in_units_of
 from ...exact.errors import InputError
+from ...exact.formulation.named_weights import INTERCEPTS, in_column_order
 from ...exact.problem.penalties import penalty_from
 from ...exact.problem.scalings import convention_loss, convention_name
 from ...exact.tools.checks import check_number
 from ..files.data_files import read_vector
+from ..files.models.model_files import read_model_of_another
+from ..files.named_vectors import read_named_vector
 from .documents import (
     common_keys,
     objective_in_words,
@@ -25,21 +28,28 @@ from .documents import (
 )
 from .exact_mode import check_exact_options, exact_interval
 from .inputs import Data, data_of, request_of
+from .model_file import SavedModel, read_model
+from .scaled_tables import in_units
 
 
 def run_certify(name: str, options: dict[str, Any]) -> None:
     """Certify weights or scores, and print."""
+    model = None
+    if options.get("model") is not None:
+        model, options = _of_model(options)
     options = options | {"loss": _asked_loss(options)}
     _check_certify_options(options)
     if options["exact"]:
         check_exact_options(options)
     start = time.perf_counter()
-    data = data_of(name, options)
+    data = data_of(name, options, model)
     request, rival = request_of(options, data), None
     if options["convention"] is not None:
         rival, request = in_units_of(options["convention"], options["C"], data.labels, request)
     w = scores = None
-    if options["weights"] is not None:
+    if model is not None:
+        w = model.weights(data.X)
+    elif options["weights"] is not None:
         w = _read_weights(options, data)
     else:
         scores = read_vector(options["scores"], data.y.size, "scores")
@@ -57,7 +67,7 @@ def run_certify(name: str, options: dict[str, Any]) -> None:
     values = scores if w is None else scores_of(data, request, w)
     assert values is not None
     order = order_keys(data, values)
-    statement = audit.statement + objective_in_words(data, request, options)
+    statement = audit.statement + objective_in_words(data, request, options) + in_units(data.scaler)
     document = (
         common_keys(data, options, request)
         | {
@@ -94,14 +104,23 @@ def _turned(order: dict[str, Any], data: Data) -> str:
 
 def _read_weights(options: dict[str, Any], data: Data) -> np.ndarray:
     """Return the weights of `--weights`, of a size that fits."""
-    w = read_vector(options["weights"], what="weights")
     n, d = data.X.shape
-    if options["kernel"] == "linear" and w.size not in (d, d + 1):
+    linear, names = options["kernel"] == "linear", None
+    w = read_model_of_another(options["weights"], d) if linear else None
+    if w is None:
+        names, w = read_named_vector(options["weights"])
+    if names is not None and linear:
+        columns = data.columns
+        if columns is None and w.size == d + 1:  # an intercept is told by its name alone
+            columns = [name for name in names if name.strip().lower() not in INTERCEPTS]
+        if columns is not None:
+            w = in_column_order(w, names, columns, options["weights"])
+    if linear and w.size not in (d, d + 1):
         raise InputError(
             f"{options['weights']}: {w.size} weights, but the data have {d} features: "
             "give one weight a feature, or one more as intercept"
         )
-    if options["kernel"] != "linear" and w.size != n:
+    if not linear and w.size != n:
         raise InputError(
             f"{options['weights']}: {w.size} weights, but the data have {n} rows: "
             "a kernel machine has one coefficient a row"
@@ -110,8 +129,9 @@ def _read_weights(options: dict[str, Any], data: Data) -> np.ndarray:
 
 
 def _check_certify_options(options: dict[str, Any]) -> None:
-    if (options["weights"] is None) == (options["scores"] is None):
-        raise InputError("give either --weights FILE or --scores FILE")
+    given = [key for key in ("weights", "scores", "model") if options.get(key) is not None]
+    if len(given) != 1:
+        raise InputError("give one of --weights FILE, --scores FILE and --model FILE")
     if options["norm2"] is not None and options["scores"] is None:
         raise InputError("--norm2 goes with --scores")
     if options["lam"] is not None:
@@ -125,6 +145,31 @@ def _check_certify_options(options: dict[str, Any]) -> None:
     options["convention"] = convention_name(options["convention"])
     its_own = convention_loss(options["convention"], options["loss"])
     options["loss"] = options["loss"] or its_own
+
+
+def _of_model(options: dict[str, Any]) -> tuple[SavedModel, dict[str, Any]]:
+    """Return the model, and the options with the problem that it was solved for.
+
+    What is given on the command line goes before what the model says.
+    """
+    for key in ("columns", "drop", "standardise"):
+        if options.get(key):
+            raise InputError(f"--{key} does not go with --model: the model says which columns")
+    model = read_model(options["model"])
+    context = click.get_current_context(silent=True)
+    asked = model.asked()
+    if options["convention"] is not None:
+        asked.pop("lam", None)
+    if not asked and options["lam"] is None and options["convention"] is None:
+        kind = type(model.last).__name__
+        raise InputError(
+            f"{options['model']}: a {kind} does not say which problem is meant: give --lam"
+        )
+    for key, value in asked.items():
+        source = None if context is None else context.get_parameter_source(key)
+        if source in (None, ParameterSource.DEFAULT):
+            options = options | {key: value}
+    return model, options
 
 
 def _asked_loss(options: dict[str, Any]) -> str | None:

@@ -10,6 +10,7 @@ from ...exact.api.solve import solve_request
 from ...exact.certificate.exact_certificate import ExactCertificate, check_exact
 from ...exact.errors import InputError
 from ...exact.formulation.request import Request
+from ...exact.pairs.ordered.ordered_pairs import OrderedPairs
 from ...exact.problem.problem import linear_problem
 from ...exact.spaces.kernel import name_of
 from .inputs import Data
@@ -39,7 +40,10 @@ def exact_interval(
 
     The dual point is that of the solved problem, which is solved for it once more.
     """
-    problem = linear_problem(data.X, data.y, request.lam, request.loss, request.pairs, positive=1)
+    pairs = request.pairs
+    if isinstance(pairs, OrderedPairs):
+        raise InputError("--exact is for two classes: leave --qid, --time and --event out")
+    problem = linear_problem(data.X, data.y, request.lam, request.loss, pairs, positive=1)
     check_exact(problem)
     limits = {"tol": options["tol"], "max_time": options["max_time"]}
     found = solve_request(data.X, data.y, request, **limits)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from ...exact.spaces.kernels import PRECOMPUTED
 from ..data.datasets import load, names
 from ..data.labelled_data import data_sha256
 from ..memory import check_room
+from .scaled_tables import fit_scaling, scaled, selection_of, true_names
 
 BYTES_A_PAIR = 40
 """Two rows and a weight, and a sorted copy of the rows, of a pair that is written down."""
@@ -40,6 +41,12 @@ class Data:
         What the positive rows are called in the file; None for built-in data.
     ordered : OrderedPairs, optional
         With `--qid` or `--time`: the pairs; `y` is then the grades or the times.
+    negative : str or number, optional
+        What the other rows are called; None for all the rest.
+    columns : list of str, optional
+        Names of the features, where the file has some.
+    scaler : StandardScaler, optional
+        What made X of the columns, with `--standardise`.
     """
 
     name: str
@@ -48,6 +55,9 @@ class Data:
     sha256: str
     label: str | float | None = None
     ordered: OrderedPairs | None = None
+    negative: str | float | None = None
+    columns: list[str] | None = None
+    scaler: Any = None
 
     @property
     def labels(self) -> np.ndarray | None:
@@ -60,8 +70,16 @@ class Data:
         return self.y == 1
 
 
-def open_data(name: str, target: str | None, positive: str | None, seed: int) -> Data:
+def open_data(name: str, options: dict[str, Any], model: Any = None) -> Data:
     """Return the data that `name` stands for: a built-in name, else a file.
+
+    Parameters
+    ----------
+    name : str
+    options : dict
+        target, positive, seed and kernel; columns, drop and standardise where they are known.
+    model : SavedModel, optional
+        Its columns are read, in its order, and scaled as it scales them.
 
     Raises
     ------
@@ -69,19 +87,31 @@ def open_data(name: str, target: str | None, positive: str | None, seed: int) ->
         If there is neither, or the file cannot be used.
     """
     if _is_built_in(name):
-        if target is not None or positive is not None:
-            raise InputError(f"{name} is built in: --target and --positive are for files")
-        data = load(name, seed)
+        if any(options.get(key) is not None for key in ("target", "positive", "columns", "drop")):
+            raise InputError(
+                f"{name} is built in: --target, --positive, --columns and --drop are for files"
+            )
+        data = load(name, options["seed"])
         y = data.is_positive.astype(np.int64)
-        return Data(name, data.X, y, data.sha256)
+        scaler = fit_scaling(data.X, None, options) if model is None else model.scaler
+        return Data(name, scaled(scaler, data.X), y, data.sha256, scaler=scaler)
     from ..files.data_files import read_table
 
     _check_name(name)
-    X, y, meta = read_table(name, target, positive)
-    return Data(name, X, y, data_sha256(X, y), meta.positive)
+    asked, positive = selection_of(options), options["positive"]
+    if model is not None:
+        positive = model.label if positive is None else positive
+        if model.columns is not None and true_names([*model.columns]):
+            asked = replace(asked, columns=model.columns)
+    X, y, meta = read_table(name, asked, positive)
+    columns = true_names(meta.columns)
+    scaler = fit_scaling(X, columns, options) if model is None else model.scaler
+    sha = data_sha256(X, y)
+    names_of = {"negative": meta.negative, "columns": columns, "scaler": scaler}
+    return Data(name, scaled(scaler, X), y, sha, meta.positive, **names_of)
 
 
-def data_of(name: str, options: dict[str, Any]) -> Data:
+def data_of(name: str, options: dict[str, Any], model: Any = None) -> Data:
     """Return the data that a command's options ask for, with their order where they have one.
 
     Raises
@@ -92,7 +122,12 @@ def data_of(name: str, options: dict[str, Any]) -> Data:
     qid, time, event = (options.get(key) for key in ("qid", "time", "event"))
     target, positive = options["target"], options["positive"]
     if qid is None and time is None and event is None:
-        return open_data(name, target, positive, options["seed"])
+        return open_data(name, options, model)
+    if model is not None or any(options.get(key) for key in ("columns", "drop", "standardise")):
+        raise InputError(
+            "--model, --columns, --drop and --standardise are for two classes: leave them out "
+            "with --qid or --time"
+        )
     if qid is not None and not (time is None and event is None):
         raise InputError("give either --qid, or --time and --event, not both")
     if qid is None and (time is None or event is None):

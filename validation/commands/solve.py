@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 import time
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from ...exact.proof.proof_file import write_proof
 from ...exact.spaces.gram import AS_STORED
 from ...exact.tools.wording import at_least, at_most
 from ..files.data_files import write_json, write_vector
+from ..files.named_vectors import write_named_vector
 from .documents import (
     common_keys,
     objective_in_words,
@@ -29,15 +32,17 @@ from .documents import (
     scores_of,
 )
 from .inputs import Data, data_of, request_of
+from .model_file import write_model
 from .outputs import output_folder
 from .progress import solver_progress
-from .solved_folder import PROOF, SOLUTION, WEIGHTS, check_ours, checksums
+from .scaled_tables import in_units
+from .solved_folder import MODEL, PROOF, SOLUTION, WEIGHTS, check_ours, checksums
 
 
 def run_solve(name: str, options: dict[str, Any]) -> None:
     """Solve, print, and write what `--out` asks for."""
     penalty_from(options["lam"], options.get("l1", 0.0))  # before a large file is read
-    with output_folder(options["out"], check_ours, (PROOF,)) as folder:
+    with output_folder(options["out"], check_ours, (PROOF, MODEL)) as folder:
         document = _solved(name, options, folder)
     print_document(document, options["as_json"])
 
@@ -79,10 +84,26 @@ def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str
     )
     if folder is not None:
         title = "weight" if request.kernel == "linear" else "coefficient"
-        write_vector(folder / WEIGHTS, solution.w, title)
+        if data.columns is None or title != "weight":
+            write_vector(folder / WEIGHTS, solution.w, title)
+        else:
+            write_named_vector(folder / WEIGHTS, solution.w, data.columns, title)
         document["proof"] = _proof(folder / PROOF, data, request, solution)
-        write_json(folder / SOLUTION, document | {"files": checksums(folder)})
+        _write_model(folder / MODEL, data, options, solution, scores)
+        more = {"history": _history(solution), "files": checksums(folder)}
+        write_json(folder / SOLUTION, document | more)
     return document
+
+
+def _history(solution: Solution) -> list[dict[str, float | None]]:
+    """Return what the solver knew on its way, which `aucert plot` draws; it is not certified."""
+    return [
+        {
+            key: value if math.isfinite(value) else None
+            for key, value in dataclasses.asdict(step).items()
+        }
+        for step in solution.history
+    ]
 
 
 def _message(solution: Solution, request: Request, tol: float) -> str:
@@ -103,12 +124,30 @@ def _statement(
     return (
         f"The weights have objective {primal:.12g}{near} over {part}{n_pairs} pairs, and no "
         f"weights have less than {least}." + (f" {AS_STORED}" if request.gives_matrix else "")
-    ) + objective_in_words(data, request, options)
+    ) + (objective_in_words(data, request, options) + in_units(data.scaler))
+
+
+def _write_model(
+    path: Path, data: Data, options: dict[str, Any], solution: Solution, scores: np.ndarray
+) -> None:
+    """Write the model file, or say why there is none: a loss or a kernel of one's own has none."""
+    if data.ordered is not None:
+        click.echo("aucert: no model file: only those of two classes are written", err=True)
+        return
+    try:
+        write_model(path, data, options, solution, scores)
+    except WriteError:
+        raise
+    except InputError as problem:
+        click.echo(f"aucert: no model file: {problem}", err=True)
 
 
 def _proof(path: Path, data: Data, request: Request, solution: Solution) -> str | None:
     """Write the proof file and return its name, or None where there is none for the problem."""
     if not (request.is_linear_hinge and isinstance(data.X, np.ndarray)):
+        return None
+    if data.scaler is not None:
+        click.echo("aucert: no proof file: the file's columns are not those solved for", err=True)
         return None
     try:
         write_proof(path, data.X, data.y, request.lam, solution, positive=1)

@@ -1,8 +1,8 @@
 """What users have on disk: data tables, weight and score vectors, and files to write.
 
-The ending of a name chooses the reader: `.csv` and `.csv.gz` (`csv_files`), `.npz` (`npz_files`),
-`.parquet` (`parquet_files`, with the optional pyarrow), and svmlight as `.txt`, `.libsvm` or
-`.svm` (`svmlight_files`).
+The ending of a name chooses the reader: `.csv` and `.tsv` (`csv_files`), `.npz` (`npz_files`),
+`.parquet` (`parquet_files`, with the optional pyarrow), and svmlight as `.svmlight`, `.libsvm`,
+`.svm` or `.txt` (`svmlight_files`). Text may be gzipped, with `.gz` after its own ending.
 """
 
 from __future__ import annotations
@@ -16,16 +16,21 @@ import numpy as np
 
 from ...exact.errors import InputError
 from .csv_files import read_csv
-from .file_checks import RawTable, existing_file
+from .csv_rows import csv_columns
+from .file_checks import RawTable, check_no_pipe, existing_file
 from .labels import Label, two_classes
-from .npz_files import read_npz
-from .parquet_files import read_parquet
+from .npz_files import read_arrays, read_npz
+from .parquet_files import parquet_names, read_parquet
+from .selection import Selection
 from .svmlight_files import read_svmlight
 from .vector_files import read_vector
 from .written_files import write_atomically, write_json, write_vector
 
 __all__ = [
+    "Selection",
     "TableMeta",
+    "column_names",
+    "read_features",
     "read_raw",
     "read_table",
     "read_vector",
@@ -34,14 +39,21 @@ __all__ = [
     "write_vector",
 ]
 
-_READERS: dict[str, Callable[[Path, str | None], RawTable]] = {
+_READERS: dict[str, Callable[[Path, Selection], RawTable]] = {
     ".csv": read_csv,
     ".csv.gz": read_csv,
     ".npz": read_npz,
+    ".tsv": read_csv,
+    ".tsv.gz": read_csv,
     ".parquet": read_parquet,
     ".txt": read_svmlight,
+    ".txt.gz": read_svmlight,
     ".libsvm": read_svmlight,
+    ".libsvm.gz": read_svmlight,
     ".svm": read_svmlight,
+    ".svm.gz": read_svmlight,
+    ".svmlight": read_svmlight,
+    ".svmlight.gz": read_svmlight,
 }
 
 
@@ -63,7 +75,7 @@ class TableMeta:
     n, n_pos, n_neg : int
         Rows.
     ignored : list of str
-        Arrays of an npz file that were not read.
+        Columns, or arrays of an npz file, that were not read.
     """
 
     path: str
@@ -79,7 +91,7 @@ class TableMeta:
 
 
 def read_table(
-    path: str | Path, target: str | None = None, positive: object = None
+    path: str | Path, target: Selection | str | None = None, positive: object = None
 ) -> tuple[Any, np.ndarray, TableMeta]:
     """Read a data file into rows and labels 0 and 1.
 
@@ -89,10 +101,12 @@ def read_table(
     Parameters
     ----------
     path : str or Path
-        `.csv`, `.csv.gz`, `.npz`, `.parquet`, or svmlight as `.txt`, `.libsvm`, `.svm`.
-    target : str, optional
-        The label column; the last one by default, `y` in npz. Columns of a CSV file without
-        names are called "1", "2", ... . Not for svmlight, where the label stands first.
+        `.csv`, `.tsv`, `.npz`, `.parquet`, or svmlight as `.svmlight`, `.libsvm`, `.svm`, `.txt`;
+        text may be gzipped (`.csv.gz`).
+    target : str or Selection, optional
+        What to read, or the label column alone; the last one by default, `y` in npz. Columns of
+        a CSV file without names are called "1", "2", ... . Not for svmlight, where the label
+        stands first.
     positive : label, optional
         The positive class; by default the larger of two labels (numeric or text order), as
         scikit-learn has it. Necessary if there are more than two: then one against the rest.
@@ -127,13 +141,57 @@ def read_table(
     return table.X, y, meta
 
 
-def read_raw(path: str | Path, target: str | None = None) -> RawTable:
+def read_raw(path: str | Path, target: Selection | str | None = None) -> RawTable:
     """Return the rows and the labels as they stand in the file; arguments as in `read_table`."""
     ending = _ending(path)
-    return _READERS[ending](existing_file(path), target)
+    return _READERS[ending](existing_file(path), Selection.of(target))
+
+
+def read_features(
+    path: str | Path, columns: tuple[str, ...] | None, drop: tuple[str, ...] = ()
+) -> RawTable:
+    """Read features without labels: those that are named, in this order, or all.
+
+    Parameters
+    ----------
+    path : str or Path
+        As in `read_table`.
+    columns : tuple of str, optional
+    drop : tuple of str
+        Columns that are not read.
+
+    Raises
+    ------
+    InputError
+        As `read_table`; every feature that is not there is named.
+    """
+    ending = _ending(path)
+    asked = Selection(columns=columns, drop=drop, labelled=False)
+    return _READERS[ending](existing_file(path), asked)
+
+
+def column_names(path: str | Path) -> list[str] | None:
+    """Return the names of the columns of a file, or None where it has none.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be used.
+    """
+    ending, found = _ending(path), existing_file(path)
+    if _READERS[ending] is read_csv:
+        names, has_header = csv_columns(found)
+        return names if has_header else None
+    if _READERS[ending] is read_svmlight:
+        return None
+    if ending == ".npz":
+        arrays = read_arrays(found, ("feature_names",))
+        return [str(name) for name in arrays["feature_names"]] if arrays else None
+    return parquet_names(found)
 
 
 def _ending(path: str | Path) -> str:
+    check_no_pipe(path)
     name = Path(path).name.lower()
     for ending in _READERS:
         if name.endswith(ending):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
+import stat
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -54,6 +56,7 @@ def existing_file(path: str | Path) -> Path:
     found = Path(path)
     if found.is_dir():
         raise InputError(f"{path}: this is a folder, a file is needed")
+    check_no_pipe(found)
     try:
         with open(found, "rb"):
             return found
@@ -61,6 +64,20 @@ def existing_file(path: str | Path) -> Path:
         raise InputError(f"{path}: no such file") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def check_no_pipe(path: str | Path) -> None:
+    """Raise `InputError` for a pipe, a terminal or a device: a table is read more than once."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return
+    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        what = "pipe" if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) else "device"
+        raise InputError(
+            f"{path}: this is a {what}, which can be read only once: save it in a file, "
+            "whose name tells its kind (.csv, .tsv, ...)"
+        )
 
 
 @contextmanager
@@ -89,6 +106,70 @@ def refuse_value(path: Path, column: str, row: int, text: str, hint: str = "") -
     raise InputError(f"{path}: text {shown} {place}{hint}: {TEXT_ADVICE}")
 
 
+class Refused:
+    """Collects the first cell of each column that is no finite number, to name them all at once.
+
+    Parameters
+    ----------
+    path : Path
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._cells: dict[str, tuple[int, str, str]] = {}
+
+    def __contains__(self, column: str) -> bool:
+        return column in self._cells
+
+    def add(self, column: str, row: int, text: str, hint: str = "") -> None:
+        """Note the first cell of a column that cannot be used; `row` counts from 1."""
+        self._cells.setdefault(column, (row, text, hint))
+
+    def raise_if_any(self) -> None:
+        """Raise one sentence on all of them.
+
+        Raises
+        ------
+        InputError
+        """
+        if not self._cells:
+            return
+        if len(self._cells) == 1:
+            ((column, (row, text, hint)),) = self._cells.items()
+            refuse_value(self._path, column, row, text, hint)
+        shown = [
+            f"'{column}' ({_kind_of(text)}, row {row})"
+            for column, (row, text, _) in [*self._cells.items()][:SHOWN_COLUMNS]
+        ]
+        more = len(self._cells) - len(shown)
+        names = ",".join([*self._cells][:SHOWN_COLUMNS])
+        raise InputError(
+            f"{self._path}: {len(self._cells)} columns cannot be used: {', '.join(shown)}"
+            + (f" and {more} more" if more else "")
+            + ": fill in missing values, encode text as numbers, or leave columns out with "
+            f"--drop {names}"
+        )
+
+
+SHOWN_COLUMNS = 10
+"""Columns that one message names at most."""
+
+
+def _kind_of(text: str) -> str:
+    value = as_number(text)
+    if is_missing(text) or (value is not None and math.isnan(value)):
+        return "missing value"
+    return f"text {text.strip()[:20]!r}" if value is None else "infinite value"
+
+
+def refuse_mixed_words(path: Path, column: str, row: int, text: str) -> NoReturn:
+    """Raise the sentence for a column of words for 0 and 1 that holds other numbers too."""
+    raise InputError(
+        f"{path}: column '{column}' holds words like {text.strip()[:20]!r} (row {row}) and numbers "
+        "other than 0 and 1: write one or the other, or drop the column"
+    )
+
+
 def first_not_finite(X: np.ndarray) -> tuple[int, int] | None:
     """Row and column of the first entry that is NaN or infinite, in reading order."""
     for start in range(0, X.shape[0], _CHECK_ROWS):
@@ -108,9 +189,13 @@ def finite_rows(path: Path, X: np.ndarray, columns: list[str]) -> np.ndarray:
     rows = np.ascontiguousarray(X, dtype=np.float64)
     for start in range(0, 0 if X.dtype == rows.dtype else len(X), _CHECK_ROWS):
         refuse_lost(path, X[start : start + _CHECK_ROWS], columns, start + 1)
-    bad = first_not_finite(rows)
-    if bad is not None:
-        refuse_value(path, columns[bad[1]], bad[0] + 1, str(rows[bad]))
+    if first_not_finite(rows) is not None:
+        refused = Refused(path)
+        for k, name in enumerate(columns):
+            bad = np.flatnonzero(~np.isfinite(rows[:, k]))
+            if bad.size:
+                refused.add(name, int(bad[0]) + 1, str(rows[bad[0], k]))
+        refused.raise_if_any()
     return rows
 
 

@@ -31,6 +31,15 @@ def as_number(text: str) -> float | None:
         return None
 
 
+_WORDS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
+"""Words of features that mean 1 and 0, in any case of letters."""
+
+
+def as_truth(text: str) -> float | None:
+    """Return 1 for true and yes, 0 for false and no; None for anything else."""
+    return _WORDS.get(text.strip().lower())
+
+
 def is_missing(text: str) -> bool:
     """Whether a cell says that there is no value: empty, `NA`, `nan`, `?`, `null`, ..."""
     return text.strip().lower() in _MISSING

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import zipfile
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
@@ -13,7 +14,9 @@ import numpy as np
 from ...exact.errors import InputError
 from ..memory import check_room, shown
 from .file_checks import RawTable, damage_reported, finite_rows, nearest
-from .labels import array_labels
+from .labels import Labels, array_labels
+from .selected import selected
+from .selection import Selection
 
 
 def read_arrays(path: Path, wanted: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
@@ -83,7 +86,7 @@ def array_names(path: Path) -> list[str]:
         return [name.removesuffix(".npy") for name in file.namelist()]
 
 
-def read_npz(path: Path, target: str | None = None) -> RawTable:
+def read_npz(path: Path, target: Selection | str | None = None) -> RawTable:
     """Read the arrays `X` (n, d) and `y` (n,), or another label array, of an npz file.
 
     Parameters
@@ -102,13 +105,16 @@ def read_npz(path: Path, target: str | None = None) -> RawTable:
     InputError
         If an array is missing, or does not hold finite numbers, or the shapes do not fit.
     """
-    target = "y" if target is None else target
+    asked = Selection.of(target)
+    target = "y" if asked.target is None else asked.target
     held = array_names(path)
-    for name in ("X", target):
+    for name in ("X", target) if asked.labelled else ("X",):
         if name not in held:
             raise InputError(f"{path}: no array '{name}'; {nearest(name, held, 'arrays')}")
-    arrays = read_arrays(path, ("X", target, "feature_names"))
-    X, y = arrays["X"], arrays[target]
+    read = ("X", target, "feature_names") if asked.labelled else ("X", "feature_names")
+    arrays = read_arrays(path, read)
+    X = arrays["X"]
+    y = arrays[target] if asked.labelled else np.zeros(X.shape[:1])
     if X.ndim != 2 or y.shape != X.shape[:1]:
         raise InputError(
             f"{path}: 'X' must have shape (n, d) and '{target}' shape (n,); "
@@ -116,9 +122,10 @@ def read_npz(path: Path, target: str | None = None) -> RawTable:
         )
     columns = column_names(arrays, X.shape[1])
     where = f"{path}, array '{target}'"
-    rows = finite_rows(path, X, columns)
-    unused = [name for name in held if name not in ("X", target, "feature_names")]
-    return RawTable(rows, array_labels(y, where), columns, target, unused)
+    unused = [name for name in held if name not in read]
+    labels = array_labels(y, where) if asked.labelled else Labels([], np.empty(0, int))
+    table = selected(path, RawTable(X, labels, columns, target, unused), asked)
+    return replace(table, X=finite_rows(path, table.X, table.columns))
 
 
 def column_names(arrays: dict[str, np.ndarray], d: int) -> list[str]:

@@ -59,7 +59,7 @@ def read_by_query(path: str | Path, qid: str, target: str | None = None) -> Orde
     InputError
         As `read_table`, and if the column is not there or a grade is no number.
     """
-    if Path(path).name.lower().endswith(_SVMLIGHT):
+    if Path(path).name.lower().removesuffix(".gz").endswith(_SVMLIGHT):
         if qid != "qid" or target is not None:
             raise InputError(f"{path}: an svmlight file has the label first: give --qid qid only")
         table, queries = read_queries(existing_file(path))
@@ -88,7 +88,7 @@ def read_survival(path: str | Path, time: str, event: str) -> OrderedTable:
     InputError
         As `read_table`, and if a column is not there or an event is none of these.
     """
-    if Path(path).name.lower().endswith(_SVMLIGHT):
+    if Path(path).name.lower().removesuffix(".gz").endswith(_SVMLIGHT):
         raise InputError(f"{path}: an svmlight file has no columns for a time and an event")
     if time == event:
         raise InputError(f"{path}: '{time}' cannot be both the time and the event")

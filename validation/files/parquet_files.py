@@ -10,21 +10,21 @@ import numpy as np
 from ...exact.errors import InputError
 from ...exact.tools.lossless import is_large
 from .file_checks import (
-    TEXT_ADVICE,
     RawTable,
+    Refused,
     check_names,
     damage_reported,
     finite_rows,
     refuse_lost,
-    refuse_value,
     target_place,
 )
-from .labels import LabelColumn, Labels, array_labels
+from .labels import LabelColumn, Labels, array_labels, as_number, as_truth
+from .selection import Places, Selection
 
 _BATCH_ROWS = 65_536
 
 
-def read_parquet(path: Path, target: str | None = None) -> RawTable:
+def read_parquet(path: Path, target: Selection | str | None = None) -> RawTable:
     """Read a Parquet file of numeric columns and one label column; needs pyarrow.
 
     Parameters
@@ -39,6 +39,38 @@ def read_parquet(path: Path, target: str | None = None) -> RawTable:
         If pyarrow is not installed, the file is damaged, or a column does not hold finite
         numbers. Rows count from 1.
     """
+    pa, pq = _pyarrow(path)
+    errors = (pa.ArrowException, OSError, EOFError)
+    with damage_reported(path, "Parquet", *errors), _open(path, pq) as file:
+        names = list(file.schema_arrow.names)
+        check_names(path, names)
+        asked = Selection.of(target)
+        place = target_place(path, names, asked.target) if asked.labelled else None
+        places = asked.places(path, names, place)
+        kinds = file.schema_arrow.types
+        for k in places.features if place is None else [place, *places.features]:
+            _check_type(path, names[k], kinds[k], pa.types, label=k == place)
+        return _parquet_rows(path, file, names, places, pa.types)
+
+
+def parquet_names(path: Path) -> list[str]:
+    """Return the names of the columns.
+
+    Raises
+    ------
+    InputError
+        If pyarrow is not installed, or the file is damaged.
+    """
+    pa, pq = _pyarrow(path)
+    with (
+        damage_reported(path, "Parquet", pa.ArrowException, OSError, EOFError),
+        _open(path, pq) as file,
+    ):
+        return list(file.schema_arrow.names)
+
+
+def _pyarrow(path: Path) -> tuple[Any, Any]:
+    """Return pyarrow and its room for Parquet."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -46,14 +78,7 @@ def read_parquet(path: Path, target: str | None = None) -> RawTable:
         raise InputError(
             f"{path}: reading Parquet needs pyarrow: install aucert[parquet]"
         ) from None
-    errors = (pa.ArrowException, OSError, EOFError)
-    with damage_reported(path, "Parquet", *errors), _open(path, pq) as file:
-        names = list(file.schema_arrow.names)
-        check_names(path, names)
-        place = target_place(path, names, target)
-        for name, kind in zip(names, file.schema_arrow.types, strict=True):
-            _check_type(path, name, kind, pa.types, label=name == names[place])
-        return _parquet_rows(path, file, names, place, pa.types)
+    return pa, pq
 
 
 def _open(path: Path, pq: Any) -> Any:
@@ -64,10 +89,8 @@ def _open(path: Path, pq: Any) -> Any:
 def _check_type(path: Path, name: str, kind: Any, types: Any, label: bool) -> None:
     numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
     text = _is_text(kind, types) or types.is_dictionary(kind)
-    if numeric or (types.is_decimal(kind) and not label) or (text and label):
+    if numeric or text or (types.is_decimal(kind) and not label):
         return
-    if text:
-        raise InputError(f"{path}: text in column '{name}', row 1: {TEXT_ADVICE}")
     raise InputError(f"{path}: column '{name}' holds {kind}, not numbers: drop or convert it")
 
 
@@ -75,27 +98,47 @@ def _is_text(kind: Any, types: Any) -> bool:
     return types.is_string(kind) or types.is_large_string(kind)
 
 
-def _parquet_rows(path: Path, file: Any, names: list[str], place: int, types: Any) -> RawTable:
-    n = file.metadata.num_rows
+def _parquet_rows(path: Path, file: Any, names: list[str], places: Places, types: Any) -> RawTable:
+    n, place = file.metadata.num_rows, places.target
     if n == 0:
         raise InputError(f"{path}: no rows")
-    columns = names[:place] + names[place + 1 :]
-    X = np.empty((n, len(columns)))
-    labels, start = _ParquetLabels(path, names[place], types), 0
-    for batch in file.iter_batches(batch_size=_BATCH_ROWS):
+    columns = [names[k] for k in places.features]
+    read = columns if place is None else [*columns, names[place]]
+    X, refused = np.empty((n, len(columns))), Refused(path)
+    labels = None if place is None else _ParquetLabels(path, names[place], types)
+    start = 0
+    for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=read):
         stop = start + batch.num_rows
-        for k, column in enumerate(batch.columns):
+        for name in read:
+            column = batch.column(name)
             if column.null_count:
                 row = start + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False))) + 1
-                refuse_value(path, names[k], row, "")
-            if k == place:
+                refused.add(name, row, "")
+            elif labels is not None and name == names[place]:  # type: ignore[index]
                 labels.add(column, start)
             else:
-                held = column.cast("float64", safe=False).to_numpy()
-                _check_digits(path, names[k], column, held, start + 1, types)
-                X[start:stop, k - (k > place)] = held
+                held = _numbers(column, name, start, refused, types)
+                _check_digits(path, name, column, held, start + 1, types)
+                X[start:stop, columns.index(name)] = held
         start = stop
-    return RawTable(finite_rows(path, X, columns), labels.labels(), columns, names[place], [])
+    refused.raise_if_any()
+    X = finite_rows(path, X, columns)
+    if labels is None:
+        return RawTable(X, Labels([], np.empty(0, int)), columns, "", places.ignored)
+    return RawTable(X, labels.labels(), columns, names[place], places.ignored)  # type: ignore[index]
+
+
+def _numbers(column: Any, name: str, start: int, refused: Refused, types: Any) -> np.ndarray:
+    """Return a batch of a feature as numbers; of text, only words for 1 and 0 are any."""
+    if not (types.is_dictionary(column.type) or _is_text(column.type, types)):
+        return column.cast("float64", safe=False).to_numpy()
+    held = np.zeros(len(column))
+    for k, text in enumerate(map(str, column.to_pylist())):
+        value = as_truth(text)
+        if value is None:
+            refused.add(name, start + k + 1, text if as_number(text) is None else f"'{text}'")
+        held[k] = value or 0.0
+    return held
 
 
 def _check_digits(

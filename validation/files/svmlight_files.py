@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,13 +13,16 @@ import scipy.sparse as sp
 from ...exact.errors import InputError
 from ...exact.tools.lossless import is_large, loses_digits
 from ..memory import check_room
-from .file_checks import RawTable, refuse_digits, refuse_value
+from .csv_rows import GZIP_ERRORS
+from .file_checks import RawTable, damage_reported, refuse_digits, refuse_value
 from .labels import array_labels, as_number
+from .selected import selected
+from .selection import Selection
 
 _BLOCK = 1 << 20
 
 
-def read_svmlight(path: Path, target: str | None = None) -> RawTable:
+def read_svmlight(path: Path, target: Selection | str | None = None) -> RawTable:
     """Read an svmlight file without query groups; see `read_queries`.
 
     Raises
@@ -25,9 +31,10 @@ def read_svmlight(path: Path, target: str | None = None) -> RawTable:
         As `read_queries`, for a line with a query group (`qid:`), or a `target`: the label always
         stands first.
     """
-    if target is not None:
+    asked = Selection.of(target)
+    if asked.target is not None:
         raise InputError(f"{path}: an svmlight file holds its label first: leave out the target")
-    return _read(path, False)[0]
+    return selected(path, _read(path, False)[0], asked)
 
 
 def read_queries(path: Path) -> tuple[RawTable, np.ndarray]:
@@ -51,8 +58,9 @@ def _read(path: Path, queries: bool) -> tuple[RawTable, np.ndarray]:
     try:
         found = load_svmlight_file(str(path), dtype=np.float64, query_id=queries)
         X, y, qid = found if queries else (*found[:2], np.zeros(0))
-    except (ValueError, OverflowError, OSError) as error:
-        _refuse_line(path, queries)
+    except (ValueError, OverflowError, OSError, EOFError, zlib.error) as error:
+        with damage_reported(path, "gzip", *GZIP_ERRORS):
+            _refuse_line(path, queries)
         raise InputError(f"{path}: damaged, or no svmlight file ({error})") from None
     if X.shape[0] == 0:
         raise InputError(f"{path}: the file is empty")
@@ -76,12 +84,19 @@ def _check_width(path: Path, d: int) -> None:
     check_room(what, BYTES_A_FEATURE * d, "number the features that occur from 1")
 
 
+def _opened(path: Path) -> IO[bytes]:
+    """Open the bytes of a file, through gzip where its name ends in `.gz`."""
+    if path.suffix.lower() == ".gz":
+        return gzip.open(path, "rb")  # type: ignore[return-value]
+    return open(path, "rb")
+
+
 def _refuse_line(path: Path, queries: bool = False) -> None:
     """Raise for the first line that is not `label index:value ...` with finite numbers.
 
     With `queries` each line must have a query group beside the label, else none may have one.
     """
-    with open(path, "rb") as file:
+    with _opened(path) as file:
         for row, raw in enumerate(file, start=1):
             fields = raw.partition(b"#")[0].decode("utf-8", errors="replace").split()
             if not fields:
@@ -131,5 +146,5 @@ def _check_pair(path: Path, row: int, pair: str, last: int) -> int:
 
 def _is_unusual(path: Path) -> bool:
     """Whether `1_000` may occur, which Python reads as a number, or `qid:1`, which is skipped."""
-    with open(path, "rb") as file:
+    with _opened(path) as file:
         return any(b"_" in block or b"q" in block for block in iter(lambda: file.read(_BLOCK), b""))

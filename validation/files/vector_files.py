@@ -15,7 +15,7 @@ import numpy as np
 from ...exact.errors import InputError
 from ...exact.tools.lossless import as_float64, loses_digits
 from ..memory import shown
-from .csv_files import open_text
+from .csv_rows import open_text
 from .file_checks import damage_reported, existing_file, is_missing
 from .labels import as_number
 from .npz_files import declared_size, read_arrays

@@ -29,6 +29,7 @@ import numpy as np
 from ...exact.api.solve import solve
 from ...exact.errors import InputError
 from ...exact.losses.registry import LOSSES
+from ...exact.tools.exact_numbers import float_above, float_below
 from ..files.written_files import write_atomically
 from .polish import exact_optimum
 from .rational_bounds import ExactProblem
@@ -90,7 +91,7 @@ class ReferenceProblem:
 
 @cache
 def _all_problems() -> tuple[ReferenceProblem, ...]:
-    document = json.loads(FILE.read_text(encoding="utf-8"))
+    document = json.loads(FILE.read_text(encoding="utf-8"), parse_float=Decimal)
     data = {entry["name"]: entry for entry in document["data"]}
     return tuple(_problem(data[entry["data"]], entry) for entry in document["problems"])
 
@@ -103,10 +104,14 @@ def _problem(data: Mapping[str, Any], entry: Mapping[str, Any]) -> ReferenceProb
         weight.setflags(write=False)
     X.setflags(write=False)
     y.setflags(write=False)
-    optimum = {loss: (float(low), float(high)) for loss, (low, high) in entry["optimum"].items()}
+    optimum = {  # the nearest float to "0.8" is above it
+        loss: (float_below(Fraction(low)), float_above(Fraction(high)))
+        for loss, (low, high) in entry["optimum"].items()
+    }
     lam = float(entry["lam"])
     name, tests = entry["name"], data["tests"]
-    return ReferenceProblem(name, data["name"], tests, X, y, weight, lam, optimum, entry["at_ones"])
+    at_ones = {loss: float(value) for loss, value in entry["at_ones"].items()}
+    return ReferenceProblem(name, data["name"], tests, X, y, weight, lam, optimum, at_ones)
 
 
 def reference_problems(only: str | Iterable[str] | None = None) -> list[ReferenceProblem]:

@@ -11,7 +11,7 @@ from .cases import CasePicture, Value
 WIDTH, RIGHT, ROW, TOP, AXIS = 736, 20, 22, 8, 30
 LABEL = 48
 """Characters of a label that fit on one line; a second line holds the rest."""
-COLOURS = ("#000000", "#d55e00", "#0072b2", "#cc79a7", "#009e73", "#7f7f7f")
+COLOURS = ("currentColor", "#d55e00", "var(--blue, #0072b2)", "#cc79a7", "#009e73", "#7f7f7f")
 
 
 def dot_chart(chart: CasePicture, title: str) -> str:
@@ -24,9 +24,7 @@ def dot_chart(chart: CasePicture, title: str) -> str:
     body += [_tick(place, at, bottom) for at in place.ticks]
     for k, (case, row) in enumerate(chart.values.items()):
         y = TOP + ROW * (k + 0.5)
-        body.append(
-            f'<line x1="{place.left}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}" stroke="#eeeeee"/>'
-        )
+        body.append(_line(place.left, WIDTH - RIGHT, y, y, "var(--grid, #eeeeee)"))
         body.append(_label(case, place.left, y))
         for quantity, value in row.items():
             body.append(_value(place, value, y, chart.quantities.index(quantity)))
@@ -73,7 +71,7 @@ class _Axis:
 
 def _tick(place: _Axis, number: float, bottom: float) -> str:
     x, zero = place(number), number == 0 and not place.logarithmic
-    colour = "#555555" if zero else "#dddddd"
+    colour = "var(--reference, #555555)" if zero else "var(--grid, #dddddd)"
     line = _line(x, x, TOP, bottom, colour)
     shown = f"1e{round(math.log10(number))}" if place.logarithmic else f"{round(number, 12):g}"
     return line + _text(x, bottom + 16, shown, "middle")
@@ -90,7 +88,7 @@ def _label(case: str, left: int, y: float) -> str:
 
 def _text(x: float, y: float, text: str, anchor: str = "start", size: int = 11) -> str:
     where = f'x="{x}" y="{y}" text-anchor="{anchor}" font-size="{size}"'
-    return f'<text {where} fill="#1c2026">{escape(text)}</text>'
+    return f'<text {where} fill="currentColor">{escape(text)}</text>'
 
 
 def _value(place: _Axis, value: Value, y: float, k: int) -> str:
@@ -103,7 +101,7 @@ def _value(place: _Axis, value: Value, y: float, k: int) -> str:
 
 
 def _line(x1: float, x2: float, y1: float, y2: float, colour: str) -> str:
-    return f'<line x1="{x1}" x2="{x2}" y1="{y1}" y2="{y2}" stroke="{colour}"/>'
+    return f'<line x1="{x1}" x2="{x2}" y1="{y1}" y2="{y2}" style="stroke: {colour}"/>'
 
 
 def _colour(k: int) -> str:
@@ -114,15 +112,15 @@ def _mark(x: float, y: float, k: int) -> str:
     """Return the mark of the k-th quantity: disc, square, triangle, diamond, ring, cross."""
     colour, shape = _colour(k), k % len(COLOURS)
     if shape in (0, 4):
-        fill = colour if shape == 0 else "#ffffff"
-        return f'<circle cx="{x}" cy="{y}" r="4" fill="{fill}" stroke="{colour}"/>'
+        fill = colour if shape == 0 else "var(--paper, #ffffff)"
+        return f'<circle cx="{x}" cy="{y}" r="4" style="fill: {fill}; stroke: {colour}"/>'
     if shape == 5:
         path = f"M{x - 4} {y - 4}L{x + 4} {y + 4}M{x - 4} {y + 4}L{x + 4} {y - 4}"
-        return f'<path d="{path}" stroke="{colour}" fill="none" stroke-width="1.5"/>'
+        return f'<path d="{path}" style="stroke: {colour}" fill="none" stroke-width="1.5"/>'
     corners = {
         1: ((-4, -4), (4, -4), (4, 4), (-4, 4)),
         2: ((0, -5), (5, 4), (-5, 4)),
         3: ((0, -5.5), (5.5, 0), (0, 5.5), (-5.5, 0)),
     }[shape]
     points = " ".join(f"{x + dx:.1f},{y + dy:.1f}" for dx, dy in corners)
-    return f'<polygon points="{points}" fill="{colour}"/>'
+    return f'<polygon points="{points}" style="fill: {colour}"/>'

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from ...exact.errors import InputError
 from ...exact.problem.problem import split_labels
@@ -15,12 +16,27 @@ ROUNDING = 1e-10
 """Relative error of a score, generously: features of order one, up to some 10,000 of them."""
 
 
+def last_step(model: Any) -> tuple[Any, Any]:
+    """Return the transformers before the classifier, None if there are none, and the classifier.
+
+    Parameters
+    ----------
+    model : fitted classifier, pipeline, or a search over them
+        Of a search, the best estimator is taken.
+    """
+    model = getattr(model, "best_estimator_", model)
+    if not hasattr(model, "steps"):
+        return None, model
+    before = model[:-1] if len(model.steps) > 1 else None
+    return before, model.steps[-1][1]
+
+
 def scored_rows(model: Any, X: object, y: object) -> tuple[np.ndarray, np.ndarray]:
     """Return f at the rows, without the intercept, and the mask of the positive rows.
 
     Parameters
     ----------
-    model : fitted classifier
+    model : fitted classifier, or a pipeline that ends in one
         With `decision_function`, `intercept_` and `classes_`.
     X : array or sparse matrix (n, d)
     y : array (n,)
@@ -31,11 +47,19 @@ def scored_rows(model: Any, X: object, y: object) -> tuple[np.ndarray, np.ndarra
     InputError
         If the model has no scores, or a class is missing.
     """
-    if not hasattr(model, "decision_function") or not hasattr(model, "intercept_"):
+    _, classifier = last_step(model)
+    if not hasattr(model, "decision_function") or not hasattr(classifier, "intercept_"):
         raise InputError("give a fitted model with decision_function and intercept_")
-    positive, _, _ = split_labels(y, model.classes_[1])
-    scores = np.asarray(model.decision_function(X)) - float(np.ravel(model.intercept_)[0])
+    positive, _, _ = split_labels(y, classifier.classes_[1])
+    scores = np.asarray(model.decision_function(X)) - float(np.ravel(classifier.intercept_)[0])
     return scores, positive
+
+
+def counted_pairs(model: Any, y: object, shown: int) -> str:
+    """Return the label of an axis that counts pairs: it says so where only a sample is shown."""
+    positive, _, _ = split_labels(y, last_step(model)[1].classes_[1])
+    every = int(positive.sum()) * int((~positive).sum())
+    return "pairs" if every == shown else f"pairs, {shown:,} drawn of {every:,}"
 
 
 def certified_margins(
@@ -48,10 +72,10 @@ def certified_margins(
 
     Parameters
     ----------
-    model : fitted `ROCSVM` or `SAUCSVM`
+    model : fitted `ROCSVM` or `SAUCSVM`, or a pipeline that ends in one
         Not with a precomputed kernel.
-    X : array (n, d)
-        The training rows or others.
+    X : array, frame or sparse matrix (n, d)
+        The training rows or others, as the model takes them.
     y : array (n,)
         Labels of both classes.
     n_pairs : int
@@ -69,8 +93,9 @@ def certified_margins(
         If the model has no certificate, or a precomputed kernel.
     """
     check_count("n_pairs", n_pairs)
-    kind = getattr(model, "kernel", "linear")
-    if not hasattr(model, "certificate_") or kind == "precomputed":
+    before, classifier = last_step(model)
+    kind = getattr(classifier, "kernel", "linear")
+    if not hasattr(classifier, "certificate_") or kind == "precomputed":
         raise InputError("give a fitted model with a certificate, not with a precomputed kernel")
     scores, positive = scored_rows(model, X, y)
     plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
@@ -79,11 +104,12 @@ def certified_margins(
     else:
         rng = np.random.default_rng(seed)
         i, j = rng.choice(plus, n_pairs), rng.choice(minus, n_pairs)
-    rows = np.asarray(X, dtype=float)
+    transformed: Any = X if before is None else before.transform(X)
+    rows = transformed.toarray() if issparse(transformed) else np.asarray(transformed, dtype=float)
     if kind == "linear":
         length = np.sqrt(Linear().diagonal(rows[i] - rows[j]))
     else:  # |k_i - k_j| <= |k_i| + |k_j|
-        norm = np.sqrt(get_kernel(kind, model.gamma, rows.shape[1]).diagonal(rows))
+        norm = np.sqrt(get_kernel(kind, classifier.gamma, rows.shape[1]).diagonal(rows))
         length = norm[i] + norm[j]
     margins = scores[i] - scores[j]
-    return margins, model.certificate_.radius * length + ROUNDING * (1 + np.abs(margins))
+    return margins, classifier.certificate_.radius * length + ROUNDING * (1 + np.abs(margins))

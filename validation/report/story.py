@@ -72,7 +72,7 @@ class Story:
         )
 
     def _bar(self, kind: str, top: int, unit: float) -> list[str]:
-        body = [f'<text x="0" y="{top + 16}">{kind}s</text>']
+        body = [f'<text x="0" y="{top + 16}" fill="currentColor">{kind}s</text>']
         x = float(LEFT)
         for name, _, rows in self.groups:
             count = sum(row.kind == kind for row in rows)
@@ -82,7 +82,7 @@ class Story:
             ink = "#000000" if name == "open" else "#ffffff"
             body.append(
                 f'<rect x="{x:.1f}" y="{top}" width="{width:.1f}" height="{BAR}" '
-                f'fill="{COLOURS[name]}" stroke="#ffffff"/>'
+                f'fill="{COLOURS[name]}" style="stroke: var(--paper, #ffffff)"/>'
                 f'<text x="{x + width / 2:.1f}" y="{top + 16}" text-anchor="middle" '
                 f'fill="{ink}">{_label(count, name, width)}</text>'
             )

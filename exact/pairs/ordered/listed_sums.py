@@ -68,8 +68,9 @@ def enumerated_ordered(
     value, conjugate, total, slips, whole = sums.tolist()
     c = np.empty(n)
     c[at.order] = net
-    # Gains are differences of two products; each weight rounds some ten times.
-    chain = gamma((2 * n + 64) * max(1.0, weights.inflation))
+    # Each weight rounds some ten times. Gains round no more: both of their products are whole
+    # numbers below 2^40 (`weights.LARGEST_MASS`), so that they and their difference are exact.
+    chain = gamma(2 * n + 64)
     rounding = chain * 2 * whole
     return PairSums(
         value, c, conjugate, total, chain * whole + slips, rounding, chain * whole + slips

@@ -7,7 +7,9 @@ marginals are whole numbers but for one division, and with hard counts u_i, v_j
 
     sum a_i b_j max(0, z_ij) = sum hard - sum_i u_i s_i + sum_j v_j s_j + (pairs with m = 0),
 
-where each of the latter adds between 0 and one step times its weight.
+where each of the latter adds between 0 and one step times its weight. Weights that are split give
+several whole numbers a row; their sum rounds as the upper and the lower sums of the row do, not as
+their difference, and sum u = sum v = the total.
 
 *Squared hinge.* With t_i = s_i - 1 every sum is one of products >= 0 of z = s_j - t_i > 0, in
 compensated running sums: relative errors do not grow with n. The errors of t do what errors of
@@ -78,6 +80,9 @@ def ordered_hinge(
     value = active - moment
     rounding = gamma(short_chain(s.size) + 16, LONG_UNIT) * (size + active) * 1.001
     rounding += gamma(8) * (active + abs(moment) + abs(value))
+    if len(weights.terms) > 2:  # weights that are split: a row's net sum rounds as its parts do
+        reach = max(float(s.max()) - middle, middle - float(s.min()))
+        rounding += gamma(len(weights.terms) + 2, LONG_UNIT) * 2 * active * reach * 1.001
     rounding += float(np.ldexp(_total(weights, exact, 2), -k)) * (1 + gamma(16))
     # Each marginal rounds some ten times: to a float, over terms, by the division and the factor.
     slip = (gamma(24) + gamma(short_chain(s.size), LONG_UNIT)) * total

@@ -20,6 +20,8 @@ LIMB = 18
 LARGEST_MASS = 1 << 40
 """A row's pairs weigh less than this in every term, or its weights are split."""
 
+TOO_LARGE = "gains times weights are too large: use smaller whole numbers"
+
 
 @dataclass(frozen=True, eq=False)
 class Term:
@@ -93,14 +95,16 @@ class PairWeights:
             If no pair has a weight, or gains are too large.
         """
         whole = (Term(1, a, b),)
-        if gain is not None:
-            whole = (Term(1, a * gain, b), Term(-1, a, b * gain))
         if gain is not None and share is not None:
             raise InputError("give gains or shares of the groups, not both")
+        if gain is not None:
+            if max(int(a.max()), int(b.max())) * int(gain.max()) >= LARGEST_MASS:
+                raise InputError(TOO_LARGE)  # before the products: they could overflow unseen
+            whole = (Term(1, a * gain, b), Term(-1, a, b * gain))
         terms = whole
         if max(largest_mass(at, term) for term in whole) >= LARGEST_MASS:
             if gain is not None:
-                raise InputError("gains times weights are too large: use smaller whole numbers")
+                raise InputError(TOO_LARGE)
             terms = tuple(_split(at, whole[0]))
         masses = [[term.coefficient * m for m in group_masses(at, term)] for term in terms]
         by_group = [sum(parts) for parts in zip(*masses, strict=True)]

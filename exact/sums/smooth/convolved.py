@@ -64,7 +64,7 @@ def convolved(pairs: Whole, scores: np.ndarray, loss: Smooth, width: float) -> P
         sums.u_error
         + sums.v_error
         + 2 * kernel
-        + (4 * bins.slip + gamma(short_chain(bins.size) + 16)) * 2 * total
+        + (4 * bins.slip + gamma(short_chain(bins.size) + 16)) * 2 * (total + sums.stepped)
     )
     conjugate = float(bins.mean_a(sums.duals) / mass_b)
     along = gamma(short_chain(bins.size) + 16) + 2 * bins.slip

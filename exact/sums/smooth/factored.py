@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import InputError
-from ...tools.rounding import gamma, short_chain, short_sum, unit_of
+from ...tools.rounding import UNIT, gamma, short_chain, short_sum
 from ..assembled import PairSums, Whole
 
 EXPONENTIAL_UNITS = 8
@@ -52,9 +52,11 @@ def exponential_sums(pairs: Whole, scores: np.ndarray, largest: float) -> PairSu
     shifted = np.where(c != 0, (scores - middle).astype(float), 0.0)
     linear = c * shifted
     conjugate = value + float(short_sum(linear))
-    # exp(x) at a rounded x is wrong by |x| units more: the sums are of exp(x) and |x| exp(x).
+    # Exponents are floats, whatever the format of the scores. With exponents x of the factors, exp
+    # at a rounded x is wrong by |x| units more, so that the mean over all pairs is wrong by units
+    # of worst * value + sum |c x|, and |x_i| <= |s_i - middle| + worst / 2: four units of that.
     chain = gamma(2 * short_chain(pairs.n) + 4 * EXPONENTIAL_UNITS)
-    unit = 4 * unit_of(scores)
+    unit = 4 * UNIT
     mass = float(np.abs(c) @ (1.0 + np.abs(shifted)))
     relative = chain * value + unit * (mass + abs(worst) * value)
     rounding = 2 * (relative + chain * float(np.abs(c).sum()))

@@ -83,7 +83,7 @@ def test_the_objective_is_the_mean_over_listed_pairs(kind: str, words: dict[str,
     if "sample_weight" in words:
         words["sample_weight"] = weight = rows["weight"]
     i, j, share = listed(pairs, weight)
-    found = solve(rows["X"], y, tol=1e-6, **words, **which)
+    found: Any = solve(rows["X"], y, tol=1e-6, **words, **which)
     assert found.certificate.relative_gap <= 1e-6
     if words.get("kernel") == "rbf":
         D = ((rows["X"][:, None] - rows["X"][None]) ** 2).sum(axis=2)
@@ -112,7 +112,7 @@ def test_certify_judges_weights_and_scores(kind: str) -> None:
     y, which, pairs = asked(kind, rows)
     best = solve(rows["X"], y, 0.1, tol=1e-10, **which)
     w = best.w + 1e-3
-    audit = certify(rows["X"], y, 0.1, w=w, **which)
+    audit: Any = certify(rows["X"], y, 0.1, w=w, **which)
     assert audit.gap > 0
     assert audit.n_pairs == pairs.count()
     i, j, _ = listed(pairs, np.ones(pairs.n))
@@ -120,7 +120,7 @@ def test_certify_judges_weights_and_scores(kind: str) -> None:
     assert 0 < audit.n_right <= (t > 0).sum()
     assert 0 < audit.n_wrong <= (t < 0).sum()
     assert audit.n_right + audit.n_wrong > 0.5 * len(t)
-    of_scores = certify(rows["X"], y, 0.1, scores=rows["X"] @ w, **which)
+    of_scores: Any = certify(rows["X"], y, 0.1, scores=rows["X"] @ w, **which)
     assert of_scores.primal == pytest.approx(audit.primal, rel=1e-8)
     assert of_scores.n_right == pytest.approx(audit.n_right, abs=3)
     same = certify(rows["X"], None, 0.1, w=w, pairs=pairs)
@@ -138,8 +138,8 @@ def test_the_sure_pairs_are_those_found_one_by_one() -> None:
         labels = np.arange(2 * pairs.n) < pairs.n
         w = solve(rows["X"], y, 0.1, tol=1e-10, **which).w
         w = w * 1.01
-        one = certify(rows["X"], y, 0.1, w=w, **which)
-        other = certify(X, labels, 0.1, w=w, pairs=PairList(i, j + pairs.n))
+        one: Any = certify(rows["X"], y, 0.1, w=w, **which)
+        other: Any = certify(X, labels, 0.1, w=w, pairs=PairList(i, j + pairs.n))
         assert one.n_pairs == other.n_pairs
         assert one.primal == pytest.approx(other.primal, rel=1e-12)
         assert abs(one.n_right - other.n_right) <= 2
@@ -150,7 +150,7 @@ def test_the_sure_pairs_are_those_found_one_by_one() -> None:
 def test_a_path_has_its_certificates_and_concordance(kind: str) -> None:
     rows = some_rows()
     y, which, pairs = asked(kind, rows)
-    path = regularization_path(rows["X"], y, n_lams=3, **which)
+    path: Any = regularization_path(rows["X"], y, n_lams=3, **which)
     assert path.complete
     i, j, _ = listed(pairs, np.ones(pairs.n))
     for point in path.points:
@@ -175,7 +175,7 @@ def test_partial_auc_has_a_path() -> None:
         ({"structure": 1.0}, "structure"),
         ({"fpr_max": 0.5}, "partial AUC is over all pairs"),
         ({"positive": 1}, "leave positive out"),
-        ({"pairs": PairList([0], [1])}, "leave pairs out"),
+        ({"pairs": PairList(np.array([0]), np.array([1]))}, "leave pairs out"),
         ({"method": "newton"}, "two classes"),
         ({"method": "qp"}, "two classes"),
         ({"sample_weight": np.ones(3)}, "sample_weight"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -15,6 +16,9 @@ from aucert.exact.losses.loss import check_loss, loss_slip, shrunk_dual, steepne
 from aucert.exact.losses.registry import SMOOTH_LOSSES, get_loss
 from aucert.exact.losses.smooth_hinge import SmoothHinge
 from aucert.exact.pairs.enumerated import enumerated
+from aucert.exact.problem.risk import Mean
+from decimal_losses import power_of_e
+from naive import exact
 
 LOSSES = [*SMOOTH_LOSSES.values(), SmoothHinge(0.25)]
 MARGINS = np.concatenate([np.linspace(-30, 40, 141), [0.0, 1.0, 1 - 1e-12, 1e-300, -1e-12]])
@@ -116,6 +120,19 @@ def test_the_exponential_loss_factorises(scale: float, kind: int) -> None:
     assert np.abs(found.c - true.c).sum() <= found.rounding
     assert abs(found.conjugate - true.conjugate) <= found.conjugate_rounding
     assert found.value == pytest.approx(true.value, rel=1e-11)
+
+
+@pytest.mark.parametrize("worst", [3.0, 300.0, 600.0])
+def test_long_scores_of_the_exponential_loss_round_as_floats(worst: float) -> None:
+    rng, off = np.random.default_rng(5), 0
+    risk = Mean(AllPairs().on(np.array([True, False])), SMOOTH_LOSSES["exponential"])
+    for third in rng.uniform(0.1, 0.9, 20):
+        s = np.array([-worst * third, worst * (1 - third)], dtype=np.longdouble) / 3 * 3.0000001
+        found, (upper, lower) = risk.upper(s, np.zeros(2)), exact(s)
+        true = power_of_e(lower - upper)
+        assert abs(true - Fraction(found.value)) <= Fraction(found.error)
+        off = max(off, abs(true / Fraction(found.value) - 1))
+    assert worst < 100 or off > 1e-14  # the error is there to be bounded
 
 
 def test_an_overflow_of_the_exponential_loss_is_refused() -> None:

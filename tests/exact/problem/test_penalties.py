@@ -176,3 +176,26 @@ def test_the_best_scale_is_no_worse_than_others(penalty: Any) -> None:
         return Certificate.of(task, w, Witness.from_scores(task, np.zeros(20), 0.5, scale)).dual
 
     assert all(bound(s) >= bound(other) - 1e-9 for other in np.linspace(0, 1, 21))
+
+
+@dataclass(frozen=True)
+class Unshrunk(Box):
+    """A box whose `shrink` forgets a part of what it must do."""
+
+    factor: float = 1.0
+    part: float = 0.0
+
+    def shrink(self, g: np.ndarray, error: float) -> float:
+        size = float(np.abs(g).max()) + self.part * error
+        return min(self.factor, 0.999 * min(-self.low, self.high) / size)
+
+
+@pytest.mark.parametrize(("factor", "part", "ok"), [(1, 1, True), (1, 0, False), (2, 1, False)])
+@pytest.mark.parametrize("l2", [0.0, 0.1])
+def test_a_false_shrink_is_caught(factor: float, part: float, ok: bool, l2: float) -> None:
+    penalty = Unshrunk(l2, -0.2, 0.2, factor, part)
+    if ok:
+        problem(penalty)
+        return
+    with pytest.raises(InputError, match="shrink"):
+        problem(penalty)

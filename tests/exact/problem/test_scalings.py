@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import scipy.optimize
@@ -28,13 +30,19 @@ def data():
     return rng.normal(size=(20, 2)) + 0.8 * y[:, None], y
 
 
-def losses_of_all_pairs(X: np.ndarray, y: np.ndarray, w: np.ndarray, power: int) -> list[float]:
-    """max(0, 1 - w'(x_i - x_j))^power, one pair after the other."""
+def losses_of_all_pairs(X: np.ndarray, y: np.ndarray, w: np.ndarray, loss: str) -> list[float]:
+    """The loss of w'(x_i - x_j), one pair after the other."""
+    of = {
+        "hinge": lambda margin: max(0.0, 1.0 - margin),
+        "squared_hinge": lambda margin: max(0.0, 1.0 - margin) ** 2,
+        "logistic": lambda margin: math.log(1.0 + math.exp(-margin)),
+        "square": lambda margin: (1.0 - margin) ** 2,
+    }[loss]
     found = []
     for i in range(len(y)):
         for j in range(len(y)):
             if y[i] and not y[j]:
-                found.append(max(0.0, 1.0 - sum(w * (X[i] - X[j]))) ** power)
+                found.append(of(sum(w * (X[i] - X[j]))))
     return found
 
 
@@ -43,10 +51,17 @@ def own_objective(
 ) -> float:
     """The objective as its authors write it, by a double loop over rows."""
     half = 0.5 * sum(w * w)
-    every = losses_of_all_pairs(X, y, w, 2 if loss == "squared_hinge" else 1)
-    if convention in ("auc-svm", "nonlinear-1", "nonlinear-2", "svm-rank", "knn"):
+    every = losses_of_all_pairs(X, y, w, loss)
+    if convention in (
+        "auc-svm",
+        "nonlinear-1",
+        "nonlinear-2",
+        "svm-rank",
+        "knn",
+        "scikit-survival-hinge",
+    ):
         return half + C * sum(every)
-    if convention == "prsvm":
+    if convention in ("prsvm", "scikit-survival"):
         return half + C / 2 * sum(every)
     if convention == "liblinear-ranksvm":  # L2-regularised L2-loss ranking
         return half + C * sum(every)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from aucert.exact.losses.smooth_hinge import SmoothHinge
 from aucert.exact.pairs.enumerated import enumerated
 from aucert.exact.sums.smooth import bins as bins_module
 from aucert.exact.sums.smooth import convolved, transform
+from aucert.exact.tools.rounding import UNIT
 
 LOSSES = [Logistic(), SmoothHinge(), SmoothHinge(0.1), SmoothHinge(20.0)]
 DRAWS = ["ties", "duplicates", "one positive", "huge", "tiny", "outlier", "idle outlier"]
@@ -204,3 +206,84 @@ def test_planted_faults_are_caught(monkeypatch, fault: str) -> None:
     monkeypatch.undo()
     transform._kernels.cache_clear()
     all_checks()
+
+
+@dataclass(frozen=True)
+class Off(Logistic):
+    """A logistic loss whose kernels are wrong by nearly all that `KERNEL_UNITS` allows."""
+
+    units: float = 15.0
+
+    def beside_step(self, x: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return both kernels with the planted error."""
+        slopes, duals = super().beside_step(x, step)
+        return slopes + self.units * UNIT, duals + self.units * UNIT
+
+
+def test_errors_of_the_kernels_are_paid(monkeypatch) -> None:
+    """At margins of 40 alpha is nothing, so that no other bound hides that of the kernels."""
+    monkeypatch.setattr(transform, "BUTTERFLY", 0)
+    pairs = AllPairs(form="binned", bins=64).on(np.array([True, False]))
+    found = convolved.convolved(pairs, np.array([20.0, -20.0]), Off(), 0.0)
+    assert np.abs(found.c).sum() > 20 * UNIT and found.conjugate > 10 * UNIT  # it was planted
+    assert np.abs(found.c).sum() - 1e-17 <= found.rounding
+    assert found.conjugate - 2e-16 <= found.conjugate_rounding
+
+
+def test_errors_of_the_marginals_move_the_value_as_far_as_the_scores_reach() -> None:
+    pairs = AllPairs(form="binned", bins=64).on(np.array([True, False, False]))
+    found = convolved.convolved(pairs, np.array([0.0, 0.0, -200.0]), Logistic(), 0.0)
+    assert found.value_rounding >= 100 * found.rounding > 0
+
+
+@pytest.mark.parametrize("part", ["u_error", "v_error", "dual_error"])
+def test_what_a_transform_rounds_is_in_every_bound(part: str, monkeypatch) -> None:
+    pairs = AllPairs(form="binned", bins=64).on(np.arange(9) % 3 == 0)
+    scores = np.random.default_rng(1).normal(size=9)
+    honest = convolved.class_sums
+
+    def planted(*of):
+        none = {"u_error": 0.0, "v_error": 0.0, "dual_error": 0.0}
+        return replace(honest(*of), **(none | {part: 1.0}))
+
+    monkeypatch.setattr(convolved, "class_sums", planted)
+    found = convolved.convolved(pairs, scores, Logistic(), 0.0)
+    assert (found.conjugate_rounding if part == "dual_error" else found.rounding) >= 1
+    assert found.value_rounding >= 0.5
+
+
+def test_the_transforms_own_bounds_are_above_zero() -> None:
+    pairs = AllPairs(form="binned", bins=64).on(np.arange(9) % 3 == 0)
+    scores = np.random.default_rng(1).normal(size=9)
+    for loss in (Logistic(), SmoothHinge(0.3)):
+        bins = bins_module.Bins.of(pairs, scores, loss.centre, 64)
+        sums = transform.class_sums(bins, loss)
+        assert min(sums.u_error, sums.v_error, sums.dual_error) > UNIT
+        off = np.abs(sums.u * (1 + 1e-9) - sums.u)  # a thousand times what it rounds is more
+        assert float(bins.count_a @ off) / 18 > sums.u_error
+
+
+@dataclass(frozen=True)
+class Near(Logistic):
+    """A logistic loss whose slope is cut off where it is still to be seen."""
+
+    reach: float = field(default=5.0, init=False)
+
+
+def test_pairs_beyond_the_reach_pay_the_tail() -> None:
+    pairs = AllPairs(form="binned", bins=64).on(np.array([True, False]))
+    found = convolved.convolved(pairs, np.array([3.0, -3.0]), Near(), 0.0)
+    assert max(found.conjugate, found.total) < 1e-15  # no alpha is left
+    assert found.value >= np.log1p(np.exp(-6.0))
+
+
+def test_fractions_of_weights_are_paid() -> None:
+    weight = np.random.default_rng(1).uniform(0.1, 1, 9)
+    positive, scores = np.arange(9) % 3 == 0, np.linspace(-1, 1, 9)
+    of = {
+        whole: convolved.convolved(
+            AllPairs(given, form="binned", bins=64).on(positive), scores, Logistic(), 0.0
+        ).rounding
+        for whole, given in ((True, np.ceil(weight)), (False, weight))
+    }
+    assert of[False] > of[True] + 8 * UNIT

@@ -41,6 +41,9 @@ def run(capsys, *arguments) -> tuple[int, str, str]:
         ("SVM-rank", "hinge"),
         ("scikit-learn", "squared_hinge"),
         ("torch", "hinge"),
+        ("scikit-survival", "squared_hinge"),
+        ("scikit-survival-hinge", "hinge"),
+        ("libauc", "hinge"),
     ],
 )
 def test_a_rivals_problem_is_that_of_python(capsys, files, rival, loss):

@@ -89,7 +89,7 @@ def test_labels_of_these_types_are_read(save, kind: str) -> None:
 @pytest.mark.parametrize(
     ("columns", "target", "words"),
     [
-        ({"a": [1, 2], "city": ["x", "y"], "y": [0, 1]}, None, "text in column 'city', row 1"),
+        ({"a": [1, 2], "city": ["x", "y"], "y": [0, 1]}, None, "text 'x' in column 'city', row 1"),
         ({"a": [1.0, None], "y": [0, 1]}, None, "missing value in column 'a', row 2"),
         ({"a": [1.0, np.nan], "y": [0, 1]}, None, "missing value in column 'a', row 2"),
         ({"a": [1.0, np.inf], "y": [0, 1]}, None, "infinite value in column 'a', row 2"),

@@ -172,3 +172,11 @@ def test_the_page_lists_every_problem_with_what_it_tests() -> None:
     for recipe in RECIPES:
         lams = ", ".join(f"{lam:g}" for lam in recipe.lams)
         assert f"| `{recipe.name}` | {recipe.tests} | {recipe.rows} | {lams} |" in page
+
+
+def test_the_floats_of_an_interval_hold_the_decimal_numbers_of_the_file() -> None:
+    document = json.loads(FILE.read_text(encoding="utf-8"), parse_float=Fraction)
+    for problem, entry in zip(reference_problems(), document["problems"], strict=True):
+        for loss, (low, high) in entry["optimum"].items():
+            lower, upper = problem.optimum[loss]
+            assert Fraction(lower) <= low <= high <= Fraction(upper)

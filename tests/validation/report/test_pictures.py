@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from aucert.exact import ROCSVM, SAUCSVM, InputError, solve
 from aucert.exact.classifier.threshold import RULES, all_cuts, threshold_for_sensitivity
@@ -17,11 +20,11 @@ from aucert.validation.report.margins import certified_margins
 from aucert.validation.report.pictures import (
     bound_against_error,
     budget_bars,
-    decision_surface,
     gap_curves,
     margin_distribution,
     roc_with_thresholds,
 )
+from aucert.validation.report.surface import decision_surface
 
 DATA = load("linear:120", seed=3)
 LAM = 1e-2
@@ -60,11 +63,13 @@ def test_every_rule_is_a_point_of_the_roc_curve(model: ROCSVM) -> None:
     scores = DATA.X @ model.coef_[0]
     cuts = all_cuts(scores, DATA.is_positive)
     known = np.column_stack([1 - cuts.specificity, cuts.sensitivity])
-    points = {line.get_label(): line.get_xydata()[0] for line in axes.lines[2:]}
+    points = {line.get_label(): line.get_xydata()[0] for line in axes.lines[3:]}
     assert points.keys() == rules.keys()
     for point in points.values():
         assert np.abs(known - point).max(axis=1).min() < 1e-12
     assert points["sensitivity 0.9"][1] >= 0.9
+    (chance,) = (line for line in axes.lines if line.get_label() == "chance")
+    assert np.array_equal(chance.get_xydata(), [[0, 0], [1, 1]])
 
 
 def test_margins_are_those_of_the_pairs_and_the_slack_covers_the_optimum(model: ROCSVM) -> None:
@@ -153,7 +158,74 @@ def test_every_picture_is_one_call_on_the_package() -> None:
     ).split()
     for name in pictures:
         assert name in aucert.validation.__all__
-        assert getattr(aucert.validation, name).__module__.endswith("report.pictures")
+        module = getattr(aucert.validation, name).__module__
+        assert module.startswith(("aucert.validation.report.", "aucert.validation.checking.")), name
+
+
+class Frame(np.ndarray):
+    """A stand-in for a data frame: an array that knows the names of its columns."""
+
+    columns = ("height", "weight")
+
+    def __new__(cls, parts: dict[str, np.ndarray]) -> Frame:
+        return np.column_stack(list(parts.values())).view(cls)
+
+
+def test_pictures_take_a_pipeline_and_a_frame() -> None:
+    frame = Frame({"height": 1e3 * DATA.X[:, 0], "weight": 1e3 * DATA.X[:, 1]})
+    pipeline = make_pipeline(StandardScaler(), ROCSVM(LAM)).fit(frame, DATA.y)
+    alone = ROCSVM(LAM).fit(StandardScaler().fit_transform(1e3 * DATA.X), DATA.y)
+    Z = StandardScaler().fit_transform(1e3 * DATA.X)
+    for got, wanted in zip(
+        certified_margins(pipeline, frame, DATA.y), certified_margins(alone, Z, DATA.y), strict=True
+    ):
+        assert np.allclose(got, wanted, rtol=1e-9, atol=0)
+    roc, same = (
+        shown(roc_with_thresholds(m, rows, DATA.y)) for m, rows in ((pipeline, frame), (alone, Z))
+    )
+    assert np.array_equal(roc.lines[0].get_xydata(), same.lines[0].get_xydata())
+    assert margin_distribution(pipeline, frame, DATA.y).axes[0].containers
+    surface = shown(decision_surface(pipeline, frame, DATA.y, resolution=10))
+    assert (surface.get_xlabel(), surface.get_ylabel()) == ("height", "weight")
+
+
+def test_a_search_over_pipelines_is_drawn_as_its_best_one() -> None:
+    steps = make_pipeline(StandardScaler(), ROCSVM())
+    search = GridSearchCV(steps, {"rocsvm__lam": [LAM, 1.0]}, scoring="roc_auc", cv=2)
+    search.fit(DATA.X, DATA.y)
+    best = search.best_estimator_
+    margins, _ = certified_margins(search, DATA.X, DATA.y)
+    assert np.array_equal(margins, certified_margins(best, DATA.X, DATA.y)[0])
+
+
+def test_the_axis_says_when_only_some_pairs_are_drawn(model: ROCSVM) -> None:
+    every = DATA.is_positive.sum() * (~DATA.is_positive).sum()
+    whole = shown(margin_distribution(model, DATA.X, DATA.y))
+    part = shown(margin_distribution(model, DATA.X, DATA.y, n_pairs=50))
+    assert whole.get_ylabel() == "pairs"
+    assert part.get_ylabel() == f"pairs, 50 drawn of {every:,}"
+
+
+def test_no_legend_covers_a_curve(model: ROCSVM) -> None:
+    figures = [
+        roc_with_thresholds(model, DATA.X, DATA.y),
+        margin_distribution(model, DATA.X, DATA.y),
+        gap_curves({f"run {k}": solve(DATA.X, DATA.y, LAM) for k in range(3)}),
+    ]
+    for figure in figures:
+        figure.draw_without_rendering()
+        axes = shown(figure)
+        legend, curves = axes.get_legend().get_window_extent(), axes.get_window_extent()
+        assert not legend.overlaps(curves) and legend.y1 < axes.xaxis.label.get_window_extent().y0
+        assert legend.y0 >= 0
+
+
+def test_curves_and_bars_differ_without_colour(model: ROCSVM) -> None:
+    axes = shown(gap_curves({f"run {k}": solve(DATA.X, DATA.y, LAM) for k in range(5)}))
+    curves = [line for line in axes.lines if not line.get_label().startswith("_")]
+    assert len({str(line._unscaled_dash_pattern) for line in curves}) == 5
+    bars = shown(margin_distribution(model, DATA.X, DATA.y)).containers
+    assert len({group[0].get_hatch() for group in bars}) == 3
 
 
 def test_a_picture_is_drawn_where_it_is_asked_for(model: ROCSVM) -> None:

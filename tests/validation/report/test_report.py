@@ -196,6 +196,16 @@ def test_curves_differ_by_more_than_colour() -> None:
     assert len(markers) >= 2
 
 
+def test_pictures_and_the_page_follow_dark_mode() -> None:
+    drawn = svg(figure())
+    assert "currentColor" in drawn and "var(--paper, #ffffff)" in drawn
+    assert not re.search(r"(?<!, )#(000000|ffffff|555555|dddddd|0072b2)\b", drawn)
+    page = report(row("first", figures=(figure(),))).html()
+    dark = page.split("prefers-color-scheme: dark", 1)[1]
+    for name in set(re.findall(r"var\((--\w+)", page)):
+        assert f"{name}: #" in dark, name
+
+
 def test_a_curve_leaves_out_what_a_logarithmic_axis_cannot_show() -> None:
     series = Series.of("s", [1.0, 2.0, 3.0, 4.0], [1.0, 0.0, float("nan"), 2.0])
     assert series.x == (1.0, 4.0) and series.y == (1.0, 2.0)

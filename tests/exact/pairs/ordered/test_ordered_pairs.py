@@ -9,7 +9,7 @@ import pytest
 
 from aucert.exact.errors import InputError
 from aucert.exact.losses.loss import Loss
-from aucert.exact.losses.registry import HINGE, LOSSES, SQUARE, SQUARED_HINGE
+from aucert.exact.losses.registry import HINGE, LOGISTIC, LOSSES, SQUARE, SQUARED_HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.pairs.ordered.kinds import (
     cross_group_pairs,
@@ -359,3 +359,17 @@ def test_scores_of_the_long_format() -> None:
     for loss in OURS:
         one, other = pairs.sums(long, loss), pairs.sums(scores, loss)
         assert abs(one.value - other.value) <= one.value_rounding
+
+
+def test_gains_whose_products_would_overflow_unseen_are_refused() -> None:
+    upper, gain = [2**34 + 1, 1, 0], [2**30, 2**30, 0]  # the first product is 2^30 modulo 2^64
+    with pytest.raises(InputError, match="gains times weights are too large"):
+        OrderedPairs(None, [2, 1, 0], upper=upper, lower=[0, 0, 1], gain=gain)
+
+
+def test_gains_that_are_nearly_equal_have_sums_of_any_loss() -> None:
+    n = 3000
+    gain = 2**20 + np.arange(n) // (n - 2)  # one part in 10^9 of both products is left
+    pairs = OrderedPairs(None, gain, upper=np.arange(n) > n - 3, lower=np.arange(n) < 2, gain=gain)
+    found = pairs.sums(np.zeros(n), LOGISTIC)
+    assert found.value == pytest.approx(np.log(2)) and found.value_rounding < 1e-11

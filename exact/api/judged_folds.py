@@ -1,0 +1,146 @@
+"""What one fold of a cross-validation gives: AUC of held-out rows along a path, with its range."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..certificate.certified_order import auc_range, kernel_lengths, score_range
+from ..classifier.inputs import Matrix
+from ..formulation.request import Request
+from ..pairs.all_pairs import AllPairs, PairList
+from ..pairs.auc import auc
+from ..spaces.gram import chain_of
+from ..spaces.kernels import Linear
+from ..spaces.rows import Rows
+from ..tools.rounding import gamma
+from .folds import FoldedData, Splits
+from .path import Path, path_of
+
+PairMaker = Callable[[Matrix, np.ndarray, np.ndarray | None], AllPairs | PairList]
+
+
+def judged_folds(
+    splits: Splits, how: tuple[Any, ...], end: float | None, n_jobs: int | None
+) -> list[JudgedFold]:
+    """Return what the folds give, one after another or in several processes.
+
+    Parameters
+    ----------
+    splits : list of (train, test)
+    how : tuple
+        The last arguments of `judged_fold`.
+    end : float, optional
+        The reading of `time.perf_counter` at which the time is over.
+    n_jobs : int, optional
+        Folds at once; -1 for one a core.
+    """
+    if n_jobs is not None and n_jobs != 1:
+        return _folds_at_once(splits, how, end, n_jobs)
+    folds = []
+    for number, split in enumerate(splits):
+        left = None if end is None else end - time.perf_counter()
+        share = None if left is None else max(left / (len(splits) - number), 1e-3)
+        folds.append(judged_fold(split, share, *how))
+    return folds
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedFold:
+    """What one fold gives: (k,) each."""
+
+    auc: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    gap: np.ndarray
+
+
+def _folds_at_once(
+    splits: Splits, how: tuple[Any, ...], end: float | None, n_jobs: int
+) -> list[JudgedFold]:
+    """Return what the folds give, solved in several processes."""
+    from joblib import Parallel, delayed, effective_n_jobs
+
+    share = None
+    if end is not None:
+        rounds = -(-len(splits) // effective_n_jobs(n_jobs))
+        share = max((end - time.perf_counter()) / rounds, 1e-3)
+    return list(Parallel(n_jobs)(delayed(judged_fold)(split, share, *how) for split in splits))
+
+
+def judged_fold(
+    split: tuple[np.ndarray, np.ndarray],
+    share: float | None,
+    data: FoldedData,
+    request: Request,
+    pairs: PairMaker | None,
+    grid: np.ndarray,
+    method: str,
+    tol: float,
+) -> JudgedFold:
+    """Return what one fold gives, within its share of the time."""
+    train, test = split
+    rows, labels, asked = part_of(data, train, request, pairs)
+    path = path_of(rows, labels, asked, grid, method=method, tol=tol, max_time=share)
+    return _judge(path, data, train, test)
+
+
+def part_of(
+    data: FoldedData, index: np.ndarray, request: Request, pairs: PairMaker | None
+) -> tuple[Matrix, np.ndarray, Request]:
+    """Return some of the rows, their labels, and the request over their pairs."""
+    rows, positive, weight = data.part(index, index)
+    made = AllPairs(weight) if pairs is None else pairs(rows, positive, weight)
+    return rows, positive, replace(request, pairs=made)
+
+
+def _judge(path: Path, data: FoldedData, train: np.ndarray, test: np.ndarray) -> JudgedFold:
+    """Return the AUC of the held-out rows along the path, with its range at the optima."""
+    X, positive, weight = data.part(test, train)
+    used = data.used(test)
+    diagonal = np.asarray(data.rows[used, used]).ravel() if data.square else None
+    lengths, size = _new_lengths(path, X, diagonal)
+    found: list[tuple[float, float, float, float]] = []
+    for point, scores in zip(path.points, path.scores(X), strict=True):
+        certificate = point.certificate
+        error = size * float(np.linalg.norm(point.solution.w, 1))
+        low, high = score_range(scores, lengths, certificate.radius, error)
+        relative = certificate.relative_gap
+        found.append(
+            (
+                auc(scores, positive, weight),
+                *auc_range(low, high, positive, weight),
+                np.nan if relative is None else relative,
+            )
+        )
+    return JudgedFold(*np.array(found).T)
+
+
+def _new_lengths(
+    path: Path, X: Any, diagonal: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray | float]:
+    """Return |k_x - m| of new rows, and what |w|_1 is multiplied by to bound their rounding."""
+    base = path.task.base
+    if isinstance(base, Rows):
+        lengths = np.sqrt(Linear().diagonal(X)) + float(np.linalg.norm(base.offset))
+        if isinstance(X, np.ndarray):
+            centred = X - base.offset
+            short = np.linalg.norm(centred, axis=1) * (1 + gamma(base.dim + 8))
+        else:
+            short = lengths * (1 + gamma(base.dim + 8))
+        return short, 2 * gamma(base.dim + 8) * lengths
+    even = np.full(base.n, 1 / base.n)
+    means, mean = path.task.evaluate(even, X), float(base.scores(even).mean())
+    if base.kernel is None:
+        assert diagonal is not None
+        own, noise, chain = diagonal, 0.0, base.n
+    else:
+        own, noise = base.kernel.diagonal(X), max(base.noise, base.kernel.noise(X))
+        chain = chain_of(base.n)
+    top = max(float(own.max()), base.reach**2)
+    error = (gamma(chain + 8) + noise) * (1 + gamma(base.n + 8)) * top
+    return kernel_lengths(own, means, mean, base.n, noise * top), error

@@ -1,0 +1,107 @@
+"""Weights with names, put in the order of the columns that they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ..errors import InputError
+from ..tools.lossless import as_float64
+
+INTERCEPTS = frozenset({"intercept", "(intercept)", "intercept_", "const", "bias", "_intercept"})
+"""Names, in small letters, of the one number that is no weight; it does not matter to pairs."""
+
+SHOWN = 5
+"""Names that a message shows at most."""
+
+
+def in_column_order(
+    values: np.ndarray, names: Sequence[str], columns: Sequence[str], what: str = "the weights"
+) -> np.ndarray:
+    """Return the weights of the columns, (d,), each found by its name.
+
+    An intercept, wherever it stands, is left out unless a column has its name.
+
+    Parameters
+    ----------
+    values : array (m,)
+    names : list of m str
+        What each weight belongs to.
+    columns : list of d str
+    what : str
+        Opens the messages.
+
+    Raises
+    ------
+    InputError
+        If a name occurs twice, or the two sets of names differ.
+    """
+    known = set(columns)
+    kept = [k for k, n in enumerate(names) if n in known or n.strip().lower() not in INTERCEPTS]
+    place = {names[k]: k for k in kept}
+    if len(place) < len(kept):
+        twice = next(n for n in place if [names[k] for k in kept].count(n) > 1)
+        raise InputError(f"{what}: two are called '{twice}': rename one")
+    missing = [name for name in columns if name not in place]
+    unknown = [name for name in place if name not in known]
+    if missing or unknown:
+        parts = [f"the data have no {_listed(unknown)}"] if unknown else []
+        parts += [f"there is no weight for {_listed(missing)}"] if missing else []
+        raise InputError(
+            f"{what}: their names are not those of the columns: {' and '.join(parts)}; rename "
+            "them, or give plain numbers in the order of the columns"
+        )
+    return values[[place[name] for name in columns]]
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(f"'{name}'" for name in names[:SHOWN]) + more
+
+
+def match_weights(X: object, w: object) -> object:
+    """Return `w` in the order of the columns of X where both have names, else as it is.
+
+    Parameters
+    ----------
+    X : frame or anything else
+        Its names are `X.columns`, where all of them are text.
+    w : Series, one-row or one-column frame, mapping of names to numbers, or anything else
+
+    Raises
+    ------
+    InputError
+        If both have names that do not agree, or `w` is a mapping and X has no names.
+    """
+    columns = text_names(getattr(X, "columns", None))
+    if isinstance(w, Mapping):
+        if columns is None:
+            raise InputError("weights by name need data with names: X is no frame")
+        return in_column_order(as_float64([*w.values()], "the weights"), [*map(str, w)], columns)
+    names = weight_names(w)
+    if columns is None or names is None:
+        return w
+    values = np.ravel(as_float64(w, "the weights"))
+    return in_column_order(values, names, columns)
+
+
+def weight_names(w: object) -> list[str] | None:
+    """Return the names of a pandas Series, or of a frame of one row or one column; or None."""
+    names = getattr(w, "index", None)
+    shape = getattr(w, "shape", ())
+    if len(shape) == 2 and shape[0] == 1 and shape[1] > 1:
+        names = getattr(w, "columns", None)
+    found = None if callable(names) else text_names(names)
+    return found if found is not None and len(found) == int(np.prod(shape)) else None
+
+
+def text_names(names: object) -> list[str] | None:
+    """Return names as a list if there are some and all of them are text, else None."""
+    if names is None or callable(names):
+        return None
+    try:
+        found = list(names)  # type: ignore[call-overload]
+    except TypeError:
+        return None
+    return found if found and all(isinstance(name, str) for name in found) else None

@@ -1,0 +1,36 @@
+"""The site, built once for all tests that look at it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MADE = shutil.ignore_patterns("_build", "_api", "_tutorials", "__pycache__")
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    for name in ("sphinx", "myst_parser", "sphinx_gallery", "furo", "latex2mathml", "ziamath"):
+        if not _installed(name):
+            pytest.skip(f"{name} is not installed: pip install 'aucert[docs]'")
+    work = tmp_path_factory.mktemp("site")
+    shutil.copytree(ROOT / "docs", work / "docs", ignore=MADE)
+    for room in ("exact", "approx", "validation"):
+        (work / room).symlink_to(ROOT / room)
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "docs", "html"]
+    environment = {**os.environ, "MPLBACKEND": "Agg"}
+    run = subprocess.run(command, cwd=work, capture_output=True, text=True, env=environment)
+    assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-4000:]
+    return work / "html"
+
+
+def _installed(name: str) -> bool:
+    import importlib.util
+
+    return importlib.util.find_spec(name) is not None

@@ -1,0 +1,161 @@
+"""Every link leads somewhere, in the clone and on the site, and every page has some text."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from types import ModuleType
+from urllib.parse import unquote
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+FEWEST_WORDS = 40
+"""A page with fewer words in its text is nearly empty."""
+
+WITHOUT_TEXT = {"genindex.html", "search.html", "py-modindex.html"}
+VOID = {"area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
+
+
+class Page(HTMLParser):
+    """The links, anchors and pictures of a page, and the words of its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[tuple[str, str]] = []
+        self.anchors: set[str] = set()
+        self.without_alt: list[str] = []
+        self.words = 0
+        self._inside: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.anchors |= {values[key] or "" for key in ("id", "name") if key in values}
+        if tag not in VOID:
+            self._inside.append(tag)
+        if tag == "a" and values.get("href"):
+            self.links.append((values["href"] or "", ""))
+        if tag == "img" and "article" in self._inside and not values.get("alt"):
+            self.without_alt.append(values.get("src") or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        while tag in self._inside and self._inside.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if "article" in self._inside and not {"script", "style"} & set(self._inside):
+            self.words += len(data.split())
+        if "a" in self._inside and self.links:
+            address, text = self.links[-1]
+            self.links[-1] = (address, text + data)
+
+
+def pages(folder: Path) -> dict[str, Page]:
+    """Every page of a built site, by its path."""
+    return {
+        path.relative_to(folder).as_posix(): Page(path.read_text("utf-8"))
+        for path in sorted(folder.rglob("*.html"))
+        if "_static" not in path.parts
+    }
+
+
+def faults(folder: Path) -> list[str]:
+    """What is wrong with the links, the pictures and the text of a built site."""
+    known, found = pages(folder), []
+    for name, page in known.items():
+        if page.words < FEWEST_WORDS and name not in WITHOUT_TEXT:
+            found.append(f"{name}: only {page.words} words")
+        found += [f"{name}: no alternative text: {image}" for image in page.without_alt]
+        for address, text in page.links:
+            if re.search(r"\.md$", text.strip()):
+                found.append(f"{name}: a file's name as text of a link: {text.strip()}")
+            if broken(folder, known, name, address):
+                found.append(f"{name}: leads nowhere: {address}")
+    return found
+
+
+def broken(folder: Path, known: dict[str, Page], name: str, address: str) -> bool:
+    """Whether an internal link leads to no file, or to no anchor of its page."""
+    if re.match(r"[a-z]+:", address):
+        return False
+    path, _, anchor = unquote(address).partition("#")
+    target = (folder / name).parent / path.split("?")[0] if path else folder / name
+    if not target.exists():
+        return True
+    page = known.get(target.resolve().relative_to(folder.resolve()).as_posix())
+    return bool(anchor) and page is not None and anchor not in page.anchors
+
+
+@pytest.mark.slow
+def test_links_of_the_site_lead_somewhere_and_pages_have_text(site: Path) -> None:
+    assert faults(site) == []
+
+
+def test_a_link_that_leads_nowhere_and_an_empty_page_are_found(tmp_path: Path) -> None:
+    words = "word " * FEWEST_WORDS
+    (tmp_path / "good.html").write_text(
+        f"<article id='top'>{words}<a href='#top'>up</a><a href='bad.html?x#here'>on</a>"
+        "<a href='https://example.org/x'>out</a><img src='x.png' alt='a picture'></article>"
+    )
+    (tmp_path / "bad.html").write_text(
+        "<article id='here'>few<br><a href='none.html'>a</a><a href='good.html#none'>b</a>"
+        "<a href='good.html'><code>good.md</code></a><img src='x.png'></article>"
+    )
+    assert faults(tmp_path) == [
+        "bad.html: only 4 words",
+        "bad.html: no alternative text: x.png",
+        "bad.html: leads nowhere: none.html",
+        "bad.html: leads nowhere: good.html#none",
+        "bad.html: a file's name as text of a link: good.md",
+    ]
+
+
+def links_of_the_site() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("site_links", DOCS / "site_links.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("docname", "written", "built"),
+    [
+        ("start", "[one](tutorials/01_a.py)", "[one](_tutorials/01_a)"),
+        ("index", "[all](tutorials)", "[all](_tutorials/index)"),
+        ("index", "[API](../exact/__init__.py)", "[API](_api/exact)"),
+        ("decisions/0001-x", "[API](../../approx/__init__.py)", "[API](../_api/approx)"),
+        ("decisions/0001-x", "[a](../conventions.md#b)", "[a](../conventions.md#b)"),
+        ("errata", "[how far](../validation/formal/README.md)",
+         "how far (`validation/formal/README.md` in the clone)"),
+        ("start", "[out](https://example.org/tutorials)", "[out](https://example.org/tutorials)"),
+    ],
+)  # fmt: skip
+def test_links_to_sources_become_links_to_pages(docname: str, written: str, built: str) -> None:
+    assert links_of_the_site().for_site(written, docname) == built
+
+
+def test_a_thumbnail_is_described_by_the_title_of_its_tutorial() -> None:
+    text = '.. image:: /x.png\n    :alt:\n\n<div class="thumbnail-title">2. Duality</div>'
+    made = links_of_the_site().with_alt_text(text)
+    assert ":alt: First picture of the tutorial: 2. Duality\n" in made
+
+
+def test_no_page_shows_the_name_of_a_markdown_file_as_a_link() -> None:
+    sources = [*DOCS.glob("*.md"), *(DOCS / "decisions").glob("*.md")]
+    named = {
+        path.name: re.findall(r"\[[^\]]*\.md`?\]\([^)]*\)", path.read_text("utf-8"))
+        for path in sources
+    }
+    assert {name: links for name, links in named.items() if links} == {}
+
+
+def test_no_link_of_a_page_leads_to_what_only_a_build_makes() -> None:
+    for path in DOCS.rglob("*.md"):
+        if {"_build", "_api", "_tutorials"} & set(path.relative_to(DOCS).parts):
+            continue
+        assert re.findall(r"\]\((?:\.\./)*_(?:api|tutorials)/", path.read_text("utf-8")) == [], path

@@ -1,0 +1,29 @@
+"""A thousand hard values, minorants and claims of the core types: none is false.
+
+`python tests/helpers/fuzzing.py core SEED` reruns one; `fuzzing.py core 0:1000` all.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from fuzz_penalties import CORE
+from fuzzing import run
+
+CHUNKS, SIZE = 10, 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_nothing_false_is_claimed_in_a_thousand_hard_cores(chunk: int) -> None:
+    tally = run(range(SIZE * chunk, SIZE * (chunk + 1)), CORE)
+    print(f"\n{tally}")
+    assert not tally.false, f"\n{tally}"
+    assert tally.made.total() >= SIZE
+
+
+def test_nothing_false_is_claimed_in_a_few_hard_cores() -> None:
+    tally = run(range(5000, 5020), CORE)
+    print(f"\n{tally}")
+    assert not tally.false, f"\n{tally}"
+    assert tally.made.total() >= 50

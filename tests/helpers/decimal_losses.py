@@ -1,0 +1,77 @@
+"""Losses, means over pairs and tails of exact scores, by their definitions, to 60 digits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Context, Decimal
+from fractions import Fraction
+
+_CONTEXT = Context(prec=60, Emin=-(10**9), Emax=10**9)
+
+BEYOND = Fraction(1, 10**50)
+"""Relative error of what is computed here: far below any bound that is judged by it."""
+
+
+def power_of_e(x: Fraction) -> Fraction:
+    """Return exp(x) to 60 digits, and 0 below 1e-2000."""
+    if x < -4700:
+        return Fraction(0)
+    return Fraction(_CONTEXT.exp(_CONTEXT.divide(Decimal(x.numerator), Decimal(x.denominator))))
+
+
+def loss_of(name: str, t: Fraction, corner: Fraction = Fraction(1)) -> Fraction:
+    """Return the loss of the margin t, at least as large as it is and to `BEYOND`."""
+    z = 1 - t
+    if name == "square":
+        return z * z
+    if name == "exponential":
+        return power_of_e(-t)
+    if name == "logistic":
+        small = power_of_e(-abs(t))
+        if small < Fraction(1, 10**55):
+            return max(-t, Fraction(0)) + small
+        one_more = 1 + small
+        log = _CONTEXT.ln(_CONTEXT.divide(Decimal(one_more.numerator), one_more.denominator))
+        return max(-t, Fraction(0)) + Fraction(log)
+    z = max(z, Fraction(0))
+    if name == "squared_hinge":
+        return z * z
+    if name == "smooth_hinge":
+        return z * z / (2 * corner) if z <= corner else z - corner / 2
+    return z
+
+
+def mean_of(
+    name: str,
+    scores: Sequence[Fraction],
+    pairs: Sequence[tuple[int, int, Fraction]],
+    corner: Fraction = Fraction(1),
+) -> Fraction:
+    """Return the weighted mean over pairs (i, j, weight)."""
+    mass = sum(c for _, _, c in pairs)
+    whole = sum(c * loss_of(name, scores[i] - scores[j], corner) for i, j, c in pairs)
+    return Fraction(whole) / Fraction(mass)
+
+
+def tail_pairs(
+    scores: Sequence[Fraction], positive: Sequence[bool], kp: Fraction, kq: Fraction
+) -> list[tuple[int, int, Fraction]]:
+    """Return the kp lowest positives against the kq highest negatives."""
+
+    def shared(rows: list[int], k: Fraction) -> list[tuple[int, Fraction]]:
+        parts = []
+        for row in rows:
+            part = min(Fraction(1), k)
+            k -= part
+            if part > 0:
+                parts.append((row, part))
+        return parts
+
+    plus = sorted((i for i, p in enumerate(positive) if p), key=lambda i: scores[i])
+    minus = sorted((j for j, p in enumerate(positive) if not p), key=lambda j: -scores[j])
+    return [(i, j, p * q) for i, p in shared(plus, kp) for j, q in shared(minus, kq)]
+
+
+def root(x: Fraction) -> Fraction:
+    """Return the square root of x >= 0 to 60 digits."""
+    return Fraction(_CONTEXT.sqrt(_CONTEXT.divide(Decimal(x.numerator), Decimal(x.denominator))))

@@ -1,0 +1,144 @@
+"""Anybody's solvers against time: every gap is proved, every limit is kept."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import numpy as np
+import pytest
+
+from aucert.exact import certify, solve
+from aucert.exact.errors import InputError
+from aucert.validation import gap_curves
+from aucert.validation.checking.gap_curves import GapCurves, picture
+from aucert.validation.checking.traced import Trace, efforts, way_of
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 3))
+Y = (X[:, 0] + RNG.normal(size=60) > 0).astype(int)
+LAM = 0.1
+
+
+def steps(X, y, lam, max_iter=100):
+    """Subgradient steps."""
+    w = np.zeros(X.shape[1])
+    p, q = X[y == 1], X[y == 0]
+    for t in range(max_iter):
+        short = np.subtract.outer(p @ w, q @ w) < 1
+        w -= (lam * w - (short.sum(1) @ p - short.sum(0) @ q) / short.size) / (lam * (t + 1))
+    return w
+
+
+def called(X, y, lam, callback):
+    for t in range(1000):
+        callback(steps(X, y, lam, 2**t))
+
+
+def best(X, y, lam):
+    return solve(X, y, lam).w
+
+
+def sleeps(X, y, lam):
+    time.sleep(30 if len(y) > 40 else 0)
+    return np.zeros(3)
+
+
+def wrong(X, y, lam):
+    return np.zeros(2)
+
+
+def raises(X, y, lam):
+    raise ValueError("not today")
+
+
+def never_finite(X, y, lam, callback):
+    callback(np.full(3, np.nan))
+    return np.zeros(3)
+
+
+@pytest.fixture(scope="module")
+def found() -> GapCurves:
+    fits = {f.__name__: f for f in (steps, called, best, sleeps, wrong, raises, never_finite)}
+    return gap_curves(fits, X, Y, LAM, max_time=0.5, ours=False)
+
+
+def curve(found: GapCurves, name: str):
+    return next(c for c in found.curves if c.name == name)
+
+
+def test_a_gap_bounds_what_certify_finds(found) -> None:
+    (gap,) = curve(found, "best").gap
+    assert 0 <= gap <= 1e-8
+    first = certify(X, Y, LAM, w=steps(X, Y, LAM, 1))
+    assert curve(found, "steps").gap[0] == pytest.approx(first.gap, rel=1e-6)
+    assert curve(found, "steps").gap[0] >= first.gap - first.rounding
+
+
+def test_each_way_gives_points_of_growing_time(found) -> None:
+    assert [curve(found, n).way for n in ("steps", "called", "best")] == [
+        *("max_iter", "callback", "once")
+    ]
+    for name in ("steps", "called"):
+        assert len(curve(found, name).gap) > 3
+        assert min(curve(found, name).relative_gap) < curve(found, name).relative_gap[0]
+    assert list(curve(found, "called").seconds) == sorted(curve(found, "called").seconds)
+
+
+def test_what_goes_wrong_is_said_and_costs_nobody_else(found) -> None:
+    assert curve(found, "called").ended == curve(found, "sleeps").ended == "out of time"
+    assert "shape (2,) returned" in curve(found, "wrong").ended
+    assert "not today" in curve(found, "raises").ended
+    assert "no finite weights" in curve(found, "never_finite").ended
+    assert curve(found, "sleeps").gap == ()
+
+
+def test_the_table_and_the_picture_name_all(found) -> None:
+    for name in ("steps", "called", "sleeps", "raises"):
+        assert name in found.table
+    assert str(found) == found.table
+    again = GapCurves.from_dict(json.loads(json.dumps(found.to_dict())))
+    assert again == found
+    figure = found.plot()
+    drawn = picture(figure, "svg")
+    assert drawn == picture(again.plot(), "svg")
+    assert b"<svg" in drawn
+    shown = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert shown == ["steps", "called", "best"]  # the others have no point
+
+
+def test_solutions_are_drawn_as_before() -> None:
+    figure = gap_curves({"one": solve(X, Y, LAM)})
+    assert "certified" in figure.axes[0].get_title()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (({"a": best}, X), "X, y and lam together"),
+        (({}, X, Y, LAM), "mapping of names"),
+        (({"a": 3}, X, Y, LAM), "a fit is a function"),
+        (({"aucert": best}, X, Y, LAM), "choose another"),
+        (({"a": best}, X, Y, -1.0), "lam"),
+        (({"a": best}, X, np.ones(60), LAM), "class"),
+        (({"a": "no_such_module:fit"}, X, Y, LAM), "no_such_module"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        gap_curves(*arguments, max_time=0.5)
+
+
+def test_a_trace_thins_points_and_keeps_the_last() -> None:
+    trace = Trace(60.0)
+    for k in range(5000):
+        trace(np.array([float(k)]))
+    points = trace.all_points()
+    assert len(points) < 1000 and points[-1][1] == [4999.0]
+
+
+def test_efforts_grow() -> None:
+    assert way_of(("X", "y", "lam")) == "once" and list(efforts("once")) == [{}]
+    assert [e["max_iter"] for e in efforts("max_iter")][:4] == [1, 2, 4, 8]
+    tols = [e["tol"] for e in efforts("tol")]
+    assert tols == sorted(tols, reverse=True) and len(tols) == 12

@@ -1,0 +1,85 @@
+"""`aucert bench` and `aucert plot`: tables, pictures, and one sentence for what cannot be done."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from aucert.validation.cli import main
+
+SOLVER = (
+    "import numpy as np\ndef fit(X, y, lam):\n    return X[y == 1].mean(0) - X[y == 0].mean(0)\n"
+)
+DATA = "a,b,y\n1,2,0\n3,1,1\n2,2,1\n0,1,0\n1,1,1\n"
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    try:
+        main([str(word) for word in arguments])
+        status = 0
+    except SystemExit as ended:
+        status = int(ended.code or 0)
+    said = capsys.readouterr()
+    return status, said.out, said.err
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("benched.py").write_text(SOLVER)
+    Path("t.csv").write_text(DATA)
+    return tmp_path
+
+
+def test_bench_writes_a_table_a_picture_and_a_document(capsys, folder) -> None:
+    words = "bench benched:fit --data t.csv --lam 0.1 --lam 1 --max-time 20 --out b".split()
+    status, out, _ = run(capsys, *words)
+    assert status == 0 and out.count("benched:fit") == 2 and out.count("aucert") == 2
+    held = json.loads(Path("b/bench.json").read_text())
+    assert [problem["lam"] for problem in held["bench"]] == [0.1, 1.0]
+    ours = [c for problem in held["bench"] for c in problem["curves"] if c["name"] == "aucert"]
+    assert all(min(c["relative_gap"]) < 1e-8 for c in ours)
+    assert Path("b/bench.txt").read_text() == out and b"<svg" in Path("b/bench.svg").read_bytes()
+    assert run(capsys, "plot", "b", "--out", "again.svg")[0] == 0
+    assert Path("again.svg").read_bytes() == Path("b/bench.svg").read_bytes()
+
+
+def test_what_solve_and_certify_wrote_is_drawn(capsys, folder) -> None:
+    assert run(capsys, "solve", "t.csv", "--lam", "0.1", "--out", "s")[0] == 0
+    status, out, _ = run(capsys, *"certify t.csv --model s/model.npz --json".split())
+    Path("c.json").write_text(out)
+    assert status == 0
+    for result, picture in (("s", "s.svg"), ("c.json", "c.png"), ("s/solution.json", "s.pdf")):
+        assert run(capsys, "plot", result, "--out", picture)[0] == 0
+        assert Path(picture).stat().st_size > 1000
+    assert b"<svg" in Path("s.svg").read_bytes() and Path("s.pdf").read_bytes()[:4] == b"%PDF"
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("bench benched", "MODULE:FUNCTION"),
+        ("bench benched:fit benched:fit", "given twice"),
+        ("bench benched:fit --lam 0", "lam"),
+        ("bench benched:fit --max-time -1", "max_time"),
+        ("bench benched:none --data t.csv", "has no none"),
+        ("bench benched:fit --data no.csv --out b", "no such file"),
+        ("plot t.csv --out p.svg", "no JSON document"),
+        ("plot none.json --out p.svg", "no such file"),
+        ("plot . --out p.svg", "no result in this folder"),
+        ("plot list.json --out p.svg", "no JSON document"),
+        ("plot other.json --out p.svg", "nothing in it can be drawn"),
+        ("plot broken.json --out p.svg", "nothing in it can be drawn"),
+        ("plot other.json --out p.gif", "must end in .svg, .png, .pdf"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_writes_nothing(capsys, folder, command, words) -> None:
+    Path("list.json").write_text("[1]")
+    Path("other.json").write_text('{"a": 1}')
+    Path("broken.json").write_text('{"bench": [{"curves": [{"name": 1}]}]}')
+    before = sorted(path.name for path in folder.iterdir())
+    status, out, err = run(capsys, *command.split())
+    assert (status, out, err.count("\n")) == (2, "", 1) and words in err, err
+    assert sorted(p.name for p in folder.iterdir() if p.name != "__pycache__") == before

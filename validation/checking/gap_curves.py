@@ -1,0 +1,292 @@
+"""`gap_curves`: certified suboptimality against time, of anybody's solvers beside ours."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...exact.api.solve import solve
+from ...exact.certificate.certificate import careful_primal
+from ...exact.certificate.solution import Solution
+from ...exact.errors import InputError
+from ...exact.losses.registry import LOSSES
+from ...exact.problem.problem import Problem, linear_problem
+from ...exact.tools.checks import check_choice, check_number
+from ...exact.tools.rounding import above
+from ..report import pictures
+from .process import start
+from .traced import Point, points_of, way_of
+
+OURS = "aucert"
+"""What the library's own solver is called in a table."""
+
+LARGEST = 5_000_000
+"""Numbers in X that are sent to the processes of the fits at most."""
+
+WARM_UP_ROWS = 20
+"""Rows of each class in a first run that is not timed: compiling and loading happen there."""
+
+WARM_UP_SECONDS = 60.0
+"""Seconds that this first run may take, where `max_time` is less."""
+
+ACCURACY = 1e-10
+"""Relative gap of the lower bound that all are measured by, where it can be reached."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One solver: when it had weights, and how far they were from the optimum at most.
+
+    Attributes
+    ----------
+    name : str
+    seconds, gap, relative_gap : tuples of float
+        Proved bounds of F(w) - p* and of (F(w) - p*) / F(w) at each of these times.
+    ended : str
+        "finished", "out of time", or what went wrong.
+    way : {"callback", "max_iter", "tol", "once"}
+        How the points were found; all but the callback are runs of their own.
+    """
+
+    name: str
+    seconds: tuple[float, ...]
+    gap: tuple[float, ...]
+    relative_gap: tuple[float, ...]
+    ended: str
+    way: str
+
+
+@dataclass(frozen=True)
+class GapCurves:
+    """The curves of several solvers on one problem.
+
+    Attributes
+    ----------
+    data : str
+    n, d : int
+    lam : float
+    loss : str
+    max_time : float
+    dual : float
+        The proved lower bound of the optimum that all are measured by.
+    curves : tuple of Curve
+    isolation : str
+        Where the fits ran.
+    """
+
+    data: str
+    n: int
+    d: int
+    lam: float
+    loss: str
+    max_time: float
+    dual: float
+    curves: tuple[Curve, ...]
+    isolation: str
+
+    @property
+    def table(self) -> str:
+        """One line a solver: its best proved relative gap, when, and how it ended."""
+        lines = [f"{self.data}: {self.n} x {self.d}, lam {self.lam:g}, {self.loss}"]
+        width = max(len(curve.name) for curve in self.curves)
+        lines.append(f"  {'solver':{width}}  {'gap / F':>9}  {'seconds':>9}  {'points':>6}  ended")
+        for curve in self.curves:
+            if curve.seconds:
+                k = int(np.argmin(curve.relative_gap))
+                best = f"{curve.relative_gap[k]:9.2e}  {curve.seconds[k]:9.3g}"
+            else:
+                best = f"{'-':>9}  {'-':>9}"
+            ended = f"{len(curve.seconds):6}  {curve.ended}"
+            lines.append(f"  {curve.name:{width}}  {best}  {ended}")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.table
+
+    def plot(self, axes: Any = None) -> Any:
+        """Return a matplotlib Figure of relative gap against seconds, drawn on `axes` if given."""
+        figure, axes = pictures.canvas(axes)
+        for k, curve in enumerate(c for c in self.curves if c.seconds):
+            dashes = pictures.STYLES[k % len(pictures.STYLES)]
+            y = [max(value, 1e-16) for value in curve.relative_gap]
+            axes.plot(curve.seconds, y, dashes, marker="o", ms=3, color=f"C{k}", label=curve.name)
+        drawn = [s for curve in self.curves for s in curve.seconds if s > 0]
+        if drawn:
+            axes.set(xscale="log", yscale="log")
+        axes.set(xlabel="seconds", ylabel="relative gap, proved", title=self.table.split("\n")[0])
+        axes.grid(alpha=0.3)
+        if drawn:
+            axes.legend()
+        return figure
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON can hold it."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, held: dict[str, Any]) -> GapCurves:
+        """Return what `to_dict` took apart.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            If it is not such a document.
+        """
+        numbers = ("seconds", "gap", "relative_gap")
+        curves = tuple(
+            Curve(**{**curve, **{key: tuple(map(float, curve[key])) for key in numbers}})
+            for curve in held["curves"]
+        )
+        return cls(**{**held, "curves": curves})
+
+
+def gap_curves(
+    fits: Mapping[str, Callable[..., Any] | str] | Solution | Mapping[str, Solution],
+    X: Any = None,
+    y: Any = None,
+    lam: float | None = None,
+    *,
+    max_time: float = 10.0,
+    loss: str = "hinge",
+    seed: int = 0,
+    isolate: bool = True,
+    ours: bool = True,
+    data: str = "data",
+    by: str = "seconds",
+    axes: Any = None,
+) -> Any:
+    """Measure solvers against time by proved gaps, or draw the histories of solutions.
+
+    Each fit is to minimise lam/2 |w|^2 + mean over pairs of loss(w'x_i - w'x_j). Where it takes a
+    `callback`, this is called with w as often as the fit likes; else, with `max_iter`, it is run
+    with 1, 2, 4, ... of them; with `tol`, at 0.1, 0.01, ...; else once. Each runs in a process of
+    its own, after a small run that is not timed.
+
+    Parameters
+    ----------
+    fits : mapping of names to functions (X, y, lam) -> w, or to "MODULE:FUNCTION"
+        As in `check_solver`. Solutions, without X, are drawn by
+        `aucert.validation.report.pictures.gap_curves`.
+    X : array (n, d)
+    y : array (n,)
+        Two kinds of labels; the fits see 1 for the larger and 0.
+    lam : float
+        > 0.
+    max_time : float
+        Seconds for each solver, all its runs together.
+    loss : {"hinge", "squared_hinge", "square"}
+    seed : int
+        As in `check_solver`.
+    isolate : bool
+        As in `check_solver`.
+    ours : bool
+        Whether the library's own solver runs, too.
+    data : str
+        What to call the data.
+    by, axes
+        For solutions only.
+
+    Returns
+    -------
+    GapCurves, or a matplotlib Figure of solutions
+
+    Raises
+    ------
+    InputError
+        If an argument cannot be used, or a function cannot be imported.
+    """
+    if X is None and y is None and lam is None:
+        return pictures.gap_curves(fits, by=by, axes=axes)  # type: ignore[arg-type]
+    if X is None or y is None or lam is None:
+        raise InputError("give X, y and lam together")
+    check_choice("loss", loss, LOSSES)
+    check_number("lam", lam)
+    check_number("max_time", max_time)
+    named = _named(fits, loss, ours)
+    problem = linear_problem(X, y, lam, loss)
+    rows = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float)
+    positive = problem.pairs.positive
+    if rows.size > LARGEST:
+        raise InputError(f"X has {rows.size:,} numbers, {LARGEST:,} at most: take fewer rows")
+    best = solve(X, y, lam, loss=loss, tol=ACCURACY, max_time=10 * max_time).certificate
+    dual = max(best.dual - best.rounding, 0.0)
+    curves, how = [], ""
+    for name, fit in named.items():
+        points, ended, way, how = _run(fit, rows, positive, lam, max_time, seed, isolate)
+        curves.append(_judged(name, problem, dual, points, ended, way))
+    n, d = rows.shape
+    shape = (data, int(n), int(d), float(lam), loss, float(max_time), float(dual))
+    return GapCurves(*shape, tuple(curves), how)
+
+
+def _named(fits: Any, loss: str, ours: bool) -> dict[str, Any]:
+    """Return the fits by name, ours among them; checked."""
+    if not isinstance(fits, Mapping) or not fits:
+        raise InputError("give a mapping of names to fits, {'mine': fit}")
+    for name, fit in fits.items():
+        if not (callable(fit) or isinstance(fit, str)):
+            raise InputError(f"{name}: a fit is a function or 'MODULE:FUNCTION', not {fit!r:.40}")
+    named = dict(fits)
+    if ours:
+        if OURS in named:
+            raise InputError(f"'{OURS}' is the name of our own: choose another")
+        named[OURS] = f"{__package__}.ours:{loss}"
+    return named
+
+
+def _run(
+    fit: Any,
+    X: np.ndarray,
+    positive: np.ndarray,
+    lam: float,
+    max_time: float,
+    seed: int,
+    isolate: bool,
+) -> tuple[list[Point], str, str, str]:
+    """Return the points of one fit, how it ended, how they were found, and where it ran."""
+    labels = positive.astype(int)
+    few = np.concatenate([np.flatnonzero(labels == side)[:WARM_UP_ROWS] for side in (0, 1)])
+    runner = start(fit, seed, isolate)
+    try:
+        small = {"X": X[few].tolist(), "y": labels[few].tolist(), "lam": lam}
+        if "callback" in runner.takes:
+            small |= {"trace": max_time}
+        if runner.ask(small, max(max_time, WARM_UP_SECONDS))["kind"] == "timeout":
+            return [], "out of time in the first small run", way_of(runner.takes), runner.how
+        request = {"X": X.tolist(), "y": labels.tolist(), "lam": lam}
+        return *points_of(runner, request, max_time), runner.how
+    finally:
+        runner.close()
+
+
+def _judged(
+    name: str, problem: Problem, dual: float, points: list[Point], ended: str, way: str
+) -> Curve:
+    """Return the curve of the points; one that is no set of finite weights ends it."""
+    seconds, gaps, shares = [], [], []
+    for point in points:
+        if point.w.shape != (problem.space.dim,) or not np.isfinite(point.w).all():
+            ended = f"no finite weights ({problem.space.dim},) after {point.seconds:.3g} s"
+            break
+        primal, rounding = careful_primal(problem, point.w)
+        gap = above(above(above(primal) + rounding) - dual)
+        seconds.append(float(point.seconds))
+        gaps.append(float(max(gap, 0.0)))
+        shares.append(float(above(max(gap, 0.0) / primal)) if primal > 0 else 0.0)
+    return Curve(name, tuple(seconds), tuple(gaps), tuple(shares), ended, way)
+
+
+def picture(figure: Any, kind: str) -> bytes:
+    """Return a figure as the bytes of an svg, png or pdf file, the same for the same figure."""
+    import matplotlib
+
+    held = io.BytesIO()
+    dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
+    with matplotlib.rc_context({"svg.hashsalt": "aucert"}):
+        figure.savefig(held, format=kind, metadata=dated)
+    return held.getvalue()

@@ -1,0 +1,187 @@
+"""The model file of `solve --out`, and what `predict` and `certify --model` take from one."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...approx.saved_models import load_model as load_any_model
+from ...exact.api.roc_svm import ROCSVM
+from ...exact.api.saved_models import save_model, solved_model, weights_on
+from ...exact.certificate.solution import Solution
+from ...exact.errors import InputError
+from ..data.datasets import load, names
+from ..files.data_files import read_features
+from .inputs import Data
+from .scaled_tables import true_names
+
+ASKED = ("lam", "loss", "gamma", "structure", "l1", "pairs", "fpr_max", "tpr_min", "seed")
+"""Options of the problem that a model file holds, beside the kernel."""
+
+HOW = ("tol", "method", "max_time", "threshold")
+"""Options of the solver, and the rule of the intercept."""
+
+
+def write_model(
+    path: Path, data: Data, options: dict[str, Any], solution: Solution, scores: np.ndarray
+) -> None:
+    """Write the solution as a fitted estimator: with a scaler, a `Pipeline` of both.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    asked = {key: options[key] for key in (*ASKED, "kernel", *HOW) if key in options}
+    asked = {"l1": 0.0} | asked
+    classes = _classes(data.negative, data.label)
+    model: Any = solved_model(solution, data.X, scores, data.positive, classes, asked)
+    if data.scaler is not None:
+        from sklearn.pipeline import Pipeline
+
+        model = Pipeline([("scaler", data.scaler), ("model", model)])
+    elif data.columns is not None:
+        model.feature_names_in_ = np.array(data.columns, dtype=object)
+    save_model(model, path)
+
+
+def _classes(negative: Any, positive: Any) -> np.ndarray:
+    """Return both labels; "not X" for the rest against X."""
+    if positive is None:
+        return np.array([0, 1])
+    if negative is None:
+        return np.array([f"not {positive}", str(positive)])
+    same = type(negative) is type(positive)
+    return np.array([negative, positive] if same else [str(negative), str(positive)])
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """A model read from a file: the whole of it, its scaler if there is one, and its last step."""
+
+    path: str
+    whole: Any
+    scaler: Any
+    last: Any
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """Names of the features, where the model has them."""
+        held = getattr(self.whole, "feature_names_in_", None)
+        return None if held is None else tuple(map(str, held))
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.whole.n_features_in_)
+
+    def asked(self) -> dict[str, Any]:
+        """Return the options of the problem that the model was solved for; none of other models."""
+        if not isinstance(self.last, ROCSVM):
+            return {}
+        found = {name: getattr(self.last, name, None) for name in (*ASKED, "kernel")}
+        return {name: value for name, value in found.items() if value is not None}
+
+    @property
+    def label(self) -> str:
+        """The positive label, as `--positive` takes it."""
+        return str(self.whole.classes_[1])
+
+    def weights(self, X: Any) -> np.ndarray:
+        """Return the weights of the features, or the coefficients of these rows."""
+        if not (isinstance(self.last, ROCSVM) or hasattr(self.last, "coef_")):
+            raise InputError(
+                f"{self.path}: a {type(self.last).__name__} has no weights to certify: certify "
+                "its scores with --scores"
+            )
+        try:
+            return weights_on(self.last, X)
+        except InputError as error:
+            raise InputError(f"{self.path}: {error}") from None
+
+
+def read_model(path: str) -> SavedModel:
+    """Return the model of a file of `solve --out` or `save_model`.
+
+    Raises
+    ------
+    InputError
+        If it is none, or a kind of model that gives no scores.
+    """
+    if Path(path).is_dir():
+        raise InputError(
+            f"{path}: this is a folder, the model file in it is needed: {path}/model.npz"
+        )
+    whole = load_any_model(path)
+    steps = [step for _, step in whole.steps] if hasattr(whole, "steps") else [whole]
+    if not hasattr(whole, "decision_function"):
+        raise InputError(f"{path}: a {type(whole).__name__} gives no scores")
+    plain = len(steps) == 2 and hasattr(steps[0], "scale_")
+    return SavedModel(path, whole, steps[0] if plain else None, steps[-1])
+
+
+def read_rows(model: SavedModel, name: str, drop: tuple[str, ...] = ()) -> tuple[Any, list[str]]:
+    """Return the features of the data that the model needs, in its order, and what was not used.
+
+    Columns are found by their names where both have some, and refused where they disagree; else
+    by their place, and then their number must agree.
+
+    Raises
+    ------
+    InputError
+    """
+    if name.split(":")[0] in names() and not Path(name).exists():
+        X, columns, ignored = load(name, 0).X, None, []
+    else:
+        wanted = None if model.columns is None else _present(model, name)
+        table = read_features(name, wanted, () if wanted else drop)
+        X, columns, ignored = table.X, true_names(table.columns), table.ignored
+        ignored = ignored if wanted or not drop else [k for k in ignored if k not in drop]
+    d = model.n_features
+    X = _widened(X, d)
+    if X.shape[1] != d:
+        hint = "" if columns is None else f" ({', '.join(columns[:5])}, ...)"
+        raise InputError(
+            f"{name}: {X.shape[1]} feature columns{hint}, the model {model.path} has {d}: leave "
+            "out others, such as the label, with --drop"
+        )
+    return X, ignored
+
+
+def _widened(X: Any, d: int) -> Any:
+    """Return sparse rows with d columns at least: a file names only those that occur."""
+    if sp.issparse(X) and X.shape[1] < d:
+        return sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], d))
+    return X
+
+
+def _present(model: SavedModel, name: str) -> tuple[str, ...] | None:
+    """Return the model's columns if the data have names, None where they have none."""
+    from ..files.data_files import column_names
+
+    held, wanted = column_names(name), model.columns
+    assert wanted is not None
+    if held is None:
+        return None
+    missing = [column for column in wanted if column not in held]
+    if missing:
+        shown = ", ".join(f"'{column}'" for column in missing[:10])
+        more = f" and {len(missing) - 10} more" if len(missing) > 10 else ""
+        raise InputError(
+            f"{name}: the model {model.path} needs columns that are not there: {shown}{more}"
+        )
+    return wanted
+
+
+def scores_and_labels(model: SavedModel, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the score of each row, with the intercept, and its label."""
+    with warnings.catch_warnings():
+        # The columns were matched here; scikit-learn cannot see the names of an array.
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        scores = np.asarray(model.whole.decision_function(X), dtype=float)
+        return scores, np.asarray(model.whole.predict(X))

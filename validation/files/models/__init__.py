@@ -1,0 +1,1 @@
+"""Linear models that other programs saved."""
