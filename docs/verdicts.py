@@ -43,7 +43,8 @@ def mutations() -> str:
         f"numbers "
         f"of its page; {arithmetic} are arithmetic, which no fault in the library turns; "
         f"{len(PAPERS)} run evidence again; {len(faults)} others are turned by one planted mistake "
-        f"({by_hand} by hand, the rest by rule); for {len(unturned)} none was found yet."
+        f"({by_hand} by hand, the rest by rule)"
+        + (f"; for {len(unturned)} none was found yet." if unturned else ", so that none is left.")
     )
 
 

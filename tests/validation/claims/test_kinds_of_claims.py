@@ -66,7 +66,7 @@ def test_only_statements_of_papers_fail() -> None:
 
 
 def test_a_run_can_be_recorded_anew(tmp_path: Path) -> None:
-    name = "sauc-eq-1-of-a-constant-score"
+    name = "eq-2-of-a-constant-score"
     path = tmp_path / "recorded.json"
     recorded.write(suite.run([name]).as_json(), "2026-01-02", path)
     document = json.loads(path.read_text(encoding="utf-8"))

@@ -245,3 +245,13 @@ def test_where_kappa_can_be_below_one_a_falling_tolerance_fails(
 ) -> None:
     monkeypatch.setattr(imbalance, "rho_from_below", lambda *given: 1.1)
     assert run("sht-tolerance-falls-with-the-imbalance").verdict == "fails"
+
+
+def test_a_ratio_that_does_not_fall_even_for_many_rows_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def rising(*sizes: int) -> tuple[float, float, np.ndarray]:
+        return 1.0, 9.0, -np.arange(10.0)
+
+    monkeypatch.setattr(ratio, "_denominator", rising)
+    assert run("sht-eq-14-falls-with-the-share").verdict == "fails"

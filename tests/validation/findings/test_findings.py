@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -229,6 +230,41 @@ def test_recorded_numbers_are_those_of_the_pages_in_the_docs(name: str) -> None:
     for test in kept.tests.values():
         assert test.name.rpartition(": degrees")[0] or test.name in page
     assert len(kept.cells) >= sum(row["error"] != "" for row in rows)
+
+
+SAYS = re.compile(
+    r"[^.;:]*(?:as the paper (?:says|shows)|against the paper|not borne out|message holds|"
+    r"a clear lead|not infeasible|clearly worse)"
+)
+"""What a page concludes for or against the paper, so far as it says so in these words."""
+
+CONCLUDED = {
+    ("nonlinear-figure-1", "against the paper"): ("nsolam-is-stuck-at-a-saddle-point", "c"),
+    ("sauc-fig-1", "as the paper shows"): ("sauc-fig-2-fewer-pairs-in-the-wrong-order", "b"),
+    ("sauc-fig-2", "as the paper shows"): ("sauc-fig-2-fewer-pairs-in-the-wrong-order", "b"),
+    ("sauc-fig-3", "clearly worse"): ("sauc-toy-five-neighbours-beat-all-pairs", "c"),
+    ("sauc-fig-4", "not borne out"): ("sauc-consistently-better-on-four-sets", "uc"),
+    ("sauc-table-4", "as the paper says"): ("sauc-training-time-comparable", "b"),
+    ("scaling-up-table-1", "not infeasible"): ("full-model-infeasible-beyond-10000", "c"),
+    ("scaling-up-table-1", "as the paper says"): ("incomplete-model-has-comparable-auc", "b"),
+    ("scaling-up-table-2", "as the paper says"): ("nystrom-introduces-only-a-minor-loss", "b"),
+    ("sht-fig-1", "message holds"): ("sht-fig-1-as-published", "b"),
+    ("sht-table-2", "a clear lead"): ("sht-f1-lead-as-published", "b"),
+}
+"""By page and words: the finding that says the same, and how its verdict may begin."""
+
+
+def test_what_a_page_concludes_in_words_a_finding_says_too() -> None:
+    found = set()
+    for name in tables():
+        lines = (DOCS / f"{name}.md").read_text(encoding="utf-8").splitlines()
+        for said in SAYS.findall(lines[2]):
+            keys = [key for key in CONCLUDED if key[0] == name and said.endswith(key[1])]
+            assert len(keys) == 1, (name, said)
+            finding, allowed = CONCLUDED[keys[0]]
+            assert str(suite.run([finding]).rows[0].verdict)[0] in allowed, (name, said)
+            found.add(keys[0])
+    assert found == set(CONCLUDED)
 
 
 @pytest.mark.parametrize("name", list(tables()))

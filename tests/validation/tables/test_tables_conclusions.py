@@ -390,8 +390,8 @@ def test_seconds_of_the_true_kernel(rbf: float) -> None:
 @pytest.mark.parametrize(
     ("ahead", "gain", "words"),
     [
-        (1.0, 2.0, ("on 5 of 5 sets and level on none: averaging helps, as", "goes on after")),
-        (-1.0, 0.0, ("averaging does not help as the paper says", "is stuck after one epoch")),
+        (1.0, 2.0, ("on 5 of 5 sets and level on none, as in print", "goes on after")),
+        (-1.0, 0.0, ("on none, unlike in print", "is stuck after one epoch")),
         (0.01, -3.0, ("on 0 of 5 sets and level on ijcnn1", "is stuck after one epoch")),
     ],
 )

@@ -65,25 +65,32 @@ def sht_eq_14_with_the_logarithm_outside(context: Context) -> Outcome:
     paper=PAPER,
     place="eq. (14)",
     kind="theorem",
-    statement="rho_k(r) by (14) falls as the share r of positives grows to 1/2, at the sizes of "
-    "the experiments (the denominator, convex and not concave, is beyond its minimum).",
+    statement="rho_k(r) by (14) falls as the share r of positives grows to 1/2 once n is large "
+    "enough, which the paper assumes; at the sizes of its experiments it does not (the "
+    "denominator, convex and not concave, is before its minimum).",
     formula="r > r* = 288 s log d / (lam^2 n)",
 )
 def sht_eq_14_falls_with_the_share(context: Context) -> Outcome:
-    n, d, s, b = 1000, 1000, 60, 50
-    a, linear, c = ratio_coefficients(n, d, s, b, form="corrected")
-    axis = (-linear / (2 * a)) ** 2
-    r = np.linspace(0.05, 0.5, 10)
-    under = a * r + linear * np.sqrt(r) + c
-    falls = bool((np.diff(under) > 0).all() and (under > 0).all())
+    n, d, s = 1000, 1000, 60
+    a, axis, under = _denominator(n, d, s)
+    falls, large = ((np.diff(x) > 0).all() for x in (under, _denominator(10**5 * n, d, s)[2]))
+    judged = Verdict.VACUOUS if large else Verdict.FAILS
     return Outcome(
-        Verdict.HOLDS if falls else Verdict.FAILS,
-        f"the minimum is at r* = {axis:,.0f}, shares end at 0.5",
+        Verdict.HOLDS if falls and large else judged,
+        f"at n = {n:,} the minimum is at r* = {axis:,.0f}, shares end at 0.5; at n = {10**5 * n:,} "
+        f"it {'falls' if large else 'does not fall'}",
         details={"r*": axis, "288 s log d / n": 288 * s * math.log(d) / n, "a": a}
         | {"denominator at r = 0.05, ..., 0.5": under.tolist()}
         | {"rows needed for r* = 0.05": 288 * s * math.log(d) / 0.05},
         tolerance="closed form",
     )
+
+
+def _denominator(n: int, d: int, s: int) -> tuple[float, float, np.ndarray]:
+    """Return a, the share at the minimum, and the denominator of (14) at r = 0.05, ..., 0.5."""
+    a, linear, c = ratio_coefficients(n, d, s, 50, form="corrected")
+    r = np.linspace(0.05, 0.5, 10)
+    return a, (-linear / (2 * a)) ** 2, a * r + linear * np.sqrt(r) + c
 
 
 @claim(

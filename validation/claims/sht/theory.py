@@ -240,7 +240,7 @@ def sht_theorem_1_bound(context: Context) -> Outcome:
 @claim(
     "sht-theorem-1-in-the-experiments",
     paper=PAPER,
-    place="Theorem 1, Fig. 1, Tables I and II",
+    place="Theorem 1, Figs. 1 and 3, Tables I and II",
     kind="theorem",
     statement="The theorem explains the experiments: with k = k* its condition can hold there.",
     formula="k > (rho^2 - rho) k*  with  k = k*  <=>  rho < (1 + sqrt(5)) / 2",
