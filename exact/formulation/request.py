@@ -231,7 +231,7 @@ def _penalty(
     """Return the penalty that is given, or the one that the numbers make."""
     if penalty is None:
         if lam is None:
-            raise InputError("give lam, a number > 0, or a penalty of your own")
+            raise InputError("lam must be a number > 0, or give a penalty of your own")
         return penalty_from(lam, l1, groups, sign)
     if lam is not None or l1 or groups is not None or sign is not None:
         raise InputError("give either a penalty of your own, or lam with l1, groups and sign")

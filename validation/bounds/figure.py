@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..extremes import max, min
 from ..plots import Figure, Series
 from .experiment import POSTERIOR, PRINTED, PRIOR, Draw
 

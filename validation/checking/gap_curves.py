@@ -112,16 +112,17 @@ class GapCurves:
         """Return a matplotlib Figure of relative gap against seconds, drawn on `axes` if given."""
         figure, axes = pictures.canvas(axes)
         for k, curve in enumerate(c for c in self.curves if c.seconds):
-            dashes = pictures.STYLES[k % len(pictures.STYLES)]
+            color, marker, dashes = pictures.STYLES[k % len(pictures.STYLES)]
             y = [max(value, 1e-16) for value in curve.relative_gap]
-            axes.plot(curve.seconds, y, dashes, marker="o", ms=3, color=f"C{k}", label=curve.name)
+            how = {"color": color, "marker": marker, "linestyle": dashes, "ms": 3}
+            axes.plot(curve.seconds, y, **how, label=curve.name)
         drawn = [s for curve in self.curves for s in curve.seconds if s > 0]
         if drawn:
             axes.set(xscale="log", yscale="log")
         axes.set(xlabel="seconds", ylabel="relative gap, proved", title=self.table.split("\n")[0])
         axes.grid(alpha=0.3)
         if drawn:
-            axes.legend()
+            pictures.legend_below(axes)
         return figure
 
     def to_dict(self) -> dict[str, Any]:

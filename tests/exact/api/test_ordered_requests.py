@@ -218,9 +218,3 @@ def test_labels_beside_pairs_that_hold_an_order_are_refused() -> None:
     rows = some_rows()
     with pytest.raises(InputError, match="leave y None"):
         solve(rows["X"], rows["grade"], 0.1, pairs=query_pairs(rows["qid"], rows["grade"]))
-
-
-def test_no_constant_is_converted_for_ordered_pairs() -> None:
-    rows = some_rows()
-    with pytest.raises(InputError, match="give lam"):
-        certify(rows["X"], rows["grade"], w=np.ones(3), rival="svm-rank", C=1.0, qid=rows["qid"])

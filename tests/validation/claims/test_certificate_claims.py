@@ -11,7 +11,7 @@ import pytest
 
 from aucert.exact import ElasticNet, Estimate, GroupLasso
 from aucert.exact.losses.logistic import Logistic
-from aucert.exact.pairs.ordered import kinds
+from aucert.exact.pairs.ordered import asked, kinds
 from aucert.exact.pairs.statistics import delong as placements
 from aucert.exact.problem import tail
 from aucert.validation import suite
@@ -50,7 +50,7 @@ def test_censored_rows_of_the_same_time_that_are_left_out_turn_the_verdict(
     def key(times: np.ndarray, seen: np.ndarray) -> np.ndarray:
         return -2.0 * np.unique(times, return_inverse=True)[1]
 
-    monkeypatch.setattr(kinds, "_survival_key", key)
+    monkeypatch.setattr(asked, "survival_key", key)
     assert verdict(ORDERED) == "fails"
 
 

@@ -183,12 +183,10 @@ def test_text_and_missing_values_are_refused(tmp_path: Path, capsys) -> None:
         assert "row 5" in refused(capsys, "solve", path, "--lam", 0.1, *asked)
 
 
-def test_built_in_data_and_rivals_have_no_order(tmp_path: Path, capsys) -> None:
+def test_built_in_data_have_no_order(tmp_path: Path, capsys) -> None:
     path, _ = table(tmp_path)
     assert "built in" in refused(capsys, "solve", "wdbc", "--lam", 0.1, "--qid", "q")
     weights = tmp_path / "w.csv"
     weights.write_text("1\n1\n1\n1\n")
-    words = ("--from", "svm-rank", "--C", 1, "--weights", weights, "--qid", "q")
-    assert "give lam" in refused(capsys, "certify", path, *words)
     exact = ("--lam", 1, "--weights", weights, "--qid", "q", "--exact")
     assert "--exact is for two classes" in refused(capsys, "certify", path, *exact)

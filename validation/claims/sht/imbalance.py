@@ -16,7 +16,7 @@ from ....approx.hard_thresholding.baselines import oracle_support
 from ....approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
 from ...data.generators import sparse_mean_shift
 from ...data.labelled_data import Dataset
-from ...extremes import max
+from ...extremes import max, min
 from ...plots import Figure, Series
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from .basics import PAPER
