@@ -23,9 +23,6 @@ SECONDS = 3.0
 DRAWN = 2
 """Parts of an experiment that are run again in the quick profile; ten times as many in the full."""
 
-TOLERANCE = 1e-6
-"""Relative difference that is allowed: what a solver's tolerance leaves to other libraries."""
-
 CLOCK = ("seconds", "s, ")
 """Beginnings and ends of the names of times, which are not compared."""
 
@@ -47,17 +44,21 @@ def recorded_parts(paper: str, run: Run, folder: Path = EVIDENCE) -> dict[str, l
     return found
 
 
-def differences(recorded: Any, found: Any, where: str = "") -> Iterator[str]:
+def differences(
+    recorded: Any, found: Any, tolerance: float = 1e-6, where: str = ""
+) -> Iterator[str]:
     """Yield the places where two results differ; times are not compared."""
     if isinstance(recorded, Mapping) and isinstance(found, Mapping):
         for name in dict.fromkeys([*recorded, *found]):
             if not is_time(str(name)):
-                yield from differences(recorded.get(name), found.get(name), f"{where}/{name}")
+                yield from differences(
+                    recorded.get(name), found.get(name), tolerance, f"{where}/{name}"
+                )
     elif isinstance(recorded, list) and isinstance(found, list) and len(recorded) == len(found):
         for at, pair in enumerate(zip(recorded, found, strict=True)):
-            yield from differences(*pair, f"{where}/{at}")
+            yield from differences(*pair, tolerance, f"{where}/{at}")
     elif isinstance(recorded, float) and isinstance(found, int | float):
-        if not math.isclose(recorded, found, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
+        if not math.isclose(recorded, found, rel_tol=tolerance, abs_tol=tolerance):
             yield f"{where}: {recorded!r} recorded, {found!r} now"
     elif recorded != found:
         yield f"{where}: {recorded!r} recorded, {found!r} now"
@@ -78,7 +79,8 @@ def run_again(context: Context, paper: str) -> Outcome:
             experiment, part, recorded = parts[at]
             job = Job(experiment.name, part, run, experiment.spent(run.profile))
             now = plain(experiment.compute(job))
-            wrong += [f"{name} {part.key}{where}" for where in differences(recorded, now)]
+            apart = differences(recorded, now, experiment.tolerance)
+            wrong += [f"{name} {part.key}{where}" for where in apart]
             ran.append(f"{name} {part.key}")
     if not ran:
         return Outcome(Verdict.NOT_TESTABLE, "no part of the evidence can be run again here")
@@ -86,7 +88,7 @@ def run_again(context: Context, paper: str) -> Outcome:
         Verdict.FAILS if wrong else Verdict.HOLDS,
         f"{len(ran)} parts run again, {len(wrong)} numbers differ",
         details={"parts": ran, "differences": wrong[:10]},
-        tolerance=f"relative difference {TOLERANCE:g}; seconds are not compared",
+        tolerance="the relative difference that each experiment allows; seconds are not compared",
     )
 
 

@@ -138,6 +138,9 @@ class Experiment:
     protocol : int
         At least 1. Raise it by hand when `compute` gives other numbers: finished parts of a
         lower protocol are computed again.
+    tolerance : float
+        Relative difference that is allowed where a part is run again: what the tolerance of its
+        solver leaves to other versions of libraries and of this one.
     """
 
     name: str
@@ -147,6 +150,7 @@ class Experiment:
     minutes: Mapping[str, float] = field(default_factory=dict)
     search: str = ""
     protocol: int = 1
+    tolerance: float = 1e-6
 
     def spent(self, profile: str) -> dict[str, Any]:
         """Return what the profile spends, by name."""

@@ -66,4 +66,12 @@ def compute(job: Job) -> dict[str, Any]:
     return found
 
 
-EXPERIMENT = Experiment("sauc-geometry", BUDGET, parts, compute, CPU_MINUTES["sauc-geometry"])
+# Weights within a gap of 1e-9 move by its root: the 400 draws by 5e-6 between two solvers.
+EXPERIMENT = Experiment(
+    "sauc-geometry",
+    BUDGET,
+    parts,
+    compute,
+    CPU_MINUTES["sauc-geometry"],
+    tolerance=1e-4,
+)
