@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NoReturn
@@ -216,6 +217,8 @@ def run_arguments(arguments: Sequence[str] | None = None) -> None:
 
     After a command that has put its results in place, interrupts stay unheard.
     """
+    # Where files are limited in size joblib says so at its import, whether it is used or not.
+    warnings.filterwarnings("ignore", r"(?s).*joblib will operate in serial mode")
     try:
         aucert.main(arguments, prog_name="aucert", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:

@@ -65,6 +65,7 @@ def test_pairs_at_their_margin_are_paid() -> None:
     assert found.value == 0 and found.value_rounding >= 2.0**-40
 
 
+@pytest.mark.long_digits
 def test_rounded_long_scores_are_paid() -> None:
     s = np.array([0.3, 0.1], dtype=np.longdouble) + np.longdouble(2) ** -60 * 3
     found = OrderedPairs(None, [1, 0]).sums(s, HINGE)
