@@ -15,7 +15,8 @@ from aucert.exact.spaces.kernels import KERNELS, kernel_names
 
 def written(of: object, parameter: str) -> tuple[str, ...]:
     """Return the names in braces that a docstring gives for a parameter."""
-    found = re.search(rf"^ +{parameter} : \{{([^}}]*)\}}", str(of.__doc__), re.MULTILINE)
+    # Python 3.13 takes the indentation out of docstrings.
+    found = re.search(rf"^ *{parameter} : \{{([^}}]*)\}}", str(of.__doc__), re.MULTILINE)
     assert found, f"no names for {parameter}"
     return tuple(re.findall(r'"([^"]+)"', found[1]))
 
