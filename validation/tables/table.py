@@ -1,8 +1,7 @@
 """A printed table or figure as something that can be run again.
 
-An `Experiment` says what is run: a budget, parts that do not depend on each other, and how one
-part is computed. A `Table` says how its results are shown beside the print; several tables can
-share one experiment, which is then run once.
+An `Experiment` says what is run: a budget, independent parts, and how one part is computed. A
+`Table` shows its results beside the print; tables that share an experiment run it once.
 """
 
 from __future__ import annotations
@@ -131,16 +130,13 @@ class Experiment:
     parts : function of a `Run` and its budget (what to value), giving parts in the order to run
     compute : function of a `Job`, giving a dict of plain numbers, texts and lists
     minutes : dict
-        Profile to CPU minutes of all parts, measured once; for `--list`, `--estimate`, and the
-        order of the parts.
+        Profile to CPU minutes of all parts, measured once; for `--list` and `--estimate`.
     search : str
-        How parameters are chosen: what is computed of their grids and what is left. Sentences.
+        How parameters are chosen: what is computed of their grids, in sentences.
     protocol : int
-        At least 1. Raise it by hand when `compute` gives other numbers: finished parts of a
-        lower protocol are computed again.
+        >= 1. Raise it when `compute` gives other numbers: parts of a lower one are run again.
     tolerance : float
-        Relative difference that is allowed where a part is run again: what the tolerance of its
-        solver leaves to other versions of libraries and of this one.
+        Relative difference allowed where a part is run again: what its solver's own leaves.
     """
 
     name: str
