@@ -8,6 +8,7 @@ minorant of pull g is shrunk until its pull lies in C. Proofs are in `docs/certi
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Protocol
 
 import numpy as np
@@ -48,7 +49,7 @@ class Penalty(Protocol):
         ...
 
 
-class FeaturePenalty:
+class FeaturePenalty(ABC):
     """A penalty on the weights of the features themselves, made of its support and residual.
 
     A child states l2, `support(w)` = sigma_C(w) (a sum of terms >= 0, or infinity) and
@@ -59,13 +60,13 @@ class FeaturePenalty:
 
     l2: float
 
+    @abstractmethod
     def support(self, w: np.ndarray) -> float:
         """Return sigma_C(w), the part of the penalty beside l2/2 |w|^2."""
-        raise NotImplementedError
 
+    @abstractmethod
     def residual(self, g: np.ndarray) -> np.ndarray:
         """Return g - P_C(g): (dim,)."""
-        raise NotImplementedError
 
     def check(self, space: Space) -> None:
         """Raise `InputError` unless the coordinates are the weights of the features."""
