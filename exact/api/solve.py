@@ -11,7 +11,9 @@ import numpy as np
 
 from ..certificate.solution import Callback, Solution, Status
 from ..certificate.trivial import TRIVIAL, zero_is_optimal
+from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
+from ..formulation.partitioned import partitioned_problem
 from ..formulation.request import Request
 from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
@@ -21,6 +23,7 @@ from ..problem.problem import Problem
 from ..problem.tail import Tail
 from ..solvers.choose import NAMES, Solver, choose_solver, few_cuts_suffice
 from ..spaces.kernel import Kernel
+from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..tools.checks import check_number
 from ..tools.threads import small_in_one_thread
 
@@ -68,10 +71,11 @@ def solve(
 
     Parameters
     ----------
-    X : array, memory map, `StreamedRows` or sparse matrix (n, d)
+    X : array, memory map, `StreamedRows`, `PartitionedRows` or sparse matrix (n, d)
         Finite numbers.
     y : array (n,)
-        Two kinds of labels; grades with `qid`; None with `time` or `OrderedPairs`.
+        Two kinds of labels; grades with `qid`; None with `time`, `OrderedPairs` or
+        `PartitionedRows`, whose labels lie with the rows.
     lam : float, optional
         > 0; 0 is allowed where l1 > 0. Or give `penalty`.
     kernel : {"linear", "rbf", "laplacian", "precomputed"} or Kernel
@@ -179,6 +183,8 @@ def solve_request(
 ) -> Solution:
     """Return what `solve` does, for a request that was made before."""
     check_tolerance(tol, max_time)
+    if isinstance(X, PartitionedRows) and method not in ("auto", "newton"):
+        raise InputError(f"rows in partitions are solved by newton, not by {method!r}")
     if method in ("auto", "newton"):
         large = streamed_problem(X, y, request)
         if large is not None:
@@ -226,6 +232,9 @@ def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
     They are read in blocks if X is a memory map, a `StreamedRows`, or too large to copy cheaply.
     Only linear hinge problems over all pairs support this.
     """
+    apart = partitioned_problem(X, y, request)
+    if apart is not None:
+        return apart
     if not request.is_linear_hinge:
         return None
     from ..spaces.streamed import StreamedRows

@@ -11,13 +11,15 @@ import numpy as np
 from ..errors import InputError
 from ..pairs.all_pairs import AllPairs
 from ..problem.problem import Problem
+from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import Rows
 from ..spaces.streamed import Pull, StreamedRows
 from ..sums.assembled import PairSums
 from ..sums.binned import Extent, Histogram
 from ..sums.pair_sums_binned import half_width, whole_numbers
 from ..tools.rounding import UNIT, gamma
-from .evaluation import Evaluation, Line
+from .evaluation import Evaluation, FullLine, Line
+from .partitioned.evaluate import Partitioned
 
 SKIPPED = 16
 """The first guess of the range of scores uses every sixteenth block of rows."""
@@ -125,7 +127,7 @@ class Streamed:
 
     def line(self, start: Evaluation, p: np.ndarray, width: float) -> Line:
         """Return the line from `start.w` along `p`; every trial is an evaluation."""
-        return _FullLine(self, start.w, p, width)
+        return FullLine(self, start.w, p, width)
 
     def with_bins(self, w: np.ndarray, bins: int, half: int) -> Evaluation:
         """Return the evaluation at `w` for a given grid."""
@@ -177,25 +179,15 @@ class Streamed:
             yield rows, self.problem.pairs.positive[rows], weight
 
 
-class _FullLine:
-    def __init__(self, evaluator: Streamed, w: np.ndarray, p: np.ndarray, width: float):
-        self.evaluator, self.w, self.p, self.width = evaluator, w, p, width
-        self.last: tuple[float, Evaluation] | None = None
-
-    def slope(self, t: float) -> float:
-        found = self.evaluator.at(self.w + t * self.p, self.width)
-        self.last = t, found
-        return float(self.p @ (self.evaluator.problem.lam * found.w - found.pull))
-
-    def at(self, t: float) -> Evaluation:
-        if self.last is None or self.last[0] != t:
-            self.slope(t)
-        assert self.last is not None
-        return self.last[1]
+def form_in_blocks(problem: Problem) -> type[Streamed] | type[Partitioned] | None:
+    """Return the form of the sums for rows that are not held, or None where they are."""
+    if isinstance(problem.space, PartitionedRows):
+        return Partitioned
+    return Streamed if isinstance(problem.space, StreamedRows) else None
 
 
 def binned_at(problem: Problem, w: np.ndarray, bins: int, half: int) -> Evaluation:
-    """Return the evaluation at `w` from a given grid of bins, for rows in memory or in blocks.
+    """Return the evaluation at `w` from a given grid of bins, wherever the rows are.
 
     Parameters
     ----------
@@ -207,8 +199,9 @@ def binned_at(problem: Problem, w: np.ndarray, bins: int, half: int) -> Evaluati
     half : int
         Half width of the smoothing in bins.
     """
-    if isinstance(problem.space, StreamedRows):
-        return Streamed(problem, bins).with_bins(w, bins, half)
+    form = form_in_blocks(problem)
+    if form is not None:
+        return form(problem, bins).with_bins(w, bins, half)
     if not isinstance(problem.space, Rows):
         raise InputError("binned dual points are for rows, not for another space")
     return InMemory(problem, bins).at(w, 2 * half / bins)

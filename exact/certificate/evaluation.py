@@ -107,3 +107,24 @@ class Evaluator(Protocol):
     def line(self, start: Evaluation, p: np.ndarray, width: float) -> Line:
         """Return the line from `start.w` along `p`."""
         ...
+
+
+class FullLine:
+    """A line each of whose points takes an evaluation."""
+
+    def __init__(self, evaluator: Evaluator, w: np.ndarray, p: np.ndarray, width: float):
+        self.evaluator, self.w, self.p, self.width = evaluator, w, p, width
+        self.last: tuple[float, Evaluation] | None = None
+
+    def slope(self, t: float) -> float:
+        """Return the derivative at t."""
+        found = self.evaluator.at(self.w + t * self.p, self.width)
+        self.last = t, found
+        return float(self.p @ (self.evaluator.problem.lam * found.w - found.pull))
+
+    def at(self, t: float) -> Evaluation:
+        """Return the evaluation at t."""
+        if self.last is None or self.last[0] != t:
+            self.slope(t)
+        assert self.last is not None
+        return self.last[1]

@@ -138,6 +138,7 @@ class Histogram:
         # For each bin its mass and its sum of theta; the negatives come first.
         self.grid = np.zeros((2, int(size), 2))
         self.rows = 0
+        self.parts = 0  # partitions whose counts were added up: one addition more for each
         self.seen = Extent()
 
     @property
@@ -179,9 +180,10 @@ class Histogram:
         # Whole numbers are counted exactly; residuals are summed plainly within a bin (at most
         # `longest` terms) and compensated over bins.
         longest = max(most_a, most_b) if whole else float(self.rows)
-        slip = gamma(4) if whole else gamma(2 * self.rows + 8)
+        slip = gamma(4) if whole else gamma(2 * (self.rows + self.parts) + 8)
         across = gamma(16) + (plus.shape[0] * UNIT) ** 2
-        rounding = (across + slip) * counted + (across + gamma(longest + 16) + slip) * residual
+        within = gamma(longest + self.parts + 16)
+        rounding = (across + slip) * counted + (across + within + slip) * residual
         return Marginals(
             u, v, value / self.bins, rounding / self.bins, float(total), mass_a * mass_b, slip
         )

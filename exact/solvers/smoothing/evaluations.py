@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...certificate.evaluate_rows import InMemory, Streamed
+from ...certificate.evaluate_rows import InMemory, form_in_blocks
 from ...certificate.evaluation import Evaluation, Evaluator
 from ...certificate.solution import Recorder
 from ...certificate.witness import LONG_ROWS, Witness
 from ...pairs.all_pairs import AllPairs
 from ...problem.problem import Problem
 from ...spaces.rows import Rows
-from ...spaces.streamed import StreamedRows
 
 MOMENT = 24.0
 """density * width^2 / MOMENT is the bias: the mean of max(0, z) - alpha z over an even density."""
@@ -57,7 +56,7 @@ class Evaluations:
         """Return the form of the sums that is cheapest at this width."""
         bins = 1 << max(LEAST_BITS, int(np.ceil(np.log2(BINS_A_WIDTH / width))))
         problem, pairs = self.problem, self.problem.pairs
-        form = Streamed if isinstance(problem.space, StreamedRows) else InMemory
+        form = form_in_blocks(problem) or InMemory
         if form is InMemory:
             most = GRID_ROWS if pairs.weight is None else WEIGHTED_GRID
             grid = bins * (self.spread or USUAL_SPREAD)
