@@ -56,6 +56,7 @@ def solved_model(
     positive: np.ndarray,
     classes: np.ndarray,
     parameters: dict[str, Any],
+    weight: np.ndarray | None = None,
 ) -> ROCSVM:
     """Return the estimator that a fit with these parameters is, from a solution that is there.
 
@@ -71,6 +72,8 @@ def solved_model(
         The negative and the positive label.
     parameters : dict
         Of `SolvedSVM`.
+    weight : array (n,), optional
+        What each score weighs.
     """
     asked = dict(parameters)
     kind: type[ROCSVM] = SolvedSVM
@@ -89,7 +92,7 @@ def solved_model(
         model.dual_coef_ = solution.w[model.support_]
         if model.kernel != PRECOMPUTED:
             model._support_rows = rows[model.support_]
-    model.intercept_ = np.array([0.0 - get_rule(model.threshold)(scores, positive, None)])
+    model.intercept_ = np.array([0.0 - get_rule(model.threshold)(scores, positive, weight)])
     return model
 
 

@@ -28,7 +28,7 @@ HOW = ("tol", "method", "max_time", "threshold")
 
 
 def write_model(
-    path: Path, data: Data, options: dict[str, Any], solution: Solution, scores: np.ndarray
+    path: Path, data: Data, options: dict[str, Any], solution: Solution, scores: Any
 ) -> None:
     """Write the solution as a fitted estimator: with a scaler, a `Pipeline` of both.
 
@@ -40,7 +40,11 @@ def write_model(
     asked = {key: options[key] for key in (*ASKED, "kernel", *HOW) if key in options}
     asked = {"l1": 0.0} | asked
     classes = _classes(data.negative, data.label)
-    model: Any = solved_model(solution, data.X, scores, data.positive, classes, asked)
+    if data.partitioned:
+        scores, positive, weight = scores.as_rows()
+    else:
+        positive, weight = data.positive, None
+    model: Any = solved_model(solution, data.X, scores, positive, classes, asked, weight)
     if data.scaler is not None:
         from sklearn.pipeline import Pipeline
 

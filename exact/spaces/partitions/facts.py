@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
 
 from ...errors import InputError
-from .partition import Block
+from .partition import Block, Unusable
 
 
 @dataclass(eq=False)
@@ -63,11 +64,11 @@ class FactsTask:
         columns, positive, weight = block
         total = columns.sum(axis=1)
         if not np.isfinite(total).all():
-            _refuse(columns, index, before)
+            _refuse(columns, before)
         n, plus = positive.size, int(positive.sum())
         mass, whole = np.array([n - plus, plus], dtype=float), True
         if weight is not None:
-            _check_weights(weight, index, before)
+            _check_weights(weight, before)
             mass = np.array([weight[~positive].sum(), weight[positive].sum()])
             whole = bool((weight == np.floor(weight)).all())
         low, high = columns.min(axis=1), columns.max(axis=1)
@@ -99,26 +100,20 @@ class FactsTask:
         )
 
 
-def _refuse(columns: np.ndarray, index: int, before: int) -> None:
+def _refuse(columns: np.ndarray, before: int) -> NoReturn:
     bad = np.argwhere(~np.isfinite(columns.T))
     if bad.size == 0:
         raise InputError("X has values so large that their sums overflow: rescale it")
     row, column = (int(k) for k in bad[0])
-    raise InputError(
-        f"X has a value that is not finite in partition {index}, row {before + row}, "
-        f"column {column} (all from 0): remove or impute it first"
-    )
+    raise Unusable(before + row, column, float(columns[column, row]))
 
 
 LARGEST_ROW_WEIGHT, SMALLEST_ROW_WEIGHT = 1e50, 1e-50
 """Row weights of partitions lie between these, or are zero: nothing rescales them."""
 
 
-def _check_weights(weight: np.ndarray, index: int, before: int) -> None:
+def _check_weights(weight: np.ndarray, before: int) -> None:
     fine = (weight == 0) | ((weight >= SMALLEST_ROW_WEIGHT) & (weight <= LARGEST_ROW_WEIGHT))
     if not fine.all():
         row = int(np.argmin(fine))
-        raise InputError(
-            f"the weight of row {before + row} of partition {index} (from 0) is {weight[row]}: "
-            f"weights are 0, or from {SMALLEST_ROW_WEIGHT:g} to {LARGEST_ROW_WEIGHT:g}"
-        )
+        raise Unusable(before + row, None, float(weight[row]))

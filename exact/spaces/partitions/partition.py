@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, NoReturn, Protocol
 
 import numpy as np
 
@@ -22,6 +22,14 @@ class Block(NamedTuple):
     columns: np.ndarray
     positive: np.ndarray
     weight: np.ndarray | None
+
+
+class Unusable(Exception):
+    """A number that cannot be used: row and column (None: the weight) from 0, and the number."""
+
+    def __init__(self, row: int, column: int | None, value: float):
+        super().__init__(row, column, value)
+        self.row, self.column, self.value = row, column, value
 
 
 class Partition(Protocol):
@@ -43,6 +51,10 @@ class Partition(Protocol):
         InputError
             If they cannot be read, or are no numbers.
         """
+        ...
+
+    def refuse(self, row: int, column: int | None, value: float) -> NoReturn:
+        """Raise `InputError` for a number that is not finite, or a weight (column None)."""
         ...
 
 
@@ -80,6 +92,10 @@ class ArrayPartition:
     weight: np.ndarray | None = None
     name: str = "a partition"
 
+    def refuse(self, row: int, column: int | None, value: float) -> NoReturn:
+        """Raise `InputError` for a number that is not finite, or a weight (column None)."""
+        refuse_in(self.name, row, column, value)
+
     def blocks(self) -> Iterator[Block]:
         """Yield its rows in order."""
         n, dim = self.X.shape
@@ -106,6 +122,19 @@ class ArrayPartition:
             yield Block(
                 np.ascontiguousarray(held.T), np.ascontiguousarray(self.positive[rows]), weight
             )
+
+
+def refuse_in(name: str, row: int, column: int | None, value: float) -> NoReturn:
+    """Raise the sentence for a number, or a weight, that cannot be used."""
+    if column is None:
+        raise InputError(
+            f"the weight of row {row} of {name} (from 0) is {value}: weights are >= 0 and finite, "
+            "and of moderate size"
+        )
+    raise InputError(
+        f"X has a value that is not finite in {name}, row {row}, column {column} (from 0): remove "
+        "or impute it first"
+    )
 
 
 def cut(

@@ -15,7 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from ...errors import CertificateError
-from .partition import Block, Partition
+from .partition import Block, Partition, Unusable
 
 FAN = 16
 """So many neighbours are added up at a time."""
@@ -56,7 +56,10 @@ def new_key() -> np.ndarray:
 def replied(task: Task, partition: Partition, index: int, key: np.ndarray) -> Reply[Any]:
     """Run a task on one partition, and fingerprint what it reads."""
     digest = blake2b(digest_size=16)
-    answer = task.run(_marked(partition.blocks(), key, digest), index)
+    try:
+        answer = task.run(_marked(partition.blocks(), key, digest), index)
+    except Unusable as bad:
+        partition.refuse(bad.row, bad.column, bad.value)
     return Reply({index: digest.digest()}, answer)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -285,6 +285,9 @@ class Changing:
             X[[3, 4]] = X[[4, 3]]
         yield Block(np.ascontiguousarray(X.T), positive, None)
 
+    def refuse(self, row: int, column: int | None, value: float) -> NoReturn:
+        raise AssertionError
+
 
 @pytest.mark.parametrize("after", [1, 2, 3, 4])
 @pytest.mark.parametrize("what", ["number", "label", "row", "order"])
@@ -329,9 +332,9 @@ def test_what_partitions_cannot_do_is_said() -> None:
         solve(rows, None, 1e-2, method="qp")
     with pytest.raises(InputError, match="with weights"):
         certify(rows, None, 1e-2, scores=np.zeros(100))
-    with pytest.raises(InputError, match="weights are 0, or from"):
+    with pytest.raises(InputError, match="weights are >= 0 and finite"):
         rows_in(X, positive, 3, np.full(100, -1.0))
-    with pytest.raises(InputError, match="weights are 0, or from"):
+    with pytest.raises(InputError, match="weights are >= 0 and finite"):
         rows_in(X, positive, 3, np.full(100, np.nan))
     with pytest.raises(InputError, match="each class needs a row of positive weight"):
         solve(rows_in(X, positive, 3, positive.astype(float)), None, 1e-2)
