@@ -13,7 +13,7 @@ from ..certificate.solution import Callback, Solution, Status
 from ..certificate.trivial import TRIVIAL, zero_is_optimal
 from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
-from ..formulation.partitioned import partitioned_problem
+from ..formulation.partitioned import entered, partitioned_problem
 from ..formulation.request import Request
 from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
@@ -140,30 +140,31 @@ def solve(
     InputError
         If the input cannot be used; the message says what and where.
     """
-    request = Request.of(
-        lam,
-        loss,
-        pairs,
-        positive,
-        kernel,
-        gamma,
-        structure,
-        structure_source,
-        sample_weight,
-        l1,
-        groups,
-        sign,
-        penalty,
-        fpr_max,
-        tpr_min,
-        y=y,
-        qid=qid,
-        time=time,
-        event=event,
-    )
-    solution = solve_request(X, y, request, method, tol, max_time, callback)
-    warn_if_trivial(request, solution, tol)
-    return solution
+    with entered(X, y, sample_weight, positive) as (X, y, sample_weight, positive):
+        request = Request.of(
+            lam,
+            loss,
+            pairs,
+            positive,
+            kernel,
+            gamma,
+            structure,
+            structure_source,
+            sample_weight,
+            l1,
+            groups,
+            sign,
+            penalty,
+            fpr_max,
+            tpr_min,
+            y=y,
+            qid=qid,
+            time=time,
+            event=event,
+        )
+        solution = solve_request(X, y, request, method, tol, max_time, callback)
+        warn_if_trivial(request, solution, tol)
+        return solution
 
 
 def warn_if_trivial(request: Request, solution: Solution, tol: float) -> None:

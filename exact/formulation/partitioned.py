@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
 from ..errors import InputError
+from ..pairs.labels import split_labels
 from ..pairs.partitioned_pairs import pairs_in
 from ..problem.problem import Problem
 from ..problem.risk import Mean
@@ -32,3 +39,43 @@ def partitioned_problem(X: object, y: object, request: Request) -> Problem | Non
             "sample_weight out"
         )
     return Problem(X, Mean(pairs_in(X.facts), request.loss), request.penalty)
+
+
+def is_dask(X: object) -> bool:
+    """Return whether `X` is a dask array, a dask dataframe or another collection of dask."""
+    return hasattr(X, "__dask_graph__") and hasattr(X, "to_delayed")
+
+
+def rows_of_dask(X: Any, y: Any, weight: Any, positive: object) -> tuple[PartitionedRows, Any]:
+    """Return the rows of a dask collection, and both labels: the negative and the positive one.
+
+    Raises
+    ------
+    InputError
+        If dask's scheduler is not installed, or as `dask_rows`.
+    """
+    try:
+        from ..spaces.partitions.dask_rows import dask_rows
+    except ImportError as error:
+        raise InputError(f"dask collections need aucert[dask]: {error}") from None
+
+    def split(labels: np.ndarray) -> tuple[Any, Any]:
+        _, one, other = split_labels(labels, positive)
+        return one, other
+
+    return dask_rows(X, y, weight, split)
+
+
+@contextmanager
+def entered(
+    X: Any, y: Any, weight: Any = None, positive: object = None
+) -> Iterator[tuple[Any, Any, Any, object]]:
+    """Yield the data of a call: those of dask as rows in partitions, all others as they are."""
+    if not is_dask(X):
+        yield X, y, weight, positive
+        return
+    rows, _ = rows_of_dask(X, y, weight, positive)
+    try:
+        yield rows, None, None, None
+    finally:
+        rows.engine.close()

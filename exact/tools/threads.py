@@ -65,7 +65,8 @@ def small_in_one_thread(work: Callable[P, T]) -> Callable[P, T]:
 
 def _numbers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
     """Return how many numbers the largest matrix of the call holds."""
-    shapes = (getattr(value, "shape", ()) for value in (*args, kwargs.get("X")))
+    here = (v for v in (*args, kwargs.get("X")) if not hasattr(v, "__dask_graph__"))
+    shapes = (getattr(value, "shape", ()) for value in here)
     n, d = next((shape for shape in shapes if len(shape) == 2), (0, 0))
     own = getattr(args[0], "kernel", "linear") if args else "linear"
     kernel = kwargs.get("kernel", own)

@@ -21,9 +21,6 @@ from ...tools.rounding import UNIT, gamma
 from ..evaluation import Evaluation, FullLine, Line
 from .tasks import ExtentTask, GatherTask, Grid, PullTask, Weighing
 
-KEPT_NUMBERS = 1 << 22
-"""Sums by bin are kept up to so many numbers (32 MB); where they have more, rows are read twice."""
-
 ROOMIER = 1.5
 """Ranges that surely hold all scores are taken if they are at most this much wider than a guess."""
 
@@ -75,7 +72,7 @@ class Partitioned:
         """Return the evaluation, or a wider range where the scores left that of the grid."""
         space, histogram = self.space, grid.histogram()
         numbers = 2 * histogram.grid.shape[1] * (space.dim + 1)
-        task = GatherTask(grid, kept=numbers <= KEPT_NUMBERS)
+        task = GatherTask(grid, kept=numbers <= space.engine.kept_numbers)
         counts, second = space.staged(task)
         self._check_all_counted(counts)
         histogram.seen.ends = counts.ends

@@ -16,6 +16,9 @@ from .work import Folded, Reply, Task, joined, replied
 ATTEMPTS = 3
 """A pass over the partitions is tried so often where processes die."""
 
+KEPT_NUMBERS = 1 << 22
+"""Sums by bin are kept up to so many numbers (32 MB); where they have more, rows are read twice."""
+
 
 class Staged(Protocol):
     """A task in two steps: what it leaves behind where the partition lies answers the second."""
@@ -43,6 +46,11 @@ class Engine(Protocol):
     @property
     def count(self) -> int:
         """The number of partitions."""
+        ...
+
+    @property
+    def kept_numbers(self) -> int:
+        """How many numbers a partition may leave behind between two steps."""
         ...
 
     def run(self, task: Task, key: np.ndarray) -> Reply[Any]:
@@ -80,6 +88,11 @@ class LocalEngine:
         """The number of partitions."""
         return len(self.partitions)
 
+    @property
+    def kept_numbers(self) -> int:
+        """How many numbers a partition may leave behind between two steps."""
+        return KEPT_NUMBERS
+
     def run(self, task: Task, key: np.ndarray) -> Reply[Any]:
         """Return the sum of the answers.
 
@@ -105,6 +118,9 @@ class LocalEngine:
             f"processes that read the partitions died {ATTEMPTS} times, most often for want of "
             "memory: use fewer of them, or smaller partitions"
         )
+
+    def close(self) -> None:
+        """Let go of what was made for this: nothing, processes end by themselves."""
 
     def _in_processes(self, task: Task, key: np.ndarray, jobs: int) -> Reply[Any]:
         from joblib import Parallel, delayed

@@ -96,6 +96,11 @@ class ArrayPartition:
         """Raise `InputError` for a number that is not finite, or a weight (column None)."""
         refuse_in(self.name, row, column, value)
 
+    def rows(self, rows: slice) -> np.ndarray:
+        """Return some rows as numbers."""
+        where = f"{self.name}, from row {rows.start} on,"
+        return as_float64(self.X[rows], where, "a matrix of numbers")
+
     def blocks(self) -> Iterator[Block]:
         """Yield its rows in order."""
         n, dim = self.X.shape
@@ -111,9 +116,7 @@ class ArrayPartition:
         step = block_rows(dim)
         for start in range(0, n, step):
             rows = slice(start, start + step)
-            held = as_float64(
-                self.X[rows], f"{self.name}, from row {start} on,", "a matrix of numbers"
-            )
+            held = self.rows(rows)
             weight = (
                 None
                 if self.weight is None

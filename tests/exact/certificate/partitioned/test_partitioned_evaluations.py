@@ -14,7 +14,6 @@ from aucert.exact.api.solve import solve
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.certified_order import certified_order
 from aucert.exact.certificate.evaluation import Evaluation
-from aucert.exact.certificate.partitioned import evaluate
 from aucert.exact.certificate.partitioned.evaluate import Partitioned
 from aucert.exact.certificate.partitioned.tasks import GatherTask, Grid
 from aucert.exact.certificate.solution import Status
@@ -22,6 +21,7 @@ from aucert.exact.errors import CertificateError, InputError
 from aucert.exact.formulation.partitioned import partitioned_problem
 from aucert.exact.formulation.request import Request
 from aucert.exact.problem.problem import Problem, linear_problem
+from aucert.exact.spaces.partitions import engine
 from aucert.exact.spaces.partitions.engine import LocalEngine
 from aucert.exact.spaces.partitions.partition import Block, cut
 from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
@@ -80,7 +80,7 @@ def test_an_evaluation_is_that_of_its_pairs_within_its_bounds(
 ) -> None:
     """Ties, one positive row, a constant column and numbers of very different size among them."""
     if not kept:
-        monkeypatch.setattr(evaluate, "KEPT_NUMBERS", 0)
+        monkeypatch.setattr(engine, "KEPT_NUMBERS", 0)
     X, positive = some_rows(40, 2, seed, whole=seed == 1)
     if seed == 2:
         positive[:] = False
