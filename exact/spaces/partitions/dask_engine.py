@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import sys
+import time
 import uuid
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
@@ -21,6 +22,12 @@ from .work import FAN, Reply, Task, joined, replied
 
 KEPT_A_WORKER = 1 << 24
 """Numbers that the first step of all partitions of a worker may leave behind (128 MB)."""
+
+ASKED_EVERY = 5.0
+"""Seconds after which a cluster that has not answered is asked whether it has workers."""
+
+NO_WORKERS = 60.0
+"""Seconds without any worker after which a cluster is given up."""
 
 R = TypeVar("R")
 
@@ -52,8 +59,7 @@ class DaskEngine:
     @property
     def kept_numbers(self) -> int:
         """How many numbers a partition may leave behind between two steps."""
-        workers = max(1, len(self.client.scheduler_info(n_workers=-1)["workers"]))
-        return min(KEPT_NUMBERS, KEPT_A_WORKER * workers // self.count)
+        return min(KEPT_NUMBERS, KEPT_A_WORKER * max(1, self._workers()) // self.count)
 
     def close(self) -> None:
         """Let the partitions go."""
@@ -129,7 +135,7 @@ class DaskEngine:
         try:
             if sys.stderr.isatty():
                 progress(replies, notebook=False)
-            return whole.result()
+            return self._waited_for(whole)
         except KeyboardInterrupt:
             self.client.cancel([whole, *replies], force=True)
             raise
@@ -137,6 +143,26 @@ class DaskEngine:
             raise
         except (Exception, CancelledError) as error:
             raise_for_cluster(error)
+
+    def _waited_for(self, whole: Future) -> Any:
+        """Return a result; a cluster whose workers are all gone is not waited for."""
+        last = time.monotonic()
+        while True:
+            try:
+                return whole.result(timeout=ASKED_EVERY)
+            except TimeoutError:
+                if whole.done():
+                    raise
+            if self._workers():
+                last = time.monotonic()
+            elif time.monotonic() - last > NO_WORKERS:
+                raise InputError(
+                    f"the dask cluster has had no workers for {NO_WORKERS:g} seconds: nothing is "
+                    "proved, start again when there are some"
+                )
+
+    def _workers(self) -> int:
+        return len(self.client.scheduler_info(n_workers=-1).get("workers", ()))
 
 
 def raise_for_cluster(error: BaseException) -> NoReturn:

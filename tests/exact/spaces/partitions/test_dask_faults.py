@@ -17,6 +17,7 @@ from aucert.exact.api.solve import solve
 from aucert.exact.certificate.solution import Solution, Step
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.partitioned import rows_of_dask
+from aucert.exact.spaces.partitions import dask_engine
 from aucert.exact.spaces.partitions.engine import LocalEngine
 from aucert.exact.spaces.partitions.partition import cut
 from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
@@ -61,12 +62,14 @@ def same(one: Solution, other: Solution) -> None:
 
 
 def test_twenty_killed_workers_change_nothing(cluster: Any) -> None:
-    made, _ = cluster
+    made, client = cluster
     X, y = some_rows()
     rows, _ = rows_of_dask(da.from_array(X, chunks=(20_000, 3)), y, None, None)
     calm = solve(rows, None, 0.1, tol=1e-6)
     rng = np.random.default_rng(0)
     for k in range(KILLS):
+        made.scale(2)  # a worker that dies while it starts is not started again
+        client.wait_for_workers(2, timeout=60)
         killed: list[int] = []
 
         def kill(delay: float, killed: list[int] = killed) -> None:
@@ -103,6 +106,18 @@ def test_a_partition_that_kills_every_worker_is_one_sentence(cluster: Any) -> No
     ):
         cluster[0].scheduler.allowed_failures = 1
         rows.run(Deadly())
+
+
+def test_a_cluster_without_workers_is_not_waited_for_for_ever(
+    cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_engine, "ASKED_EVERY", 0.5)
+    monkeypatch.setattr(dask_engine, "NO_WORKERS", 1.0)
+    X, y = some_rows(1000)
+    rows, _ = rows_of_dask(da.from_array(X, chunks=(500, 3)), y, None, None)
+    cluster[0].scale(0)
+    with pytest.raises(InputError, match="has had no workers for 1 seconds"):
+        solve(rows, None, 0.1, tol=1e-3)
 
 
 def test_a_lost_scheduler_is_one_sentence() -> None:
