@@ -144,7 +144,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         ----------
         X : array or sparse matrix (n, n_features_in_)
         """
-        above = self.decision_function(X) > 0
+        above: Any = self.decision_function(X) > 0
         if hasattr(above, "__dask_graph__"):
             return above.map_blocks(_Named(self.classes_), dtype=self.classes_.dtype)
         return self.classes_[above.astype(int)]

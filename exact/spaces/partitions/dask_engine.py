@@ -6,12 +6,13 @@ import copy
 import sys
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from typing import Any, NoReturn, TypeVar
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 import numpy as np
-from distributed import Client, Future, KilledWorker, get_client, progress
+from distributed import Client, Future, KilledWorker, progress
 from distributed.comm import CommClosedError
 
 from ...errors import InputError
@@ -22,6 +23,9 @@ from .work import FAN, Reply, Task, joined, replied
 
 KEPT_A_WORKER = 1 << 24
 """Numbers that the first step of all partitions of a worker may leave behind (128 MB)."""
+
+LOST = frozenset({"ClosedClientError", "FutureCancelledError", "FuturesCancelledError"})
+"""Names of dask's errors that say the same as a lost connection; not all versions have them."""
 
 ASKED_EVERY = 5.0
 """Seconds after which a cluster that has not answered is asked whether it has workers."""
@@ -49,7 +53,6 @@ class DaskEngine:
     ):
         self.client, self._parts, self._close = client, list(parts), close
         self._key: Future | None = None
-        self.sent: list[tuple[str, int]] = []
 
     @property
     def count(self) -> int:
@@ -75,26 +78,29 @@ class DaskEngine:
         InputError
             If the scheduler is lost, or workers die again and again.
         """
-        name = _named(task)
-        there = self._there(task, key)
-        replies = self._each(name, _replied, there, self._parts)
-        return self._heard(self._folded(name, there, replies, _join_replies))
+        with one_sentence():
+            name = _named(task)
+            there = self._there(task, key)
+            replies = self._each(name, _replied, there, self._parts)
+            return self._heard(self._folded(name, there, replies, _join_replies))
 
     def staged(
         self, task: Staged, key: np.ndarray
     ) -> tuple[Reply[Any], Callable[[Any], Reply[Any]]]:
         """Return the sum of the messages, and what answers the second step."""
-        name = _named(task)
-        there = self._there(task, key)
-        left = self._each(name, _replied, there, self._parts)
-        told = self._each(f"{name}-message", _told, there, left)
-        message = self._heard(self._folded(name, there, told, _join_messages))
+        with one_sentence():
+            name = _named(task)
+            there = self._there(task, key)
+            left = self._each(name, _replied, there, self._parts)
+            told = self._each(f"{name}-message", _told, there, left)
+            message = self._heard(self._folded(name, there, told, _join_messages))
 
         def second(then: Any) -> Reply[Any]:
-            after = _named(then)
-            sent = self._there(then, key)
-            answers = self._each(after, _answered, sent, left)
-            return self._heard(self._folded(after, sent, answers, _join_replies))
+            with one_sentence():
+                after = _named(then)
+                sent = self._there(then, key)
+                answers = self._each(after, _answered, sent, left)
+                return self._heard(self._folded(after, sent, answers, _join_replies))
 
         return message, second
 
@@ -139,10 +145,6 @@ class DaskEngine:
         except KeyboardInterrupt:
             self.client.cancel([whole, *replies], force=True)
             raise
-        except InputError:
-            raise
-        except (Exception, CancelledError) as error:
-            raise_for_cluster(error)
 
     def _waited_for(self, whole: Future) -> Any:
         """Return a result; a cluster whose workers are all gone is not waited for."""
@@ -165,20 +167,26 @@ class DaskEngine:
         return len(self.client.scheduler_info(n_workers=-1).get("workers", ()))
 
 
-def raise_for_cluster(error: BaseException) -> NoReturn:
-    """Raise one sentence for an error of the cluster; others as they are."""
-    if isinstance(error, KilledWorker):
+@contextmanager
+def one_sentence() -> Iterator[None]:
+    """Turn an error of the cluster into one sentence; let others pass."""
+    try:
+        yield
+    except InputError:
+        raise
+    except KilledWorker:
         raise InputError(
             "workers of the dask cluster died again and again at the same partition, most often "
             "for want of memory: use smaller partitions, or workers with more memory"
         ) from None
-    lost = isinstance(error, CancelledError | CommClosedError | OSError | TimeoutError)
-    if lost or "ancelled" in type(error).__name__ or "not running" in str(error):
+    except (Exception, CancelledError) as error:
+        lost = isinstance(error, CancelledError | CommClosedError | OSError | TimeoutError)
+        if not (lost or type(error).__name__ in LOST):
+            raise
         raise InputError(
             "the dask cluster was lost before its workers had answered: nothing is proved, start "
             "again when it is there"
         ) from None
-    raise error
 
 
 def _named(task: Any) -> str:
@@ -237,8 +245,9 @@ class FramePartition(ArrayPartition):
 
     def rows(self, rows: slice) -> np.ndarray:
         """Return some rows as numbers."""
-        held = self.X.iloc[rows] if hasattr(self.X, "iloc") else self.X[rows]
+        table: Any = self.X
+        held = table.iloc[rows] if hasattr(table, "iloc") else table[rows]
         return as_float64(held, f"{self.name}, from row {rows.start} on,", "a matrix of numbers")
 
 
-__all__ = ["DaskEngine", "FramePartition", "get_client", "raise_for_cluster"]
+__all__ = ["DaskEngine", "FramePartition", "one_sentence"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 import dask
 import dask.array as da
@@ -12,7 +12,7 @@ from distributed import Client, Future, LocalCluster, get_client
 
 from ...errors import InputError
 from ...tools.lossless import check_labels
-from .dask_engine import DaskEngine, raise_for_cluster
+from .dask_engine import DaskEngine, one_sentence
 from .partitioned_rows import PartitionedRows
 
 Split = Callable[[np.ndarray], tuple[Any, Any]]
@@ -40,13 +40,14 @@ def dask_rows(
     InputError
         If rows, labels and weights do not fit together, or cannot be used.
     """
-    client, close = _client(client)
+    found, close = _client(client)
+    cluster: Any = found  # dask's own types fit neither its arguments nor its results
     try:
         blocks = _blocks(X)
         labels = _column(y, X, len(blocks), "y")
         weights = None if weight is None else _column(weight, X, len(blocks), "sample_weight")
-        held = client.compute(labels)
-        kinds = _gathered(client, [client.submit(_distinct, y, k) for k, y in enumerate(held)])
+        held = cluster.compute(labels)
+        kinds = _gathered(cluster, [cluster.submit(_distinct, y, k) for k, y in enumerate(held)])
         positive, other = split(_union(kinds))
         parts = [
             dask.delayed(_part, pure=False)(
@@ -54,7 +55,7 @@ def dask_rows(
             )
             for k, block in enumerate(blocks)
         ]
-        engine = DaskEngine(client, client.compute(parts), close)
+        engine = DaskEngine(cluster, cluster.compute(parts), close)
         return PartitionedRows(engine, _names(X)), np.array([other, positive])
     except BaseException:
         if close is not None:
@@ -69,7 +70,7 @@ def _client(client: Client | None) -> tuple[Client, Callable[[], object] | None]
     try:
         return get_client(), None
     except ValueError:
-        cluster = LocalCluster(dashboard_address=None)
+        cluster = LocalCluster(dashboard_address=":0")
         made = Client(cluster)
 
         def close() -> None:
@@ -83,9 +84,10 @@ def _blocks(X: Any) -> list[Any]:
     """Return the blocks of rows of a collection, delayed."""
     if len(getattr(X, "shape", ())) != 2:
         raise InputError("X must be a dask array of two dimensions or a dask dataframe")
+    whole: Any = X
     if isinstance(X, da.Array) and X.numblocks[1] > 1:
-        X = X.rechunk({1: -1})
-    found = X.to_delayed()
+        whole = whole.rechunk({1: -1})
+    found = whole.to_delayed()
     return list(np.ravel(found)) if isinstance(found, np.ndarray) else list(found)
 
 
@@ -103,15 +105,16 @@ def _column(y: Any, X: Any, count: int, name: str) -> list[Any]:
         values = np.asarray(y)
         if values.shape != (int(sum(chunks)),):
             raise InputError(f"{name} has the shape {values.shape}, and X {X.shape[0]} rows")
-        y = da.from_array(values, chunks=(chunks,))
+        arrays: Any = da
+        y = arrays.from_array(values, chunks=(chunks,))
     if len(getattr(y, "shape", ())) != 1:
         raise InputError(f"{name} must have one value a row: a dask array of one dimension")
     both = isinstance(X, da.Array) and isinstance(y, da.Array)
     if both and not np.isnan([*X.chunks[0], *y.chunks[0]]).any() and X.chunks[0] != y.chunks[0]:
         if X.shape[0] != y.shape[0]:
             raise InputError(f"{name} has {y.shape[0]} rows, and X {X.shape[0]}")
-        y = y.rechunk((X.chunks[0],))
-    found = list(np.ravel(np.array(y.to_delayed(), dtype=object)))
+        y = cast(Any, y).rechunk((X.chunks[0],))
+    found = list(np.ravel(np.array(cast(Any, y).to_delayed(), dtype=object)))
     if len(found) != count:
         raise InputError(
             f"{name} is in {len(found)} partitions and X in {count}: cut both at the same rows"
@@ -127,12 +130,9 @@ def _names(X: Any) -> list[str] | None:
 
 
 def _gathered(client: Client, futures: Iterable[Future]) -> list[Any]:
-    try:
-        return client.gather(list(futures))
-    except InputError:
-        raise
-    except Exception as error:
-        raise_for_cluster(error)
+    with one_sentence():
+        found: Any = client.gather(list(futures))
+        return found
 
 
 def _distinct(y: Any, index: int) -> np.ndarray:
@@ -165,9 +165,10 @@ def _part(
     index: int, X: Any, y: Any, weight: Any, positive: Any
 ) -> tuple[Any, np.ndarray, np.ndarray | None]:
     """Return a block as it is, the mask of its positive rows, and its weights."""
+    own: Any = getattr(X, "index", None)
     for other in (y, weight):
-        indices = getattr(X, "index", None), getattr(other, "index", None)
-        if all(hasattr(one, "equals") for one in indices) and not indices[0].equals(indices[1]):
+        index_of: Any = getattr(other, "index", None)
+        if hasattr(own, "equals") and hasattr(index_of, "equals") and not own.equals(index_of):
             raise InputError(
                 f"partition {index}: the index of X is not that of its labels or weights: give "
                 "columns of one dataframe"

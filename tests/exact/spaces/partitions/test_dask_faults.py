@@ -17,7 +17,6 @@ from aucert.exact.api.solve import solve
 from aucert.exact.certificate.solution import Solution, Step
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.partitioned import rows_of_dask
-from aucert.exact.spaces.partitions import dask_engine
 from aucert.exact.spaces.partitions.engine import LocalEngine
 from aucert.exact.spaces.partitions.partition import cut
 from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
@@ -45,7 +44,7 @@ def cluster() -> Iterator[Any]:
     with (
         dask.config.set(quick),
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as made,
         distributed.Client(made) as client,
     ):
@@ -111,6 +110,8 @@ def test_a_partition_that_kills_every_worker_is_one_sentence(cluster: Any) -> No
 def test_a_cluster_without_workers_is_not_waited_for_for_ever(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from aucert.exact.spaces.partitions import dask_engine
+
     monkeypatch.setattr(dask_engine, "ASKED_EVERY", 0.5)
     monkeypatch.setattr(dask_engine, "NO_WORKERS", 1.0)
     X, y = some_rows(1000)
@@ -127,7 +128,7 @@ def test_a_lost_scheduler_is_one_sentence() -> None:
     X, y = some_rows(50_000)
     with dask.config.set({"distributed.comm.timeouts.connect": "2s"}):
         made = distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0"
         )
         client = distributed.Client(made)
         try:

@@ -29,7 +29,7 @@ def client() -> Iterator[Any]:
 
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
         ) as c,
         Client(c) as client,
     ):
@@ -102,9 +102,9 @@ def test_dataframes_and_their_names(kept: bool, monkeypatch: pytest.MonkeyPatch)
     assert list(model.classes_) == ["n", "p"]
     np.testing.assert_allclose(model.coef_, held.coef_, atol=0.02)
     np.testing.assert_allclose(model.intercept_, held.intercept_, atol=0.02)
-    labels = model.predict(table[["a", "b", "c"]])
+    labels: Any = model.predict(table[["a", "b", "c"]])
     np.testing.assert_array_equal(labels.compute(), model.predict(frame()[["a", "b", "c"]]))
-    scores = model.decision_function(da.from_array(some_rows()[0], chunks=(500, 2)))
+    scores: Any = model.decision_function(da.from_array(some_rows()[0], chunks=(500, 2)))
     np.testing.assert_allclose(
         scores.compute(), model.decision_function(frame()[["a", "b", "c"]]), atol=1e-12
     )
