@@ -153,8 +153,8 @@ class DaskEngine:
             try:
                 return whole.result(timeout=ASKED_EVERY)
             except TimeoutError:
-                if whole.done():
-                    raise
+                if whole.done():  # in this very moment, or a task has raised it
+                    return whole.result()
             if self._workers():
                 last = time.monotonic()
             elif time.monotonic() - last > NO_WORKERS:

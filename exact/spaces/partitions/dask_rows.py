@@ -87,7 +87,8 @@ def _blocks(X: Any) -> list[Any]:
     whole: Any = X
     if isinstance(X, da.Array) and X.numblocks[1] > 1:
         whole = whole.rechunk({1: -1})
-    found = whole.to_delayed()
+    # Dask may read few columns in fewer pieces: rows and labels would then be cut differently.
+    found = whole.to_delayed(optimize_graph=False)
     return list(np.ravel(found)) if isinstance(found, np.ndarray) else list(found)
 
 
@@ -114,7 +115,7 @@ def _column(y: Any, X: Any, count: int, name: str) -> list[Any]:
         if X.shape[0] != y.shape[0]:
             raise InputError(f"{name} has {y.shape[0]} rows, and X {X.shape[0]}")
         y = cast(Any, y).rechunk((X.chunks[0],))
-    found = list(np.ravel(np.array(cast(Any, y).to_delayed(), dtype=object)))
+    found = list(np.ravel(np.array(cast(Any, y).to_delayed(optimize_graph=False), dtype=object)))
     if len(found) != count:
         raise InputError(
             f"{name} is in {len(found)} partitions and X in {count}: cut both at the same rows"
@@ -173,5 +174,10 @@ def _part(
                 f"partition {index}: the index of X is not that of its labels or weights: give "
                 "columns of one dataframe"
             )
+    if (
+        len({str(kind) for kind in getattr(X, "dtypes", ())}) == 1
+        and X.dtypes.iloc[0].kind in "fiu"
+    ):
+        X = X.to_numpy()  # a column is then in one piece; without a copy where the frame has it so
     mask = np.asarray(check_labels(y, f"y of partition {index}") == positive, dtype=bool)
     return X, mask, None if weight is None else np.asarray(weight)
