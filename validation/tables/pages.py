@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,43 @@ from ..files.written_files import write_atomically
 from .pictures import picture_svg
 from .planning import duration
 from .table import Budget, Entry, Page, Results, Table
+from .wording import NOTHING, TOO_LITTLE
 
 KEY = (
     "A cell shows what is printed / what came out here ± the standard error of its mean. A dash is "
     "the paper's own; columns in *italics* have no printed numbers."
 )
 
+FATES = {
+    "borne-out": "Borne out",
+    "contradicted": "Contradicted",
+    "undecided": "Undecided",
+}
+"""Verdicts of findings as they stand before statements."""
+
 NAMED = 24
 """Parts that a page names in one list, at most; the JSON has all."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """A statement of the paper, judged from the numbers of a page.
+
+    Attributes
+    ----------
+    name : str
+        That of the claim.
+    statement, verdict, measured : str
+    """
+
+    name: str
+    statement: str
+    verdict: str
+    measured: str
+
+
+Judge = Callable[[Table, Page], Sequence[Said]]
+"""Returns what the numbers of a page say of the paper's statements."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +64,16 @@ class Shown:
     cpu_seconds: float
     environment: Mapping[str, Any]
     data_sha256: Mapping[str, str] = field(default_factory=dict)
+    said: Sequence[Said] = ()
 
     @classmethod
-    def of(cls, table: Table, results: Results, documents: Mapping[str, Any]) -> Shown:
+    def of(
+        cls,
+        table: Table,
+        results: Results,
+        documents: Mapping[str, Any],
+        judge: Judge | None = None,
+    ) -> Shown:
         """Return it from the documents of the finished parts."""
         seconds, cpu = 0.0, 0.0
         for document in documents.values():
@@ -46,7 +82,17 @@ class Shown:
         made = next((document["environment"] for document in documents.values()), {})
         sums = {k: v for d in documents.values() for k, v in d["key"]["data_sha256"].items()}
         data = dict(sorted(sums.items()))
-        return cls(table, table.render(results), results, seconds, cpu, made, data)
+        page = table.render(results)
+        said = tuple(judge(table, page)) if judge is not None and results.done else ()
+        return cls(table, page, results, seconds, cpu, made, data, said)
+
+    @property
+    def conclusion(self) -> str:
+        """What the page says in short: its own words, or how the paper's statements fare."""
+        if not self.results.done:
+            return NOTHING
+        told = [sorted_by_fate(self.said), self.page.conclusion]
+        return " ".join(filter(None, told)) or TOO_LITTLE
 
     @property
     def missing(self) -> list[str]:
@@ -102,7 +148,8 @@ class Shown:
             "paper": table.paper,
             "place": table.place,
             "title": table.title,
-            "conclusion": self.page.conclusion,
+            "conclusion": self.conclusion,
+            "findings": [asdict(said) for said in self.said],
             "entries": entries,
             "tests": list(self.page.tests),
             "differences": list(self.page.differences),
@@ -146,7 +193,7 @@ def write_index(folder: Path, shown: Sequence[Shown]) -> None:
         left = f" ({gaps} {'thing' if gaps == 1 else 'things'} missing)" if gaps else ""
         lines.append(
             f"| [{table.name}]({table.name}.md) | {table.paper}, {table.place} "
-            f"| {item.page.conclusion}{left} |"
+            f"| {item.conclusion}{left} |"
         )
     _write(folder / "index.md", "\n".join(lines) + "\n")
 
@@ -154,7 +201,7 @@ def write_index(folder: Path, shown: Sequence[Shown]) -> None:
 def markdown(shown: Shown) -> str:
     """Return the text of a table's page."""
     table, page = shown.table, shown.page
-    lines = [f"# {table.title}", "", f"{table.paper}, {table.place}. {page.conclusion}", ""]
+    lines = [f"# {table.title}", "", f"{table.paper}, {table.place}. {shown.conclusion}", ""]
     lines += [f"```text\n{shown.command}\n```", ""]
     if page.entries:
         lines += [KEY, "", *_pivot(page.entries), ""]
@@ -162,6 +209,7 @@ def markdown(shown: Shown) -> str:
         if picture.panels:
             lines += [f"![{picture.title}]({picture.name}.svg)", "", picture.caption, ""]
     notes = [f"{entry.row}, {entry.column}: {entry.note}" for entry in page.entries if entry.note]
+    lines += _section("What the paper says of it", statements(shown.said))
     lines += _section("Paired tests", page.tests)
     lines += _section("Where print and ours differ", [*page.differences, *notes])
     lines += _section("Missing", shown.missing)
@@ -171,6 +219,22 @@ def markdown(shown: Shown) -> str:
     lines += _section("Data files, SHA-256", sums)
     lines += [_made_with(shown), ""]
     return "\n".join(lines)
+
+
+def sorted_by_fate(said: Sequence[Said]) -> str:
+    """Return the statements, those of one verdict together."""
+    found = []
+    for verdict, word in FATES.items():
+        of_it = " ".join(item.statement for item in said if item.verdict == verdict)
+        found += [f"{word}: {of_it}"] if of_it else []
+    return " ".join(found)
+
+
+def statements(said: Sequence[Said]) -> list[str]:
+    """Return a line of Markdown for each statement: its verdict, itself, and what was measured."""
+    return [
+        f"**{item.verdict}**: {item.statement} {item.measured} (`{item.name}`)" for item in said
+    ]
 
 
 def _section(title: str, items: Sequence[str]) -> list[str]:
