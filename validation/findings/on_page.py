@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..claims.verdicts import Verdict
-from ..tables.pages import Said
+from ..tables.said import Said
 from ..tables.table import Page, Table
 from .numbers import Numbers, of_page
 from .registry import FINDINGS

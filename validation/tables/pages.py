@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from ... import __version__
 from ..files.written_files import write_atomically
 from .pictures import picture_svg
 from .planning import duration
+from .said import Judge, Said, sorted_by_fate, statements
 from .table import Budget, Entry, Page, Results, Table
 from .wording import NOTHING, TOO_LITTLE
 
@@ -21,36 +22,8 @@ KEY = (
     "the paper's own; columns in *italics* have no printed numbers."
 )
 
-FATES = {
-    "borne-out": "Borne out",
-    "contradicted": "Contradicted",
-    "undecided": "Undecided",
-}
-"""Verdicts of findings as they stand before statements."""
-
 NAMED = 24
 """Parts that a page names in one list, at most; the JSON has all."""
-
-
-@dataclass(frozen=True)
-class Said:
-    """A statement of the paper, judged from the numbers of a page.
-
-    Attributes
-    ----------
-    name : str
-        That of the claim.
-    statement, verdict, measured : str
-    """
-
-    name: str
-    statement: str
-    verdict: str
-    measured: str
-
-
-Judge = Callable[[Table, Page], Sequence[Said]]
-"""Returns what the numbers of a page say of the paper's statements."""
 
 
 @dataclass(frozen=True)
@@ -219,22 +192,6 @@ def markdown(shown: Shown) -> str:
     lines += _section("Data files, SHA-256", sums)
     lines += [_made_with(shown), ""]
     return "\n".join(lines)
-
-
-def sorted_by_fate(said: Sequence[Said]) -> str:
-    """Return the statements, those of one verdict together."""
-    found = []
-    for verdict, word in FATES.items():
-        of_it = " ".join(item.statement for item in said if item.verdict == verdict)
-        found += [f"{word}: {of_it}"] if of_it else []
-    return " ".join(found)
-
-
-def statements(said: Sequence[Said]) -> list[str]:
-    """Return a line of Markdown for each statement: its verdict, itself, and what was measured."""
-    return [
-        f"**{item.verdict}**: {item.statement} {item.measured} (`{item.name}`)" for item in said
-    ]
 
 
 def _section(title: str, items: Sequence[str]) -> list[str]:

@@ -263,8 +263,7 @@ class Page:
     differences : tuple of str
         Where print and ours differ, and why.
     pictures : tuple of Picture
-    conclusion : str
-        What the page shows beside the statements that findings judge, if anything.
+    conclusion : str, what the page shows beside the paper's statements, if anything
     """
 
     entries: tuple[Entry, ...]

@@ -40,9 +40,9 @@ from aucert.validation.findings.numbers import (
 from aucert.validation.findings.on_page import NOT_RUN, said_by, said_on
 from aucert.validation.findings.registry import FINDINGS
 from aucert.validation.findings.sht import _pooled
-from aucert.validation.tables.pages import sorted_by_fate, statements
 from aucert.validation.tables.running.registry import tables
 from aucert.validation.tables.running.runner import reproduce
+from aucert.validation.tables.said import sorted_by_fate, statements
 from aucert.validation.tables.table import Entry, Page
 from planted_tables import planted
 

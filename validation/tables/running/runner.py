@@ -19,8 +19,9 @@ from ....exact.errors import InputError
 from ....exact.tools.interrupts import finish
 from ...data.real_data import real_data_folder
 from ...workers import unheard_by_workers
-from ..pages import Judge, Shown, write_index, write_page
+from ..pages import Shown, write_index, write_page
 from ..planning import FULL_LIMIT, Estimate, Plan, estimates, in_order, planned
+from ..said import Judge
 from ..stored import missing_data
 from ..table import Experiment, Part, Results, Run, Table
 from .evidence import EvidenceFolder
