@@ -8,7 +8,6 @@ from ...plots import Series
 from ..pictures import Panel, Picture
 from ..statistics import Paired, mean_error, paired_test
 from ..table import Entry, Page, Results, Table
-from ..wording import is_clear
 from .genes import EXPERIMENT, SPARSE, SUBSET, TRAINING
 from .methods import DENSE, EXACT, FISHER, TOP
 from .printed import GENES, METHODS, PAPER, SETS
@@ -123,7 +122,7 @@ def _differences(results: Results) -> tuple[str, ...]:
 def render_by_k(results: Results) -> Page:
     """Show the AUC by k, as Fig. 3."""
     ks = [float(k) for k in results.budget["k"]]
-    entries, panels, tops = [], [], {}
+    entries, panels = [], []
     for name in SETS:
         series, bars = [], {}
         for method in SPARSE:
@@ -138,7 +137,6 @@ def render_by_k(results: Results) -> Page:
                 means = table.mean(axis=0)
                 series.append(Series(method, tuple(ks), tuple(means.tolist())))
                 bars[method] = tuple((mean_error(column)[1] or 0.0) for column in table.T)
-                tops[name, method] = ks[int(means.argmax())]
         for method in ("SPAM-l1", "SOLAM"):
             values = by_test_k(results, "published", method, name)
             if values.size:
@@ -148,32 +146,11 @@ def render_by_k(results: Results) -> Page:
             panels.append(Panel(name, "k", "AUC", tuple(series), log_x=True, errors=bars))
     caption = "Means over the shuffles with standard errors, as published; grey: methods without k."
     picture = Picture("sht-fig-3", "AUC by the number of genes k", tuple(panels), caption)
-    if not tops:
-        return Page(tuple(entries), pictures=(picture,))
-    told = []
-    for name in SETS:
-        if (name, "SHT-AUC") not in tops:
-            continue
-        table, best = table_of(results, "published", "SHT-AUC", name), tops[name, "SHT-AUC"]
-        means, top = table.mean(axis=0), table[:, ks.index(best)]
-        level = [
-            k
-            for k, values in zip(ks, table.T, strict=True)
-            if not is_clear(paired_test(top, values, overlap(name)))
-        ]
-        told.append(
-            f"k = {best:g} on {name}, {means.max():.3f}, not clearly above those at "
-            f"{len(level) - 1} of the {len(ks) - 1} other k"
-        )
-    conclusion = (
-        f"SHT-AUC has its highest mean at {'; '.join(told)}. The k* of real data is not known, so "
-        "that k should be `moderately larger than k*` cannot be read off the figure."
-    )
     notes = (
         "The figure prints no numbers. Each point is a choice made on the test rows, see Table "
         "III; SHT-AUC as published keeps k - 1 genes, none at k = 1.",
     )
-    return Page(tuple(entries), (), notes, (picture,), conclusion)
+    return Page(tuple(entries), (), notes, (picture,))
 
 
 TABLE_3 = Table(
