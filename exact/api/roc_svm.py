@@ -21,6 +21,7 @@ from ..pairs.nearest_pairs import FILTERS, nearest_pairs
 from ..pairs.ordered.asked import ordered_pairs_of
 from ..spaces.kernel import Kernel
 from ..spaces.kernels import PRECOMPUTED, get_kernel
+from ..spaces.rows import Rows
 from ..tools.checks import check_choice, check_number
 from ..tools.threads import small_in_one_thread
 from .solve import METHODS, solve_formulated, warn_if_trivial
@@ -83,10 +84,11 @@ class ExactClassifier(AUCClassifier):
         for name in ("coef_", "dual_coef_", "support_", "_support_rows"):
             if hasattr(self, name):
                 delattr(self, name)
-        if task.factor is None:
+        if isinstance(task.base, Rows):
             self.coef_ = np.array(self.solution_.w, dtype=float).reshape(1, -1)
             return
-        self.support_ = np.sort(task.factor.pivots)
+        spanning = np.flatnonzero(self.solution_.w) if task.factor is None else task.factor.pivots
+        self.support_ = np.sort(spanning)
         self.dual_coef_ = self.solution_.w[self.support_]
         if self.kernel != PRECOMPUTED:
             self._support_rows = rows[self.support_]
