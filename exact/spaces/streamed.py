@@ -44,7 +44,15 @@ class Pull:
     def __init__(self, dim: int):
         self.total, self.carry = np.zeros(dim), np.zeros(dim)
         self.size = 0.0
-        self.rows = 0
+        self.rows = self.parts = 0
+
+    def _add(self, part: np.ndarray) -> None:
+        """Add one sum, with compensation."""
+        new = self.total + part
+        swap = np.abs(self.total) < np.abs(part)
+        big, small = np.where(swap, part, self.total), np.where(swap, self.total, part)
+        self.carry += (big - new) + small
+        self.total = new
 
     @property
     def value(self) -> np.ndarray:
@@ -54,8 +62,21 @@ class Pull:
     @property
     def error(self) -> float:
         """A bound of |computed - true|: gamma_k sum |c_i| |x_i|, k the longest chain."""
-        chain = gamma(_CHAIN + 8) + (self.rows * UNIT) ** 2
-        return chain * self.size * (1 + gamma(self.rows + self.total.size + 8))
+        chain = gamma(_CHAIN + 8) + ((self.rows + self.parts) * UNIT) ** 2
+        return chain * self.size * (1 + gamma(self.rows + self.parts + self.total.size + 8))
+
+    def merge(self, other: Pull) -> None:
+        """Add the sum over other rows; in the same order of parts it is the same to the bit."""
+        new = self.total + other.total
+        swap = np.abs(self.total) < np.abs(other.total)
+        big, small = (
+            np.where(swap, other.total, self.total),
+            np.where(swap, self.total, other.total),
+        )
+        self.carry += ((big - new) + small) + other.carry
+        self.total = new
+        self.size += other.size
+        self.rows, self.parts = self.rows + other.rows, self.parts + other.parts + 1
 
 
 class StreamedRows:
@@ -135,12 +156,7 @@ class StreamedRows:
         centred = rows - self.offset
         into.size += float(np.abs(c) @ np.sqrt(np.einsum("ij,ij->i", centred, centred)))
         for start in range(0, rows.shape[0], _CHAIN):
-            part = c[start : start + _CHAIN] @ centred[start : start + _CHAIN]
-            new = into.total + part
-            swap = np.abs(into.total) < np.abs(part)
-            big, small = np.where(swap, part, into.total), np.where(swap, into.total, part)
-            into.carry += (big - new) + small
-            into.total = new
+            into._add(c[start : start + _CHAIN] @ centred[start : start + _CHAIN])
 
     def scores(self, w: np.ndarray) -> np.ndarray:
         """Return all scores (n,), the only result here of the size of a column."""
