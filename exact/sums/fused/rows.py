@@ -16,9 +16,6 @@ from ...spaces.streamed import Pull
 from ..binned import NO_WEIGHT, Histogram, Marginals, raise_for
 from . import rows_compiled as loops
 
-MOST_COLUMNS = 8
-"""Most columns for which these loops beat matrix products with scores that are kept."""
-
 
 def count_rows(
     histogram: Histogram,
