@@ -69,6 +69,11 @@ class Extent:
             self.ends[k] = of_two(self.ends[k], other.ends[k])
 
 
+def _mass(grid: np.ndarray, whole: bool) -> tuple[float, float]:
+    """Return the summed mass, and the largest of a bin; exactly for whole numbers below 2^53."""
+    return (float(grid[:, 0].sum()), float(grid[:, 0].max())) if whole else loops.mass(grid)
+
+
 def raise_for(scores: np.ndarray) -> None:
     """Raise `InputError` for the first score that is not finite or overflows the grid."""
     row = int(np.argmin(np.isfinite(scores)))
@@ -206,14 +211,14 @@ class Histogram:
         """
         minus, plus = self.grid
         u, v = np.empty(plus.shape[0]), np.empty(plus.shape[0])
-        mass_a, most_a = loops.mass(plus)
-        mass_b, most_b = loops.mass(minus)
+        (mass_a, most_a), (mass_b, most_b) = _mass(plus, whole), _mass(minus, whole)
         whole = whole and 2 * (half + 1) * max(mass_a, mass_b) < 2.0**53
         ramp = loops.whole_ramps if whole else loops.ramps
         ramp(minus[:, 0], half, u)
         ramp(plus[::-1, 0], half, v[::-1])
         value, counted, residual = self._summed()
-        total = loops.dot(plus[:, 0], u)
+        exact = whole and 2 * half & (2 * half - 1) == 0 and 2 * half * mass_a * mass_b < 2.0**53
+        total = plus[:, 0] @ u if exact else loops.dot(plus[:, 0], u)  # nothing rounds, or little
         # Whole numbers are counted exactly, and so are sums of rounded residuals. Others are summed
         # plainly within a bin (at most `longest` terms, and a sum a part), compensated over bins.
         longest = self.parts + (max(most_a, most_b) if whole else float(self.rows))
