@@ -17,6 +17,6 @@ def compiled(function: Function) -> Function:
     import numba
 
     try:
-        return cast(Function, numba.njit(cache=True, fastmath=False)(function))
+        return cast(Function, numba.njit(cache=True, fastmath=False, nogil=True)(function))
     except RuntimeError:  # numba finds no folder that it may write its cache to
-        return cast(Function, numba.njit(fastmath=False)(function))
+        return cast(Function, numba.njit(fastmath=False, nogil=True)(function))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...certificate.evaluate_rows import InMemory, Streamed
+from ...certificate.evaluate_rows import InMemory, blocked
 from ...certificate.evaluation import Evaluation, Evaluator
 from ...certificate.solution import Recorder
 from ...certificate.witness import LONG_ROWS, Witness
@@ -57,13 +57,13 @@ class Evaluations:
         """Return the form of the sums that is cheapest at this width."""
         bins = 1 << max(LEAST_BITS, int(np.ceil(np.log2(BINS_A_WIDTH / width))))
         problem, pairs = self.problem, self.problem.pairs
-        form = Streamed if isinstance(problem.space, StreamedRows) else InMemory
-        if form is InMemory:
+        streamed = isinstance(problem.space, StreamedRows)
+        if not streamed:
             most = GRID_ROWS if pairs.weight is None else WEIGHTED_GRID
             grid = bins * (self.spread or USUAL_SPREAD)
             bins = bins if isinstance(pairs, AllPairs) and grid <= most * problem.n else 0
         if bins not in self._forms:
-            self._forms[bins] = form(problem, bins)
+            self._forms[bins] = (blocked if streamed else InMemory)(problem, bins)
         return self._forms[bins]
 
     def at(self, w: np.ndarray, width: float) -> Evaluation:
