@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aucert.exact.classifier import cuts as cuts_module
+from aucert.exact.classifier import cuts_plain
 from aucert.exact.classifier.cuts import all_cuts
 from aucert.exact.classifier.threshold import (
     RULES,
@@ -252,7 +253,6 @@ def test_counting_in_bins_finds_the_cut_that_sorting_finds(
         rules.append(partial(threshold_for_specificity, specificity=share))
     sorted_all = [rule(scores, positive) for rule in rules]
     monkeypatch.setattr(cuts_module, "MANY", 2)
-    monkeypatch.setattr(cuts_module, "BLOCK", 37)
     for bins in (2, 16, 128):
         monkeypatch.setattr(cuts_module, "BINS", bins)
         assert [rule(scores, positive) for rule in rules] == sorted_all
@@ -275,12 +275,12 @@ def test_a_neighbour_left_out_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
     rng = np.random.default_rng(0)
     scores, positive = rng.normal(size=300), rng.random(300) < 0.3
     true = threshold_equal_error(scores, positive)
-    places = cuts_module._places
     monkeypatch.setattr(cuts_module, "MANY", 2)
-    monkeypatch.setattr(
-        cuts_module,
-        "_places",
-        lambda *args: ((rows, place ^ 4) for rows, place in places(*args)),
-    )
+
+    def shuffled(scores, positive, low, scale, found) -> None:
+        cuts_plain.counts(scores, positive, low, scale, found)
+        found[:] = found[:, np.arange(64) ^ 4]
+
+    monkeypatch.setattr(cuts_module.loops, "counts", shuffled)
     monkeypatch.setattr(cuts_module, "BINS", 64)
     assert threshold_equal_error(scores, positive) != true
