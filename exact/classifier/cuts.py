@@ -23,7 +23,7 @@ SLACK = 1e-12
 MANY = 10_000
 """Least number of rows that are counted in bins; fewer are sorted in no time."""
 
-BINS = 1 << 14
+BINS = 1 << 12
 """Bins of the scores: so many that few rows share one."""
 
 

@@ -271,16 +271,16 @@ def test_counting_sorts_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_neighbour_left_out_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Plant a fault: the bins do not rise with the score."""
-    rng = np.random.default_rng(0)
-    scores, positive = rng.normal(size=300), rng.random(300) < 0.3
+    """Plant a fault: the rows of the last bin are left out."""
+    scores, positive = np.arange(300) / 7, np.arange(300) % 3 == 0
     true = threshold_equal_error(scores, positive)
+
+    def fewer(scores, low, scale, bins, first, last, out) -> None:
+        cuts_plain.kept(scores, low, scale, bins, first, last, out)
+        out[:] = np.where((scores[out] - low) * scale < last, out, out[0])
+
     monkeypatch.setattr(cuts_module, "MANY", 2)
-
-    def shuffled(scores, positive, low, scale, found) -> None:
-        cuts_plain.counts(scores, positive, low, scale, found)
-        found[:] = found[:, np.arange(64) ^ 4]
-
-    monkeypatch.setattr(cuts_module.loops, "counts", shuffled)
-    monkeypatch.setattr(cuts_module, "BINS", 64)
+    monkeypatch.setattr(cuts_module, "BINS", 300)
+    assert threshold_equal_error(scores, positive) == true
+    monkeypatch.setattr(cuts_module.loops, "kept", fewer)
     assert threshold_equal_error(scores, positive) != true
