@@ -179,11 +179,28 @@ def solve_request(
 ) -> Solution:
     """Return what `solve` does, for a request that was made before."""
     check_tolerance(tol, max_time)
-    if method in ("auto", "newton"):
-        large = streamed_problem(X, y, request)
-        if large is not None:
-            return choose_solver(large, method, tol, max_time).solve(large, callback=callback)
+    found = solve_large(X, y, request, method, tol, max_time, callback)
+    if found is not None:
+        return found
     return solve_formulated(X, y, request, method, tol, max_time, callback, collapse=True)[1]
+
+
+def solve_large(
+    X: object,
+    y: object,
+    request: Request,
+    method: str,
+    tol: float,
+    max_time: float | None,
+    callback: Callback | None,
+) -> Solution | None:
+    """Return the solution by reading the rows in blocks, or None where they are better held."""
+    if method not in ("auto", "newton"):
+        return None
+    large = streamed_problem(X, y, request)
+    if large is None:
+        return None
+    return choose_solver(large, method, tol, max_time).solve(large, callback=callback)
 
 
 def solve_formulated(
