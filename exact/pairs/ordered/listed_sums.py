@@ -55,6 +55,7 @@ def enumerated_ordered(
                 term.a[rows].astype(float), term.b[partners].astype(float)
             )
         weight *= weights.factor[at.group[rows]][:, None] * (partners >= at.below[rows][:, None])
+        t[weight == 0] = 0.0  # these are no pairs, and the loss might overflow there
         alpha = np.asarray(loss.clip(loss.alpha(t, width)), dtype=float)
         mass, values = weight * alpha, weight * loss.value(t)
         np.add.at(net, rows, mass.sum(axis=1))
