@@ -24,6 +24,7 @@ from ...spaces.rows import Rows
 from ...sums.assembled import PairSums
 from ...tools.root_of_slope import root_of_slope
 from .drawn_hessian import DrawnHessian
+from .listed import solve_listed
 from .proximal import Proximal
 
 LARGEST_DIM = 5000
@@ -121,6 +122,9 @@ class PairNewton(Solver):
         reason = self._newton(problem, recorder, recorder.w0)
         if reason is not Status.STALLED or recorder.near(NEAR * self.tol):
             return reason
+        solve_listed(problem, recorder, self.tol)
+        if recorder.near(NEAR * self.tol):
+            return None
         return Proximal(self.tol, max_time=recorder.time_left).run(problem, recorder)
 
     def _of_part(self, problem: Problem, recorder: Recorder) -> np.ndarray | None:
