@@ -179,11 +179,28 @@ def solve_request(
 ) -> Solution:
     """Return what `solve` does, for a request that was made before."""
     check_tolerance(tol, max_time)
-    if method in ("auto", "newton"):
-        large = streamed_problem(X, y, request)
-        if large is not None:
-            return choose_solver(large, method, tol, max_time).solve(large, callback=callback)
+    found = solve_large(X, y, request, method, tol, max_time, callback)
+    if found is not None:
+        return found
     return solve_formulated(X, y, request, method, tol, max_time, callback, collapse=True)[1]
+
+
+def solve_large(
+    X: object,
+    y: object,
+    request: Request,
+    method: str,
+    tol: float,
+    max_time: float | None,
+    callback: Callback | None,
+) -> Solution | None:
+    """Return the solution by reading the rows in blocks, or None where they are better held."""
+    if method not in ("auto", "newton"):
+        return None
+    large = streamed_problem(X, y, request)
+    if large is None:
+        return None
+    return choose_solver(large, method, tol, max_time).solve(large, callback=callback)
 
 
 def solve_formulated(
@@ -209,7 +226,8 @@ def solve_formulated(
         As `solve`.
     """
     start = time.monotonic()
-    task = formulate(X, y, request, collapse, None if max_time is None else max_time / 2)
+    half, cuts = None if max_time is None else max_time / 2, method in ("auto", "cutting-plane")
+    task = formulate(X, y, request, collapse, half, plain_kernel=cuts)
     spent, left = time.monotonic() - start, max_time
     if max_time is not None:
         left = max(max_time - spent, max_time / 10)

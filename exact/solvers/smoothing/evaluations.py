@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...certificate.evaluate_rows import InMemory, Streamed
+from ...certificate.evaluate_rows import InMemory, blocked
 from ...certificate.evaluation import Evaluation, Evaluator
 from ...certificate.solution import Recorder
 from ...certificate.witness import LONG_ROWS, Witness
@@ -57,13 +57,13 @@ class Evaluations:
         """Return the form of the sums that is cheapest at this width."""
         bins = 1 << max(LEAST_BITS, int(np.ceil(np.log2(BINS_A_WIDTH / width))))
         problem, pairs = self.problem, self.problem.pairs
-        form = Streamed if isinstance(problem.space, StreamedRows) else InMemory
-        if form is InMemory:
+        streamed = isinstance(problem.space, StreamedRows)
+        if not streamed:
             most = GRID_ROWS if pairs.weight is None else WEIGHTED_GRID
             grid = bins * (self.spread or USUAL_SPREAD)
             bins = bins if isinstance(pairs, AllPairs) and grid <= most * problem.n else 0
         if bins not in self._forms:
-            self._forms[bins] = form(problem, bins)
+            self._forms[bins] = (blocked if streamed else InMemory)(problem, bins)
         return self._forms[bins]
 
     def at(self, w: np.ndarray, width: float) -> Evaluation:
@@ -79,7 +79,10 @@ class Evaluations:
             held = isinstance(problem.space, Rows) and problem.n <= LONG_ROWS
             if found.bins and not held:
                 return Witness.from_weights(problem, found.w, found.bins, found.half, scale)
-            return Witness.from_scores(problem, problem.space.scores(found.w), found.width, scale)
+            scores = problem.space.scores(found.w)
+            if found.bins:  # at the rounded scores the slopes are those that the bins gave
+                scores = np.floor(found.bins * scores) / found.bins
+            return Witness.from_scores(problem, scores, found.width, scale)
 
         self.recorder.offer(found.w, found.primal(lam), witness, found.dual(lam, scale))
         self.recorder.step()
