@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..tools.compiling import compiled_later
+from ..tools.compiling import compiled, compiled_later
 from . import streamed_plain as plain
 
 _ROWS = 256
