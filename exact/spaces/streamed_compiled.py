@@ -47,7 +47,7 @@ def pull(X, offset, c, chain, total, carry):  # pragma: no cover - compiled
 
 @compiled_later(plain.largest_square)
 def largest_square(X, offset):  # pragma: no cover - compiled
-    """Return the largest |x_i - offset|^2; NaN or infinity where a value is not finite."""
+    """Return the largest |x_i - offset|^2; NaN where one is not finite."""
     flat, dim = X.reshape(-1), X.shape[1]
     squares, top = np.empty(_ROWS), np.zeros(_ROWS)
     wrong = 0
