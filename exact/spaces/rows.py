@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from ..errors import InputError
 from ..tools.rounding import LONG_UNIT, UNIT, Bound, gamma
+from .blocked.long_sums import long_product, long_pull
 from .incoming import check_matrix
 
 SMALLEST_REACH = 1e-140
@@ -23,8 +24,6 @@ SMALLEST_REACH = 1e-140
 
 LARGEST_REACH = 1e100
 """Largest norm of a row: products of larger ones may overflow."""
-
-_LONG_NUMBERS = 1 << 16
 
 _FEW = 100
 """Largest number of columns for which products of small blocks are made in one call."""
@@ -83,34 +82,6 @@ class Space(Protocol):
     def blocks(self) -> Iterator[slice]:
         """Yield the slices of rows that are held at a time: one unless chunked."""
         ...
-
-
-def long_product(X: np.ndarray | sp.csr_matrix, offset: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Return (X - offset) w in the long format, a block of rows at a time: (n,)."""
-    long, out = w.astype(np.longdouble), np.empty(X.shape[0], dtype=np.longdouble)
-    for rows in _long_blocks(X):
-        block = X[rows].astype(np.longdouble)
-        out[rows] = (block - offset) @ long if isinstance(block, np.ndarray) else block @ long
-    return out if isinstance(X, np.ndarray) else out - (offset * long).sum()
-
-
-def long_pull(X: np.ndarray | sp.csr_matrix, offset: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Return (X - offset)'c in the long format, a block of rows at a time: (d,)."""
-    long, out = c.astype(np.longdouble), np.zeros(X.shape[1], dtype=np.longdouble)
-    for rows in _long_blocks(X):
-        block = X[rows].astype(np.longdouble)
-        dense = isinstance(block, np.ndarray)
-        out += long[rows] @ (block - offset) if dense else block.T @ long[rows]
-    return out if isinstance(X, np.ndarray) else out - offset * long.sum()
-
-
-def _long_blocks(X: np.ndarray | sp.csr_matrix) -> Iterator[slice]:
-    """Yield slices of rows whose numbers stay in the cache in the long format."""
-    n, d = X.shape
-    dense = isinstance(X, np.ndarray)
-    wide, room = (d, _LONG_NUMBERS) if dense else (X.nnz // n, max(_LONG_NUMBERS, d))
-    size = max(1, room // max(1, wide))
-    return (slice(start, start + size) for start in range(0, n, size))
 
 
 class Rows:

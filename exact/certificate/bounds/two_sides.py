@@ -16,7 +16,6 @@ from ...problem.risk import LONG_ROWS, Mean
 from ...spaces.rows import Rows
 from ...sums.assembled import PairSums
 from ...tools.rounding import UNIT, Bound, gamma
-from ..evaluate_rows import binned_at
 
 WORTHWHILE = 0.25
 """Largest share of the gap that rounding may have before the long format is worth its cost."""
@@ -114,6 +113,8 @@ def _evaluated_in_bins(
     problem: Problem, w: np.ndarray, witness: Minorant
 ) -> tuple[float, float, float, float]:
     """Return the bounds of `evaluated` from binned sums: two passes, four if the points differ."""
+    from ..evaluate_rows import binned_at
+
     lam, weights = problem.lam, problem.check_weights(witness.weights)
     dual = binned_at(problem, weights, witness.bins, witness.half)
     primal = dual if np.array_equal(w, weights) else binned_at(problem, w, witness.bins, 0)
@@ -136,6 +137,8 @@ def score_slip(problem: Problem, error: np.ndarray, upper_loss: float) -> float:
 def dual_value(problem: Problem, witness: Minorant) -> tuple[float, float]:
     """Return the lower bound that a (renewed) minorant proves, and its rounding."""
     if isinstance(witness.evidence, Weights):
+        from ..evaluate_rows import binned_at
+
         found = binned_at(problem, witness.evidence.w, witness.bins, witness.half)
         scale, lam = witness.scale, problem.lam
         return found.dual(lam, scale), found.dual_rounding(lam, scale)
