@@ -44,6 +44,7 @@ def of_scores(loss: Loss, evidence: Scores, sums: PairSums) -> Minorant:
         c_error=scale * (sums.rounding + UNIT * float(np.abs(sums.c).sum())),
         value_error=scale * (sums.conjugate_rounding + 3 * sums.rounding) + gamma(8) * size,
         evidence=evidence,
+        c_relative=None if sums.relative is None else (sums.relative + UNIT) * (1 + gamma(4)),
     )
 
 
