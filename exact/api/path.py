@@ -126,6 +126,7 @@ def regularization_path(
     tol: float = 1e-6,
     max_time: float | None = None,
     callback: Callable[[PathPoint], object] | None = None,
+    n_jobs: int | None = None,
 ) -> Path:
     """Solve the pairwise problem at many lam, with a proof of optimality at each.
 
@@ -147,6 +148,8 @@ def regularization_path(
         Seconds for the whole path; the first point is always there.
     callback : callable, optional
         Called with each `PathPoint` once it is solved.
+    n_jobs : int, optional
+        Threads for passes over many rows, as in `solve`.
 
     Returns
     -------

@@ -14,8 +14,7 @@ from ...sums.binned import Extent, Histogram, Marginals
 from ...sums.pair_sums_binned import half_width
 from ...tools.rounding import UNIT, gamma
 from ...tools.threads import in_parts, one_thread, workers
-from ..evaluation import Evaluation, Line
-from .notes import note
+from ..evaluation import Evaluation, Line, note
 from .passes import Passes, added
 from .streamed import assembled
 

@@ -10,8 +10,7 @@ from ...spaces.streamed import Pull, StreamedRows
 from ...sums.binned import Histogram, Marginals
 from ...sums.pair_sums_binned import half_width
 from ...tools.rounding import UNIT, gamma
-from ..evaluation import Evaluation, Line
-from .notes import note
+from ..evaluation import Evaluation, Line, note
 from .passes import Passes
 
 SKIPPED = 16
