@@ -268,11 +268,9 @@ def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
         return None
     from ..spaces.streamed import StreamedRows
 
-    large = isinstance(X, np.ndarray) and X.ndim == 2 and not np.ma.isMaskedArray(X)
-    large = large and (X.size >= HELD_NUMBERS or X.shape[0] >= HELD_ROWS)
-    if large or isinstance(X, np.memmap):
-        assert isinstance(X, np.ndarray)
-        X = StreamedRows(X)
+    if isinstance(X, np.ndarray) and X.ndim == 2 and not np.ma.isMaskedArray(X):
+        large = X.size >= HELD_NUMBERS or X.shape[0] >= HELD_ROWS
+        X = StreamedRows(X) if large or isinstance(X, np.memmap) else X
     if not isinstance(X, StreamedRows):
         return None
     return Problem(X, request.risk(request.mask(y)), request.penalty)

@@ -14,7 +14,7 @@ from ..evaluation import Evaluation, Line, note
 from .passes import Passes
 
 SKIPPED = 16
-"""The first guess of the range of scores uses every sixteenth block of rows."""
+"""The first guess of the range of scores uses one row in sixteen."""
 
 
 def assembled(
