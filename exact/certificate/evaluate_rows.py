@@ -18,7 +18,7 @@ from .blocks.passes import Passes
 from .blocks.streamed import Streamed
 from .evaluation import Evaluation, Line, noted
 
-__all__ = ["InMemory", "Streamed", "binned_at", "blocked", "loss_at"]
+__all__ = ["InMemory", "Kept", "Streamed", "binned_at", "blocked", "loss_at"]
 
 
 class InMemory:

@@ -42,6 +42,7 @@ class Passes:
         self.problem, self.positive, self.weight = problem, pairs.positive, pairs.weight
         self.whole = whole_numbers(self.weight)
         self.n, self.dim = problem.n, space.dim
+        self.guess: np.ndarray | None = None  # of the ends of the scores of the next point
         self.read: Callable[[slice], np.ndarray]
         self.look: Callable[[slice], np.ndarray]
         if isinstance(space, StreamedRows):
