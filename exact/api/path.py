@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class PathPoint:
     lam : float
     solution : Solution
     auc : float
-        Of the training rows, row weights counted, and for ordered pairs their concordance.
+        Of the training rows, row weights counted, or their concordance; NaN if not asked for.
     """
 
     lam: float
@@ -140,7 +141,7 @@ def regularization_path(
         Length of the default grid.
     structure_source : {"full", "sampled"}
         Whether the structure is that of all data or of the listed pairs.
-    fpr_max, tpr_min, qid, time, event
+    fpr_max, tpr_min, qid, time, event, n_jobs
         As in `solve`.
     tol : float
         Relative gap to reach at each lam, > 0.
@@ -148,8 +149,6 @@ def regularization_path(
         Seconds for the whole path; the first point is always there.
     callback : callable, optional
         Called with each `PathPoint` once it is solved.
-    n_jobs : int, optional
-        Threads for passes over many rows, as in `solve`.
 
     Returns
     -------
@@ -190,15 +189,16 @@ def path_of(
     tol: float = 1e-6,
     max_time: float | None = None,
     callback: Callable[[PathPoint], object] | None = None,
+    judged: bool = True,
 ) -> Path:
-    """Return what `regularization_path` does, for a request at any lam."""
+    """Return what `regularization_path` does; the training AUC only if `judged`."""
     check_tolerance(tol, max_time)
     start = time.perf_counter()
     given = None if lams is None else check_lams(lams)
     task = formulate(X, y, request)
     grid = lam_grid(task.work, n_lams) if given is None else given
     task = task.at_lam(float(grid[0]))
-    points = _follow(task, grid, method, tol, start, max_time, callback)
+    points = _follow(task, grid, method, tol, start, max_time, callback, judged)
     complete = len(points) == grid.size and not _stopped(points[-1].solution)
     return Path(points, task, complete, time.perf_counter() - start)
 
@@ -211,6 +211,7 @@ def _follow(
     start: float,
     max_time: float | None,
     callback: Callable[[PathPoint], object] | None,
+    judged: bool,
 ) -> list[PathPoint]:
     """Solve at each lam of the grid, each started from the one before."""
     points: list[PathPoint] = []
@@ -225,12 +226,12 @@ def _follow(
             limit = None if left is None else max(left, 1e-3)
             found = choose_solver(now.work, method, tol, limit).solve(now.work, w)
             solution = now.judge(found, tol)
-            scores = now.meant.space.scores(solution.w)
+            share = _right_share(now, pairs, solution) if judged else np.nan
         except KeyboardInterrupt:
             if not points:
                 raise
             break
-        point = PathPoint(float(lam), solution, right_share(pairs, scores))
+        point = PathPoint(float(lam), solution, share)
         points.append(point)
         if callback is not None:
             callback(point)
@@ -238,6 +239,10 @@ def _follow(
             break
         w = found.w
     return points
+
+
+def _right_share(task: Formulation, pairs: Any, solution: Solution) -> float:
+    return right_share(pairs, task.meant.space.scores(solution.w))
 
 
 def _stopped(solution: Solution) -> bool:

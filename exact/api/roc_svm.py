@@ -21,9 +21,10 @@ from ..pairs.nearest_pairs import FILTERS, nearest_pairs
 from ..pairs.ordered.asked import ordered_pairs_of
 from ..spaces.kernel import Kernel
 from ..spaces.kernels import PRECOMPUTED, get_kernel
+from ..spaces.rows import Rows
 from ..tools.checks import check_choice, check_number
 from ..tools.threads import check_jobs, small_in_one_thread
-from .solve import METHODS, solve_formulated, warn_if_trivial
+from .solve import METHODS, solve_formulated, solve_large, warn_if_trivial
 
 
 @dataclass(eq=False, repr=False)
@@ -51,9 +52,11 @@ class ExactClassifier(AUCClassifier):
     def _solve(self, request: Request, data: TrainingRows, callback: Callback | None) -> None:
         """Solve the request over these rows, and keep the model."""
         request = self._asked(request, data)
-        task, found = solve_formulated(
-            data.rows, data.positive, request, self.method, self.tol, self.max_time, callback
-        )
+        how = self.method, self.tol, self.max_time
+        found, task = solve_large(data.rows, data.positive, request, *how, callback), None
+        if found is None:
+            rows, labels, _ = data
+            task, found = solve_formulated(rows, labels, request, *how, callback)
         self._keep_solution(found)
         self._keep(task, data.rows)
         self._cut(*data, self.threshold)
@@ -79,15 +82,16 @@ class ExactClassifier(AUCClassifier):
             raise InputError("nearest pairs need features, not a precomputed kernel")
         return nearest_pairs(rows, positive, int(number), anchor_filter=self.anchor_filter)
 
-    def _keep(self, task: Formulation, rows: Matrix) -> None:
+    def _keep(self, task: Formulation | None, rows: Matrix) -> None:
         """Keep what scores new rows: weights, or the rows that span the kernel machine."""
         for name in ("coef_", "dual_coef_", "support_", "_support_rows"):
             if hasattr(self, name):
                 delattr(self, name)
-        if task.factor is None:
+        if task is None or isinstance(task.base, Rows):
             self.coef_ = np.array(self.solution_.w, dtype=float).reshape(1, -1)
             return
-        self.support_ = np.sort(task.factor.pivots)
+        spanning = np.flatnonzero(self.solution_.w) if task.factor is None else task.factor.pivots
+        self.support_ = np.sort(spanning)
         self.dual_coef_ = self.solution_.w[self.support_]
         if self.kernel != PRECOMPUTED:
             self._support_rows = rows[self.support_]

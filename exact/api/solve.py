@@ -246,7 +246,8 @@ def solve_formulated(
         As `solve`.
     """
     start = time.monotonic()
-    task = formulate(X, y, request, collapse, None if max_time is None else max_time / 2)
+    half, cuts = None if max_time is None else max_time / 2, method in ("auto", "cutting-plane")
+    task = formulate(X, y, request, collapse, half, plain_kernel=cuts)
     spent, left = time.monotonic() - start, max_time
     if max_time is not None:
         left = max(max_time - spent, max_time / 10)

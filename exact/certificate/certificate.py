@@ -20,6 +20,7 @@ import numpy as np
 from ..errors import CertificateError, InputError
 from ..problem.evidence import Scores, Weights
 from ..problem.minorant import Minorant
+from ..problem.penalties import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..spaces.rows import Rows
@@ -164,9 +165,23 @@ def evaluated(
         bounds = _evaluated_plainly(problem, problem.space, w, renewed, scores, shared)
         if bounds[1] + bounds[3] <= WORTHWHILE * (bounds[0] - bounds[2]):
             return bounds
-    else:
-        renewed = witness.renewed(problem)
-    dual, dual_rounding = dual_value(problem, renewed)
+        return _evaluated_carefully(problem, w, renewed)
+    renewed, plain = witness.renewed(problem), getattr(problem.space, "plain", None)
+    if plain is not None:
+        bounds = _evaluated_carefully(problem.over(plain()), w, renewed)
+        if bounds[1] + bounds[3] <= WORTHWHILE * (bounds[0] - bounds[2]):
+            return bounds
+    return _evaluated_carefully(problem, w, renewed)
+
+
+def _evaluated_carefully(
+    problem: Problem, w: np.ndarray, witness: Minorant
+) -> tuple[float, float, float, float]:
+    """Return the bounds of `evaluated` from the space's most careful sums."""
+    together = getattr(problem.space, "together", None)
+    if together is not None and isinstance(problem.penalty, Ridge):
+        together(w, witness.c)  # both products in one pass over a kernel's values
+    dual, dual_rounding = dual_value(problem, witness)
     return *careful_primal(problem, w), dual, float(dual_rounding)
 
 

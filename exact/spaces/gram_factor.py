@@ -33,6 +33,16 @@ SQUARE_LIMIT = 10_000
 FEATURE_NUMBERS = 250_000_000
 """Largest size of a kernel's features, rows times features: 2 GB, and copies of it."""
 
+RELATIVE_TOL = 1e-14
+"""A factor ends where no diagonal entry left is more than this share of the largest one."""
+
+PLAIN_FROM, PLAIN_RANK = 1000, 10.0
+"""Rows, and features a root of the rows, from which a kernel is better left as it is: a factor
+takes n r^2 operations, and r^2 numbers a Hessian are many beside n rows."""
+
+NEARLY_ALL = 0.9
+"""Rows have full rank if their factor takes this share of them."""
+
 Lift = Callable[[np.ndarray], np.ndarray]
 
 
@@ -68,7 +78,9 @@ class GramFactor:
         return theta
 
 
-def factor_gram(K: np.ndarray, tol: float = 1e-14, max_rank: int | None = None) -> GramFactor:
+def factor_gram(
+    K: np.ndarray, tol: float = RELATIVE_TOL, max_rank: int | None = None
+) -> GramFactor:
     """Return the factor of a Gram matrix held in memory.
 
     Parameters
@@ -100,6 +112,27 @@ def factor_gram(K: np.ndarray, tol: float = 1e-14, max_rank: int | None = None) 
     return GramFactor(order[:rank], np.ascontiguousarray(L[:rank]), features, residual)
 
 
+def takes_many_features(space: Gram | StreamedGram) -> bool:
+    """Return whether so many features are needed that the kernel is better left as it is.
+
+    The number that would be too many is taken of the rows, evenly spread: a kernel has at least the
+    rank that it has on them.
+    """
+    n = space.n
+    if n < PLAIN_FROM:
+        return False
+    some = np.unique(np.linspace(0, n - 1, min(n, round(PLAIN_RANK * math.sqrt(n)))).astype(int))
+    if isinstance(space, Gram):
+        K = space.K[np.ix_(some, some)]
+    else:
+        K = space.kernel(space.X[some], space.X[some])
+    top = float(np.diag(K).max())
+    if not (np.isfinite(K).all() and top > 0):
+        return False
+    pstrf = scipy.linalg.get_lapack_funcs("pstrf", (K,))
+    return int(pstrf(K, tol=RELATIVE_TOL * top, lower=1)[2]) > NEARLY_ALL * some.size
+
+
 def _residual(diagonal: np.ndarray, features: np.ndarray, noise: float) -> float:
     """Return an upper bound of the part of any diagonal entry that the features leave out."""
     squares = np.einsum("ij,ij->i", features, features)
@@ -110,7 +143,7 @@ def _residual(diagonal: np.ndarray, features: np.ndarray, noise: float) -> float
 def factor_kernel(
     kernel: Kernel,
     X: Any,
-    tol: float = 1e-14,
+    tol: float = RELATIVE_TOL,
     max_rank: int | None = None,
     max_time: float | None = None,
 ) -> GramFactor:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..tools.compiling import compiled
+from ..tools.compiling import compiled, compiled_later
+from . import streamed_plain as plain
 
 _ROWS = 256
 """Rows whose squares are compared side by side."""
 
 
-@compiled
+@compiled_later(plain.scores)
 def scores(X, offset, w, out):  # pragma: no cover - compiled
     """Fill out with (X - offset) w."""
     for i in range(X.shape[0]):
@@ -20,7 +21,7 @@ def scores(X, offset, w, out):  # pragma: no cover - compiled
         out[i] = total
 
 
-@compiled
+@compiled_later(plain.pull)
 def pull(X, offset, c, chain, total, carry):  # pragma: no cover - compiled
     """Add sum_i c_i (x_i - offset) to `total` (compensated) and return sum |c_i| |x_i - offset|."""
     part = np.zeros(X.shape[1])
@@ -44,9 +45,9 @@ def pull(X, offset, c, chain, total, carry):  # pragma: no cover - compiled
     return size
 
 
-@compiled
+@compiled_later(plain.largest_square)
 def largest_square(X, offset):  # pragma: no cover - compiled
-    """Return the largest |x_i - offset|^2; NaN or infinity where a value is not finite."""
+    """Return the largest |x_i - offset|^2; NaN where one is not finite."""
     flat, dim = X.reshape(-1), X.shape[1]
     squares, top = np.empty(_ROWS), np.zeros(_ROWS)
     wrong = 0

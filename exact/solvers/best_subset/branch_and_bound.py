@@ -18,7 +18,7 @@ import heapq
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from typing import cast
 
 import numpy as np
 
@@ -31,19 +31,25 @@ from ...square_loss.sparse_bounds import (
 )
 from ...square_loss.support_bounds import SupportBounds
 from ...square_loss.support_loss import SupportOptimum
-from .dive_compiled import CANDIDATE, IN, OUT, dive
+from ...tools.compiling import Loop
+from .dive_compiled import CANDIDATE, IN, OUT
+from .dive_compiled import dive as compiled_dive
 from .speed import (
     TimeOutError,
     affordable_multiplications,
-    eigen_seconds,
     need_eigenvalues,
 )
+
+dive = cast(Loop, compiled_dive)
 
 WORK, MOST_NODES = 4e7, 5000
 """Operations of one dive, about, for some hundredths of a second; and nodes at most."""
 
 NODE_WORK = 8.0
 """Operations of a node, and bytes of its matrix, in squares of the side, about."""
+
+FIRST_NODES, NODE_SECONDS = 100, 0.01
+"""Nodes of the first dive, which may be made without compiled code, and what one may take then."""
 
 SLOTS, SLOT_BYTES = 64, 1e8
 """Depth of one dive, and the memory that it may take."""
@@ -108,7 +114,7 @@ class SubsetSearch:
         self.bounds, self.loss = bounds, bounds.loss
         self.k, self.tol, self.end = k, tol, end
         self.best, self.upper = start, np.inf
-        self.dependent, self.n_nodes = False, 0
+        self.dependent, self.n_nodes, self._dives = False, 0, 0
         self._start = time.perf_counter()
         self._closed, self._between, self._known, self._count = np.inf, np.inf, 0.0, 0
         self._heap: list[tuple[float, int, int, bytes]] = []
@@ -184,16 +190,34 @@ class SubsetSearch:
         whole[members] = diagonal.entries
         slots = int(np.clip(SLOT_BYTES / (NODE_WORK * side * side), 2, SLOTS))
         nodes = int(np.clip(WORK / (NODE_WORK * side * side), 1, MOST_NODES))
+        nodes = self._first_nodes(nodes)
         data = (self.loss.scaled_sigma, self.loss.scaled_delta, whole)
+        inverse = np.ascontiguousarray(diagonal.inverse)
         work = affordable_multiplications(self.end)
         best, doubt = max(self._best_q, 0.0), self._doubt(least)
         support, closed, states, bounds, count = dive(
-            *(data, state, diagonal.inverse, self.k, best, self.tol / 2, nodes, slots, work, *doubt)
+            *(data, state, inverse, self.k, best, self.tol / 2, nodes, slots, work, *doubt)
         )
         self.n_nodes += int(count)
         found = self.loss.optimum(support) if support.size else None
         left = [(self._floor(q, least), s) for q, s in zip(bounds, states, strict=True)]
         return found, self._floor(closed, least), left
+
+    def _first_nodes(self, nodes: int) -> int:
+        """Return the nodes of the next dive, which is compiled from the second one on.
+
+        A problem that the first few nodes solve should not wait for the compiler. What compiling
+        takes is not counted as time of the search.
+        """
+        self._dives += 1
+        if self._dives > 1:
+            self.end += prepare()
+            return nodes
+        nodes = min(nodes, FIRST_NODES)
+        if dive.is_compiled or self.end == np.inf:
+            return nodes
+        left = (self.end - time.perf_counter()) / NODE_SECONDS
+        return int(np.clip(left, 1, nodes))
 
     @property
     def _best_q(self) -> float:
@@ -247,12 +271,16 @@ class SubsetSearch:
         return bool(self.bounds.blurred[inside].any() or np.linalg.eigvalsh(sigma)[0] < REGULAR)
 
 
-@cache
-def prepare() -> None:
-    """Have ready what takes a while the first time: the compiled part, the processor's speed."""
-    eigen_seconds()
+def prepare() -> float:
+    """Compile the search below a node, unless it is; return the seconds that it took."""
+    if dive.is_compiled:
+        return 0.0
+    start = time.perf_counter()
     one, state = np.eye(2), np.full(2, CANDIDATE, dtype=np.uint8)
-    dive((one, np.ones(2), np.full(2, 0.5)), state, one, 1, 0.0, 1e-9, 1, 2, np.inf, 0.0, 0.0)
+    dive.compile(
+        (one, np.ones(2), np.full(2, 0.5)), state, one, 1, 0.0, 1e-9, 1, 2, np.inf, 0.0, 0.0
+    )
+    return time.perf_counter() - start
 
 
 def run(search: SubsetSearch, callback: Callable[[SearchStep], object] | None = None) -> str:

@@ -5,19 +5,23 @@ features between I and T = I + C. The bound of q_S over them is that of `sparse_
 at w = Sigma_TT^-1 delta_T. The residual r is computed afresh each time and its rounding added, so
 that the bound holds whatever errors the updates of w and of the inverse have piled up.
 Functions that call each other stay in one file: the disk cache sees no changed callee elsewhere.
+
+Sorts, sums and copies are written out as loops: numpy's forms of them, and of `solve`, take the
+compiler seconds each.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ...tools.compiling import compiled
+from ...tools.compiling import compiled_later
+from . import dive_plain as plain
 
 OUT, CANDIDATE, IN = 0, 1, 2  # what a node says of a feature; written out as numbers below
 _ULP = 1.01 * 2.0**-53
 
 
-@compiled
+@compiled_later(plain.ceiling)
 def _ceiling(data, index, size, w, cost):  # pragma: no cover - compiled
     """Return w'(delta + r) and the bound of q_T, rounding included; fill the costs D_j w_j^2."""
     sigma, delta, diagonal = data
@@ -44,19 +48,25 @@ def _ceiling(data, index, size, w, cost):  # pragma: no cover - compiled
     return value, value + spare * (1 + (size + 8) * _ULP)
 
 
-@compiled
+@compiled_later(plain.smallest)
 def _smallest(state, index, size, cost, count, ordered):  # pragma: no cover - compiled
     """Sort the candidates' costs; return the sum of the `count` smallest, rounded down."""
     m = 0
     for a in range(size):
         if state[index[a]] == 1:
-            ordered[m] = cost[a]
+            at = m
+            while at > 0 and ordered[at - 1] > cost[a]:
+                ordered[at] = ordered[at - 1]
+                at -= 1
+            ordered[at] = cost[a]
             m += 1
-    ordered[:m].sort()
-    return ordered[:count].sum() * (1 - (count + 4) * _ULP)
+    total = 0.0
+    for i in range(count):
+        total += ordered[i]
+    return total * (1 - (count + 4) * _ULP)
 
 
-@compiled
+@compiled_later(plain.without)
 def _without(A, w, index, size, at):  # pragma: no cover - compiled
     """Take the feature at place `at` out of the inverse A, of w and of the members, in place."""
     pivot = A[at, at]
@@ -79,16 +89,29 @@ def _without(A, w, index, size, at):  # pragma: no cover - compiled
             A[a, b] = A[source, b + 1]
 
 
-@compiled
+@compiled_later(plain.whole)
 def _whole(data, index, size):  # pragma: no cover - compiled
     """Return q of a whole support and its bound."""
     sigma, delta, _ = data
-    block = np.ascontiguousarray(sigma[index][:, index])
-    w = np.linalg.solve(block, delta[index])  # the diagonal keeps it regular
+    block, w = np.empty((size, size)), np.empty(size)
+    for a in range(size):
+        w[a] = delta[index[a]]
+        for b in range(size):
+            block[a, b] = sigma[index[a], index[b]]
+    for p in range(size):  # elimination; the diagonal keeps it regular, and a poor w is no harm
+        for a in range(p + 1, size):
+            factor = block[a, p] / block[p, p] if block[p, p] > 0 else 0.0
+            w[a] -= factor * w[p]
+            for b in range(p + 1, size):
+                block[a, b] -= factor * block[p, b]
+    for p in range(size - 1, -1, -1):
+        w[p] = w[p] / block[p, p] if block[p, p] > 0 else 0.0
+        for a in range(p):
+            w[a] -= block[a, p] * w[p]
     return _ceiling(data, index, size, w, np.empty(size))
 
 
-@compiled
+@compiled_later()
 def _target(q, tol, c, h):  # pragma: no cover - compiled
     """Return the q up to which `objective_floor`, of c and h, is at least F at `q` less `tol`."""
     rest = 1 / (1 + q) - tol
@@ -98,7 +121,7 @@ def _target(q, tol, c, h):  # pragma: no cover - compiled
     return root * root * (1 - 32 * _ULP) if root >= 0 else -1.0
 
 
-@compiled
+@compiled_later()
 def _settle(data, state, A, w, members, size, k, bound, target, work):  # pragma: no cover
     """Put features in or out as long as the bound decides about them.
 
@@ -144,7 +167,7 @@ def _settle(data, state, A, w, members, size, k, bound, target, work):  # pragma
             return size, fixed, bound, closed
 
 
-@compiled
+@compiled_later()
 def _ranked(state, A, w, members, size, count):  # pragma: no cover - compiled
     """Return the places of the `count` candidates whose loss would cost most, the dearest first."""
     gain = np.empty(size)
@@ -152,12 +175,16 @@ def _ranked(state, A, w, members, size, count):  # pragma: no cover - compiled
         gain[a] = w[a] * w[a] / A[a, a] if state[members[a]] == 1 else -1.0
     places = np.empty(count, np.int64)
     for i in range(count):
-        places[i] = np.argmax(gain)
-        gain[places[i]] = -2.0
+        best = 0
+        for a in range(1, size):
+            if gain[a] > gain[best]:
+                best = a
+        places[i] = best
+        gain[best] = -2.0
     return places
 
 
-@compiled
+@compiled_later()
 def _likeliest(state, members, size, places, k):  # pragma: no cover - compiled
     """Return the features that are in, filled up with those at the first of `places`."""
     index = np.empty(k, np.int64)
@@ -171,7 +198,7 @@ def _likeliest(state, members, size, places, k):  # pragma: no cover - compiled
     return index
 
 
-@compiled
+@compiled_later(plain.first)
 def _first(start, inverse, delta, A, w, members):  # pragma: no cover - compiled
     """Write the inverse, w and the members of the first node; return how many they are."""
     size = 0
@@ -179,36 +206,52 @@ def _first(start, inverse, delta, A, w, members):  # pragma: no cover - compiled
         if start[j] != 0:
             members[size] = j
             size += 1
-    A[:] = inverse
-    w[:size] = np.ascontiguousarray(inverse) @ delta[members[:size]]
+    for a in range(size):
+        w[a] = 0.0
+        for b in range(size):
+            A[a, b] = inverse[a, b]
+            w[a] += inverse[a, b] * delta[members[b]]
     return size
 
 
-@compiled
-def _branch(data, state, A, w, members, size, k, bound, places, states, bounds):  # pragma: no cover
-    """Write the children: S lacks the first of `places`; or has it and lacks the second; ..."""
+@compiled_later(plain.copied)
+def _copied(A, w, members, size, other, other_w, other_members):  # pragma: no cover - compiled
+    """Copy the inverse, w and the members of another node."""
+    for a in range(size):
+        w[a] = other_w[a]
+        members[a] = other_members[a]
+        for b in range(size):
+            A[a, b] = other[a, b]
+
+
+@compiled_later()
+def _branch(
+    data, state, A, w, members, size, k, bound, places, top, states, bounds
+):  # pragma: no cover - compiled
+    """Write the children from `top` on: S lacks the first of `places`; has it, not the second..."""
     index, x = np.empty(size, np.int64), np.empty(size)
     cost, ordered = np.empty(size), np.empty(size)
     for i in range(places.size):
         at = places[i]
         share = w[at] / A[at, at]
-        n = 0
-        for b in range(size):
-            if b != at:
-                index[n] = members[b]
-                x[n] = w[b] - A[b, at] * share
-                n += 1
-        states[i] = state
-        states[i, members[at]] = 0
+        n = size - 1
+        for b in range(n):
+            source = b if b < at else b + 1
+            index[b] = members[source]
+            x[b] = w[source] - A[source, at] * share
+        child_state = states[top + i]
+        for j in range(state.size):
+            child_state[j] = state[j]
+        child_state[members[at]] = 0
         for b in range(i):
-            states[i, members[places[b]]] = 2
+            child_state[members[places[b]]] = 2
         _, child = _ceiling(data, index, n, x, cost)
         if n > k:
-            child -= _smallest(states[i], index, n, cost, n - k, ordered)
-        bounds[i] = min(child, bound)
+            child -= _smallest(child_state, index, n, cost, n - k, ordered)
+        bounds[top + i] = min(child, bound)
 
 
-@compiled
+@compiled_later()
 def dive(data, start, inverse, k, best, tol, max_nodes, n_slots, most, c, h):  # pragma: no cover
     """Search below one node, depth first, until nothing is left or `max_nodes` nodes are opened.
 
@@ -243,9 +286,12 @@ def dive(data, start, inverse, k, best, tol, max_nodes, n_slots, most, c, h):  #
     stack, stack_bound = np.zeros((room, start.size), np.uint8), np.zeros(room)
     stack_level, stack_place = np.zeros(room, np.int64), np.zeros(room, np.int64)
     left, left_bound = np.zeros((2 * room + 2, start.size), np.uint8), np.zeros(2 * room + 2)
-    found, work = np.zeros(0, np.int64), np.full(1, most)
+    found, work, state = np.zeros(0, np.int64), np.empty(1), np.empty(start.size, np.uint8)
+    work[0] = most
     closed, count, n_left, top, target = 0.0, 0, 0, 1, _target(best, tol, c, h)
-    stack[0], stack_bound[0] = start, np.inf
+    stack_bound[0] = np.inf
+    for j in range(start.size):
+        stack[0, j] = start[j]
     while top > 0:
         top -= 1
         level, bound = stack_level[top], stack_bound[top]
@@ -253,20 +299,22 @@ def dive(data, start, inverse, k, best, tol, max_nodes, n_slots, most, c, h):  #
             closed = max(closed, bound)
             continue
         if count >= max_nodes or level >= n_slots or n_left >= room or work[0] <= 0:
-            left[n_left], left_bound[n_left] = stack[top], bound
+            for j in range(start.size):
+                left[n_left, j] = stack[top, j]
+            left_bound[n_left] = bound
             n_left += 1
             max_nodes = 0 if n_left >= room else max_nodes
             continue
         count += 1
-        state = stack[top].copy()
+        for j in range(start.size):
+            state[j] = stack[top, j]
         A, w, members = slots[level], slot_w[level], slot_members[level]
         if level == 0:
             size = _first(start, inverse, data[1], A, w, members)
         else:  # the parent's slot is as it was left: this is a depth-first search
             up = level - 1
             size = slot_size[up]
-            A[:size, :size] = slots[up, :size, :size]
-            w[:size], members[:size] = slot_w[up, :size], slot_members[up, :size]
+            _copied(A, w, members, size, slots[up], slot_w[up], slot_members[up])
             _without(A, w, members, size, stack_place[top])
             size -= 1
         size, fixed, bound, ruled_out = _settle(
@@ -285,14 +333,15 @@ def dive(data, start, inverse, k, best, tol, max_nodes, n_slots, most, c, h):  #
             best, found, target = value, index, _target(value, tol, c, h)
         whole = min(whole, bound)
         if c + h > 0 and whole > target:  # too good for floats to rule it out
-            left[n_left][index] = 2
+            for i in range(k):
+                left[n_left, index[i]] = 2
             left_bound[n_left], n_left = whole, n_left + 1
         else:
             closed = max(closed, whole)
         if fixed == k or size == k:
             continue
-        _branch(data, state, A, w, members, size, k, bound, places, stack[top:], stack_bound[top:])
-        stack_place[top : top + missing] = places
-        stack_level[top : top + missing] = level + 1
+        _branch(data, state, A, w, members, size, k, bound, places, top, stack, stack_bound)
+        for i in range(missing):
+            stack_place[top + i], stack_level[top + i] = places[i], level + 1
         top += missing
     return found, closed, left[:n_left], left_bound[:n_left], count

@@ -51,6 +51,9 @@ STEPS = 8
 FLATTER = 0.3
 """Share of the slope along a step that may be left at its end."""
 
+SHORTEST = 0.01
+"""Length of a step at which the slope no longer matters."""
+
 SAMPLE = 20_000
 """Rows of the smaller problem that gives a large one its start."""
 
@@ -123,9 +126,12 @@ class TailNewton(Solver):
     def _descend(
         self, problem: Problem, recorder: Recorder, w: np.ndarray, width: float, tol: float
     ) -> tuple[Status | None, float]:
+        assert recorder.w0 is not None
         rng, left, gap = np.random.default_rng(self.seed), self.max_iter, np.inf
         while width > NARROWEST:
             here = look(problem, recorder, w, width)
+            if not here.finite:  # the solution for some of the rows overflows for all of them
+                here = look(problem, recorder, recorder.w0, width)
             if recorder.gap > STALLING * gap:
                 break
             gap = recorder.gap if np.isfinite(recorder.gap) else np.inf
@@ -161,8 +167,11 @@ class TailNewton(Solver):
         slope, length = float(gradient @ way), 1.0
         while True:
             there = look(problem, recorder, here.w + length * way, width)
-            if float((lam * there.w - there.pull) @ way) <= FLATTER * abs(slope) or length < 0.01:
+            flat = float((lam * there.w - there.pull) @ way) <= FLATTER * abs(slope)
+            if there.finite and (flat or length < SHORTEST):
                 return there
+            if length < SHORTEST**4:
+                return here
             length *= 0.4
 
 

@@ -85,7 +85,10 @@ class Evaluations:
             held = isinstance(problem.space, Rows) and problem.n <= LONG_ROWS
             if found.bins and not held:
                 return Witness.from_weights(problem, found.w, found.bins, found.half, scale)
-            return Witness.from_scores(problem, problem.space.scores(found.w), found.width, scale)
+            scores = problem.space.scores(found.w)
+            if found.bins:  # at the rounded scores the slopes are those that the bins gave
+                scores = np.floor(found.bins * scores) / found.bins
+            return Witness.from_scores(problem, scores, found.width, scale)
 
         self.recorder.offer(found.w, found.primal(lam), witness, found.dual(lam, scale))
         self.recorder.step()
