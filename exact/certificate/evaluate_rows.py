@@ -14,12 +14,11 @@ from ..spaces.streamed import StreamedRows
 from ..sums.assembled import PairSums
 from ..sums.pair_sums_binned import half_width
 from .blocks.kept import Kept
-from .blocks.notes import noted
 from .blocks.passes import Passes
 from .blocks.streamed import Streamed
-from .evaluation import Evaluation, Line
+from .evaluation import Evaluation, Line, noted
 
-__all__ = ["InMemory", "Streamed", "binned_at", "blocked", "loss_at"]
+__all__ = ["InMemory", "Kept", "Streamed", "binned_at", "blocked", "loss_at"]
 
 
 class InMemory:

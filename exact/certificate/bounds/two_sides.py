@@ -112,10 +112,7 @@ def _shared_sums(problem: Problem, scores: np.ndarray, witness: Minorant) -> Pai
 def _evaluated_in_bins(
     problem: Problem, w: np.ndarray, witness: Minorant
 ) -> tuple[float, float, float, float]:
-    """Return the bounds of `evaluated` from binned sums: two passes, four if the points differ.
-
-    An evaluation that this room has made at the very point during a solve is taken as it is.
-    """
+    """Return the bounds of `evaluated` from binned sums, those noted at these points or new."""
     from ..evaluate_rows import binned_at, loss_at
 
     lam, weights = problem.lam, problem.check_weights(witness.weights)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...certificate.evaluate_rows import InMemory, blocked
+from ...certificate.evaluate_rows import InMemory, Kept, Streamed, blocked
 from ...certificate.evaluation import Evaluation, Evaluator
 from ...certificate.solution import Recorder
 from ...certificate.witness import LONG_ROWS, Witness
@@ -68,8 +68,14 @@ class Evaluations:
             few = not self.fine and grid <= most * problem.n
             bins = bins if isinstance(pairs, AllPairs) and few else 0
         if bins not in self._forms:
-            self._forms[bins] = (blocked if streamed else InMemory)(problem, bins)
+            self._forms[bins] = self._blocked(bins) if streamed else InMemory(problem, bins)
         return self._forms[bins]
+
+    def _blocked(self, bins: int) -> Evaluator:
+        known = next(iter(self._forms.values()), None)
+        if isinstance(known, Streamed | Kept):
+            return known.rebinned(bins)
+        return blocked(self.problem, bins)
 
     def at(self, w: np.ndarray, width: float) -> Evaluation:
         """Return the evaluation at `w`, and note it."""
