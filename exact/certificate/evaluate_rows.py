@@ -9,6 +9,7 @@ from itertools import islice
 import numpy as np
 
 from ..errors import InputError
+from ..losses.registry import SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
@@ -18,6 +19,7 @@ from ..sums.binned import Extent, Histogram
 from ..sums.pair_sums_binned import half_width, whole_numbers
 from ..tools.rounding import UNIT, gamma
 from .evaluation import Evaluation, Line
+from .squared_in_blocks import SquaredInBlocks
 
 SKIPPED = 16
 """The first guess of the range of scores uses every sixteenth block of rows."""
@@ -200,13 +202,15 @@ def binned_at(problem: Problem, w: np.ndarray, bins: int, half: int) -> Evaluati
     Parameters
     ----------
     problem : Problem
-        Hinge over all pairs of rows.
+        Hinge over all pairs of rows, or squared hinge over all pairs of streamed ones.
     w : array (dim,)
     bins : int
         Bins a unit, a power of two.
     half : int
         Half width of the smoothing in bins.
     """
+    if problem.loss == SQUARED_HINGE:
+        return SquaredInBlocks(problem).at(w, bins)
     if isinstance(problem.space, StreamedRows):
         return Streamed(problem, bins).with_bins(w, bins, half)
     if not isinstance(problem.space, Rows):
