@@ -80,7 +80,7 @@ def test_an_evaluation_bounds_the_true_sums(bins: int) -> None:
     X, y, _ = data("plain", 3)
     problem, w = problem_of(X, y), np.array([0.7, -0.2, 0.1])
     found = SquaredInBlocks(problem).at(w, bins)
-    scores = (X - problem.space.offset) @ w
+    scores = (X - StreamedRows(X).offset) @ w
     z = 1 - scores[y][:, None] + scores[~y][None, :]
     true = float((np.maximum(z, 0) ** 2).mean())
     assert true <= found.loss + found.loss_rounding <= true + 1 / bins**2
@@ -95,8 +95,8 @@ def test_what_it_cannot_do_is_refused() -> None:
     problem = problem_of(X, y)
     for bad in (
         lambda: StreamedNewton().solve(Problem(problem.space, problem.risk, Ridge(1.0)), X[0, :2]),
-        lambda: problem.risk.minorant(Witness.from_weights(problem, X[0], 8, 2).evidence),
-        lambda: Certificate.of(problem, X[0], Witness.from_weights(problem, X[0], 8, 0, 0.5)),
+        lambda: Witness.from_weights(problem, X[0], 8, 2),
+        lambda: Witness.from_weights(problem, X[0], 8, 0, 0.5),
     ):
         with pytest.raises(InputError):
             bad()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....exact.classifier.cuts import Cuts, all_cuts
 from ....exact.classifier.threshold import (
-    Cuts,
-    all_cuts,
     threshold_equal_error,
     threshold_midpoint,
 )
