@@ -18,8 +18,8 @@ from ..sums.assembled import PairSums
 from ..sums.binned import Extent, Histogram
 from ..sums.pair_sums_binned import half_width, whole_numbers
 from ..tools.rounding import UNIT, gamma
+from .blocks.squared import SquaredInBlocks
 from .evaluation import Evaluation, Line
-from .squared_in_blocks import SquaredInBlocks
 
 SKIPPED = 16
 """The first guess of the range of scores uses every sixteenth block of rows."""

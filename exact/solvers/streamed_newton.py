@@ -17,10 +17,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..certificate.blocks.squared import SquaredInBlocks
 from ..certificate.evaluation import Evaluation
 from ..certificate.solution import Recorder, Status
 from ..certificate.solver import INSIDE, Solver
-from ..certificate.squared_in_blocks import SquaredInBlocks
 from ..certificate.witness import Witness
 from ..curvature.curvature import curvature
 from ..curvature.newton_equation import DRAWS, sampled_hessian

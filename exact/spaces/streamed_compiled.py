@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..tools.compiling import compiled_later
-from . import streamed_plain as plain
+from ..tools.plain import streamed as plain
 
 
 @compiled_later(plain.scores)

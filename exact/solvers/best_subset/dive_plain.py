@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...tools.scans import plain_sum
+from ...tools.plain.scans import plain_sum
 
 Data = tuple[np.ndarray, np.ndarray, np.ndarray]
 ULP = 1.01 * 2.0**-53

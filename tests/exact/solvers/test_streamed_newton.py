@@ -9,9 +9,9 @@ import pytest
 
 from aucert.exact.api import solve as solve_module
 from aucert.exact.api.solve import solve
+from aucert.exact.certificate.blocks.squared import SquaredInBlocks
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.solution import Status
-from aucert.exact.certificate.squared_in_blocks import SquaredInBlocks
 from aucert.exact.certificate.witness import Witness
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import SQUARED_HINGE

@@ -28,9 +28,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..tools.rounding import gamma
-from . import squared_hinge_binned_compiled as loops
-from .binned import Histogram, raise_for
+from ...tools.rounding import gamma
+from ..binned import Histogram, raise_for
+from . import moments_compiled as loops
 
 _NO_WEIGHT = np.zeros(0)
 

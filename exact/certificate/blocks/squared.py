@@ -11,14 +11,14 @@ from itertools import islice
 
 import numpy as np
 
-from ..errors import InputError
-from ..pairs.all_pairs import AllPairs
-from ..problem.problem import Problem
-from ..spaces.streamed import Pull, StreamedRows
-from ..sums.binned import Extent
-from ..sums.squared_hinge_binned import Moments
-from ..tools.rounding import UNIT, gamma
-from .evaluation import Evaluation
+from ...errors import InputError
+from ...pairs.all_pairs import AllPairs
+from ...problem.problem import Problem
+from ...spaces.streamed import Pull, StreamedRows
+from ...sums.binned import Extent
+from ...sums.squared.moments import Moments
+from ...tools.rounding import UNIT, gamma
+from ..evaluation import Evaluation
 
 SKIPPED = 16
 """The first guess of the range of scores uses every sixteenth block of rows."""

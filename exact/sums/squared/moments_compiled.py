@@ -1,4 +1,4 @@
-"""The compiled loops of `squared_hinge_binned`: over rows, and over the bins of closed moments.
+"""The compiled loops of `moments`: over rows, and over the bins of closed moments.
 
 The grid is that of `binned_compiled`: a positive bin and a negative bin at the places k and l have
 m = l - k.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..tools.compiling import compiled
+from ...tools.compiling import compiled
 
 
 @compiled

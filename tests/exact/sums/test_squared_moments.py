@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from aucert.exact.sums import squared_hinge_binned_compiled as loops
 from aucert.exact.sums.binned import Extent
-from aucert.exact.sums.squared_hinge_binned import Moments, SquaredMarginals
+from aucert.exact.sums.squared import moments_compiled as loops
+from aucert.exact.sums.squared.moments import Moments, SquaredMarginals
 
 KINDS = ("plain", "tenths", "far", "outliers", "one positive", "equal", "apart", "separated")
 
