@@ -14,6 +14,7 @@ from ..certificate.trivial import TRIVIAL, zero_is_optimal
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.request import Request
 from ..losses.loss import Loss
+from ..losses.registry import HINGE, SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.penalty import Penalty
@@ -263,9 +264,9 @@ def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
 
     They are read in blocks if X is a memory map, a `StreamedRows`, or an array of many rows or too
     large to copy cheaply.
-    Only linear hinge problems over all pairs support this.
+    Only linear problems over all pairs support this, of the hinge or its square.
     """
-    if not request.is_linear_hinge:
+    if not (request.is_plain and request.loss in (HINGE, SQUARED_HINGE)):
         return None
     from ..spaces.streamed import StreamedRows
 
