@@ -23,7 +23,7 @@ from ..spaces.kernel import Kernel
 from ..spaces.kernels import PRECOMPUTED, get_kernel
 from ..spaces.rows import Rows
 from ..tools.checks import check_choice, check_number
-from ..tools.threads import small_in_one_thread
+from ..tools.threads import check_jobs, small_in_one_thread
 from .solve import METHODS, solve_formulated, solve_large, warn_if_trivial
 
 
@@ -39,6 +39,7 @@ class ExactClassifier(AUCClassifier):
     anchor_filter: str = "none"
     tol: float = 1e-9
     method: str = "auto"
+    n_jobs: int | None = None
 
     @small_in_one_thread
     def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
@@ -116,6 +117,7 @@ class ExactClassifier(AUCClassifier):
         check_choice("method", self.method, METHODS)
         check_choice("anchor_filter", self.anchor_filter, FILTERS)
         check_number("tol", self.tol)
+        check_jobs(self.n_jobs)
         if self.max_time is not None:
             check_number("max_time", self.max_time)
         self._request()
@@ -173,6 +175,8 @@ class ROCSVM(QueryClassifier, ExactClassifier):
         In (0, 1]: partial AUC up to this false positive rate, as in `solve`.
     tpr_min : float
         In [0, 1): partial AUC from this true positive rate on.
+    n_jobs : int, optional
+        Threads for passes over many rows, as in `solve`.
 
     Attributes
     ----------

@@ -122,19 +122,17 @@ class StreamedRows:
     def block(self, rows: slice) -> np.ndarray:
         """Return a block of the raw rows, one of `blocks`, as float64, each row contiguous.
 
-        Raises
-        ------
-        InputError
-            If the block is not what it was when it was read first.
+        Raises `InputError` if it is not what it was when it was read first.
         """
         return self.narrow(rows).astype(float, copy=False)
 
     def narrow(self, rows: slice) -> np.ndarray:
         """Return what `block` does, but rows of float32 as they are."""
-        block = self._read(rows)
+        block = self.look(rows)
         return block if self._fingerprints is None else self._fingerprints.checked(rows, block)
 
-    def _read(self, rows: slice) -> np.ndarray:
+    def look(self, rows: slice) -> np.ndarray:
+        """Return any rows without comparing them with what they were before; they prove nothing."""
         values = self.source[rows]
         if type(values) is np.memmap:
             values = np.asarray(values)  # its slices are memory maps, which are slow to make
@@ -234,22 +232,28 @@ class StreamedRows:
         return w
 
     def rows(self, index: np.ndarray) -> np.ndarray:
-        """Return the named rows (ascending), centred, as a dense matrix."""
+        """Return the named rows (ascending), centred, as a dense matrix.
+
+        They are for samples, which prove nothing: they are not compared with what they were before.
+        """
         index = np.asarray(index)
         out = np.empty((index.size, self.dim))
-        at = 0
-        while at < index.size:
-            start = int(index[at]) // self._rows * self._rows
-            stop = min(start + self._rows, self.n)
-            end = int(np.searchsorted(index, stop))
-            out[at:end] = self.block(slice(start, stop))[index[at:end] - start]
-            at = end
-        return out - self.offset
+        places = range(0, self.n, self._rows)
+        ends = np.searchsorted(index, [*places, self.n])
+        for start, at, end in zip(places, ends[:-1], ends[1:], strict=True):
+            if at < end:
+                block = slice(start, min(start + self._rows, self.n))
+                held = isinstance(self.source, np.ndarray)  # of it only the rows named are read
+                values = np.asarray(self.source[block]) if held else self.look(block)
+                out[at:end] = values[index[at:end] - start]
+        out -= self.offset
+        return out
 
     def _sample_mean(self) -> np.ndarray:
         """Return the mean of rows from all over. Any offset is right; this one saves digits."""
-        starts = np.unique(np.linspace(0, max(self.n - _CHAIN, 0), 64).astype(int))
-        parts = [self._read(slice(int(at), min(int(at) + _CHAIN, self.n))) for at in starts]
+        some = int(np.clip(_CHAIN * 8 // self.dim, 8, _CHAIN))
+        starts = np.unique(np.linspace(0, max(self.n - some, 0), 64).astype(int)).tolist()
+        parts = [self.look(slice(at, min(at + some, self.n))) for at in starts]
         finite = [np.where(np.isfinite(rows), rows, 0.0) for rows in parts]
         return np.mean([rows.mean(axis=0, dtype=float) for rows in finite], axis=0)
 
@@ -260,10 +264,10 @@ class StreamedRows:
         top = 0.0
         for rows in self.blocks():
             block = self.narrow(rows)
-            if self.dim > FEW_COLUMNS:
-                square = self._measured(block, rows)
-            else:
-                square = float(loops.largest_square(block, self.offset))
+            wide = self.dim > FEW_COLUMNS
+            square = (
+                self._measured(block, rows) if wide else loops.largest_square(block, self.offset)
+            )
             if not np.isfinite(square):
                 self._refuse(block, rows.start)
             top = max(top, square)
@@ -278,11 +282,10 @@ class StreamedRows:
         """Keep the lengths of some wide rows, and return the largest square."""
         from . import streamed_compiled as loops
 
-        lengths = self._lengths[rows]
-        loops.squares(block, self.offset, lengths)
-        top = float(lengths.max()) if np.isfinite(lengths).all() else np.inf
-        np.sqrt(lengths, out=lengths)
-        lengths *= 1 + gamma(self.dim + 8)
+        squares = self._lengths[rows]
+        loops.squares(block, self.offset, squares)
+        top = float(squares.max()) if np.isfinite(squares).all() else np.inf
+        self._lengths[rows] = np.sqrt(squares) * (1 + gamma(self.dim + 8))
         return top
 
     def _refuse(self, block: np.ndarray, start: int) -> None:

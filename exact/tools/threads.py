@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -75,29 +75,35 @@ def one_thread() -> Iterator[None]:
 
 
 def small_in_one_thread(work: Callable[P, T]) -> Callable[P, T]:
-    """Let `work` run within `one_thread` if its matrix is small.
+    """Let `work` run within `one_thread` if its matrix is small, and `at_most` its `n_jobs`.
 
     The matrix is the first argument of two dimensions; it counts as its kernel matrix if the
     keyword `kernel`, or that attribute of the first argument, names one. What has no shape, such
-    as a list of lists, is small.
+    as a list of lists, is small. `n_jobs` is a keyword or an attribute, too.
     """
 
     @functools.wraps(work)
     def bounded(*args: P.args, **kwargs: P.kwargs) -> T:
-        if _numbers(args, kwargs) > SMALL:
-            return work(*args, **kwargs)
-        with one_thread():
-            return work(*args, **kwargs)
+        with at_most(cast(Any, _option("n_jobs", None, args, kwargs))):
+            if _numbers(args, kwargs) > SMALL:
+                return work(*args, **kwargs)
+            with one_thread():
+                return work(*args, **kwargs)
 
     return bounded
+
+
+def _option(name: str, default: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
+    """Return the keyword of this name, or that attribute of the first argument."""
+    own = getattr(args[0], name, default) if args else default
+    return kwargs.get(name, own)
 
 
 def _numbers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
     """Return how many numbers the largest matrix of the call holds."""
     shapes = (getattr(value, "shape", ()) for value in (*args, kwargs.get("X")))
     n, d = next((shape for shape in shapes if len(shape) == 2), (0, 0))
-    own = getattr(args[0], "kernel", "linear") if args else "linear"
-    kernel = kwargs.get("kernel", own)
+    kernel = _option("kernel", "linear", args, kwargs)
     return int(n) * int(d if kernel == "linear" else max(n, d))
 
 
@@ -106,12 +112,13 @@ _ASKED: ContextVar[int | None] = ContextVar("n_jobs", default=None)
 
 @contextmanager
 def at_most(n_jobs: int | None) -> Iterator[None]:
-    """Within, passes over rows take `n_jobs` threads; -1 for all processors, None to choose.
+    """Within, passes over rows take `n_jobs` threads; None to choose.
 
     Raises
     ------
     InputError
-        If it is neither None nor -1 nor a whole number > 0.
+        If it is neither None nor a whole number but 0; -1 stands for all processors, -2 for all
+        but one, and so on.
     """
     token = _ASKED.set(check_jobs(n_jobs))
     try:
@@ -121,12 +128,12 @@ def at_most(n_jobs: int | None) -> Iterator[None]:
 
 
 def check_jobs(n_jobs: object) -> int | None:
-    """Return `n_jobs`, or raise `InputError`."""
-    if n_jobs is None or n_jobs == -1:
-        return None if n_jobs is None else -1
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs < 1:
-        raise InputError(f"n_jobs must be None or a whole number > 0 or -1, not {n_jobs!r}")
-    return int(n_jobs)
+    """Return the number of threads that `n_jobs` means, None where it leaves the choice."""
+    if n_jobs is None:
+        return None
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
+        raise InputError(f"n_jobs must be None or a whole number but 0, not {n_jobs!r}")
+    return int(n_jobs) if n_jobs > 0 else max(1, processors() + 1 + int(n_jobs))
 
 
 def workers(numbers: int) -> int:
@@ -136,15 +143,12 @@ def workers(numbers: int) -> int:
     as long as each has so much to do that starting it costs little beside.
     """
     asked = _ASKED.get()
-    if asked is not None and asked > 0:
+    if asked is not None:
         return asked
-    if asked is None and numbers < 2 * WORTH:  # before bounds are looked up
+    if numbers < WORTH:
         return 1
-    bound = processors() if asked == -1 else min(processors(), _bound())
-    if asked == -1:
-        return bound
     pays = int(numbers * FAST / (STARTS * _start_time()))
-    return max(1, min(bound, pays))
+    return max(1, min(pays, processors(), _bound())) if pays > 1 else 1
 
 
 def processors() -> int:

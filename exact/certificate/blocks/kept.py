@@ -6,6 +6,8 @@ the pull, and a point on a line only once, for the pull.
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
 from ...problem.problem import Problem
@@ -14,8 +16,7 @@ from ...sums.binned import Extent, Histogram, Marginals
 from ...sums.pair_sums_binned import half_width
 from ...tools.rounding import UNIT, gamma
 from ...tools.threads import in_parts, one_thread, workers
-from ..evaluation import Evaluation, Line
-from .notes import note
+from ..evaluation import Evaluation, Line, note
 from .passes import Passes, added
 from .streamed import assembled
 
@@ -36,6 +37,12 @@ class Kept:
         self.problem, self.space, self.bins = problem, problem.space, bins
         self.passes = Passes(problem)
         self._known: tuple[np.ndarray, np.ndarray, float] | None = None
+
+    def rebinned(self, bins: int) -> Kept:
+        """Return the evaluator of so many bins, which shares what this one knows of the rows."""
+        other = copy(self)
+        other.bins = bins
+        return other
 
     def at(self, w: np.ndarray, width: float) -> Evaluation:
         """Return the evaluation at `w`."""

@@ -42,14 +42,17 @@ class Passes:
         self.problem, self.positive, self.weight = problem, pairs.positive, pairs.weight
         self.whole = whole_numbers(self.weight)
         self.n, self.dim = problem.n, space.dim
+        self.guess: np.ndarray | None = None  # of the ends of the scores of the next point
         self.read: Callable[[slice], np.ndarray]
+        self.look: Callable[[slice], np.ndarray]
         if isinstance(space, StreamedRows):
             self.slices, self.read, self.offset = list(space.blocks()), space.narrow, space.offset
+            self.look = space.look
         else:
             assert isinstance(space, Rows) and isinstance(space.X, np.ndarray)
             X, step = space.X, max(1, HELD_NUMBERS // self.dim)
             self.slices = [slice(at, min(at + step, self.n)) for at in range(0, self.n, step)]
-            self.read = lambda rows: np.ascontiguousarray(X[rows])
+            self.read = self.look = lambda rows: np.ascontiguousarray(X[rows])
             self.offset = np.zeros(self.dim)
 
     @staticmethod
@@ -63,10 +66,11 @@ class Passes:
         return self.positive[rows], None if self.weight is None else self.weight[rows]
 
     def extent(self, w: np.ndarray, every: int) -> Extent:
-        """Return the range of the scores in one block of so many."""
+        """Return the range of the scores of one row in so many, from all over."""
         found = Extent()
-        for rows in self.slices[::every]:
-            found.add((self.read(rows) - self.offset) @ w, self.positive[rows])
+        for rows in self.slices:
+            some = slice(rows.start, rows.start + -(-(rows.stop - rows.start) // every))
+            found.add((self.look(some) - self.offset) @ w, self.positive[some])
         return found
 
     def counted(self, w: np.ndarray, empty: Histogram) -> Histogram:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
 from ...problem.problem import Problem
@@ -10,12 +12,11 @@ from ...spaces.streamed import Pull, StreamedRows
 from ...sums.binned import Histogram, Marginals
 from ...sums.pair_sums_binned import half_width
 from ...tools.rounding import UNIT, gamma
-from ..evaluation import Evaluation, Line
-from .notes import note
+from ..evaluation import Evaluation, Line, note
 from .passes import Passes
 
 SKIPPED = 16
-"""The first guess of the range of scores uses every sixteenth block of rows."""
+"""The first guess of the range of scores uses one row in sixteen."""
 
 
 def assembled(
@@ -66,7 +67,12 @@ class Streamed:
         assert isinstance(problem.space, StreamedRows | Rows)
         self.problem, self.space, self.bins = problem, problem.space, bins
         self.passes = Passes(problem)
-        self._guess: np.ndarray | None = None
+
+    def rebinned(self, bins: int) -> Streamed:
+        """Return the evaluator of so many bins, which shares what this one knows of the rows."""
+        other = copy(self)
+        other.bins = bins
+        return other
 
     def at(self, w: np.ndarray, width: float) -> Evaluation:
         """Return the evaluation at `w`."""
@@ -87,13 +93,13 @@ class Streamed:
     def _filled(self, w: np.ndarray, bins: int, half: int) -> Histogram:
         """Return the histogram of all rows; a correctly guessed range saves a pass."""
         for skipped in (SKIPPED, 1):  # a few blocks may contain only one class
-            if self._guess is None:
+            if self.passes.guess is None:
                 found = self.passes.extent(w, skipped)
-                self._guess = found.widened(0.3) if np.isfinite(found.ends).all() else None
-        assert self._guess is not None
+                self.passes.guess = found.widened(0.3) if np.isfinite(found.ends).all() else None
+        assert self.passes.guess is not None
         while True:
-            histogram = self.passes.counted(w, Histogram(self._guess, bins, half))
-            self._guess = histogram.seen.widened(0.02)
+            histogram = self.passes.counted(w, Histogram(self.passes.guess, bins, half))
+            self.passes.guess = histogram.seen.widened(0.02)
             if histogram.fits:
                 return histogram
 

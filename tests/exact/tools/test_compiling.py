@@ -16,11 +16,12 @@ import pytest
 
 import aucert.exact
 from aucert.exact.api.solve import solve
-from aucert.exact.sums import binned_plain, counted_plain
 from aucert.exact.sums.binned import Extent, Histogram
 from aucert.exact.sums.counted import SortedRows
 from aucert.exact.tools import compiling
 from aucert.exact.tools.compiling import Loop
+from aucert.exact.tools.plain import binned as binned_plain
+from aucert.exact.tools.plain import counted as counted_plain
 
 Arguments = tuple[Any, ...]
 KINDS = ("plain", "tenths", "wide", "one positive", "equal", "crowded", "zeros")
