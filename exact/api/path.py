@@ -127,6 +127,7 @@ def regularization_path(
     tol: float = 1e-6,
     max_time: float | None = None,
     callback: Callable[[PathPoint], object] | None = None,
+    n_jobs: int | None = None,
 ) -> Path:
     """Solve the pairwise problem at many lam, with a proof of optimality at each.
 
@@ -138,9 +139,7 @@ def regularization_path(
         > 0; solved from the largest to the smallest, equal ones once. By default `lam_grid`.
     n_lams : int
         Length of the default grid.
-    structure_source : {"full", "sampled"}
-        Whether the structure is that of all data or of the listed pairs.
-    fpr_max, tpr_min, qid, time, event
+    structure_source, fpr_max, tpr_min, qid, time, event, n_jobs
         As in `solve`.
     tol : float
         Relative gap to reach at each lam, > 0.

@@ -23,10 +23,14 @@ from ..problem.tail import Tail
 from ..solvers.choose import NAMES, Solver, choose_solver, few_cuts_suffice
 from ..spaces.kernel import Kernel
 from ..tools.checks import check_number
+from ..tools.lossless import on_disk
 from ..tools.threads import small_in_one_thread
 
 HELD_NUMBERS = 8_000_000
 """Numbers in X from which its rows are read in blocks rather than copied and centred."""
+
+HELD_ROWS = 200_000
+"""Rows from which they are read in blocks, as scores in bins cost less than sorted ones."""
 
 METHODS = NAMES
 """What `method` may be."""
@@ -61,6 +65,7 @@ def solve(
     callback: Callback | None = None,
     fpr_max: float = 1.0,
     tpr_min: float = 0.0,
+    n_jobs: int | None = None,
 ) -> Solution:
     """Solve the full pairwise problem, linear or kernel, with a proof of optimality.
 
@@ -125,6 +130,9 @@ def solve(
         it prints.
     tpr_min : float
         In [0, 1): count only the (1 - tpr_min) n_pos lowest positives.
+    n_jobs : int, optional
+        Threads for passes over many rows; -1 for all processors. By default all where that pays,
+        within the bounds set already (`OMP_NUM_THREADS`, threadpoolctl). No number depends on it.
 
     Returns
     -------
@@ -195,13 +203,25 @@ def solve_large(
     max_time: float | None,
     callback: Callback | None,
 ) -> Solution | None:
-    """Return the solution by reading the rows in blocks, or None where they are better held."""
+    """Return the solution by reading the rows in blocks, or None where they are better held.
+
+    Rows that could be held are, if the bins cannot prove what is asked for.
+    """
     if method not in ("auto", "newton"):
         return None
-    large = streamed_problem(X, y, request)
+    start, large = time.monotonic(), streamed_problem(X, y, request)
     if large is None:
         return None
-    return choose_solver(large, method, tol, max_time).solve(large, callback=callback)
+    found = choose_solver(large, method, tol, max_time).solve(large, callback=callback)
+    in_memory = isinstance(X, np.ndarray) and not on_disk(X) and X.size < HELD_NUMBERS
+    if not in_memory or found.status != Status.STALLED:
+        return found
+    left = None if max_time is None else max_time - (time.monotonic() - start)
+    if left is not None and left <= 0:
+        return found
+    again = solve_formulated(X, y, request, method, tol, left, callback, collapse=True)[1]
+    proved = [one.certificate.gap + one.certificate.rounding for one in (found, again)]
+    return found if proved[0] < proved[1] else again
 
 
 def solve_formulated(
@@ -227,7 +247,8 @@ def solve_formulated(
         As `solve`.
     """
     start = time.monotonic()
-    task = formulate(X, y, request, collapse, None if max_time is None else max_time / 2)
+    half, cuts = None if max_time is None else max_time / 2, method in ("auto", "cutting-plane")
+    task = formulate(X, y, request, collapse, half, plain_kernel=cuts)
     spent, left = time.monotonic() - start, max_time
     if max_time is not None:
         left = max(max_time - spent, max_time / 10)
@@ -241,17 +262,17 @@ def solve_formulated(
 def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
     """Return the problem over rows that are read in blocks, or None where they are better held.
 
-    They are read in blocks if X is a memory map, a `StreamedRows`, or too large to copy cheaply.
+    They are read in blocks if X is a memory map, a `StreamedRows`, or an array of many rows or too
+    large to copy cheaply.
     Only linear problems over all pairs support this, of the hinge or its square.
     """
     if not (request.is_plain and request.loss in (HINGE, SQUARED_HINGE)):
         return None
     from ..spaces.streamed import StreamedRows
 
-    large = isinstance(X, np.ndarray) and X.ndim == 2 and X.size >= HELD_NUMBERS
-    if large or isinstance(X, np.memmap):
-        assert isinstance(X, np.ndarray)
-        X = StreamedRows(X)
+    if isinstance(X, np.ndarray) and X.ndim == 2 and not np.ma.isMaskedArray(X):
+        large = X.size >= HELD_NUMBERS or X.shape[0] >= HELD_ROWS
+        X = StreamedRows(X) if large or isinstance(X, np.memmap) else X
     if not isinstance(X, StreamedRows):
         return None
     return Problem(X, request.risk(request.mask(y)), request.penalty)

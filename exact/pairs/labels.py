@@ -38,7 +38,7 @@ class Labelled(ABC):
     @property
     def n_pos(self) -> int:
         """Number of positive rows."""
-        return int(self.positive.sum())
+        return int(np.count_nonzero(self.positive))
 
     @property
     def n_neg(self) -> int:

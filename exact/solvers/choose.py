@@ -22,6 +22,7 @@ from ..problem.penalties import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..problem.tail import Tail
+from ..spaces.gram import Gram, StreamedGram
 from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
 from .closed_form import SquaredLossSolver
@@ -97,6 +98,8 @@ def few_cuts_suffice(problem: Problem) -> bool:
     squared size. Measured in `docs/benchmarks.md`.
     """
     space = problem.space
+    if isinstance(space, Gram | StreamedGram):
+        return True
     if not isinstance(space, Rows):
         return False
     if space.dim > LARGEST_HESSIAN or space.dim**2 > WIDE * space.n:

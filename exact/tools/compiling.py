@@ -92,7 +92,10 @@ class Loop:
         with _LOCK:
             made = getattr(self, "_made", None)
             if made is None:
-                made = self._made = _jitted(_resolved(self.function, "compiled"))
+                resolved = _resolved(self.function, "compiled")
+                made = self._made = _jitted(resolved)
+                if resolved is not self.function and self.__name__ in resolved.__code__.co_names:
+                    resolved.__globals__[self.__name__] = made  # it calls itself
             return made
 
     def _paid(self) -> bool:
@@ -135,8 +138,9 @@ def _resolved(function: Callable[..., Any], form: str) -> Callable[..., Any]:
         name: getattr(value, form)
         for name in function.__code__.co_names
         if isinstance(value := function.__globals__.get(name), Loop)
+        and value.function is not function
     }
-    if not used:
+    if not used and function.__name__ not in function.__code__.co_names:
         return function
     copy = FunctionType(function.__code__, {**function.__globals__, **used}, function.__name__)
     copy.__qualname__, copy.__module__ = function.__qualname__, function.__module__
@@ -149,9 +153,9 @@ def _jitted(function: Callable[..., Any]) -> Any:
     import numba
 
     try:
-        return numba.njit(cache=True, fastmath=False)(function)
+        return numba.njit(cache=True, fastmath=False, nogil=True)(function)
     except RuntimeError:  # numba finds no folder that it may write its cache to
-        return numba.njit(fastmath=False)(function)
+        return numba.njit(fastmath=False, nogil=True)(function)
 
 
 def _on_disk(function: Callable[..., Any], dispatcher: Any) -> bool:

@@ -1,4 +1,8 @@
-"""The model file of `solve --out`, and what `predict` and `certify --model` take from one."""
+"""The model file of `solve --out`, and what `predict` and `certify --model` take from one.
+
+Estimators, and with them scikit-learn, are imported where a model is written or read: a command
+without one starts in half the time.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ...approx.saved_models import load_model as load_any_model
-from ...exact.api.roc_svm import ROCSVM
-from ...exact.api.saved_models import save_model, solved_model, weights_on
 from ...exact.certificate.solution import Solution
 from ...exact.errors import InputError
 from ..data.datasets import load, names
@@ -37,6 +38,8 @@ def write_model(
     InputError
         If the file cannot be written.
     """
+    from ...exact.api.saved_models import save_model, solved_model
+
     asked = {key: options[key] for key in (*ASKED, "kernel", *HOW) if key in options}
     asked = {"l1": 0.0} | asked
     classes = _classes(data.negative, data.label)
@@ -68,6 +71,8 @@ class SavedModel:
     whole: Any
     scaler: Any
     last: Any
+    exact: bool
+    """Whether the last step is one of `aucert.exact`, which tells the problem it was solved for."""
 
     @property
     def columns(self) -> tuple[str, ...] | None:
@@ -82,7 +87,7 @@ class SavedModel:
 
     def asked(self) -> dict[str, Any]:
         """Return the options of the problem that the model was solved for; none of other models."""
-        if not isinstance(self.last, ROCSVM):
+        if not self.exact:
             return {}
         found = {name: getattr(self.last, name, None) for name in (*ASKED, "kernel")}
         return {name: value for name, value in found.items() if value is not None}
@@ -94,11 +99,13 @@ class SavedModel:
 
     def weights(self, X: Any) -> np.ndarray:
         """Return the weights of the features, or the coefficients of these rows."""
-        if not (isinstance(self.last, ROCSVM) or hasattr(self.last, "coef_")):
+        if not (self.exact or hasattr(self.last, "coef_")):
             raise InputError(
                 f"{self.path}: a {type(self.last).__name__} has no weights to certify: certify "
                 "its scores with --scores"
             )
+        from ...exact.api.saved_models import weights_on
+
         try:
             return weights_on(self.last, X)
         except InputError as error:
@@ -117,12 +124,17 @@ def read_model(path: str) -> SavedModel:
         raise InputError(
             f"{path}: this is a folder, the model file in it is needed: {path}/model.npz"
         )
-    whole = load_any_model(path)
+    from ...approx.saved_models import load_model
+    from ...exact.api.roc_svm import ROCSVM
+
+    whole = load_model(path)
     steps = [step for _, step in whole.steps] if hasattr(whole, "steps") else [whole]
     if not hasattr(whole, "decision_function"):
         raise InputError(f"{path}: a {type(whole).__name__} gives no scores")
     plain = len(steps) == 2 and hasattr(steps[0], "scale_")
-    return SavedModel(path, whole, steps[0] if plain else None, steps[-1])
+    return SavedModel(
+        path, whole, steps[0] if plain else None, steps[-1], isinstance(steps[-1], ROCSVM)
+    )
 
 
 def read_rows(model: SavedModel, name: str, drop: tuple[str, ...] = ()) -> tuple[Any, list[str]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...certificate.evaluate_rows import InMemory, Streamed
+from ...certificate.evaluate_rows import InMemory, Kept, Streamed, blocked
 from ...certificate.evaluation import Evaluation, Evaluator
 from ...certificate.solution import Recorder
 from ...certificate.witness import LONG_ROWS, Witness
@@ -44,6 +44,9 @@ class Evaluations:
         Pairs per unit of the margin near it, as a share of all pairs.
     spread : float or None
         The range of the scores.
+    fine : bool
+        Whether bins are no longer used where rows are held: their gradient is a step function,
+        which at a small lam is too rough for the dual point.
     """
 
     def __init__(self, problem: Problem, recorder: Recorder):
@@ -51,20 +54,28 @@ class Evaluations:
         self.last: Evaluation | None = None
         self.density: float | None = None
         self.spread: float | None = None
+        self.fine = False
         self._forms: dict[int, Evaluator] = {}
 
     def form(self, width: float) -> Evaluator:
         """Return the form of the sums that is cheapest at this width."""
         bins = 1 << max(LEAST_BITS, int(np.ceil(np.log2(BINS_A_WIDTH / width))))
         problem, pairs = self.problem, self.problem.pairs
-        form = Streamed if isinstance(problem.space, StreamedRows) else InMemory
-        if form is InMemory:
+        streamed = isinstance(problem.space, StreamedRows)
+        if not streamed:
             most = GRID_ROWS if pairs.weight is None else WEIGHTED_GRID
             grid = bins * (self.spread or USUAL_SPREAD)
-            bins = bins if isinstance(pairs, AllPairs) and grid <= most * problem.n else 0
+            few = not self.fine and grid <= most * problem.n
+            bins = bins if isinstance(pairs, AllPairs) and few else 0
         if bins not in self._forms:
-            self._forms[bins] = form(problem, bins)
+            self._forms[bins] = self._blocked(bins) if streamed else InMemory(problem, bins)
         return self._forms[bins]
+
+    def _blocked(self, bins: int) -> Evaluator:
+        known = next(iter(self._forms.values()), None)
+        if isinstance(known, Streamed | Kept):
+            return known.rebinned(bins)
+        return blocked(self.problem, bins)
 
     def at(self, w: np.ndarray, width: float) -> Evaluation:
         """Return the evaluation at `w`, and note it."""

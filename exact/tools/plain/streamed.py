@@ -36,10 +36,11 @@ def pull(
 
 
 def largest_square(X: np.ndarray, offset: np.ndarray) -> float:
-    """Return the largest |x_i - offset|^2; NaN or infinity where a value is not finite."""
+    """Return the largest |x_i - offset|^2; NaN where one is not finite."""
     square = np.zeros(X.shape[0])
     with np.errstate(over="ignore", invalid="ignore"):
         for k in range(X.shape[1]):
             x = X[:, k] - offset[k]
             square += x * x
-        return float(square.max(initial=0.0))
+        top = float(square.max(initial=0.0))
+    return top if top < np.inf else float("nan")
