@@ -18,7 +18,8 @@ from ...sums.binned import Extent, Histogram, Marginals
 from ...sums.gathered.gathered import Gathered, WeighedSums, closed
 from ...sums.pair_sums_binned import half_width
 from ...tools.rounding import UNIT, gamma
-from ..evaluation import Evaluation, FullLine, Line
+from ..blocks.streamed import FullLine
+from ..evaluation import Evaluation, Line, note
 from .tasks import ExtentTask, GatherTask, Grid, PullTask, Weighing
 
 ROOMIER = 1.5
@@ -93,7 +94,7 @@ class Partitioned:
         slip, total = self.space.score_slip(grid.w), sums.total / sums.mass
         value = sums.value / sums.mass
         error = pull.bound() + sums.slip * pull.size
-        return Evaluation(
+        found = Evaluation(
             grid.w,
             value,
             total,
@@ -105,6 +106,7 @@ class Partitioned:
             histogram.bins,
             grid.half,
         )
+        return note(self.problem, found)
 
     def _check_all_counted(self, counts: Gathered) -> None:
         """Raise `CertificateError` unless every row of every partition was counted once."""

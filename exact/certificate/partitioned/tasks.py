@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...spaces.partitions.partition import Block, added_up
-from ...spaces.streamed import Pull, StreamedRows
+from ...spaces.streamed import CHAIN, Pull
 from ...sums.binned import Extent, Histogram, Marginals
 from ...sums.gathered.gathered import Gathered, WeighedSums
 
@@ -107,13 +107,6 @@ class Weighing:
         return first.merge(second)
 
 
-class Centred(StreamedRows):
-    """The arithmetic of `StreamedRows` for blocks at hand: an offset and nothing to read."""
-
-    def __init__(self, offset: np.ndarray):
-        self.offset, self.dim = offset, offset.size
-
-
 @dataclass(frozen=True, eq=False)
 class PullTask:
     """Reads the rows again, and sums them by the marginals of their bins."""
@@ -123,13 +116,17 @@ class PullTask:
 
     def run(self, blocks: Iterator[Block], index: int) -> WeighedSums:
         """Return the pull of one partition."""
-        grid, histogram, space = self.grid, self.grid.histogram(), Centred(self.grid.offset)
-        into = Pull(space.dim)
+        grid, histogram = self.grid, self.grid.histogram()
+        into = Pull(grid.w.size)
         for columns, positive, weight in blocks:
-            rows = np.ascontiguousarray(columns.T)
             scores = added_up(columns, grid.offset, grid.w)
             c = histogram.marginals(scores, positive, self.closed, weight)
-            space.pull_of(rows, c, into)
+            centred = columns - grid.offset[:, None]
+            into.rows += c.size
+            into.size += float(np.abs(c) @ np.sqrt(np.einsum("ij,ij->j", centred, centred)))
+            for start in range(0, c.size, CHAIN):
+                some = slice(start, start + CHAIN)
+                into.add(centred[:, some] @ c[some])
         return WeighedSums(into.total, into.carry, into.size, into.error)
 
     def merge(self, first: WeighedSums, second: WeighedSums) -> WeighedSums:
