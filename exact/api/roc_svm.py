@@ -24,7 +24,7 @@ from ..spaces.kernels import PRECOMPUTED, get_kernel
 from ..spaces.rows import Rows
 from ..tools.checks import check_choice, check_number
 from ..tools.threads import check_jobs, small_in_one_thread
-from .partitioned_fit import fit_in_partitions, in_partitions
+from .partitions.fit import fit_in_partitions, in_partitions
 from .solve import METHODS, solve_formulated, solve_large, warn_if_trivial
 
 
