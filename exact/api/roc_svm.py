@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..certificate.solution import Callback
-from ..classifier.base import AUCClassifier, Progress, shortfall_of
+from ..classifier.base import AUCClassifier, shortfall_of
 from ..classifier.inputs import Matrix, TrainingRows
 from ..classifier.queries import QueryClassifier
 from ..errors import InputError
@@ -23,7 +23,7 @@ from ..spaces.kernel import Kernel
 from ..spaces.kernels import PRECOMPUTED, get_kernel
 from ..spaces.rows import Rows
 from ..tools.checks import check_choice, check_number
-from ..tools.threads import check_jobs, small_in_one_thread
+from ..tools.threads import check_jobs
 from .solve import METHODS, solve_formulated, solve_large, warn_if_trivial
 
 
@@ -40,10 +40,6 @@ class ExactClassifier(AUCClassifier):
     tol: float = 1e-9
     method: str = "auto"
     n_jobs: int | None = None
-
-    @small_in_one_thread
-    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
-        super()._fit(X, y, sample_weight, callback)
 
     @abstractmethod
     def _request(self) -> Request:

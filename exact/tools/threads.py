@@ -78,8 +78,9 @@ def small_in_one_thread(work: Callable[P, T]) -> Callable[P, T]:
     """Let `work` run within `one_thread` if its matrix is small, and `at_most` its `n_jobs`.
 
     The matrix is the first argument of two dimensions; it counts as its kernel matrix if the
-    keyword `kernel`, or that attribute of the first argument, names one. What has no shape, such
-    as a list of lists, is small. `n_jobs` is a keyword or an attribute, too.
+    keyword `kernel`, or that attribute of the first argument, names one: its columns are the rows,
+    or the landmarks if the first argument has `n_landmarks`. What has no shape, such as a list of
+    lists, is small. `n_jobs` is a keyword or an attribute, too.
     """
 
     @functools.wraps(work)
@@ -104,7 +105,9 @@ def _numbers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
     shapes = (getattr(value, "shape", ()) for value in (*args, kwargs.get("X")))
     n, d = next((shape for shape in shapes if len(shape) == 2), (0, 0))
     kernel = _option("kernel", "linear", args, kwargs)
-    return int(n) * int(d if kernel == "linear" else max(n, d))
+    landmarks = _option("n_landmarks", None, args, kwargs)
+    columns = landmarks if isinstance(landmarks, int) else n
+    return int(n) * int(d if kernel == "linear" else max(columns, d))
 
 
 _ASKED: ContextVar[int | None] = ContextVar("n_jobs", default=None)
