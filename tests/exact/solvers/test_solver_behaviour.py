@@ -194,9 +194,7 @@ def test_auto_chooses_by_the_loss() -> None:
         (50, 20, 100.0, SmoothedNewton),
     ],
 )
-def test_auto_forms_no_hessian_where_it_is_dear(
-    n: int, d: int, lam: float, kind: type
-) -> None:
+def test_auto_forms_no_hessian_where_it_is_dear(n: int, d: int, lam: float, kind: type) -> None:
     rng = np.random.default_rng(0)
     problem = linear_problem(rng.normal(size=(n, d)), np.arange(n) % 2, lam)
     assert isinstance(choose_solver(problem, "auto", 1e-9, None), kind)
