@@ -19,13 +19,16 @@ from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.penalty import Penalty
 from ..problem.problem import Problem
 from ..problem.tail import Tail
-from ..solvers.choose import NAMES, Solver, choose_solver
+from ..solvers.choose import LARGEST_HESSIAN, NAMES, Solver, choose_solver
 from ..spaces.kernel import Kernel
 from ..tools.checks import check_number
 from ..tools.threads import small_in_one_thread
 
 HELD_NUMBERS = 8_000_000
 """Numbers in X from which its rows are read in blocks rather than copied and centred."""
+
+COPIED_NUMBERS = 200_000_000
+"""Numbers in X (1.6 GB) up to which its rows are held where there are many coordinates."""
 
 PLAIN_KERNELS = ("auto", "quasi-newton", "cutting-plane")
 """Methods that solve a kernel machine without features."""
@@ -241,6 +244,10 @@ def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
     from ..spaces.streamed import StreamedRows
 
     large = isinstance(X, np.ndarray) and X.ndim == 2 and X.size >= HELD_NUMBERS
+    if large and X.shape[1] >= LARGEST_HESSIAN and X.size <= COPIED_NUMBERS:
+        large = (
+            False  # without a Hessian there are many products, and those with held rows are quick
+        )
     if large or isinstance(X, np.memmap):
         assert isinstance(X, np.ndarray)
         X = StreamedRows(X)

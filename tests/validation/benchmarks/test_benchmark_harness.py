@@ -19,6 +19,7 @@ from aucert.validation.benchmarks.timing import timed
 FOLDER = Path(__file__).parents[3] / "validation" / "benchmarks"
 SMALLEST = {
     "exact.evaluation": "--sizes 100",
+    "exact.hard_regimes": "--only wide --shrink 100 --repeats 1 --max-time 0.05",
     "exact.kernel_machines": "--xor-rows 40 --lam 1 --structure 0",
     "exact.path": "--lams 2 --rows 60",
     "exact.profile": "--shrink 1000 --repeats 1 --rows 1",
