@@ -11,6 +11,10 @@ class TooLargeError(InputError):
     """The problem is past what this form can hold; the message names one that copes."""
 
 
+class OverflowingError(InputError):
+    """A loss leaves the range of floating point at these scores; smaller weights have one."""
+
+
 class WriteError(InputError):
     """A file cannot be written: the disk is full, or it must not be."""
 

@@ -14,6 +14,7 @@ from ..certificate.trivial import TRIVIAL, zero_is_optimal
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.request import Request
 from ..losses.loss import Loss
+from ..losses.registry import HINGE, SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.penalty import Penalty
@@ -22,6 +23,7 @@ from ..problem.tail import Tail
 from ..solvers.choose import LARGEST_HESSIAN, NAMES, Solver, choose_solver
 from ..spaces.kernel import Kernel
 from ..tools.checks import check_number
+from ..tools.lossless import on_disk
 from ..tools.threads import small_in_one_thread
 
 HELD_NUMBERS = 8_000_000
@@ -29,6 +31,9 @@ HELD_NUMBERS = 8_000_000
 
 COPIED_NUMBERS = 200_000_000
 """Numbers in X (1.6 GB) up to which its rows are held where there are many coordinates."""
+
+HELD_ROWS = 200_000
+"""Rows from which they are read in blocks, as scores in bins cost less than sorted ones."""
 
 PLAIN_KERNELS = ("auto", "quasi-newton", "cutting-plane")
 """Methods that solve a kernel machine without features."""
@@ -72,6 +77,7 @@ def solve(
     callback: Callback | None = None,
     fpr_max: float = 1.0,
     tpr_min: float = 0.0,
+    n_jobs: int | None = None,
 ) -> Solution:
     """Solve the full pairwise problem, linear or kernel, with a proof of optimality.
 
@@ -136,6 +142,9 @@ def solve(
         it prints.
     tpr_min : float
         In [0, 1): count only the (1 - tpr_min) n_pos lowest positives.
+    n_jobs : int, optional
+        Threads for passes over many rows; -1 for all processors. By default all where that pays,
+        within the bounds set already (`OMP_NUM_THREADS`, threadpoolctl). No number depends on it.
 
     Returns
     -------
@@ -191,11 +200,40 @@ def solve_request(
 ) -> Solution:
     """Return what `solve` does, for a request that was made before."""
     check_tolerance(tol, max_time)
-    if method in ("auto", "newton"):
-        large = streamed_problem(X, y, request)
-        if large is not None:
-            return choose_solver(large, method, tol, max_time).solve(large, callback=callback)
+    found = solve_large(X, y, request, method, tol, max_time, callback)
+    if found is not None:
+        return found
     return solve_formulated(X, y, request, method, tol, max_time, callback, collapse=True)[1]
+
+
+def solve_large(
+    X: object,
+    y: object,
+    request: Request,
+    method: str,
+    tol: float,
+    max_time: float | None,
+    callback: Callback | None,
+) -> Solution | None:
+    """Return the solution by reading the rows in blocks, or None where they are better held.
+
+    Rows that could be held are, if the bins cannot prove what is asked for.
+    """
+    if method not in ("auto", "newton"):
+        return None
+    start, large = time.monotonic(), streamed_problem(X, y, request)
+    if large is None:
+        return None
+    found = choose_solver(large, method, tol, max_time).solve(large, callback=callback)
+    in_memory = isinstance(X, np.ndarray) and not on_disk(X) and X.size < HELD_NUMBERS
+    if not in_memory or found.status != Status.STALLED:
+        return found
+    left = None if max_time is None else max_time - (time.monotonic() - start)
+    if left is not None and left <= 0:
+        return found
+    again = solve_formulated(X, y, request, method, tol, left, callback, collapse=True)[1]
+    proved = [one.certificate.gap + one.certificate.rounding for one in (found, again)]
+    return found if proved[0] < proved[1] else again
 
 
 def solve_formulated(
@@ -236,21 +274,19 @@ def solve_formulated(
 def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
     """Return the problem over rows that are read in blocks, or None where they are better held.
 
-    They are read in blocks if X is a memory map, a `StreamedRows`, or too large to copy cheaply.
-    Only linear hinge problems over all pairs support this.
+    They are read in blocks if X is a memory map, a `StreamedRows`, or an array of many rows or too
+    large to copy cheaply.
+    Only linear problems over all pairs support this, of the hinge or its square.
     """
-    if not request.is_linear_hinge:
+    if not (request.is_plain and request.loss in (HINGE, SQUARED_HINGE)):
         return None
     from ..spaces.streamed import StreamedRows
 
-    large = isinstance(X, np.ndarray) and X.ndim == 2 and X.size >= HELD_NUMBERS
-    if large and X.shape[1] >= LARGEST_HESSIAN and X.size <= COPIED_NUMBERS:
-        large = (
-            False  # without a Hessian there are many products, and those with held rows are quick
-        )
-    if large or isinstance(X, np.memmap):
-        assert isinstance(X, np.ndarray)
-        X = StreamedRows(X)
+    if isinstance(X, np.ndarray) and X.ndim == 2 and not np.ma.isMaskedArray(X):
+        large = X.size >= HELD_NUMBERS or X.shape[0] >= HELD_ROWS
+        # Without a Hessian there are many products, and those with held rows are quicker.
+        held = X.shape[1] >= LARGEST_HESSIAN and X.size <= COPIED_NUMBERS
+        X = StreamedRows(X) if (large and not held) or isinstance(X, np.memmap) else X
     if not isinstance(X, StreamedRows):
         return None
     return Problem(X, request.risk(request.mask(y)), request.penalty)

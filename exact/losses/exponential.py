@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, OverflowingError
 from ..sums.assembled import PairSums, Whole
 from ..sums.smooth.factored import exponential_sums
 
@@ -32,12 +32,12 @@ class Exponential:
 
         Raises
         ------
-        InputError
+        OverflowingError
             If a margin is below -700.
         """
         lowest = float(np.min(t, initial=0.0))
         if not lowest >= -LARGEST_EXPONENT:
-            raise InputError(
+            raise OverflowingError(
                 f"the exponential loss overflows at a margin of {lowest:g}: take smaller "
                 "weights, a larger lam or another loss"
             )

@@ -45,6 +45,7 @@ def enumerated(pairs: Whole, scores: np.ndarray, loss: Loss, width: float) -> Pa
         some = slice(start, start + step)
         t = np.subtract.outer(s[some], r)
         weight = np.multiply.outer(a[some], b)
+        t[weight == 0] = 0.0  # the loss of rows without weight might overflow
         alpha = np.asarray(loss.clip(loss.alpha(t, width)), dtype=float)
         losses, duals = weight * loss.value(t), weight * loss.dual(alpha)
         mass = weight * alpha

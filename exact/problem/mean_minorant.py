@@ -8,9 +8,10 @@ import numpy as np
 
 from ..errors import InputError
 from ..losses.loss import Loss, shrunk_dual
-from ..losses.registry import HINGE
+from ..losses.registry import HINGE, SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.marginals import deficiency
+from ..pairs.ordered.listed_sums import WEIGHT_UNITS
 from ..sums.assembled import PairSums
 from ..tools.checks import check_count
 from ..tools.rounding import UNIT, gamma, short_chain, short_sum
@@ -102,34 +103,54 @@ def _check_marginals(u: np.ndarray, v: np.ndarray) -> None:
 
 
 def of_alpha(pairs: Any, loss: Loss, evidence: Alpha) -> Minorant:
-    """Return the minorant of an alpha a listed pair, clipped into its box first."""
-    if not isinstance(pairs, PairList):
-        raise InputError("alpha belongs to a pair list; all pairs take scores or marginals")
+    """Return the minorant of an alpha a listed pair, clipped into its box first.
+
+    Ordered pairs have a list, too, where they are few; its weights round, and that is paid for.
+    """
+    i, j, c, inexact = _listed(pairs)
     alpha = np.asarray(evidence.alpha, dtype=float)
-    if alpha.shape != pairs.i.shape:
-        raise InputError(f"{pairs.i.size} pairs, but alpha of shape {alpha.shape}")
+    if alpha.shape != i.shape:
+        raise InputError(f"{i.size} pairs, but alpha of shape {alpha.shape}")
     if not np.isfinite(alpha).all():
         at = int(np.flatnonzero(~np.isfinite(alpha))[0])
         raise InputError(f"alpha of pair {at} is {alpha[at]}: it must be finite")
     inside = loss.clip(alpha)
-    duals = pairs.c * loss.dual(inside)
-    mass, square = np.abs(pairs.c * inside), pairs.c * inside**2
-    size = mass if loss == HINGE else mass + square + np.abs(duals)
-    m = pairs.i.size
+    duals, mass = c * loss.dual(inside), c * inside
+    size = np.abs(mass) if loss == HINGE else np.abs(mass) + mass * inside + np.abs(duals)
+    m, n = i.size, pairs.n
+    signed = np.bincount(i, weights=mass, minlength=n) - np.bincount(j, weights=mass, minlength=n)
+    longest = max(int(np.bincount(i).max()), int(np.bincount(j).max()))  # terms of a row's sum
     return Minorant(
-        pairs.marginals(inside),
+        signed,
         float(short_sum(duals)),
-        c_error=2 * gamma(m + 8) * float(short_sum(mass)),
-        value_error=gamma(short_chain(m) + 16) * float(short_sum(size)),
+        c_error=2 * (gamma(longest + 8) + inexact) * float(short_sum(np.abs(mass))),
+        value_error=(gamma(short_chain(m) + 16) + inexact) * float(short_sum(size)),
         evidence=Alpha(inside),
     )
 
 
+def _listed(pairs: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """Return the rows i and j of listed pairs, their weights, and the weights' relative error."""
+    if isinstance(pairs, PairList):
+        return pairs.i, pairs.j, pairs.c, 0.0
+    listed = getattr(pairs, "listed", None)
+    if listed is None:
+        raise InputError("alpha belongs to a pair list; all pairs take scores or marginals")
+    found = listed()
+    if found is None:
+        raise InputError("these are too many pairs for an alpha each: give the scores")
+    return *found, gamma(WEIGHT_UNITS)
+
+
 def of_weights(pairs: Any, loss: Loss, evidence: Weights) -> Minorant:
     """Return the evidence alone: its vector is as long as the data and is never held."""
-    if loss != HINGE or not isinstance(pairs, AllPairs):
-        raise InputError("binned dual points are for the hinge over all pairs")
+    if loss not in (HINGE, SQUARED_HINGE) or not isinstance(pairs, AllPairs):
+        raise InputError("binned dual points are for the hinge over all pairs, or for its square")
     check_scale(evidence.scale)
     bins, half = check_count("bins", evidence.bins), check_count("half", evidence.half, 0)
+    if loss == SQUARED_HINGE and (half or evidence.scale != 1.0):
+        raise InputError(
+            "only for the hinge over all pairs has a binned dual point a width or scale"
+        )
     same = Weights(evidence.w, bins, half, evidence.scale)
     return Minorant(np.zeros(0), np.nan, evidence=same)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, OverflowingError
 from ..losses.loss import Loss, loss_slip, shrunk_dual
 from ..losses.registry import ALL_LOSSES, HINGE, get_loss
 from ..pairs.all_pairs import AllPairs
@@ -78,12 +78,12 @@ class Mean:
 
         Raises
         ------
-        InputError
+        OverflowingError
             With a squared loss, if a score is so large that its square overflows.
         """
         squared = not np.isfinite(self.loss.lipschitz)
         if squared and not float(np.abs(scores).max()) <= LARGEST_SCORE:
-            raise InputError(
+            raise OverflowingError(
                 f"a score is larger than {LARGEST_SCORE:g}: its square overflows, "
                 "take smaller weights or scale the features"
             )

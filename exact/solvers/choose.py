@@ -24,12 +24,14 @@ from ..problem.risk import Mean
 from ..problem.tail import Tail
 from ..spaces.gram import Gram, StreamedGram
 from ..spaces.rows import Rows
+from ..spaces.streamed import StreamedRows
 from .closed_form import SquaredLossSolver
 from .cutting_plane import CuttingPlane
 from .general.pair_newton import LARGEST_DIM, PairNewton
 from .general.proximal import Proximal
 from .newton import Newton
 from .partial.tail_newton import LARGEST_DIMENSION, TailNewton
+from .streamed_newton import StreamedNewton
 
 MANY_COORDINATES = 100
 """Dimension from which `auto` forms no Hessian: drawing one takes forty pairs a coordinate, so its
@@ -118,6 +120,8 @@ def is_wide(problem: Problem) -> bool:
 
 def _newton(problem: Problem, tol: float, max_time: float | None) -> Solver:
     if not (isinstance(problem.risk, Mean) and isinstance(problem.loss, Hinge)):
+        if isinstance(problem.space, StreamedRows):
+            return StreamedNewton(tol, max_time=max_time)
         return Newton(tol, max_time=max_time)
     from .smoothed_newton import SmoothedNewton
 

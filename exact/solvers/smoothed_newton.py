@@ -153,7 +153,8 @@ class SmoothedNewton(Solver):
             start = np.zeros(dim) if w is None else w
             held = problem
             if isinstance(problem.space, StreamedRows):  # few enough to hold
-                held = problem.over(Rows(problem.space.rows(np.arange(problem.n))))
+                rows = problem.space.rows(np.arange(problem.n))
+                held = problem.over(Rows(rows, check=False))
             levels = Levels(problem, held, recorder, start, self.tol, self.seed, rough)
             return levels, COLD_WIDTH if w is None else WARM_WIDTH
         tol = max(self.tol, min(ROUGH, ROUGH_A_COORDINATE * dim / sample.n))

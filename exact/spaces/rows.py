@@ -122,8 +122,7 @@ class Rows:
         self.reach = float(self.norms.max())
         if self.reach > LARGEST_REACH:
             raise InputError("X has values so large that their squares overflow: rescale it")
-        largest = abs(self.X).max() if self.is_sparse else np.abs(self.X).max()
-        if self.reach < SMALLEST_REACH and float(largest) > 0:
+        if self.reach < SMALLEST_REACH and float(abs(self.X).max()) > 0:
             raise InputError("X has values so small that their squares underflow: rescale it")
 
     @property

@@ -112,12 +112,12 @@ def _shared_sums(problem: Problem, scores: np.ndarray, witness: Minorant) -> Pai
 def _evaluated_in_bins(
     problem: Problem, w: np.ndarray, witness: Minorant
 ) -> tuple[float, float, float, float]:
-    """Return the bounds of `evaluated` from binned sums: two passes, four if the points differ."""
-    from ..evaluate_rows import binned_at
+    """Return the bounds of `evaluated` from binned sums, those noted at these points or new."""
+    from ..evaluate_rows import binned_at, loss_at
 
     lam, weights = problem.lam, problem.check_weights(witness.weights)
     dual = binned_at(problem, weights, witness.bins, witness.half)
-    primal = dual if np.array_equal(w, weights) else binned_at(problem, w, witness.bins, 0)
+    primal = dual if np.array_equal(w, weights) else loss_at(problem, w, witness.bins)
     scale = witness.scale
     return (
         primal.primal(lam),

@@ -14,6 +14,36 @@ from ..enumerated import LARGEST
 
 _BLOCK = 1 << 20
 
+LISTED = 2_000_000
+"""Pairs up to which they are written out as a list."""
+
+WEIGHT_UNITS = 16
+"""Largest relative error of a listed pair's weight, in units in the last place."""
+
+
+def listed_pairs(
+    at: Arrangement, weights: PairWeights
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Return rows i, rows j and weights c of all pairs of some weight, or None above `LISTED`.
+
+    Parameters
+    ----------
+    at : Arrangement
+    weights : PairWeights
+    """
+    lower = at.end - at.below
+    if int(lower.sum()) > LISTED:
+        return None
+    i = np.repeat(np.arange(at.order.size), lower)
+    first = np.cumsum(lower) - lower
+    j = np.arange(i.size) + np.repeat(at.below - first, lower)
+    c = np.zeros(i.size)
+    for term in weights.whole:
+        c += term.coefficient * (term.a[i].astype(float) * term.b[j].astype(float))
+    c *= weights.factor[at.group[i]]
+    held = c > 0
+    return at.order[i[held]], at.order[j[held]], c[held]
+
 
 def enumerated_ordered(
     at: Arrangement, weights: PairWeights, scores: np.ndarray, loss: Loss, width: float
@@ -55,6 +85,7 @@ def enumerated_ordered(
                 term.a[rows].astype(float), term.b[partners].astype(float)
             )
         weight *= weights.factor[at.group[rows]][:, None] * (partners >= at.below[rows][:, None])
+        t[weight == 0] = 0.0  # these are no pairs, and the loss might overflow there
         alpha = np.asarray(loss.clip(loss.alpha(t, width)), dtype=float)
         mass, values = weight * alpha, weight * loss.value(t)
         np.add.at(net, rows, mass.sum(axis=1))

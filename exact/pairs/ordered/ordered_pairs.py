@@ -20,7 +20,7 @@ from ...tools.checks import as_float_scores, check_choice, check_scores
 from ...tools.rounding import UNIT, above, gamma
 from .columns import as_codes, as_ranks, as_shares, as_whole_weights
 from .draws import drawn_pairs
-from .listed_sums import enumerated_ordered
+from .listed_sums import enumerated_ordered, listed_pairs
 from .staircase import staircase_deficiency
 
 MANY_GROUPS = 200
@@ -204,6 +204,10 @@ class OrderedPairs:
         See `staircase.staircase_deficiency`.
         """
         return staircase_deficiency(self.arrangement, self.weights, u, v)
+
+    def listed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """Return rows i and j and weights of all pairs, or None where they are too many."""
+        return listed_pairs(self.arrangement, self.weights)
 
     def draw(self, m: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows i and j of `m` pairs, drawn by their weight with replacement.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...certificate.solution import Recorder
+from ...errors import OverflowingError
 from ...problem.minorant import Minorant
 from ...problem.problem import Problem
 
@@ -16,7 +17,10 @@ FURTHER = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What one evaluation at `w` tells: the pull of the slopes, and both bounds."""
+    """What one evaluation at `w` tells: the pull of the slopes, and both bounds.
+
+    Where the loss overflows `primal` is infinite, and nothing else is known.
+    """
 
     w: np.ndarray
     pull: np.ndarray
@@ -24,16 +28,27 @@ class Look:
     dual: float
     bias: float
 
+    @property
+    def finite(self) -> bool:
+        """Whether the loss is within the range of floating point there."""
+        return bool(np.isfinite(self.primal))
+
 
 def look(problem: Problem, recorder: Recorder, w: np.ndarray, width: float) -> Look:
     """Evaluate at `w`, and offer the point and its minorant to the recorder."""
     space, penalty = problem.space, problem.penalty
     scores = space.scores(w)
-    sums = problem.risk.sums(scores, width)
+    try:
+        sums = problem.risk.sums(scores, width)
+    except OverflowingError:
+        return Look(w, np.zeros_like(w), np.inf, -np.inf, np.inf)
     pull = space.pull(sums.c)
     primal = sums.value + penalty.value(space, w).value
     dual = lower_bound(problem, pull, sums.conjugate)
-    recorder.offer(w, primal, lambda: Minorant.from_scores(problem, scores, width, 1.0), dual)
+    # Zero is a bound without any minorant: one that proves less is not worth its risk to overflow.
+    recorder.offer(
+        w, primal, lambda: Minorant.from_scores(problem, scores, width, 1.0), max(dual, 0.0)
+    )
     return Look(w, pull, primal, dual, sums.value - sums.conjugate + float(pull @ w))
 
 

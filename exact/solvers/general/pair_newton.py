@@ -15,7 +15,7 @@ import numpy as np
 
 from ...certificate.solution import Recorder, Status
 from ...certificate.solver import Solver
-from ...errors import InputError
+from ...errors import InputError, OverflowingError
 from ...problem.minorant import Minorant
 from ...problem.penalties import Ridge
 from ...problem.problem import Problem
@@ -24,6 +24,7 @@ from ...spaces.rows import Rows
 from ...sums.assembled import PairSums
 from ...tools.root_of_slope import root_of_slope
 from .drawn_hessian import DrawnHessian
+from .listed import solve_listed
 from .proximal import Proximal
 
 LARGEST_DIM = 5000
@@ -121,6 +122,9 @@ class PairNewton(Solver):
         reason = self._newton(problem, recorder, recorder.w0)
         if reason is not Status.STALLED or recorder.near(NEAR * self.tol):
             return reason
+        solve_listed(problem, recorder, self.tol)
+        if recorder.near(NEAR * self.tol):
+            return None
         return Proximal(self.tol, max_time=recorder.time_left).run(problem, recorder)
 
     def _of_part(self, problem: Problem, recorder: Recorder) -> np.ndarray | None:
@@ -198,12 +202,13 @@ def _offer(problem: Problem, recorder: Recorder, now: NewtonLook) -> None:
     lam, norm2 = problem.lam, float(now.pull @ now.pull)
     primal = now.sums.value + lam / 2 * float(now.w @ now.w)
     dual = now.sums.conjugate - norm2 / (2 * lam)
-    # The certificate makes these scores anew: then one evaluation serves both bounds.
+    # Zero is a bound without a minorant. The certificate makes these scores anew: then one
+    # evaluation serves both bounds.
     recorder.offer(
         now.w,
         primal,
         lambda: Minorant.from_scores(problem, problem.space.scores(now.w), now.width, 1.0),
-        dual,
+        max(dual, 0.0),
     )
     recorder.step()
 
@@ -226,16 +231,14 @@ def _along(
     trials: dict[float, NewtonLook] = {}
 
     def slope(t: float) -> float:
-        trials[t] = _evaluated(problem, now.w + t * step, now.scores + t * shift, now.width)
+        try:
+            trials[t] = _evaluated(problem, now.w + t * step, now.scores + t * shift, now.width)
+        except OverflowingError:
+            return np.inf
         return float(trials[t].gradient @ step)
 
     t = root_of_slope(slope, float(now.gradient @ step))
-    if t == 0.0:
+    if t not in trials and (t == 0.0 or not np.isfinite(slope(t))):
         return now, False
-    moved = (
-        trials[t]
-        if t in trials
-        else _evaluated(problem, now.w + t * step, now.scores + t * shift, now.width)
-    )
-    _offer(problem, recorder, moved)
-    return moved, t == 1.0
+    _offer(problem, recorder, trials[t])
+    return trials[t], t == 1.0

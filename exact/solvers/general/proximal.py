@@ -46,6 +46,9 @@ PATIENCE = 3000
 PROGRESS = 0.99
 """See `PATIENCE`."""
 
+TOO_FAR = 1e3
+"""Multiple of the least value so far above which momentum is given up: it may overflow."""
+
 NOISE = 1e-15
 """Relative rounding of g, which must not be taken for steepness."""
 
@@ -92,7 +95,11 @@ class Proximal(Solver):
         steepness, momentum = first_steepness(problem, width), 1.0
         x, y, idle, least = w, w, 0, np.inf
         for _ in range(self.max_iter):
-            moved, there, steepness = stepped(problem, recorder, y, width, steepness)
+            here = look(problem, recorder, y, width)
+            if not here.primal <= TOO_FAR * recorder.best_primal:
+                here, momentum = look(problem, recorder, x, width), 1.0
+            y = here.w
+            moved, there, steepness = stepped(problem, recorder, here, width, steepness)
             recorder.step()
             if recorder.near(FURTHER * self.tol):
                 return None
@@ -113,18 +120,20 @@ class Proximal(Solver):
 
 
 def stepped(
-    problem: Problem, recorder: Recorder, y: np.ndarray, width: float, steepness: float
+    problem: Problem, recorder: Recorder, here: Look, width: float, steepness: float
 ) -> tuple[np.ndarray, Look, float]:
-    """Return the proximal step from `y`, what is seen there, and how steep g may be for it."""
-    here, penalty = look(problem, recorder, y, width), problem.penalty
+    """Return the proximal step from `here`, what is seen there, and how steep g may be for it."""
+    y, penalty = here.w, problem.penalty
     noise = NOISE * float(np.linalg.norm(here.pull))
     while True:
         moved = penalty.residual(steepness * y + here.pull) / (steepness + penalty.l2)
         there, step = look(problem, recorder, moved, width), moved - y
         length = float(np.linalg.norm(step))
-        bend = float((here.pull - there.pull) @ step)
-        if bend <= (steepness * length + noise) * length or not np.isfinite(2 * steepness):
+        bend = float((here.pull - there.pull) @ step) if there.finite else np.inf
+        if bend <= (steepness * length + noise) * length:
             return moved, there, steepness
+        if length <= NOISE * float(np.linalg.norm(y)):
+            return y, here, steepness
         steepness *= 2
 
 

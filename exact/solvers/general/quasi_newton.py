@@ -14,6 +14,9 @@ from .look import FURTHER, look
 MEMORY = 30
 """Pairs of differences that L-BFGS keeps."""
 
+TOO_FAR = 1.001
+"""An overflowing trial is shown as this multiple of the best value: the next goes half as far."""
+
 
 class _Stop(Exception):
     """Ends L-BFGS from within."""
@@ -40,6 +43,8 @@ def quasi_newton(problem: Problem, recorder: Recorder, tol: float, max_iter: int
         recorder.step()
         if recorder.near(FURTHER * tol) or recorder.out_of_time:
             raise _Stop
+        if not now.finite:
+            return TOO_FAR * recorder.best_primal, np.zeros_like(v)
         return now.primal, (problem.lam * now.w - now.pull) / unit
 
     limits = {"maxcor": MEMORY, "ftol": 0.0, "gtol": 0.0, "maxiter": max_iter}

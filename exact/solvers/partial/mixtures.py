@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...certificate.solution import Recorder, Status
+from ...errors import OverflowingError
 from ...problem.evidence import Mix, Scores
 from ...problem.minorant import Minorant
 from ...problem.problem import Problem
@@ -50,9 +51,15 @@ class Cuts:
         self.idle: list[int] = []
 
     def add(self, w: np.ndarray) -> float:
-        """Add the minorant at `w`, unless it is too steep, and return the primal value there."""
+        """Add the minorant at `w`, unless it is too steep, and return the primal value there.
+
+        The value is infinite where the loss overflows; there is no minorant then.
+        """
         problem = self.problem
-        sums = problem.risk.sums(problem.space.scores(w))
+        try:
+            sums = problem.risk.sums(problem.space.scores(w))
+        except OverflowingError:
+            return np.inf
         pull = problem.space.pull(sums.c)
         if float(np.abs(pull).max(initial=0.0)) <= LARGEST_PULL:
             self.at.append(w)

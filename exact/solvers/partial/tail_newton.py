@@ -24,6 +24,7 @@ import numpy as np
 from ...certificate.solution import Recorder, Status
 from ...certificate.solver import Solver
 from ...errors import InputError
+from ...losses.registry import HINGE
 from ...pairs.all_pairs import AllPairs
 from ...problem.penalties import Ridge
 from ...problem.problem import Problem
@@ -32,6 +33,7 @@ from ...problem.tail import Tail
 from ...spaces.rows import Rows
 from ..general.look import FURTHER, Look, look
 from .mixtures import mix_cuts
+from .pieces import FEW, mix_pieces
 
 WIDEST = 1.0
 """First width: the margin that a loss asks for is one."""
@@ -50,6 +52,9 @@ STEPS = 8
 
 FLATTER = 0.3
 """Share of the slope along a step that may be left at its end."""
+
+SHORTEST = 0.01
+"""Length of a step at which the slope no longer matters."""
 
 SAMPLE = 20_000
 """Rows of the smaller problem that gives a large one its start."""
@@ -118,14 +123,24 @@ class TailNewton(Solver):
         reason, _ = self._descend(problem, recorder, w, width, FURTHER * self.tol)
         if reason != Status.STALLED:
             return reason
+        risk = problem.risk
+        assert isinstance(risk, Tail)
+        few = risk.mean.pairs.n_pos * risk.mean.pairs.n_neg <= FEW
+        if few and risk.mean.loss != HINGE:
+            mix_pieces(problem, recorder, FURTHER * self.tol)
+            if recorder.near(FURTHER * self.tol):
+                return None
         return mix_cuts(problem, recorder, FURTHER * self.tol, self.max_iter)
 
     def _descend(
         self, problem: Problem, recorder: Recorder, w: np.ndarray, width: float, tol: float
     ) -> tuple[Status | None, float]:
+        assert recorder.w0 is not None
         rng, left, gap = np.random.default_rng(self.seed), self.max_iter, np.inf
         while width > NARROWEST:
             here = look(problem, recorder, w, width)
+            if not here.finite:  # the solution for some of the rows overflows for all of them
+                here = look(problem, recorder, recorder.w0, width)
             if recorder.gap > STALLING * gap:
                 break
             gap = recorder.gap if np.isfinite(recorder.gap) else np.inf
@@ -161,8 +176,11 @@ class TailNewton(Solver):
         slope, length = float(gradient @ way), 1.0
         while True:
             there = look(problem, recorder, here.w + length * way, width)
-            if float((lam * there.w - there.pull) @ way) <= FLATTER * abs(slope) or length < 0.01:
+            flat = float((lam * there.w - there.pull) @ way) <= FLATTER * abs(slope)
+            if there.finite and (flat or length < SHORTEST):
                 return there
+            if length < SHORTEST**4:
+                return here
             length *= 0.4
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...errors import InputError
+from ...errors import OverflowingError
 from ...tools.rounding import UNIT, gamma, short_chain, short_sum
 from ..assembled import PairSums, Whole
 
@@ -27,7 +27,7 @@ def exponential_sums(pairs: Whole, scores: np.ndarray, largest: float) -> PairSu
 
     Raises
     ------
-    InputError
+    OverflowingError
         If the loss of the worst pair overflows.
     """
     positive = pairs.positive
@@ -36,7 +36,7 @@ def exponential_sums(pairs: Whole, scores: np.ndarray, largest: float) -> PairSu
     least, most = s[a > 0].min(), r[b > 0].max()
     worst = float(most - least)
     if not worst <= largest:
-        raise InputError(
+        raise OverflowingError(
             f"the exponential loss overflows at a margin of {-worst:g}: take smaller weights, "
             "a larger lam or another loss"
         )

@@ -15,6 +15,7 @@ from aucert.exact.pairs.enumerated import enumerated
 from aucert.exact.sums.smooth import bins as bins_module
 from aucert.exact.sums.smooth import convolved, transform
 from aucert.exact.tools.rounding import UNIT
+from fast_cases import first_fast
 
 LOSSES = [Logistic(), SmoothHinge(), SmoothHinge(0.1), SmoothHinge(20.0)]
 DRAWS = ["ties", "duplicates", "one positive", "huge", "tiny", "outlier", "idle outlier"]
@@ -86,8 +87,9 @@ def check(loss, scores, positive, weight, bins: int = 256, width: float = 0.0) -
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 @pytest.mark.parametrize("kind", DRAWS)
-def test_sums_are_those_of_the_pairs(loss, kind: str) -> None:
-    for seed in range(6):
+@pytest.mark.parametrize("first", first_fast([0, 3]))
+def test_sums_are_those_of_the_pairs(loss, kind: str, first: int) -> None:
+    for seed in range(first, first + 3):  # each kind of weights once
         check(loss, *drawn(kind, seed))
 
 
@@ -261,6 +263,37 @@ def test_the_transforms_own_bounds_are_above_zero() -> None:
         assert min(sums.u_error, sums.v_error, sums.dual_error) > UNIT
         off = np.abs(sums.u * (1 + 1e-9) - sums.u)  # a thousand times what it rounds is more
         assert float(bins.count_a @ off) / 18 > sums.u_error
+
+
+FAR = {
+    "above": ([400.0], []),
+    "below": ([-3e4], []),
+    "both": ([-1e6, 300.0], [2e6, 3e6]),
+    "apart": ([-1e5] * 20, [1e5] * 19),
+}
+
+
+@pytest.mark.parametrize("loss", [Logistic(), SmoothHinge(), SmoothHinge(0.1)], ids=repr)
+@pytest.mark.parametrize("kind", FAR)
+def test_far_rows_do_not_make_all_bins_coarse(kind: str, loss, monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    positive = np.arange(40) % 2 == 0
+    scores = rng.normal(size=40)
+    for rows, far in zip(
+        (np.flatnonzero(positive), np.flatnonzero(~positive)), FAR[kind], strict=True
+    ):
+        scores[rows[: len(far)]] = far
+    monkeypatch.setattr(bins_module, "LARGEST_GRID", 1 << 16)
+    pairs = AllPairs(form="binned", bins=256).on(positive)
+    found, true = pairs.sums(scores, loss), enumerated(pairs, scores, loss, 0.0)
+    slack = found.value_rounding + true.value_rounding
+    assert true.value - slack <= found.value <= true.value * (1 + 1e-12) + loss.smoothness * 5e-4
+    for k in range(4):
+        other = scores + rng.normal(size=40) * 10.0 ** (2 - k)
+        at = enumerated(pairs, other, loss, 0.0)
+        below = found.conjugate - float(found.c.astype(np.longdouble) @ other)
+        paid = found.conjugate_rounding + found.rounding * float(np.abs(other).max())
+        assert at.value + at.value_rounding >= below - paid
 
 
 @dataclass(frozen=True)
