@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import InputError
+from ..losses.registry import SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
@@ -15,6 +16,7 @@ from ..sums.assembled import PairSums
 from ..sums.pair_sums_binned import half_width
 from .blocks.kept import Kept
 from .blocks.passes import Passes
+from .blocks.squared import SquaredInBlocks
 from .blocks.streamed import Streamed
 from .evaluation import Evaluation, Line, noted
 
@@ -110,13 +112,15 @@ def binned_at(problem: Problem, w: np.ndarray, bins: int, half: int) -> Evaluati
     Parameters
     ----------
     problem : Problem
-        Hinge over all pairs of rows.
+        Hinge over all pairs of rows, or squared hinge over all pairs of streamed ones.
     w : array (dim,)
     bins : int
         Bins a unit, a power of two.
     half : int
         Half width of the smoothing in bins.
     """
+    if problem.loss == SQUARED_HINGE:
+        return SquaredInBlocks(problem).at(w, bins)
     if Passes.suit(problem.space) or isinstance(problem.space, StreamedRows):
         known = noted(problem, w, bins, half)
         return blocked(problem, bins).with_bins(w, bins, half) if known is None else known

@@ -22,8 +22,9 @@ from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.penalties import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import Mean
+from ..spaces.blocked.many_features import takes_many_features
 from ..spaces.gram import BLOCK_BYTES, Gram, StreamedGram, blocked_product
-from ..spaces.gram_factor import DENSE_LIMIT, GramFactor, Lift, rows_of, takes_many_features
+from ..spaces.gram_factor import DENSE_LIMIT, GramFactor, Lift, rows_of
 from ..spaces.kernel import Kernel, check_kernel
 from ..spaces.kernels import get_kernel
 from ..spaces.rows import Rows, check_matrix

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..tools.compiling import compiled, compiled_later
-from . import streamed_plain as plain
+from ..tools.plain import streamed as plain
 
 _ROWS = 256
 """Rows whose squares are compared side by side."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..tools.compiling import compiled, compiled_later
-from . import binned_plain as plain
+from ..tools.plain import binned as plain
 
 
 @compiled_later(plain.extent)

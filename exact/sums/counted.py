@@ -118,7 +118,7 @@ class SortedRows:
         rounding = compensated * 1.001 * (terms + active) / whole + open_ties
         rounding += gamma(8) * abs(value)
         slip = gamma(32) * total
-        return PairSums(max(value, 0.0), c, total, total, rounding, slip, slip)
+        return PairSums(max(value, 0.0), c, total, total, rounding, slip, slip, gamma(8))
 
     def drawn(
         self, width: float, size: int, rng: np.random.Generator

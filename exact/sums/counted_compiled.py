@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..tools.compiling import compiled, compiled_later
-from . import counted_plain as plain
+from ..tools.plain import counted as plain
 
 SHIFTS = 16
 """Most moves a key that the last pass of a sort may make before a general sort takes over."""

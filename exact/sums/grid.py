@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..tools.plain.sorted import whole_ramps as plain_ramps
 from .assembled import SideSums
 from .sorted_compiled import merged_hinge
 from .sorted_compiled import whole_ramps as compiled_ramps
-from .sorted_plain import whole_ramps as plain_ramps
 
-COMPILED_FROM = 5_000
-"""Least number of rows for the compiled loops."""
+COMPILED_FROM = 100
+"""Least number of rows for the compiled loops: from here on they win (`docs/benchmarks.md`)."""
 
 HALF = 1 << 40
 """Most grid steps in half a width."""

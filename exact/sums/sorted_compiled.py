@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..tools.compiling import compiled, compiled_later
-from . import sorted_plain as plain
+from ..tools.plain import sorted as plain
 from .assembled import SideSums
 
 

@@ -71,10 +71,12 @@ def concordance(pairs: OrderedPairs, scores: object, tied_tol: float = 0.0) -> C
     factor = weights.factor[at.group]
     ordered, whole = np.zeros(pairs.n), np.zeros(pairs.n)
     right, mass = 0.0, 0.0
-    exact = 0
+    exact, counts = 0, None
     for term in weights.terms:
         found = _placed(pairs, ranked, term.a, term.b, tolerance)
         up, low = 2 * found[0] + found[1], 2 * found[2] + found[3]  # twice what is in order
+        if len(weights.terms) == 1 and max(int(term.a.max()), int(term.b.max())) <= 1:
+            counts = _counted(pairs, term.a, found)
         size = float(term.coefficient)
         ordered += size * (term.a * up + term.b * low) / 2
         whole += size * (term.a * partners(at, term.b) + term.b * rows_above(at, term.a))
@@ -84,7 +86,7 @@ def concordance(pairs: OrderedPairs, scores: object, tied_tol: float = 0.0) -> C
     value = right / mass if weights.shared else exact / (2 * weights.mass)
     influence = np.empty(pairs.n)
     influence[at.order] = _influence(pairs, ordered, whole, value)
-    return Concordance(value, influence, *_counts(pairs, ranked, tolerance))
+    return Concordance(value, influence, *(counts or _counts(pairs, ranked, tolerance)))
 
 
 def right_share(pairs: Any, scores: np.ndarray) -> float:
@@ -127,7 +129,11 @@ def _placed(
 def _counts(pairs: OrderedPairs, ranked: np.ndarray, tolerance: float) -> tuple[int, int, int]:
     """Return numbers of concordant, discordant and tied pairs, without weights."""
     a, b = (pairs.a > 0).astype(np.int64), (pairs.b > 0).astype(np.int64)
-    found = _placed(pairs, ranked, a, b, tolerance)
+    return _counted(pairs, a, _placed(pairs, ranked, a, b, tolerance))
+
+
+def _counted(pairs: OrderedPairs, a: np.ndarray, found: np.ndarray) -> tuple[int, int, int]:
+    """Return the numbers that placements of rows of weights 0 and 1 add up to."""
     concordant, tied = sum((a * found[0]).tolist()), sum((a * found[1]).tolist())
     return concordant, pairs.count() - concordant - tied, tied
 

@@ -18,7 +18,6 @@ import heapq
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
@@ -31,25 +30,19 @@ from ...square_loss.sparse_bounds import (
 )
 from ...square_loss.support_bounds import SupportBounds
 from ...square_loss.support_loss import SupportOptimum
-from ...tools.compiling import Loop
-from .dive_compiled import CANDIDATE, IN, OUT
-from .dive_compiled import dive as compiled_dive
+from .dive_compiled import CANDIDATE, IN, OUT, dive
+from .first_dive import nodes_as_written, prepare
 from .speed import (
     TimeOutError,
     affordable_multiplications,
     need_eigenvalues,
 )
 
-dive = cast(Loop, compiled_dive)
-
 WORK, MOST_NODES = 4e7, 5000
 """Operations of one dive, about, for some hundredths of a second; and nodes at most."""
 
 NODE_WORK = 8.0
 """Operations of a node, and bytes of its matrix, in squares of the side, about."""
-
-FIRST_NODES, NODE_SECONDS = 100, 0.01
-"""Nodes of the first dive, which may be made without compiled code, and what one may take then."""
 
 SLOTS, SLOT_BYTES = 64, 1e8
 """Depth of one dive, and the memory that it may take."""
@@ -213,11 +206,7 @@ class SubsetSearch:
         if self._dives > 1:
             self.end += prepare()
             return nodes
-        nodes = min(nodes, FIRST_NODES)
-        if dive.is_compiled or self.end == np.inf:
-            return nodes
-        left = (self.end - time.perf_counter()) / NODE_SECONDS
-        return int(np.clip(left, 1, nodes))
+        return min(nodes, nodes_as_written(self.end))
 
     @property
     def _best_q(self) -> float:
@@ -269,18 +258,6 @@ class SubsetSearch:
             return False
         sigma = self.loss.scaled_sigma[np.ix_(inside, inside)]
         return bool(self.bounds.blurred[inside].any() or np.linalg.eigvalsh(sigma)[0] < REGULAR)
-
-
-def prepare() -> float:
-    """Compile the search below a node, unless it is; return the seconds that it took."""
-    if dive.is_compiled:
-        return 0.0
-    start = time.perf_counter()
-    one, state = np.eye(2), np.full(2, CANDIDATE, dtype=np.uint8)
-    dive.compile(
-        (one, np.ones(2), np.full(2, 0.5)), state, one, 1, 0.0, 1e-9, 1, 2, np.inf, 0.0, 0.0
-    )
-    return time.perf_counter() - start
 
 
 def run(search: SubsetSearch, callback: Callable[[SearchStep], object] | None = None) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...tools.scans import plain_sum
+from ...tools.plain.scans import plain_sum
 
 Data = tuple[np.ndarray, np.ndarray, np.ndarray]
 ULP = 1.01 * 2.0**-53
@@ -45,13 +45,22 @@ def smallest(
     return plain_sum(out[:count]) * (1 - (count + 4) * ULP)
 
 
-def without(A: np.ndarray, w: np.ndarray, index: np.ndarray, size: int, at: int) -> None:
-    """Take the feature at place `at` out of the inverse A, of w and of the members, in place."""
-    pivot, kept = A[at, at], np.delete(np.arange(size), at)
-    share, column, row = w[at] / pivot, A[kept, at], A[at, kept]
-    w[: size - 1] = w[kept] - column * share
-    A[: size - 1, : size - 1] = A[np.ix_(kept, kept)] - np.outer(column / pivot, row)
-    index[: size - 1] = index[kept]
+def without(
+    A: np.ndarray,
+    w: np.ndarray,
+    index: np.ndarray,
+    size: int,
+    at: int,
+    to: np.ndarray,
+    to_w: np.ndarray,
+    to_index: np.ndarray,
+) -> None:
+    """Write the inverse, w and the members without the feature at `at`; `to` may be A itself."""
+    kept = np.delete(np.arange(size), at)
+    share, column, row = w[at] / A[at, at], A[kept, at], A[at, kept]
+    to_w[: size - 1] = w[kept] - column * share
+    to[: size - 1, : size - 1] = A[np.ix_(kept, kept)] - np.outer(column / A[at, at], row)
+    to_index[: size - 1] = index[kept]
 
 
 def whole(data: Data, index: np.ndarray, size: int) -> tuple[float, float]:
@@ -86,15 +95,6 @@ def first(
     return size
 
 
-def copied(
-    A: np.ndarray,
-    w: np.ndarray,
-    members: np.ndarray,
-    size: int,
-    other: np.ndarray,
-    other_w: np.ndarray,
-    other_members: np.ndarray,
-) -> None:
-    """Copy the inverse, w and the members of another node."""
-    w[:size], members[:size] = other_w[:size], other_members[:size]
-    A[:size, :size] = other[:size, :size]
+def copied(state: np.ndarray, out: np.ndarray) -> None:
+    """Fill out with what a node says of the features."""
+    out[:] = state

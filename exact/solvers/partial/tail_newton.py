@@ -24,6 +24,7 @@ import numpy as np
 from ...certificate.solution import Recorder, Status
 from ...certificate.solver import Solver
 from ...errors import InputError
+from ...losses.registry import HINGE
 from ...pairs.all_pairs import AllPairs
 from ...problem.penalties import Ridge
 from ...problem.problem import Problem
@@ -32,6 +33,7 @@ from ...problem.tail import Tail
 from ...spaces.rows import Rows
 from ..general.look import FURTHER, Look, look
 from .mixtures import mix_cuts
+from .pieces import FEW, mix_pieces
 
 WIDEST = 1.0
 """First width: the margin that a loss asks for is one."""
@@ -121,6 +123,13 @@ class TailNewton(Solver):
         reason, _ = self._descend(problem, recorder, w, width, FURTHER * self.tol)
         if reason != Status.STALLED:
             return reason
+        risk = problem.risk
+        assert isinstance(risk, Tail)
+        few = risk.mean.pairs.n_pos * risk.mean.pairs.n_neg <= FEW
+        if few and risk.mean.loss != HINGE:
+            mix_pieces(problem, recorder, FURTHER * self.tol)
+            if recorder.near(FURTHER * self.tol):
+                return None
         return mix_cuts(problem, recorder, FURTHER * self.tol, self.max_iter)
 
     def _descend(

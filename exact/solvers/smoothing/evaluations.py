@@ -45,6 +45,9 @@ class Evaluations:
         Pairs per unit of the margin near it, as a share of all pairs.
     spread : float or None
         The range of the scores.
+    fine : bool
+        Whether bins are no longer used where rows are held: their gradient is a step function,
+        which at a small lam is too rough for the dual point.
     """
 
     def __init__(self, problem: Problem, recorder: Recorder):
@@ -52,6 +55,7 @@ class Evaluations:
         self.last: Evaluation | None = None
         self.density: float | None = None
         self.spread: float | None = None
+        self.fine = False
         self._forms: dict[int, Evaluator] = {}
 
     def form(self, width: float) -> Evaluator:
@@ -64,7 +68,8 @@ class Evaluations:
         else:
             most = GRID_ROWS if pairs.weight is None else WEIGHTED_GRID
             grid = bins * (self.spread or USUAL_SPREAD)
-            bins = bins if isinstance(pairs, AllPairs) and grid <= most * problem.n else 0
+            few = not self.fine and grid <= most * problem.n
+            bins = bins if isinstance(pairs, AllPairs) and few else 0
         if bins not in self._forms:
             self._forms[bins] = self._blocked(bins) if streamed else InMemory(problem, bins)
         return self._forms[bins]

@@ -2,6 +2,7 @@
 
     evaluate at the first width; draw a Hessian
     until the gap is inside the tolerance:
+        if the last steps gained little with binned sums: sort from now on
         p = the Newton step;  decrement = what it promises
         if the decrement is small beside the bias: take p, narrow the width, draw a Hessian
         else: search along p, then draw a Hessian or teach the old one what p has changed
@@ -18,6 +19,7 @@ from ...certificate.evaluation import Evaluation
 from ...certificate.solution import Recorder, Status
 from ...certificate.solver import INSIDE
 from ...problem.problem import Problem
+from ...spaces.rows import Rows
 from ...spaces.streamed import StreamedRows
 from ...tools.root_of_slope import root_of_slope
 from .evaluations import Evaluations
@@ -29,8 +31,12 @@ COLD_WIDTH, WARM_WIDTH = 4.0, 0.05
 LEAST_DRAWS, DRAWS_A_COORDINATE = 5000, 40
 """Pairs drawn for a Hessian: so many a coordinate make its error small in every direction."""
 
-PROGRESS, PATIENCE = 0.9, 12
-"""So many steps in a row that leave more than this share of the gap end the run."""
+PROGRESS, FLATTER, PATIENCE = 0.9, 0.25, 12
+"""So many steps in a row end the run if each leaves more than the first share of the gap and the
+second of the smallest squared gradient: at a small lam the gap is open long after F is optimal."""
+
+ROUGH_IDLE = 2
+"""So many of these steps with binned sums, and they are sorted from then on."""
 
 BIAS_SHARE = 0.25
 """Share of the tolerance that the bias may take."""
@@ -118,9 +124,15 @@ class Levels:
             needed = coarse if needed < FAR * coarse else needed
         return float(np.clip(needed, min(least, WARM_WIDTH), WARM_WIDTH))
 
+    @property
+    def can_sort(self) -> bool:
+        """Whether the sums can be sorted instead of binned: the rows are held."""
+        return isinstance(self.problem.space, Rows)
+
     def run(self, width: float, max_iter: int) -> Status | None:
         """Return why it stopped, after at most `max_iter` steps; None if it seems to be there."""
-        lam, recorder, best, idle = self.problem.lam, self.recorder, np.inf, 0
+        lam, recorder, idle = self.problem.lam, self.recorder, 0
+        best = least = np.inf
         now = self.seen.at(self.w, width)
         hessian = self.hessian(now)
         for _ in range(max_iter):
@@ -128,11 +140,17 @@ class Levels:
                 return None
             if recorder.out_of_time:
                 return Status.TIME_LIMIT
-            idle = 0 if recorder.gap < PROGRESS * best else idle + 1
-            best = min(best, recorder.gap)
+            gradient = lam * now.w - now.pull
+            steep = float(gradient @ gradient)
+            gained = recorder.gap < PROGRESS * best or steep < FLATTER * least
+            idle = 0 if gained else idle + 1
+            best, least = min(best, recorder.gap), min(least, steep)
+            if idle >= ROUGH_IDLE and now.bins and self.can_sort:
+                self.seen.fine, idle = True, 0
+                now = self.seen.at(now.w, now.width)
+                continue
             if idle >= PATIENCE:
                 return Status.STALLED
-            gradient = lam * now.w - now.pull
             p = -hessian.solve(gradient)
             decrement = -float(gradient @ p) / 2
             if self.rough and decrement + now.bias <= self.tol * recorder.best_primal:

@@ -13,6 +13,9 @@ from ..assembled import Whole
 LARGEST_GRID = 1 << 21
 """Largest number of bins: the width of a bin is doubled until the scores fit."""
 
+BESIDE = 4.0
+"""Bins beyond the reach of a loss to which far rows are moved: what rounding moves is less."""
+
 LARGEST_SCORE = 1e150
 """Largest score: the distances of larger ones leave the range of a grid."""
 
@@ -62,8 +65,19 @@ class Bins:
     middle: float
 
     @classmethod
-    def of(cls, pairs: Whole, scores: np.ndarray, centre: float, per_unit: float) -> Bins:
+    def of(
+        cls,
+        pairs: Whole,
+        scores: np.ndarray,
+        centre: float,
+        per_unit: float,
+        reach: float = np.inf,
+    ) -> Bins:
         """Return the bins of `scores` (n,), no narrower than 1 / per_unit.
+
+        Where they do not fit, rows further than `reach` beyond all rows of the other class are
+        moved there: the slopes of their pairs are 0 or 1 either way. Few far rows then do not make
+        all bins coarse.
 
         Raises
         ------
@@ -78,10 +92,14 @@ class Bins:
         rows_a, rows_b = rows_a[side_a > 0], rows_b[side_b > 0]
         a, b = side_a[side_a > 0], side_b[side_b > 0]
         s, r = scores[rows_a], scores[rows_b]
-        low, high = min(s.min(), r.min()), max(s.max(), r.max())
-        room = LARGEST_GRID // 2
-        while not (high - low + abs(centre)) * per_unit < room:
-            per_unit /= 2
+        middle = float(min(s.min(), r.min()) / 2 + max(s.max(), r.max()) / 2)
+        wanted, per_unit = per_unit, _fitting(s, r, centre, per_unit)
+        if per_unit < wanted:
+            nearer = _near(s, r, centre, reach + BESIDE / per_unit)
+            finer = _fitting(*nearer, centre, wanted)
+            if finer > per_unit:
+                (s, r), per_unit = nearer, finer
+        low = min(s.min(), r.min())
         shift = round(centre * per_unit)
         base = np.rint(low * per_unit)
         p, theta = _placed(s, per_unit, base)
@@ -97,7 +115,7 @@ class Bins:
         slip = 0.0 if whole else gamma(max(a.size, b.size) + size + 8, LONG_UNIT) + 4 * UNIT
         counts = _counted(a, p, size, whole), _counted(b, q, size, whole)
         rows = rows_a, rows_b, idle, a, b, p, q
-        return cls(per_unit, shift, size, *rows, *counts, moments, slip, float((low + high) / 2))
+        return cls(per_unit, shift, size, *rows, *counts, moments, slip, middle)
 
     @property
     def masses(self) -> tuple[float, float]:
@@ -115,6 +133,25 @@ class Bins:
         chain = gamma(2 * short_chain(max(self.a.size, self.b.size)) + 24)
         size = second_a + second_b + 2 * float(np.sqrt(second_a * second_b))
         return mean / self.per_unit**2, chain * size / self.per_unit**2
+
+
+def _fitting(s: np.ndarray, r: np.ndarray, centre: float, per_unit: float) -> float:
+    """Return the bins a unit with which the scores of both classes fit, at most `per_unit`."""
+    spread = max(s.max(), r.max()) - min(s.min(), r.min()) + abs(centre)
+    while not spread * per_unit < LARGEST_GRID // 2:
+        per_unit /= 2
+    return per_unit
+
+
+def _near(
+    s: np.ndarray, r: np.ndarray, centre: float, reach: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scores s, r of both classes, each within `reach` of the margins of the other.
+
+    One after the other: moved at once, rows of both classes could pass each other.
+    """
+    s = np.clip(s, r.min() + centre - reach, r.max() + centre + reach)
+    return s, np.clip(r, s.min() - centre - reach, s.max() - centre + reach)
 
 
 def _placed(scores: np.ndarray, per_unit: float, base: float) -> tuple[np.ndarray, np.ndarray]:

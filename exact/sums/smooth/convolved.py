@@ -51,7 +51,7 @@ def convolved(pairs: Whole, scores: np.ndarray, loss: Smooth, width: float) -> P
     width : float
         The largest width of a bin, in units of score; 0 for 1 / `pairs.bins`.
     """
-    bins = Bins.of(pairs, scores, loss.centre, bins_for(pairs, width))
+    bins = Bins.of(pairs, scores, loss.centre, bins_for(pairs, width), loss.reach)
     sums = class_sums(bins, loss)
     mass_a, mass_b = bins.masses
     c = np.zeros(pairs.n)

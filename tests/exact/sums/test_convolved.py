@@ -265,6 +265,37 @@ def test_the_transforms_own_bounds_are_above_zero() -> None:
         assert float(bins.count_a @ off) / 18 > sums.u_error
 
 
+FAR = {
+    "above": ([400.0], []),
+    "below": ([-3e4], []),
+    "both": ([-1e6, 300.0], [2e6, 3e6]),
+    "apart": ([-1e5] * 20, [1e5] * 19),
+}
+
+
+@pytest.mark.parametrize("loss", [Logistic(), SmoothHinge(), SmoothHinge(0.1)], ids=repr)
+@pytest.mark.parametrize("kind", FAR)
+def test_far_rows_do_not_make_all_bins_coarse(kind: str, loss, monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    positive = np.arange(40) % 2 == 0
+    scores = rng.normal(size=40)
+    for rows, far in zip(
+        (np.flatnonzero(positive), np.flatnonzero(~positive)), FAR[kind], strict=True
+    ):
+        scores[rows[: len(far)]] = far
+    monkeypatch.setattr(bins_module, "LARGEST_GRID", 1 << 16)
+    pairs = AllPairs(form="binned", bins=256).on(positive)
+    found, true = pairs.sums(scores, loss), enumerated(pairs, scores, loss, 0.0)
+    slack = found.value_rounding + true.value_rounding
+    assert true.value - slack <= found.value <= true.value * (1 + 1e-12) + loss.smoothness * 5e-4
+    for k in range(4):
+        other = scores + rng.normal(size=40) * 10.0 ** (2 - k)
+        at = enumerated(pairs, other, loss, 0.0)
+        below = found.conjugate - float(found.c.astype(np.longdouble) @ other)
+        paid = found.conjugate_rounding + found.rounding * float(np.abs(other).max())
+        assert at.value + at.value_rounding >= below - paid
+
+
 @dataclass(frozen=True)
 class Near(Logistic):
     """A logistic loss whose slope is cut off where it is still to be seen."""

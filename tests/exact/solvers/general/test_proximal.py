@@ -64,7 +64,9 @@ def drawn(seed: int, kind: int) -> tuple[Problem, list[Any]]:
 
 
 @pytest.mark.parametrize("kind", range(KINDS))
-@pytest.mark.parametrize("seed", first_fast(range(8), 4))  # each loss with each penalty
+@pytest.mark.parametrize(
+    "seed", first_fast([1, 2, 3, 4, 0, 5, 6, 7], 4)
+)  # each loss with each penalty
 def test_the_optimum_is_inside_the_certificate(seed: int, kind: int) -> None:
     problem, pairs = drawn(seed, kind)
     assert isinstance(problem.space, Rows)

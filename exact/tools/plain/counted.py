@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..tools.scans import compensated, plain_sum
+from .scans import compensated, plain_sum
 
 
 def pack(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..tools.scans import compensated, plain_sum, running, two_sums
+from .scans import compensated, plain_sum, running, two_sums
 
 
 def extent(scores: np.ndarray, positive: np.ndarray, extent: np.ndarray) -> bool:

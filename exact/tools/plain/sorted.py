@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..tools.scans import neumaier, plain_sum, running
+from .scans import neumaier, plain_sum, running
 
 Tables = tuple[np.ndarray, np.ndarray]
 

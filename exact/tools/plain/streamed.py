@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..tools.scans import neumaier, plain_sum, running
+from .scans import neumaier, plain_sum, running
 
 
 def scores(X: np.ndarray, offset: np.ndarray, w: np.ndarray, out: np.ndarray) -> None:
