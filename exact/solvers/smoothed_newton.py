@@ -154,7 +154,7 @@ class SmoothedNewton(Solver):
             held = problem
             if isinstance(problem.space, StreamedRows):  # few enough to hold
                 rows = problem.space.rows(np.arange(problem.n))
-                held = problem.over(Rows(rows, check=False))
+                held = problem.over(Rows(rows, check=False, centred=True))
             levels = Levels(problem, held, recorder, start, self.tol, self.seed, rough)
             return levels, COLD_WIDTH if w is None else WARM_WIDTH
         tol = max(self.tol, min(ROUGH, ROUGH_A_COORDINATE * dim / sample.n))

@@ -13,6 +13,7 @@ import os
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -167,7 +168,9 @@ def _bound() -> int:
     bound = int(given) if given.isdigit() and int(given) > 0 else processors()
     with _LOCK:
         if _INSIDE:
-            numbers = _LIMIT.get_original_num_threads()
+            with warnings.catch_warnings():  # several libraries: the least number is meant
+                warnings.simplefilter("ignore", UserWarning)
+                numbers = _LIMIT.get_original_num_threads()
             blas = [numbers["blas"]] if numbers.get("blas") else []
         else:
             libraries = _controller().select(user_api="blas").info()
