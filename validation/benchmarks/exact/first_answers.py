@@ -19,8 +19,6 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegressionCV
 
-import aucert
-
 from ....exact.api.roc_svm import ROCSVM
 from ....exact.api.roc_svm_cv import ROCSVMCV
 from ....exact.api.solve import solve
@@ -61,7 +59,7 @@ def first_answer(call: str, n: int, d: int) -> tuple[float, float, str]:
             env={
                 **os.environ,
                 "NUMBA_CACHE_DIR": cache,
-                "PYTHONPATH": str(Path(aucert.__file__).parents[1]),
+                "PYTHONPATH": str(Path(__file__).parents[4]),
             },
             capture_output=True,
             text=True,
