@@ -6,6 +6,7 @@ would register it as `aucert`, and every later import would silently test the ch
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -17,9 +18,17 @@ import pytest
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
+# Until all tests are collected: hardly any of what is made so far is garbage, and looking for it
+# again and again takes half of the time.
+gc.disable()
+
 import numpy as np  # noqa: E402
 
 import aucert  # noqa: E402
+from aucert.exact.tools import compiling  # noqa: E402
+
+# Tests ask the compiled loops; `test_compiling` shows that the plain forms return the same bits.
+compiling.compile_at_once()
 
 # Under nohup, and in the background of a script, an interrupt is ignored: tests of it need it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -37,6 +46,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("long_digits"):
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_collection_finish() -> None:
+    gc.enable()
+    gc.freeze()  # what there is by now stays to the end
 
 
 @pytest.fixture(autouse=True)

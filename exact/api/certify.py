@@ -63,6 +63,7 @@ def certify(
     max_time: float | None = None,
     fpr_max: float = 1.0,
     tpr_min: float = 0.0,
+    n_jobs: int | None = None,
 ) -> Audit:
     """Certify weights or scores that came from anywhere.
 
@@ -102,6 +103,8 @@ qid, time, event
         Seconds for the lower bound.
     fpr_max, tpr_min : float
         The part of the ROC curve that is meant, as in `solve`. Partial AUC needs weights.
+    n_jobs : int, optional
+        Threads for passes over many rows, as in `solve`.
 
     Returns
     -------

@@ -85,7 +85,7 @@ def judged_fold(
     """Return what one fold gives, within its share of the time."""
     train, test = split
     rows, labels, asked = part_of(data, train, request, pairs)
-    path = path_of(rows, labels, asked, grid, method=method, tol=tol, max_time=share)
+    path = path_of(rows, labels, asked, grid, method=method, tol=tol, max_time=share, judged=False)
     return _judge(path, data, train, test)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class PathPoint:
     lam : float
     solution : Solution
     auc : float
-        Of the training rows, row weights counted, and for ordered pairs their concordance.
+        Of the training rows, row weights counted, or their concordance; NaN if not asked for.
     """
 
     lam: float
@@ -126,6 +127,7 @@ def regularization_path(
     tol: float = 1e-6,
     max_time: float | None = None,
     callback: Callable[[PathPoint], object] | None = None,
+    n_jobs: int | None = None,
 ) -> Path:
     """Solve the pairwise problem at many lam, with a proof of optimality at each.
 
@@ -137,9 +139,7 @@ def regularization_path(
         > 0; solved from the largest to the smallest, equal ones once. By default `lam_grid`.
     n_lams : int
         Length of the default grid.
-    structure_source : {"full", "sampled"}
-        Whether the structure is that of all data or of the listed pairs.
-    fpr_max, tpr_min, qid, time, event
+    structure_source, fpr_max, tpr_min, qid, time, event, n_jobs
         As in `solve`.
     tol : float
         Relative gap to reach at each lam, > 0.
@@ -187,15 +187,16 @@ def path_of(
     tol: float = 1e-6,
     max_time: float | None = None,
     callback: Callable[[PathPoint], object] | None = None,
+    judged: bool = True,
 ) -> Path:
-    """Return what `regularization_path` does, for a request at any lam."""
+    """Return what `regularization_path` does; the training AUC only if `judged`."""
     check_tolerance(tol, max_time)
     start = time.perf_counter()
     given = None if lams is None else check_lams(lams)
     task = formulate(X, y, request)
     grid = lam_grid(task.work, n_lams) if given is None else given
     task = task.at_lam(float(grid[0]))
-    points = _follow(task, grid, method, tol, start, max_time, callback)
+    points = _follow(task, grid, method, tol, start, max_time, callback, judged)
     complete = len(points) == grid.size and not _stopped(points[-1].solution)
     return Path(points, task, complete, time.perf_counter() - start)
 
@@ -208,6 +209,7 @@ def _follow(
     start: float,
     max_time: float | None,
     callback: Callable[[PathPoint], object] | None,
+    judged: bool,
 ) -> list[PathPoint]:
     """Solve at each lam of the grid, each started from the one before."""
     points: list[PathPoint] = []
@@ -222,12 +224,12 @@ def _follow(
             limit = None if left is None else max(left, 1e-3)
             found = choose_solver(now.work, method, tol, limit).solve(now.work, w)
             solution = now.judge(found, tol)
-            scores = now.meant.space.scores(solution.w)
+            share = _right_share(now, pairs, solution) if judged else np.nan
         except KeyboardInterrupt:
             if not points:
                 raise
             break
-        point = PathPoint(float(lam), solution, right_share(pairs, scores))
+        point = PathPoint(float(lam), solution, share)
         points.append(point)
         if callback is not None:
             callback(point)
@@ -235,6 +237,10 @@ def _follow(
             break
         w = found.w
     return points
+
+
+def _right_share(task: Formulation, pairs: Any, solution: Solution) -> float:
+    return right_share(pairs, task.meant.space.scores(solution.w))
 
 
 def _stopped(solution: Solution) -> bool:

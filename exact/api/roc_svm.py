@@ -21,9 +21,10 @@ from ..pairs.nearest_pairs import FILTERS, nearest_pairs
 from ..pairs.ordered.asked import ordered_pairs_of
 from ..spaces.kernel import Kernel
 from ..spaces.kernels import PRECOMPUTED, get_kernel
+from ..spaces.rows import Rows
 from ..tools.checks import check_choice, check_number
-from ..tools.threads import small_in_one_thread
-from .solve import METHODS, solve_formulated, warn_if_trivial
+from ..tools.threads import check_jobs, small_in_one_thread
+from .solve import METHODS, solve_formulated, solve_large, warn_if_trivial
 
 
 @dataclass(eq=False, repr=False)
@@ -38,6 +39,7 @@ class ExactClassifier(AUCClassifier):
     anchor_filter: str = "none"
     tol: float = 1e-9
     method: str = "auto"
+    n_jobs: int | None = None
 
     @small_in_one_thread
     def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
@@ -50,9 +52,11 @@ class ExactClassifier(AUCClassifier):
     def _solve(self, request: Request, data: TrainingRows, callback: Callback | None) -> None:
         """Solve the request over these rows, and keep the model."""
         request = self._asked(request, data)
-        task, found = solve_formulated(
-            data.rows, data.positive, request, self.method, self.tol, self.max_time, callback
-        )
+        how = self.method, self.tol, self.max_time
+        found, task = solve_large(data.rows, data.positive, request, *how, callback), None
+        if found is None:
+            rows, labels, _ = data
+            task, found = solve_formulated(rows, labels, request, *how, callback)
         self._keep_solution(found)
         self._keep(task, data.rows)
         self._cut(*data, self.threshold)
@@ -78,15 +82,16 @@ class ExactClassifier(AUCClassifier):
             raise InputError("nearest pairs need features, not a precomputed kernel")
         return nearest_pairs(rows, positive, int(number), anchor_filter=self.anchor_filter)
 
-    def _keep(self, task: Formulation, rows: Matrix) -> None:
+    def _keep(self, task: Formulation | None, rows: Matrix) -> None:
         """Keep what scores new rows: weights, or the rows that span the kernel machine."""
         for name in ("coef_", "dual_coef_", "support_", "_support_rows"):
             if hasattr(self, name):
                 delattr(self, name)
-        if task.factor is None:
+        if task is None or isinstance(task.base, Rows):
             self.coef_ = np.array(self.solution_.w, dtype=float).reshape(1, -1)
             return
-        self.support_ = np.sort(task.factor.pivots)
+        spanning = np.flatnonzero(self.solution_.w) if task.factor is None else task.factor.pivots
+        self.support_ = np.sort(spanning)
         self.dual_coef_ = self.solution_.w[self.support_]
         if self.kernel != PRECOMPUTED:
             self._support_rows = rows[self.support_]
@@ -112,6 +117,7 @@ class ExactClassifier(AUCClassifier):
         check_choice("method", self.method, METHODS)
         check_choice("anchor_filter", self.anchor_filter, FILTERS)
         check_number("tol", self.tol)
+        check_jobs(self.n_jobs)
         if self.max_time is not None:
             check_number("max_time", self.max_time)
         self._request()
@@ -169,6 +175,8 @@ class ROCSVM(QueryClassifier, ExactClassifier):
         In (0, 1]: partial AUC up to this false positive rate, as in `solve`.
     tpr_min : float
         In [0, 1): partial AUC from this true positive rate on.
+    n_jobs : int, optional
+        Threads for passes over many rows, as in `solve`.
 
     Attributes
     ----------

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral
 
 from ..certificate.solution import Callback
 from ..classifier.base import Progress
 from ..classifier.inputs import TrainingRows, draw_seed
-from ..errors import InputError
 from ..formulation.request import Request
 from ..tools.checks import check_choice, check_number
 from ..tools.threads import small_in_one_thread
@@ -45,7 +43,8 @@ class ROCSVMCV(ExactClassifier):
     random_state : int, RandomState or None
         Shuffles the folds.
     n_jobs : int, optional
-        Folds solved at once, in processes of their own; -1 for one a core. 1 by default.
+        Folds solved at once, in processes of their own; -1 for one a core. 1 by default. The model
+        is then solved with so many threads.
 
     Attributes
     ----------
@@ -64,7 +63,6 @@ class ROCSVMCV(ExactClassifier):
     structure: float = 0.0
     cv_tol: float = 1e-6
     random_state: object = None
-    n_jobs: int | None = None
 
     @small_in_one_thread
     def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
@@ -107,6 +105,3 @@ class ROCSVMCV(ExactClassifier):
         super()._check_parameters()
         check_choice("choice", self.choice, CHOICES)
         check_number("cv_tol", self.cv_tol)
-        whole = isinstance(self.n_jobs, Integral) and not isinstance(self.n_jobs, bool)
-        if self.n_jobs is not None and not (whole and self.n_jobs):
-            raise InputError(f"n_jobs must be None or a whole number but 0, not {self.n_jobs!r}")

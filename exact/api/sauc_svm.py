@@ -31,7 +31,7 @@ class SAUCSVM(ROCSVM):
         >= 0, weight of the structure relative to |f|^2; 0 gives `ROCSVM`.
     structure_source : {"full", "sampled"}
         The covariances of all rows, as in the paper, or of the nearest pairs actually used.
-    kernel, gamma, loss, pairs, anchor_filter, tol, method, threshold, max_time
+    kernel, gamma, loss, pairs, anchor_filter, tol, method, threshold, max_time, n_jobs
         As in `ROCSVM`.
     fpr_max, tpr_min : float
         As in `ROCSVM`; partial AUC goes with structure = 0 only.

@@ -15,23 +15,37 @@ from ..formulation.formulation import Formulation, formulate
 from ..formulation.request import Request
 from ..formulation.screening import with_zeros
 from ..losses.loss import Loss
+from ..losses.registry import HINGE, SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.penalty import Penalty
 from ..problem.problem import Problem
 from ..problem.tail import Tail
-from ..solvers.choose import NAMES, Solver, choose_solver, few_cuts_suffice
+from ..solvers.choose import NAMES, Solver, choose_solver
 from ..spaces.kernel import Kernel
 from ..tools.checks import check_number
+from ..tools.lossless import on_disk
 from ..tools.threads import small_in_one_thread
 
 HELD_NUMBERS = 8_000_000
 """Numbers in X from which its rows are read in blocks rather than copied and centred."""
 
+HELD_ROWS = 200_000
+"""Rows from which they are read in blocks, as scores in bins cost less than sorted ones."""
+
+PLAIN_KERNELS = ("auto", "quasi-newton", "cutting-plane")
+"""Methods that solve a kernel machine without features."""
+
 METHODS = NAMES
 """What `method` may be."""
 
-__all__ = ["METHODS", "Solver", "choose_solver", "few_cuts_suffice", "solve", "solve_formulated"]
+__all__ = [
+    "METHODS",
+    "Solver",
+    "choose_solver",
+    "solve",
+    "solve_formulated",
+]
 
 
 @small_in_one_thread
@@ -61,6 +75,7 @@ def solve(
     callback: Callback | None = None,
     fpr_max: float = 1.0,
     tpr_min: float = 0.0,
+    n_jobs: int | None = None,
 ) -> Solution:
     """Solve the full pairwise problem, linear or kernel, with a proof of optimality.
 
@@ -107,11 +122,11 @@ def solve(
         nor `time` goes with `structure`, `fpr_max` or `tpr_min`, which need two classes.
     time, event : arrays (n,), optional
         Times, and whether the event was seen: an earlier event is above what comes later.
-    method : {"auto", "closed-form", "cutting-plane", "newton", "qp", "lifted", "pair-newton",
-        "tail-newton", "proximal"}
+    method : {"auto", "closed-form", "quasi-newton", "cutting-plane", "newton", "qp", "lifted",
+        "pair-newton", "tail-newton", "proximal"}
         "auto" takes the closed form for the square loss and Newton for the hinge and its square,
-        but cutting planes for the hinge where there are many coordinates for the rows, or many and
-        a strong penalty. For everything else it takes the proximal method.
+        but the quasi-Newton method for the hinge where there are many coordinates, or a kernel
+        that takes many. For everything else it takes the proximal method.
     tol : float
         Relative gap to reach, > 0.
     max_time : float, optional
@@ -125,6 +140,9 @@ def solve(
         it prints.
     tpr_min : float
         In [0, 1): count only the (1 - tpr_min) n_pos lowest positives.
+    n_jobs : int, optional
+        Threads for passes over many rows; -1 for all processors. By default all where that pays,
+        within the bounds set already (`OMP_NUM_THREADS`, threadpoolctl). No number depends on it.
 
     Returns
     -------
@@ -180,11 +198,40 @@ def solve_request(
 ) -> Solution:
     """Return what `solve` does, for a request that was made before."""
     check_tolerance(tol, max_time)
-    if method in ("auto", "newton"):
-        large = streamed_problem(X, y, request)
-        if large is not None:
-            return choose_solver(large, method, tol, max_time).solve(large, callback=callback)
+    found = solve_large(X, y, request, method, tol, max_time, callback)
+    if found is not None:
+        return found
     return solve_formulated(X, y, request, method, tol, max_time, callback, collapse=True)[1]
+
+
+def solve_large(
+    X: object,
+    y: object,
+    request: Request,
+    method: str,
+    tol: float,
+    max_time: float | None,
+    callback: Callback | None,
+) -> Solution | None:
+    """Return the solution by reading the rows in blocks, or None where they are better held.
+
+    Rows that could be held are, if the bins cannot prove what is asked for.
+    """
+    if method not in ("auto", "newton"):
+        return None
+    start, large = time.monotonic(), streamed_problem(X, y, request)
+    if large is None:
+        return None
+    found = choose_solver(large, method, tol, max_time).solve(large, callback=callback)
+    in_memory = isinstance(X, np.ndarray) and not on_disk(X) and X.size < HELD_NUMBERS
+    if not in_memory or found.status != Status.STALLED:
+        return found
+    left = None if max_time is None else max_time - (time.monotonic() - start)
+    if left is not None and left <= 0:
+        return found
+    again = solve_formulated(X, y, request, method, tol, left, callback, collapse=True)[1]
+    proved = [one.certificate.gap + one.certificate.rounding for one in (found, again)]
+    return found if proved[0] < proved[1] else again
 
 
 def solve_formulated(
@@ -210,7 +257,8 @@ def solve_formulated(
         As `solve`.
     """
     start = time.monotonic()
-    task = formulate(X, y, request, collapse, None if max_time is None else max_time / 2)
+    half, cuts = None if max_time is None else max_time / 2, method in PLAIN_KERNELS
+    task = formulate(X, y, request, collapse, half, plain_kernel=cuts)
     spent, left = time.monotonic() - start, max_time
     if max_time is not None:
         left = max(max_time - spent, max_time / 10)
@@ -224,17 +272,17 @@ def solve_formulated(
 def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
     """Return the problem over rows that are read in blocks, or None where they are better held.
 
-    They are read in blocks if X is a memory map, a `StreamedRows`, or too large to copy cheaply.
-    Only linear hinge problems over all pairs support this.
+    They are read in blocks if X is a memory map, a `StreamedRows`, or an array of many rows or too
+    large to copy cheaply.
+    Only linear problems over all pairs support this, of the hinge or its square.
     """
-    if not request.is_linear_hinge:
+    if not (request.is_plain and request.loss in (HINGE, SQUARED_HINGE)):
         return None
     from ..spaces.streamed import StreamedRows
 
-    large = isinstance(X, np.ndarray) and X.ndim == 2 and X.size >= HELD_NUMBERS
-    if large or isinstance(X, np.memmap):
-        assert isinstance(X, np.ndarray)
-        X = StreamedRows(X)
+    if isinstance(X, np.ndarray) and X.ndim == 2 and not np.ma.isMaskedArray(X):
+        large = X.size >= HELD_NUMBERS or X.shape[0] >= HELD_ROWS
+        X = StreamedRows(X) if large or isinstance(X, np.memmap) else X
     if not isinstance(X, StreamedRows):
         return None
     return Problem(X, request.risk(request.mask(y)), request.penalty)

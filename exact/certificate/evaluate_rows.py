@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
 
 import numpy as np
 
 from ..errors import InputError
+from ..losses.registry import SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
-from ..spaces.streamed import Pull, StreamedRows
+from ..spaces.streamed import StreamedRows
 from ..sums.assembled import PairSums
-from ..sums.binned import Extent, Histogram
-from ..sums.pair_sums_binned import half_width, whole_numbers
-from ..tools.rounding import UNIT, gamma
-from .evaluation import Evaluation, Line
+from ..sums.pair_sums_binned import half_width
+from .blocks.kept import Kept
+from .blocks.passes import Passes
+from .blocks.squared import SquaredInBlocks
+from .blocks.streamed import Streamed
+from .evaluation import Evaluation, Line, noted
 
-SKIPPED = 16
-"""The first guess of the range of scores uses every sixteenth block of rows."""
+__all__ = ["InMemory", "Kept", "Streamed", "binned_at", "blocked", "loss_at"]
 
 
 class InMemory:
@@ -101,97 +101,9 @@ class _ScoreLine:
         return self.evaluator._evaluation(w, sums, self.width)
 
 
-class Streamed:
-    """Evaluations over blocks of rows: two passes, and nothing kept but two histograms.
-
-    Parameters
-    ----------
-    problem : Problem
-        Hinge over all pairs, over `StreamedRows`.
-    bins : int
-        Bins a unit, a power of two.
-    """
-
-    def __init__(self, problem: Problem, bins: int):
-        assert isinstance(problem.space, StreamedRows) and isinstance(problem.pairs, AllPairs)
-        self.problem, self.space, self.bins = problem, problem.space, bins
-        self.weight = problem.pairs.weight
-        self.whole = whole_numbers(self.weight)
-        self._guess: np.ndarray | None = None
-
-    def at(self, w: np.ndarray, width: float) -> Evaluation:
-        """Return the evaluation at `w`."""
-        return self.with_bins(w, self.bins, half_width(width, self.bins))
-
-    def line(self, start: Evaluation, p: np.ndarray, width: float) -> Line:
-        """Return the line from `start.w` along `p`; every trial is an evaluation."""
-        return _FullLine(self, start.w, p, width)
-
-    def with_bins(self, w: np.ndarray, bins: int, half: int) -> Evaluation:
-        """Return the evaluation at `w` for a given grid."""
-        space = self.space
-        histogram = self._filled(w, bins, half)
-        closed = histogram.close(half, self.whole)
-        into = Pull(space.dim)
-        for rows, positive, weight in self._blocks():
-            block = space.block(rows)
-            scores = space.scores_of(block, w)
-            space.pull_of(block, histogram.marginals(scores, positive, closed, weight), into)
-        mass, slip = closed.mass, space.score_slip(w)
-        error = into.error + closed.slip * into.size
-        total = closed.total / mass
-        return Evaluation(
-            w,
-            closed.value / mass,
-            total,
-            into.value,
-            closed.value_rounding / mass + 2 * slip + gamma(8) * closed.value / mass,
-            (closed.slip + gamma(16)) * total,
-            error + UNIT * float(np.linalg.norm(into.value)),
-            2 * half / histogram.bins,
-            histogram.bins,
-            half,
-        )
-
-    def _filled(self, w: np.ndarray, bins: int, half: int) -> Histogram:
-        """Return the histogram of all rows; a correctly guessed range saves a pass."""
-        for skipped in (SKIPPED, 1):  # a few blocks may contain only one class
-            if self._guess is None:
-                found = Extent()
-                for rows, positive, _ in islice(self._blocks(), 0, None, skipped):
-                    found.add(self.space.scores_of(self.space.block(rows), w), positive)
-                self._guess = found.widened(0.3) if np.isfinite(found.ends).all() else None
-        assert self._guess is not None
-        while True:
-            histogram = Histogram(self._guess, bins, half)
-            for rows, positive, weight in self._blocks():
-                scores = self.space.scores_of(self.space.block(rows), w)
-                histogram.add(scores, positive, weight)
-            self._guess = histogram.seen.widened(0.02)
-            if histogram.fits:
-                return histogram
-
-    def _blocks(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray | None]]:
-        for rows in self.space.blocks():
-            weight = None if self.weight is None else self.weight[rows]
-            yield rows, self.problem.pairs.positive[rows], weight
-
-
-class _FullLine:
-    def __init__(self, evaluator: Streamed, w: np.ndarray, p: np.ndarray, width: float):
-        self.evaluator, self.w, self.p, self.width = evaluator, w, p, width
-        self.last: tuple[float, Evaluation] | None = None
-
-    def slope(self, t: float) -> float:
-        found = self.evaluator.at(self.w + t * self.p, self.width)
-        self.last = t, found
-        return float(self.p @ (self.evaluator.problem.lam * found.w - found.pull))
-
-    def at(self, t: float) -> Evaluation:
-        if self.last is None or self.last[0] != t:
-            self.slope(t)
-        assert self.last is not None
-        return self.last[1]
+def blocked(problem: Problem, bins: int) -> Streamed | Kept:
+    """Return the evaluator over blocks: of wide rows it keeps the scores."""
+    return Streamed(problem, bins) if Passes.suit(problem.space) else Kept(problem, bins)
 
 
 def binned_at(problem: Problem, w: np.ndarray, bins: int, half: int) -> Evaluation:
@@ -200,15 +112,24 @@ def binned_at(problem: Problem, w: np.ndarray, bins: int, half: int) -> Evaluati
     Parameters
     ----------
     problem : Problem
-        Hinge over all pairs of rows.
+        Hinge over all pairs of rows, or squared hinge over all pairs of streamed ones.
     w : array (dim,)
     bins : int
         Bins a unit, a power of two.
     half : int
         Half width of the smoothing in bins.
     """
-    if isinstance(problem.space, StreamedRows):
-        return Streamed(problem, bins).with_bins(w, bins, half)
+    if problem.loss == SQUARED_HINGE:
+        return SquaredInBlocks(problem).at(w, bins)
+    if Passes.suit(problem.space) or isinstance(problem.space, StreamedRows):
+        known = noted(problem, w, bins, half)
+        return blocked(problem, bins).with_bins(w, bins, half) if known is None else known
     if not isinstance(problem.space, Rows):
         raise InputError("binned dual points are for rows, not for another space")
     return InMemory(problem, bins).at(w, 2 * half / bins)
+
+
+def loss_at(problem: Problem, w: np.ndarray, bins: int) -> Evaluation:
+    """Return an evaluation at `w` from a given grid, for its loss: any smoothing will do."""
+    known = noted(problem, w, bins)
+    return binned_at(problem, w, bins, 0) if known is None else known

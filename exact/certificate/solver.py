@@ -26,6 +26,7 @@ import numpy as np
 
 from ..problem.problem import Problem
 from ..tools.checks import check_count, check_number
+from .evaluation import noting
 from .solution import Callback, Recorder, Solution, Status
 
 INSIDE = 0.5
@@ -114,9 +115,10 @@ class Solver(ABC):
         self.check(problem)
         recorder = Recorder(self.max_time, callback, self.method)
         recorder.w0 = None if w0 is None else problem.check_weights(w0)
-        try:
-            self.start(problem, recorder)
-            reason = run(problem, recorder)
-        except KeyboardInterrupt:
-            reason = Status.INTERRUPTED
-        return self.conclude(problem, recorder, reason)
+        with noting():
+            try:
+                self.start(problem, recorder)
+                reason = run(problem, recorder)
+            except KeyboardInterrupt:
+                reason = Status.INTERRUPTED
+            return self.conclude(problem, recorder, reason)

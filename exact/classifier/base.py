@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..certificate.solution import Solution, Status
 from ..errors import InputError
+from ..pairs.labels import kinds_of
 from ..spaces.incoming import check_matrix
 from ..tools.interrupts import ends_on_interrupt
 from ..tools.lossless import check_labels
@@ -177,8 +178,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         """
         get_rule(self.threshold)
         rows, labels = self._check_data(X, y)
-        check_classification_targets(labels)
-        kind = type_of_target(labels, input_name="y", raise_unknown=True)
+        kinds = _some_of_each(labels)
+        check_classification_targets(kinds)
+        kind = type_of_target(kinds, input_name="y", raise_unknown=True)
         if kind != "binary":
             raise InputError(
                 f"Only binary classification is supported. The type of the target is {kind}."
@@ -187,7 +189,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         if weight is not None:
             kept = weight > 0
             rows, labels, weight = rows[kept], labels[kept], weight[kept]
-        self.classes_ = np.unique(labels)
+        self.classes_ = kinds_of(labels)
         if self.classes_.size < 2:
             raise InputError(
                 f"y has one class only, {self.classes_.tolist()}: pairs need rows of two classes"
@@ -220,6 +222,14 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         return tags
+
+
+def _some_of_each(labels: np.ndarray) -> np.ndarray:
+    """Return one label of each kind where they are two, else all: checks sort what they see."""
+    if labels.ndim != 1 or labels.dtype.kind == "O":
+        return labels
+    kinds = kinds_of(labels)
+    return kinds if kinds.size == 2 else labels
 
 
 def shortfall_of(solution: Solution, tol: float, of: str = "the objective") -> str | None:

@@ -8,97 +8,16 @@ the intercept is minus the threshold. Tied scores always fall on the same side.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 
 from ..errors import InputError
 from ..pairs.all_pairs import AllPairs
-from ..tools.checks import check_number, check_scores
-from ..tools.lossless import as_float64
+from ..tools.checks import check_number
+from .cuts import SLACK, all_cuts, checked, cuts_near
 
 Rule = Callable[[np.ndarray, np.ndarray, np.ndarray | None], float]
-
-SLACK = 1e-12
-"""Differences of rates below this are rounding, because rates are sums of weights."""
-
-
-@dataclass(frozen=True, eq=False)
-class Cuts:
-    """Every way to cut the scores, from "all rows positive" to "all rows negative".
-
-    Attributes
-    ----------
-    at : array (k + 1,)
-        Thresholds, ascending: below all k distinct scores, halfway between neighbours, above all.
-    sensitivity, specificity : arrays (k + 1,)
-        Share of the positive rows above the cut, and of the negative rows below it.
-    """
-
-    at: np.ndarray
-    sensitivity: np.ndarray
-    specificity: np.ndarray
-
-    @property
-    def balance(self) -> np.ndarray:
-        """Specificity minus sensitivity: it rises from -1 to 1."""
-        return self.specificity - self.sensitivity
-
-    def best(self, merit: np.ndarray) -> float:
-        """Return the cut of the largest merit.
-
-        Among several it is the one nearest to equal errors, and of two as near the lower one.
-        """
-        tied = np.flatnonzero(merit >= merit.max() - SLACK)
-        distance = np.abs(self.balance[tied])
-        return float(self.at[tied[np.flatnonzero(distance <= distance.min() + SLACK)[0]]])
-
-
-def all_cuts(scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None) -> Cuts:
-    """Return the cuts of the scores, with the rates that each gives.
-
-    Parameters
-    ----------
-    scores : array (n,)
-        Finite.
-    positive : bool array (n,)
-        Both classes must occur.
-    weight : array (n,), optional
-        Row weights, >= 0; a weight means repetition.
-
-    Raises
-    ------
-    InputError
-        If the sizes differ, a score is not finite, or a class is missing.
-    """
-    scores, mass = _weighed(scores, positive, weight)
-    values, place = np.unique(scores[mass > 0], return_inverse=True)
-    positive, mass = positive[mass > 0], mass[mass > 0]
-    size = values.size
-    missed, passed = np.zeros(size + 1), np.zeros(size + 1)
-    np.cumsum(np.bincount(place, weights=mass * positive, minlength=size), out=missed[1:])
-    np.cumsum(np.bincount(place, weights=mass * ~positive, minlength=size), out=passed[1:])
-    beyond = max(1.0, float(values[-1] - values[0]), 1e-6 * float(np.abs(values).max()))
-    at = np.empty(size + 1)
-    at[0], at[-1] = values[0] - beyond, values[-1] + beyond
-    middle = values[:-1] / 2 + values[1:] / 2
-    # Between neighbouring floats there is no middle: the lower one itself is still a cut.
-    at[1:-1] = np.where((middle >= values[:-1]) & (middle < values[1:]), middle, values[:-1])
-    return Cuts(at, 1.0 - missed / missed[-1], passed / passed[-1])
-
-
-def _weighed(
-    scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the scores as floats and each row's share of its class, after checking."""
-    scores = as_float64(scores, "scores")
-    if not isinstance(positive, np.ndarray) or positive.dtype != bool:
-        raise InputError("positive must be a boolean array, True on the positive rows")
-    check_scores(scores, positive)
-    if positive.ndim != 1 or not positive.any() or positive.all():
-        raise InputError("a threshold needs rows of both classes")
-    return scores, AllPairs(weight).on(positive).row_mass()
 
 
 def threshold_midpoint(
@@ -121,7 +40,8 @@ def threshold_midpoint(
     InputError
         As `all_cuts`.
     """
-    scores, mass = _weighed(scores, positive, weight)
+    scores, positive = checked(scores, positive)
+    mass = AllPairs(weight).on(positive).row_mass()
     lowest = float(scores[positive & (mass > 0)].min())
     return lowest / 2 + float(scores[~positive & (mass > 0)].max()) / 2
 
@@ -143,7 +63,7 @@ def threshold_equal_error(
     scores, positive, weight : arrays (n,)
         As in `all_cuts`, which also raises the errors.
     """
-    cuts = all_cuts(scores, positive, weight)
+    cuts = cuts_near(scores, positive, weight, lambda cuts: cuts.balance >= 0.0)
     balance = cuts.balance
     after = int(np.searchsorted(balance, 0.0))
     if balance[after] == 0.0:
@@ -207,8 +127,9 @@ def threshold_for_sensitivity(
         As `all_cuts`, or for a sensitivity outside its range.
     """
     check_number("sensitivity", sensitivity, 0, 1, closed="high")
-    cuts = all_cuts(scores, positive, weight)
-    return float(cuts.at[np.flatnonzero(cuts.sensitivity >= sensitivity - SLACK)[-1]])
+    least = sensitivity - SLACK
+    cuts = cuts_near(scores, positive, weight, lambda cuts: cuts.sensitivity < least)
+    return float(cuts.at[np.flatnonzero(cuts.sensitivity >= least)[-1]])
 
 
 def threshold_for_specificity(
@@ -235,8 +156,9 @@ def threshold_for_specificity(
         As `all_cuts`, or for a specificity outside its range.
     """
     check_number("specificity", specificity, 0, 1, closed="high")
-    cuts = all_cuts(scores, positive, weight)
-    return float(cuts.at[np.flatnonzero(cuts.specificity >= specificity - SLACK)[0]])
+    least = specificity - SLACK
+    cuts = cuts_near(scores, positive, weight, lambda cuts: cuts.specificity >= least)
+    return float(cuts.at[np.flatnonzero(cuts.specificity >= least)[0]])
 
 
 RULES: dict[str, Rule] = {

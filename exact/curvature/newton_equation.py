@@ -18,7 +18,7 @@ from .curvature import Curvature
 from .pair_matrices import differences_gram, factored, solved
 from .points import NewtonPoint
 
-LEAST_PAIRS = 5000
+DRAWS = 5000
 """Pairs drawn at least."""
 
 LARGEST_DIM = 3000
@@ -112,7 +112,7 @@ def costs(problem: Problem, per_coordinate: int) -> tuple[float, float, float]:
     """
     space, dim = problem.space, float(problem.space.dim)
     assert isinstance(space, Rows)
-    size, factored = max(LEAST_PAIRS, per_coordinate * dim), dim**3 / 3 / PACE
+    size, factored = max(DRAWS, per_coordinate * dim), dim**3 / 3 / PACE
     if isinstance(space.X, np.ndarray):
         stored = problem.n * dim
         made = 2 * min(problem.n, size) * dim**2 / PACE
@@ -132,7 +132,7 @@ class Preconditioner:
     ----------
     point : NewtonPoint
     per_coordinate : int
-        Pairs a coordinate, `LEAST_PAIRS` in all at least. Over no more dense rows than that, H
+        Pairs a coordinate, `DRAWS` in all at least. Over no more dense rows than that, H
         is formed.
     rng : Generator
     """
@@ -140,7 +140,7 @@ class Preconditioner:
     def __init__(self, point: NewtonPoint, per_coordinate: int, rng: np.random.Generator):
         problem, space = point.problem, point.problem.space
         assert isinstance(space, Rows)
-        size = max(LEAST_PAIRS, per_coordinate * space.dim)
+        size = max(DRAWS, per_coordinate * space.dim)
         if problem.n <= size and not space.is_sparse:
             H = hessian(problem, point.curved)
         else:

@@ -17,9 +17,12 @@ import scipy.sparse as sp
 from ..certificate.certificate import Certificate
 from ..certificate.solution import Solution, Status
 from ..errors import InputError
-from ..pairs.all_pairs import AllPairs
+from ..losses.registry import HINGE
+from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.penalties import Ridge
 from ..problem.problem import Problem
+from ..problem.risk import Mean
+from ..spaces.blocked.many_features import takes_many_features
 from ..spaces.gram import BLOCK_BYTES, Gram, StreamedGram, blocked_product
 from ..spaces.gram_factor import DENSE_LIMIT, GramFactor, Lift, rows_of
 from ..spaces.kernel import Kernel, check_kernel
@@ -140,6 +143,7 @@ def formulate(
     request: Request,
     collapse: bool = False,
     max_time: float | None = None,
+    plain_kernel: bool = False,
 ) -> Formulation:
     """Return the formulation of a data matrix (or a Gram matrix) and its labels.
 
@@ -158,6 +162,9 @@ def formulate(
     max_time : float, optional
         Seconds after which the features of a large kernel are no longer refined: what they leave
         out shows in the gap.
+    plain_kernel : bool
+        Whether the problem of a kernel that takes many features may be solved without them, as
+        cutting planes can: `work` is then what is meant.
 
     Raises
     ------
@@ -175,6 +182,8 @@ def formulate(
     if not isinstance(request.penalty, Ridge):  # it acts on the features, so these must stay
         return Formulation(meant, few, np.copy, kernel, rows, None, groups)
     weight, source = float(request.structure), request.structure_source
+    if plain_kernel and weight == 0 and groups is None and _is_for_cuts(meant):
+        return Formulation(meant, meant, np.copy, kernel, rows)
     features, back, factor = rows_of(few.space, few=weight > 0, max_time=max_time)
     if groups is not None and factor is not None:
         factor = groups.factor(factor)
@@ -191,6 +200,15 @@ def formulate(
     scatter = scatter_of(cast(Any, request.pairs), mask, source)
     meant = meant.over(Structured(base, scatter, weight, seen, lift))
     return Formulation(meant, few.over(white), lift, kernel, rows, factor, groups)
+
+
+def _is_for_cuts(meant: Problem) -> bool:
+    """Return whether cutting planes solve the problem, and its kernel takes many features."""
+    risk, space = meant.risk, meant.space
+    if not (isinstance(risk, Mean) and risk.loss == HINGE):
+        return False
+    known = isinstance(risk.pairs, AllPairs | PairList)
+    return known and isinstance(space, Gram | StreamedGram) and takes_many_features(space)
 
 
 def _grouped(groups: Groups, meant: Problem, base: PlainSpace) -> Problem:

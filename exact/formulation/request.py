@@ -192,9 +192,13 @@ class Request:
     @property
     def is_linear_hinge(self) -> bool:
         """Whether this is the plain problem: hinge, all pairs, linear, no structure."""
+        return self.is_plain and self.loss == HINGE
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether this is linear over all pairs, with the ridge and no structure."""
         plain = self.kernel == "linear" and self.structure == 0 and isinstance(self.penalty, Ridge)
-        whole = isinstance(self.pairs, AllPairs) and not self.is_partial
-        return plain and self.loss == HINGE and whole
+        return plain and isinstance(self.pairs, AllPairs) and not self.is_partial
 
     @property
     def is_partial(self) -> bool:

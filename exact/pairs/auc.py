@@ -30,7 +30,9 @@ def auc(scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = No
     """
     scores = as_float64(scores, "scores")
     check_scores(scores, positive)
-    weight = np.ones(scores.size) if weight is None else as_float64(weight, "weight")
+    if weight is None:
+        return _counted(np.sort(scores[positive]), np.sort(scores[~positive]))
+    weight = as_float64(weight, "weight")
     plus, minus = weight[positive], weight[~positive]
     order = np.argsort(scores[~positive], kind="stable")
     ranked = scores[~positive][order]
@@ -38,3 +40,10 @@ def auc(scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = No
     below = mass[np.searchsorted(ranked, scores[positive], side="left")]
     upto = mass[np.searchsorted(ranked, scores[positive], side="right")]
     return float(plus @ (below + upto)) / (2 * float(plus.sum()) * float(minus.sum()))
+
+
+def _counted(plus: np.ndarray, minus: np.ndarray) -> float:
+    """Return the AUC of ascending scores of the two classes, from whole numbers."""
+    below = np.searchsorted(minus, plus, side="left").sum(dtype=np.int64)
+    upto = np.searchsorted(minus, plus, side="right").sum(dtype=np.int64)
+    return float(int(below) + int(upto)) / (2 * float(plus.size) * float(minus.size))

@@ -38,7 +38,7 @@ class Labelled(ABC):
     @property
     def n_pos(self) -> int:
         """Number of positive rows."""
-        return int(self.positive.sum())
+        return int(np.count_nonzero(self.positive))
 
     @property
     def n_neg(self) -> int:
@@ -95,7 +95,7 @@ def split_labels(y: object, positive: object = None) -> tuple[np.ndarray, object
         row = int(np.flatnonzero(~np.isfinite(labels))[0])
         raise InputError(f"the label of row {row} is {labels[row]}: remove the row or set a label")
     try:
-        kinds = _kinds(labels)
+        kinds = kinds_of(labels)
     except TypeError:
         raise InputError("the labels are of mixed types: use numbers or strings") from None
     if kinds.size != 2:
@@ -117,7 +117,7 @@ def split_labels(y: object, positive: object = None) -> tuple[np.ndarray, object
     return labels == chosen, _plain(chosen), _plain(other)
 
 
-def _kinds(labels: np.ndarray) -> np.ndarray:
+def kinds_of(labels: np.ndarray) -> np.ndarray:
     """Return the different labels, ascending: a block at a time, as sorting many takes long."""
     kinds = np.unique(labels[:_BLOCK])
     for start in range(_BLOCK, labels.size, _BLOCK):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..losses.loss import Loss, shrunk_dual
-from ..losses.registry import HINGE
+from ..losses.registry import HINGE, SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.marginals import deficiency
 from ..pairs.ordered.listed_sums import WEIGHT_UNITS
@@ -44,6 +44,7 @@ def of_scores(loss: Loss, evidence: Scores, sums: PairSums) -> Minorant:
         c_error=scale * (sums.rounding + UNIT * float(np.abs(sums.c).sum())),
         value_error=scale * (sums.conjugate_rounding + 3 * sums.rounding) + gamma(8) * size,
         evidence=evidence,
+        c_relative=None if sums.relative is None else (sums.relative + UNIT) * (1 + gamma(4)),
     )
 
 
@@ -143,9 +144,13 @@ def _listed(pairs: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
 
 def of_weights(pairs: Any, loss: Loss, evidence: Weights) -> Minorant:
     """Return the evidence alone: its vector is as long as the data and is never held."""
-    if loss != HINGE or not isinstance(pairs, AllPairs):
-        raise InputError("binned dual points are for the hinge over all pairs")
+    if loss not in (HINGE, SQUARED_HINGE) or not isinstance(pairs, AllPairs):
+        raise InputError("binned dual points are for the hinge over all pairs, or for its square")
     check_scale(evidence.scale)
     bins, half = check_count("bins", evidence.bins), check_count("half", evidence.half, 0)
+    if loss == SQUARED_HINGE and (half or evidence.scale != 1.0):
+        raise InputError(
+            "only for the hinge over all pairs has a binned dual point a width or scale"
+        )
     same = Weights(evidence.w, bins, half, evidence.scale)
     return Minorant(np.zeros(0), np.nan, evidence=same)

@@ -87,6 +87,8 @@ class Minorant:
         The bound itself pays for it.
     c_error, value_error : float
         Bounds of the rounding in `c` (sum of absolute errors) and in `value`.
+    c_relative : float or None
+        A bound of the relative rounding of each c_i, where it is known.
     evidence : Evidence or None
         None: `c` holds the marginals of a hinge over all pairs, the positive rows' above zero.
     """
@@ -97,6 +99,7 @@ class Minorant:
     c_error: float = 0.0
     value_error: float = 0.0
     evidence: Evidence | None = None
+    c_relative: float | None = None
 
     @classmethod
     def from_scores(

@@ -52,7 +52,7 @@ def subsample(problem: Problem, size: int) -> Problem:
     if weight is not None and not (weight[positive].any() and weight[~positive].any()):
         return problem
     rows = problem.space.rows(index)
-    return problem.on_rows(Rows(rows), AllPairs(weight).on(positive))
+    return problem.on_rows(Rows(rows, check=False), AllPairs(weight).on(positive))
 
 
 def thinned(problem: Problem, share_pos: float, share_neg: float) -> np.ndarray:

@@ -7,7 +7,7 @@ two terms: what smoothing costs (the bias, of order delta^2), and |gradient|^2 /
     take Newton steps at ever smaller widths (`smoothing/levels.py`)
     if the gap is open, and the rows are held:
         try the hard-margin point, where all pairs may have margin one
-        let `ActivePairs` finish: the window has too few pairs left for a Hessian
+        unless it is wide open: let `ActivePairs` finish, whose window may have few pairs
         let `CuttingPlane` go on, which needs no window
     certify; if only rounding is missing, take the dual point of one more `ActivePairs`
 
@@ -51,6 +51,9 @@ TRIED_ROWS = 20_000
 
 POLISH_ROUNDS = 12
 """Rounds of `ActivePairs` at most: where it helps it needs about five."""
+
+FAR = 0.5
+"""Relative gap above which drawn Hessians tell nothing, as with heavy tails: cuts need none."""
 
 FINER = 0.25
 """Share of the tolerance that a dual point aims at where only rounding was missing."""
@@ -109,7 +112,7 @@ class SmoothedNewton(Solver):
         if done or not self.polish or not isinstance(problem.space, Rows):
             return reason
         offer_hard_margin(problem, recorder)
-        if not recorder.near(self.tol):
+        if not recorder.near(self.tol) and recorder.gap <= FAR * recorder.best_primal:
             reason = self._polish(self.tol, recorder).run(problem, recorder)
         if recorder.near(self.tol) or recorder.out_of_time:
             return reason
@@ -150,7 +153,8 @@ class SmoothedNewton(Solver):
             start = np.zeros(dim) if w is None else w
             held = problem
             if isinstance(problem.space, StreamedRows):  # few enough to hold
-                held = problem.over(Rows(problem.space.rows(np.arange(problem.n))))
+                rows = problem.space.rows(np.arange(problem.n))
+                held = problem.over(Rows(rows, check=False))
             levels = Levels(problem, held, recorder, start, self.tol, self.seed, rough)
             return levels, COLD_WIDTH if w is None else WARM_WIDTH
         tol = max(self.tol, min(ROUGH, ROUGH_A_COORDINATE * dim / sample.n))

@@ -9,47 +9,30 @@ the last of them is proved to be semidefinite, and K itself is covered too, if i
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from ..tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
+from ..tools.rounding import LONG_UNIT, UNIT, gamma, short_sum
+from .blocked.products import BLOCK_BYTES, blocked_product, chain_of, mass_of, norm_chain
+from .blocked.streamed_gram import StreamedGram
 from .kernel import Kernel, lengths_of
 from .rows import LARGEST_REACH, SMALLEST_REACH, check_matrix
 from .semidefinite import room, shortfall
 
-COLUMN_BLOCK = 128
-"""Number of columns that a product with K sums at a time."""
-
-BLOCK_BYTES = 64 * 2**20
-"""Memory that a block of a streamed Gram matrix may take."""
-
-
-def blocked_product(K: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Return K w in the format of w, with chains of additions of `chain_of` the columns."""
-    total = np.zeros(K.shape[0], dtype=w.dtype)
-    for start in range(0, K.shape[1], COLUMN_BLOCK):
-        columns = slice(start, start + COLUMN_BLOCK)
-        total += K[:, columns].astype(w.dtype, copy=False) @ w[columns]
-    return total
-
-
-def chain_of(n: int) -> int:
-    """Return the longest chain of roundings in a `blocked_product` over n columns."""
-    return COLUMN_BLOCK + n // COLUMN_BLOCK + 4
-
-
-def mass_of(w: np.ndarray, lengths: np.ndarray) -> float:
-    """Return an upper bound of sum_i r_i |w_i|."""
-    return float(np.abs(w) @ lengths) * (1 + gamma(w.size + 4))
-
-
-def norm_chain(n: int) -> int:
-    """Return the longest chain of roundings in w'K w, summed as in `Gram.norm2`."""
-    return chain_of(n) + short_chain(n) + 8
-
+__all__ = [
+    "AS_STORED",
+    "BLOCK_BYTES",
+    "Gram",
+    "StreamedGram",
+    "blocked_product",
+    "chain_of",
+    "mass_of",
+    "norm_chain",
+]
 
 AS_STORED = (
     "The matrix K is meant as stored in float64, averaged with its transpose; should rounding have "
@@ -88,12 +71,16 @@ class Gram:
         r_i, upper bounds of the roots of the diagonal.
     kernel : Kernel or None
         The formula meant.
+    precise : bool
+        Whether norms and careful scores are summed in the long format; see `plain`.
 
     Raises
     ------
     InputError
         If K is not square, symmetric to rounding, finite, or has a clearly negative eigenvalue.
     """
+
+    precise = True
 
     def __init__(self, K: object, check: bool = True):
         matrix = check_matrix(K, "K")
@@ -135,6 +122,16 @@ class Gram:
         gram.shift = self.shift
         return gram
 
+    def plain(self) -> Gram:
+        """Return the same space with all sums in float64: quick, and with more rounding."""
+        same = copy.copy(self)
+        same.precise = False
+        return same
+
+    @property
+    def _unit(self) -> float:
+        return LONG_UNIT if self.precise else UNIT
+
     @property
     def reach(self) -> float:
         """An upper bound of the roots of the diagonal."""
@@ -165,13 +162,13 @@ class Gram:
         return c
 
     def norm2(self, w: np.ndarray) -> float:
-        """Return w'K w, summed in the long format: large coefficients cancel."""
-        return max(float(short_sum(w * self._long_scores(w))), 0.0)
+        """Return w'K w, summed in the long format if `precise`: large coefficients cancel."""
+        return max(float(short_sum(w * self._careful_product(w))), 0.0)
 
     def norm2_error(self, w: np.ndarray) -> float:
         """Return gamma_k |w|'|K| |w|, k the chain of additions, plus the effect of K's error."""
         size = float(np.abs(w) @ (self._magnitude() @ np.abs(w))) * (1 + gamma(2 * self.n))
-        sums = gamma(norm_chain(self.n), LONG_UNIT) * size + UNIT * self.norm2(w)
+        sums = gamma(norm_chain(self.n), self._unit) * size + UNIT * self.norm2(w)
         off = self.noise * mass_of(w, self.lengths) ** 2 + self.shift * float(w @ w)
         return (sums + off) * (1 + gamma(self.n + 8))
 
@@ -186,7 +183,9 @@ class Gram:
     def _magnitude(self) -> np.ndarray:
         return self.K if self.K.min() >= 0 else np.abs(self.K)
 
-    def _long_scores(self, w: np.ndarray) -> np.ndarray:
+    def _careful_product(self, w: np.ndarray) -> np.ndarray:
+        if not self.precise:
+            return blocked_product(self.K, w)
         used = np.flatnonzero(w)
         return blocked_product(self.K[:, used], w[used].astype(np.longdouble))
 
@@ -200,10 +199,10 @@ class Gram:
         return sums + self._kernel_error(w)
 
     def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores in the long format, and a bound of their error: (n,) each."""
+        """Return the scores, long if `precise`, and a bound of their error: (n,) each."""
         size = (self._magnitude() @ np.abs(w)) * (1 + gamma(self.n + 8))
-        error = gamma(chain_of(self.n), LONG_UNIT) * size + self._kernel_error(w)
-        return self._long_scores(w), error
+        error = gamma(chain_of(self.n), self._unit) * size + self._kernel_error(w)
+        return self._careful_product(w), error
 
     def _kernel_error(self, w: np.ndarray) -> np.ndarray:
         """Return noise r sum_i r_i |w_i| + shift |w|, what K's error does to each score: (n,)."""
@@ -213,88 +212,3 @@ class Gram:
     def blocks(self) -> Iterator[slice]:
         """Yield the one slice that holds all rows."""
         yield slice(0, self.n)
-
-
-class StreamedGram:
-    """Functions f = sum_i w_i k(., x_i), like `Gram.of_kernel`, with K in blocks of rows.
-
-    [ScalingUp, eq. (10)]. The kernel's formula at the rows as stored is meant.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    X : array or CSR (n, d)
-    """
-
-    def __init__(self, kernel: Kernel, X: Any):
-        self.kernel, self.X = kernel, X
-        self.n = self.dim = int(X.shape[0])
-        self.noise, self.lengths = kernel.noise(X), lengths_of(kernel, X)
-        self.reach = float(self.lengths.max())
-        self._recent: list[tuple[np.ndarray, np.ndarray]] = []
-
-    def blocks(self) -> Iterator[slice]:
-        """Yield the slices of rows whose kernel rows are held at a time."""
-        step = max(1, BLOCK_BYTES // (8 * self.n))
-        for start in range(0, self.n, step):
-            yield slice(start, min(start + step, self.n))
-
-    def scores(self, w: np.ndarray) -> np.ndarray:
-        """Return K w: (n,)."""
-        return self._long_scores(w).astype(float)
-
-    def _long_scores(self, w: np.ndarray) -> np.ndarray:
-        for known, product in self._recent:
-            if np.array_equal(known, w):
-                return product
-        used = np.flatnonzero(w)
-        product = np.zeros(self.n, dtype=np.longdouble)
-        if used.size:
-            columns, weights = self.X[used], w[used].astype(np.longdouble)
-            for rows in self.blocks():
-                product[rows] = blocked_product(self.kernel(self.X[rows], columns), weights)
-        if not np.isfinite(product).all():
-            raise InputError("the kernel has values that are not finite on these rows: rescale X")
-        product.flags.writeable = False
-        # A certificate needs the same products several times, and each costs a pass.
-        self._recent = [*self._recent[-2:], (w.copy(), product)]
-        return product
-
-    def pull(self, c: np.ndarray) -> np.ndarray:
-        """Return c: the coordinates are the coefficients."""
-        return c
-
-    def norm2(self, w: np.ndarray) -> float:
-        """Return w'K w, summed in the long format: large coefficients cancel."""
-        return max(float(short_sum(w * self._long_scores(w))), 0.0)
-
-    def norm2_error(self, w: np.ndarray) -> float:
-        """Return (gamma_k + noise) (sum_i r_i |w_i|)^2, k the chain of additions."""
-        share = 1.01 * gamma(norm_chain(self.n), LONG_UNIT) + self.noise
-        size = share * mass_of(w, self.lengths) ** 2
-        return (size + UNIT * self.norm2(w)) * (1 + gamma(8))
-
-    def dual_norm2(self, c: np.ndarray) -> float:
-        """Return c'K c."""
-        return self.norm2(c)
-
-    def dual_norm2_error(self, c: np.ndarray) -> float:
-        """Return `norm2_error`."""
-        return self.norm2_error(c)
-
-    def inner(self, w: np.ndarray, other: np.ndarray) -> float:
-        """Return w'K other."""
-        return float((w * self.scores(other)).sum())
-
-    def score_error(self, w: np.ndarray) -> np.ndarray:
-        """Return a bound of the error of each score: (n,)."""
-        return (self.careful_scores(w)[1] + UNIT * np.abs(self.scores(w))) * (1 + gamma(4))
-
-    def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores in the long format, and a bound of their error: (n,) each.
-
-        (gamma_k + noise) r sum_i r_i |w_i|, k the chain of additions.
-        """
-        share = 1.01 * gamma(chain_of(self.n), LONG_UNIT) + self.noise
-        error = share * mass_of(w, self.lengths) * (1 + gamma(8)) * self.lengths
-        return self._long_scores(w), error

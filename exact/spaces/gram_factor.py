@@ -33,6 +33,9 @@ SQUARE_LIMIT = 10_000
 FEATURE_NUMBERS = 250_000_000
 """Largest size of a kernel's features, rows times features: 2 GB, and copies of it."""
 
+RELATIVE_TOL = 1e-14
+"""A factor ends where no diagonal entry left is more than this share of the largest one."""
+
 Lift = Callable[[np.ndarray], np.ndarray]
 
 
@@ -68,7 +71,9 @@ class GramFactor:
         return theta
 
 
-def factor_gram(K: np.ndarray, tol: float = 1e-14, max_rank: int | None = None) -> GramFactor:
+def factor_gram(
+    K: np.ndarray, tol: float = RELATIVE_TOL, max_rank: int | None = None
+) -> GramFactor:
     """Return the factor of a Gram matrix held in memory.
 
     Parameters
@@ -110,7 +115,7 @@ def _residual(diagonal: np.ndarray, features: np.ndarray, noise: float) -> float
 def factor_kernel(
     kernel: Kernel,
     X: Any,
-    tol: float = 1e-14,
+    tol: float = RELATIVE_TOL,
     max_rank: int | None = None,
     max_time: float | None = None,
 ) -> GramFactor:

@@ -8,13 +8,15 @@ in every positive-negative pair, so a space is free to centre its rows.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Protocol, cast
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
-from ..tools.rounding import LONG_UNIT, UNIT, gamma
+from ..tools.rounding import LONG_UNIT, UNIT, Bound, gamma
+from .blocked.long_sums import long_product, long_pull
 from .incoming import check_matrix
 
 SMALLEST_REACH = 1e-140
@@ -22,8 +24,6 @@ SMALLEST_REACH = 1e-140
 
 LARGEST_REACH = 1e100
 """Largest norm of a row: products of larger ones may overflow."""
-
-_LONG_NUMBERS = 1 << 16
 
 _FEW = 100
 """Largest number of columns for which products of small blocks are made in one call."""
@@ -84,34 +84,6 @@ class Space(Protocol):
         ...
 
 
-def long_product(X: np.ndarray | sp.csr_matrix, offset: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Return (X - offset) w in the long format, a block of rows at a time: (n,)."""
-    long, out = w.astype(np.longdouble), np.empty(X.shape[0], dtype=np.longdouble)
-    for rows in _long_blocks(X):
-        block = X[rows].astype(np.longdouble)
-        out[rows] = (block - offset) @ long if isinstance(block, np.ndarray) else block @ long
-    return out if isinstance(X, np.ndarray) else out - (offset * long).sum()
-
-
-def long_pull(X: np.ndarray | sp.csr_matrix, offset: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Return (X - offset)'c in the long format, a block of rows at a time: (d,)."""
-    long, out = c.astype(np.longdouble), np.zeros(X.shape[1], dtype=np.longdouble)
-    for rows in _long_blocks(X):
-        block = X[rows].astype(np.longdouble)
-        dense = isinstance(block, np.ndarray)
-        out += long[rows] @ (block - offset) if dense else block.T @ long[rows]
-    return out if isinstance(X, np.ndarray) else out - offset * long.sum()
-
-
-def _long_blocks(X: np.ndarray | sp.csr_matrix) -> Iterator[slice]:
-    """Yield slices of rows whose numbers stay in the cache in the long format."""
-    n, d = X.shape
-    dense = isinstance(X, np.ndarray)
-    wide, room = (d, _LONG_NUMBERS) if dense else (X.nnz // n, max(_LONG_NUMBERS, d))
-    size = max(1, room // max(1, wide))
-    return (slice(start, start + size) for start in range(0, n, size))
-
-
 class Rows:
     """Linear functions f(x) = w'(x - offset) of the rows of a matrix, dense or CSR.
 
@@ -150,8 +122,7 @@ class Rows:
         self.reach = float(self.norms.max())
         if self.reach > LARGEST_REACH:
             raise InputError("X has values so large that their squares overflow: rescale it")
-        largest = abs(self.X).max() if self.is_sparse else np.abs(self.X).max()
-        if self.reach < SMALLEST_REACH and float(largest) > 0:
+        if self.reach < SMALLEST_REACH and float(abs(self.X).max()) > 0:
             raise InputError("X has values so small that their squares underflow: rescale it")
 
     @property
@@ -211,6 +182,54 @@ class Rows:
         square = gamma(self.dim + 4, LONG_UNIT) + 2 * UNIT
         return error * (2 * float(np.sqrt(norm2)) + error) + square * norm2
 
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """Upper bounds of the largest |x_ik - m_k| of each column: (dim,)."""
+        if isinstance(self.X, np.ndarray):
+            top = np.maximum(self.X.max(axis=0), -self.X.min(axis=0))
+        else:
+            top = abs(self.X).max(axis=0).toarray().ravel() + np.abs(self.offset)
+        return top * (1 + gamma(4))
+
+    def magnitude(self, c: np.ndarray) -> np.ndarray:
+        """Return an upper bound of sum_i |c_i| |x_ik - m_k| of each column: (dim,)."""
+        mass, total = np.abs(c), np.zeros(self.dim)
+        if isinstance(self.X, np.ndarray):
+            for start in range(0, self.n, self._block):
+                some = slice(start, start + self._block)
+                total += mass[some] @ np.abs(self.X[some])
+        else:
+            total = np.asarray(abs(self.X).T @ mass) + np.abs(self.offset) * float(mass.sum())
+        return total * (1 + gamma(self.n + 16))
+
+    def careful_norm2(
+        self, c: np.ndarray, missing: float, slip: float, relative: float | None = None
+    ) -> Bound:
+        """Return the largest |pull(c')|^2 where |c' - c|_1 <= missing, and a bound of its error.
+
+        The error is that of rounding, and of a c that is itself wrong: by `slip` (sum of absolute
+        errors), and where `relative` is given by at most this share of each c_i. It is the less of
+        two: by the rows' norms, and column by column, an error of the k-th coordinate being at most
+        sizes_k times that of c.
+        """
+        pulled = np.abs(long_pull(self.raw, self.offset, c))
+        chain = gamma(self.n + 8, LONG_UNIT)
+        moved = pulled + missing * self.sizes
+        length = float(np.sqrt((pulled * pulled).sum())) + self.reach * missing
+        value = min(float((moved * moved).sum()), length**2)
+        mass, size = self.magnitude(c), float(np.abs(c) @ self.norms) * (1 + gamma(self.n))
+        by_columns, by_rows = slip * self.sizes, slip * self.reach
+        if relative is not None:
+            by_columns = np.minimum(by_columns, relative * mass)
+            by_rows = min(by_rows, relative * size)
+        by_columns, by_rows = chain * mass + by_columns, chain * size + by_rows
+        error = min(
+            float((by_columns * (2 * moved + by_columns)).sum()),
+            by_rows * (2 * float(np.sqrt(value)) + by_rows),
+        )
+        square = gamma(self.dim + 8, LONG_UNIT) + 8 * UNIT
+        return Bound(value, (error + square * value) * (1 + gamma(self.dim + 16)))
+
     def careful_pull(self, c: np.ndarray) -> tuple[np.ndarray, float]:
         """Return pull(c) summed in the long format, (dim,), and a bound of its error's norm."""
         pulled = long_pull(self.raw, self.offset, c).astype(float)
@@ -226,7 +245,8 @@ class Rows:
     def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the scores summed in the long format, and their rounding: (n,) each."""
         length = float(np.linalg.norm(w)) * (1 + gamma(self.dim + 4))
-        error = gamma(2 * self.dim + 8, LONG_UNIT) * length * self.norms
+        size = float(np.abs(w) @ self.sizes) * (1 + gamma(self.dim + 4))
+        error = gamma(2 * self.dim + 8, LONG_UNIT) * np.minimum(length * self.norms, size)
         return long_product(self.raw, self.offset, w), error
 
     def norm2_error(self, w: np.ndarray) -> float:

@@ -18,7 +18,7 @@ from ..tools.lossless import as_float64, on_disk
 from ..tools.rounding import UNIT, gamma
 from .rows import LARGEST_REACH, SMALLEST_REACH
 
-_FEW_COLUMNS = 16
+FEW_COLUMNS = 8
 """Largest number of columns for which compiled loops beat the library's matrix products."""
 
 _CHAIN = 256
@@ -44,7 +44,15 @@ class Pull:
     def __init__(self, dim: int):
         self.total, self.carry = np.zeros(dim), np.zeros(dim)
         self.size = 0.0
-        self.rows = 0
+        self.rows = self.parts = 0
+
+    def _add(self, part: np.ndarray) -> None:
+        """Add one sum, with compensation."""
+        new = self.total + part
+        swap = np.abs(self.total) < np.abs(part)
+        big, small = np.where(swap, part, self.total), np.where(swap, self.total, part)
+        self.carry += (big - new) + small
+        self.total = new
 
     @property
     def value(self) -> np.ndarray:
@@ -54,8 +62,21 @@ class Pull:
     @property
     def error(self) -> float:
         """A bound of |computed - true|: gamma_k sum |c_i| |x_i|, k the longest chain."""
-        chain = gamma(_CHAIN + 8) + (self.rows * UNIT) ** 2
-        return chain * self.size * (1 + gamma(self.rows + self.total.size + 8))
+        chain = gamma(_CHAIN + 8) + ((self.rows + self.parts) * UNIT) ** 2
+        return chain * self.size * (1 + gamma(self.rows + self.parts + self.total.size + 8))
+
+    def merge(self, other: Pull) -> None:
+        """Add the sum over other rows; in the same order of parts it is the same to the bit."""
+        new = self.total + other.total
+        swap = np.abs(self.total) < np.abs(other.total)
+        big, small = (
+            np.where(swap, other.total, self.total),
+            np.where(swap, self.total, other.total),
+        )
+        self.carry += ((big - new) + small) + other.carry
+        self.total = new
+        self.size += other.size
+        self.rows, self.parts = self.rows + other.rows, self.parts + other.parts + 1
 
 
 class StreamedRows:
@@ -87,7 +108,11 @@ class StreamedRows:
         name = getattr(source, "filename", None) or "the source of the rows"
         self._fingerprints = None if held else Fingerprints(str(name))
         self.offset = self._sample_mean()
+        self._lengths = np.empty(self.n if self.dim > FEW_COLUMNS else 0)
         self.reach = self._checked_reach()
+        self._far = float(np.linalg.norm(self.offset)) * (1 + gamma(self.dim + 4))
+        # Wide rows that lie around zero are multiplied as they are: a centred block is a copy.
+        self._plain = self.dim > FEW_COLUMNS and self._far <= self.reach
 
     def blocks(self) -> Iterator[slice]:
         """Yield the slices of rows that are held at a time."""
@@ -97,26 +122,30 @@ class StreamedRows:
     def block(self, rows: slice) -> np.ndarray:
         """Return a block of the raw rows, one of `blocks`, as float64, each row contiguous.
 
-        Raises
-        ------
-        InputError
-            If the block is not what it was when it was read first.
+        Raises `InputError` if it is not what it was when it was read first.
         """
-        block = self._read(rows)
+        return self.narrow(rows).astype(float, copy=False)
+
+    def narrow(self, rows: slice) -> np.ndarray:
+        """Return what `block` does, but rows of float32 as they are."""
+        block = self.look(rows)
         return block if self._fingerprints is None else self._fingerprints.checked(rows, block)
 
-    def _read(self, rows: slice) -> np.ndarray:
+    def look(self, rows: slice) -> np.ndarray:
+        """Return any rows without comparing them with what they were before; they prove nothing."""
         values = self.source[rows]
         if type(values) is np.memmap:
             values = np.asarray(values)  # its slices are memory maps, which are slow to make
-        if type(values) is np.ndarray and values.dtype == np.float64 and values.flags.c_contiguous:
-            return values
+        if type(values) is np.ndarray and values.dtype in (np.float64, np.float32):
+            return np.ascontiguousarray(values)
         name = f"X, from row {rows.start} on," if rows.start else "X"
         return np.ascontiguousarray(as_float64(values, name, "a matrix of numbers"))
 
     def scores_of(self, rows: np.ndarray, w: np.ndarray) -> np.ndarray:
         """Return the scores of a raw block: (m,)."""
-        if self.dim > _FEW_COLUMNS:
+        if self._plain:
+            return rows @ w - float(self.offset @ w)
+        if self.dim > FEW_COLUMNS:
             return (rows - self.offset) @ w
         from . import streamed_compiled as loops
 
@@ -124,23 +153,25 @@ class StreamedRows:
         loops.scores(rows, self.offset, np.asarray(w, dtype=float), out)
         return out
 
-    def pull_of(self, rows: np.ndarray, c: np.ndarray, into: Pull) -> None:
-        """Add sum_i c_i (x_i - offset) of a raw block to `into`."""
+    def pull_of(self, rows: np.ndarray, c: np.ndarray, into: Pull, at: slice) -> None:
+        """Add sum_i c_i (x_i - offset) of the raw block `at` some place to `into`."""
         into.rows += rows.shape[0]
-        if self.dim <= _FEW_COLUMNS:
+        if self.dim <= FEW_COLUMNS:
             from . import streamed_compiled as loops
 
             into.size += loops.pull(rows, self.offset, c, _CHAIN, into.total, into.carry)
             return
-        centred = rows - self.offset
-        into.size += float(np.abs(c) @ np.sqrt(np.einsum("ij,ij->i", centred, centred)))
+        # |c_i| times what enters the sum: the centred row, or the row and the offset.
+        mass = np.abs(c)
+        into.size += float(mass @ self._lengths[at])
+        if self._plain:
+            into.size += 2 * self._far * float(mass.sum())
         for start in range(0, rows.shape[0], _CHAIN):
-            part = c[start : start + _CHAIN] @ centred[start : start + _CHAIN]
-            new = into.total + part
-            swap = np.abs(into.total) < np.abs(part)
-            big, small = np.where(swap, part, into.total), np.where(swap, into.total, part)
-            into.carry += (big - new) + small
-            into.total = new
+            some, part = c[start : start + _CHAIN], rows[start : start + _CHAIN]
+            if self._plain:
+                into._add(some @ part - self.offset * some.sum())
+            else:
+                into._add(some @ (part - self.offset))
 
     def scores(self, w: np.ndarray) -> np.ndarray:
         """Return all scores (n,), the only result here of the size of a column."""
@@ -153,7 +184,7 @@ class StreamedRows:
         """Return sum_i c_i (x_i - offset) and its rounding."""
         into = Pull(self.dim)
         for rows in self.blocks():
-            self.pull_of(self.block(rows), np.ascontiguousarray(c[rows]), into)
+            self.pull_of(self.block(rows), np.ascontiguousarray(c[rows]), into, rows)
         return into
 
     def pull(self, c: np.ndarray) -> np.ndarray:
@@ -173,8 +204,13 @@ class StreamedRows:
         return float(w @ other)
 
     def score_slip(self, w: np.ndarray) -> float:
-        """Return gamma_{d+3} max |x_i - offset| |w|, a bound of the rounding in every score."""
-        return gamma(self.dim + 3) * self.reach * float(np.linalg.norm(w)) * (1 + gamma(self.dim))
+        """Return gamma_{d+4} times what enters a score at most: a bound of its rounding.
+
+        That is |x_i - offset| |w|, and where the offset is subtracted from the product, twice
+        |offset| |w| more.
+        """
+        size = self.reach + (2 * self._far if self._plain else 0.0)
+        return gamma(self.dim + 4) * size * float(np.linalg.norm(w)) * (1 + gamma(self.dim + 4))
 
     def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the scores and a bound of their rounding: (n,) each."""
@@ -196,27 +232,30 @@ class StreamedRows:
         return w
 
     def rows(self, index: np.ndarray) -> np.ndarray:
-        """Return the named rows (ascending), centred, as a dense matrix."""
+        """Return the named rows (ascending), centred, as a dense matrix.
+
+        They are for samples, which prove nothing: they are not compared with what they were before.
+        """
         index = np.asarray(index)
         out = np.empty((index.size, self.dim))
-        at = 0
-        while at < index.size:
-            start = int(index[at]) // self._rows * self._rows
-            stop = min(start + self._rows, self.n)
-            end = int(np.searchsorted(index, stop))
-            out[at:end] = self.block(slice(start, stop))[index[at:end] - start]
-            at = end
-        return out - self.offset
+        places = range(0, self.n, self._rows)
+        ends = np.searchsorted(index, [*places, self.n])
+        for start, at, end in zip(places, ends[:-1], ends[1:], strict=True):
+            if at < end:
+                block = slice(start, min(start + self._rows, self.n))
+                held = isinstance(self.source, np.ndarray)  # of it only the rows named are read
+                values = np.asarray(self.source[block]) if held else self.look(block)
+                out[at:end] = values[index[at:end] - start]
+        out -= self.offset
+        return out
 
     def _sample_mean(self) -> np.ndarray:
         """Return the mean of rows from all over. Any offset is right; this one saves digits."""
-        starts = np.unique(np.linspace(0, max(self.n - _CHAIN, 0), 64).astype(int))
-        total, count = np.zeros(self.dim), 0
-        for start in starts:
-            rows = self._read(slice(int(start), min(int(start) + _CHAIN, self.n)))
-            total += np.nan_to_num(rows, posinf=0.0, neginf=0.0).sum(axis=0) / rows.shape[0]
-            count += 1
-        return total / count
+        some = int(np.clip(_CHAIN * 8 // self.dim, 8, _CHAIN))
+        starts = np.unique(np.linspace(0, max(self.n - some, 0), 64).astype(int)).tolist()
+        parts = [self.look(slice(at, min(at + some, self.n))) for at in starts]
+        rows = np.concatenate(parts).astype(float, copy=False)
+        return np.where(np.isfinite(rows), rows, 0.0).mean(axis=0)
 
     def _checked_reach(self) -> float:
         """Return a bound of every |x_i - offset|; refuse values that are not finite."""
@@ -224,8 +263,11 @@ class StreamedRows:
 
         top = 0.0
         for rows in self.blocks():
-            block = self.block(rows)
-            square = float(loops.largest_square(block, self.offset))
+            block = self.narrow(rows)
+            wide = self.dim > FEW_COLUMNS
+            square = (
+                self._measured(block, rows) if wide else loops.largest_square(block, self.offset)
+            )
             if not np.isfinite(square):
                 self._refuse(block, rows.start)
             top = max(top, square)
@@ -235,6 +277,16 @@ class StreamedRows:
         if 0 < reach < SMALLEST_REACH:
             raise InputError("X has values so small that their squares underflow: rescale it")
         return reach
+
+    def _measured(self, block: np.ndarray, rows: slice) -> float:
+        """Keep the lengths of some wide rows, and return the largest square."""
+        from . import streamed_compiled as loops
+
+        squares = self._lengths[rows]
+        loops.squares(block, self.offset, squares)
+        top = float(squares.max()) if np.isfinite(squares).all() else np.inf
+        self._lengths[rows] = np.sqrt(squares) * (1 + gamma(self.dim + 8))
+        return top
 
     def _refuse(self, block: np.ndarray, start: int) -> None:
         bad = np.argwhere(~np.isfinite(block))

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..tools.compiling import compiled
+from ..tools.compiling import compiled, compiled_later
+from ..tools.plain import streamed as plain
+
+_ROWS = 256
+"""Rows whose squares are compared side by side."""
 
 
-@compiled
+@compiled_later(plain.scores)
 def scores(X, offset, w, out):  # pragma: no cover - compiled
     """Fill out with (X - offset) w."""
     for i in range(X.shape[0]):
@@ -17,7 +21,7 @@ def scores(X, offset, w, out):  # pragma: no cover - compiled
         out[i] = total
 
 
-@compiled
+@compiled_later(plain.pull)
 def pull(X, offset, c, chain, total, carry):  # pragma: no cover - compiled
     """Add sum_i c_i (x_i - offset) to `total` (compensated) and return sum |c_i| |x_i - offset|."""
     part = np.zeros(X.shape[1])
@@ -41,17 +45,45 @@ def pull(X, offset, c, chain, total, carry):  # pragma: no cover - compiled
     return size
 
 
-@compiled
+@compiled_later(plain.largest_square)
 def largest_square(X, offset):  # pragma: no cover - compiled
-    """Return the largest |x_i - offset|^2; NaN or infinity where a value is not finite."""
-    top = 0.0
+    """Return the largest |x_i - offset|^2; NaN where one is not finite."""
+    flat, dim = X.reshape(-1), X.shape[1]
+    squares, top = np.empty(_ROWS), np.zeros(_ROWS)
+    wrong = 0
+    for start in range(0, X.shape[0], _ROWS):
+        rows = min(_ROWS, X.shape[0] - start)
+        squares[:] = 0.0
+        if dim == 2:  # a stride that the compiler knows
+            for i in range(rows):
+                x, y = flat[2 * (start + i)] - offset[0], flat[2 * (start + i) + 1] - offset[1]
+                squares[i] = x * x + y * y
+        else:
+            for k in range(dim):
+                for i in range(rows):
+                    x = flat[dim * (start + i) + k] - offset[k]
+                    squares[i] += x * x
+        for i in range(rows):
+            wrong += 0 if squares[i] < np.inf else 1
+            top[i] = squares[i] if squares[i] > top[i] else top[i]
+    return np.nan if wrong > 0 else top.max()
+
+
+@compiled
+def squares(X, offset, out):  # pragma: no cover - compiled
+    """Fill out with |x_i - offset|^2, the sum of four that are interleaved."""
+    dim = X.shape[1]
+    even = dim // 4 * 4
     for i in range(X.shape[0]):
-        square = 0.0
-        for k in range(X.shape[1]):
+        a = b = c = d = 0.0
+        for k in range(0, even, 4):
+            x, y = X[i, k] - offset[k], X[i, k + 1] - offset[k + 1]
+            u, v = X[i, k + 2] - offset[k + 2], X[i, k + 3] - offset[k + 3]
+            a += x * x
+            b += y * y
+            c += u * u
+            d += v * v
+        for k in range(even, dim):
             x = X[i, k] - offset[k]
-            square += x * x
-        if not square <= top:
-            top = square
-            if np.isnan(top):
-                return top
-    return top
+            a += x * x
+        out[i] = (a + b) + (c + d)

@@ -26,6 +26,8 @@ class PairSums:
         sum_ij c_ij alpha_ij.
     value_rounding, rounding, conjugate_rounding : float
         Bounds of the rounding in `value`, in `c` (sum of absolute errors) and in `conjugate`.
+    relative : float or None
+        Where c are counts but for few roundings: a bound of the relative error of each.
     """
 
     value: float
@@ -35,6 +37,7 @@ class PairSums:
     value_rounding: float
     rounding: float
     conjugate_rounding: float
+    relative: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,10 +125,12 @@ def assembled(
     if side.near is not None:
         value_rounding *= min(float(side.near / mass) * (1 + 1e-9), 1.0)
     value_rounding += gamma(4) * abs(value)
+    relative = gamma(8) if rounding is None else None
     if rounding is None:
         rounding = 2 * gamma(8) * float(total)
     rounding += gamma(4) * float(np.abs(c).sum())
     conjugate_rounding = rounding + gamma(4) * (abs(float(total)) + abs(value))
     if not linear:
         conjugate_rounding += value_rounding
-    return PairSums(value, c, conjugate, float(total), value_rounding, rounding, conjugate_rounding)
+    roundings = value_rounding, rounding, conjugate_rounding
+    return PairSums(value, c, conjugate, float(total), *roundings, relative)

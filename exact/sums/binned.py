@@ -16,6 +16,7 @@ block at a time, in any order: `add` all blocks, `close`, then `marginals` of ea
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,6 +25,7 @@ import numpy as np
 from ..errors import InputError
 from ..tools.rounding import UNIT, gamma
 from . import binned_compiled as loops
+from .fused.rows_compiled import QUANTUM
 
 LARGEST_GRID = 1 << 22
 """Largest number of bins; each takes 32 bytes in the two histograms."""
@@ -31,7 +33,11 @@ LARGEST_GRID = 1 << 22
 LARGEST_BIN = 2.0**51
 """Bin numbers stay below this, so that floats hold all their sums and differences exactly."""
 
-_NO_WEIGHT = np.zeros(0)
+NO_WEIGHT = np.zeros(0)
+"""Stands for weights of one each."""
+
+EXACT_MASS = 2.0**53 * QUANTUM
+"""Sums of rounded residuals are exact in any order while no bin holds more rows than this."""
 
 
 class Extent:
@@ -56,6 +62,16 @@ class Extent:
         low, high = self.ends[[0, 2]], self.ends[[1, 3]]
         margin = share * (high - low) + 1e-9
         return np.ravel(np.column_stack([low - margin, high + margin]))
+
+    def merge(self, other: Extent) -> None:
+        """Widen the range by that of other rows."""
+        for k, of_two in enumerate((min, max, min, max)):
+            self.ends[k] = of_two(self.ends[k], other.ends[k])
+
+
+def _mass(grid: np.ndarray, whole: bool) -> tuple[float, float]:
+    """Return the summed mass, and the largest of a bin; exactly for whole numbers below 2^53."""
+    return (float(grid[:, 0].sum()), float(grid[:, 0].max())) if whole else loops.mass(grid)
 
 
 def raise_for(scores: np.ndarray) -> None:
@@ -137,8 +153,34 @@ class Histogram:
         self.limits = np.array([a_low, a_high, a_low - K - edge])
         # For each bin its mass and its sum of theta; the negatives come first.
         self.grid = np.zeros((2, int(size), 2))
-        self.rows = 0
+        # Bins by which negatives lie above the grid, and positives below it, from fused loops.
+        self.over = np.zeros(2)
+        self.rows = self.plain = self.parts = 0  # rows: all, those of `add`; histograms merged
         self.seen = Extent()
+
+    def empty(self) -> Histogram:
+        """Return an empty histogram on the same grid, to be filled with other rows and merged."""
+        other = copy(self)
+        other.grid, other.over = np.zeros_like(self.grid), np.zeros(2)
+        other.rows = other.plain = other.parts = 0
+        other.seen = Extent()
+        return other
+
+    def merge(self, other: Histogram) -> None:
+        """Add the counts of other rows on the same grid.
+
+        Raises
+        ------
+        InputError
+            If the grids differ.
+        """
+        if other.bins != self.bins or not np.array_equal(other.limits, self.limits):
+            raise InputError("histograms on different grids cannot be merged")
+        self.grid += other.grid
+        self.over += other.over
+        self.rows, self.plain = self.rows + other.rows, self.plain + other.plain
+        self.parts += other.parts + 1
+        self.seen.merge(other.seen)
 
     @property
     def fits(self) -> bool:
@@ -150,11 +192,12 @@ class Histogram:
         self, scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
     ) -> None:
         """Count a block of rows: scores, classes and row weights (m,)."""
-        chosen = _NO_WEIGHT if weight is None else weight
+        chosen = NO_WEIGHT if weight is None else weight
         K, seen = float(self.bins), self.seen.ends
         if not loops.fill(scores, positive, chosen, K, self.limits, self.grid, seen):
             raise_for(scores)
         self.rows += scores.size
+        self.plain += scores.size
 
     def close(self, half: int, whole: bool) -> Marginals:
         """Return the marginals by bin and the sums over all pairs.
@@ -168,23 +211,43 @@ class Histogram:
         """
         minus, plus = self.grid
         u, v = np.empty(plus.shape[0]), np.empty(plus.shape[0])
-        mass_a, most_a = loops.mass(plus)
-        mass_b, most_b = loops.mass(minus)
+        (mass_a, most_a), (mass_b, most_b) = _mass(plus, whole), _mass(minus, whole)
         whole = whole and 2 * (half + 1) * max(mass_a, mass_b) < 2.0**53
         ramp = loops.whole_ramps if whole else loops.ramps
         ramp(minus[:, 0], half, u)
         ramp(plus[::-1, 0], half, v[::-1])
-        value, counted, residual = loops.summed(plus, minus)
-        total = loops.dot(plus[:, 0], u)
-        # Whole numbers are counted exactly; residuals are summed plainly within a bin (at most
-        # `longest` terms) and compensated over bins.
-        longest = max(most_a, most_b) if whole else float(self.rows)
-        slip = gamma(4) if whole else gamma(2 * self.rows + 8)
+        value, counted, residual = self._summed()
+        exact = whole and 2 * half & (2 * half - 1) == 0 and 2 * half * mass_a * mass_b < 2.0**53
+        total = plus[:, 0] @ u if exact else loops.dot(plus[:, 0], u)  # nothing rounds, or little
+        # Whole numbers are counted exactly, and so are sums of rounded residuals. Others are summed
+        # plainly within a bin (at most `longest` terms, and a sum a part), compensated over bins.
+        longest = self.parts + (max(most_a, most_b) if whole else float(self.rows))
+        if np.abs(self.over).max() >= 2.0**53:
+            longest = float(self.rows + self.parts)
+        elif self.plain == 0 and whole and max(most_a, most_b) <= EXACT_MASS:
+            longest = 0.0
+        slip = gamma(4) if whole else gamma(2 * self.rows + self.parts + 8)
         across = gamma(16) + (plus.shape[0] * UNIT) ** 2
-        rounding = (across + slip) * counted + (across + gamma(longest + 16) + slip) * residual
+        chain = gamma(longest + 16)
+        rounding = (across + slip) * counted + (across + chain + slip) * residual
+        if self.plain < self.rows:  # each pair holds two rounded residuals
+            rounding += QUANTUM * mass_a * mass_b * (1 + gamma(16))
         return Marginals(
             u, v, value / self.bins, rounding / self.bins, float(total), mass_a * mass_b, slip
         )
+
+    def _summed(self) -> tuple[float, float, float]:
+        """Return what `loops.summed` does, the clipped rows' bins counted with the end bins."""
+        minus, plus = self.grid
+        ends = minus[-1], plus[int(self.limits[0] - self.bins - self.limits[2])]
+        before = [float(end[1]) for end in ends]
+        for end, over in zip(ends, self.over, strict=True):
+            end[1] += over
+        try:
+            return loops.summed(plus, minus)
+        finally:
+            for end, theta in zip(ends, before, strict=True):
+                end[1] = theta
 
     def marginals(
         self,
@@ -195,7 +258,7 @@ class Histogram:
     ) -> np.ndarray:
         """Return the signed, normalised marginals of a block of rows: (m,)."""
         out = np.empty(scores.size)
-        chosen = _NO_WEIGHT if weight is None else weight
+        chosen = NO_WEIGHT if weight is None else weight
         table = closed.table
         loops.look_up(scores, positive, chosen, float(self.bins), self.limits, table, out)
         return out

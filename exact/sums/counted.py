@@ -10,7 +10,7 @@ from the pair's shortfall, so m >= 1 means z > 0 and m <= -1 means z < 0. Two th
 
       sum_ij max(0, z_ij)  =  sum_j v_j s_j - sum_i u_i s_i + sum_i u_i  +  (pairs with m = 0),
 
-  and each of the latter adds between 0 and one step.
+  and each of the latter adds between 0 and one step, or nothing where all scores lie on the grid.
 
 The rows of both classes are sorted together, as keys that hold place, class and row at once, so
 that only the scores are gathered, and every sum is one scan.
@@ -88,6 +88,11 @@ class SortedRows:
         """Return half of `width` in steps of the grid."""
         return round(float(np.ldexp(width, self.k - 1)))
 
+    def holds(self, scores: np.ndarray) -> bool:
+        """Whether all these scores lie on the grid, so that m = 0 says z = 0."""
+        steps = np.ldexp(scores, self.k)
+        return bool((steps == np.floor(steps)).all())
+
     def sums(self, scores: np.ndarray, width: float) -> PairSums | None:
         """Return the sums at the same scores, or None where the grid is too coarse for them."""
         from . import counted_compiled as loops
@@ -99,8 +104,11 @@ class SortedRows:
         ties = loops.count(self.keys, self.bits, half, self.n_neg, soft, hard)
         whole = float(self.n_neg) * float(n - self.n_neg)
         open_ties = float(np.ldexp(ties / whole, -self.k))
-        if open_ties > COARSE * UNIT * (self.reach + 1) or (half == 0 and ties > TIED * whole):
-            return None
+        doubtful = open_ties > COARSE * UNIT * (self.reach + 1)
+        if doubtful or (half == 0 and ties > TIED * whole):
+            if not self.holds(scores):
+                return None
+            open_ties = 0.0  # such pairs are at their margin exactly
         soft, unit = (soft, 2.0 * half * whole) if half else (hard, whole)
         found = loops.spread(self.keys, self.bits, soft, hard, unit, scores, self.middle, c)
         sums, terms, active, total = found
@@ -110,7 +118,7 @@ class SortedRows:
         rounding = compensated * 1.001 * (terms + active) / whole + open_ties
         rounding += gamma(8) * abs(value)
         slip = gamma(32) * total
-        return PairSums(max(value, 0.0), c, total, total, rounding, slip, slip)
+        return PairSums(max(value, 0.0), c, total, total, rounding, slip, slip, gamma(8))
 
     def drawn(
         self, width: float, size: int, rng: np.random.Generator

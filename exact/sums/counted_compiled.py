@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..tools.compiling import compiled
+from ..tools.compiling import compiled, compiled_later
+from ..tools.plain import counted as plain
 
 SHIFTS = 16
 """Most moves a key that the last pass of a sort may make before a general sort takes over."""
 
 
-@compiled
+@compiled_later(plain.pack)
 def pack(scores, positive, scale, base, margin, bits, keys):  # pragma: no cover - compiled
     """Fill keys[r] with (floor(scale s_r) - base, plus the margin if negative), class and row r."""
     for r in range(scores.size):
@@ -56,7 +57,7 @@ def _mended(keys, most):  # pragma: no cover - compiled
     return True
 
 
-@compiled
+@compiled_later(plain.sort_keys)
 def sort_keys(keys, spare):  # pragma: no cover - compiled
     """Sort whole numbers >= 0 in place, by their leading bits first; False if left unsorted.
 
@@ -64,13 +65,16 @@ def sort_keys(keys, spare):  # pragma: no cover - compiled
     If the scores crowd in few places, the caller sorts by other means.
     """
     top = 0
-    largest = keys.max()
+    largest = keys[0]
+    for k in range(keys.size):
+        largest = max(largest, keys[k])
     while largest >> top:
         top += 1
     if keys.size <= 1 << 13:
         digit = min(13, max(top, 1))
         _scatter(keys, spare, max(top - digit, 0), digit)
-        keys[:] = spare
+        for k in range(keys.size):  # assigning the whole array takes a second to compile
+            keys[k] = spare[k]
     else:
         digit = 11 if keys.size <= 1 << 22 else 12
         _scatter(keys, spare, max(top - 2 * digit, 0), digit)
@@ -78,7 +82,7 @@ def sort_keys(keys, spare):  # pragma: no cover - compiled
     return _mended(keys, SHIFTS * keys.size)
 
 
-@compiled
+@compiled_later(plain.count)
 def count(keys, bits, half, n_neg, soft, hard):  # pragma: no cover - compiled
     """Fill the sums of clip(m + half, 0, 2 half), and the numbers of m >= 1, of each key in order.
 
@@ -131,7 +135,7 @@ def count(keys, bits, half, n_neg, soft, hard):  # pragma: no cover - compiled
     return ties
 
 
-@compiled
+@compiled_later(plain.spread)
 def spread(keys, bits, soft, hard, unit, scores, middle, c):  # pragma: no cover - compiled
     """Fill c with soft / unit in the order of rows, signed; negatives get the minus.
 
@@ -162,7 +166,7 @@ def spread(keys, bits, soft, hard, unit, scores, middle, c):  # pragma: no cover
     return value + carry, size, active, total + total_carry
 
 
-@compiled
+@compiled_later(plain.windows)
 def windows(keys, bits, half, rows_pos, rows_neg, first, ends):  # pragma: no cover - compiled
     """Fill the rows of each class in order and, for every positive, its pairs with |m| < half.
 
@@ -193,7 +197,7 @@ def windows(keys, bits, half, rows_pos, rows_neg, first, ends):  # pragma: no co
     return held
 
 
-@compiled
+@compiled_later(plain.pick)
 def pick(picks, rows_pos, rows_neg, first, ends, i, j):  # pragma: no cover - compiled
     """Fill the rows of the pairs with the ascending numbers `picks`."""
     p = 0

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..tools.plain.sorted import whole_ramps as plain_ramps
 from .assembled import SideSums
+from .sorted_compiled import merged_hinge
+from .sorted_compiled import whole_ramps as compiled_ramps
 
-COMPILED_FROM = 5_000
-"""Least number of rows for the compiled loops."""
+COMPILED_FROM = 100
+"""Least number of rows for the compiled loops: from here on they win (`docs/benchmarks.md`)."""
 
 HALF = 1 << 40
 """Most grid steps in half a width."""
@@ -61,37 +64,14 @@ def grid_ramps(
     if numbers is None:
         return None
     T, B, half = numbers
-    if t.size + b.size >= COMPILED_FROM:
-        from .sorted_compiled import whole_ramps
-
-        u, v = np.empty(t.size, dtype=np.int64), np.empty(b.size, dtype=np.int64)
-        whole_ramps(T, B, t_order, b_order, half, u, v)
-    else:
-        u, v = _plain_ramps(T, B, t_order, b_order, half)
+    u, v = np.empty(t.size, dtype=np.int64), np.empty(b.size, dtype=np.int64)
+    ramps = compiled_ramps if t.size + b.size >= COMPILED_FROM else plain_ramps
+    ramps(T, B, t_order, b_order, half, u, v)
     return u / (2.0 * half), v / (2.0 * half)
-
-
-def _plain_ramps(
-    T: np.ndarray, B: np.ndarray, t_order: np.ndarray, b_order: np.ndarray, half: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return what `whole_ramps` computes, by searches in the sorted numbers."""
-    u, v, T, B = np.empty_like(T), np.empty_like(B), T[t_order], B[b_order]
-    sum_t, sum_b = (np.concatenate([[0], np.cumsum(x)]) for x in (T, B))
-    start = np.searchsorted(B, T - half, side="right")
-    stop = np.searchsorted(B, T + half, side="left")
-    inside = sum_b[stop] - sum_b[start] + (stop - start) * (half - T)
-    u[t_order] = (B.size - stop) * 2 * half + inside
-    start = np.searchsorted(T, B - half, side="right")
-    stop = np.searchsorted(T, B + half, side="left")
-    inside = sum_t[start] - sum_t[stop] + (stop - start) * (B + half)
-    v[b_order] = start * 2 * half + inside
-    return u, v
 
 
 def counted_sides(t: np.ndarray, b: np.ndarray, width: float) -> SideSums:
     """Return the hinge's sums over all pairs, for weights of one and width > 0, compiled."""
-    from .sorted_compiled import merged_hinge
-
     t_order, b_order = np.argsort(t), np.argsort(b)
     ramps = grid_ramps(t, b, t_order, b_order, width)
     hard = merged_hinge(

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..tools.compiling import compiled
+from ..tools.compiling import compiled, compiled_later
+from ..tools.plain import sorted as plain
 from .assembled import SideSums
 
 
@@ -41,7 +42,7 @@ def _running(weight, values, order, mass, first):  # pragma: no cover - compiled
         first[k + 1] = moment + moment_carry
 
 
-@compiled
+@compiled_later(plain.merge)
 def _merge(t, b, weight_t, weight_b, t_order, b_order, width):  # pragma: no cover - compiled
     """Return the summed hinge; u and v of alpha = clip(z / width + 1/2, 0, 1), or 1[z > 0]."""
     p, q = t.size, b.size
@@ -97,7 +98,7 @@ def _merge(t, b, weight_t, weight_b, t_order, b_order, width):  # pragma: no cov
     return value + carry, u, v
 
 
-@compiled
+@compiled_later(plain.whole_ramps)
 def whole_ramps(T, B, t_order, b_order, half, u, v):  # pragma: no cover - compiled
     """Fill u[i] = sum_j clip(B_j - T_i + half, 0, 2 half), and v likewise, over sorted orders."""
     p, q = T.size, B.size

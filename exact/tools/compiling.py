@@ -1,22 +1,173 @@
-"""One place that compiles: cached on disk where a cache folder can be written, else without."""
+"""One place that compiles: cached on disk where a cache folder can be written, else without.
+
+Compiling takes seconds, and a first answer should not wait for it. So a loop may come with a plain
+form, made of numpy's passes, which returns the same bits. The plain form answers until it has cost
+about as much as compiling would; the compiled one takes over then. Whoever needs one answer never
+compiles, and nobody spends more than twice what the better choice would have cost. Since the
+bits are the same, no result depends on when this happens.
+"""
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+IMPORT_PRICE = 0.5
+"""Seconds that all plain forms together may take before the compiler is loaded."""
+
+COMPILE_PRICE = 0.5
+"""Seconds that one plain form may take before its loop is compiled."""
+
+_LOCK = threading.RLock()
+_SPENT = [0.0]
+
+
+class Loop:
+    """A function that is compiled when it has paid for it.
+
+    Calling it calls the compiled form, or the plain one as long as that is the cheaper choice.
+
+    Parameters
+    ----------
+    function : function
+        What to compile. It may call only compiled functions of its own file: the cache on disk does
+        not notice a changed function elsewhere.
+    plain : function, optional
+        Takes the same arguments, and returns and fills the same bits; None compiles at the first
+        call.
+    as_written : bool
+        Whether the function itself, run by Python over the plain forms of the loops that it calls,
+        is the plain form.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        plain: Callable[..., Any] | None = None,
+        as_written: bool = False,
+    ):
+        self.function = function
+        self.plain = _resolved(function, "plain") if as_written else plain
+        self.__doc__, self.__name__ = function.__doc__, function.__name__
+        self.__module__, self.__wrapped__ = function.__module__, function
+        self.spent = 0.0
+        self._fast: Callable[..., Any] | None = None
+        self._known = False
+
+    def __call__(self, *args: Any) -> Any:
+        """Return what the function returns, by the compiled or the plain form."""
+        if self._fast is not None:
+            return self._fast(*args)
+        if self.plain is None or self._paid():
+            self._fast = self.compiled
+            return self._fast(*args)
+        start = perf_counter()
+        try:
+            return self.plain(*args)
+        finally:
+            took = perf_counter() - start
+            self.spent += took
+            _SPENT[0] += took
+
+    def compile(self, *args: Any) -> None:
+        """Compile for arguments of these kinds, and use that form from now on."""
+        self._fast = self.compiled
+        self._fast(*args)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the next call takes the compiled form for sure."""
+        return self._fast is not None
+
+    @property
+    def compiled(self) -> Callable[..., Any]:
+        """The compiled form; it is compiled for its arguments at its own first call."""
+        with _LOCK:
+            made = getattr(self, "_made", None)
+            if made is None:
+                resolved = _resolved(self.function, "compiled")
+                made = self._made = _jitted(resolved)
+                if resolved is not self.function and self.__name__ in resolved.__code__.co_names:
+                    resolved.__globals__[self.__name__] = made  # it calls itself
+            return made
+
+    def _paid(self) -> bool:
+        """Whether the plain form has cost as much as the compiled one will."""
+        if "numba" not in sys.modules and _SPENT[0] < IMPORT_PRICE:
+            return False
+        if self.spent >= COMPILE_PRICE:
+            return True
+        if not self._known:
+            self._known = True
+            return _on_disk(self.function, self.compiled)
+        return False
 
 
 def compiled(function: Function) -> Function:
     """Return `function` compiled at its first call, so that importing stays light.
 
     No fast-math: the certificates rely on every rounding being the one that is written.
-    Compiled functions may call only compiled functions of their own file.
     """
+    return cast(Function, Loop(function))
+
+
+def compiled_later(plain: Callable[..., Any] | None = None) -> Callable[[Function], Function]:
+    """Return a decorator as `compiled`, with the plain form to use until compiling pays.
+
+    Parameters
+    ----------
+    plain : function, optional
+        Takes the same arguments, and returns and fills the same bits. By default it is the
+        function as written, over the plain forms of the loops above it that it calls: for
+        loops of few steps.
+    """
+    return lambda function: cast(Function, Loop(function, plain, plain is None))
+
+
+def compile_at_once() -> None:
+    """Compile every loop at its first call from now on, as timings of many calls want it."""
+    global IMPORT_PRICE, COMPILE_PRICE
+    IMPORT_PRICE = COMPILE_PRICE = 0.0
+
+
+def _resolved(function: Callable[..., Any], form: str) -> Callable[..., Any]:
+    """Return the function over one form, "plain" or "compiled", of the loops that it calls."""
+    assert isinstance(function, FunctionType)
+    used = {
+        name: getattr(value, form)
+        for name in function.__code__.co_names
+        if isinstance(value := function.__globals__.get(name), Loop)
+        and value.function is not function
+    }
+    if not used and function.__name__ not in function.__code__.co_names:
+        return function
+    copy = FunctionType(function.__code__, {**function.__globals__, **used}, function.__name__)
+    copy.__qualname__, copy.__module__ = function.__qualname__, function.__module__
+    copy.__doc__, copy.__kwdefaults__ = function.__doc__, function.__kwdefaults__
+    copy.__defaults__ = function.__defaults__
+    return copy
+
+
+def _jitted(function: Callable[..., Any]) -> Any:
     import numba
 
     try:
-        return cast(Function, numba.njit(cache=True, fastmath=False)(function))
+        return numba.njit(cache=True, fastmath=False, nogil=True)(function)
     except RuntimeError:  # numba finds no folder that it may write its cache to
-        return cast(Function, numba.njit(fastmath=False)(function))
+        return numba.njit(fastmath=False, nogil=True)(function)
+
+
+def _on_disk(function: Callable[..., Any], dispatcher: Any) -> bool:
+    """Whether the cache on disk seems to hold the compiled form, which is quick to load."""
+    folder = getattr(getattr(dispatcher, "_cache", None), "cache_path", None)
+    if folder is None:
+        return False
+    name = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}-*.nbi"
+    return any(Path(folder).glob(name))

@@ -50,7 +50,7 @@ class Fingerprints:
         rows : slice
             Its place.
         block : array (m, d)
-            float64, in C order.
+            float64 or float32, in C order.
 
         Raises
         ------
@@ -60,8 +60,9 @@ class Fingerprints:
         from . import fingerprints_compiled as loops
 
         copy = np.array(block)  # the original may change while it is computed with
-        found = np.empty((-(-block.size // STRETCH), 2), dtype=np.uint64)
-        loops.fingerprint(copy.reshape(-1).view(np.uint64), self._keys, found)
+        words = _words(copy)
+        found = np.empty((-(-words.size // STRETCH), 2), dtype=np.uint64)
+        loops.fingerprint(words, self._keys, found)
         known = self._seen.setdefault((rows.start, rows.stop), found)
         if not np.array_equal(known, found):
             raise InputError(
@@ -69,3 +70,10 @@ class Fingerprints:
                 f"{rows.stop - 1}, from 0): nothing is proved, start again when it is complete"
             )
         return copy
+
+
+def _words(block: np.ndarray) -> np.ndarray:
+    """Return the bytes of a block as 64-bit words, the last one filled up with zeros."""
+    if block.nbytes % 8:
+        return np.append(block.reshape(-1), block.dtype.type(0)).view(np.uint64)
+    return block.reshape(-1).view(np.uint64)

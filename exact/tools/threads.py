@@ -1,28 +1,57 @@
-"""One thread for the linear algebra of small matrices.
+"""How many threads: one for the linear algebra of small matrices, all for long passes over rows.
 
 A library of linear algebra divides even small products among all processors. Its threads then wait
 for each other, and where the processors have other work, by far the longest for that.
+
+A pass over many rows is divided here, into parts that do not depend on the number of threads.
 """
 
 from __future__ import annotations
 
 import functools
+import os
+import sys
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, ParamSpec, TypeVar
+from contextvars import ContextVar
+from typing import Any, ParamSpec, TypeVar, cast
 
-from threadpoolctl import threadpool_limits
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from ..errors import InputError
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Part = TypeVar("Part")
 
 SMALL = 4_000_000
 """Numbers of the largest matrix for which several threads gain little, even if all are free."""
 
+FAST = 1e-9
+"""Seconds a number that the fastest of our loops take."""
+
+STARTS = 4
+"""A thread has to save this many times the time that its start takes."""
+
+WORTH = 1 << 17
+"""Numbers below which no thread is worth its start, however fast that is."""
+
 _LOCK = threading.Lock()
 _INSIDE = 0
 _LIMIT: Any = None
+
+
+def _controller() -> ThreadpoolController:
+    """Return the controller of the libraries that are loaded; looking for them takes a while."""
+    return _controller_of(len(sys.modules))
+
+
+@functools.lru_cache(maxsize=1)
+def _controller_of(modules: int) -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 @contextmanager
@@ -34,7 +63,7 @@ def one_thread() -> Iterator[None]:
     global _INSIDE, _LIMIT
     with _LOCK:
         if _INSIDE == 0:
-            _LIMIT = threadpool_limits(1, user_api="blas")
+            _LIMIT = _controller().limit(limits=1, user_api="blas")
         _INSIDE += 1
     try:
         yield
@@ -46,27 +75,158 @@ def one_thread() -> Iterator[None]:
 
 
 def small_in_one_thread(work: Callable[P, T]) -> Callable[P, T]:
-    """Let `work` run within `one_thread` if its matrix is small.
+    """Let `work` run within `one_thread` if its matrix is small, and `at_most` its `n_jobs`.
 
     The matrix is the first argument of two dimensions; it counts as its kernel matrix if the
     keyword `kernel`, or that attribute of the first argument, names one. What has no shape, such
-    as a list of lists, is small.
+    as a list of lists, is small. `n_jobs` is a keyword or an attribute, too.
     """
 
     @functools.wraps(work)
     def bounded(*args: P.args, **kwargs: P.kwargs) -> T:
-        if _numbers(args, kwargs) > SMALL:
-            return work(*args, **kwargs)
-        with one_thread():
-            return work(*args, **kwargs)
+        with at_most(cast(Any, _option("n_jobs", None, args, kwargs))):
+            if _numbers(args, kwargs) > SMALL:
+                return work(*args, **kwargs)
+            with one_thread():
+                return work(*args, **kwargs)
 
     return bounded
+
+
+def _option(name: str, default: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
+    """Return the keyword of this name, or that attribute of the first argument."""
+    own = getattr(args[0], name, default) if args else default
+    return kwargs.get(name, own)
 
 
 def _numbers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
     """Return how many numbers the largest matrix of the call holds."""
     shapes = (getattr(value, "shape", ()) for value in (*args, kwargs.get("X")))
     n, d = next((shape for shape in shapes if len(shape) == 2), (0, 0))
-    own = getattr(args[0], "kernel", "linear") if args else "linear"
-    kernel = kwargs.get("kernel", own)
+    kernel = _option("kernel", "linear", args, kwargs)
     return int(n) * int(d if kernel == "linear" else max(n, d))
+
+
+_ASKED: ContextVar[int | None] = ContextVar("n_jobs", default=None)
+
+
+@contextmanager
+def at_most(n_jobs: int | None) -> Iterator[None]:
+    """Within, passes over rows take `n_jobs` threads; None to choose.
+
+    Raises
+    ------
+    InputError
+        If it is neither None nor a whole number but 0; -1 stands for all processors, -2 for all
+        but one, and so on.
+    """
+    token = _ASKED.set(check_jobs(n_jobs))
+    try:
+        yield
+    finally:
+        _ASKED.reset(token)
+
+
+def check_jobs(n_jobs: object) -> int | None:
+    """Return the number of threads that `n_jobs` means, None where it leaves the choice."""
+    if n_jobs is None:
+        return None
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
+        raise InputError(f"n_jobs must be None or a whole number but 0, not {n_jobs!r}")
+    return int(n_jobs) if n_jobs > 0 else max(1, processors() + 1 + int(n_jobs))
+
+
+def workers(numbers: int) -> int:
+    """Return how many threads a pass over so many numbers takes.
+
+    What the caller asked for, else as many as the processors and the bounds already set allow,
+    as long as each has so much to do that starting it costs little beside.
+    """
+    asked = _ASKED.get()
+    if asked is not None:
+        return asked
+    if numbers < WORTH:
+        return 1
+    pays = int(numbers * FAST / (STARTS * _start_time()))
+    return max(1, min(pays, processors(), _bound())) if pays > 1 else 1
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return os.cpu_count() or 1
+
+
+def _bound() -> int:
+    """Return the number of threads that the user or a library around us has set as a bound."""
+    given = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    bound = int(given) if given.isdigit() and int(given) > 0 else processors()
+    with _LOCK:
+        if _INSIDE:
+            numbers = _LIMIT.get_original_num_threads()
+            blas = [numbers["blas"]] if numbers.get("blas") else []
+        else:
+            libraries = _controller().select(user_api="blas").info()
+            blas = [library["num_threads"] for library in libraries]
+    return min([bound, *blas])
+
+
+@functools.cache
+def _start_time() -> float:
+    """Return the seconds that starting a thread and waiting for it takes here."""
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        thread = threading.Thread(target=int)
+        thread.start()
+        thread.join()
+        times.append(time.perf_counter() - start)
+    return max(sorted(times)[2], 1e-5)
+
+
+def in_parts(work: Callable[[Part, int], T], parts: Sequence[Part], jobs: int) -> list[T]:
+    """Return work(part, worker) of each part, in their order, from so many threads at once.
+
+    Parameters
+    ----------
+    work : callable
+        Takes a part and the number of the thread, from 0 on. It gains where it leaves the
+        interpreter, as compiled loops and the linear algebra do.
+    parts : sequence
+    jobs : int
+        The calling thread is one of them. An error or Ctrl-C in one ends the others after the
+        part that they are at.
+    """
+    jobs = min(jobs, len(parts))
+    if jobs <= 1:
+        return [work(part, 0) for part in parts]
+    out: list[Any] = [None] * len(parts)
+    errors: list[tuple[int, BaseException]] = []
+    left, stop, lock = iter(range(len(parts))), threading.Event(), threading.Lock()
+
+    def run(worker: int) -> None:
+        while not stop.is_set():
+            with lock:
+                k = next(left, None)
+            if k is None:
+                return
+            try:
+                out[k] = work(parts[k], worker)
+            except BaseException as error:
+                stop.set()
+                errors.append((k, error))
+
+    threads = [threading.Thread(target=run, args=(k,), daemon=True) for k in range(1, jobs)]
+    try:
+        for thread in threads:
+            thread.start()
+        run(0)
+    finally:
+        stop.set()
+        for thread in threads:
+            if thread.ident is not None:
+                thread.join()
+    if errors:
+        raise min(errors, key=lambda found: found[0])[1]
+    return out

@@ -149,6 +149,9 @@ def untold(source: str) -> list[str]:
     ]
 
 
+COMPILED = {"compiled", "compiled_later"}
+
+
 def untyped(source: str) -> list[str]:
     """Parameters and results of functions, private ones included, without an annotation.
 
@@ -156,7 +159,7 @@ def untyped(source: str) -> list[str]:
     """
     wrong = []
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.FunctionDef) and "compiled" not in decorators(node):
+        if isinstance(node, ast.FunctionDef) and not decorators(node) & COMPILED:
             taken = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
             wrong += [
                 f"{node.name}({argument.arg})"

@@ -12,6 +12,7 @@ import pytest
 
 from aucert.exact.certificate import certificate
 from aucert.validation.cli import main
+from fast_cases import costly_slow
 
 WHILE_LOADING = """
 import os, runpy, signal, sys
@@ -86,7 +87,7 @@ def test_a_result_that_is_being_printed_is_printed_to_its_end(tmp_path: Path) ->
     assert "n_pairs" in done.stdout and "no weights have less than" in done.stdout
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", costly_slow(COMMANDS, {"validate", "reproduce"}))
 def test_a_command_whose_results_appear_ends_as_if_nothing_had_come(name: str, tmp_path) -> None:
     (tmp_path / "zero_solver.py").write_text("def fit(X, y, lam):\n    return X[0] * 0\n")
     words, first, others = COMMANDS[name]

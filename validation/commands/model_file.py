@@ -1,4 +1,8 @@
-"""The model file of `solve --out`, and what `predict` and `certify --model` take from one."""
+"""The model file of `solve --out`, and what `predict` and `certify --model` take from one.
+
+Estimators, and with them scikit-learn, are imported where a model is written or read: a command
+without one starts in half the time.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ...approx.saved_models import load_model as load_any_model
-from ...exact.api.roc_svm import ROCSVM
-from ...exact.api.saved_models import save_model, solved_model, weights_on
 from ...exact.certificate.solution import Solution
 from ...exact.errors import InputError
 from ..data.datasets import load, names
@@ -21,6 +22,9 @@ from .inputs import Data
 from .scaled_tables import true_names
 
 ASKED = ("lam", "loss", "gamma", "structure", "l1", "pairs", "fpr_max", "tpr_min", "seed")
+ORDER = ("qid", "target", "time", "event")
+"""Options of a problem over ordered pairs, and the columns that they name."""
+
 """Options of the problem that a model file holds, beside the kernel."""
 
 HOW = ("tol", "method", "max_time", "threshold")
@@ -37,10 +41,16 @@ def write_model(
     InputError
         If the file cannot be written.
     """
+    from ...exact.api.saved_models import save_model, solved_model, solved_order
+
     asked = {key: options[key] for key in (*ASKED, "kernel", *HOW) if key in options}
     asked = {"l1": 0.0} | asked
-    classes = _classes(data.negative, data.label)
-    model: Any = solved_model(solution, data.X, scores, data.positive, classes, asked)
+    model: Any
+    if data.ordered is not None:
+        model = solved_order(solution, data.X, asked | {key: options.get(key) for key in ORDER})
+    else:
+        classes = _classes(data.negative, data.label)
+        model = solved_model(solution, data.X, scores, data.positive, classes, asked)
     if data.scaler is not None:
         from sklearn.pipeline import Pipeline
 
@@ -68,6 +78,8 @@ class SavedModel:
     whole: Any
     scaler: Any
     last: Any
+    exact: bool
+    """Whether the last step is one of `aucert.exact`, which tells the problem it was solved for."""
 
     @property
     def columns(self) -> tuple[str, ...] | None:
@@ -82,23 +94,30 @@ class SavedModel:
 
     def asked(self) -> dict[str, Any]:
         """Return the options of the problem that the model was solved for; none of other models."""
-        if not isinstance(self.last, ROCSVM):
+        if not self.exact:
             return {}
-        found = {name: getattr(self.last, name, None) for name in (*ASKED, "kernel")}
+        found = {name: getattr(self.last, name, None) for name in (*ASKED, *ORDER, "kernel")}
         return {name: value for name, value in found.items() if value is not None}
 
     @property
-    def label(self) -> str:
-        """The positive label, as `--positive` takes it."""
-        return str(self.whole.classes_[1])
+    def label(self) -> str | None:
+        """The positive label, as `--positive` takes it; None of a model of ordered pairs."""
+        return str(self.whole.classes_[1]) if self.has_classes else None
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether the model tells two classes apart; one of ordered pairs only gives scores."""
+        return hasattr(self.last, "classes_")
 
     def weights(self, X: Any) -> np.ndarray:
         """Return the weights of the features, or the coefficients of these rows."""
-        if not (isinstance(self.last, ROCSVM) or hasattr(self.last, "coef_")):
+        if not (self.exact or hasattr(self.last, "coef_")):
             raise InputError(
                 f"{self.path}: a {type(self.last).__name__} has no weights to certify: certify "
                 "its scores with --scores"
             )
+        from ...exact.api.saved_models import weights_on
+
         try:
             return weights_on(self.last, X)
         except InputError as error:
@@ -117,12 +136,17 @@ def read_model(path: str) -> SavedModel:
         raise InputError(
             f"{path}: this is a folder, the model file in it is needed: {path}/model.npz"
         )
-    whole = load_any_model(path)
+    from ...approx.saved_models import load_model
+    from ...exact.api.roc_svm import ROCSVM
+
+    whole = load_model(path)
     steps = [step for _, step in whole.steps] if hasattr(whole, "steps") else [whole]
     if not hasattr(whole, "decision_function"):
         raise InputError(f"{path}: a {type(whole).__name__} gives no scores")
     plain = len(steps) == 2 and hasattr(steps[0], "scale_")
-    return SavedModel(path, whole, steps[0] if plain else None, steps[-1])
+    return SavedModel(
+        path, whole, steps[0] if plain else None, steps[-1], isinstance(steps[-1], ROCSVM)
+    )
 
 
 def read_rows(model: SavedModel, name: str, drop: tuple[str, ...] = ()) -> tuple[Any, list[str]]:
@@ -178,10 +202,10 @@ def _present(model: SavedModel, name: str) -> tuple[str, ...] | None:
     return wanted
 
 
-def scores_and_labels(model: SavedModel, X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the score of each row, with the intercept, and its label."""
+def scores_and_labels(model: SavedModel, X: Any) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the score of each row, with the intercept, and its label if there are classes."""
     with warnings.catch_warnings():
         # The columns were matched here; scikit-learn cannot see the names of an array.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         scores = np.asarray(model.whole.decision_function(X), dtype=float)
-        return scores, np.asarray(model.whole.predict(X))
+        return scores, np.asarray(model.whole.predict(X)) if model.has_classes else None

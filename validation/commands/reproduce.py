@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from ... import __version__
+from ..findings.on_page import said_on
 from ..tables.pages import Shown
 from ..tables.planning import Estimate, duration
 from ..tables.running.registry import chosen, tables
@@ -44,12 +45,13 @@ def run_reproduce(options: dict[str, Any]) -> int:
             progress=progress,
             max_time=options["max_time"],
             evidence=options["evidence"],
+            judge=said_on,
         )
     if options["as_json"]:
         click.echo(json.dumps(_document(shown, options), allow_nan=False, indent=2))
     else:
         for item in shown:
-            click.echo(f"{item.table.name}: {item.page.conclusion}")
+            click.echo(f"{item.table.name}: {item.conclusion}")
             for line in item.missing:
                 click.echo(f"  missing: {line}")
         click.echo(f"pages: {out}/index.md")

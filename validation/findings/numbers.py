@@ -180,10 +180,7 @@ def record(pages: Path, version: str, date: str, path: Path = RECORDED) -> None:
     """Write the numbers of the pages of a full run, as `aucert reproduce` left them in a folder."""
     lines = []
     for name in tables():
-        rows = csv.DictReader(io.StringIO((pages / f"{name}.csv").read_text(encoding="utf-8")))
-        cells = [_read(row) for row in rows if _is_number(row["ours"])]
-        page = (pages / f"{name}.md").read_text(encoding="utf-8")
-        tests = [line[2:] for line in page.splitlines() if "(standard error" in line]
+        cells, tests = _of_files(pages, name)
         content = {"table": name, "cells": cells, "tests": tests}
         lines.append(json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")
     rest = "".join(lines).encode()
@@ -194,6 +191,20 @@ def record(pages: Path, version: str, date: str, path: Path = RECORDED) -> None:
         "sha256": hashlib.sha256(rest).hexdigest(),
     }
     path.write_bytes(json.dumps(head).encode() + b"\n" + rest)
+
+
+def page_numbers(pages: Path, name: str) -> Numbers:
+    """Return the numbers of a table's page, as `aucert reproduce` left it in a folder."""
+    cells, tests = _of_files(pages, name)
+    return Numbers(name, str(pages), {(r, c): Cell(*cell) for r, c, *cell in cells}, _tests(tests))
+
+
+def _of_files(pages: Path, name: str) -> tuple[list[list[Any]], list[str]]:
+    """Return the cells of a page's CSV and the paired tests of its text."""
+    rows = csv.DictReader(io.StringIO((pages / f"{name}.csv").read_text(encoding="utf-8")))
+    text = (pages / f"{name}.md").read_text(encoding="utf-8")
+    tests = [line[2:] for line in text.splitlines() if "(standard error" in line]
+    return [_read(row) for row in rows if _is_number(row["ours"])], tests
 
 
 def _read(row: Mapping[str, str]) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,9 @@ from ... import __version__
 from ..files.written_files import write_atomically
 from .pictures import picture_svg
 from .planning import duration
+from .said import Judge, Said, sorted_by_fate, statements
 from .table import Budget, Entry, Page, Results, Table
+from .wording import NOTHING, TOO_LITTLE
 
 KEY = (
     "A cell shows what is printed / what came out here ± the standard error of its mean. A dash is "
@@ -35,9 +37,16 @@ class Shown:
     cpu_seconds: float
     environment: Mapping[str, Any]
     data_sha256: Mapping[str, str] = field(default_factory=dict)
+    said: Sequence[Said] = ()
 
     @classmethod
-    def of(cls, table: Table, results: Results, documents: Mapping[str, Any]) -> Shown:
+    def of(
+        cls,
+        table: Table,
+        results: Results,
+        documents: Mapping[str, Any],
+        judge: Judge | None = None,
+    ) -> Shown:
         """Return it from the documents of the finished parts."""
         seconds, cpu = 0.0, 0.0
         for document in documents.values():
@@ -46,7 +55,17 @@ class Shown:
         made = next((document["environment"] for document in documents.values()), {})
         sums = {k: v for d in documents.values() for k, v in d["key"]["data_sha256"].items()}
         data = dict(sorted(sums.items()))
-        return cls(table, table.render(results), results, seconds, cpu, made, data)
+        page = table.render(results)
+        said = tuple(judge(table, page)) if judge is not None and results.done else ()
+        return cls(table, page, results, seconds, cpu, made, data, said)
+
+    @property
+    def conclusion(self) -> str:
+        """What the page says in short: its own words, or how the paper's statements fare."""
+        if not self.results.done:
+            return NOTHING
+        told = [sorted_by_fate(self.said), self.page.conclusion]
+        return " ".join(filter(None, told)) or TOO_LITTLE
 
     @property
     def missing(self) -> list[str]:
@@ -102,7 +121,8 @@ class Shown:
             "paper": table.paper,
             "place": table.place,
             "title": table.title,
-            "conclusion": self.page.conclusion,
+            "conclusion": self.conclusion,
+            "findings": [asdict(said) for said in self.said],
             "entries": entries,
             "tests": list(self.page.tests),
             "differences": list(self.page.differences),
@@ -146,7 +166,7 @@ def write_index(folder: Path, shown: Sequence[Shown]) -> None:
         left = f" ({gaps} {'thing' if gaps == 1 else 'things'} missing)" if gaps else ""
         lines.append(
             f"| [{table.name}]({table.name}.md) | {table.paper}, {table.place} "
-            f"| {item.page.conclusion}{left} |"
+            f"| {item.conclusion}{left} |"
         )
     _write(folder / "index.md", "\n".join(lines) + "\n")
 
@@ -154,7 +174,7 @@ def write_index(folder: Path, shown: Sequence[Shown]) -> None:
 def markdown(shown: Shown) -> str:
     """Return the text of a table's page."""
     table, page = shown.table, shown.page
-    lines = [f"# {table.title}", "", f"{table.paper}, {table.place}. {page.conclusion}", ""]
+    lines = [f"# {table.title}", "", f"{table.paper}, {table.place}. {shown.conclusion}", ""]
     lines += [f"```text\n{shown.command}\n```", ""]
     if page.entries:
         lines += [KEY, "", *_pivot(page.entries), ""]
@@ -162,6 +182,7 @@ def markdown(shown: Shown) -> str:
         if picture.panels:
             lines += [f"![{picture.title}]({picture.name}.svg)", "", picture.caption, ""]
     notes = [f"{entry.row}, {entry.column}: {entry.note}" for entry in page.entries if entry.note]
+    lines += _section("What the paper says of it", statements(shown.said))
     lines += _section("Paired tests", page.tests)
     lines += _section("Where print and ours differ", [*page.differences, *notes])
     lines += _section("Missing", shown.missing)

@@ -258,19 +258,19 @@ class Page:
     Attributes
     ----------
     entries : tuple of Entry
-    conclusion : str, two sentences
     tests : tuple of str
         Paired tests, one sentence each.
     differences : tuple of str
         Where print and ours differ, and why.
     pictures : tuple of Picture
+    conclusion : str, what the page shows beside the paper's statements, if anything
     """
 
     entries: tuple[Entry, ...]
-    conclusion: str
     tests: tuple[str, ...] = ()
     differences: tuple[str, ...] = ()
     pictures: tuple[Picture, ...] = ()
+    conclusion: str = ""
 
 
 @dataclass(frozen=True)

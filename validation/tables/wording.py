@@ -1,22 +1,16 @@
-"""Words of the conclusions that the numbers decide: no verdict stands there by itself."""
+"""Words that the numbers of a page decide."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from .statistics import Paired
-from .table import Results
 
 NOTHING = "Nothing has been run yet. Nothing can be concluded."
 TOO_LITTLE = "Too little has been run to conclude anything. The table shows what there is."
 
 CLEAR = 0.05
 """A difference with a p-value below it is called clear of the noise."""
-
-
-def unconcluded(results: Results) -> str:
-    """Return what is said where a conclusion lacks its numbers."""
-    return TOO_LITTLE if results.done else NOTHING
 
 
 def change(loss: float, verbs: tuple[str, str] = ("loses", "gains"), digits: int = 3) -> str:

@@ -18,8 +18,9 @@ from ...square_loss.support_search import good_support
 from ...tools.checks import check_choice, check_count, check_number
 from ...tools.lossless import as_float64
 from ...tools.threads import small_in_one_thread
-from .branch_and_bound import SearchStep, SubsetSearch, prepare, run
+from .branch_and_bound import SearchStep, SubsetSearch, run
 from .exhaustive import better_tried, try_all
+from .speed import eigen_seconds
 
 METHODS = ("auto", "branch-and-bound", "exhaustive")
 
@@ -179,7 +180,7 @@ def best_subset(
     if method == "auto":
         method = "exhaustive" if better_tried(bounds, k, mask.size) else "branch-and-bound"
     if method == "branch-and-bound":
-        prepare()
+        eigen_seconds()
     ready, limit = time.perf_counter(), np.inf if max_time is None else max_time
     start = good_support(loss, k, starts, ready + START_SHARE * limit)
     if method == "exhaustive":

@@ -18,7 +18,6 @@ import heapq
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
@@ -32,10 +31,10 @@ from ...square_loss.sparse_bounds import (
 from ...square_loss.support_bounds import SupportBounds
 from ...square_loss.support_loss import SupportOptimum
 from .dive_compiled import CANDIDATE, IN, OUT, dive
+from .first_dive import nodes_as_written, prepare
 from .speed import (
     TimeOutError,
     affordable_multiplications,
-    eigen_seconds,
     need_eigenvalues,
 )
 
@@ -108,7 +107,7 @@ class SubsetSearch:
         self.bounds, self.loss = bounds, bounds.loss
         self.k, self.tol, self.end = k, tol, end
         self.best, self.upper = start, np.inf
-        self.dependent, self.n_nodes = False, 0
+        self.dependent, self.n_nodes, self._dives = False, 0, 0
         self._start = time.perf_counter()
         self._closed, self._between, self._known, self._count = np.inf, np.inf, 0.0, 0
         self._heap: list[tuple[float, int, int, bytes]] = []
@@ -184,16 +183,30 @@ class SubsetSearch:
         whole[members] = diagonal.entries
         slots = int(np.clip(SLOT_BYTES / (NODE_WORK * side * side), 2, SLOTS))
         nodes = int(np.clip(WORK / (NODE_WORK * side * side), 1, MOST_NODES))
+        nodes = self._first_nodes(nodes)
         data = (self.loss.scaled_sigma, self.loss.scaled_delta, whole)
+        inverse = np.ascontiguousarray(diagonal.inverse)
         work = affordable_multiplications(self.end)
         best, doubt = max(self._best_q, 0.0), self._doubt(least)
         support, closed, states, bounds, count = dive(
-            *(data, state, diagonal.inverse, self.k, best, self.tol / 2, nodes, slots, work, *doubt)
+            *(data, state, inverse, self.k, best, self.tol / 2, nodes, slots, work, *doubt)
         )
         self.n_nodes += int(count)
         found = self.loss.optimum(support) if support.size else None
         left = [(self._floor(q, least), s) for q, s in zip(bounds, states, strict=True)]
         return found, self._floor(closed, least), left
+
+    def _first_nodes(self, nodes: int) -> int:
+        """Return the nodes of the next dive, which is compiled from the second one on.
+
+        A problem that the first few nodes solve should not wait for the compiler. What compiling
+        takes is not counted as time of the search.
+        """
+        self._dives += 1
+        if self._dives > 1:
+            self.end += prepare()
+            return nodes
+        return min(nodes, nodes_as_written(self.end))
 
     @property
     def _best_q(self) -> float:
@@ -245,14 +258,6 @@ class SubsetSearch:
             return False
         sigma = self.loss.scaled_sigma[np.ix_(inside, inside)]
         return bool(self.bounds.blurred[inside].any() or np.linalg.eigvalsh(sigma)[0] < REGULAR)
-
-
-@cache
-def prepare() -> None:
-    """Have ready what takes a while the first time: the compiled part, the processor's speed."""
-    eigen_seconds()
-    one, state = np.eye(2), np.full(2, CANDIDATE, dtype=np.uint8)
-    dive((one, np.ones(2), np.full(2, 0.5)), state, one, 1, 0.0, 1e-9, 1, 2, np.inf, 0.0, 0.0)
 
 
 def run(search: SubsetSearch, callback: Callable[[SearchStep], object] | None = None) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...certificate.evaluate_rows import InMemory, Streamed
+from ...certificate.evaluate_rows import InMemory, Kept, Streamed, blocked
 from ...certificate.evaluation import Evaluation, Evaluator
 from ...certificate.solution import Recorder
 from ...certificate.witness import LONG_ROWS, Witness
@@ -16,6 +16,7 @@ from ...pairs.all_pairs import AllPairs
 from ...problem.problem import Problem
 from ...spaces.rows import Rows
 from ...spaces.streamed import StreamedRows
+from ...sums.pair_sums_binned import half_width
 
 MOMENT = 24.0
 """density * width^2 / MOMENT is the bias: the mean of max(0, z) - alpha z over an even density."""
@@ -44,6 +45,9 @@ class Evaluations:
         Pairs per unit of the margin near it, as a share of all pairs.
     spread : float or None
         The range of the scores.
+    fine : bool
+        Whether bins are no longer used where rows are held: their gradient is a step function,
+        which at a small lam is too rough for the dual point.
     """
 
     def __init__(self, problem: Problem, recorder: Recorder):
@@ -51,20 +55,30 @@ class Evaluations:
         self.last: Evaluation | None = None
         self.density: float | None = None
         self.spread: float | None = None
+        self.fine = False
         self._forms: dict[int, Evaluator] = {}
 
     def form(self, width: float) -> Evaluator:
         """Return the form of the sums that is cheapest at this width."""
         bins = 1 << max(LEAST_BITS, int(np.ceil(np.log2(BINS_A_WIDTH / width))))
         problem, pairs = self.problem, self.problem.pairs
-        form = Streamed if isinstance(problem.space, StreamedRows) else InMemory
-        if form is InMemory:
+        streamed = isinstance(problem.space, StreamedRows)
+        if streamed:  # the same width from half as many bins, where two of them make it
+            bins = bins // half_width(width, bins) if bins > 1 << LEAST_BITS else bins
+        else:
             most = GRID_ROWS if pairs.weight is None else WEIGHTED_GRID
             grid = bins * (self.spread or USUAL_SPREAD)
-            bins = bins if isinstance(pairs, AllPairs) and grid <= most * problem.n else 0
+            few = not self.fine and grid <= most * problem.n
+            bins = bins if isinstance(pairs, AllPairs) and few else 0
         if bins not in self._forms:
-            self._forms[bins] = form(problem, bins)
+            self._forms[bins] = self._blocked(bins) if streamed else InMemory(problem, bins)
         return self._forms[bins]
+
+    def _blocked(self, bins: int) -> Evaluator:
+        known = next(iter(self._forms.values()), None)
+        if isinstance(known, Streamed | Kept):
+            return known.rebinned(bins)
+        return blocked(self.problem, bins)
 
     def at(self, w: np.ndarray, width: float) -> Evaluation:
         """Return the evaluation at `w`, and note it."""
@@ -79,7 +93,10 @@ class Evaluations:
             held = isinstance(problem.space, Rows) and problem.n <= LONG_ROWS
             if found.bins and not held:
                 return Witness.from_weights(problem, found.w, found.bins, found.half, scale)
-            return Witness.from_scores(problem, problem.space.scores(found.w), found.width, scale)
+            scores = problem.space.scores(found.w)
+            if found.bins:  # at the rounded scores the slopes are those that the bins gave
+                scores = np.floor(found.bins * scores) / found.bins
+            return Witness.from_scores(problem, scores, found.width, scale)
 
         self.recorder.offer(found.w, found.primal(lam), witness, found.dual(lam, scale))
         self.recorder.step()

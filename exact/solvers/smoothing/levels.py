@@ -2,6 +2,7 @@
 
     evaluate at the first width; draw a Hessian
     until the gap is inside the tolerance:
+        if the last steps gained little with binned sums: sort from now on
         p = the Newton step;  decrement = what it promises
         if the decrement is small beside the bias: take p, narrow the width, draw a Hessian
         else: search along p, then draw a Hessian or teach the old one what p has changed
@@ -18,6 +19,8 @@ from ...certificate.evaluation import Evaluation
 from ...certificate.solution import Recorder, Status
 from ...certificate.solver import INSIDE
 from ...problem.problem import Problem
+from ...spaces.rows import Rows
+from ...spaces.streamed import StreamedRows
 from ...tools.root_of_slope import root_of_slope
 from .evaluations import Evaluations
 from .sampled_hessian import PairHessian
@@ -28,8 +31,12 @@ COLD_WIDTH, WARM_WIDTH = 4.0, 0.05
 LEAST_DRAWS, DRAWS_A_COORDINATE = 5000, 40
 """Pairs drawn for a Hessian: so many a coordinate make its error small in every direction."""
 
-PROGRESS, PATIENCE = 0.9, 12
-"""So many steps in a row that leave more than this share of the gap end the run."""
+PROGRESS, FLATTER, PATIENCE = 0.9, 0.25, 12
+"""So many steps in a row end the run if each leaves more than the first share of the gap and the
+second of the smallest squared gradient: at a small lam the gap is open long after F is optimal."""
+
+ROUGH_IDLE = 2
+"""So many of these steps with binned sums, and they are sorted from then on."""
 
 BIAS_SHARE = 0.25
 """Share of the tolerance that the bias may take."""
@@ -39,6 +46,15 @@ LEAST_PRIMAL = 1e-7
 
 SOLVED = 0.3
 """A width is solved once the decrement is at most this share of its bias."""
+
+STEP_LEAVES = 3e-3
+"""Share of the decrement that a Newton step leaves, about, once it is taken in full."""
+
+ROUNDINGS, CLOSE = 4.0, 0.95
+"""The gap over blocks may come as near to the tolerance as so many roundings, or this share."""
+
+START_BIAS, FAR = 2.5e-6, 0.1
+"""A run over blocks starts at the width of this bias if less than so much of it is needed."""
 
 WIDE = 1.5
 """A width is too wide once its bias is more than this many times what it may be."""
@@ -93,6 +109,8 @@ class Levels:
         self.rng = np.random.default_rng(seed)
         self.draws = max(LEAST_DRAWS, DRAWS_A_COORDINATE * problem.space.dim)
         self.seen = Evaluations(problem, recorder)
+        self.streamed = isinstance(problem.space, StreamedRows)
+        self.full_steps = False  # whether Newton's steps have been taken in full
 
     def first_width(self, solved: Levels) -> float:
         """Return the width that the tolerance needs, from what a solved sample tells."""
@@ -101,29 +119,45 @@ class Levels:
             return WARM_WIDTH
         needed = self.seen.width_of_bias(self.allowed(solved.recorder.best_primal))
         least = ROOMY * self.problem.space.dim / self.seen.pairs_inside(1.0)
+        if self.streamed:  # a coarser grid costs less to count on
+            coarse = self.seen.width_of_bias(START_BIAS * solved.recorder.best_primal)
+            needed = coarse if needed < FAR * coarse else needed
         return float(np.clip(needed, min(least, WARM_WIDTH), WARM_WIDTH))
+
+    @property
+    def can_sort(self) -> bool:
+        """Whether the sums can be sorted instead of binned: the rows are held."""
+        return isinstance(self.problem.space, Rows)
 
     def run(self, width: float, max_iter: int) -> Status | None:
         """Return why it stopped, after at most `max_iter` steps; None if it seems to be there."""
-        lam, recorder, best, idle = self.problem.lam, self.recorder, np.inf, 0
+        lam, recorder, idle = self.problem.lam, self.recorder, 0
+        best = least = np.inf
         now = self.seen.at(self.w, width)
         hessian = self.hessian(now)
         for _ in range(max_iter):
-            if recorder.near(INSIDE * self.tol):
+            if recorder.near(self.inside(now) * self.tol):
                 return None
             if recorder.out_of_time:
                 return Status.TIME_LIMIT
-            idle = 0 if recorder.gap < PROGRESS * best else idle + 1
-            best = min(best, recorder.gap)
+            gradient = lam * now.w - now.pull
+            steep = float(gradient @ gradient)
+            gained = recorder.gap < PROGRESS * best or steep < FLATTER * least
+            idle = 0 if gained else idle + 1
+            best, least = min(best, recorder.gap), min(least, steep)
+            if idle >= ROUGH_IDLE and now.bins and self.can_sort:
+                self.seen.fine, idle = True, 0
+                now = self.seen.at(now.w, now.width)
+                continue
             if idle >= PATIENCE:
                 return Status.STALLED
-            gradient = lam * now.w - now.pull
             p = -hessian.solve(gradient)
             decrement = -float(gradient @ p) / 2
             if self.rough and decrement + now.bias <= self.tol * recorder.best_primal:
                 return None
             wide = now.bias > WIDE * self.allowed(recorder.best_primal)
-            if wide and decrement <= SOLVED * now.bias:
+            left = STEP_LEAVES * decrement if self.full_steps else decrement
+            if wide and left <= SOLVED * now.bias:
                 narrower = self.narrower(now)
                 if narrower is None:
                     return Status.STALLED
@@ -136,6 +170,18 @@ class Levels:
             now, hessian = found
         return Status.ITERATION_LIMIT
 
+    def inside(self, now: Evaluation) -> float:
+        """Return the share of the tolerance that the gap may take: the rest is for rounding.
+
+        Over blocks the certificate has the same rounding as the evaluation.
+        """
+        if not self.streamed:
+            return INSIDE
+        lam = self.problem.lam
+        rounding = now.primal_rounding(lam) + now.dual_rounding(lam)
+        spare = ROUNDINGS * rounding / (self.tol * max(now.primal(lam), LEAST_PRIMAL))
+        return float(np.clip(1 - spare, INSIDE, CLOSE))
+
     def searched(
         self, now: Evaluation, p: np.ndarray, gradient: np.ndarray, hessian: PairHessian
     ) -> tuple[Evaluation, PairHessian] | None:
@@ -145,6 +191,7 @@ class Levels:
         if t == 0.0 or np.array_equal(now.w + t * p, now.w):
             return None
         moved = self.seen.note(line.at(t))
+        self.full_steps = t == 1.0 and self.streamed
         left = self.problem.lam * moved.w - moved.pull
         if t != 1.0 or hessian.poor(gradient, left):
             return moved, self.hessian(moved)
@@ -159,7 +206,8 @@ class Levels:
         """Return the next width: what the tolerance needs, but not too small at once."""
         dim, inside = self.problem.space.dim, self.seen.pairs_inside
         roomy = inside(SHRINK * now.width) > ROOMY * dim
-        least = (SHRINK if roomy else CAREFUL) * now.width
+        at_once = 0.0 if roomy and self.streamed else SHRINK if roomy else CAREFUL
+        least = at_once * now.width
         width = max(self.seen.width_of_bias(self.allowed(self.recorder.best_primal)), least)
         few = FEW_PAIRS * dim + FEW_MORE
         if inside(width) < few and inside(now.width) < STILL_FEW * few:

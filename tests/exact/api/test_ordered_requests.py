@@ -17,6 +17,7 @@ from aucert.exact import (
     survival_pairs,
 )
 from aucert.exact.errors import InputError
+from fast_cases import first_fast
 
 
 def some_rows(n: int = 40, seed: int = 0) -> dict[str, Any]:
@@ -148,7 +149,7 @@ def test_the_sure_pairs_are_those_found_one_by_one() -> None:
         assert abs(one.n_wrong - other.n_wrong) <= 2
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", first_fast(["time", "qid"]))
 def test_a_path_has_its_certificates_and_concordance(kind: str) -> None:
     rows = some_rows()
     y, which, pairs = asked(kind, rows)

@@ -37,7 +37,7 @@ def structured(time: np.ndarray, event: np.ndarray) -> np.ndarray:
     return y
 
 
-@parametrize_with_checks([SurvivalSVM(lam=0.1)])
+@parametrize_with_checks([SurvivalSVM(lam=10.0)])  # a strong penalty: solved at once
 def test_scikit_learns_checks(estimator, check) -> None:
     check(estimator)
 

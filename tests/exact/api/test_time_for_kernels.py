@@ -120,9 +120,9 @@ def test_solver_gets_what_the_formulation_left(monkeypatch: pytest.MonkeyPatch) 
     X, y = rows()
     asked: list[object] = []
 
-    def formulate(*given: Any) -> formulation_module.Formulation:
+    def formulate(*given: Any, **more: Any) -> formulation_module.Formulation:
         asked.append(given[-1])
-        return formulation_module.formulate(*given)
+        return formulation_module.formulate(*given, **more)
 
     monkeypatch.setattr(solving_module, "formulate", formulate)
     request = Request.of(1e-2)

@@ -18,13 +18,14 @@ from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Ridge, linear_problem, pair_problem
 from aucert.exact.spaces.gram import Gram
+from fast_cases import first_fast
 from naive import exact, primal_value, weighted_pairs
 
 GRID = np.array([[0.5], [-0.25], [1.0], [0.125]])
 LABELS = np.array([1, 0, 1, 0])
 
 
-@pytest.mark.parametrize("offset", [1e8, 1e10])
+@pytest.mark.parametrize("offset", first_fast([1e10, 1e8]))
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))]
 )

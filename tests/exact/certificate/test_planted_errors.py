@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from aucert.exact import AllPairs, Minorant, PairList, Rows
-from aucert.exact.certificate import certificate as module
+from aucert.exact.certificate.bounds import two_sides as module
 from aucert.exact.losses.registry import HINGE, LOGISTIC, SQUARED_HINGE
 from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
 from aucert.exact.problem.evidence import Alpha, Marginals, Mix, Scores
@@ -119,7 +119,10 @@ def test_listed_alphas_pay_for_their_sums() -> None:
 
 @pytest.mark.parametrize("part", ["l2", "l2 small", "shrunk"])
 def test_a_lower_bound_pays_for_each_of_its_steps(part: str, monkeypatch) -> None:
-    space, penalty = Rows(RNG.normal(size=(5, 3))), Ridge(0.3)
+    class ByDistance(Ridge):
+        """The ridge, for which rows have bounds by columns, without them."""
+
+    space, penalty = Rows(RNG.normal(size=(5, 3))), ByDistance(0.3)
     problem = Problem(space, Mean(AllPairs().on(Y), HINGE), penalty)
     if part == "shrunk":
         problem = Problem(space, problem.risk, ElasticNet(0.0, 0.2))

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aucert.exact.classifier import cuts as cuts_module
+from aucert.exact.classifier import cuts_plain
+from aucert.exact.classifier.cuts import all_cuts
 from aucert.exact.classifier.threshold import (
     RULES,
-    all_cuts,
     get_rule,
     threshold_accuracy,
     threshold_equal_error,
@@ -221,3 +223,64 @@ def test_a_rule_is_found_by_name_or_is_a_function() -> None:
     assert get_rule(threshold_midpoint) is threshold_midpoint
     with pytest.raises(InputError, match="equal-error, midpoint, youden, accuracy"):
         get_rule("best")
+
+
+@pytest.mark.parametrize(
+    "kind", ["plain", "tenths", "few values", "outlier", "one positive", "far"]
+)
+@pytest.mark.parametrize("seed", range(8))
+def test_counting_in_bins_finds_the_cut_that_sorting_finds(
+    kind: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 400))
+    positive = rng.random(n) < 0.4
+    positive[:2] = True, False
+    scores = rng.normal(size=n) + positive
+    if kind == "tenths":
+        scores = np.round(scores, 1)
+    elif kind == "few values":
+        scores = rng.integers(0, 3, n).astype(float)
+    elif kind == "outlier":
+        scores[3] = 1e9
+    elif kind == "one positive":
+        positive = np.arange(n) == 4
+    elif kind == "far":
+        scores += 1e12
+    rules = [threshold_equal_error]
+    for share in (1e-13, 0.1, 0.5, 0.93, 1.0):
+        rules.append(partial(threshold_for_sensitivity, sensitivity=share))
+        rules.append(partial(threshold_for_specificity, specificity=share))
+    sorted_all = [rule(scores, positive) for rule in rules]
+    monkeypatch.setattr(cuts_module, "MANY", 2)
+    for bins in (2, 16, 128):
+        monkeypatch.setattr(cuts_module, "BINS", bins)
+        assert [rule(scores, positive) for rule in rules] == sorted_all
+
+
+def test_counting_sorts_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    scores, positive = rng.normal(size=50_000), rng.random(50_000) < 0.3
+    seen = []
+    whole = cuts_module._running_masses
+    monkeypatch.setattr(
+        cuts_module, "_running_masses", lambda *part: seen.append(part[0].size) or whole(*part)
+    )
+    threshold_equal_error(scores, positive)
+    assert len(seen) == 1 and seen[0] < 500
+
+
+def test_a_neighbour_left_out_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plant a fault: the rows of the last bin are left out."""
+    scores, positive = np.arange(300) / 7, np.arange(300) % 3 == 0
+    true = threshold_equal_error(scores, positive)
+
+    def fewer(scores, low, scale, bins, first, last, out) -> None:
+        cuts_plain.kept(scores, low, scale, bins, first, last, out)
+        out[:] = np.where((scores[out] - low) * scale < last, out, out[0])
+
+    monkeypatch.setattr(cuts_module, "MANY", 2)
+    monkeypatch.setattr(cuts_module, "BINS", 300)
+    assert threshold_equal_error(scores, positive) == true
+    monkeypatch.setattr(cuts_module.loops, "kept", fewer)
+    assert threshold_equal_error(scores, positive) != true

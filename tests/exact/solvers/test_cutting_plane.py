@@ -14,7 +14,10 @@ from aucert.exact.certificate.solution import Status, Step
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers.active_pairs import ActivePairs
-from aucert.exact.solvers.cutting_plane import CuttingPlane, combined_witness
+from aucert.exact.solvers.bundle.cuts import Cut, combined_witness
+from aucert.exact.solvers.bundle.images import Place
+from aucert.exact.solvers.bundle.segment import Evaluated
+from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.solvers.line_search import best_on_segment
 from aucert.exact.solvers.window.window import Window, open_window
 
@@ -48,7 +51,9 @@ def test_the_bundle_alone_agrees_with_the_window(kind: str) -> None:
 def test_a_combination_of_slopes_is_feasible(kind: str) -> None:
     problem, rng = problem_of(kind), np.random.default_rng(2)
     cuts = [(0.3, rng.normal(size=3)), (0.5, rng.normal(size=3)), (0.1, np.zeros(3))]
-    witness = combined_witness(problem, cuts)
+    places = [(x, Place(w, problem.space.scores(w), float(w @ w))) for x, w in cuts]
+    made = [(x, Cut.at(problem, Evaluated.of(problem, place))) for x, place in places]
+    witness = combined_witness(problem, made)
     assert witness.deficiency <= witness.rounding
     expected = sum(x * problem.sums(problem.space.scores(w)).conjugate for x, w in cuts)
     assert witness.value == pytest.approx(expected, rel=1e-12)

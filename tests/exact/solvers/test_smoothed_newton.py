@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.evaluate_rows import InMemory
-from aucert.exact.certificate.solution import Status, Step
+from aucert.exact.certificate.solution import Recorder, Status, Step
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
+from aucert.exact.problem.minorant import Minorant
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.problem.subsample import subsample
 from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.solvers.smoothed_newton import SmoothedNewton
+from aucert.exact.solvers.smoothing.evaluations import Evaluations
 from aucert.exact.solvers.smoothing.sampled_hessian import PairHessian, drawn_window
 from aucert.exact.sums.counted import SortedRows
 
@@ -151,3 +154,28 @@ def test_the_same_seed_gives_the_same_numbers() -> None:
 def test_other_losses_are_refused() -> None:
     with pytest.raises(InputError, match="solves the hinge"):
         SmoothedNewton().solve(linear_problem(np.eye(2), [0, 1], 1.0, "squared_hinge"))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("width", [0.5, 0.02])
+def test_the_witness_is_made_in_the_form_that_the_run_stopped_on(
+    weighted: bool, width: float
+) -> None:
+    problem = some_problem(2, n=2000)
+    if weighted:
+        weight = np.random.default_rng(0).integers(1, 4, problem.n).astype(float)
+        problem = problem.with_pairs(AllPairs(weight).on(problem.pairs.positive))
+    recorder = Recorder()
+    seen = Evaluations(problem, recorder)
+    w = np.linspace(-1, 1, problem.space.dim)
+    found = seen.at(w, width)
+    assert found.bins
+    witness = recorder.best_witness
+    assert callable(witness)
+    made = witness()
+    assert np.allclose(problem.space.pull(made.c), found.scale(problem.lam) * found.pull, 0, 1e-13)
+    told = found.dual(problem.lam, found.scale(problem.lam))
+    kept = Certificate.of(problem, w, made).dual
+    assert abs(told - kept) <= 1e-13
+    raw = Minorant.from_scores(problem, problem.space.scores(w), found.width, made.scale)
+    assert abs(Certificate.of(problem, w, raw).dual - kept) > 1e-9  # the test can tell them apart

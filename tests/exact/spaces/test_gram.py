@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import aucert.exact.spaces.gram as gram_module
+import aucert.exact.spaces.blocked.streamed_gram as streamed_gram_module
 from aucert.exact.certificate.certificate import Certificate, Witness
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import LOSSES
@@ -53,7 +53,7 @@ def test_a_streamed_matrix_is_made_in_blocks_of_rows(monkeypatch: pytest.MonkeyP
     X = np.random.default_rng(0).normal(size=(50, 2))
     whole = StreamedGram(Gaussian(0.3), X)
     assert list(whole.blocks()) == [slice(0, 50)]
-    monkeypatch.setattr(gram_module, "BLOCK_BYTES", 8 * 50 * 7)
+    monkeypatch.setattr(streamed_gram_module, "BLOCK_BYTES", 8 * 50 * 7)
     pieces = StreamedGram(Gaussian(0.3), X)
     assert [(s.start, s.stop) for s in pieces.blocks()][-2:] == [(42, 49), (49, 50)]
     w = np.random.default_rng(1).normal(size=50)

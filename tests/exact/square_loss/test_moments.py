@@ -13,7 +13,7 @@ from aucert.exact.solvers import closed_form
 from aucert.exact.solvers.closed_form import SquaredLossSolver
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.moments import moments
-from fast_cases import first_fast
+from fast_cases import costly_slow, first_fast
 from pairwise import differences, mean_square, pair_weights
 
 
@@ -120,7 +120,7 @@ def test_listed_pairs_are_solved_whatever_the_unit_of_the_features(
     np.testing.assert_array_equal(scaled.w * unit, plain.w)
 
 
-@pytest.mark.parametrize("far", [1.0, 1e5, 1e7, 1e9])
+@pytest.mark.parametrize("far", costly_slow([1.0, 1e5, 1e7, 1e9], {1e7}))
 @pytest.mark.parametrize("seed", first_fast(range(4)))
 @pytest.mark.parametrize("most", [2_000_000, 0])
 def test_listed_pairs_of_dependent_or_far_rows_leave_a_solution(

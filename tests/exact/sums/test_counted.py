@@ -192,7 +192,7 @@ def test_shared_sums_certify_what_separate_sums_do(
     monkeypatch.setattr(AllPairs, "sums", counted)
     shared = Certificate.of(problem, w, witness)
     assert len(calls) == 1
-    monkeypatch.setattr("aucert.exact.certificate.certificate._shared_sums", lambda *_: None)
+    monkeypatch.setattr("aucert.exact.certificate.bounds.two_sides._shared_sums", lambda *_: None)
     apart = Certificate.of(problem, w, witness)
     assert len(calls) == 3
     assert shared.dual == apart.dual
@@ -251,3 +251,27 @@ def test_solutions_by_counting_pass_the_checker_in_exact_integers(
     found = solution.certificate
     assert lower <= found.primal + found.rounding
     assert upper <= Fraction(found.primal + found.rounding) + Fraction(1e-11 * found.primal)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("width", [0.0, 0.25])
+def test_scores_on_the_grid_are_counted_with_their_ties(seed: int, width: float) -> None:
+    rng = np.random.default_rng(seed)
+    scores, positive = rng.integers(-9, 9, 40) / 8, rng.random(40) < 0.4
+    positive[:2] = True, False
+    margins = scores[positive][:, None] - scores[~positive][None, :]
+    assert (margins == 1).any()
+    found = counted_hinge(scores, positive, width)
+    assert found is not None
+    mean = Fraction(float(np.maximum(0, 1 - margins).sum())) / margins.size
+    assert abs(Fraction(found.value) - mean) <= Fraction(found.value_rounding) <= Fraction(1e-14)
+
+
+def test_ties_off_the_grid_are_not_taken_for_ones_on_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plant a fault: all scores are said to lie on the grid."""
+    scores, positive = np.array([1.0, 0.0, 2.0**-45, -3.0]), np.array([True, False, False, False])
+    order = SortedRows.of(scores, positive, 2.0**20)
+    assert order is not None and not order.holds(scores)
+    monkeypatch.setattr(SortedRows, "holds", lambda self, scores: True)
+    found = order.sums(scores, 0.0)
+    assert found is not None and abs(found.value - 2.0**-45 / 3) > found.value_rounding

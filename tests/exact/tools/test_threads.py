@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import sys
+import threading
+import time
+
 import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from aucert.exact import ROCSVM, certify, solve
+from aucert.exact import ROCSVM, ROCSVMCV, certify, regularization_path, solve
+from aucert.exact.certificate.blocks import passes
+from aucert.exact.errors import InputError
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.tools import threads
-from aucert.exact.tools.threads import one_thread, small_in_one_thread
+from aucert.exact.tools.threads import at_most, in_parts, one_thread, small_in_one_thread, workers
+
+api = sys.modules["aucert.exact.api.solve"]  # the function of this name hides the module
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -72,3 +80,85 @@ def test_blocks_that_overlap_restore_the_number_at_the_end_of_the_last(two) -> N
     with pytest.raises(ZeroDivisionError), one_thread():
         raise ZeroDivisionError
     assert threads_now() == {2}
+
+
+def test_parts_come_back_in_order_from_any_number_of_threads() -> None:
+    seen = set()
+
+    def work(part: int, worker: int) -> int:
+        seen.add((worker, threading.get_ident()))
+        time.sleep(1e-3)
+        return part * part
+
+    for jobs in (1, 2, 3, 7, 50):
+        assert in_parts(work, range(20), jobs) == [k * k for k in range(20)]
+    assert in_parts(work, [], 3) == []
+    assert len(seen) > 1
+
+
+@pytest.mark.parametrize("error", [InputError, KeyboardInterrupt])
+def test_an_error_in_a_part_ends_all_and_comes_out(error: type[BaseException]) -> None:
+    done = []
+
+    def work(part: int, worker: int) -> None:
+        if part == 3:
+            raise error("this part")
+        time.sleep(2e-3)
+        done.append(part)
+
+    before = threading.active_count()
+    with pytest.raises(error, match="this part"):
+        in_parts(work, range(1000), 3)
+    assert len(done) < 50 and threading.active_count() == before
+
+
+def test_the_number_of_threads_is_the_callers_or_what_pays(monkeypatch) -> None:
+    monkeypatch.setattr(threads, "processors", lambda: 6)
+    monkeypatch.setattr(threads, "_start_time", lambda: 5e-5)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    with threadpool_limits(6, user_api="blas"):
+        allowed = threads_now()
+        most = 6 if allowed == {6} else min(allowed)  # the library may have been built for fewer
+        assert workers(10) == 1 and workers(threads.WORTH) == 1
+        assert workers(10**9) == most
+        assert workers(600_000) == min(3, most)  # 0.2 ms of work for each
+        with one_thread():  # a matter of small matrices, not of long passes
+            assert workers(10**9) == most
+        monkeypatch.setenv("OMP_NUM_THREADS", "2")
+        assert workers(10**9) == min(2, most)
+    with threadpool_limits(1, user_api="blas"):
+        assert workers(10**9) == 1
+    for asked, given in ((3, 3), (1, 1), (-1, 6), (-2, 5), (-9, 1), (None, None)):
+        with at_most(asked):
+            assert given is None or workers(10) == workers(10**9) == given
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, "2", True])
+def test_a_wrong_number_of_threads_is_refused(n_jobs) -> None:
+    for call in (
+        lambda: solve(X, Y, 0.1, n_jobs=n_jobs),
+        lambda: certify(X, Y, 0.1, w=np.ones(3), n_jobs=n_jobs),
+        lambda: regularization_path(X, Y, [0.1], n_jobs=n_jobs),
+        lambda: ROCSVM(lam=0.1, n_jobs=n_jobs).fit(X, Y),
+    ):
+        with pytest.raises(InputError, match="n_jobs must be None or a whole number but 0"):
+            call()
+
+
+@pytest.mark.parametrize("name", ["solve", "fit", "certify", "folds"])
+def test_n_jobs_reaches_the_passes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def watched(numbers: int) -> int:
+        seen.append(workers(numbers))
+        return 1
+
+    monkeypatch.setattr(passes, "workers", watched)
+    monkeypatch.setattr(api, "HELD_ROWS", 10)
+    {
+        "solve": lambda: solve(X, Y, 0.1, tol=1e-3, n_jobs=3),
+        "fit": lambda: ROCSVM(lam=0.1, tol=1e-3, n_jobs=3).fit(X, Y),
+        "certify": lambda: certify(X, Y, 0.1, w=np.ones(3), refine=False, n_jobs=3),
+        "folds": lambda: ROCSVMCV([0.1], cv=2, tol=1e-3, n_jobs=3, random_state=0).fit(X, Y),
+    }[name]()
+    assert seen and set(seen) == {3}

@@ -18,6 +18,7 @@ from aucert.validation import suite
 from aucert.validation.claims import certificates
 from aucert.validation.claims.certificates.enumerated import Judged, outcome
 from aucert.validation.claims.claim import Verdict
+from fast_cases import costly_slow
 
 MODULES = {module.__name__ for module in certificates.MODULES}
 NAMES = [entry.name for entry in suite.claims() if entry.run.__module__ in MODULES]
@@ -44,6 +45,7 @@ def test_every_certificate_has_its_claim() -> None:
     assert set(NAMES) == {ORDERED, PARTIAL, SMOOTH, PENALTY, DELONG}
 
 
+@pytest.mark.slow
 def test_censored_rows_of_the_same_time_that_are_left_out_turn_the_verdict(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -54,6 +56,7 @@ def test_censored_rows_of_the_same_time_that_are_left_out_turn_the_verdict(
     assert verdict(ORDERED) == "fails"
 
 
+@pytest.mark.slow
 def test_queries_that_are_mixed_turn_the_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     right = kinds._column
     monkeypatch.setattr(kinds, "_column", lambda values: np.zeros_like(right(values)))
@@ -68,6 +71,7 @@ def test_the_lowest_negatives_in_place_of_the_highest_turn_the_verdict(
     assert verdict(PARTIAL) != "holds"
 
 
+@pytest.mark.slow
 def test_a_number_of_rows_that_is_made_whole_turns_the_verdict(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -89,7 +93,7 @@ def test_a_dual_part_of_the_logistic_loss_that_is_too_large_turns_the_verdict(
     assert verdict(SMOOTH) != "holds"
 
 
-@pytest.mark.parametrize("penalty", [ElasticNet, GroupLasso])
+@pytest.mark.parametrize("penalty", costly_slow([ElasticNet, GroupLasso], {ElasticNet}))
 def test_a_penalty_that_the_dual_overrates_turns_the_verdict(
     monkeypatch: pytest.MonkeyPatch, penalty: Any
 ) -> None:

@@ -216,7 +216,6 @@ def test_every_page_can_be_shown_before_anything_has_been_run(table) -> None:
         spent = table.experiment.spent(profile)
         parts = tuple(table.experiment.parts(run, spent))
         page = table.render(Results(run, spent, parts, {}))
-        assert page.conclusion.count(". ") >= 1
         assert all(entry.ours is None for entry in page.entries)
         assert len({part.key for part in parts}) == len(parts)
 
@@ -245,7 +244,6 @@ def _planted(gain: float) -> Results:
 @pytest.mark.parametrize("gain", [0.02, -0.02])
 def test_the_sign_of_the_structures_gain_reaches_page_and_tests(gain: float) -> None:
     page = real_tables.render_auc(_planted(gain))
-    assert f"{'gains' if gain > 0 else 'loses'} 2.0 points" in page.conclusion
     ours = [s for s in page.tests if s.startswith("linear") and f"{STRUCTURED} minus {PLAIN}" in s]
     assert f"{gain:+.4f}" in ours[0]
     word = "better in 17, worse in 0" if gain > 0 else "better in 0, worse in 17"

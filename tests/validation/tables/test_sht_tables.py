@@ -239,7 +239,6 @@ def test_every_page_can_be_shown_before_anything_has_been_run(table) -> None:
         spent = table.experiment.spent(profile)
         parts = tuple(table.experiment.parts(run, spent))
         page = table.render(Results(run, spent, parts, {}))
-        assert page.conclusion.count(". ") >= 1
         assert all(entry.ours is None for entry in page.entries)
         assert len({part.key for part in parts}) == len(parts)
 

@@ -8,7 +8,6 @@ from ...plots import Series
 from ..pictures import Panel, Picture
 from ..statistics import mean_error
 from ..table import Entry, Page, Results, Table
-from ..wording import listed, unconcluded
 from .labels import label
 from .online import LARGE, ONLINE
 from .sets import PAPER, UNAVAILABLE
@@ -47,38 +46,8 @@ def render(results: Results) -> Page:
     )
     picture = Picture("nonlinear-figure-1", TITLE, tuple(panels), caption)
     pictures = (picture,) if panels else ()
-    return Page(tuple(entries), _conclusion(results), (), _DIFFERENCES, pictures)
+    return Page(tuple(entries), (), _DIFFERENCES, pictures)
 
-
-def _conclusion(results: Results) -> str:
-    ahead, level, moved, sets = [], [], [], []
-    for name in LARGE:
-        records = list(results.select(set=name))
-        if not records:
-            continue
-        sets.append(name)
-        curve = {m: np.mean([r[f"{m}_curve"] for r in records], axis=0) for m in CURVES}
-        lead = float(np.median(curve["NSAUC"] - curve["NSVMSGD2"]))
-        if lead > SEEN:
-            ahead.append(name)
-        elif lead >= -SEEN:
-            level.append(name)
-        if curve["NSOLAM"][-1] - curve["NSOLAM"][0] > SEEN:
-            moved.append(f"{name} ({curve['NSOLAM'][-1] - curve['NSOLAM'][0]:.1f})")
-    if not sets:
-        return unconcluded(results)
-    printed = "as in print" if 2 * len(ahead) > len(sets) else "unlike in print"
-    stuck = "goes on after one epoch, against" if moved else "is stuck after one epoch, as in"
-    return (
-        f"At most epochs NSAUC is ahead of NSVMSGD2 by more than {SEEN} points of AUC on "
-        f"{len(ahead)} of {len(sets)} sets and level on {listed(level)}, {printed}; these are "
-        f"means of a few splits, and their noise is not in the count. NSOLAM {stuck} the paper: "
-        f"from there to the last one it gains more than {SEEN} points on {listed(moved)}."
-    )
-
-
-SEEN = 0.05
-"""Points of AUC; less is not seen in the figure."""
 
 _DIFFERENCES = (
     "The printed figure has curves and no numbers, so only the shapes can be compared.",

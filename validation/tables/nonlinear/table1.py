@@ -8,7 +8,6 @@ from typing import Any
 from ...data.real_data import load_real
 from ..costs import CPU_MINUTES
 from ..table import Budget, Entry, Experiment, Job, Page, Part, Results, Run, Table
-from ..wording import unconcluded
 from .labels import label
 from .sets import NOTES, PAPER, PRINTED, PUBLISHED, SETS, TEST_SHARE, UNAVAILABLE, file_of
 
@@ -55,7 +54,7 @@ def render(results: Results) -> Page:
             entries.append(Entry(label(name), column, shown, ours, None, 1, digits))
     records = list(results.select())
     if not records:
-        return Page(tuple(entries), unconcluded(results))
+        return Page(tuple(entries))
     off = [abs(round(r["ratio_train"], _decimals(r["set"])) - _ratio(r["set"])) for r in records]
     equal, near = sum(d < 1e-9 for d in off), sum(1e-9 <= d < 0.011 for d in off)
     conclusion = (
@@ -64,7 +63,7 @@ def render(results: Results) -> Page:
         "were grouped is inferred from these ratios; where they differ, so may everything else."
     )
     notes = tuple(f"{name}: {note}." for name, note in NOTES.items())
-    return Page(tuple(entries), conclusion, differences=notes)
+    return Page(tuple(entries), differences=notes, conclusion=conclusion)
 
 
 def _ratio(name: str) -> float:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ...data.printed_numbers import number, printed
+from ...data.printed_numbers import printed
 from ..statistics import Paired, mean_error, paired_test
 from ..table import Entry, Page, Results, Table
-from ..wording import is_clear, listed, unconcluded
 from .labels import label
 from .online import LARGE, METHODS, ONLINE
 from .sets import NOTES, OVERLAP, PAPER, PUBLISHED, UNAVAILABLE
@@ -36,7 +33,7 @@ def render(results: Results) -> Page:
             test = _test(results, name, rival)
             if test is not None:
                 tests.append(f"{label(name)}: {test.sentence('NSAUC', rival, 'points of AUC')}")
-    return Page(tuple(entries), _conclusion(results), tuple(tests), _differences(results))
+    return Page(tuple(entries), tuple(tests), _differences(results))
 
 
 def mean_auc(results: Results, method: str, name: str) -> float:
@@ -45,45 +42,9 @@ def mean_auc(results: Results, method: str, name: str) -> float:
     return float(values.mean()) if values.size else float("nan")
 
 
-def _conclusion(results: Results) -> str:
-    sets = [name for name in LARGE if results.values("NSAUC_auc", set=name).size]
-    if not sets:
-        return unconcluded(results)
-    behind = [mean_auc(results, "NBAUC", s) - mean_auc(results, "NSAUC", s) for s in sets]
-    beats = sum(
-        mean_auc(results, "NSAUC", s)
-        > max(mean_auc(results, "NOAM", s), mean_auc(results, "NSOLAM", s))
-        for s in sets
-    )
-    mean = float(np.mean(behind))
-    side = "behind" if mean > 0 else "ahead of"
-    tests = {name: _test(results, name, "NBAUC") for name in sets if name not in PUBLISHED}
-    up, down = (
-        [f"{n} by {abs(t.difference):.3f}" for n, t in tests.items() if t and is_clear(t, side)]
-        for side in (1, -1)
-    )
-    return (
-        f"After {results.budget['epochs, NSAUC']} epochs NSAUC is {abs(mean):.2f} points of AUC "
-        f"{side} NBAUC on average (of the {len(tests)} sets with splits at random clearly ahead on "
-        f"{listed(up)}, behind on {listed(down)}), and ahead of both NOAM and NSOLAM on {beats} of "
-        f"{len(sets)} sets, where "
-        f"the paper has {_printed_wins(sets)}. An AUC close to the optimum's is no proof of "
-        "convergence: how far the objective is from its minimum is measured in "
-        "docs/online-methods.md."
-    )
-
-
 def _test(results: Results, name: str, rival: str) -> Paired | None:
     a, b = (results.values(f"{x}_auc", set=name) for x in ("NSAUC", rival))
     return paired_test(a, b, OVERLAP)
-
-
-def _printed_wins(sets: list[str]) -> int:
-    """Return on how many of the sets NSAUC is printed above NOAM and NSOLAM."""
-    values = [
-        [number(PRINTED[name][f"{m}, AUC %"]) for m in ("NSAUC", "NOAM", "NSOLAM")] for name in sets
-    ]
-    return sum(nsauc > max(rivals) for nsauc, *rivals in values)
 
 
 def _differences(results: Results) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from ...data.real_data import real_data_folder
 from ...workers import unheard_by_workers
 from ..pages import Shown, write_index, write_page
 from ..planning import FULL_LIMIT, Estimate, Plan, estimates, in_order, planned
+from ..said import Judge
 from ..stored import missing_data
 from ..table import Experiment, Part, Results, Run, Table
 from .evidence import EvidenceFolder
@@ -57,6 +58,7 @@ def reproduce(
     registry: Mapping[str, Table] | None = None,
     max_time: float | None = None,
     evidence: str | Path | None = None,
+    judge: Judge | None = None,
 ) -> list[Shown]:
     """Run tables and write OUT/NAME.md, .csv, .svg and OUT/index.md.
 
@@ -83,6 +85,8 @@ def reproduce(
     evidence : path, optional
         Folder of the numbers that the pages are made of, one file an experiment: what is in it
         is not run again, and what is run is added to it, every minute and at the end.
+    judge : function, optional
+        Of a table and its page: the paper's statements with their verdicts.
 
     Returns
     -------
@@ -109,7 +113,7 @@ def reproduce(
     finally:  # an interrupt included: what is finished is shown
         kept.save()
         parts = {name: found for name, (_, found) in plan.items()}
-        shown = [_shown(t, parts[t.experiment.name], run, gathered, limit) for t in entries]
+        shown = [_shown(t, parts[t.experiment.name], run, gathered, limit, judge) for t in entries]
         for item in shown:
             write_page(folder, item)
         write_index(folder, shown)
@@ -206,7 +210,12 @@ def _finished(
 
 
 def _shown(
-    table: Table, parts: tuple[Part, ...], run: Run, gathered: Gathered, limit: float | None
+    table: Table,
+    parts: tuple[Part, ...],
+    run: Run,
+    gathered: Gathered,
+    limit: float | None,
+    judge: Judge | None,
 ) -> Shown:
     """Return the table with everything that its page says."""
     name = table.experiment.name
@@ -220,7 +229,7 @@ def _shown(
         gathered.of("failed", name),
         limit if name in gathered.late else None,
     )
-    return Shown.of(table, results, documents)
+    return Shown.of(table, results, documents, judge)
 
 
 def _counted(name: str, value: int, least: int) -> int:

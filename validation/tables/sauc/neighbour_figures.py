@@ -8,7 +8,7 @@ from ...plots import Series
 from ..pictures import Panel, Picture
 from ..statistics import Paired, clear_scatter, mean_error, paired_test
 from ..table import Entry, Page, Results, Table
-from ..wording import CLEAR, is_clear, listed, unconcluded
+from ..wording import CLEAR
 from .machines import ALL
 from .neighbours import LAMBDA, METHODS, NEIGHBOURS, SELECTED
 from .printed import PAPER, PLAIN, STRUCTURED, SVM
@@ -47,9 +47,7 @@ def render_4(results: Results) -> Page:
         "Means over the splits against k, in steps of equal width; the last point has all pairs. "
         "SVM has no k. Bars are standard errors.",
     )
-    return Page(
-        tuple(entries), _conclusion_4(results, ks), tuple(tests), _notes_4(results), (picture,)
-    )
+    return Page(tuple(entries), tuple(tests), _notes_4(results), (picture,))
 
 
 def by_k(ks: list[int]) -> tuple[str, ...]:
@@ -95,28 +93,6 @@ def _notes_4(results: Results) -> tuple[str, ...]:
     )
 
 
-def _conclusion_4(results: Results, ks: list[int]) -> str:
-    def mean(method: str, name: str, k: int) -> float | None:
-        return mean_error(results.values(f"auc {method}", set=name, k=k))[0]
-
-    cells = [(name, k) for name in SELECTED for k in ks if mean(PLAIN, name, k) is not None]
-    ends = [name for name in SELECTED if {(name, ks[0]), (name, ks[-1])} <= set(cells)]
-    if not ends:
-        return unconcluded(results)
-    means = {(m, *cell): mean(m, *cell) or 0.0 for m in METHODS for cell in cells}
-    better = sum(means[STRUCTURED, *cell] > means[PLAIN, *cell] for cell in cells)
-    tests = [_structure_test(results, *cell) for cell in cells]
-    up, down = (sum(is_clear(test, side) for test in tests) for side in (1, -1))
-    rises = sum(means[PLAIN, name, ks[-1]] > means[PLAIN, name, ks[0]] for name in ends)
-    beats = sum(means[PLAIN, name, ks[-1]] > means[SVM, name, ks[-1]] for name in ends)
-    return (
-        f"SAUC-SVM has the higher mean than AUC-SVM in {better} of {len(cells)} cells, and is "
-        f"clearly (p < {CLEAR}) better in {up} and worse in {down}: `consistently better` is "
-        f"{'' if better == len(cells) else 'not '}borne out. From k = {ks[0]} to all pairs AUC-SVM "
-        f"rises on {rises} of {len(ends)} tasks, and with all pairs it is above SVM on {beats}."
-    )
-
-
 def _structure_test(results: Results, name: str, k: int) -> Paired | None:
     """Return the test of SAUC-SVM against AUC-SVM in one cell."""
     a, b = (results.values(f"auc {m}", set=name, k=k) for m in (STRUCTURED, PLAIN))
@@ -127,8 +103,6 @@ def render_5(results: Results) -> Page:
     """Show the AUC by lambda."""
     entries, tests, panels = [], [], []
     lambdas = results.budget["lambda"]
-    tops: dict[str, float] = {}
-    gains: dict[str, Paired | None] = {}
     for name, kernel in SELECTED.items():
         points = []
         for at, lam in enumerate(lambdas):
@@ -141,17 +115,16 @@ def render_5(results: Results) -> Page:
         if not points:
             continue
         top = max(points, key=lambda point: point[1])[0]
-        tops[name] = lambdas[top]
+        best = lambdas[top]
         panels.append(
             curve_panel(f"{name}, {NAMES[kernel]}", "lambda", by_lambda(lambdas), {
                 STRUCTURED: points,
             })
         )  # fmt: skip
-        best, plain = (results.values(f"auc {lam:g}", set=name) for lam in (tops[name], 0.0))
-        test = paired_test(best, plain, overlap=1.0)
-        gains[name] = test if tops[name] > 0 else None
-        if test is not None and tops[name] > 0:
-            text = test.sentence(f"lambda = {tops[name]:g}", "lambda = 0", "in AUC", 4)
+        sides = (results.values(f"auc {lam:g}", set=name) for lam in (best, 0.0))
+        test = paired_test(*sides, overlap=1.0)
+        if test is not None and best > 0:
+            text = test.sentence(f"lambda = {best:g}", "lambda = 0", "in AUC", 4)
             tests.append(f"{name}: {text}")
     picture = Picture(
         "sauc-fig-5",
@@ -159,9 +132,7 @@ def render_5(results: Results) -> Page:
         tuple(panels),
         "Means over the splits. lambda = 0, on the left, is AUC-SVM; then 1e-5 to 1e5.",
     )
-    return Page(
-        tuple(entries), _conclusion_5(results, tops, gains), tuple(tests), _NOTES_5, (picture,)
-    )
+    return Page(tuple(entries), tuple(tests), _NOTES_5, (picture,))
 
 
 _NOTES_5 = (
@@ -173,21 +144,6 @@ _NOTES_5 = (
     "nearly all pairs stay within the margin: the score is then close to Fisher's discriminant "
     "with a penalty, at any lambda.",
 )
-
-
-def _conclusion_5(results: Results, tops: dict[str, float], gains: dict[str, Paired | None]) -> str:
-    if not tops:
-        return unconcluded(results)
-    inside = [name for name, lam in tops.items() if 1e-3 <= lam <= 1e3]
-    found = listed([f"{lam:g} ({name})" for name, lam in tops.items()])
-    by = "is the same on every" if len(set(tops.values())) == 1 else "differs by"
-    edge = [name for name, lam in tops.items() if lam == max(results.budget["lambda"])]
-    clear = sum(is_clear(test, 1) for test in gains.values())
-    return (
-        f"The best lambda {by} task: {found}; it lies inside the paper's range, 0.001 to 1000, on "
-        f"{len(inside)} of {len(tops)}, and is the largest tried on {len(edge)}. Its lead over "
-        f"lambda = 0 is clear of the noise (p < {CLEAR}) on {clear}."
-    )
 
 
 FIG_4 = Table(

@@ -7,7 +7,7 @@ import numpy as np
 from ...data.printed_numbers import number
 from ..statistics import clear_scatter, mean_error, paired_test
 from ..table import Entry, Page, Results, Table
-from ..wording import CLEAR, change, is_clear, unconcluded
+from ..wording import CLEAR, change, is_clear
 from .data import TASKS, UNAVAILABLE
 from .machines import SVM_STEPS
 from .printed import AUC, EXACT, PAPER, PLAIN, RAW, RAW_STRUCTURED, STRUCTURED, SVM
@@ -34,7 +34,7 @@ def render_auc(results: Results) -> Page:
                     Entry(name, column, AUC[name].get(column), ours, error, values.size, 3)
                 )
     entries += _averages(results)
-    return Page(tuple(entries), _conclusion(results), _tests(results), _differences(results))
+    return Page(tuple(entries), _tests(results), _differences(results))
 
 
 def _averages(results: Results) -> list[Entry]:
@@ -103,31 +103,6 @@ def clear_sets(results: Results, a: str, b: str, kernel: str) -> tuple[int, int]
         test = paired_test(first, second, overlap=1.0) if first.size == second.size else None
         up, down = up + is_clear(test, 1), down + is_clear(test, -1)
     return up, down
-
-
-def _conclusion(results: Results) -> str:
-    gains = {}
-    for kernel in KERNELS:
-        found = [set_means(results, m, kernel) for m in (STRUCTURED, PLAIN, EXACT)]
-        common = [name for name in found[0] if all(name in means for means in found)]
-        if not common:
-            return unconcluded(results)
-        gains[kernel] = [100 * float(np.mean([means[n] for n in common])) for means in found]
-    (s, p, e), (gs, gp, ge) = gains["linear"], gains["rbf"]
-    if e > s and ge > gs:
-        judged = "costs more than the structure brings back"
-    elif e > s or ge > gs:
-        judged = "costs more than the structure brings back with one kernel, less with the other"
-    else:
-        judged = "costs less than the structure brings"
-    verbs = ("gains", "loses")
-    return (
-        f"With ten nearest pairs the structure {change(s - p, verbs, 1)} points of AUC on average "
-        f"over AUC-SVM with the linear kernel and {change(gs - gp, verbs, 1)} with the Gaussian "
-        "one, where the paper prints gains of 2.5 and 2.1. All pairs without the structure, solved "
-        f"exactly, come out {e - s:+.1f} and {ge - gs:+.1f} points from SAUC-SVM: the sampling, "
-        f"which is not needed at these sizes, {judged}."
-    )
 
 
 def _differences(results: Results) -> tuple[str, ...]:

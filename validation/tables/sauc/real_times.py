@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from ...data.printed_numbers import number, printed
+from ...data.printed_numbers import printed
 from ..statistics import mean_error
 from ..table import Entry, Page, Results, Table
-from ..wording import unconcluded
 from .data import UNAVAILABLE
-from .printed import EXACT, PAPER, PLAIN, STRUCTURED
+from .printed import EXACT, PAPER, PLAIN
 from .real import EXPERIMENT, KERNELS, NAMES
 from .real_tables import METHODS
 
@@ -34,43 +33,7 @@ def render_times(results: Results) -> Page:
                 text = row.get(column)
                 if ours is not None or text:
                     entries.append(Entry(name, column, text, ours, error, values.size, 3))
-    return Page(tuple(entries), _time_conclusion(results), (), _time_differences(results))
-
-
-def count_match(results: Results) -> list[float]:
-    """Return our pairs in raw units over the printed ones, task by task."""
-    found = []
-    for name, row in TIMES.items():
-        ours, _ = mean_error(results.values("raw pairs", set=name, kernel="linear"))
-        if ours is not None and name != "automobile":
-            found.append(ours / number(row["pairs"]))
-    return found
-
-
-def _time_conclusion(results: Results) -> str:
-    match = count_match(results)
-    seconds = {
-        (m, kernel): results.values(f"seconds {m}", kernel=kernel)
-        for m in (STRUCTURED, PLAIN)
-        for kernel in KERNELS
-    }
-    if not match or not all(values.size for values in seconds.values()):
-        return unconcluded(results)
-    ratios = [
-        seconds[STRUCTURED, kernel].mean() / seconds[PLAIN, kernel].mean() for kernel in KERNELS
-    ]
-    dearer = max(ratios) > COMPARABLE
-    return (
-        f"One rule for the pairs, chosen to fit, gives {min(match):.2f} to {max(match):.2f} times "
-        "the printed counts in raw units on all tasks whose rows are known: an anchor for each row "
-        "of one class, dropped if no row of the other has it among its ten nearest. Training "
-        f"SAUC-SVM takes {ratios[0]:.1f} (linear) and {ratios[1]:.1f} (Gaussian) times as long as "
-        f"AUC-SVM, which is {'more than' if dearer else 'comparable, as'} the paper "
-        "says."
-    )
-
-
-COMPARABLE = 1.3
+    return Page(tuple(entries), (), _time_differences(results))
 
 
 def _time_differences(results: Results) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ from ...plots import Series
 from ..pictures import Panel, Picture
 from ..statistics import mean_error, paired_test
 from ..table import Entry, Page, Results, Table
-from ..wording import is_clear, unconcluded
 from .geometry_figures import points_of
 from .machines import ALL
 from .neighbour_figures import Point, by_k, curve_panel
@@ -36,14 +35,14 @@ def render_data(results: Results) -> Page:
             digits = 0 if at == 5 else 4
             entries.append(Entry(name, column, text, ours[at], error, number, digits))
     if done is None:
-        return Page(tuple(entries), unconcluded(results))
+        return Page(tuple(entries))
     off = _farthest(done)
     conclusion = (
         f"What is drawn here {'has' if off < NOISE else 'has not'} the attributes of the table: "
         f"over {done['draws']:,} draws none of the moments is farther off than {off:.1f} standard "
         "errors. The paper has one draw and no seed, so its own 600 points cannot be had."
     )
-    return Page(tuple(entries), conclusion)
+    return Page(tuple(entries), conclusion=conclusion)
 
 
 NOISE = 4.0
@@ -72,14 +71,14 @@ def render_scatter(results: Results) -> Page:
         "A fifth of each Gaussian is for training, as in the paper.",
     )
     if done is None:
-        return Page((), unconcluded(results), pictures=(picture,))
+        return Page((), pictures=(picture,))
     linear, best = (_best_auc(name) for name in ("linear", "bayes"))
     conclusion = (
         f"Each class is two elongated clouds facing each other: no line ranks new rows with an AUC "
         f"above {linear:.2f}, so a nonlinear score is needed. The clouds overlap, so no score has "
         f"more than {best:.2f}."
     )
-    return Page((), conclusion, pictures=(picture,))
+    return Page((), pictures=(picture,), conclusion=conclusion)
 
 
 def _best_auc(score: str, rows: int = 200_000) -> float:
@@ -136,40 +135,7 @@ def render_times(results: Results) -> Page:
                 entries.append(Entry(row, column, text, mean, error, values.size, digits))
         mean, error = mean_error(results.values("pairs by the text", k=at))
         entries.append(Entry(row, "pairs by the rule in the text", None, mean, error, digits=0))
-    found = results.values(f"pairs {PLAIN}", k=5)
-    plain, structured = (results.values(f"seconds {m}", k=ALL) for m in (PLAIN, STRUCTURED))
-    if found.size == 0 or plain.size == 0:
-        return Page(tuple(entries), unconcluded(results))
-    ks = [
-        k
-        for k in results.budget["neighbours k (0: all)"]
-        if results.values(f"steps {PLAIN}", k=k).size
-    ]
-    fewer = [
-        k
-        for k in ks
-        if results.values(f"steps {STRUCTURED}", k=k).mean()
-        < results.values(f"steps {PLAIN}", k=k).mean()
-    ]
-    anchors, text = (_counts_met(results, what) for what in (f"pairs {PLAIN}", "pairs by the text"))
-    conclusion = (
-        f"With anchors from the smaller class the printed pair count lies in the range of our "
-        f"draws at {anchors} of 6 values of k (at k = 5 {found.min():.0f} to {found.max():.0f} in "
-        f"{found.size} draws, printed 145), by the rule in the text at {text}. All 3,200 pairs, "
-        f"which took the paper a minute and more, take {plain.mean():.2f} s and "
-        f"{structured.mean():.2f} s here with a proof, and SAUC-SVM needs fewer steps than AUC-SVM "
-        f"at {len(fewer)} of {len(ks)} values of k (in print, at all 7)."
-    )
-    return Page(tuple(entries), conclusion, differences=_TIME_NOTES)
-
-
-def _counts_met(results: Results, what: str) -> int:
-    """Return at how many k, all pairs apart, the printed count is within the range of the draws."""
-    met = 0
-    for k, row in TIMES.items():
-        counts, count = results.values(what, k=int(k)), number(row[f"rows or pairs, {PLAIN}"])
-        met += counts.size > 0 and bool(counts.min() <= count <= counts.max())
-    return met
+    return Page(tuple(entries), differences=_TIME_NOTES)
 
 
 _TIME_NOTES = (
@@ -206,7 +172,7 @@ def render_auc(results: Results) -> Page:
     panels = (curve_panel("test rows", "k", by_k(ks), curves),) if any(curves.values()) else ()
     caption = "Means over the draws with their standard errors; the last point has all pairs."
     picture = Picture("sauc-fig-3", "Toy problem: AUC by the number of neighbours", panels, caption)
-    return Page(tuple(entries), _conclusion(results), tuple(tests), _auc_notes(results), (picture,))
+    return Page(tuple(entries), tuple(tests), _auc_notes(results), (picture,))
 
 
 def _auc_notes(results: Results) -> tuple[str, ...]:
@@ -224,50 +190,6 @@ def _auc_notes(results: Results) -> tuple[str, ...]:
 def _few_and_all(results: Results) -> tuple[np.ndarray, np.ndarray]:
     """Return the AUC of SAUC-SVM at k = 5 and of AUC-SVM with all pairs, of the same draws."""
     return results.matched("draw", (f"auc {STRUCTURED}", {"k": 5}), (f"auc {PLAIN}", {"k": ALL}))
-
-
-def _conclusion(results: Results) -> str:
-    few, whole = results.matched("draw", (f"auc {PLAIN}", {"k": 5}), (f"auc {PLAIN}", {"k": ALL}))
-    structured, all_pairs = _few_and_all(results)
-    if few.size == 0 or structured.size == 0:
-        return unconcluded(results)
-    cost, back = 100 * (whole.mean() - few.mean()), 100 * (structured.mean() - few.mean())
-    if cost <= 0:
-        first = f"At k = 5 sampling costs AUC-SVM nothing ({-cost:+.1f} points of AUC)"
-    elif back > 0:
-        clear = is_clear(paired_test(structured, few))
-        first = (
-            f"At k = 5 sampling costs AUC-SVM {cost:.1f} points of AUC and the structure brings "
-            f"{back:.1f} of them back, "
-            + ("as the paper says" if clear else "which is within the noise of the draws")
-        )
-    else:
-        first = (
-            f"At k = 5 sampling costs AUC-SVM {cost:.1f} points of AUC and the structure brings "
-            "none of them back"
-        )
-    ks = [
-        k
-        for k in results.budget["neighbours k (0: all)"]
-        if results.values(f"auc {STRUCTURED}", k=k).size
-    ]
-    ahead = [
-        sum(
-            results.values(f"auc {STRUCTURED}", k=k).mean() > results.values(f"auc {m}", k=k).mean()
-            for k in ks
-        )
-        for m in (PLAIN, SVM)
-    ]
-    test = paired_test(structured, all_pairs)
-    if not is_clear(test):
-        claim = "neither clearly better nor worse than"
-    else:
-        claim = f"clearly {'better' if is_clear(test, 1) else 'worse'} than"
-    return (
-        f"{first}. SAUC-SVM is above AUC-SVM at {ahead[0]} of {len(ks)} k and above SVM at "
-        f"{ahead[1]}, where the paper has all; at k = 5 it is {claim} AUC-SVM with all pairs "
-        f"({structured.mean():.4f} against {all_pairs.mean():.4f}), where the paper has better."
-    )
 
 
 TABLE_1 = Table("sauc-table-1", PAPER, "Table 1", "The XOR problem", DATA, render_data)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ...data.population import population_auc, share_for_auc
 from ...data.printed_numbers import printed
 from ..statistics import mean_error, paired_test
 from ..table import Entry, Page, Results, Table
-from ..wording import change, unconcluded
 from .common import PAPER
 from .linear_model import EXPERIMENT, PRINTED
 
@@ -38,7 +35,7 @@ def render(results: Results) -> Page:
         )
         if test is not None:
             tests.append(f"n = {n:,}: " + test.sentence("full", "incomplete", "points of AUC", 4))
-    return Page(tuple(entries), _conclusion(results), tuple(tests), _differences(results))
+    return Page(tuple(entries), tuple(tests), _differences(results))
 
 
 _COLUMNS = (
@@ -52,45 +49,6 @@ _ADDED = (
     ("objective above optimum, incomplete", "incomplete_excess"),
 )
 
-
-_COMPARED = ("full_auc", "incomplete_auc", "incomplete_seconds", "full_seconds")
-
-
-def _conclusion(results: Results) -> str:
-    sizes = [part.parameters["n"] for part in results.parts if part.key in results.done]
-    if not sizes:
-        return unconcluded(results)
-    largest, within = max(sizes), [n for n in sorted(set(sizes)) if n in PRINTED]
-    seconds = float(results.values("full_seconds", n=largest).mean())
-    gap = float(results.values("full_excess", n=largest).max())
-    opening = (
-        "The full model is not infeasible beyond 10,000 rows: over" if largest > 10_000 else "Over"
-    )
-    found = (
-        f"{opening} all pairs of {largest:,} rows its optimum is found in {seconds:.1f} s, proved "
-        f"to a relative gap of {gap:.0e}. "
-    )
-    if not within:
-        return f"{found}The incomplete model has not been run yet."
-    ours = {k: [results.values(k, n=n) for n in within] for k in _COMPARED}
-    both = [np.concatenate(ours[k]) for k in _COMPARED]
-    loss = float(np.mean(both[0] - both[1]))
-    longer = [
-        float(np.median(a / b)) for a, b in zip(ours[_COMPARED[2]], ours[_COMPARED[3]], strict=True)
-    ]
-    little = abs(loss) < LITTLE
-    return (
-        f"{found}At the printed sizes drawn pairs and at most {results.budget[STEPS]:,} steps of "
-        "Adamax "
-        f"{change(loss, ('cost', 'gain'))} points of AUC on average, "
-        f"{'next to nothing as the paper says' if little else 'which is not nothing'}, "
-        f"{'but' if little and min(longer) > 1 else 'and'} take {min(longer):.3g} to "
-        f"{max(longer):.3g} times the seconds of the full model (medians by size)."
-    )
-
-
-LITTLE = 0.01
-"""Points of AUC that count as next to nothing: the printed differences are at most 0.001."""
 
 STEPS = "steps of Adamax, at most"
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ...data.population import population_auc, share_for_auc
 from ...data.printed_numbers import printed
 from ..statistics import mean_error, paired_test
 from ..table import Entry, Page, Results, Table
-from ..wording import change, unconcluded
 from .common import PAPER
 from .radial_model import EXPERIMENT, PRINTED
 
@@ -37,7 +34,7 @@ def render(results: Results) -> Page:
         if test is not None:
             sentence = test.sentence("all pairs", "incomplete, both Nyström", "points of AUC", 4)
             tests.append(f"n = {n:,}: {sentence}")
-    return Page(tuple(entries), _conclusion(results), tuple(tests), _differences(results))
+    return Page(tuple(entries), tuple(tests), _differences(results))
 
 
 _COLUMNS = (
@@ -50,29 +47,6 @@ _COLUMNS = (
     ("AUC %, all pairs, whole kernel", "full_kernel_auc", 3),
 )
 _EXCESS = "objective above optimum, Nyström"
-
-
-def _conclusion(results: Results) -> str:
-    loss = results.values("true_auc") - results.values("full_nystrom_auc")
-    both = [record for record in results.select() if "nystrom_auc" in record]
-    if not both:
-        return unconcluded(results)
-    more = float(np.mean([r["full_nystrom_auc"] - r["nystrom_auc"] for r in both]))
-    ratio = float(np.median([r["nystrom_seconds"] / r["full_nystrom_seconds"] for r in both]))
-    largest = max(record["n"] for record in results.select())
-    seconds = results.values("full_nystrom_seconds", n=largest).mean()
-    little = loss.max() < LITTLE
-    return (
-        f"With 300 landmarks the optimum over all pairs is within {loss.max():.2f} points of the "
-        f"true score's AUC at every size up to {largest:,} rows ({seconds:.0f} s), so the Nyström "
-        f"features lose {'next to nothing, as' if little else 'more than'} the paper says. From "
-        f"there the incomplete sum and its descent {change(more, ('lose', 'gain'))} points on "
-        f"average, and take {ratio:.1f} times the seconds of the proved optimum (median)."
-    )
-
-
-LITTLE = 0.1
-"""Points of AUC that count as next to nothing: the printed losses are up to 0.06."""
 
 
 def _differences(results: Results) -> tuple[str, ...]:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from ...data.printed_numbers import printed
 from ..statistics import mean_error, paired_test
 from ..table import Entry, Page, Results, Table
-from ..wording import change, is_clear, listed, unconcluded
 from .common import PAPER
 from .real_sets import EXPERIMENT, SETS, TEST_SHARE
-from .table1 import STEPS
 
 PRINTED = printed(PAPER, "Table 3")
 
@@ -33,7 +29,7 @@ def render(results: Results) -> Page:
         if excess.size:
             text = f"<= {excess.max():.1e}"
             entries.append(Entry(row, "objective above optimum, incomplete", None, text))
-    return Page(tuple(entries), _conclusion(results), tuple(_tests(results)), _DIFFERENCES)
+    return Page(tuple(entries), tuple(_tests(results)), _DIFFERENCES)
 
 
 def _tests(results: Results) -> Iterator[str]:
@@ -70,36 +66,6 @@ _DIFFERENCES = (
     "The printed seconds are of another machine and may hold the cross-validation; ours hold the "
     "landmarks' features and one fit.",
 )
-
-
-def _conclusion(results: Results) -> str:
-    found = [name for name in SETS if results.values("radial_full_auc", set=name).size]
-    if not found:
-        return unconcluded(results)
-    gains, better, slower = [], 0, 0
-    for name in found:
-        a, b = (results.values(f"{kernel}_full_auc", set=name) for kernel in ("radial", "linear"))
-        gains.append(f"{round(a.mean() - b.mean(), 1) + 0.0:+.1f} ({SETS[name]})")
-        better += is_clear(paired_test(a, b, OVERLAP), 1)
-        a, b = (
-            results.values(f"{kernel}_incomplete_seconds", set=name)
-            for kernel in ("radial", "linear")
-        )
-        slower += bool(a.mean() > b.mean())
-    seconds, loss = [], []
-    for kernel in KERNELS:
-        for record in results.select():
-            full, drawn = (f"{kernel}_{model}" for model in ("full", "incomplete"))
-            seconds.append(record[f"{drawn}_seconds"] / record[f"{full}_seconds"])
-            loss.append(record[f"{full}_auc"] - record[f"{drawn}_auc"])
-    return (
-        f"At the optima over all pairs the kernel model has {listed(gains)} points of AUC more "
-        f"than the linear one, clearly so on {better} of {len(found)} (in print on all three); "
-        f"fitted to drawn pairs it is the slower one on {slower} (in print on Bank only). "
-        f"Drawn pairs and at most {results.budget[STEPS]:,} steps of Adamax "
-        f"{change(float(np.mean(loss)), ('cost', 'gain'), 2)} points on average, and take "
-        f"{np.median(seconds):.1f} times the seconds of the proved optimum (median)."
-    )
 
 
 TABLE_3 = Table(

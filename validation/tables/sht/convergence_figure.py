@@ -9,7 +9,6 @@ from ...plots import Series
 from ..pictures import Panel, Picture
 from ..statistics import mean_error, paired_test
 from ..table import Entry, Page, Results, Table
-from ..wording import unconcluded
 from .convergence import COMMON, EXPERIMENT, PUBLISHED, SHARES
 from .printed import PAPER, STARS
 
@@ -27,31 +26,14 @@ def render(results: Results) -> Page:
                 text = EPOCHS.get(f"r = {r:g}", {}).get("epochs") if name == PUBLISHED else None
                 column = f"epochs, r = {r:g}, {name}"
                 entries.append(Entry(f"k* = {k}", column, text, ours, error, values.size, 0))
-    sizes = {}
     for name in (PUBLISHED, COMMON):
         rare, even = _ends(results, name)
-        if rare.size == 0:
-            continue
-        sizes[name] = (float(rare.mean()), float(even.mean()))
         test = paired_test(rare, even)
         if test is not None:
             tests.append(f"{name}: {test.sentence('epochs at r = 0.05', 'at r = 0.5', '', 0)}")
     pictures = _pictures(results)
-    if len(sizes) < 2:
-        return Page(tuple(entries), unconcluded(results), pictures=pictures)
-    (rare, even), (rare_common, even_common) = sizes[PUBLISHED], sizes[COMMON]
-    holds, alike = rare > even, rare_common > even_common
-    step = "the programs' step, which is multiplied by r (1 - r)"
-    if not holds:
-        why = f"is not saved by {step}"
-    else:
-        why = f"{'does not come' if alike else 'comes'} from {step}"
-    conclusion = (
-        f"As published, 95 % of the descent takes {rare:.0f} epochs at r = 0.05 and {even:.0f} at "
-        f"0.5, and the figure's message {'holds' if holds else 'does not hold'}. It {why}: with "
-        f"one step for all r it is {rare_common:.0f} against {even_common:.0f} epochs."
-    )
-    return Page(tuple(entries), conclusion, tuple(tests), (*_NOTES, _held_out(results)), pictures)
+    notes = (*_NOTES, _held_out(results)) if results.done else _NOTES
+    return Page(tuple(entries), tuple(tests), notes, pictures)
 
 
 _NOTES = (

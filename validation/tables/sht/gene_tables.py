@@ -8,7 +8,6 @@ from ...plots import Series
 from ..pictures import Panel, Picture
 from ..statistics import Paired, mean_error, paired_test
 from ..table import Entry, Page, Results, Table
-from ..wording import CLEAR, is_clear, unconcluded
 from .genes import EXPERIMENT, SPARSE, SUBSET, TRAINING
 from .methods import DENSE, EXACT, FISHER, TOP
 from .printed import GENES, METHODS, PAPER, SETS
@@ -58,7 +57,7 @@ def render_auc(results: Results) -> Page:
                 ours, error = mean_error(leak)
                 column = f"{name}, only k on test rows"
                 entries.append(Entry(method, column, None, ours, error, leak.size, 4))
-    return Page(tuple(entries), _conclusion(results), _tests(results), _differences(results))
+    return Page(tuple(entries), _tests(results), _differences(results))
 
 
 def _tests(results: Results) -> tuple[str, ...]:
@@ -93,34 +92,6 @@ def _rivals(results: Results, name: str) -> list[tuple[str, Paired]]:
     return [(rival, test) for rival, test in tests if test is not None]
 
 
-def _conclusion(results: Results) -> str:
-    method, told, rivals = "SHT-AUC", [], []
-    for name in SETS:
-        published = by_test_k(results, "published", method, name)
-        test = _against_right(results, method, name)
-        if not published.size or test is None:
-            continue
-        right, dense, exact = (
-            results.values(f"right {m}", set=name).mean() for m in (method, DENSE, EXACT)
-        )
-        leak = published.mean() - by_test_k(results, "unslipped", method, name).mean()
-        told.append(
-            f"{published.mean():.3f} on {name} (printed {GENES[method][name].split()[0]}), "
-            f"{right:.3f} with all parameters chosen on the training rows (p = {test.p:.2g}; the "
-            f"leak through the folds makes {leak:+.3f}), beside {dense:.3f} for the plain mean "
-            f"difference and {exact:.3f} for AUC-SVM solved exactly"
-        )
-        rivals += [test for _, test in _rivals(results, name)]
-    if not told:
-        return unconcluded(results)
-    up, down = (sum(is_clear(test, side) for test in rivals) for side in (1, -1))
-    return (
-        f"As published SHT-AUC reaches {'; '.join(told)}. On test parts of 12 and 22 rows it is "
-        f"clearly (p < {CLEAR}) above another method in {up} and below in {down} of {len(rivals)} "
-        "comparisons."
-    )
-
-
 def _differences(results: Results) -> tuple[str, ...]:
     found = [
         "`As published` follows the authors' programs, which the paper's text does not: 20 "
@@ -151,7 +122,7 @@ def _differences(results: Results) -> tuple[str, ...]:
 def render_by_k(results: Results) -> Page:
     """Show the AUC by k, as Fig. 3."""
     ks = [float(k) for k in results.budget["k"]]
-    entries, panels, tops = [], [], {}
+    entries, panels = [], []
     for name in SETS:
         series, bars = [], {}
         for method in SPARSE:
@@ -166,7 +137,6 @@ def render_by_k(results: Results) -> Page:
                 means = table.mean(axis=0)
                 series.append(Series(method, tuple(ks), tuple(means.tolist())))
                 bars[method] = tuple((mean_error(column)[1] or 0.0) for column in table.T)
-                tops[name, method] = ks[int(means.argmax())]
         for method in ("SPAM-l1", "SOLAM"):
             values = by_test_k(results, "published", method, name)
             if values.size:
@@ -176,32 +146,11 @@ def render_by_k(results: Results) -> Page:
             panels.append(Panel(name, "k", "AUC", tuple(series), log_x=True, errors=bars))
     caption = "Means over the shuffles with standard errors, as published; grey: methods without k."
     picture = Picture("sht-fig-3", "AUC by the number of genes k", tuple(panels), caption)
-    if not tops:
-        return Page(tuple(entries), unconcluded(results), pictures=(picture,))
-    told = []
-    for name in SETS:
-        if (name, "SHT-AUC") not in tops:
-            continue
-        table, best = table_of(results, "published", "SHT-AUC", name), tops[name, "SHT-AUC"]
-        means, top = table.mean(axis=0), table[:, ks.index(best)]
-        level = [
-            k
-            for k, values in zip(ks, table.T, strict=True)
-            if not is_clear(paired_test(top, values, overlap(name)))
-        ]
-        told.append(
-            f"k = {best:g} on {name}, {means.max():.3f}, not clearly above those at "
-            f"{len(level) - 1} of the {len(ks) - 1} other k"
-        )
-    conclusion = (
-        f"SHT-AUC has its highest mean at {'; '.join(told)}. The k* of real data is not known, so "
-        "that k should be `moderately larger than k*` cannot be read off the figure."
-    )
     notes = (
         "The figure prints no numbers. Each point is a choice made on the test rows, see Table "
         "III; SHT-AUC as published keeps k - 1 genes, none at k = 1.",
     )
-    return Page(tuple(entries), conclusion, (), notes, (picture,))
+    return Page(tuple(entries), (), notes, (picture,))
 
 
 TABLE_3 = Table(

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from ...data.printed_numbers import number, printed
+from ...data.printed_numbers import printed
 from ...plots import Series
 from ..pictures import Panel, Picture
-from ..statistics import Paired, mean_error, paired_test
+from ..statistics import mean_error, paired_test
 from ..table import Entry, Page, Results, Table
-from ..wording import is_clear, listed, unconcluded
 from .methods import DENSE, EXACT, TOP
 from .printed import AUC, BOTH, METHODS, PAPER, STARS
 from .synthetic import ADDED, EXPERIMENT, ORACLE, RARE, SUBSET, SWAPS
@@ -68,61 +67,13 @@ def render_auc(results: Results) -> Page:
         ("SHT-AUC", b) for b in ("SPAM-l1", "FSAUC", "SPAM-l2", DENSE, TOP, EXACT, SWAPS)
     )
     tests = _against(results, "true", "in AUC on new rows", rivals)
-    return Page(tuple(entries), _auc_conclusion(results), tests, _auc_differences(results))
+    return Page(tuple(entries), tests, _auc_differences(results))
 
 
 def _mean(results: Results, name: str) -> float:
     """Return the mean over all k*; NaN unless each has a trial."""
     values = [by_trial(results, name, k) for k in STARS]
     return float(np.mean([v.mean() for v in values])) if all(v.size for v in values) else np.nan
-
-
-def _auc_conclusion(results: Results) -> str:
-    sht, top, dense, exact = (_mean(results, f"true {m}") for m in ("SHT-AUC", TOP, DENSE, EXACT))
-    if np.isnan(sht):
-        return unconcluded(results)
-    print_of = {m: [number(text) for text in row.values()] for m, row in AUC.items()}
-    ours = [by_trial(results, "auc SHT-AUC", k).mean() for k in STARS]
-    above = [f"{k}" for k, a, b in zip(STARS, ours, print_of["SHT-AUC"], strict=True) if a > b]
-    others = [m for m in print_of if m != "SHT-AUC"]
-    rival = max(others, key=lambda m: np.mean(print_of[m]))
-    lead = np.mean(print_of["SHT-AUC"]) - np.mean(print_of[rival])
-    noise = _noise(results, rival) / np.sqrt(SPLITS * len(STARS))
-    level = max(top, dense) > sht - SAME
-    return (
-        f"SHT-AUC has {np.mean(ours):.3f} on the test rows where the paper has "
-        f"{np.mean(print_of['SHT-AUC']):.3f} (above print at k* = {listed(above)}), and ranking "
-        f"features by the difference of the class means {'does as well' if level else 'does not'}: "
-        f"averaged over k*, {sht:.3f} on new rows for SHT-AUC, {top:.3f} for the k largest "
-        f"differences, {dense:.3f} for all of them and {exact:.3f} for AUC-SVM solved exactly. The "
-        f"printed lead of SHT-AUC, {lead:.3f} over {rival}, is "
-        f"{'within' if lead < 2 * noise else 'beyond'} twice the noise of such a difference on ten "
-        f"positive test rows, {noise:.3f} at least."
-    )
-
-
-def _lead(results: Results, rival: str) -> Paired | None:
-    """Return SHT-AUC's F1 of the k* largest against another's, the trials of all k* together."""
-    sides = [[by_trial(results, f"top {m}", k) for k in STARS] for m in ("SHT-AUC", rival)]
-    a, b = (np.concatenate(side) for side in sides)
-    return paired_test(a, b) if a.size == b.size else None
-
-
-SPLITS = 25
-"""Behind each printed mean: five folds of five data sets."""
-
-SAME = 0.01
-"""AUC that is not called a difference."""
-
-
-def _noise(results: Results, rival: str) -> float:
-    """Return how far SHT-AUC minus a rival on the test rows scatters around that on new rows."""
-    records = [record for k in STARS for record in results.select(k_star=k, r=RARE)]
-    a, b = (
-        np.array([record[f"auc {m}"] - record[f"true {m}"] for record in records])
-        for m in ("SHT-AUC", rival)
-    )
-    return float(np.std(a - b))
 
 
 def _auc_differences(results: Results) -> tuple[str, ...]:
@@ -170,28 +121,7 @@ def render_features(results: Results) -> Page:
             entries.append(_entry(results, method, column, None, f"top {method}", k_star))
     rivals = tuple(("SHT-AUC", b) for b in ("FSAUC", "SPAM-l2", "StoIHT", "HSG-HT", DENSE, TOP))
     tests = _against(results, "top", "in F1 of the k* largest", rivals)
-    return Page(tuple(entries), _feature_conclusion(results), tests, _FEATURE_NOTES)
-
-
-def _feature_conclusion(results: Results) -> str:
-    sht, dense, spam = (_mean(results, f"top {m}") for m in ("SHT-AUC", DENSE, "SPAM-l2"))
-    if np.isnan(sht):
-        return unconcluded(results)
-    logistic = _mean(results, "top StoIHT")
-    level, led = (
-        [is_clear(_lead(results, rival), 1) for rival in rivals]
-        for rivals in (("SPAM-l2", DENSE), ("StoIHT",))
-    )
-    level, led = not any(level), all(led)
-    return (
-        "Cut to their k* largest weights, the dense methods find "
-        f"{'not clearly fewer' if level else 'clearly fewer'} true features than SHT-AUC (F1 "
-        f"{sht:.3f}; {spam:.3f} for SPAM-l2, {dense:.3f} for the plain mean difference): the "
-        f"printed lead over them is {'' if level else 'not only '}that of a sparse list over a "
-        f"full one. Over StoIHT ({logistic:.3f}), which starts at the intercept 0 as in the "
-        f"programs, SHT-AUC has {'a' if led else 'no'} clear lead; what remains of it where StoIHT "
-        "starts at the log odds of the classes is among the claims."
-    )
+    return Page(tuple(entries), tests, _FEATURE_NOTES)
 
 
 _FEATURE_NOTES = (
@@ -237,7 +167,7 @@ def render_imbalance(results: Results) -> Page:
     picture = Picture("sht-fig-2", "AUC and F1 by the share of positives", tuple(panels), caption)
     low, high = (by_trial(results, "true SHT-AUC", STARS[0], r) for r in (RARE, last))
     if not low.size or not high.size:
-        return Page(tuple(entries), unconcluded(results), pictures=(picture,))
+        return Page(tuple(entries), pictures=(picture,))
     known = [by_trial(results, f"true {ORACLE}", STARS[0], r).mean() for r in (RARE, last)]
     ceiling = stats.norm.cdf(np.sqrt(STARS[0] / 2) * SHIFT)
     notes = (
@@ -245,36 +175,7 @@ def render_imbalance(results: Results) -> Page:
         f"{ceiling:.3f}; with the {ORACLE} ours have {known[0]:.3f} at r = {RARE:g} and "
         f"{known[1]:.3f} at r = {last:g}.",
     )
-    conclusion = _imbalance_conclusion(results, low, high, last)
-    return Page(tuple(entries), conclusion, tuple(tests), notes, (picture,))
-
-
-def _imbalance_conclusion(results: Results, low: np.ndarray, high: np.ndarray, last: float) -> str:
-    """Return it from SHT-AUC's AUC on new rows in each trial at the smallest and largest share."""
-    top = [by_trial(results, f"true {TOP}", STARS[0], r).mean() for r in (RARE, last)]
-    rivals = {
-        m: paired_test(low, by_trial(results, f"true {m}", STARS[0], RARE))
-        for m in ("StoIHT", "HSG-HT")
-    }
-    leads = [
-        f"{test.difference:+.3f} over {m} (p = {test.p:.2g})"
-        for m, test in rivals.items()
-        if test is not None
-    ]
-    both = high.mean() > low.mean() and top[1] > top[0]
-    return (
-        f"From r = {RARE:g} to {last:g} the AUC on new rows of SHT-AUC goes from {low.mean():.2f} "
-        f"to {high.mean():.2f}, that of the k largest mean differences from {top[0]:.2f} to "
-        f"{top[1]:.2f}: "
-        + (
-            "with n fixed more positive rows help both, which says nothing about the convergence "
-            "of an algorithm."
-            if both
-            else "more positive rows do not help both."
-        )
-        + f" At r = {RARE:g} the lead over the logistic methods, large in print, is "
-        f"{listed(leads)}."
-    )
+    return Page(tuple(entries), tuple(tests), notes, (picture,))
 
 
 TABLE_1 = Table("sht-table-1", PAPER, "Table I", "AUC on simulated data", EXPERIMENT, render_auc)

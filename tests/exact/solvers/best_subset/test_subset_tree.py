@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import cast
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from aucert.exact.solvers.best_subset.branch_and_bound import SubsetSearch
 from aucert.exact.solvers.best_subset.dive_compiled import CANDIDATE, IN, OUT, dive
 from aucert.exact.square_loss.sparse_bounds import certified_diagonal
 from aucert.exact.square_loss.support_loss import SupportLoss
+from aucert.exact.tools.compiling import Loop
 from subset_problems import draw, noisy
 
 D = 9
@@ -135,3 +137,28 @@ def test_dependent_features_that_separate_are_found_from_the_worst_guess() -> No
     assert found.proved
     assert found.upper <= 1e-9
     assert {1, 5} <= set(found.support.tolist())
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_search_as_written_finds_the_bits_of_the_compiled_one(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    sigma, delta = matrices(seed, (0.0, 1.0, 3.0)[seed % 3])
+    start = np.full(D, CANDIDATE, dtype=np.uint8)
+    start[rng.choice(D, 2, replace=False)] = IN, OUT
+    members = np.flatnonzero(start)
+    diagonal = certified_diagonal(sigma[np.ix_(members, members)])
+    assert diagonal is not None
+    entries = np.ones(D)
+    entries[members] = diagonal.entries
+    doubt = ((0.0, 0.0), (1e-3, 0.0), (1e-6, 1e-6))[seed % 3]
+    most = np.inf if seed % 4 else 500.0
+    inverse = np.ascontiguousarray(diagonal.inverse)
+    arguments = (sigma, delta, entries), start, inverse, 2 + seed % 4, 0.0, 1e-9
+    loop = cast(Loop, dive)
+    assert loop.plain is not None
+    found = [
+        form(*arguments, (3, 1000)[seed % 2], 64, most, *doubt)
+        for form in (loop.plain, loop.compiled)
+    ]
+    for plain, compiled in zip(*found, strict=True):
+        assert np.asarray(plain).tobytes() == np.asarray(compiled).tobytes()

@@ -1,0 +1,1 @@
+"""Evaluations of a hinge problem over blocks of rows, on several threads."""

@@ -1,0 +1,202 @@
+"""F at a point and the lower bound that a minorant proves, each with a bound of its rounding.
+
+The plain form is tried first, and the long format where its rounding would show in the gap.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...errors import CertificateError, InputError
+from ...problem.evidence import Scores, Weights
+from ...problem.minorant import Minorant
+from ...problem.penalties import Ridge
+from ...problem.problem import Problem
+from ...problem.risk import LONG_ROWS, Mean
+from ...spaces.rows import Rows
+from ...sums.assembled import PairSums
+from ...tools.rounding import UNIT, Bound, gamma
+
+WORTHWHILE = 0.25
+"""Largest share of the gap that rounding may have before the long format is worth its cost."""
+
+
+def evaluated(
+    problem: Problem, w: np.ndarray, witness: Minorant
+) -> tuple[float, float, float, float]:
+    """Return F(w), its rounding, the minorant's own lower bound, and its rounding.
+
+    The lower bound may be below zero here; a certificate then takes zero.
+    """
+    w = problem.check_weights(w)
+    if isinstance(witness.evidence, Weights):
+        return _evaluated_in_bins(problem, w, witness.renewed(problem))
+    if type(problem.space) is Rows:
+        scores = problem.space.scores(w)
+        shared = _shared_sums(problem, scores, witness)
+        renewed = witness.renewed(problem, shared)
+        bounds = _evaluated_plainly(problem, problem.space, w, renewed, scores, shared)
+        if bounds[1] + bounds[3] <= WORTHWHILE * (bounds[0] - bounds[2]):
+            return bounds
+        return _evaluated_carefully(problem, w, renewed)
+    renewed, plain = witness.renewed(problem), getattr(problem.space, "plain", None)
+    if plain is not None:
+        bounds = _evaluated_carefully(problem.over(plain()), w, renewed)
+        if bounds[1] + bounds[3] <= WORTHWHILE * (bounds[0] - bounds[2]):
+            return bounds
+    return _evaluated_carefully(problem, w, renewed)
+
+
+def _evaluated_carefully(
+    problem: Problem, w: np.ndarray, witness: Minorant
+) -> tuple[float, float, float, float]:
+    """Return the bounds of `evaluated` from the space's most careful sums."""
+    together = getattr(problem.space, "together", None)
+    if together is not None and isinstance(problem.penalty, Ridge):
+        together(w, witness.c)  # both products in one pass over a kernel's values
+    dual, dual_rounding = dual_value(problem, witness)
+    return *careful_primal(problem, w), dual, float(dual_rounding)
+
+
+def careful_primal(problem: Problem, w: np.ndarray) -> tuple[float, float]:
+    """Return F(w) and a bound of its error, from scores in the long format while n is moderate."""
+    space = problem.space
+    scores, error = space.careful_scores(w)
+    if problem.n > LONG_ROWS:
+        scores, error = scores.astype(float), error + UNIT * np.abs(scores).astype(float)
+    return _primal(problem, w, problem.risk.upper(scores, error))
+
+
+def _primal(problem: Problem, w: np.ndarray, upper: Bound) -> tuple[float, float]:
+    """Return U + Omega and a bound of its error, with two units to spare."""
+    penalty = problem.penalty.value(problem.space, w)
+    primal = upper.value + penalty.value
+    if not np.isfinite(primal):
+        raise InputError("the penalty of these weights is infinite: they break its constraint")
+    rounding = upper.error + penalty.error
+    return primal, float((rounding + gamma(6) * primal) * (1 + gamma(16)))
+
+
+def _evaluated_plainly(
+    problem: Problem,
+    space: Rows,
+    w: np.ndarray,
+    witness: Minorant,
+    scores: np.ndarray,
+    sums: PairSums | None,
+) -> tuple[float, float, float, float]:
+    """Return the bounds of `evaluated` without the long format: cheap, with more rounding.
+
+    `sums`, where they are known, are those at the plain scores of `w`, at any width.
+    """
+    error, risk = space.score_error(w), problem.risk
+    upper = risk.upper(scores, error) if sums is None else risk.upper(scores, error, sums)
+    primal, rounding = _primal(problem, w, upper)
+    dual, dual_rounding = _dual(problem, witness, careful=False)
+    return primal, rounding, dual, float(dual_rounding)
+
+
+def _shared_sums(problem: Problem, scores: np.ndarray, witness: Minorant) -> PairSums | None:
+    """Return the sums at `scores` if the minorant is to be made from these very numbers.
+
+    The value never depends on the width, so that one evaluation serves both bounds. Where the
+    minorant wants its sums in the long format it keeps its own.
+    """
+    evidence = witness.evidence
+    if not isinstance(evidence, Scores) or not 0 <= evidence.width < np.inf:
+        return None
+    same = getattr(problem.risk, "plain", False) and np.array_equal(scores, evidence.scores)
+    return problem.risk.sums(scores, evidence.width) if same else None
+
+
+def _evaluated_in_bins(
+    problem: Problem, w: np.ndarray, witness: Minorant
+) -> tuple[float, float, float, float]:
+    """Return the bounds of `evaluated` from binned sums, those noted at these points or new."""
+    from ..evaluate_rows import binned_at, loss_at
+
+    lam, weights = problem.lam, problem.check_weights(witness.weights)
+    dual = binned_at(problem, weights, witness.bins, witness.half)
+    primal = dual if np.array_equal(w, weights) else loss_at(problem, w, witness.bins)
+    scale = witness.scale
+    return (
+        primal.primal(lam),
+        primal.primal_rounding(lam),
+        dual.dual(lam, scale),
+        dual.dual_rounding(lam, scale),
+    )
+
+
+def score_slip(problem: Problem, error: np.ndarray, upper_loss: float) -> float:
+    """Return a bound of the effect of score errors (n,) on the mean loss; see `Mean.slip`."""
+    if not isinstance(problem.risk, Mean):
+        raise InputError(f"this needs a mean over pairs, not {problem.risk!r}")
+    return problem.risk.slip(error, upper_loss)
+
+
+def dual_value(problem: Problem, witness: Minorant) -> tuple[float, float]:
+    """Return the lower bound that a (renewed) minorant proves, and its rounding."""
+    if isinstance(witness.evidence, Weights):
+        from ..evaluate_rows import binned_at
+
+        found = binned_at(problem, witness.evidence.w, witness.bins, witness.half)
+        scale, lam = witness.scale, problem.lam
+        return found.dual(lam, scale), found.dual_rounding(lam, scale)
+    return _dual(problem, witness, careful=True)
+
+
+def _dual(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, float]:
+    """Return V - dist(pull(c), C)^2 / (2 l2) and its rounding, or s V of a shrunk minorant.
+
+    The deficiency of infeasible marginals enters the bound itself: the true pull is at most
+    reach * deficiency away, and the distance to C moves by no more than the pull.
+    """
+    penalty, shrunk = problem.penalty, _shrunk_dual(problem, witness, careful)
+    l2 = penalty.l2
+    if l2 == 0:
+        return (0.0, 0.0) if shrunk is None else shrunk
+    if careful and type(penalty) is Ridge and type(problem.space) is Rows:
+        return _dual_by_columns(problem.space, l2, witness)
+    quick = None if careful else getattr(penalty, "quick_distance", None)
+    apart = (quick or penalty.distance)(problem.space, witness.c)
+    reach = problem.space.reach
+    paid = apart.value + reach * witness.deficiency
+    slip = apart.error + reach * witness.c_error
+    dual = witness.value - paid**2 / (2 * l2)
+    rounding = witness.value_error + slip * (2 * paid + slip) / (2 * l2)
+    size = abs(witness.value) + paid**2 / (2 * l2)
+    rounding = (rounding + gamma(10) * size) * (1 + gamma(16))
+    if shrunk is not None and shrunk[0] - shrunk[1] > dual - rounding:
+        return shrunk
+    return dual, rounding
+
+
+def _dual_by_columns(space: Rows, l2: float, witness: Minorant) -> tuple[float, float]:
+    """Return V - |pull(c)|^2 / (2 l2) and its rounding, bounded column by column.
+
+    Where columns are of very different sizes, reach * |w| is much more than any score.
+    """
+    norm2 = space.careful_norm2(witness.c, witness.deficiency, witness.c_error, witness.c_relative)
+    dual = witness.value - norm2.value / (2 * l2)
+    rounding = witness.value_error + norm2.error / (2 * l2)
+    size = abs(witness.value) + norm2.value / (2 * l2)
+    return dual, (rounding + gamma(10) * size) * (1 + gamma(16))
+
+
+def _shrunk_dual(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, float] | None:
+    """Return s V and its rounding, s so small that C holds the pull of s c, all errors included.
+
+    Omega*(s g) is 0 there, whatever l2 is. A shrunk minorant is still a minorant, as U is never
+    negative.
+    """
+    shrink, space = getattr(problem.penalty, "shrink", None), problem.space
+    if shrink is None or not isinstance(space, Rows):
+        return None
+    c = witness.c
+    g, error = space.careful_pull(c) if careful else (space.pull(c), space.pull_error(c))
+    missing = space.reach * (witness.deficiency + witness.c_error)
+    scale = shrink(g, (error + missing) * (1 + gamma(8)))
+    if not 0 <= scale <= 1:
+        raise CertificateError(f"a penalty shrinks by {scale!r}, which is not between 0 and 1")
+    value = scale * witness.value
+    return value, (scale * witness.value_error + gamma(2) * abs(value)) * (1 + gamma(8))

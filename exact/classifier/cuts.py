@@ -1,0 +1,172 @@
+"""The ways to cut scores, with the rates that each cut gives: all of them, or those near one.
+
+A rule that looks for one place on the ROC curve needs no sort of all rows: counts in bins of the
+scores tell the bin, and only the rows near it are sorted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InputError
+from ..pairs.all_pairs import AllPairs
+from ..tools.checks import check_scores
+from ..tools.lossless import as_float64
+from . import cuts_compiled as loops
+
+SLACK = 1e-12
+"""Differences of rates below this are rounding, because rates are sums of weights."""
+
+MANY = 10_000
+"""Least number of rows that are counted in bins; fewer are sorted in no time."""
+
+BINS = 1 << 12
+"""Bins of the scores: so many that few rows share one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """Every way to cut the scores, from "all rows positive" to "all rows negative".
+
+    Attributes
+    ----------
+    at : array (k + 1,)
+        Thresholds, ascending: below all k distinct scores, halfway between neighbours, above all.
+    sensitivity, specificity : arrays (k + 1,)
+        Share of the positive rows above the cut, and of the negative rows below it.
+    """
+
+    at: np.ndarray
+    sensitivity: np.ndarray
+    specificity: np.ndarray
+
+    @property
+    def balance(self) -> np.ndarray:
+        """Specificity minus sensitivity: it rises from -1 to 1."""
+        return self.specificity - self.sensitivity
+
+    def best(self, merit: np.ndarray) -> float:
+        """Return the cut of the largest merit.
+
+        Among several it is the one nearest to equal errors, and of two as near the lower one.
+        """
+        tied = np.flatnonzero(merit >= merit.max() - SLACK)
+        distance = np.abs(self.balance[tied])
+        return float(self.at[tied[np.flatnonzero(distance <= distance.min() + SLACK)[0]]])
+
+
+def all_cuts(scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None) -> Cuts:
+    """Return the cuts of the scores, with the rates that each gives.
+
+    Parameters
+    ----------
+    scores : array (n,)
+        Finite.
+    positive : bool array (n,)
+        Both classes must occur.
+    weight : array (n,), optional
+        Row weights, >= 0; a weight means repetition.
+
+    Raises
+    ------
+    InputError
+        If the sizes differ, a score is not finite, or a class is missing.
+    """
+    scores, positive = checked(scores, positive)
+    if weight is None:
+        return _sorted_cuts(scores, positive, np.ones(scores.size))
+    mass = AllPairs(weight).on(positive).row_mass()
+    used = mass > 0
+    return _sorted_cuts(scores[used], positive[used], mass[used])
+
+
+def _sorted_cuts(scores: np.ndarray, positive: np.ndarray, mass: np.ndarray) -> Cuts:
+    """Return all cuts of rows of these masses > 0."""
+    values, missed, passed = _running_masses(scores, positive, mass)
+    at = np.concatenate([[0.0], _between(values), [0.0]])
+    beyond = max(1.0, float(values[-1] - values[0]), 1e-6 * float(np.abs(values).max()))
+    at[0], at[-1] = values[0] - beyond, values[-1] + beyond
+    return Cuts(at, 1.0 - missed / missed[-1], passed / passed[-1])
+
+
+def _running_masses(
+    scores: np.ndarray, positive: np.ndarray, mass: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the distinct scores (k,) and the masses of each class below every cut: (k + 1,)."""
+    values, place = np.unique(scores, return_inverse=True)
+    missed, passed = np.zeros(values.size + 1), np.zeros(values.size + 1)
+    for side, out in ((positive, missed), (~positive, passed)):
+        np.cumsum(np.bincount(place, weights=mass * side, minlength=values.size), out=out[1:])
+    return values, missed, passed
+
+
+def _between(values: np.ndarray) -> np.ndarray:
+    """Return a cut between each two neighbours of ascending values: halfway if that is a float."""
+    middle = values[:-1] / 2 + values[1:] / 2
+    # Between neighbouring floats there is no middle: the lower one itself is still a cut.
+    return np.where((middle >= values[:-1]) & (middle < values[1:]), middle, values[:-1])
+
+
+def cuts_near(
+    scores: np.ndarray,
+    positive: np.ndarray,
+    weight: np.ndarray | None,
+    reached: Callable[[Cuts], np.ndarray],
+) -> Cuts:
+    """Return cuts that hold the first one that is `reached`, and the one before it.
+
+    Parameters
+    ----------
+    scores, positive, weight : arrays (n,)
+        As in `all_cuts`, which also raises the errors.
+    reached : callable
+        Whether each of some cuts is at a certain place or beyond it: False of the first cuts and
+        True of all later ones.
+
+    Returns
+    -------
+    Cuts
+        Successive ones, the same floats as in `all_cuts`; all of them where no bin tells which.
+    """
+    scores, positive = checked(scores, positive)
+    low, high = float(scores.min()), float(scores.max())
+    with np.errstate(all="ignore"):
+        scale = float(np.float64(BINS) / (np.float64(high) - low))
+    if weight is not None or scores.size < MANY or not 0 < scale < np.inf:
+        return all_cuts(scores, positive, weight)
+    found = np.zeros((2, BINS), dtype=np.int64)
+    loops.counts(scores, positive, low, scale, found)
+    n_pos, (passed, missed) = int(np.count_nonzero(positive)), np.cumsum(found, axis=1)
+    n_neg = scores.size - n_pos
+
+    def rates(at: np.ndarray, missed: np.ndarray, passed: np.ndarray) -> Cuts:
+        return Cuts(at, 1.0 - missed / n_pos, passed / n_neg)
+
+    beyond = reached(rates(np.zeros(BINS + 1), *(np.append(0, x) for x in (missed, passed))))
+    held = np.flatnonzero(found.any(axis=0))
+    chosen = int(np.searchsorted(held, np.argmax(beyond) - 1))
+    if beyond[0] or not beyond.any() or not 0 < chosen < held.size - 1:
+        return all_cuts(scores, positive)
+    first, last = held[chosen - 1], held[chosen + 1]
+    inside = int(found[:, first : last + 1].sum())
+    kept = np.empty(inside, dtype=np.int64)
+    loops.kept(scores, low, scale, BINS, int(first), int(last), kept)
+    parts = scores[kept], positive[kept]
+    values, above_missed, above_passed = _running_masses(*parts, np.ones(kept.size))
+    missed = missed[first] - found[1, first] + above_missed[1:-1]
+    passed = passed[first] - found[0, first] + above_passed[1:-1]
+    return rates(_between(values), missed, passed)
+
+
+def checked(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scores as floats, and the classes, or raise `InputError`."""
+    scores = as_float64(scores, "scores")
+    if not isinstance(positive, np.ndarray) or positive.dtype != bool:
+        raise InputError("positive must be a boolean array, True on the positive rows")
+    check_scores(scores, positive)
+    if positive.ndim != 1 or not positive.any() or positive.all():
+        raise InputError("a threshold needs rows of both classes")
+    return scores, positive

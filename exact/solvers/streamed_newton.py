@@ -1,0 +1,207 @@
+"""Newton's method for the squared hinge over rows that are read in blocks.
+
+    solve a sample of the rows, and start from its optimum
+    until the gap is inside the tolerance:
+        evaluate, in two passes over the rows
+        take the Newton step of a Hessian that the sample's active pairs estimate
+        learn what the step has taught, or draw another Hessian
+
+Value and gradient are those of all pairs; only the Hessian is sampled. The bins are refined where
+the pairs that they leave in doubt cost more than a share of the tolerance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..certificate.blocks.squared import SquaredInBlocks
+from ..certificate.evaluation import Evaluation
+from ..certificate.solution import Recorder, Status
+from ..certificate.solver import INSIDE, Solver
+from ..certificate.witness import Witness
+from ..curvature.curvature import curvature
+from ..curvature.newton_equation import DRAWS, sampled_hessian
+from ..curvature.pair_matrices import factored
+from ..errors import InputError
+from ..losses.registry import SQUARED_HINGE
+from ..problem.problem import Problem
+from ..problem.subsample import starting_sample
+from ..spaces.rows import Rows
+from ..spaces.streamed import StreamedRows
+from ..tools.root_of_slope import root_of_slope
+from .newton import DRAWN, Newton
+from .smoothing.sampled_hessian import PairHessian
+
+LARGEST_DIM = 10_000
+"""Coordinates above which no Hessian is formed (800 MB)."""
+
+ROUGH = 1e-4
+"""A sample is solved at least to this relative gap."""
+
+BIAS_SHARE = 0.1
+"""Share of the tolerance that pairs in doubt may take."""
+
+DOUBT = 9.0
+"""They take about one pair in (this many times K^3) for K bins a unit: a density of order one."""
+
+LEAST_BITS, MOST_BITS = 5, 20
+"""Bins a unit are a power of two with an exponent between these."""
+
+PATIENCE = 6
+"""Steps in a row that do not halve the gap end the run."""
+
+
+@dataclass(frozen=True)
+class StreamedNewton(Solver):
+    """Solve a squared-hinge problem over blocks of rows.
+
+    Parameters
+    ----------
+    tol : float
+        Relative gap to reach.
+    max_iter : int
+        Newton steps at most.
+    seed : int
+        Of the pairs drawn for the Hessian.
+    max_time : float, optional
+        Seconds.
+    """
+
+    tol: float = 1e-9
+    max_iter: int = 60
+    seed: int = 0
+    max_time: float | None = None
+
+    name: ClassVar[str] = "newton"
+
+    def check(self, problem: Problem) -> None:
+        """Raise `InputError` unless this is the squared hinge over few enough streamed columns."""
+        if problem.loss != SQUARED_HINGE or not isinstance(problem.space, StreamedRows):
+            raise InputError("this Newton method is for the squared hinge over streamed rows")
+        if problem.space.dim > LARGEST_DIM:
+            raise InputError(f"Newton would form a matrix of side {problem.space.dim}")
+
+    def start(self, problem: Problem, recorder: Recorder) -> None:
+        """Leave the start to `run`: a sample tells more than a point."""
+
+    def run(self, problem: Problem, recorder: Recorder) -> Status | None:
+        """Take Newton steps from the optimum of a sample."""
+        sample = _held_sample(problem)
+        w = recorder.w0
+        if w is None:
+            tol = max(self.tol, min(ROUGH, problem.space.dim / sample.n))
+            part = recorder.part()
+            part.w0 = np.zeros(problem.space.dim)
+            Newton(tol, max_time=recorder.time_left).run(sample, part)
+            assert part.best_w is not None
+            w = part.best_w
+        return _Run(self, problem, sample, recorder).from_(w)
+
+
+def _held_sample(problem: Problem) -> Problem:
+    """Return a sample of the rows that is held, or all of them where they are few."""
+    sample = starting_sample(problem)
+    if sample is not None:
+        return sample
+    space = problem.space
+    assert isinstance(space, StreamedRows)
+    return problem.over(Rows(space.rows(np.arange(problem.n))))
+
+
+class _Hessian(PairHessian):
+    """The Hessian at one point, from active pairs of the sample, and what steps teach about it."""
+
+    def __init__(self, sample: Problem, w: np.ndarray, rng: np.random.Generator):
+        scores = sample.space.scores(w)
+        size = max(DRAWS, DRAWN * sample.space.dim)
+        H = sampled_hessian(sample, curvature(sample, scores), size, rng)
+        self.secants, self.factor = [], factored(H)
+
+
+class _Run:
+    """One run, its Hessians drawn from `sample`."""
+
+    def __init__(
+        self, solver: StreamedNewton, problem: Problem, sample: Problem, recorder: Recorder
+    ):
+        self.solver, self.problem, self.sample = solver, problem, sample
+        self.recorder, self.rng = recorder, np.random.default_rng(solver.seed)
+        self.sums = SquaredInBlocks(problem)
+        self.bits = self._bits(self.allowed(1.0) * DOUBT)
+
+    def allowed(self, primal: float) -> float:
+        """Return what the pairs in doubt may cost at this objective."""
+        return BIAS_SHARE * self.solver.tol * max(primal, 1e-7)
+
+    def from_(self, w: np.ndarray) -> Status | None:
+        """Return why it stopped, after Newton steps from `w`."""
+        lam, recorder, best, idle = self.problem.lam, self.recorder, np.inf, 0
+        now = self.noted(self.sums.at(w, 1 << self.bits))
+        hessian = _Hessian(self.sample, w, self.rng)
+        for _ in range(self.solver.max_iter):
+            if recorder.near(INSIDE * self.solver.tol):
+                return None
+            if recorder.out_of_time:
+                return Status.TIME_LIMIT
+            idle = 0 if recorder.gap < best / 2 else idle + 1
+            best = min(best, recorder.gap)
+            finer = self._finer(now)
+            if idle >= PATIENCE and not finer:
+                return Status.STALLED
+            if finer:
+                now = self.noted(self.sums.at(now.w, 1 << self.bits))
+                continue
+            gradient = lam * now.w - now.pull
+            p = -hessian.solve(gradient)
+            moved = self.searched(now, p, float(gradient @ p))
+            if moved is None:
+                return Status.STALLED
+            left = lam * moved.w - moved.pull
+            if hessian.poor(gradient, left):
+                hessian = _Hessian(self.sample, moved.w, self.rng)
+            else:
+                hessian.learn(moved.w - now.w, left - gradient)
+            now = moved
+        return Status.ITERATION_LIMIT
+
+    def searched(self, now: Evaluation, p: np.ndarray, start: float) -> Evaluation | None:
+        """Return the point found along p; None without a move."""
+        lam, tried = self.problem.lam, {}
+
+        def slope(t: float) -> float:
+            tried[t] = found = self.sums.at(now.w + t * p, 1 << self.bits)
+            return float(p @ (lam * found.w - found.pull))
+
+        t = root_of_slope(slope, start)
+        if t == 0.0 or np.array_equal(now.w + t * p, now.w):
+            return None
+        if t not in tried:
+            slope(t)
+        return self.noted(tried[t])
+
+    def noted(self, found: Evaluation) -> Evaluation:
+        """Offer an evaluation's points to the recorder, and return it."""
+        lam, problem = self.problem.lam, self.problem
+
+        def witness() -> Witness:
+            return Witness.from_weights(problem, found.w, found.bins, 0)
+
+        self.recorder.offer(found.w, found.primal(lam), witness, found.dual(lam))
+        self.recorder.step()
+        return found
+
+    def _bits(self, share: float) -> int:
+        """Return the exponent of the bins a unit for which 1 / K^3 is about this share."""
+        return int(np.clip(np.ceil(-np.log2(share) / 3), LEAST_BITS, MOST_BITS))
+
+    def _finer(self, now: Evaluation) -> bool:
+        """Refine the bins if their doubt costs too much; return whether that is to be seen."""
+        allowed = self.allowed(self.recorder.best_primal)
+        if now.bias <= allowed or now.bins < 1 << self.bits:
+            return False
+        wanted = self.bits + int(np.ceil(np.log2(now.bias / allowed) / 3))
+        before, self.bits = self.bits, min(wanted, MOST_BITS)
+        return self.bits > before

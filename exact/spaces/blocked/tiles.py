@@ -1,0 +1,129 @@
+"""A kernel matrix held for many products: square tiles of its lower half.
+
+Half of K is half of the memory, and each tile serves two parts of a product while it is in the
+cache. Solvers use these products; a certificate makes K anew in float64.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import TooLargeError
+from ..kernel import Kernel
+
+SIDE = 512
+"""Rows of a tile: one in single precision is a megabyte, which stays in the cache."""
+
+SINGLE_FROM = 1e-7
+"""Relative gap from which single precision is enough: it moves the optimum to second order."""
+
+SPARE = 0.8
+"""Share of the free memory that the tiles may take."""
+
+MEMORY = Path("/proc/meminfo")
+"""Where Linux says how much memory is free."""
+
+
+def free_memory() -> float:
+    """Return the bytes of memory that are free, infinite where the system does not say."""
+    try:
+        lines = MEMORY.read_text(encoding="ascii").splitlines()
+        return 1024.0 * next(int(x.split()[1]) for x in lines if x.startswith("MemAvailable"))
+    except (OSError, StopIteration, ValueError, IndexError):
+        pass
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):
+        return np.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Tiles:
+    """The lower half of a symmetric matrix in tiles.
+
+    Attributes
+    ----------
+    n : int
+        Side of the matrix.
+    held : list of lists of arrays
+        held[a][b], b <= a, are the rows of block a and the columns of block b.
+    """
+
+    n: int
+    held: list[list[np.ndarray]]
+
+    @classmethod
+    def of(
+        cls, kernel: Kernel, X: Any, tol: float, stop: Callable[[], bool] = lambda: False
+    ) -> Tiles:
+        """Return the tiles of a kernel on rows.
+
+        Parameters
+        ----------
+        kernel : Kernel
+        X : array or CSR (n, d)
+        tol : float
+            Relative gap that a solver wants to reach: a loose one lets values be held in single
+            precision. So they are, too, where double precision does not fit.
+        stop : callable
+            Polled between tiles; after it returns True the other tiles are zero, and products are
+            those of another matrix, which is semidefinite up to rounding no longer.
+
+        Raises
+        ------
+        TooLargeError
+            If neither fits in the free memory.
+        """
+        n = int(X.shape[0])
+        dtype = format_for(n, tol)
+        parts = [slice(a, min(a + SIDE, n)) for a in range(0, n, SIDE)]
+        held: list[list[np.ndarray]] = []
+        for a, rows in enumerate(parts):
+            if stop():
+                break
+            block = X[rows]
+            held.append([kernel(block, X[columns]).astype(dtype) for columns in parts[: a + 1]])
+        return cls(n, held)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all tiles were made in time."""
+        return len(self.held) * SIDE >= self.n
+
+    def product(self, c: np.ndarray) -> np.ndarray:
+        """Return K c for c (n,), to the precision of the tiles."""
+        out = np.zeros(self.n)
+        parts = [slice(a, a + SIDE) for a in range(0, self.n, SIDE)]
+        pieces = [c[part].astype(self.held[0][0].dtype) for part in parts] if self.held else []
+        for a, row in enumerate(self.held):
+            own = np.zeros(row[-1].shape[0], dtype=pieces[a].dtype)
+            for b, tile in enumerate(row[:-1]):
+                own += tile @ pieces[b]
+                out[parts[b]] += pieces[a] @ tile
+            out[parts[a]] += own + row[-1] @ pieces[a]
+        return out
+
+
+def format_for(n: int, tol: float) -> type[np.floating]:
+    """Return the format in which half a matrix of side n is held for a relative gap of `tol`.
+
+    Raises
+    ------
+    TooLargeError
+        If it does not fit in the free memory in any format.
+    """
+    numbers, room = 0.5 * n * (n + SIDE), SPARE * free_memory()
+    if tol < SINGLE_FROM and 8 * numbers <= room:
+        return np.float64
+    if 4 * numbers <= room:
+        return np.float32
+    raise TooLargeError(
+        f"the kernel matrix of {n} rows takes {4 * numbers / 1e9:.3g} GB and "
+        f"{room / 1e9:.3g} GB are free for it: take landmarks (aucert.approx.Nystrom) or fewer rows"
+    )

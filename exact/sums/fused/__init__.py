@@ -1,0 +1,1 @@
+"""Sums over all pairs straight from the rows: one loop scores and counts, one scores and pulls."""

@@ -1,0 +1,1 @@
+"""The squared hinge from moments of bins."""

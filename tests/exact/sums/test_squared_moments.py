@@ -1,0 +1,129 @@
+"""The squared hinge from moments of bins, against every pair in exact arithmetic."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from aucert.exact.sums.binned import Extent
+from aucert.exact.sums.squared import moments_compiled as loops
+from aucert.exact.sums.squared.moments import Moments, SquaredMarginals
+
+KINDS = ("plain", "tenths", "far", "outliers", "one positive", "equal", "apart", "separated")
+
+
+def some_scores(kind: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Scores and classes of a few rows."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 30))
+    scores, positive = rng.normal(size=n) * 2, np.arange(n) < rng.integers(1, n)
+    rng.shuffle(positive)
+    if kind == "tenths":
+        scores = np.round(scores, 1)
+    elif kind == "far":
+        scores += 1e5
+    elif kind == "outliers":
+        scores[0], scores[-1] = 300.0, -300.0
+    elif kind == "one positive":
+        positive = np.arange(n) == 0
+    elif kind == "equal":
+        scores[:] = 0.1
+    elif kind == "apart":
+        scores += 50.0 * positive
+    elif kind == "separated":
+        scores -= 50.0 * positive
+    return scores, positive
+
+
+def closed(
+    scores: np.ndarray, positive: np.ndarray, bins: int, weight: np.ndarray | None
+) -> tuple[Moments, SquaredMarginals]:
+    extent = Extent()
+    extent.add(scores, positive)
+    moments = Moments(extent.ends, bins, weight is not None)
+    for part in np.array_split(np.arange(scores.size), 3):
+        moments.add(scores[part], positive[part], None if weight is None else weight[part])
+    return moments, moments.close()
+
+
+def naive(
+    scores: np.ndarray, positive: np.ndarray, bins: int, weight: np.ndarray | None
+) -> tuple[Fraction, Fraction, Fraction, list[Fraction]]:
+    """The mean squared hinge, its part with m = 0, the mean of alpha - alpha^2/4, and c."""
+    n, one = scores.size, Fraction(1)
+    mass = [one] * n if weight is None else [Fraction(float(x)) for x in weight]
+    exact = [Fraction(float(s)) for s in scores]
+    plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
+    whole = sum((mass[i] * mass[j] for i in plus for j in minus), Fraction(0))
+    value, doubt, conjugate, c = Fraction(0), Fraction(0), Fraction(0), [Fraction(0)] * n
+    for i in plus:
+        for j in minus:
+            share, z = mass[i] * mass[j] / whole, 1 - exact[i] + exact[j]
+            m = exact[j] * bins // 1 - exact[i] * bins // 1 + bins
+            value += share * max(z, Fraction(0)) ** 2
+            if m == 0:
+                doubt += share * Fraction(1, bins**2)
+            if m >= 1:
+                conjugate += share * (2 * z - z**2)
+                c[i] += 2 * share * z
+                c[j] -= 2 * share * z
+    return value, doubt, conjugate, c
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_sums_are_those_over_all_pairs(kind: str, seed: int, weighted: bool) -> None:
+    scores, positive = some_scores(kind, seed)
+    weight = np.random.default_rng(seed).uniform(0.5, 2, scores.size) if weighted else None
+    bins = (4, 64, 1024)[seed % 3]
+    moments, found = closed(scores, positive, bins, weight)
+    bins = moments.bins
+    value, doubt, conjugate, c = naive(scores, positive, bins, weight)
+    upper = Fraction(found.value) + Fraction(found.value_rounding)
+    assert value <= upper <= value + doubt + 2 * Fraction(found.value_rounding)
+    assert abs(Fraction(found.conjugate) - conjugate) <= Fraction(found.conjugate_rounding)
+    got = moments.marginals(scores, positive, found, weight)
+    apart = sum(abs(Fraction(float(x)) - y) for x, y in zip(got, c, strict=True))
+    assert apart <= Fraction(found.c_error)
+    size = float(np.ptp(scores)) + 1
+    assert max(found.value_rounding, found.conjugate_rounding) <= 1e-9 * size**2
+    assert found.c_error <= 1e-9 * size
+
+
+def test_the_doubt_falls_with_the_cube_of_the_bins() -> None:
+    rng = np.random.default_rng(0)
+    scores, positive = rng.normal(size=20_000), rng.random(20_000) < 0.5
+    gaps = []
+    for bins in (16, 64):
+        moments, found = closed(scores, positive, bins, None)
+        c = moments.marginals(scores, positive, found)
+        gaps.append(found.value - found.conjugate + float(c @ scores))
+    assert 0 < gaps[1] < gaps[0] / 40
+
+
+@pytest.mark.parametrize("fault", ["no doubt", "strict", "no square"])
+def test_planted_faults_are_noticed(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    close = loops.close
+
+    def faulty(plus, minus, table, magnitude) -> tuple[float, ...]:
+        if fault == "no square":
+            minus = minus.copy()
+            minus[:, 2] = minus[:, 1]
+        square, linear, doubtful, *sizes = close(plus, minus, table, magnitude)
+        if fault == "no doubt":
+            doubtful = 0.0
+        if fault == "strict":
+            table[1, :, 0] -= minus[:, 0].sum() - np.cumsum(minus[:, 0])
+        return square, linear, doubtful, *sizes
+
+    monkeypatch.setattr(loops, "close", faulty)
+    failed = 0
+    for seed in range(12):
+        try:
+            test_the_sums_are_those_over_all_pairs("plain", seed, False)
+        except AssertionError:
+            failed += 1
+    assert failed

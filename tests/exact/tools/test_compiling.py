@@ -1,0 +1,376 @@
+"""Loops that compile when it pays: the plain forms return the bits of the compiled ones."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+from typing import Any
+
+import numpy as np
+import pytest
+
+import aucert.exact
+from aucert.exact.api.solve import solve
+from aucert.exact.sums.binned import Extent, Histogram
+from aucert.exact.sums.counted import SortedRows
+from aucert.exact.tools import compiling
+from aucert.exact.tools.compiling import Loop
+from aucert.exact.tools.plain import binned as binned_plain
+from aucert.exact.tools.plain import counted as counted_plain
+from aucert.exact.tools.plain import squared as squared_plain
+
+Arguments = tuple[Any, ...]
+KINDS = ("plain", "tenths", "wide", "one positive", "equal", "crowded", "zeros")
+
+
+def rows(kind: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
+    """Scores and classes of a few rows, with ties, far ones, and a class of one."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 60))
+    scores, positive = rng.normal(size=n) * 2, np.arange(n) < rng.integers(1, n)
+    rng.shuffle(positive)
+    if kind == "tenths":
+        scores = np.round(scores, 1)
+    elif kind == "wide":
+        scores[0] = 1e6
+    elif kind == "one positive":
+        positive = np.arange(n) == 0
+    elif kind == "equal":
+        scores[:] = 0.1
+    elif kind == "crowded":
+        scores[1:] = 0.3 + 1e-9 * scores[1:]
+    elif kind == "zeros":
+        scores[:] = np.where(positive, -0.0, 0.0)
+    return scores, positive, rng
+
+
+def ordered_rows(kind: str, seed: int) -> tuple[SortedRows, np.ndarray]:
+    scores, positive, _ = rows(kind, seed)
+    order = SortedRows.of(scores, positive, 1.0)
+    assert order is not None
+    return order, scores
+
+
+def for_pack(kind: str, seed: int) -> Arguments:
+    scores, positive, _ = rows(kind, seed)
+    scale = 2.0**20
+    base = float(np.floor(scores.min() * scale))
+    return scores, positive, scale, base, 1 << 20, 6, np.zeros(scores.size, np.int64)
+
+
+def for_sort(kind: str, seed: int) -> Arguments:
+    keys = np.random.default_rng(seed).integers(0, 2**40, 50)
+    return keys, np.zeros_like(keys)
+
+
+def for_count(kind: str, seed: int) -> Arguments:
+    order, _ = ordered_rows(kind, seed)
+    n = order.keys.size
+    half = 0 if seed % 3 == 0 else order.half((0.01, 0.9)[seed % 2])
+    return order.keys, order.bits, half, order.n_neg, np.zeros(n, np.int64), np.zeros(n, np.int64)
+
+
+def for_spread(kind: str, seed: int) -> Arguments:
+    order, scores = ordered_rows(kind, seed)
+    soft, hard = (np.zeros(scores.size, np.int64) for _ in range(2))
+    half = order.half(0.9)
+    counted_plain.count(order.keys, order.bits, half, order.n_neg, soft, hard)
+    c = np.zeros(scores.size)
+    return order.keys, order.bits, soft, hard, 2.0 * half * 7.0, scores, order.middle, c
+
+
+def for_windows(kind: str, seed: int) -> Arguments:
+    order, scores = ordered_rows(kind, seed)
+    n_pos = scores.size - order.n_neg
+    sizes = n_pos, order.n_neg, n_pos, n_pos
+    return order.keys, order.bits, order.half(0.8), *(np.zeros(m, np.int64) for m in sizes)
+
+
+def for_pick(kind: str, seed: int) -> Arguments:
+    found = for_windows(kind, seed)
+    held = counted_plain.windows(*found)
+    picks = np.flatnonzero(np.random.default_rng(seed).random(held) < 0.5)
+    return picks, *found[3:], np.zeros(picks.size, np.int64), np.zeros(picks.size, np.int64)
+
+
+def for_extent(kind: str, seed: int) -> Arguments:
+    scores, positive, _ = rows(kind, seed)
+    if seed % 4 == 3:
+        scores[-1] = np.inf
+    return scores, positive, np.array([np.inf, -np.inf, np.inf, -np.inf])
+
+
+def histogram(kind: str, seed: int) -> tuple[Histogram, np.ndarray, np.ndarray, np.ndarray]:
+    scores, positive, rng = rows(kind, seed)
+    weight = np.zeros(0) if seed % 2 else rng.uniform(0, 2, scores.size)
+    extent = Extent()
+    extent.add(scores, positive)
+    made = Histogram(extent.ends, 16, 3)
+    return made, scores, positive, weight
+
+
+def for_fill(kind: str, seed: int) -> Arguments:
+    made, scores, positive, weight = histogram(kind, seed)
+    if seed % 4 == 3:
+        scores[0] = np.nan
+    ends = made.seen.ends
+    made.grid += 0.1  # what other blocks have left there
+    return scores, positive, weight, 16.0, made.limits, made.grid, ends
+
+
+def filled(kind: str, seed: int) -> np.ndarray:
+    made, scores, positive, weight = histogram(kind, seed)
+    binned_plain.fill(scores, positive, weight, 16.0, made.limits, made.grid, made.seen.ends)
+    return made.grid
+
+
+def for_ramps(kind: str, seed: int) -> Arguments:
+    mass = np.random.default_rng(seed).integers(0, 9, 30).astype(float)
+    return mass[:: 1 - 2 * (seed % 2)], (0, 1, 4, 50)[seed % 4], np.zeros(30)
+
+
+def for_look_up(kind: str, seed: int) -> Arguments:
+    made, scores, positive, weight = histogram(kind, seed)
+    table = np.random.default_rng(seed).normal(size=made.grid.shape[:2])
+    return scores, positive, weight, 16.0, made.limits, table, np.zeros(scores.size)
+
+
+def matrix(kind: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(int(rng.integers(1, 40)), 3))
+    if kind == "wide":
+        X[0] = 1e200 if seed % 2 else np.nan
+    return X, rng.normal(size=3), rng.normal(size=X.shape[0])
+
+
+def for_pull(kind: str, seed: int) -> Arguments:
+    X, offset, c = matrix("plain", seed)
+    return X, offset, c, 8, offset * 3, offset * 1e-17
+
+
+def for_scores(kind: str, seed: int) -> Arguments:
+    X, offset, c = matrix("plain", seed)
+    return X, offset, np.array([0.3, -2.0, 1e-3]), np.zeros(c.size)
+
+
+def for_merge(kind: str, seed: int) -> Arguments:
+    scores, positive, rng = rows(kind, seed)
+    t, b = scores[positive] - 1, scores[~positive]
+    weights = rng.uniform(0.5, 2, t.size), rng.uniform(0.5, 2, b.size)
+    return t, b, *weights, np.argsort(t), np.argsort(b), (0.0, 0.7)[seed % 2]
+
+
+def for_whole_ramps(kind: str, seed: int) -> Arguments:
+    scores, positive, _ = rows("tenths", seed)
+    T, B = (np.round(10 * part).astype(np.int64) for part in (scores[positive], scores[~positive]))
+    return T, B, np.argsort(T), np.argsort(B), 3, np.zeros_like(T), np.zeros_like(B)
+
+
+def for_cuts(kind: str, seed: int) -> Arguments:
+    scores, positive, _ = rows(kind, seed)
+    return scores, positive, float(scores.min()), 3.0, np.zeros((2, 8), np.int64)
+
+
+def for_kept(kind: str, seed: int) -> Arguments:
+    scores, _, _ = rows(kind, seed)
+    return scores, float(scores.min()), 3.0, 8, 2, 5, np.zeros(scores.size, np.int64)
+
+
+def for_squares(kind: str, seed: int) -> Arguments:
+    scores, positive, rng = rows(kind, seed)
+    t, b = np.sort(scores[positive] - 1), np.sort(scores[~positive])
+    weights = rng.uniform(0.5, 2, t.size), rng.uniform(0.5, 2, b.size)
+    ranges = np.zeros(t.size, np.int64), np.zeros(b.size, np.int64)
+    return t, b, *weights, *ranges, *(np.zeros(m) for m in (t.size, b.size) * 2)
+
+
+def for_laplacian(kind: str, seed: int) -> Arguments:
+    found = for_squares(kind, seed)
+    squared_plain.merge(*found)
+    p, q = found[0].size, found[1].size
+    row = np.random.default_rng(seed).permutation(p + q)
+    values = np.random.default_rng(seed).normal(size=p + q)
+    return values, row[:p], row[p:], *found[2:8], np.zeros(p + q)
+
+
+CASES: dict[str, Callable[[str, int], Arguments]] = {
+    "counted_compiled.pack": for_pack,
+    "counted_compiled.sort_keys": for_sort,
+    "counted_compiled.count": for_count,
+    "counted_compiled.spread": for_spread,
+    "counted_compiled.windows": for_windows,
+    "counted_compiled.pick": for_pick,
+    "binned_compiled.extent": for_extent,
+    "binned_compiled.fill": for_fill,
+    "binned_compiled.whole_ramps": for_ramps,
+    "binned_compiled.summed": lambda kind, seed: tuple(filled(kind, seed)),
+    "binned_compiled.look_up": for_look_up,
+    "binned_compiled.dot": lambda kind, seed: tuple(np.ravel(x) for x in filled(kind, seed)),
+    "binned_compiled.mass": lambda kind, seed: (filled(kind, seed)[0],),
+    "streamed_compiled.scores": for_scores,
+    "streamed_compiled.pull": for_pull,
+    "streamed_compiled.largest_square": lambda kind, seed: matrix(kind, seed)[:2],
+    "cuts_compiled.counts": for_cuts,
+    "cuts_compiled.kept": for_kept,
+    "sorted_compiled._merge": for_merge,
+    "squared_hinge_compiled._merge": for_squares,
+    "squared_hinge_compiled._laplacian": for_laplacian,
+    "sorted_compiled.whole_ramps": for_whole_ramps,
+}
+"""Makers of arguments for every loop with a plain form, by its name."""
+
+
+def loops() -> Iterator[tuple[str, Loop]]:
+    """Yield every loop of the package that has a plain form, with its name.
+
+    `test_subset_tree` compares those of the search for subsets.
+    """
+    for found in walk_packages(aucert.exact.__path__, "aucert.exact."):
+        if found.name.endswith("_compiled") and "best_subset" not in found.name:
+            for name, value in vars(import_module(found.name)).items():
+                if isinstance(value, Loop) and value.plain is not None:
+                    yield f"{found.name.rpartition('.')[2]}.{name}", value
+
+
+def bits(values: Any) -> list[bytes]:
+    """The numbers of a nest of results, bit by bit."""
+    if isinstance(values, tuple):
+        return [part for value in values for part in bits(value)]
+    return [np.asarray(values).tobytes()]
+
+
+def both(loop: Loop, arguments: Arguments) -> tuple[list[bytes], list[bytes]]:
+    """What the two forms return, and what they leave in their arguments."""
+    found = []
+    for form in (loop.plain, loop.compiled):
+        assert form is not None
+        own = tuple(x.copy() if isinstance(x, np.ndarray) else x for x in arguments)
+        if loop.__name__ == "sort_keys":  # its second argument is scratch
+            assert form(*own)
+            own = own[:1]
+            found.append(bits(own))
+        else:
+            found.append(bits((form(*own), own)))
+    return found[0], found[1]
+
+
+def test_every_plain_form_is_tested() -> None:
+    assert {name for name, _ in loops()} == set(CASES)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_plain_form_returns_the_bits_of_the_compiled_one(name: str) -> None:
+    loop = dict(loops())[name]
+    for kind in KINDS:
+        for seed in range(12):
+            plain, compiled = both(loop, CASES[name](kind, seed))
+            assert plain == compiled, (kind, seed)
+
+
+def test_a_sum_in_another_order_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plant a fault: pairwise sums instead of running ones."""
+    monkeypatch.setattr(counted_plain, "plain_sum", lambda x: float(np.sum(x)))
+    loop = dict(loops())["counted_compiled.spread"]
+    pairs = [both(loop, for_spread("plain", seed)) for seed in range(20)]
+    assert any(plain != compiled for plain, compiled in pairs)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("n, weighted", [(6000, False), (6000, True), (300, False)])
+def test_solutions_do_not_depend_on_what_was_compiled_when(
+    n: int, weighted: bool, loss: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(n, 4))
+    y = X[:, 0] + rng.normal(size=n) > 1
+    weight = rng.integers(1, 4, n) if weighted else None
+    found = []
+    for price in (np.inf, 0.0, 1e-3):
+        monkeypatch.setattr(compiling, "COMPILE_PRICE", price)
+        for _, loop in loops():
+            monkeypatch.setattr(loop, "_fast", None)
+            monkeypatch.setattr(loop, "spent", 0.0)
+            monkeypatch.setattr(loop, "_known", True)
+        solution = solve(X, y, lam=1e-3, loss=loss, tol=1e-7, sample_weight=weight)
+        found.append(bits((solution.w, solution.certificate.primal, solution.certificate.dual)))
+    assert found[0] == found[1] == found[2]
+
+
+def test_a_loop_is_compiled_once_it_has_paid_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+
+    def function(x: float) -> float:
+        return x + 1
+
+    def plain(x: float) -> float:
+        calls.append("plain")
+        return x + 1
+
+    now = iter(np.arange(100) * 0.3)
+    monkeypatch.setattr(compiling, "COMPILE_PRICE", 0.5)
+    monkeypatch.setattr(compiling, "perf_counter", lambda: float(next(now)))
+    monkeypatch.setattr(compiling, "_jitted", lambda f: lambda x: calls.append("fast") or f(x))
+    loop = Loop(function, plain)
+    assert [loop(k) for k in range(4)] == [1, 2, 3, 4]
+    assert calls == ["plain", "plain", "fast", "fast"]
+
+
+FRESH = """
+import sys
+import numpy as np
+from aucert.exact import solve
+rng = np.random.default_rng(0)
+X = rng.normal(size=(20000, 3))
+y = X[:, 0] + rng.normal(size=20000) > 0
+print(solve(X, y, lam=1e-2, tol=1e-6).certificate.primal.hex(), "numba" in sys.modules)
+"""
+
+FORKED = """
+import multiprocessing
+import numpy as np
+from aucert.exact import solve
+from aucert.exact.tools import compiling
+
+def primal(seed):
+    compiling.IMPORT_PRICE = compiling.COMPILE_PRICE = 0.0  # compile at once
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20000, 3))
+    y = X[:, 0] + rng.normal(size=20000) > 0
+    return solve(X, y, lam=1e-2, tol=1e-6).certificate.primal.hex()
+
+if __name__ == "__main__":
+    primal(0)
+    with multiprocessing.get_context("{kind}").Pool(2) as pool:
+        print(*pool.map(primal, range(2)), primal(0))
+"""
+
+
+def started(code: str, cache: Path) -> subprocess.Popen[str]:
+    """Start a fresh process with a compiler cache of its own."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-W", "error::RuntimeWarning", "-c", code]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+
+
+def test_a_first_answer_loads_no_compiler(tmp_path: Path) -> None:
+    with started(FRESH, tmp_path) as process:
+        assert process.communicate()[0].split()[1] == "False"
+    assert process.returncode == 0
+    assert not list(tmp_path.rglob("*"))
+
+
+@pytest.mark.slow
+def test_processes_and_forks_share_a_cache_and_find_the_same(tmp_path: Path) -> None:
+    script = tmp_path / "forked.py"
+    script.write_text(FORKED.replace("{kind}", "fork" if sys.platform == "linux" else "spawn"))
+    code = f"import runpy; runpy.run_path({str(script)!r}, run_name='__main__')"
+    running = [started(code, tmp_path / "cache") for _ in range(2)]
+    running.append(started(FRESH, tmp_path / "cache"))
+    found = [process.communicate()[0].split() for process in running]
+    assert [process.wait() for process in running] == [0, 0, 0]
+    assert len({*found[0], *found[1], found[2][0]}) == 1
