@@ -13,6 +13,7 @@ from ..certificate.solution import Callback, Solution, Status
 from ..certificate.trivial import TRIVIAL, zero_is_optimal
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.request import Request
+from ..formulation.screening import with_zeros
 from ..losses.loss import Loss
 from ..losses.registry import HINGE, SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs, PairList
@@ -268,7 +269,7 @@ def solve_formulated(
     found = task.judge(solver.solve(task.work, callback=callback), tol)
     if max_time is not None and spent > max_time / 2 and found.status == Status.STALLED:
         found = replace(found, status=Status.TIME_LIMIT)  # it was the features that time cut short
-    return task, found
+    return task, with_zeros(task.meant, found)
 
 
 def streamed_problem(X: object, y: object, request: Request) -> Problem | None:

@@ -22,6 +22,7 @@ SMALLEST = {
     "exact.evaluation": "--sizes 100",
     "exact.hard_regimes": "--only wide --shrink 100 --repeats 1 --max-time 0.05",
     "exact.kernel_machines": "--xor-rows 40 --lam 1 --structure 0",
+    "exact.pair_problems": "--size small --parts lasso",
     "exact.path": "--lams 2 --rows 60",
     "exact.profile": "--shrink 1000 --repeats 1 --rows 1",
     "exact.qp_table": "--rows 20",
@@ -37,7 +38,7 @@ SMALLEST = {
     "approx.sparse_auc": "--max-time 0.05 --seeds 1 --problems 1",
     "approx.truncated_newton": "--rows 2000 --features 5 --lam 0.1",
 }
-NEWER = ("exact.hard_regimes",)
+NEWER = ("exact.hard_regimes", "exact.pair_problems")
 """Benchmarks that version 0.1 did not have."""
 
 SLOW = ("approx.online_passes", "approx.peers", "approx.sparse_auc")
