@@ -94,6 +94,15 @@ def rescale_weights(weight: np.ndarray) -> np.ndarray:
     return np.ldexp(weight, -int(np.frexp(top)[1]))
 
 
+def own(values: np.ndarray) -> np.ndarray:
+    """Return an array that its maker cannot change while it is computed with: itself, or a copy."""
+    if not values.flags.writeable and values.base is None:
+        return values
+    copy = values.copy()
+    copy.flags.writeable = False
+    return copy
+
+
 def check_scores(scores: np.ndarray, positive: np.ndarray) -> None:
     """Raise `InputError` unless there is one finite score a row."""
     if scores.shape != positive.shape:
