@@ -11,7 +11,9 @@ import numpy as np
 
 from ..certificate.solution import Callback, Solution, Status
 from ..certificate.trivial import TRIVIAL, zero_is_optimal
+from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
+from ..formulation.partitioned import entered, partitioned_problem
 from ..formulation.request import Request
 from ..formulation.screening import with_zeros
 from ..losses.loss import Loss
@@ -23,6 +25,7 @@ from ..problem.problem import Problem
 from ..problem.tail import Tail
 from ..solvers.choose import LARGEST_HESSIAN, NAMES, Solver, choose_solver
 from ..spaces.kernel import Kernel
+from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..tools.checks import check_number
 from ..tools.lossless import on_disk
 from ..tools.threads import small_in_one_thread
@@ -87,10 +90,11 @@ def solve(
 
     Parameters
     ----------
-    X : array, memory map, `StreamedRows` or sparse matrix (n, d)
+    X : array, memory map, `StreamedRows`, `PartitionedRows` or sparse matrix (n, d)
         Finite numbers.
     y : array (n,)
-        Two kinds of labels; grades with `qid`; None with `time` or `OrderedPairs`.
+        Two kinds of labels; grades with `qid`; None with `time`, `OrderedPairs` or
+        `PartitionedRows`, whose labels lie with the rows.
     lam : float, optional
         > 0; 0 is allowed where l1 > 0. Or give `penalty`.
     kernel : {"linear", "rbf", "laplacian", "precomputed"} or Kernel
@@ -158,30 +162,31 @@ def solve(
     InputError
         If the input cannot be used; the message says what and where.
     """
-    request = Request.of(
-        lam,
-        loss,
-        pairs,
-        positive,
-        kernel,
-        gamma,
-        structure,
-        structure_source,
-        sample_weight,
-        l1,
-        groups,
-        sign,
-        penalty,
-        fpr_max,
-        tpr_min,
-        y=y,
-        qid=qid,
-        time=time,
-        event=event,
-    )
-    solution = solve_request(X, y, request, method, tol, max_time, callback)
-    warn_if_trivial(request, solution, tol)
-    return solution
+    with entered(X, y, sample_weight, positive) as (X, y, sample_weight, positive):
+        request = Request.of(
+            lam,
+            loss,
+            pairs,
+            positive,
+            kernel,
+            gamma,
+            structure,
+            structure_source,
+            sample_weight,
+            l1,
+            groups,
+            sign,
+            penalty,
+            fpr_max,
+            tpr_min,
+            y=y,
+            qid=qid,
+            time=time,
+            event=event,
+        )
+        solution = solve_request(X, y, request, method, tol, max_time, callback)
+        warn_if_trivial(request, solution, tol)
+        return solution
 
 
 def warn_if_trivial(request: Request, solution: Solution, tol: float) -> None:
@@ -221,6 +226,8 @@ def solve_large(
     Rows that could be held are, if the bins cannot prove what is asked for.
     """
     if method not in ("auto", "newton"):
+        if isinstance(X, PartitionedRows):
+            raise InputError(f"rows in partitions are solved by newton, not by {method!r}")
         return None
     start, large = time.monotonic(), streamed_problem(X, y, request)
     if large is None:
@@ -279,6 +286,9 @@ def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
     large to copy cheaply.
     Only linear problems over all pairs support this, of the hinge or its square.
     """
+    apart = partitioned_problem(X, y, request)
+    if apart is not None:
+        return apart
     if not (request.is_plain and request.loss in (HINGE, SQUARED_HINGE)):
         return None
     from ..spaces.streamed import StreamedRows
