@@ -12,7 +12,7 @@ from ..certificate.certificate import Witness, dual_value
 from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.named_weights import match_weights
-from ..formulation.partitioned import entered
+from ..formulation.partitioned import dask_too
 from ..formulation.request import Request
 from ..formulation.score_audit import audit_scores
 from ..formulation.score_fit import fit_scores
@@ -35,6 +35,7 @@ BINS = 1 << 14
 """Bins a unit of score in the dual point of somebody's weights, for rows read in blocks."""
 
 
+@dask_too
 @small_in_one_thread
 def certify(
     X: object,
@@ -125,32 +126,31 @@ qid, time, event
     if rival is not None:
         its_own = convention_loss(rival, loss)
         loss = loss or its_own
-    with entered(X, y, sample_weight, positive) as (X, y, sample_weight, positive):
-        request = Request.of(
-            1.0 if lam is None and penalty is None else lam,
-            loss or "hinge",
-            pairs,
-            positive,
-            kernel,
-            gamma,
-            structure,
-            structure_source,
-            sample_weight,
-            l1,
-            groups,
-            sign,
-            penalty,
-            fpr_max,
-            tpr_min,
-            y=y,
-            qid=qid,
-            time=time,
-            event=event,
-        )
-        judge = None
-        if rival is not None and C is not None:
-            judge, request = in_units_of(rival, C, y, request, X)
-        return certify_request(X, y, request, w, scores, norm2, judge, refine, tol, max_time)
+    request = Request.of(
+        1.0 if lam is None and penalty is None else lam,
+        loss or "hinge",
+        pairs,
+        positive,
+        kernel,
+        gamma,
+        structure,
+        structure_source,
+        sample_weight,
+        l1,
+        groups,
+        sign,
+        penalty,
+        fpr_max,
+        tpr_min,
+        y=y,
+        qid=qid,
+        time=time,
+        event=event,
+    )
+    judge = None
+    if rival is not None and C is not None:
+        judge, request = in_units_of(rival, C, y, request, X)
+    return certify_request(X, y, request, w, scores, norm2, judge, refine, tol, max_time)
 
 
 def certify_request(

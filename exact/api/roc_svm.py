@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..certificate.solution import Callback
-from ..classifier.base import AUCClassifier, shortfall_of
+from ..classifier.base import AUCClassifier, Progress, shortfall_of
 from ..classifier.inputs import Matrix, TrainingRows
 from ..classifier.queries import QueryClassifier
 from ..errors import InputError
@@ -24,7 +24,7 @@ from ..spaces.kernels import PRECOMPUTED, get_kernel
 from ..spaces.rows import Rows
 from ..tools.checks import check_choice, check_number
 from ..tools.threads import check_jobs
-from .partitioned_fit import fit_in_partitions, in_partitions
+from .partitions.fit import fit_in_partitions, in_partitions
 from .solve import METHODS, solve_formulated, solve_large, warn_if_trivial
 
 

@@ -11,9 +11,8 @@ import numpy as np
 
 from ..certificate.solution import Callback, Solution, Status
 from ..certificate.trivial import TRIVIAL, zero_is_optimal
-from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
-from ..formulation.partitioned import entered, partitioned_problem
+from ..formulation.partitioned import dask_too, partitioned_problem, refuse_method
 from ..formulation.request import Request
 from ..formulation.screening import with_zeros
 from ..losses.loss import Loss
@@ -25,8 +24,7 @@ from ..problem.problem import Problem
 from ..problem.tail import Tail
 from ..solvers.choose import LARGEST_HESSIAN, NAMES, Solver, choose_solver
 from ..spaces.kernel import Kernel
-from ..spaces.partitions.partitioned_rows import PartitionedRows
-from ..tools.checks import check_number
+from ..tools.checks import check_tolerance
 from ..tools.lossless import on_disk
 from ..tools.threads import small_in_one_thread
 
@@ -54,6 +52,7 @@ __all__ = [
 ]
 
 
+@dask_too
 @small_in_one_thread
 def solve(
     X: object,
@@ -162,31 +161,30 @@ def solve(
     InputError
         If the input cannot be used; the message says what and where.
     """
-    with entered(X, y, sample_weight, positive) as (X, y, sample_weight, positive):
-        request = Request.of(
-            lam,
-            loss,
-            pairs,
-            positive,
-            kernel,
-            gamma,
-            structure,
-            structure_source,
-            sample_weight,
-            l1,
-            groups,
-            sign,
-            penalty,
-            fpr_max,
-            tpr_min,
-            y=y,
-            qid=qid,
-            time=time,
-            event=event,
-        )
-        solution = solve_request(X, y, request, method, tol, max_time, callback)
-        warn_if_trivial(request, solution, tol)
-        return solution
+    request = Request.of(
+        lam,
+        loss,
+        pairs,
+        positive,
+        kernel,
+        gamma,
+        structure,
+        structure_source,
+        sample_weight,
+        l1,
+        groups,
+        sign,
+        penalty,
+        fpr_max,
+        tpr_min,
+        y=y,
+        qid=qid,
+        time=time,
+        event=event,
+    )
+    solution = solve_request(X, y, request, method, tol, max_time, callback)
+    warn_if_trivial(request, solution, tol)
+    return solution
 
 
 def warn_if_trivial(request: Request, solution: Solution, tol: float) -> None:
@@ -226,8 +224,7 @@ def solve_large(
     Rows that could be held are, if the bins cannot prove what is asked for.
     """
     if method not in ("auto", "newton"):
-        if isinstance(X, PartitionedRows):
-            raise InputError(f"rows in partitions are solved by newton, not by {method!r}")
+        refuse_method(X, method)
         return None
     start, large = time.monotonic(), streamed_problem(X, y, request)
     if large is None:
@@ -306,10 +303,3 @@ def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
 def all_the_pairs(problem: Problem) -> Any:
     """Return the pairs of a mean, and for partial AUC all pairs."""
     return problem.risk.mean.pairs if isinstance(problem.risk, Tail) else problem.pairs
-
-
-def check_tolerance(tol: float, max_time: float | None) -> None:
-    """Raise `InputError` unless tol > 0 and max_time > 0 or None."""
-    check_number("tol", tol)
-    if max_time is not None:
-        check_number("max_time", max_time)

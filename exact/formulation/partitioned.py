@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+import functools
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from .request import Request
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def partitioned_problem(X: object, y: object, request: Request) -> Problem | None:
@@ -39,6 +42,12 @@ def partitioned_problem(X: object, y: object, request: Request) -> Problem | Non
             "sample_weight out"
         )
     return Problem(X, Mean(pairs_in(X.facts), request.loss), request.penalty)
+
+
+def refuse_method(X: object, method: str) -> None:
+    """Raise `InputError` if `X` is rows in partitions: `method` does not read them."""
+    if isinstance(X, PartitionedRows):
+        raise InputError(f"rows in partitions are solved by newton, not by {method!r}")
 
 
 def is_dask(X: object) -> bool:
@@ -66,16 +75,22 @@ def rows_of_dask(X: Any, y: Any, weight: Any, positive: object) -> tuple[Partiti
     return dask_rows(X, y, weight, split)
 
 
-@contextmanager
-def entered(
-    X: Any, y: Any, weight: Any = None, positive: object = None
-) -> Iterator[tuple[Any, Any, Any, object]]:
-    """Yield the data of a call: those of dask as rows in partitions, all others as they are."""
-    if not is_dask(X):
-        yield X, y, weight, positive
-        return
-    rows, _ = rows_of_dask(X, y, weight, positive)
-    try:
-        yield rows, None, None, None
-    finally:
-        rows.engine.close()
+def dask_too(work: Callable[P, T]) -> Callable[P, T]:
+    """Let `work`, a function of X, y and more, take dask collections as rows in partitions."""
+
+    @functools.wraps(work)
+    def taken(*args: Any, **kwargs: Any) -> T:
+        given = dict(zip(("X", "y"), args[:2], strict=False)) | kwargs
+        if not is_dask(given.get("X")):
+            return work(*args, **kwargs)
+        weight, positive = given.pop("sample_weight", None), given.pop("positive", None)
+        rows, _ = rows_of_dask(given["X"], given.get("y"), weight, positive)
+        try:
+            given |= {"X": rows, "y": None}
+            if len(args) > 2:
+                given["lam"] = args[2]
+            return work(**given)  # type: ignore[call-arg]
+        finally:
+            rows.engine.close()
+
+    return taken

@@ -127,7 +127,7 @@ def test_a_model_of_partitions_with_labels_of_their_own() -> None:
     X, y = some_rows()
     model = ROCSVM(0.1, tol=1e-4).fit(PartitionedRows(cut(X, y, None, [100])), None)
     assert list(model.classes_) == [False, True]
-    assert (model.predict(X) == y).mean() > 0.7
+    assert (model.predict(X) == y).mean() > 0.65
     for words in ({"loss": "square"}, {"pairs": "nearest:3"}):
         with pytest.raises(InputError, match="rows in partitions"):
             ROCSVM(0.1, **words).fit(PartitionedRows(cut(X, y, None, [])), None)  # type: ignore[arg-type]

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..certificate.partitioned.spread import counted_scores
-from ..certificate.solution import Callback
-from ..classifier.threshold import get_rule
-from ..errors import InputError
-from ..formulation.partitioned import is_dask, rows_of_dask
-from ..spaces.partitions.partitioned_rows import PartitionedRows
-from .solve import solve_request
+from ...certificate.partitioned.spread import counted_scores
+from ...certificate.solution import Callback
+from ...classifier.threshold import get_rule
+from ...errors import InputError
+from ...formulation.partitioned import is_dask, rows_of_dask
+from ...spaces.partitions.partitioned_rows import PartitionedRows
+from ..solve import solve_request
 
 
 def in_partitions(X: object) -> bool:
