@@ -95,6 +95,18 @@ class Path:
         """Certified gaps: (k,)."""
         return np.array([point.certificate.gap for point in self.points])
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return each lam's certificate and AUC as JSON can hold them; `aucert plot` draws them."""
+        keys = ("primal", "dual", "gap", "relative_gap")
+        points = [
+            {"lam": point.lam, "auc": None if np.isnan(point.auc) else float(point.auc)}
+            | {key: getattr(point.certificate, key) for key in keys}
+            | {"status": str(point.solution.status)}
+            for point in self.points
+        ]
+        loss = self.task.meant.loss.name
+        return {"path": points, "loss": loss, "complete": self.complete, "seconds": self.seconds}
+
     def scores(self, X: object) -> np.ndarray:
         """Return the scores of rows (m, d) at each lam: (k, m).
 

@@ -23,7 +23,7 @@ from ..spaces.kernel import Kernel
 from ..spaces.kernels import PRECOMPUTED, get_kernel
 from ..spaces.rows import Rows
 from ..tools.checks import check_choice, check_number
-from ..tools.threads import check_jobs, small_in_one_thread
+from ..tools.threads import check_jobs
 from .partitions.fit import fit_in_partitions, in_partitions
 from .solve import METHODS, solve_formulated, solve_large, warn_if_trivial
 
@@ -41,10 +41,6 @@ class ExactClassifier(AUCClassifier):
     tol: float = 1e-9
     method: str = "auto"
     n_jobs: int | None = None
-
-    @small_in_one_thread
-    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
-        super()._fit(X, y, sample_weight, callback)
 
     @abstractmethod
     def _request(self) -> Request:

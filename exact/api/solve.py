@@ -14,6 +14,7 @@ from ..certificate.trivial import TRIVIAL, zero_is_optimal
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.partitioned import dask_too, partitioned_problem, refuse_method
 from ..formulation.request import Request
+from ..formulation.screening import with_zeros
 from ..losses.loss import Loss
 from ..losses.registry import HINGE, SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs, PairList
@@ -21,7 +22,7 @@ from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.penalty import Penalty
 from ..problem.problem import Problem
 from ..problem.tail import Tail
-from ..solvers.choose import NAMES, Solver, choose_solver
+from ..solvers.choose import LARGEST_HESSIAN, NAMES, Solver, choose_solver
 from ..spaces.kernel import Kernel
 from ..tools.checks import check_tolerance
 from ..tools.lossless import on_disk
@@ -29,6 +30,9 @@ from ..tools.threads import small_in_one_thread
 
 HELD_NUMBERS = 8_000_000
 """Numbers in X from which its rows are read in blocks rather than copied and centred."""
+
+COPIED_NUMBERS = 200_000_000
+"""Numbers in X (1.6 GB) up to which its rows are held where there are many coordinates."""
 
 HELD_ROWS = 200_000
 """Rows from which they are read in blocks, as scores in bins cost less than sorted ones."""
@@ -269,7 +273,7 @@ def solve_formulated(
     found = task.judge(solver.solve(task.work, callback=callback), tol)
     if max_time is not None and spent > max_time / 2 and found.status == Status.STALLED:
         found = replace(found, status=Status.TIME_LIMIT)  # it was the features that time cut short
-    return task, found
+    return task, with_zeros(task.meant, found)
 
 
 def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
@@ -288,7 +292,9 @@ def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
 
     if isinstance(X, np.ndarray) and X.ndim == 2 and not np.ma.isMaskedArray(X):
         large = X.size >= HELD_NUMBERS or X.shape[0] >= HELD_ROWS
-        X = StreamedRows(X) if large or isinstance(X, np.memmap) else X
+        # Without a Hessian there are many products, and those with held rows are quicker.
+        held = X.shape[1] >= LARGEST_HESSIAN and X.size <= COPIED_NUMBERS
+        X = StreamedRows(X) if (large and not held) or isinstance(X, np.memmap) else X
     if not isinstance(X, StreamedRows):
         return None
     return Problem(X, request.risk(request.mask(y)), request.penalty)

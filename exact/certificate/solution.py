@@ -94,6 +94,9 @@ class Solution:
     seconds : float
     history : list of Step
     method : str
+    zeros_proved : bool array (dim,) or None
+        Which weights are zero in every optimal model, proved; see `formulation.screening`. None
+        where the penalty makes no zeros, or no rule is known for the loss and the pairs.
     """
 
     w: np.ndarray
@@ -104,6 +107,7 @@ class Solution:
     seconds: float
     history: list[Step] = field(default_factory=list)
     method: str = ""
+    zeros_proved: np.ndarray | None = None
 
     def __repr__(self) -> str:
         """One line without arrays: what was reached, how, and in what time."""

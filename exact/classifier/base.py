@@ -24,6 +24,7 @@ from ..pairs.labels import kinds_of
 from ..spaces.incoming import check_matrix
 from ..tools.interrupts import ends_on_interrupt
 from ..tools.lossless import as_float64, check_labels
+from ..tools.threads import small_in_one_thread
 from ..tools.wording import at_most
 from .inputs import Matrix, TrainingRows, check_row_weights, check_rows
 from .threshold import Rule, get_rule
@@ -86,6 +87,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         self._fit(X, y, sample_weight, callback)
         return self._warn()
 
+    @small_in_one_thread
     def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
         """Do what `fit` promises, but for the warning."""
         self._check_parameters()

@@ -58,7 +58,7 @@ def subsample(problem: Problem, size: int) -> Problem:
     if weight is not None and not (weight[positive].any() and weight[~positive].any()):
         return problem
     rows = problem.space.rows(index)
-    return problem.on_rows(Rows(rows, check=False), AllPairs(weight).on(positive))
+    return problem.on_rows(Rows(rows, check=False, centred=True), AllPairs(weight).on(positive))
 
 
 def held_in_memory(problem: Problem) -> Problem:
@@ -66,7 +66,8 @@ def held_in_memory(problem: Problem) -> Problem:
     if isinstance(problem.space, PartitionedRows):
         return from_partitions(problem, 1.0, 1.0)
     if isinstance(problem.space, StreamedRows):
-        return problem.over(Rows(problem.space.rows(np.arange(problem.n)), check=False))
+        rows = problem.space.rows(np.arange(problem.n))
+        return problem.over(Rows(rows, check=False, centred=True))
     return problem
 
 
