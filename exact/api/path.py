@@ -15,19 +15,20 @@ import numpy as np
 
 from ..certificate.certificate import Certificate
 from ..certificate.solution import Solution, Status
-from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.request import Request
 from ..losses.loss import Loss
 from ..losses.registry import HINGE
-from ..pairs.all_pairs import AllPairs, PairList, as_numbers
+from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..pairs.statistics.concordance import right_share
-from ..problem.problem import Problem, Ridge
+from ..problem.problem import Problem
+from ..problem.scalings import check_lams
+from ..problem.tail import all_the_pairs
 from ..spaces.kernel import Kernel
 from ..tools.checks import check_count, check_number
 from ..tools.threads import small_in_one_thread
-from .solve import all_the_pairs, check_tolerance, choose_solver
+from .solve import check_tolerance, choose_solver
 
 SMALLEST_SHARE = 1e-5
 """The default grid ends at this share of its largest lam."""
@@ -236,7 +237,8 @@ def _follow(
             limit = None if left is None else max(left, 1e-3)
             found = choose_solver(now.work, method, tol, limit).solve(now.work, w)
             solution = now.judge(found, tol)
-            share = _right_share(now, pairs, solution) if judged else np.nan
+            scores = now.meant.space.scores(solution.w) if judged else None
+            share = np.nan if scores is None else right_share(pairs, scores)
         except KeyboardInterrupt:
             if not points:
                 raise
@@ -249,10 +251,6 @@ def _follow(
             break
         w = found.w
     return points
-
-
-def _right_share(task: Formulation, pairs: Any, solution: Solution) -> float:
-    return right_share(pairs, task.meant.space.scores(solution.w))
 
 
 def _stopped(solution: Solution) -> bool:
@@ -299,13 +297,3 @@ def largest_lam(problem: Problem) -> float:
     if widest > 1e-14 * space.reach**2:
         return widest
     return space.reach**2 if space.reach > 0 else 1.0
-
-
-def check_lams(lams: object) -> np.ndarray:
-    """Return the values of `lams`, falling and each once, or raise `InputError`."""
-    values = as_numbers("lams", lams).ravel()
-    if values.size == 0:
-        raise InputError("lams is empty: give at least one lam")
-    for lam in values:
-        Ridge(float(lam))
-    return np.unique(values)[::-1]

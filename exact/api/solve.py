@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,6 @@ from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.penalty import Penalty
 from ..problem.problem import Problem
-from ..problem.tail import Tail
 from ..solvers.choose import LARGEST_HESSIAN, NAMES, Solver, choose_solver
 from ..spaces.kernel import Kernel
 from ..tools.checks import check_tolerance
@@ -298,8 +296,3 @@ def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
     if not isinstance(X, StreamedRows):
         return None
     return Problem(X, request.risk(request.mask(y)), request.penalty)
-
-
-def all_the_pairs(problem: Problem) -> Any:
-    """Return the pairs of a mean, and for partial AUC all pairs."""
-    return problem.risk.mean.pairs if isinstance(problem.risk, Tail) else problem.pairs
