@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.penalty import Penalty
 from ..problem.problem import Problem
-from ..problem.tail import Tail
 from ..solvers.choose import NAMES, Solver, choose_solver, few_cuts_suffice
 from ..spaces.kernel import Kernel
 from ..tools.checks import check_number
@@ -276,11 +274,6 @@ def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
     if not isinstance(X, StreamedRows):
         return None
     return Problem(X, request.risk(request.mask(y)), request.penalty)
-
-
-def all_the_pairs(problem: Problem) -> Any:
-    """Return the pairs of a mean, and for partial AUC all pairs."""
-    return problem.risk.mean.pairs if isinstance(problem.risk, Tail) else problem.pairs
 
 
 def check_tolerance(tol: float, max_time: float | None) -> None:
