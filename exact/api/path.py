@@ -23,8 +23,9 @@ from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..pairs.statistics.concordance import right_share
 from ..spaces.kernel import Kernel
+from ..tools.checks import check_tolerance
 from ..tools.threads import small_in_one_thread
-from .solve import check_tolerance, choose_solver
+from .solve import choose_solver
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,10 +21,9 @@ from ..losses.loss import Loss
 from ..problem.problem import split_labels
 from ..spaces.kernel import Kernel
 from ..spaces.rows import check_matrix
-from ..tools.checks import check_choice
+from ..tools.checks import check_choice, check_tolerance
 from .folds import FoldedData, make_splits
 from .judged_folds import JudgedFold, PairMaker, judged_folds, part_of
-from .solve import check_tolerance
 
 
 @dataclass(frozen=True, eq=False)

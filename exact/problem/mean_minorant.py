@@ -145,10 +145,12 @@ def _listed(pairs: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
 def of_weights(pairs: Any, loss: Loss, evidence: Weights) -> Minorant:
     """Return the evidence alone: its vector is as long as the data and is never held."""
     if loss not in (HINGE, SQUARED_HINGE) or not isinstance(pairs, AllPairs):
-        raise InputError("binned dual points are for the hinge and its square over all pairs")
+        raise InputError("binned dual points are for the hinge over all pairs, or for its square")
     check_scale(evidence.scale)
     bins, half = check_count("bins", evidence.bins), check_count("half", evidence.half, 0)
     if loss == SQUARED_HINGE and (half or evidence.scale != 1.0):
-        raise InputError("binned dual points of the squared hinge have no width and no scale")
+        raise InputError(
+            "only for the hinge over all pairs has a binned dual point a width or scale"
+        )
     same = Weights(evidence.w, bins, half, evidence.scale)
     return Minorant(np.zeros(0), np.nan, evidence=same)

@@ -14,8 +14,8 @@ from .assembled import SideSums
 from .sorted_compiled import merged_hinge
 from .sorted_compiled import whole_ramps as compiled_ramps
 
-COMPILED_FROM = 5_000
-"""Least number of rows for the compiled loops."""
+COMPILED_FROM = 100
+"""Least number of rows for the compiled loops: from here on they win (`docs/benchmarks.md`)."""
 
 HALF = 1 << 40
 """Most grid steps in half a width."""

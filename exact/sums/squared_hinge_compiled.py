@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..tools.compiling import compiled
+from ..tools.compiling import compiled, compiled_later
+from ..tools.plain import squared as plain
 from .assembled import SideSums
 
 
@@ -20,7 +21,7 @@ def _add(total, carry, x):  # pragma: no cover - compiled
     return new, carry + ((total - (new - back)) + (x - back))
 
 
-@compiled
+@compiled_later(plain.merge)
 def _merge(t, b, a_t, a_b, above, below, mass_t, mass_b, u, v):  # pragma: no cover - compiled
     """Fill, for sorted t and b: active ranges, their masses and the marginals; return the value.
 
@@ -64,7 +65,7 @@ def _merge(t, b, a_t, a_b, above, below, mass_t, mass_b, u, v):  # pragma: no co
     return value + value_c
 
 
-@compiled
+@compiled_later(plain.laplacian)
 def _laplacian(
     values, t_rows, b_rows, a_t, a_b, above, below, mass_t, mass_b, out
 ):  # pragma: no cover - compiled

@@ -13,6 +13,7 @@ import os
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -102,7 +103,8 @@ def _option(name: str, default: object, args: tuple[Any, ...], kwargs: dict[str,
 
 def _numbers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
     """Return how many numbers the largest matrix of the call holds."""
-    shapes = (getattr(value, "shape", ()) for value in (*args, kwargs.get("X")))
+    here = (v for v in (*args, kwargs.get("X")) if not hasattr(v, "__dask_graph__"))
+    shapes = (getattr(value, "shape", ()) for value in here)
     n, d = next((shape for shape in shapes if len(shape) == 2), (0, 0))
     kernel = _option("kernel", "linear", args, kwargs)
     landmarks = _option("n_landmarks", None, args, kwargs)
@@ -167,7 +169,9 @@ def _bound() -> int:
     bound = int(given) if given.isdigit() and int(given) > 0 else processors()
     with _LOCK:
         if _INSIDE:
-            numbers = _LIMIT.get_original_num_threads()
+            with warnings.catch_warnings():  # several libraries: the least number is meant
+                warnings.simplefilter("ignore", UserWarning)
+                numbers = _LIMIT.get_original_num_threads()
             blas = [numbers["blas"]] if numbers.get("blas") else []
         else:
             libraries = _controller().select(user_api="blas").info()

@@ -134,15 +134,15 @@ def test_solve_that_is_interrupted_ends_with_130_and_leaves_nothing(
 ) -> None:
     from aucert.exact.solvers import cutting_plane
 
-    calls, search = [], cutting_plane.best_on_segment
+    calls, cut = [], cutting_plane.Bundle.add
 
-    def interrupted_search(*args, **rest):
+    def interrupted_cut(*args, **rest):
         calls.append(1)
         if len(calls) == 3:
             signal.raise_signal(signal.SIGINT)
-        return search(*args, **rest)
+        return cut(*args, **rest)
 
-    monkeypatch.setattr(cutting_plane, "best_on_segment", interrupted_search)
+    monkeypatch.setattr(cutting_plane.Bundle, "add", interrupted_cut)
     out = tmp_path / "new"
     method = ["--method", "cutting-plane"]
     with pytest.raises(SystemExit) as ended:

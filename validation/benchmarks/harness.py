@@ -28,6 +28,7 @@ from typing import Any, get_args
 import numpy as np
 
 from ...exact.errors import InputError
+from ...exact.tools.compiling import compile_at_once
 from ..files.written_files import write_atomically, write_json
 
 ONE_THREAD = "Set OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1, so that one thread is measured."
@@ -101,6 +102,7 @@ class Benchmark:
             if not path.parent.is_dir():
                 parser.error(f"{path}: there is no folder {path.parent}")
         rows: list[dict[str, Any]] = []
+        compile_at_once()
         try:
             return self._run(options, rows)
         except InputError as error:

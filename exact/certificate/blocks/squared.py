@@ -41,7 +41,7 @@ class SquaredInBlocks:
         for rows, positive, weight in self._blocks():
             block = space.block(rows)
             c = moments.marginals(space.scores_of(block, w), positive, closed, weight)
-            space.pull_of(block, c, into)
+            space.pull_of(block, c, into, rows)
         # A margin is off by two slips at most: (z + 2 slip)^2 - z^2, and |z| by its mean square.
         slip = 2 * space.score_slip(w)
         upper = closed.value + closed.value_rounding

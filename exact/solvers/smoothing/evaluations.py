@@ -14,8 +14,10 @@ from ...certificate.solution import Recorder
 from ...certificate.witness import LONG_ROWS, Witness
 from ...pairs.all_pairs import AllPairs
 from ...problem.problem import Problem
+from ...spaces.partitions.partitioned_rows import PartitionedRows
 from ...spaces.rows import Rows
 from ...spaces.streamed import StreamedRows
+from ...sums.pair_sums_binned import half_width
 
 MOMENT = 24.0
 """density * width^2 / MOMENT is the bias: the mean of max(0, z) - alpha z over an even density."""
@@ -61,8 +63,10 @@ class Evaluations:
         """Return the form of the sums that is cheapest at this width."""
         bins = 1 << max(LEAST_BITS, int(np.ceil(np.log2(BINS_A_WIDTH / width))))
         problem, pairs = self.problem, self.problem.pairs
-        streamed = isinstance(problem.space, StreamedRows)
-        if not streamed:
+        streamed = isinstance(problem.space, StreamedRows | PartitionedRows)
+        if streamed:  # the same width from half as many bins, where two of them make it
+            bins = bins // half_width(width, bins) if bins > 1 << LEAST_BITS else bins
+        else:
             most = GRID_ROWS if pairs.weight is None else WEIGHTED_GRID
             grid = bins * (self.spread or USUAL_SPREAD)
             few = not self.fine and grid <= most * problem.n

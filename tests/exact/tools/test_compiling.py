@@ -22,6 +22,7 @@ from aucert.exact.tools import compiling
 from aucert.exact.tools.compiling import Loop
 from aucert.exact.tools.plain import binned as binned_plain
 from aucert.exact.tools.plain import counted as counted_plain
+from aucert.exact.tools.plain import squared as squared_plain
 
 Arguments = tuple[Any, ...]
 KINDS = ("plain", "tenths", "wide", "one positive", "equal", "crowded", "zeros")
@@ -170,14 +171,21 @@ def for_whole_ramps(kind: str, seed: int) -> Arguments:
     return T, B, np.argsort(T), np.argsort(B), 3, np.zeros_like(T), np.zeros_like(B)
 
 
-def for_cuts(kind: str, seed: int) -> Arguments:
-    scores, positive, _ = rows(kind, seed)
-    return scores, positive, float(scores.min()), 3.0, np.zeros((2, 8), np.int64)
+def for_squares(kind: str, seed: int) -> Arguments:
+    scores, positive, rng = rows(kind, seed)
+    t, b = np.sort(scores[positive] - 1), np.sort(scores[~positive])
+    weights = rng.uniform(0.5, 2, t.size), rng.uniform(0.5, 2, b.size)
+    ranges = np.zeros(t.size, np.int64), np.zeros(b.size, np.int64)
+    return t, b, *weights, *ranges, *(np.zeros(m) for m in (t.size, b.size) * 2)
 
 
-def for_kept(kind: str, seed: int) -> Arguments:
-    scores, _, _ = rows(kind, seed)
-    return scores, float(scores.min()), 3.0, 8, 2, 5, np.zeros(scores.size, np.int64)
+def for_laplacian(kind: str, seed: int) -> Arguments:
+    found = for_squares(kind, seed)
+    squared_plain.merge(*found)
+    p, q = found[0].size, found[1].size
+    row = np.random.default_rng(seed).permutation(p + q)
+    values = np.random.default_rng(seed).normal(size=p + q)
+    return values, row[:p], row[p:], *found[2:8], np.zeros(p + q)
 
 
 CASES: dict[str, Callable[[str, int], Arguments]] = {
@@ -197,9 +205,9 @@ CASES: dict[str, Callable[[str, int], Arguments]] = {
     "streamed_compiled.scores": for_scores,
     "streamed_compiled.pull": for_pull,
     "streamed_compiled.largest_square": lambda kind, seed: matrix(kind, seed)[:2],
-    "cuts_compiled.counts": for_cuts,
-    "cuts_compiled.kept": for_kept,
     "sorted_compiled._merge": for_merge,
+    "squared_hinge_compiled._merge": for_squares,
+    "squared_hinge_compiled._laplacian": for_laplacian,
     "sorted_compiled.whole_ramps": for_whole_ramps,
 }
 """Makers of arguments for every loop with a plain form, by its name."""
@@ -260,9 +268,10 @@ def test_a_sum_in_another_order_is_noticed(monkeypatch: pytest.MonkeyPatch) -> N
     assert any(plain != compiled for plain, compiled in pairs)
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("n, weighted", [(6000, False), (6000, True), (300, False)])
 def test_solutions_do_not_depend_on_what_was_compiled_when(
-    n: int, weighted: bool, monkeypatch: pytest.MonkeyPatch
+    n: int, weighted: bool, loss: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(1)
     X = rng.normal(size=(n, 4))
@@ -275,7 +284,7 @@ def test_solutions_do_not_depend_on_what_was_compiled_when(
             monkeypatch.setattr(loop, "_fast", None)
             monkeypatch.setattr(loop, "spent", 0.0)
             monkeypatch.setattr(loop, "_known", True)
-        solution = solve(X, y, lam=1e-3, tol=1e-7, sample_weight=weight)
+        solution = solve(X, y, lam=1e-3, loss=loss, tol=1e-7, sample_weight=weight)
         found.append(bits((solution.w, solution.certificate.primal, solution.certificate.dual)))
     assert found[0] == found[1] == found[2]
 

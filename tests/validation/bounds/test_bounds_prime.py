@@ -297,7 +297,7 @@ def test_the_left_side_of_part_1_can_exceed_one_and_those_of_the_others_cannot()
     case = far_off()
     few = errors(case, 1, 30)
     assert max(draw.excess for draw in few) > 9
-    assert max(draw.loss_difference for draw in few) <= 1 and 0 <= case.nystrom <= 1
+    assert max(draw.loss_difference for draw in few) <= 1 and -1e-12 <= case.nystrom <= 1
     assert not any(set(draw.violated) & set(CORRECTED) for draw in few)
     s = few[0].bounds[EXCESS].quantities
     assert max(draw.excess for draw in few) <= 1.5 + s["Rp"] * s["Sp"]

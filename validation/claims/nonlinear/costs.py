@@ -119,7 +119,7 @@ def hessian_product_cost_without_the_pairs(context: Context) -> Outcome:
 
 def _interpreted(name: str) -> Any:
     """Return a compiled function of `pair_steps` as Python runs it, callees too."""
-    scope = {key: getattr(value, "py_func", value) for key, value in vars(pair_steps).items()}
+    scope = {key: getattr(value, "__wrapped__", value) for key, value in vars(pair_steps).items()}
     return FunctionType(scope[name].__code__, scope)
 
 
