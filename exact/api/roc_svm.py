@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..certificate.solution import Callback
-from ..classifier.base import AUCClassifier, shortfall_of
+from ..classifier.base import AUCClassifier, Progress, shortfall_of
 from ..classifier.inputs import Matrix, TrainingRows
 from ..classifier.queries import QueryClassifier
 from ..errors import InputError
@@ -24,6 +24,7 @@ from ..spaces.kernels import PRECOMPUTED, get_kernel
 from ..spaces.rows import Rows
 from ..tools.checks import check_choice, check_number
 from ..tools.threads import check_jobs
+from .partitions.fit import fit_in_partitions, in_partitions
 from .solve import METHODS, solve_formulated, solve_large, warn_if_trivial
 
 
@@ -132,7 +133,8 @@ class ROCSVM(QueryClassifier, ExactClassifier):
 
         lam/2 |f|^2 + mean over all positive-negative pairs of loss(f(x_i) - f(x_j)).
 
-    With `fit(X, y, qid=...)` the pairs are those within a query.
+    With `fit(X, y, qid=...)` the pairs are those within a query. X and y may be dask collections,
+    for the linear hinge; so may the rows that are scored.
 
     Standardise the features first, as for any penalised linear model. The larger label is the
     positive class; exchanging the classes only changes the sign of the scores.
@@ -201,6 +203,15 @@ class ROCSVM(QueryClassifier, ExactClassifier):
     l1: float = 0.0
     fpr_max: float = 1.0
     tpr_min: float = 0.0
+
+    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
+        if not in_partitions(X):
+            super()._fit(X, y, sample_weight, callback)
+            return
+        if self._queries is not None:
+            raise InputError("rows in partitions have no qid: take a sample of whole queries")
+        self._check_parameters()
+        fit_in_partitions(self, X, y, sample_weight, callback)
 
     def _train(self, data: TrainingRows, callback: Callback | None) -> None:
         request = self._request()

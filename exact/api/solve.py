@@ -12,6 +12,7 @@ import numpy as np
 from ..certificate.solution import Callback, Solution, Status
 from ..certificate.trivial import TRIVIAL, zero_is_optimal
 from ..formulation.formulation import Formulation, formulate
+from ..formulation.partitioned import dask_too, partitioned_problem, refuse_method
 from ..formulation.request import Request
 from ..formulation.screening import with_zeros
 from ..losses.loss import Loss
@@ -23,7 +24,7 @@ from ..problem.problem import Problem
 from ..problem.tail import Tail
 from ..solvers.choose import LARGEST_HESSIAN, NAMES, Solver, choose_solver
 from ..spaces.kernel import Kernel
-from ..tools.checks import check_number
+from ..tools.checks import check_tolerance
 from ..tools.lossless import on_disk
 from ..tools.threads import small_in_one_thread
 
@@ -51,6 +52,7 @@ __all__ = [
 ]
 
 
+@dask_too
 @small_in_one_thread
 def solve(
     X: object,
@@ -87,10 +89,11 @@ def solve(
 
     Parameters
     ----------
-    X : array, memory map, `StreamedRows` or sparse matrix (n, d)
+    X : array, memory map, `StreamedRows`, `PartitionedRows` or sparse matrix (n, d)
         Finite numbers.
     y : array (n,)
-        Two kinds of labels; grades with `qid`; None with `time` or `OrderedPairs`.
+        Two kinds of labels; grades with `qid`; None with `time`, `OrderedPairs` or
+        `PartitionedRows`, whose labels lie with the rows.
     lam : float, optional
         > 0; 0 is allowed where l1 > 0. Or give `penalty`.
     kernel : {"linear", "rbf", "laplacian", "precomputed"} or Kernel
@@ -221,6 +224,7 @@ def solve_large(
     Rows that could be held are, if the bins cannot prove what is asked for.
     """
     if method not in ("auto", "newton"):
+        refuse_method(X, method)
         return None
     start, large = time.monotonic(), streamed_problem(X, y, request)
     if large is None:
@@ -279,6 +283,9 @@ def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
     large to copy cheaply.
     Only linear problems over all pairs support this, of the hinge or its square.
     """
+    apart = partitioned_problem(X, y, request)
+    if apart is not None:
+        return apart
     if not (request.is_plain and request.loss in (HINGE, SQUARED_HINGE)):
         return None
     from ..spaces.streamed import StreamedRows
@@ -296,10 +303,3 @@ def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
 def all_the_pairs(problem: Problem) -> Any:
     """Return the pairs of a mean, and for partial AUC all pairs."""
     return problem.risk.mean.pairs if isinstance(problem.risk, Tail) else problem.pairs
-
-
-def check_tolerance(tol: float, max_time: float | None) -> None:
-    """Raise `InputError` unless tol > 0 and max_time > 0 or None."""
-    check_number("tol", tol)
-    if max_time is not None:
-        check_number("max_time", max_time)

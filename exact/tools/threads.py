@@ -103,7 +103,8 @@ def _option(name: str, default: object, args: tuple[Any, ...], kwargs: dict[str,
 
 def _numbers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
     """Return how many numbers the largest matrix of the call holds."""
-    shapes = (getattr(value, "shape", ()) for value in (*args, kwargs.get("X")))
+    here = (v for v in (*args, kwargs.get("X")) if not hasattr(v, "__dask_graph__"))
+    shapes = (getattr(value, "shape", ()) for value in here)
     n, d = next((shape for shape in shapes if len(shape) == 2), (0, 0))
     kernel = _option("kernel", "linear", args, kwargs)
     landmarks = _option("n_landmarks", None, args, kwargs)
