@@ -20,11 +20,13 @@ from .roc_svm import ROCSVM
 from .sauc_svm import SAUCSVM
 
 __all__ = [
+    "SolvedOrder",
     "SolvedSVM",
     "load_model",
     "recertify",
     "save_model",
     "solved_model",
+    "solved_order",
     "weights_on",
 ]
 
@@ -46,7 +48,34 @@ class SolvedSVM(SAUCSVM):
     seed: int = 0
 
 
-register(ROCSVM, SAUCSVM, SolvedSVM)
+@dataclass(eq=False, repr=False)
+class SolvedOrder(SolvedSVM):
+    """What `aucert solve --out` writes for ordered pairs: it gives scores, and knows no classes.
+
+    Parameters
+    ----------
+    lam, structure, l1, kernel, gamma, loss, pairs, tol, method, threshold, fpr_max, tpr_min, seed
+        As in `SolvedSVM`.
+    qid, target, time, event : str, optional
+        The columns that made the pairs.
+    """
+
+    _: KW_ONLY
+    qid: str | None = None
+    target: str | None = None
+    time: str | None = None
+    event: str | None = None
+
+    def fit(self, *given: object, **named: object) -> Any:
+        """Raise `InputError`: such a model is made by `aucert solve` alone."""
+        raise InputError("a model of ordered pairs is not fitted: call solve with qid or time")
+
+    def predict(self, X: object) -> np.ndarray:
+        """Return the score of each row: (n,)."""
+        return self.decision_function(X)
+
+
+register(ROCSVM, SAUCSVM, SolvedSVM, SolvedOrder)
 
 
 def solved_model(
@@ -80,17 +109,39 @@ def solved_model(
         if kind is ROCSVM:
             del asked["structure"]
     model = kind(**asked)
-    model.classes_, model.n_features_in_ = classes, int(rows.shape[1])
+    model.classes_ = classes
+    _keep(model, solution, rows)
+    model.intercept_ = np.array([0.0 - get_rule(model.threshold)(scores, positive, None)])
+    return model
+
+
+def solved_order(solution: Solution, rows: Any, parameters: dict[str, Any]) -> SolvedOrder:
+    """Return the model of ordered pairs with these parameters, from a solution that is there.
+
+    Parameters
+    ----------
+    solution, rows
+        As in `solved_model`.
+    parameters : dict
+        Of `SolvedOrder`.
+    """
+    model = SolvedOrder(**parameters)
+    _keep(model, solution, rows)
+    model.intercept_ = np.zeros(1)
+    return model
+
+
+def _keep(model: ROCSVM, solution: Solution, rows: Any) -> None:
+    """Keep the solution, and what scores new rows."""
+    model.n_features_in_ = int(rows.shape[1])
     model._keep_solution(solution)
     if model.kernel == "linear":
         model.coef_ = np.array(solution.w, dtype=float).reshape(1, -1)
-    else:
-        model.support_ = np.flatnonzero(solution.w)
-        model.dual_coef_ = solution.w[model.support_]
-        if model.kernel != PRECOMPUTED:
-            model._support_rows = rows[model.support_]
-    model.intercept_ = np.array([0.0 - get_rule(model.threshold)(scores, positive, None)])
-    return model
+        return
+    model.support_ = np.flatnonzero(solution.w)
+    model.dual_coef_ = solution.w[model.support_]
+    if model.kernel != PRECOMPUTED:
+        model._support_rows = rows[model.support_]
 
 
 def recertify(model: ROCSVM, X: object, y: object, sample_weight: object = None) -> Audit:

@@ -20,7 +20,7 @@ from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.penalty import Penalty
 from ..problem.problem import Problem
 from ..problem.tail import Tail
-from ..solvers.choose import NAMES, Solver, choose_solver, few_cuts_suffice
+from ..solvers.choose import NAMES, Solver, choose_solver
 from ..spaces.kernel import Kernel
 from ..tools.checks import check_number
 from ..tools.lossless import on_disk
@@ -32,10 +32,19 @@ HELD_NUMBERS = 8_000_000
 HELD_ROWS = 200_000
 """Rows from which they are read in blocks, as scores in bins cost less than sorted ones."""
 
+PLAIN_KERNELS = ("auto", "quasi-newton", "cutting-plane")
+"""Methods that solve a kernel machine without features."""
+
 METHODS = NAMES
 """What `method` may be."""
 
-__all__ = ["METHODS", "Solver", "choose_solver", "few_cuts_suffice", "solve", "solve_formulated"]
+__all__ = [
+    "METHODS",
+    "Solver",
+    "choose_solver",
+    "solve",
+    "solve_formulated",
+]
 
 
 @small_in_one_thread
@@ -112,11 +121,11 @@ def solve(
         nor `time` goes with `structure`, `fpr_max` or `tpr_min`, which need two classes.
     time, event : arrays (n,), optional
         Times, and whether the event was seen: an earlier event is above what comes later.
-    method : {"auto", "closed-form", "cutting-plane", "newton", "qp", "lifted", "pair-newton",
-        "tail-newton", "proximal"}
+    method : {"auto", "closed-form", "quasi-newton", "cutting-plane", "newton", "qp", "lifted",
+        "pair-newton", "tail-newton", "proximal"}
         "auto" takes the closed form for the square loss and Newton for the hinge and its square,
-        but cutting planes for the hinge where there are many coordinates for the rows, or many and
-        a strong penalty. For everything else it takes the proximal method.
+        but the quasi-Newton method for the hinge where there are many coordinates, or a kernel
+        that takes many. For everything else it takes the proximal method.
     tol : float
         Relative gap to reach, > 0.
     max_time : float, optional
@@ -247,7 +256,7 @@ def solve_formulated(
         As `solve`.
     """
     start = time.monotonic()
-    half, cuts = None if max_time is None else max_time / 2, method in ("auto", "cutting-plane")
+    half, cuts = None if max_time is None else max_time / 2, method in PLAIN_KERNELS
     task = formulate(X, y, request, collapse, half, plain_kernel=cuts)
     spent, left = time.monotonic() - start, max_time
     if max_time is not None:

@@ -34,16 +34,21 @@ from .partial.tail_newton import LARGEST_DIMENSION, TailNewton
 from .streamed_newton import StreamedNewton
 
 MANY_COORDINATES = 100
-"""Minimum dimension for `auto` to consider cutting planes."""
+"""Dimension from which `auto` forms no Hessian: drawing one takes forty pairs a coordinate, so its
+cost grows as dim^3, and that of a quasi-Newton step as n dim. Measured in `docs/benchmarks.md`."""
 
-LARGEST_HESSIAN = 3000
-"""Largest dimension for which `auto` forms a Hessian."""
+MOST_NUMBERS = 10_000_000
+"""Numbers in dense rows from which `auto` forms a Hessian all the same while dim is below
+`LARGEST_HESSIAN`: one drawn from a part of the rows saves readings of all of them."""
 
-STRONG_PENALTY = 0.03
-"""Minimum lam for `auto` to consider cutting planes, in units of the rows' mean squared norm."""
+ROWS_A_COORDINATE = 20
+"""Rows a coordinate from which the sums over their pairs are smooth enough to take no Hessian."""
 
 WIDE = 100
-"""Cutting planes are taken where dim^2 is more than this many times the number of rows."""
+"""Problems are wide where dim^2 is more than this many times the number of rows."""
+
+LARGEST_HESSIAN = 500
+"""Dimension from which a Hessian is dear however many rows there are."""
 
 
 class Solver(Protocol):
@@ -91,22 +96,26 @@ def can_draw_pairs(problem: Problem) -> bool:
     return held and drawn and isinstance(problem.penalty, Ridge)
 
 
-def few_cuts_suffice(problem: Problem) -> bool:
-    """Return whether cutting planes are likely faster than Newton: many coordinates for the rows.
-
-    A Newton step costs dim^3, a cut n dim; the cuts needed grow as lam falls against the rows'
-    squared size. Measured in `docs/benchmarks.md`.
-    """
+def has_many_coordinates(problem: Problem) -> bool:
+    """Return whether a quasi-Newton method is likely faster than one with Hessians."""
     space = problem.space
     if isinstance(space, Gram | StreamedGram):
         return True
-    if not isinstance(space, Rows):
+    if not isinstance(space, Rows) or space.dim < MANY_COORDINATES:
         return False
-    if space.dim > LARGEST_HESSIAN or space.dim**2 > WIDE * space.n:
+    if space.dim >= LARGEST_HESSIAN:
         return True
-    if space.dim < MANY_COORDINATES:
-        return False
-    return problem.lam >= STRONG_PENALTY * float(np.mean(space.norms**2))
+    smooth = space.n >= ROWS_A_COORDINATE * space.dim
+    return smooth and (space.is_sparse or space.n * space.dim <= MOST_NUMBERS)
+
+
+def is_wide(problem: Problem) -> bool:
+    """Return whether there are many coordinates for the rows: cutting planes then, without steps.
+
+    With as many coordinates as rows they begin at the hard-margin point, which may be the optimum.
+    """
+    space = problem.space
+    return isinstance(space, Rows) and space.dim**2 > WIDE * space.n
 
 
 def _newton(problem: Problem, tol: float, max_time: float | None) -> Solver:
@@ -117,6 +126,12 @@ def _newton(problem: Problem, tol: float, max_time: float | None) -> Solver:
     from .smoothed_newton import SmoothedNewton
 
     return SmoothedNewton(tol, max_time=max_time)
+
+
+def _quasi_newton(problem: Problem, tol: float, max_time: float | None) -> Solver:
+    from .smoothing.quasi_newton import QuasiNewton
+
+    return QuasiNewton(tol, max_time=max_time)
 
 
 def _has_tail(problem: Problem) -> bool:
@@ -143,9 +158,12 @@ METHODS: dict[str, Method] = {
         lambda problem, tol, max_time: SquaredLossSolver(tol),
         lambda problem: ridge_mean(problem, Square),
     ),
+    "quasi-newton": Method(
+        _quasi_newton, lambda problem: ridge_mean(problem, Hinge) and has_many_coordinates(problem)
+    ),
     "cutting-plane": Method(
         lambda problem, tol, max_time: CuttingPlane(tol, max_time=max_time),
-        lambda problem: ridge_mean(problem, Hinge) and few_cuts_suffice(problem),
+        lambda problem: ridge_mean(problem, Hinge) and is_wide(problem),
     ),
     "newton": Method(_newton, lambda problem: ridge_mean(problem, Hinge, SquaredHinge)),
     "qp": Method(_qp, lambda problem: False),

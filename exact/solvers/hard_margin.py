@@ -32,6 +32,10 @@ ROUNDS = 60
 PATIENCE = 3
 """Rounds in a row that may move more rows than the best so far, before one at a time is moved."""
 
+RIDGES = (1.0, 0.1, 1e-2, 1e-3, 1e-5, 1e-8, 0.0)
+"""With fewer coordinates than rows the equations of the first guess are singular. A ridge mends
+that; a smaller one changes the guess little, and in the end few enough rows are left for none."""
+
 SLACK = 1e-12
 """Conditions may be broken by so much of their scale: rounding."""
 
@@ -39,25 +43,31 @@ LONGER = 1e-12
 """w is made longer by this part, lest rounding leave margins just below one."""
 
 
-def offer_hard_margin(problem: Problem, recorder: Recorder) -> None:
+def offer_hard_margin(problem: Problem, recorder: Recorder, separable: bool = False) -> None:
     """Offer the hard-margin point of a hinge problem over all pairs to the recorder.
 
-    Nothing is offered where the problem is not one of few rows in many coordinates.
+    Nothing is offered where the problem is not one of few rows in many coordinates, or of rows
+    that a caller takes for separable.
 
     Parameters
     ----------
     problem : Problem
     recorder : Recorder
         Keeps the point if it is better than what it knows.
+    separable : bool
+        Whether to try it with fewer coordinates than rows, too.
     """
     space, pairs = problem.space, problem.pairs
     if not (isinstance(space, Rows) and isinstance(pairs, AllPairs)):
         return
-    if problem.n > LARGEST or not problem.n - 1 <= space.dim or space.dim > 10 * LARGEST:
+    if problem.n > LARGEST or space.dim > 10 * LARGEST:
+        return
+    many = problem.n - 1 <= space.dim
+    if not (many or separable):
         return
     counted = np.flatnonzero(problem.pairs.row_mass() > 0)
     X, positive = space.dense()[counted], problem.pairs.positive[counted]
-    found = marginals(X @ X.T, positive)
+    found = marginals(X @ X.T, positive, (0.0,) if many else RIDGES)
     if found is None:
         return
     c = np.zeros(problem.n)
@@ -68,7 +78,9 @@ def offer_hard_margin(problem: Problem, recorder: Recorder) -> None:
     recorder.step()
 
 
-def marginals(K: np.ndarray, positive: np.ndarray) -> np.ndarray | None:
+def marginals(
+    K: np.ndarray, positive: np.ndarray, ridges: tuple[float, ...] = (0.0,)
+) -> np.ndarray | None:
     """Return c / lam (n,), >= 0, of the hard-margin optimum; None where it is not found.
 
     Parameters
@@ -76,13 +88,28 @@ def marginals(K: np.ndarray, positive: np.ndarray) -> np.ndarray | None:
     K : array (n, n)
         Inner products of the rows.
     positive : bool array (n,)
+    ridges : tuple of floats
+        Added to the diagonal one after another, in units of its mean, each solved from the guess
+        that the one before ended with; the last is zero.
     """
     n, sign = positive.size, np.where(positive, 1.0, -1.0)
     unit = float(np.trace(K)) / n
     if not unit > 0:
         return None
     signed = K * (sign[:, None] * sign[None, :]) / unit
-    free, best, patience = np.ones(n, dtype=bool), n + 1, PATIENCE
+    free, x = np.ones(n, dtype=bool), None
+    for ridge in ridges:
+        signed.flat[:: n + 1] = K.diagonal() / unit + ridge
+        x = _pivoted(signed, sign, free)
+        if x is None:
+            return None
+    return None if x is None else x / unit
+
+
+def _pivoted(signed: np.ndarray, sign: np.ndarray, free: np.ndarray) -> np.ndarray | None:
+    """Return x (n,), >= 0, that meets the conditions, or None; `free` is the guess and changes."""
+    n, positive = sign.size, sign > 0
+    best, patience = n + 1, PATIENCE
     for _ in range(ROUNDS):
         solved = _equal_margins(signed, sign, free)
         if solved is None:
@@ -92,7 +119,7 @@ def marginals(K: np.ndarray, positive: np.ndarray) -> np.ndarray | None:
         broken = (free & (x < -SLACK * np.abs(x).max())) | (~free & (slack < -SLACK))
         count = int(broken.sum())
         if count == 0:
-            return np.maximum(x, 0.0) / unit
+            return np.maximum(x, 0.0)
         patience = PATIENCE if count < best else patience - 1
         best = min(best, count)
         if patience < 0:

@@ -254,8 +254,8 @@ class StreamedRows:
         some = int(np.clip(_CHAIN * 8 // self.dim, 8, _CHAIN))
         starts = np.unique(np.linspace(0, max(self.n - some, 0), 64).astype(int)).tolist()
         parts = [self.look(slice(at, min(at + some, self.n))) for at in starts]
-        finite = [np.where(np.isfinite(rows), rows, 0.0) for rows in parts]
-        return np.mean([rows.mean(axis=0, dtype=float) for rows in finite], axis=0)
+        rows = np.concatenate(parts).astype(float, copy=False)
+        return np.where(np.isfinite(rows), rows, 0.0).mean(axis=0)
 
     def _checked_reach(self) -> float:
         """Return a bound of every |x_i - offset|; refuse values that are not finite."""

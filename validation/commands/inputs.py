@@ -19,6 +19,7 @@ from ...exact.pairs.ordered.ordered_pairs import OrderedPairs
 from ...exact.spaces.kernels import PRECOMPUTED
 from ..data.datasets import load, names
 from ..data.labelled_data import data_sha256
+from ..files.selection import Selection
 from ..memory import check_room
 from .scaled_tables import fit_scaling, scaled, selection_of, true_names
 
@@ -98,12 +99,10 @@ def open_data(name: str, options: dict[str, Any], model: Any = None) -> Data:
     from ..files.data_files import read_table
 
     _check_name(name)
-    asked, positive = selection_of(options), options["positive"]
-    if model is not None:
-        positive = model.label if positive is None else positive
-        if model.columns is not None and true_names([*model.columns]):
-            asked = replace(asked, columns=model.columns)
-    X, y, meta = read_table(name, asked, positive)
+    positive = options["positive"]
+    if model is not None and positive is None:
+        positive = model.label
+    X, y, meta = read_table(name, _features_of(options, model), positive)
     columns = true_names(meta.columns)
     scaler = fit_scaling(X, columns, options) if model is None else model.scaler
     sha = data_sha256(X, y)
@@ -123,11 +122,6 @@ def data_of(name: str, options: dict[str, Any], model: Any = None) -> Data:
     target, positive = options["target"], options["positive"]
     if qid is None and time is None and event is None:
         return open_data(name, options, model)
-    if model is not None or any(options.get(key) for key in ("columns", "drop", "standardise")):
-        raise InputError(
-            "--model, --columns, --drop and --standardise are for two classes: leave them out "
-            "with --qid or --time"
-        )
     if qid is not None and not (time is None and event is None):
         raise InputError("give either --qid, or --time and --event, not both")
     if qid is None and (time is None or event is None):
@@ -141,24 +135,34 @@ def data_of(name: str, options: dict[str, Any], model: Any = None) -> Data:
     if _is_built_in(name):
         raise InputError(f"{name} is built in: --qid, --time and --event are for files")
     _check_name(name)
-    return _ordered_data(name, qid, time, event, target)
+    return _ordered_data(name, options, model)
 
 
-def _ordered_data(
-    name: str, qid: str | None, time: str | None, event: str | None, target: str | None
-) -> Data:
+def _ordered_data(name: str, options: dict[str, Any], model: Any) -> Data:
     """Return rows with the pairs of their queries, or of their times."""
     from ..files.ordered_tables import read_by_query, read_survival
 
+    asked, qid = _features_of(options, model), options.get("qid")
     if qid is not None:
-        table = read_by_query(name, qid, target)
+        table = read_by_query(name, qid, asked)
     else:
-        table = read_survival(name, str(time), str(event))
+        table = read_survival(name, options["time"], options["event"], asked)
     pairs = ordered_pairs_of(table.grade, table.qid, table.time, table.event)
     y, beside = (table.grade, table.qid) if qid is not None else (table.time, table.event)
     assert y is not None and beside is not None
     whole = data_sha256(table.X, y) + data_sha256(np.zeros((1, 1)), beside)
-    return Data(name, table.X, y, sha256(whole.encode()).hexdigest(), None, pairs)
+    sha, columns = sha256(whole.encode()).hexdigest(), true_names(table.columns)
+    scaler = fit_scaling(table.X, columns, options) if model is None else model.scaler
+    X = scaled(scaler, table.X)
+    return Data(name, X, y, sha, None, pairs, columns=columns, scaler=scaler)
+
+
+def _features_of(options: dict[str, Any], model: Any) -> Selection:
+    """Return what the options ask to read; a model's columns, in its order, if it has names."""
+    asked = selection_of(options)
+    if model is not None and model.columns is not None and true_names([*model.columns]):
+        asked = replace(asked, columns=model.columns)
+    return asked
 
 
 def _is_built_in(name: str) -> bool:

@@ -22,6 +22,9 @@ from .inputs import Data
 from .scaled_tables import true_names
 
 ASKED = ("lam", "loss", "gamma", "structure", "l1", "pairs", "fpr_max", "tpr_min", "seed")
+ORDER = ("qid", "target", "time", "event")
+"""Options of a problem over ordered pairs, and the columns that they name."""
+
 """Options of the problem that a model file holds, beside the kernel."""
 
 HOW = ("tol", "method", "max_time", "threshold")
@@ -38,12 +41,16 @@ def write_model(
     InputError
         If the file cannot be written.
     """
-    from ...exact.api.saved_models import save_model, solved_model
+    from ...exact.api.saved_models import save_model, solved_model, solved_order
 
     asked = {key: options[key] for key in (*ASKED, "kernel", *HOW) if key in options}
     asked = {"l1": 0.0} | asked
-    classes = _classes(data.negative, data.label)
-    model: Any = solved_model(solution, data.X, scores, data.positive, classes, asked)
+    model: Any
+    if data.ordered is not None:
+        model = solved_order(solution, data.X, asked | {key: options.get(key) for key in ORDER})
+    else:
+        classes = _classes(data.negative, data.label)
+        model = solved_model(solution, data.X, scores, data.positive, classes, asked)
     if data.scaler is not None:
         from sklearn.pipeline import Pipeline
 
@@ -89,13 +96,18 @@ class SavedModel:
         """Return the options of the problem that the model was solved for; none of other models."""
         if not self.exact:
             return {}
-        found = {name: getattr(self.last, name, None) for name in (*ASKED, "kernel")}
+        found = {name: getattr(self.last, name, None) for name in (*ASKED, *ORDER, "kernel")}
         return {name: value for name, value in found.items() if value is not None}
 
     @property
-    def label(self) -> str:
-        """The positive label, as `--positive` takes it."""
-        return str(self.whole.classes_[1])
+    def label(self) -> str | None:
+        """The positive label, as `--positive` takes it; None of a model of ordered pairs."""
+        return str(self.whole.classes_[1]) if self.has_classes else None
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether the model tells two classes apart; one of ordered pairs only gives scores."""
+        return hasattr(self.last, "classes_")
 
     def weights(self, X: Any) -> np.ndarray:
         """Return the weights of the features, or the coefficients of these rows."""
@@ -190,10 +202,10 @@ def _present(model: SavedModel, name: str) -> tuple[str, ...] | None:
     return wanted
 
 
-def scores_and_labels(model: SavedModel, X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the score of each row, with the intercept, and its label."""
+def scores_and_labels(model: SavedModel, X: Any) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the score of each row, with the intercept, and its label if there are classes."""
     with warnings.catch_warnings():
         # The columns were matched here; scikit-learn cannot see the names of an array.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         scores = np.asarray(model.whole.decision_function(X), dtype=float)
-        return scores, np.asarray(model.whole.predict(X))
+        return scores, np.asarray(model.whole.predict(X)) if model.has_classes else None

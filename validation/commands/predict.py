@@ -23,7 +23,7 @@ MOST_NAMED = 10
 
 
 def run_predict(model_path: str, name: str, options: dict[str, Any]) -> None:
-    """Score the rows, and print or write `score,label` for each of them."""
+    """Score the rows, and print or write `score,label`, or the score alone, for each of them."""
     model = read_model(model_path)
     X, ignored = read_rows(model, name, split_names(options["drop"]) or ())
     scores, labels = scores_and_labels(model, X)
@@ -45,25 +45,33 @@ def run_predict(model_path: str, name: str, options: dict[str, Any]) -> None:
             "model": model_path,
             "data": name,
             "n": len(scores),
-            "classes": model.whole.classes_.tolist(),
+            "classes": model.whole.classes_.tolist() if model.has_classes else None,
             "ignored": ignored,
             "scores": scores.tolist(),
-            "labels": labels.tolist(),
+            "labels": None if labels is None else labels.tolist(),
         }
         click.echo(json.dumps(document, allow_nan=False, indent=2))
     elif options["out"] is None:
         click.echo(text, nl=False)
     else:
-        values, counts = np.unique(labels, return_counts=True)
-        each = ", ".join(
-            f"{n} of class {v!r}" for v, n in zip(values.tolist(), counts, strict=True)
-        )
-        click.echo(f"{len(scores)} rows scored: {each}; written to {options['out']}")
+        click.echo(f"{len(scores)} rows scored{_counts(labels)}; written to {options['out']}")
 
 
-def _as_csv(scores: np.ndarray, labels: np.ndarray) -> str:
+def _counts(labels: np.ndarray | None) -> str:
+    """Return how many rows have each label, in words."""
+    if labels is None:
+        return ""
+    values, counts = np.unique(labels, return_counts=True)
+    each = zip(values.tolist(), counts, strict=True)
+    return ": " + ", ".join(f"{n} of class {value!r}" for value, n in each)
+
+
+def _as_csv(scores: np.ndarray, labels: np.ndarray | None) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["score", "label"])
-    writer.writerows(zip(map(repr, scores.tolist()), labels.tolist(), strict=True))
+    columns = {"score": map(repr, scores.tolist())}
+    if labels is not None:
+        columns["label"] = labels.tolist()
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
     return text.getvalue()

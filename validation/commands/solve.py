@@ -131,9 +131,6 @@ def _write_model(
     path: Path, data: Data, options: dict[str, Any], solution: Solution, scores: np.ndarray
 ) -> None:
     """Write the model file, or say why there is none: a loss or a kernel of one's own has none."""
-    if data.ordered is not None:
-        click.echo("aucert: no model file: only those of two classes are written", err=True)
-        return
     try:
         write_model(path, data, options, solution, scores)
     except WriteError:

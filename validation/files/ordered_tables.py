@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...exact.errors import InputError
-from .data_files import read_raw
+from .data_files import column_names, read_raw
 from .file_checks import RawTable, existing_file, nearest
 from .labels import Labels
 from .npz_files import read_arrays
+from .selected import selected
+from .selection import Selection
 from .svmlight_files import read_queries
 
 _SVMLIGHT = (".txt", ".libsvm", ".svm", ".svmlight")
@@ -42,7 +44,9 @@ class OrderedTable:
     event: np.ndarray | None = None
 
 
-def read_by_query(path: str | Path, qid: str, target: str | None = None) -> OrderedTable:
+def read_by_query(
+    path: str | Path, qid: str, target: Selection | str | None = None
+) -> OrderedTable:
     """Read features, grades and queries.
 
     Parameters
@@ -51,8 +55,8 @@ def read_by_query(path: str | Path, qid: str, target: str | None = None) -> Orde
         As in `read_table`.
     qid : str
         The column of the queries, in npz also an array; "qid" for svmlight.
-    target : str, optional
-        The column of the grades, as in `read_table`.
+    target : str or Selection, optional
+        The column of the grades, and which are features, as in `read_table`.
 
     Raises
     ------
@@ -60,20 +64,24 @@ def read_by_query(path: str | Path, qid: str, target: str | None = None) -> Orde
         As `read_table`, and if the column is not there or a grade is no number.
     """
     if Path(path).name.lower().removesuffix(".gz").endswith(_SVMLIGHT):
-        if qid != "qid" or target is not None:
+        asked = Selection.of(target)
+        if qid != "qid" or asked.target is not None:
             raise InputError(f"{path}: an svmlight file has the label first: give --qid qid only")
         table, queries = read_queries(existing_file(path))
+        table = selected(Path(path), table, asked)
         return OrderedTable(table.X, table.columns, _numbers(table.labels, path, "grade"), queries)
-    if qid == target:
+    if qid == Selection.of(target).target:
         raise InputError(f"{path}: '{qid}' cannot be both the query and the grade")
-    table = read_raw(path, target)
+    table = read_raw(path, _beside(path, Selection.of(target), qid))
     if qid == table.target:
         raise InputError(f"{path}: '{qid}' is the last column: name the grade with --target")
     X, columns, queries = _without(path, table, qid)
     return OrderedTable(X, columns, _numbers(table.labels, path, "grade"), queries)
 
 
-def read_survival(path: str | Path, time: str, event: str) -> OrderedTable:
+def read_survival(
+    path: str | Path, time: str, event: str, features: Selection | None = None
+) -> OrderedTable:
     """Read features, times and events.
 
     Parameters
@@ -82,6 +90,8 @@ def read_survival(path: str | Path, time: str, event: str) -> OrderedTable:
         As in `read_table`, but not svmlight.
     time, event : str
         Columns, in npz also arrays; an event is 0 or 1, or false or true.
+    features : Selection, optional
+        Which columns are features; all others by default.
 
     Raises
     ------
@@ -92,7 +102,8 @@ def read_survival(path: str | Path, time: str, event: str) -> OrderedTable:
         raise InputError(f"{path}: an svmlight file has no columns for a time and an event")
     if time == event:
         raise InputError(f"{path}: '{time}' cannot be both the time and the event")
-    table = read_raw(path, event)
+    asked = replace(features or Selection(), target=event)
+    table = read_raw(path, _beside(path, asked, time))
     X, columns, times = _without(path, table, time)
     seen = _numbers(table.labels, path, "event")
     wrong = np.flatnonzero((seen != 0) & (seen != 1))
@@ -101,6 +112,19 @@ def read_survival(path: str | Path, time: str, event: str) -> OrderedTable:
             f"{path}: the event of data row {wrong[0] + 1} is {seen[wrong[0]]:g}: it must be 0 or 1"
         )
     return OrderedTable(X, columns, time=times, event=seen)
+
+
+def _beside(path: str | Path, asked: Selection, name: str) -> Selection:
+    """Return the selection with a column that orders the rows: it is read, and no feature."""
+    if name in (*(asked.columns or ()), *asked.drop):
+        raise InputError(
+            f"{path}: '{name}' orders the rows: it is no feature and cannot be left out"
+        )
+    if asked.columns is None:
+        return asked
+    if str(path).lower().endswith(".npz") and name not in (column_names(path) or ()):
+        return asked  # an array of its own
+    return replace(asked, columns=(*asked.columns, name))
 
 
 def _numbers(labels: Labels, path: str | Path, what: str) -> np.ndarray:

@@ -162,6 +162,7 @@ def combined_witness(problem: Problem, parts: list[tuple[float, Cut]]) -> Witnes
     if isinstance(problem.pairs, PairList):
         alpha = np.zeros(problem.pairs.i.size)
         for x, cut in parts:
+            assert cut.alpha is not None
             alpha += x * cut.alpha
         return Witness.from_alpha(problem, alpha)
     c = np.zeros(problem.n)

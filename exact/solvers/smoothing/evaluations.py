@@ -16,6 +16,7 @@ from ...pairs.all_pairs import AllPairs
 from ...problem.problem import Problem
 from ...spaces.rows import Rows
 from ...spaces.streamed import StreamedRows
+from ...sums.pair_sums_binned import half_width
 
 MOMENT = 24.0
 """density * width^2 / MOMENT is the bias: the mean of max(0, z) - alpha z over an even density."""
@@ -62,7 +63,9 @@ class Evaluations:
         bins = 1 << max(LEAST_BITS, int(np.ceil(np.log2(BINS_A_WIDTH / width))))
         problem, pairs = self.problem, self.problem.pairs
         streamed = isinstance(problem.space, StreamedRows)
-        if not streamed:
+        if streamed:  # the same width from half as many bins, where two of them make it
+            bins = bins // half_width(width, bins) if bins > 1 << LEAST_BITS else bins
+        else:
             most = GRID_ROWS if pairs.weight is None else WEIGHTED_GRID
             grid = bins * (self.spread or USUAL_SPREAD)
             few = not self.fine and grid <= most * problem.n

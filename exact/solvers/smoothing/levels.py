@@ -20,6 +20,7 @@ from ...certificate.solution import Recorder, Status
 from ...certificate.solver import INSIDE
 from ...problem.problem import Problem
 from ...spaces.rows import Rows
+from ...spaces.streamed import StreamedRows
 from ...tools.root_of_slope import root_of_slope
 from .evaluations import Evaluations
 from .sampled_hessian import PairHessian
@@ -45,6 +46,15 @@ LEAST_PRIMAL = 1e-7
 
 SOLVED = 0.3
 """A width is solved once the decrement is at most this share of its bias."""
+
+STEP_LEAVES = 3e-3
+"""Share of the decrement that a Newton step leaves, about, once it is taken in full."""
+
+ROUNDINGS, CLOSE = 4.0, 0.95
+"""The gap over blocks may come as near to the tolerance as so many roundings, or this share."""
+
+START_BIAS, FAR = 2.5e-6, 0.1
+"""A run over blocks starts at the width of this bias if less than so much of it is needed."""
 
 WIDE = 1.5
 """A width is too wide once its bias is more than this many times what it may be."""
@@ -99,6 +109,8 @@ class Levels:
         self.rng = np.random.default_rng(seed)
         self.draws = max(LEAST_DRAWS, DRAWS_A_COORDINATE * problem.space.dim)
         self.seen = Evaluations(problem, recorder)
+        self.streamed = isinstance(problem.space, StreamedRows)
+        self.full_steps = False  # whether Newton's steps have been taken in full
 
     def first_width(self, solved: Levels) -> float:
         """Return the width that the tolerance needs, from what a solved sample tells."""
@@ -107,6 +119,9 @@ class Levels:
             return WARM_WIDTH
         needed = self.seen.width_of_bias(self.allowed(solved.recorder.best_primal))
         least = ROOMY * self.problem.space.dim / self.seen.pairs_inside(1.0)
+        if self.streamed:  # a coarser grid costs less to count on
+            coarse = self.seen.width_of_bias(START_BIAS * solved.recorder.best_primal)
+            needed = coarse if needed < FAR * coarse else needed
         return float(np.clip(needed, min(least, WARM_WIDTH), WARM_WIDTH))
 
     @property
@@ -121,7 +136,7 @@ class Levels:
         now = self.seen.at(self.w, width)
         hessian = self.hessian(now)
         for _ in range(max_iter):
-            if recorder.near(INSIDE * self.tol):
+            if recorder.near(self.inside(now) * self.tol):
                 return None
             if recorder.out_of_time:
                 return Status.TIME_LIMIT
@@ -141,7 +156,8 @@ class Levels:
             if self.rough and decrement + now.bias <= self.tol * recorder.best_primal:
                 return None
             wide = now.bias > WIDE * self.allowed(recorder.best_primal)
-            if wide and decrement <= SOLVED * now.bias:
+            left = STEP_LEAVES * decrement if self.full_steps else decrement
+            if wide and left <= SOLVED * now.bias:
                 narrower = self.narrower(now)
                 if narrower is None:
                     return Status.STALLED
@@ -154,6 +170,18 @@ class Levels:
             now, hessian = found
         return Status.ITERATION_LIMIT
 
+    def inside(self, now: Evaluation) -> float:
+        """Return the share of the tolerance that the gap may take: the rest is for rounding.
+
+        Over blocks the certificate has the same rounding as the evaluation.
+        """
+        if not self.streamed:
+            return INSIDE
+        lam = self.problem.lam
+        rounding = now.primal_rounding(lam) + now.dual_rounding(lam)
+        spare = ROUNDINGS * rounding / (self.tol * max(now.primal(lam), LEAST_PRIMAL))
+        return float(np.clip(1 - spare, INSIDE, CLOSE))
+
     def searched(
         self, now: Evaluation, p: np.ndarray, gradient: np.ndarray, hessian: PairHessian
     ) -> tuple[Evaluation, PairHessian] | None:
@@ -163,6 +191,7 @@ class Levels:
         if t == 0.0 or np.array_equal(now.w + t * p, now.w):
             return None
         moved = self.seen.note(line.at(t))
+        self.full_steps = t == 1.0 and self.streamed
         left = self.problem.lam * moved.w - moved.pull
         if t != 1.0 or hessian.poor(gradient, left):
             return moved, self.hessian(moved)
@@ -177,7 +206,8 @@ class Levels:
         """Return the next width: what the tolerance needs, but not too small at once."""
         dim, inside = self.problem.space.dim, self.seen.pairs_inside
         roomy = inside(SHRINK * now.width) > ROOMY * dim
-        least = (SHRINK if roomy else CAREFUL) * now.width
+        at_once = 0.0 if roomy and self.streamed else SHRINK if roomy else CAREFUL
+        least = at_once * now.width
         width = max(self.seen.width_of_bias(self.allowed(self.recorder.best_primal)), least)
         few = FEW_PAIRS * dim + FEW_MORE
         if inside(width) < few and inside(now.width) < STILL_FEW * few:

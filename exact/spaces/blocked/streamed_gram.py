@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -45,6 +46,7 @@ class StreamedGram:
         self.noise, self.lengths = kernel.noise(X), lengths_of(kernel, X)
         self.reach = float(self.lengths.max())
         self._recent: list[tuple[np.ndarray, np.ndarray]] = []
+        self._tiles: weakref.ref[Tiles] | None = None
 
     def plain(self) -> StreamedGram:
         """Return the same space with products in float64: quick, and with more rounding."""
@@ -55,9 +57,14 @@ class StreamedGram:
     def tiles(self, tol: float, stop: Callable[[], bool] = lambda: False) -> Tiles:
         """Return K held for many products, in single precision where `tol` lets it.
 
-        For solvers: no bound of rounding is stated for these products. See `Tiles.of`.
+        For solvers: no bound of rounding is stated for these products. See `Tiles.of`. Whoever asks
+        while another still holds them gets the same.
         """
-        return Tiles.of(self.kernel, self.X, tol, stop)
+        held = None if self._tiles is None else self._tiles()
+        if held is None or not held.whole:
+            held = Tiles.of(self.kernel, self.X, tol, stop)
+            self._tiles = weakref.ref(held)
+        return held
 
     def blocks(self) -> Iterator[slice]:
         """Yield the slices of rows whose kernel rows are held at a time."""

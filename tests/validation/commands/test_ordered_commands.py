@@ -79,7 +79,7 @@ def test_survival(tmp_path: Path, capsys) -> None:
     out = tmp_path / "out"
     words = ("--lam", 0.1, "--time", "t", "--event", "e", "--tol", 1e-6)
     found = result(capsys, "solve", path, *words, "--out", out, "--loss", "logistic")
-    w = np.loadtxt(out / "weights.csv", delimiter=",", skiprows=1, ndmin=1)
+    w = np.loadtxt(out / "weights.csv", delimiter=",", skiprows=1, usecols=1)
     X = np.column_stack([held[name] for name in "abqg"])
     index = concordance_index(held["t"], held["e"], X @ w)
     assert found["concordance"] == pytest.approx(index.value, abs=1e-12)

@@ -1,0 +1,72 @@
+"""L-BFGS on the smoothed hinge for many coordinates and for kernels; cuts where it does not arrive.
+
+try the hard-margin point, which may be the optimum already
+take quasi-Newton steps at ever smaller widths (`limited_memory.py`)
+if the gap is open: let `CuttingPlane` go on from there
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...certificate.solution import Recorder, Status
+from ...certificate.solver import INSIDE, Solver
+from ...errors import InputError
+from ...losses.registry import HINGE
+from ...problem.problem import Problem
+from ..cutting_plane import CuttingPlane
+from ..hard_margin import offer_hard_margin
+from .functions import functions_of
+from .limited_memory import LimitedMemory
+
+SEPARATED = 0.1
+"""Share of F that the loss may have at the best point of rows that are taken for separable."""
+
+
+@dataclass(frozen=True)
+class QuasiNewton(Solver):
+    """Solve a hinge problem by L-BFGS on ever less smoothed sums.
+
+    Parameters
+    ----------
+    tol : float
+        Relative gap to reach.
+    max_iter : int
+        Steps at most; cuts that follow are not counted.
+    max_time : float, optional
+        Seconds.
+    """
+
+    tol: float = 1e-9
+    max_iter: int = 1000
+    max_time: float | None = None
+
+    name: ClassVar[str] = "quasi-newton"
+
+    def check(self, problem: Problem) -> None:
+        """Raise `InputError` if the loss is not the hinge."""
+        if problem.loss != HINGE:
+            raise InputError(f"this quasi-Newton method solves the hinge, not {problem.loss.name}")
+
+    def run(self, problem: Problem, recorder: Recorder) -> Status | None:
+        """Improve on the recorder's best point; return why it stopped."""
+        offer_hard_margin(problem, recorder)
+        if recorder.near(INSIDE * self.tol):
+            return None
+        functions = functions_of(problem, self.tol, lambda: recorder.out_of_time)
+        reason = LimitedMemory(problem, functions, recorder, self.tol).run(self.max_iter)
+        if recorder.near(self.tol) or reason == Status.TIME_LIMIT:
+            return reason
+        if self._is_separated(problem, recorder):
+            offer_hard_margin(problem, recorder, separable=True)
+            if recorder.near(INSIDE * self.tol):
+                return None
+        return CuttingPlane(self.tol, max_time=self.max_time).run(problem, recorder)
+
+    def _is_separated(self, problem: Problem, recorder: Recorder) -> bool:
+        """Return whether the best point's objective is nearly all penalty."""
+        w = recorder.best_w
+        assert w is not None
+        penalty = problem.lam / 2 * problem.space.norm2(w)
+        return recorder.best_primal - penalty <= SEPARATED * recorder.best_primal
