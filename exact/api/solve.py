@@ -41,13 +41,7 @@ PLAIN_KERNELS = ("auto", "quasi-newton", "cutting-plane")
 METHODS = NAMES
 """What `method` may be."""
 
-__all__ = [
-    "METHODS",
-    "Solver",
-    "choose_solver",
-    "solve",
-    "solve_formulated",
-]
+__all__ = ["METHODS", "Solver", "choose_solver", "solve", "solve_formulated"]
 
 
 @dask_too

@@ -140,8 +140,8 @@ def cuts_near(
             middle = int(np.argmax(reached(_sorted_cuts(few, side, np.ones(few.size)))))
             ranked = np.unique(few)
             margin = int(SPREAD * few.size / np.sqrt(rarer))
-            ends = ranked[np.clip([middle - margin, middle + margin], 0, ranked.size - 1)]
-            found = _cuts_between(scores, positive, *ends, reached)
+            low, high = ranked[np.clip([middle - margin, middle + margin], 0, ranked.size - 1)]
+            found = _cuts_between(scores, positive, low, high, reached)
             if found is not None:
                 return found
     return all_cuts(scores, positive, weight)

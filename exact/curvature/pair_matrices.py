@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
@@ -63,9 +65,13 @@ def differences_gram(space: Rows, i: np.ndarray, j: np.ndarray, share: np.ndarra
             X, (p, q) = space.rows(touched), np.split(place, 2)
             return np.asarray(X.T @ PairGraph(p, q, share, touched.size).times(X))
     root = np.sqrt(share)[:, None]
-    if isinstance(space.X, np.ndarray):
+    if type(space) is Rows and isinstance(space.X, np.ndarray):
         return _dense_gram(space.X, i, j, root)
-    D = (space.X[i] - space.X[j]).multiply(root).tocsr()
+    D: Any = space.rows(i) - space.rows(j)
+    if isinstance(D, np.ndarray):
+        D *= root
+        return D.T @ D
+    D = D.multiply(root).tocsr()
     return np.asarray((D.T @ D).todense())
 
 

@@ -41,8 +41,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
-from ..tools.checks import as_numbers
-from .penalties import Ridge
 
 _SUM, _MEAN, _PENALTY = "sum", "mean", "penalty"
 
@@ -202,13 +200,3 @@ def _factor(convention: str, n_pairs: float, share_pos: float | None) -> float:
         return 1.0 / (share_pos * (1.0 - share_pos))
     scaling = SCALINGS[name]
     return scaling.factor / n_pairs if scaling.of == _SUM else 1.0
-
-
-def check_lams(lams: object) -> np.ndarray:
-    """Return the values of `lams`, falling and each once, or raise `InputError`."""
-    values = as_numbers("lams", lams).ravel()
-    if values.size == 0:
-        raise InputError("lams is empty: give at least one lam")
-    for lam in values:
-        Ridge(float(lam))
-    return np.unique(values)[::-1]

@@ -15,7 +15,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -284,8 +283,3 @@ def _rate(name: str, value: float | str | Fraction) -> Fraction:
         return Fraction(Decimal(str(value)))
     except (ValueError, ArithmeticError, OverflowError) as error:
         raise InputError(f"{name} = {value!r} is not a number") from error
-
-
-def all_the_pairs(problem: Any) -> Any:
-    """Return the pairs of a mean, and for partial AUC all pairs."""
-    return problem.risk.mean.pairs if isinstance(problem.risk, Tail) else problem.pairs

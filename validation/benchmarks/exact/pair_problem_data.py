@@ -8,13 +8,13 @@ GRADES = np.array([0.55, 0.3, 0.1, 0.03, 0.02])
 """Shares of the grades 0 .. 4, as in sets of learning to rank."""
 
 
-def labelled(n: int, p: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows (n, p) of which one in five is positive, and their labels 0 and 1."""
+def labelled(n: int, p: int, seed: int = 0, shift: float = 0.5) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows (n, p) of which one in five is positive, `shift` apart, and labels 0 and 1."""
     rng = np.random.default_rng(seed)
     y = (rng.random(n) < 0.2).astype(int)
     y[:2] = 0, 1
     X = rng.normal(size=(n, p))
-    X += 0.5 * y[:, None] / np.sqrt(np.arange(1, p + 1))
+    X += shift * y[:, None] / np.sqrt(np.arange(1, p + 1))
     return X, y
 
 
