@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..losses.loss import Loss
 from ..sums.assembled import PairSums
 from ..sums.grid import COMPILED_FROM
-from ..tools.checks import as_float_scores, as_numbers, check_scores, rescale_weights
+from ..tools.checks import as_float_scores, as_numbers, check_scores, own, rescale_weights
 from ..tools.rounding import is_long
 from .enumerated import enumerated
 from .labels import Labelled
@@ -84,7 +84,7 @@ class AllPairs(Labelled):
         if not np.isfinite(weight).all() or (weight < 0).any():
             row = int(np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))[0])
             raise InputError(f"weight of row {row} is {weight[row]}: weights are finite and >= 0")
-        object.__setattr__(self, "weight", rescale_weights(weight))
+        object.__setattr__(self, "weight", own(rescale_weights(weight)))
 
     def check(self) -> None:
         """Raise `InputError` unless the weights fit the rows and leave both classes some."""

@@ -11,7 +11,7 @@ from ..errors import InputError
 from ..losses.loss import Loss, steepness
 from ..losses.registry import HINGE
 from ..sums.assembled import PairSums
-from ..tools.checks import as_float_scores, as_numbers, check_scores, rescale_weights
+from ..tools.checks import as_float_scores, as_numbers, check_scores, own, rescale_weights
 from ..tools.lossless import in_memory
 from ..tools.rounding import gamma, short_chain, short_sum, unit_of
 from .labels import Labelled
@@ -49,8 +49,8 @@ class PairList(Labelled):
         if not np.isfinite(weight).all() or (weight < 0).any() or not weight.max() > 0:
             raise InputError("pair weights must be finite, >= 0 and not all zero")
         weight = rescale_weights(weight)
-        object.__setattr__(self, "i", i)
-        object.__setattr__(self, "j", j)
+        object.__setattr__(self, "i", own(i))
+        object.__setattr__(self, "j", own(j))
         object.__setattr__(self, "weight", weight / weight.sum())
 
     @property

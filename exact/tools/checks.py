@@ -11,6 +11,10 @@ import numpy as np
 from ..errors import InputError
 from .lossless import as_float64
 
+FAR_APART = 1e100
+"""Largest quotient of two weights > 0: products of those further apart would lose digits, or all of
+them, below the smallest float."""
+
 
 def check_number(
     name: str,
@@ -69,11 +73,34 @@ def as_numbers(name: str, values: object) -> np.ndarray:
 
 
 def rescale_weights(weight: np.ndarray) -> np.ndarray:
-    """Return weights, scaled by a power of two if their products would overflow or underflow."""
+    """Return weights, scaled by a power of two if their products would overflow or underflow.
+
+    Raises
+    ------
+    InputError
+        If two weights above zero are so far apart that no scale is right for both.
+    """
     top = float(weight.max(initial=0.0))
-    if top == 0.0 or 1e-50 < top < 1e50:
+    if top == 0.0:
+        return weight
+    least = float(weight.min(where=weight > 0, initial=top))
+    if least < top / FAR_APART:
+        raise InputError(
+            f"the weights above zero are between {least:g} and {top:g}: where they are more than a "
+            f"factor of {FAR_APART:g} apart their products lose digits, so set small ones to zero"
+        )
+    if 1e-50 < top < 1e50:
         return weight
     return np.ldexp(weight, -int(np.frexp(top)[1]))
+
+
+def own(values: np.ndarray) -> np.ndarray:
+    """Return an array that its maker cannot change while it is computed with: itself, or a copy."""
+    if not values.flags.writeable and values.base is None:
+        return values
+    copy = values.copy()
+    copy.flags.writeable = False
+    return copy
 
 
 def check_scores(scores: np.ndarray, positive: np.ndarray) -> None:
@@ -88,3 +115,10 @@ def check_scores(scores: np.ndarray, positive: np.ndarray) -> None:
 def as_float_scores(scores: np.ndarray) -> np.ndarray:
     """Return scores as float64; longdouble ones stay, since bounds of rounding cover both."""
     return scores if scores.dtype == np.longdouble else scores.astype(float, copy=False)
+
+
+def check_tolerance(tol: float, max_time: float | None) -> None:
+    """Raise `InputError` unless tol > 0 and max_time > 0 or None."""
+    check_number("tol", tol)
+    if max_time is not None:
+        check_number("max_time", max_time)

@@ -106,7 +106,8 @@ def windows(
     rows_pos[:], rows_neg[:] = row[is_pos], row[~is_pos]
     t, b = place[is_pos], place[~is_pos]
     first[:] = np.searchsorted(b, t - half, side="right")
-    ends[:] = np.cumsum(np.searchsorted(b, t + half, side="left") - first)
+    held = np.searchsorted(b, t + half, side="left") - first
+    ends[:] = np.cumsum(np.maximum(held, 0))  # a window of no width ends before it begins
     return int(ends[-1]) if ends.size else 0
 
 
