@@ -42,7 +42,7 @@ def quasi_newton(problem: Problem, recorder: Recorder, tol: float, max_iter: int
     unit = max(problem.space.reach, 1e-140)
     # Bins that cost a part of the tolerance; other sums of smooth losses take no notice.
     room = BINNED * max(tol, LEAST_TOL) * problem.objective(recorder.w0)
-    width = float(np.sqrt(12 * room / problem.risk.smoothness))
+    width = float(np.sqrt(12 * room / getattr(problem.risk, "smoothness", 1.0)))
 
     def objective(v: np.ndarray) -> tuple[float, np.ndarray]:
         now = look(problem, recorder, v / unit, width)
