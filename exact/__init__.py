@@ -48,6 +48,8 @@ from .problem.risk import Mean
 from .problem.scalings import C_from_lam, lam_from_C
 from .problem.tail import Tail, tail_risk
 from .spaces.gram import Gram, StreamedGram
+from .spaces.partitions.partition import ArrayPartition
+from .spaces.partitions.partitioned_rows import PartitionedRows
 from .spaces.rows import Rows
 from .spaces.streamed import StreamedRows
 
@@ -74,6 +76,7 @@ __all__ = [
     "SQUARE",
     "SQUARED_HINGE",
     "AllPairs",
+    "ArrayPartition",
     "Audit",
     "BestSubset",
     "CVPath",
@@ -93,6 +96,7 @@ __all__ = [
     "PairList",
     "Mean",
     "Minorant",
+    "PartitionedRows",
     "Path",
     "PathPoint",
     "Problem",

@@ -154,7 +154,7 @@ def bench(**options: object) -> None:
 @click.argument("result")
 @click.option("--out", type=click.Path(), required=True, help="Picture: .svg, .png or .pdf.")
 def plot(result: str, out: str) -> None:
-    """Draw RESULT, the JSON file or the folder that solve, certify or bench wrote."""
+    """Draw RESULT: the file or folder that solve, certify or bench wrote, or a path's."""
     with stopped_at_once():
         from .commands.plot import run_plot
 

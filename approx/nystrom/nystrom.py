@@ -38,6 +38,7 @@ from ...exact.spaces.rows import Rows, Space, check_matrix
 from ...exact.structure.structured_norm import Structured
 from ...exact.tools.checks import check_choice, check_count, check_number
 from ...exact.tools.rounding import UNIT
+from ...exact.tools.threads import small_in_one_thread
 from .landmarks import LANDMARKS, Matrix, choose_landmarks
 
 BLOCK_BYTES = 64 * 2**20
@@ -237,6 +238,7 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     rcond: float = 1e-12
     random_state: int | np.random.RandomState | None = None
 
+    @small_in_one_thread
     def fit(self, X: object, y: object = None) -> Self:
         """Choose the landmarks and make the map.
 

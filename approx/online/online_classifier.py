@@ -17,6 +17,7 @@ from ...exact.errors import InputError
 from ...exact.spaces.rows import LARGEST_REACH
 from ...exact.tools.interrupts import ends_on_interrupt
 from ...exact.tools.lossless import check_labels
+from ...exact.tools.threads import small_in_one_thread
 
 PROVED_BY_FIT = (
     *("solution_", "certificate_", "status_", "history_"),
@@ -68,6 +69,7 @@ class OnlineClassifier(AUCClassifier):
         self._fit(X, y, None, callback)
         return self._warn()
 
+    @small_in_one_thread
     def partial_fit(self, X: object, y: object, classes: object = None) -> Self:
         """Train on these rows, after all rows that came before.
 

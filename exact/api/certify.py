@@ -12,6 +12,7 @@ from ..certificate.certificate import Witness, dual_value
 from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.named_weights import match_weights
+from ..formulation.partitioned import dask_too
 from ..formulation.request import Request
 from ..formulation.score_audit import audit_scores
 from ..formulation.score_fit import fit_scores
@@ -19,11 +20,13 @@ from ..losses.loss import Loss
 from ..losses.registry import SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..pairs.partitioned_pairs import pairs_in
 from ..problem.penalty import Penalty
 from ..problem.problem import LARGEST_SCORE, Problem
 from ..problem.scalings import convention_loss, convention_name, lam_from_C, objective_scale
 from ..spaces.gram import AS_STORED
 from ..spaces.kernel import Kernel
+from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..tools.checks import check_number, check_scores
 from ..tools.lossless import as_float64
 from ..tools.threads import small_in_one_thread
@@ -33,6 +36,7 @@ BINS = 1 << 14
 """Bins a unit of score in the dual point of somebody's weights, for rows read in blocks."""
 
 
+@dask_too
 @small_in_one_thread
 def certify(
     X: object,
@@ -146,7 +150,7 @@ qid, time, event
     )
     judge = None
     if rival is not None and C is not None:
-        judge, request = in_units_of(rival, C, y, request)
+        judge, request = in_units_of(rival, C, y, request, X)
     return certify_request(X, y, request, w, scores, norm2, judge, refine, tol, max_time)
 
 
@@ -172,6 +176,8 @@ def certify_request(
         raise InputError("no rival's C is a scaling of partial AUC: give lam")
     if request.is_partial and scores is not None:
         raise InputError("partial AUC (fpr_max, tpr_min) of scores has no gap: give the weights")
+    if scores is not None and isinstance(X, PartitionedRows):
+        raise InputError("rows in partitions are certified with weights (w), not with scores")
     if scores is None:
         w = match_weights(X, w) if request.kernel == "linear" else w
         large = streamed_problem(X, y, request)
@@ -196,11 +202,15 @@ def certify_request(
     return audit
 
 
-def in_units_of(rival: str, C: float, y: object, request: Request) -> tuple[Rival, Request]:
+def in_units_of(
+    rival: str, C: float, y: object, request: Request, X: object = None
+) -> tuple[Rival, Request]:
     """Return a rival with its scale, and the request at the lam that its constant C means."""
     name = convention_name(rival)
     check_number("C", C)
-    count, share = _pair_mass(request.pairs_on(request.mask(y)))
+    inside = isinstance(X, PartitionedRows)
+    pairs = pairs_in(X.facts) if inside else request.pairs_on(request.mask(y))
+    count, share = _pair_mass(pairs)
     lam = lam_from_C(C, count, name, share)
     return Rival(name, float(C), objective_scale(C, count, name, share)), request.at(lam)
 

@@ -15,22 +15,17 @@ import numpy as np
 
 from ..certificate.certificate import Certificate
 from ..certificate.solution import Solution, Status
-from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
+from ..formulation.lam_grid import all_the_pairs, check_lams, lam_grid
 from ..formulation.request import Request
 from ..losses.loss import Loss
-from ..losses.registry import HINGE
-from ..pairs.all_pairs import AllPairs, PairList, as_numbers
+from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..pairs.statistics.concordance import right_share
-from ..problem.problem import Problem, Ridge
 from ..spaces.kernel import Kernel
-from ..tools.checks import check_count, check_number
+from ..tools.checks import check_tolerance
 from ..tools.threads import small_in_one_thread
-from .solve import all_the_pairs, check_tolerance, choose_solver
-
-SMALLEST_SHARE = 1e-5
-"""The default grid ends at this share of its largest lam."""
+from .solve import choose_solver
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +89,18 @@ class Path:
     def gaps(self) -> np.ndarray:
         """Certified gaps: (k,)."""
         return np.array([point.certificate.gap for point in self.points])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return each lam's certificate and AUC as JSON can hold them; `aucert plot` draws them."""
+        keys = ("primal", "dual", "gap", "relative_gap")
+        points = [
+            {"lam": point.lam, "auc": None if np.isnan(point.auc) else float(point.auc)}
+            | {key: getattr(point.certificate, key) for key in keys}
+            | {"status": str(point.solution.status)}
+            for point in self.points
+        ]
+        loss = self.task.meant.loss.name
+        return {"path": points, "loss": loss, "complete": self.complete, "seconds": self.seconds}
 
     def scores(self, X: object) -> np.ndarray:
         """Return the scores of rows (m, d) at each lam: (k, m).
@@ -245,55 +252,3 @@ def _right_share(task: Formulation, pairs: Any, solution: Solution) -> float:
 
 def _stopped(solution: Solution) -> bool:
     return solution.status in (Status.TIME_LIMIT, Status.INTERRUPTED)
-
-
-def lam_grid(problem: Problem, n_lams: int = 20, share: float = SMALLEST_SHARE) -> np.ndarray:
-    """Return falling lam, evenly spaced in their logarithm, from `largest_lam` to a share of it.
-
-    Parameters
-    ----------
-    problem : Problem
-    n_lams : int
-        >= 1.
-    share : float
-        In (0, 1).
-    """
-    check_count("n_lams", n_lams)
-    check_number("share", share, 0.0, 1.0)
-    return np.geomspace(1.0, share, n_lams) * largest_lam(problem)
-
-
-def largest_lam(problem: Problem) -> float:
-    """Return the lam from which on the hinge's optimum only shrinks.
-
-    With delta the mean difference over the pairs, that is max_ij delta'(x_i - x_j): at this lam
-    and above no pair exceeds its margin at delta / lam, which is therefore the optimum, and the
-    order of the rows no longer changes. (For the other losses it is no threshold, but a scale.)
-    Where the classes have one mean, the largest squared norm of a row stands in.
-    """
-    space, pairs = problem.space, all_the_pairs(problem)
-    mass = pairs.row_mass()
-    if isinstance(pairs, OrderedPairs):  # no pair has its margin where all scores are zero
-        scores = space.scores(space.pull(pairs.sums(np.zeros(pairs.n), HINGE).c))
-        widest = float(np.ptp(scores[mass > 0]))
-    elif isinstance(pairs, PairList):
-        scores = space.scores(space.pull(np.where(pairs.positive, mass, -mass)))
-        widest = float(pairs.margins(scores)[pairs.c > 0].max())
-    else:
-        positive = pairs.positive
-        scores = space.scores(space.pull(np.where(positive, mass, -mass)))
-        used = mass > 0
-        widest = float(scores[positive & used].max() - scores[~positive & used].min())
-    if widest > 1e-14 * space.reach**2:
-        return widest
-    return space.reach**2 if space.reach > 0 else 1.0
-
-
-def check_lams(lams: object) -> np.ndarray:
-    """Return the values of `lams`, falling and each once, or raise `InputError`."""
-    values = as_numbers("lams", lams).ravel()
-    if values.size == 0:
-        raise InputError("lams is empty: give at least one lam")
-    for lam in values:
-        Ridge(float(lam))
-    return np.unique(values)[::-1]

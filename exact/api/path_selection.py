@@ -15,16 +15,15 @@ import numpy as np
 from ..classifier.inputs import check_row_weights
 from ..errors import InputError
 from ..formulation.formulation import formulate
+from ..formulation.lam_grid import check_lams, lam_grid
 from ..formulation.request import Request
 from ..losses.loss import Loss
 from ..problem.problem import split_labels
 from ..spaces.kernel import Kernel
 from ..spaces.rows import check_matrix
-from ..tools.checks import check_choice
+from ..tools.checks import check_choice, check_tolerance
 from .folds import FoldedData, make_splits
 from .judged_folds import JudgedFold, PairMaker, judged_folds, part_of
-from .path import check_lams, lam_grid
-from .solve import check_tolerance
 
 
 @dataclass(frozen=True, eq=False)

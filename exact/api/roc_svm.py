@@ -23,7 +23,8 @@ from ..spaces.kernel import Kernel
 from ..spaces.kernels import PRECOMPUTED, get_kernel
 from ..spaces.rows import Rows
 from ..tools.checks import check_choice, check_number
-from ..tools.threads import check_jobs, small_in_one_thread
+from ..tools.threads import check_jobs
+from .partitions.fit import fit_in_partitions, in_partitions
 from .solve import METHODS, solve_formulated, solve_large, warn_if_trivial
 
 
@@ -40,10 +41,6 @@ class ExactClassifier(AUCClassifier):
     tol: float = 1e-9
     method: str = "auto"
     n_jobs: int | None = None
-
-    @small_in_one_thread
-    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
-        super()._fit(X, y, sample_weight, callback)
 
     @abstractmethod
     def _request(self) -> Request:
@@ -136,7 +133,8 @@ class ROCSVM(QueryClassifier, ExactClassifier):
 
         lam/2 |f|^2 + mean over all positive-negative pairs of loss(f(x_i) - f(x_j)).
 
-    With `fit(X, y, qid=...)` the pairs are those within a query.
+    With `fit(X, y, qid=...)` the pairs are those within a query. X and y may be dask collections,
+    for the linear hinge; so may the rows that are scored.
 
     Standardise the features first, as for any penalised linear model. The larger label is the
     positive class; exchanging the classes only changes the sign of the scores.
@@ -205,6 +203,15 @@ class ROCSVM(QueryClassifier, ExactClassifier):
     l1: float = 0.0
     fpr_max: float = 1.0
     tpr_min: float = 0.0
+
+    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
+        if not in_partitions(X):
+            super()._fit(X, y, sample_weight, callback)
+            return
+        if self._queries is not None:
+            raise InputError("rows in partitions have no qid: take a sample of whole queries")
+        self._check_parameters()
+        fit_in_partitions(self, X, y, sample_weight, callback)
 
     def _train(self, data: TrainingRows, callback: Callback | None) -> None:
         request = self._request()

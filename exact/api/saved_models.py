@@ -85,6 +85,7 @@ def solved_model(
     positive: np.ndarray,
     classes: np.ndarray,
     parameters: dict[str, Any],
+    weight: np.ndarray | None = None,
 ) -> ROCSVM:
     """Return the estimator that a fit with these parameters is, from a solution that is there.
 
@@ -100,6 +101,8 @@ def solved_model(
         The negative and the positive label.
     parameters : dict
         Of `SolvedSVM`.
+    weight : array (n,), optional
+        What each score weighs.
     """
     asked = dict(parameters)
     kind: type[ROCSVM] = SolvedSVM
@@ -111,7 +114,7 @@ def solved_model(
     model = kind(**asked)
     model.classes_ = classes
     _keep(model, solution, rows)
-    model.intercept_ = np.array([0.0 - get_rule(model.threshold)(scores, positive, None)])
+    model.intercept_ = np.array([0.0 - get_rule(model.threshold)(scores, positive, weight)])
     return model
 
 

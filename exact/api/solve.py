@@ -5,29 +5,32 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from ..certificate.solution import Callback, Solution, Status
 from ..certificate.trivial import TRIVIAL, zero_is_optimal
 from ..formulation.formulation import Formulation, formulate
+from ..formulation.partitioned import dask_too, partitioned_problem, refuse_method
 from ..formulation.request import Request
+from ..formulation.screening import with_zeros
 from ..losses.loss import Loss
 from ..losses.registry import HINGE, SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.penalty import Penalty
 from ..problem.problem import Problem
-from ..problem.tail import Tail
-from ..solvers.choose import NAMES, Solver, choose_solver
+from ..solvers.choose import LARGEST_HESSIAN, NAMES, Solver, choose_solver
 from ..spaces.kernel import Kernel
-from ..tools.checks import check_number
+from ..tools.checks import check_tolerance
 from ..tools.lossless import on_disk
 from ..tools.threads import small_in_one_thread
 
 HELD_NUMBERS = 8_000_000
 """Numbers in X from which its rows are read in blocks rather than copied and centred."""
+
+COPIED_NUMBERS = 200_000_000
+"""Numbers in X (1.6 GB) up to which its rows are held where there are many coordinates."""
 
 HELD_ROWS = 200_000
 """Rows from which they are read in blocks, as scores in bins cost less than sorted ones."""
@@ -38,15 +41,10 @@ PLAIN_KERNELS = ("auto", "quasi-newton", "cutting-plane")
 METHODS = NAMES
 """What `method` may be."""
 
-__all__ = [
-    "METHODS",
-    "Solver",
-    "choose_solver",
-    "solve",
-    "solve_formulated",
-]
+__all__ = ["METHODS", "Solver", "choose_solver", "solve", "solve_formulated"]
 
 
+@dask_too
 @small_in_one_thread
 def solve(
     X: object,
@@ -83,10 +81,11 @@ def solve(
 
     Parameters
     ----------
-    X : array, memory map, `StreamedRows` or sparse matrix (n, d)
+    X : array, memory map, `StreamedRows`, `PartitionedRows` or sparse matrix (n, d)
         Finite numbers.
     y : array (n,)
-        Two kinds of labels; grades with `qid`; None with `time` or `OrderedPairs`.
+        Two kinds of labels; grades with `qid`; None with `time`, `OrderedPairs` or
+        `PartitionedRows`, whose labels lie with the rows.
     lam : float, optional
         > 0; 0 is allowed where l1 > 0. Or give `penalty`.
     kernel : {"linear", "rbf", "laplacian", "precomputed"} or Kernel
@@ -217,6 +216,7 @@ def solve_large(
     Rows that could be held are, if the bins cannot prove what is asked for.
     """
     if method not in ("auto", "newton"):
+        refuse_method(X, method)
         return None
     start, large = time.monotonic(), streamed_problem(X, y, request)
     if large is None:
@@ -265,7 +265,7 @@ def solve_formulated(
     found = task.judge(solver.solve(task.work, callback=callback), tol)
     if max_time is not None and spent > max_time / 2 and found.status == Status.STALLED:
         found = replace(found, status=Status.TIME_LIMIT)  # it was the features that time cut short
-    return task, found
+    return task, with_zeros(task.meant, found)
 
 
 def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
@@ -275,25 +275,18 @@ def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
     large to copy cheaply.
     Only linear problems over all pairs support this, of the hinge or its square.
     """
+    apart = partitioned_problem(X, y, request)
+    if apart is not None:
+        return apart
     if not (request.is_plain and request.loss in (HINGE, SQUARED_HINGE)):
         return None
     from ..spaces.streamed import StreamedRows
 
     if isinstance(X, np.ndarray) and X.ndim == 2 and not np.ma.isMaskedArray(X):
         large = X.size >= HELD_NUMBERS or X.shape[0] >= HELD_ROWS
-        X = StreamedRows(X) if large or isinstance(X, np.memmap) else X
+        # Without a Hessian there are many products, and those with held rows are quicker.
+        held = X.shape[1] >= LARGEST_HESSIAN and X.size <= COPIED_NUMBERS
+        X = StreamedRows(X) if (large and not held) or isinstance(X, np.memmap) else X
     if not isinstance(X, StreamedRows):
         return None
     return Problem(X, request.risk(request.mask(y)), request.penalty)
-
-
-def all_the_pairs(problem: Problem) -> Any:
-    """Return the pairs of a mean, and for partial AUC all pairs."""
-    return problem.risk.mean.pairs if isinstance(problem.risk, Tail) else problem.pairs
-
-
-def check_tolerance(tol: float, max_time: float | None) -> None:
-    """Raise `InputError` unless tol > 0 and max_time > 0 or None."""
-    check_number("tol", tol)
-    if max_time is not None:
-        check_number("max_time", max_time)

@@ -15,6 +15,7 @@ from ..certificate.solution import Callback, Solution, Status, Step
 from ..classifier.base import shortfall_of
 from ..classifier.inputs import check_rows
 from ..errors import InputError
+from ..formulation.screening import with_zeros
 from ..losses.loss import Loss
 from ..pairs.ordered.survival_times import as_survival
 from ..pairs.statistics.concordance import concordance_index
@@ -40,12 +41,19 @@ class SurvivalSVM(BaseEstimator):
     Parameters
     ----------
     lam : float
-        > 0, weight of the penalty against the mean loss.
+        > 0, weight of the penalty against the mean loss; 0 is allowed where l1 > 0.
     loss : {"hinge", "squared_hinge", "square"} or Loss
     tol : float
         Relative gap to reach, > 0.
     max_time : float, optional
         Seconds; the best point so far is kept, with its gap.
+    l1 : float
+        >= 0: adds l1 |w|_1 or, with `groups`, the group lasso; `solution_.zeros_proved` then tells
+        which weights are zero in every optimal model.
+    groups : array (n_features_in_,), optional
+        The group of each feature, with l1 > 0.
+    sign : "nonnegative" or int array, optional
+        w >= 0 for all features, or for those columns.
 
     Attributes
     ----------
@@ -76,11 +84,17 @@ class SurvivalSVM(BaseEstimator):
         loss: str | Loss = "hinge",
         tol: float = 1e-6,
         max_time: float | None = None,
+        l1: float = 0.0,
+        groups: object = None,
+        sign: object = None,
     ):
         self.lam = lam
         self.loss = loss
         self.tol = tol
         self.max_time = max_time
+        self.l1 = l1
+        self.groups = groups
+        self.sign = sign
 
     @ends_on_interrupt
     def fit(
@@ -123,9 +137,12 @@ class SurvivalSVM(BaseEstimator):
         if rows.shape[0] < 2:
             raise InputError("pairs need two rows, X has 1 sample")
         times, seen = event_times(y, event)
-        problem = ordered_problem(rows, None, self.lam, loss=self.loss, time=times, event=seen)
+        parts = {"l1": self.l1, "groups": self.groups, "sign": self.sign}
+        problem = ordered_problem(
+            rows, None, self.lam, loss=self.loss, time=times, event=seen, **parts
+        )
         solver = choose_solver(problem, "auto", tol, self.max_time)
-        solution = solver.solve(problem, callback=callback)
+        solution = with_zeros(problem, solver.solve(problem, callback=callback))
         self.coef_ = np.array(solution.w, dtype=float)
         self.solution_, self.certificate_ = solution, solution.certificate
         self.status_, self.history_ = solution.status, solution.history

@@ -10,6 +10,7 @@ import numpy as np
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.problem import Problem
 from ..problem.tail import Tail
+from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.streamed import StreamedRows
 from ..tools.wording import at_least, at_most
 from .certificate import Certificate, dual_value
@@ -264,6 +265,6 @@ def _order_in_words(order: CertifiedOrder, upper: str) -> str:
 
 def _mean_loss(problem: Problem, w: np.ndarray, certificate: Certificate) -> float:
     """Return the mean loss over the pairs, from the objective where rows are read in blocks."""
-    if isinstance(problem.space, StreamedRows):
+    if isinstance(problem.space, StreamedRows | PartitionedRows):
         return max(certificate.primal - problem.lam / 2 * problem.space.norm2(w), 0.0)
     return problem.sums(problem.space.scores(w)).value

@@ -16,17 +16,18 @@ from typing import cast
 
 import numpy as np
 
-from ..errors import InputError
 from ..pairs.all_pairs import PairList
 from ..pairs.auc import auc
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..pairs.statistics.concordance import concordance
 from ..problem.problem import Problem
 from ..spaces.gram import Gram, StreamedGram, chain_of
+from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import Rows, Space
 from ..spaces.streamed import StreamedRows
 from ..structure.structured_norm import Structured
 from ..tools.rounding import UNIT, gamma
+from .partitioned.order import order_task, score_range, surely_above
 
 GRID = 1 << 16
 """Number of steps of the grid on which rows read in blocks are counted."""
@@ -72,6 +73,9 @@ def certified_order(
     """
     if isinstance(problem.space, StreamedRows):
         return _streamed_order(problem, problem.space, w, radius)
+    if isinstance(problem.space, PartitionedRows):
+        counts = problem.space.run(order_task(problem.space, w, radius, slip))
+        return CertifiedOrder(problem.n_pairs, surely_above(counts, 1), surely_above(counts, 0))
     scores, error = problem.space.careful_scores(w)
     low, high = score_range(scores, row_lengths(problem.space), radius, error + slip)
     pairs = problem.pairs
@@ -105,33 +109,6 @@ def _ordered_counts(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> t
     )
     right = concordance(twice, np.concatenate([low, high])).concordant
     return right, concordance(twice, np.concatenate([high, low])).discordant
-
-
-def score_range(
-    scores: np.ndarray, lengths: np.ndarray, radius: float, error: np.ndarray | float = 0.0
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return bounds, (n,) each, of the optimum's scores up to one common constant.
-
-    Parameters
-    ----------
-    scores : array (n,)
-        Of the model.
-    lengths : array (n,)
-        Upper bounds of |k_i - m|.
-    radius : float
-        >= 0.
-    error : array (n,) or float
-        Rounding in the scores.
-    """
-    if not (np.isfinite(radius) and radius >= 0):
-        raise InputError(f"radius must be >= 0 and finite, not {radius!r}")
-    reach = (radius * lengths + error) * (1 + gamma(8))
-    low = np.asarray(scores - reach, dtype=float)
-    high = np.asarray(scores + reach, dtype=float)
-    # Each rounds twice, by at most a unit; moving it by two neighbouring floats covers that.
-    for _ in range(2):
-        low, high = np.nextafter(low, -np.inf), np.nextafter(high, np.inf)
-    return low, high
 
 
 def _streamed_order(

@@ -10,6 +10,7 @@ from ..errors import InputError
 from ..losses.registry import SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs
 from ..problem.problem import Problem
+from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
 from ..sums.assembled import PairSums
@@ -19,6 +20,7 @@ from .blocks.passes import Passes
 from .blocks.squared import SquaredInBlocks
 from .blocks.streamed import Streamed
 from .evaluation import Evaluation, Line, noted
+from .partitioned.evaluate import Partitioned
 
 __all__ = ["InMemory", "Kept", "Streamed", "binned_at", "blocked", "loss_at"]
 
@@ -104,13 +106,15 @@ class _ScoreLine:
         return self.evaluator._evaluation(w, sums, self.width)
 
 
-def blocked(problem: Problem, bins: int) -> Streamed | Kept:
-    """Return the evaluator over blocks: of wide rows it keeps the scores."""
+def blocked(problem: Problem, bins: int) -> Streamed | Kept | Partitioned:
+    """Return the evaluator over blocks, where it keeps the scores of wide rows, or partitions."""
+    if isinstance(problem.space, PartitionedRows):
+        return Partitioned(problem, bins)
     return Streamed(problem, bins) if Passes.suit(problem.space) else Kept(problem, bins)
 
 
 def binned_at(problem: Problem, w: np.ndarray, bins: int, half: int) -> Evaluation:
-    """Return the evaluation at `w` from a given grid of bins, for rows in memory or in blocks.
+    """Return the evaluation at `w` from a given grid of bins, wherever the rows are.
 
     Parameters
     ----------
@@ -124,7 +128,8 @@ def binned_at(problem: Problem, w: np.ndarray, bins: int, half: int) -> Evaluati
     """
     if problem.loss == SQUARED_HINGE:
         return SquaredInBlocks(problem).at(w, bins)
-    if Passes.suit(problem.space) or isinstance(problem.space, StreamedRows):
+    apart = isinstance(problem.space, StreamedRows | PartitionedRows)
+    if Passes.suit(problem.space) or apart:
         known = noted(problem, w, bins, half)
         return blocked(problem, bins).with_bins(w, bins, half) if known is None else known
     if not isinstance(problem.space, Rows):

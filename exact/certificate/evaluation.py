@@ -11,7 +11,7 @@ comes with bounds of all its roundings, and is a function of the rows, the label
 weights w and the grid alone. The evaluators of this room write down each one that they make, as a
 copy, under the bytes of w. What a solver does with the evaluation that it was handed changes
 nothing here, and what a solver claims about a point is never looked at. See
-`docs/decisions/0010-notes-of-evaluations.md`.
+`docs/decisions/0011-notes-of-evaluations.md`.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from ..losses.registry import LOSSES
 from ..pairs.all_pairs import PairList
 from ..problem.problem import Problem
 from ..spaces.gram import Gram, StreamedGram
+from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
 from ..tools.exact_numbers import (
@@ -146,7 +147,7 @@ def check_exact(problem: Problem) -> None:
     space, known = problem.space, "the exact mode is for linear rows that are held in memory"
     if isinstance(space, Gram | StreamedGram):
         raise InputError(f"{known}: the values of a kernel are rounded already")
-    if isinstance(space, StreamedRows):
+    if isinstance(space, StreamedRows | PartitionedRows):
         raise InputError(f"{known}, not for rows read in blocks: make the problem of an array")
     if type(space) is not Rows:
         raise InputError(f"{known}: leave the structure out")

@@ -11,12 +11,17 @@ from html import escape
 import numpy as np
 
 from ..problem.problem import Problem
+from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..tools.rounding import above
 from ..tools.wording import at_most
 from .certificate import Certificate, Minorant, Witness
 
 LEAST_TIME = 1e-3
 """Least number of seconds that `Recorder.time_left` reports: solvers need a limit above zero."""
+
+
+BINS = 1 << 10
+"""Bins a unit of score for the dual point of a run that ended before it had any."""
 
 
 class Status(StrEnum):
@@ -89,6 +94,9 @@ class Solution:
     seconds : float
     history : list of Step
     method : str
+    zeros_proved : bool array (dim,) or None
+        Which weights are zero in every optimal model, proved; see `formulation.screening`. None
+        where the penalty makes no zeros, or no rule is known for the loss and the pairs.
     """
 
     w: np.ndarray
@@ -99,6 +107,7 @@ class Solution:
     seconds: float
     history: list[Step] = field(default_factory=list)
     method: str = ""
+    zeros_proved: np.ndarray | None = None
 
     def __repr__(self) -> str:
         """One line without arrays: what was reached, how, and in what time."""
@@ -218,7 +227,9 @@ class Recorder:
         witness = self.best_witness
         if callable(witness):
             witness = witness()
-        if witness is None:
+        if witness is None and isinstance(problem.space, PartitionedRows):
+            witness = Witness.from_weights(problem, w, BINS, 1)
+        elif witness is None:
             witness = Witness.from_scores(problem, problem.space.scores(w))
         certificate = Certificate.of(problem, w, witness)
         status = Status.CERTIFIED if certificate.reaches(tol) else reason or Status.STALLED

@@ -23,7 +23,8 @@ from ..errors import InputError
 from ..pairs.labels import kinds_of
 from ..spaces.incoming import check_matrix
 from ..tools.interrupts import ends_on_interrupt
-from ..tools.lossless import check_labels
+from ..tools.lossless import as_float64, check_labels
+from ..tools.threads import small_in_one_thread
 from ..tools.wording import at_most
 from .inputs import Matrix, TrainingRows, check_row_weights, check_rows
 from .threshold import Rule, get_rule
@@ -86,6 +87,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         self._fit(X, y, sample_weight, callback)
         return self._warn()
 
+    @small_in_one_thread
     def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
         """Do what `fit` promises, but for the warning."""
         self._check_parameters()
@@ -115,11 +117,28 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array or sparse matrix (n, n_features_in_)
+        X : array or sparse matrix (n, n_features_in_), or a dask array or dataframe
+            Of dask's the scores are a dask array, which is computed when it is asked for.
         """
         check_is_fitted(self)
+        if hasattr(X, "__dask_graph__"):
+            return self._block_by_block(X)
         rows = check_rows(self, X, reset=False)
         return self._scores(rows) + self.intercept_[0]
+
+    def _block_by_block(self, X: Any) -> Any:
+        """Return the decision function of each block of a dask collection, not computed yet."""
+        blocks = X.to_dask_array() if hasattr(X, "to_dask_array") else X
+        if len(blocks.shape) != 2 or blocks.shape[1] != self.n_features_in_:
+            raise InputError(
+                f"X has the shape {X.shape}, and the model {self.n_features_in_} features"
+            )
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None and hasattr(X, "columns") and list(X.columns) != list(names):
+            raise InputError("the columns of X are not those that the model was fitted on")
+        blocks = blocks.rechunk({1: -1})
+        scored = _Scored(self._scores, float(self.intercept_[0]))
+        return blocks.map_blocks(scored, drop_axis=1, dtype=float)
 
     def predict(self, X: object) -> np.ndarray:
         """Return the label of each row: (n,).
@@ -128,7 +147,9 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         ----------
         X : array or sparse matrix (n, n_features_in_)
         """
-        above = self.decision_function(X) > 0
+        above: Any = self.decision_function(X) > 0
+        if hasattr(above, "__dask_graph__"):
+            return above.map_blocks(_Named(self.classes_), dtype=self.classes_.dtype)
         return self.classes_[above.astype(int)]
 
     def set_threshold(
@@ -222,6 +243,27 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         return tags
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """Scores a block of rows; it is sent to workers."""
+
+    score: Callable[[Any], np.ndarray]
+    intercept: float
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        return self.score(as_float64(rows, "X", "a matrix of numbers")) + self.intercept
+
+
+@dataclass(frozen=True, eq=False)
+class _Named:
+    """Names the class of rows; it is sent to workers."""
+
+    classes: np.ndarray
+
+    def __call__(self, above: np.ndarray) -> np.ndarray:
+        return self.classes[above.astype(int)]
 
 
 def _some_of_each(labels: np.ndarray) -> np.ndarray:

@@ -1,7 +1,8 @@
 """The ways to cut scores, with the rates that each cut gives: all of them, or those near one.
 
-A rule that looks for one place on the ROC curve needs no sort of all rows: counts in bins of the
-scores tell the bin, and only the rows near it are sorted.
+A rule that looks for one place on the ROC curve needs no sort of all rows. A sample tells about
+where it is; the rows below that are counted, and only those near it are sorted. If it turns out to
+be elsewhere, all are sorted.
 """
 
 from __future__ import annotations
@@ -15,16 +16,15 @@ from ..errors import InputError
 from ..pairs.all_pairs import AllPairs
 from ..tools.checks import check_scores
 from ..tools.lossless import as_float64
-from . import cuts_compiled as loops
 
 SLACK = 1e-12
 """Differences of rates below this are rounding, because rates are sums of weights."""
 
 MANY = 10_000
-"""Least number of rows that are counted in bins; fewer are sorted in no time."""
+"""Least number of rows that are counted; fewer are sorted in no time."""
 
-BINS = 1 << 12
-"""Bins of the scores: so many that few rows share one."""
+SPREAD = 1.0
+"""A sample is rarely further off than this share of the rows, over the root of its rarer class."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,36 +129,40 @@ def cuts_near(
     Returns
     -------
     Cuts
-        Successive ones, the same floats as in `all_cuts`; all of them where no bin tells which.
+        Successive ones, the same floats as in `all_cuts`.
     """
     scores, positive = checked(scores, positive)
-    low, high = float(scores.min()), float(scores.max())
-    with np.errstate(all="ignore"):
-        scale = float(np.float64(BINS) / (np.float64(high) - low))
-    if weight is not None or scores.size < MANY or not 0 < scale < np.inf:
-        return all_cuts(scores, positive, weight)
-    found = np.zeros((2, BINS), dtype=np.int64)
-    loops.counts(scores, positive, low, scale, found)
-    n_pos, (passed, missed) = int(np.count_nonzero(positive)), np.cumsum(found, axis=1)
-    n_neg = scores.size - n_pos
+    if weight is None and scores.size >= MANY:
+        thinning = int(scores.size ** (1 / 3) / 2)
+        few, side = scores[::thinning], positive[::thinning]
+        rarer = min(int(side.sum()), int((~side).sum()))
+        if rarer > 0:
+            middle = int(np.argmax(reached(_sorted_cuts(few, side, np.ones(few.size)))))
+            ranked = np.unique(few)
+            margin = int(SPREAD * few.size / np.sqrt(rarer))
+            low, high = ranked[np.clip([middle - margin, middle + margin], 0, ranked.size - 1)]
+            found = _cuts_between(scores, positive, low, high, reached)
+            if found is not None:
+                return found
+    return all_cuts(scores, positive, weight)
 
-    def rates(at: np.ndarray, missed: np.ndarray, passed: np.ndarray) -> Cuts:
-        return Cuts(at, 1.0 - missed / n_pos, passed / n_neg)
 
-    beyond = reached(rates(np.zeros(BINS + 1), *(np.append(0, x) for x in (missed, passed))))
-    held = np.flatnonzero(found.any(axis=0))
-    chosen = int(np.searchsorted(held, np.argmax(beyond) - 1))
-    if beyond[0] or not beyond.any() or not 0 < chosen < held.size - 1:
-        return all_cuts(scores, positive)
-    first, last = held[chosen - 1], held[chosen + 1]
-    inside = int(found[:, first : last + 1].sum())
-    kept = np.empty(inside, dtype=np.int64)
-    loops.kept(scores, low, scale, BINS, int(first), int(last), kept)
-    parts = scores[kept], positive[kept]
-    values, above_missed, above_passed = _running_masses(*parts, np.ones(kept.size))
-    missed = missed[first] - found[1, first] + above_missed[1:-1]
-    passed = passed[first] - found[0, first] + above_passed[1:-1]
-    return rates(_between(values), missed, passed)
+def _cuts_between(
+    scores: np.ndarray,
+    positive: np.ndarray,
+    low: float,
+    high: float,
+    reached: Callable[[Cuts], np.ndarray],
+) -> Cuts | None:
+    """Return the cuts between the scores from `low` to `high`, or None if they are not enough."""
+    below, n_pos = scores < low, int(np.count_nonzero(positive))
+    left = int(np.count_nonzero(below & positive)), int(np.count_nonzero(below & ~positive))
+    kept = np.flatnonzero(~below & (scores <= high))
+    values, missed, passed = _running_masses(scores[kept], positive[kept], np.ones(kept.size))
+    missed, passed = (left[0] + missed)[1:-1], (left[1] + passed)[1:-1]
+    cuts = Cuts(_between(values), 1.0 - missed / n_pos, passed / (scores.size - n_pos))
+    there = reached(cuts)
+    return cuts if there.any() and not there[0] else None
 
 
 def checked(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..errors import InputError
 from ..spaces.rows import Rows
 from ..sums.pair_graph import PairGraph
+from ..tools.threads import in_parts, one_thread, workers
 
 FEW_COORDINATES = 20
 """Coordinates up to which differences of rows are cheaper than finding out which rows recur."""
+
+BLOCK_NUMBERS = 1 << 17
+"""Numbers in the differences that are held at a time."""
+
+MOST_PARTS, PART_NUMBERS = 16, 1 << 22
+"""Parts that pairs are divided into at most, and numbers in the matrices of all parts."""
+
+PRODUCTS = 32
+"""Products that the linear algebra makes in the time of one number of a pass over rows."""
 
 RIDGE, GROWTH = 1e-14, 100
 """Share of the trace added where rounding has made a matrix indefinite, and its growth."""
@@ -52,12 +64,43 @@ def differences_gram(space: Rows, i: np.ndarray, j: np.ndarray, share: np.ndarra
         if 2 * touched.size <= i.size:  # few rows, many pairs: X'L X
             X, (p, q) = space.rows(touched), np.split(place, 2)
             return np.asarray(X.T @ PairGraph(p, q, share, touched.size).times(X))
-    D, root = space.rows(i) - space.rows(j), np.sqrt(share)[:, None]
+    root = np.sqrt(share)[:, None]
+    if type(space) is Rows and isinstance(space.X, np.ndarray):
+        return _dense_gram(space.X, i, j, root)
+    D: Any = space.rows(i) - space.rows(j)
     if isinstance(D, np.ndarray):
         D *= root
         return D.T @ D
     D = D.multiply(root).tocsr()
     return np.asarray((D.T @ D).todense())
+
+
+def _dense_gram(X: np.ndarray, i: np.ndarray, j: np.ndarray, root: np.ndarray) -> np.ndarray:
+    """Return the sum of d_k d_k' over pairs, d_k = root_k (x_i - x_j): (dim, dim).
+
+    Pairs are taken so many at a time that their differences stay in the cache. They are divided
+    into parts that do not depend on the number of threads, and the parts added up in order.
+    """
+    dim, m = X.shape[1], i.size
+    size = max(dim, BLOCK_NUMBERS // dim)
+    if m <= size:
+        D = (X[i] - X[j]) * root
+        return D.T @ D
+    step = -(-m // max(1, min(MOST_PARTS, PART_NUMBERS // dim**2)))
+
+    def work(first: int, worker: int) -> np.ndarray:
+        total = np.zeros((dim, dim))
+        for start in range(first, min(first + step, m), size):
+            some = slice(start, min(start + size, first + step, m))
+            D = X[i[some]]
+            D -= X[j[some]]
+            D *= root[some]
+            total += D.T @ D
+        return total
+
+    with one_thread():
+        parts = in_parts(work, range(0, m, step), workers(m * dim**2 // PRODUCTS))
+    return sum(parts[1:], parts[0])
 
 
 def factored(H: np.ndarray) -> np.ndarray:

@@ -172,6 +172,10 @@ class Request:
         _ = self.lam
         return replace(self, penalty=Ridge(lam))
 
+    def unlabelled(self) -> Request:
+        """Return the same request for rows whose labels lie with them."""
+        return replace(self, positive=None)
+
     @property
     def lam(self) -> float:
         """The ridge's weight; `InputError` for another penalty."""

@@ -98,6 +98,10 @@ class ElasticNet(FeaturePenalty):
         """Return sign(g_k) max(|g_k| - l1, 0)."""
         return np.sign(g) * np.maximum(np.abs(g) - self.l1, 0.0)
 
+    def zeros(self, g: np.ndarray, error: np.ndarray) -> np.ndarray:
+        """Return where the weight is zero for every pull within `error` (dim,) of g: |g_k| < l1."""
+        return (np.abs(g) + error) * (1 + gamma(4)) < self.l1
+
     def shrink(self, g: np.ndarray, error: float) -> float:
         """Return min(1, l1 / (|g|_inf + error)), rounded down."""
         return _fraction(self.l1, float(np.abs(g).max(initial=0.0)) + error)
@@ -156,6 +160,11 @@ class GroupLasso(FeaturePenalty):
         left = np.maximum(norms - self.radii, 0.0)
         return (left / np.where(norms > 0, norms, 1.0))[self.groups] * g
 
+    def zeros(self, g: np.ndarray, error: np.ndarray) -> np.ndarray:
+        """Return the features of the groups whose norm is below their radius whatever the error."""
+        most = self.norms(np.abs(g) + error) * (1 + gamma(2 * g.size + 32))
+        return (most < self.radii * (1 - gamma(8)))[self.groups]
+
     def shrink(self, g: np.ndarray, error: float) -> float:
         """Return the least of radius / (|g_group| + error) over the groups, at most 1."""
         found = self.norms(g) * (1 + gamma(g.size + 16)) + error
@@ -174,7 +183,7 @@ class Sign(FeaturePenalty):
     ----------
     penalty : Ridge, ElasticNet or GroupLasso
     columns : int array, optional
-        Numbers of the columns with w >= 0; all by default.
+        The columns with w >= 0; all by default.
     """
 
     penalty: Ridge | ElasticNet | GroupLasso
@@ -193,7 +202,7 @@ class Sign(FeaturePenalty):
 
     @property
     def l2(self) -> float:  # type: ignore[override]
-        """The other penalty's weight of |w|^2 / 2."""
+        """The other's l2."""
         return float(self.penalty.l2)
 
     def check(self, space: Space) -> None:
@@ -206,24 +215,30 @@ class Sign(FeaturePenalty):
 
     def cut(self, g: np.ndarray) -> np.ndarray:
         """Return g without its negative parts in the columns."""
-        cut = g.copy()
-        if self.columns is None:
-            return np.maximum(cut, 0.0)
-        cut[self.columns] = np.maximum(cut[self.columns], 0.0)
+        cut, held = g.copy(), slice(None) if self.columns is None else self.columns
+        cut[held] = np.maximum(cut[held], 0.0)
         return cut
 
     def support(self, w: np.ndarray) -> float:
-        """Return the other penalty's support, or infinity where a sign is wrong."""
+        """Return the other's support, or infinity where a sign is wrong."""
         return self.penalty.support(w) if np.array_equal(self.cut(w), w) else np.inf
 
     def residual(self, g: np.ndarray) -> np.ndarray:
         """Return the other penalty's residual of g without its negative parts there."""
         return self.penalty.residual(self.cut(g))
 
+    def zeros(self, g: np.ndarray, error: np.ndarray) -> np.ndarray:
+        """Return what the other penalty does, a pull below zero there being none."""
+        above, ours = g + error * (1 + gamma(4)), np.zeros(g.size, dtype=bool)
+        ours[slice(None) if self.columns is None else self.columns] = True
+        if isinstance(self.penalty, Ridge):
+            return ours & (above < 0)
+        pull, off = np.where(ours, 0.0, g), np.where(ours, np.maximum(above, 0.0), error)
+        return (ours & (above < 0)) | self.penalty.zeros(pull, off)
+
     def shrink(self, g: np.ndarray, error: float) -> float:
         """Return the other penalty's factor for g without its negative parts there."""
-        own = getattr(self.penalty, "shrink", None)
-        return 0.0 if own is None else own(self.cut(g), error)
+        return 0.0 if isinstance(self.penalty, Ridge) else self.penalty.shrink(self.cut(g), error)
 
 
 OURS = (Ridge, ElasticNet, GroupLasso, Sign)
@@ -270,21 +285,16 @@ def penalty_from(
     check_number("l1", l1, closed="low")
     if groups is not None and l1 == 0:
         raise InputError("groups need l1 > 0: it is the weight of their norms")
-    if groups is not None:
-        plain: Ridge | ElasticNet | GroupLasso = GroupLasso(lam, l1, np.asarray(groups))
-    else:
-        plain = Ridge(lam) if l1 == 0 else ElasticNet(lam, l1)
+    plain = Ridge(lam) if l1 == 0 else ElasticNet(lam, l1)
+    whole = plain if groups is None else GroupLasso(lam, l1, np.asarray(groups))
+    if isinstance(sign, str) and sign != "nonnegative":
+        raise InputError(f"sign must be 'nonnegative' or a list of columns, not {sign!r}")
     if sign is None:
-        return plain
-    if isinstance(sign, str):
-        if sign != "nonnegative":
-            raise InputError(f"sign must be 'nonnegative' or a list of columns, not {sign!r}")
-        return Sign(plain)
-    return Sign(plain, np.asarray(sign))
+        return whole
+    return Sign(whole, None if isinstance(sign, str) else np.asarray(sign))
 
 
 def _fraction(limit: float, size: float) -> float:
     """Return min(1, limit / size), a few units in the last place lower."""
-    if size * (1 + gamma(8)) <= limit * (1 - gamma(8)):
-        return 1.0
-    return max(0.0, limit / size * (1 - gamma(16)))
+    fits = size * (1 + gamma(8)) <= limit * (1 - gamma(8))
+    return 1.0 if fits else max(0.0, limit / size * (1 - gamma(16)))

@@ -64,7 +64,9 @@ class Mean:
 
     @property
     def plain(self) -> bool:
-        """Whether sums of float scores are as exact as those of long ones: counts of pairs."""
+        """Whether sums are made of float scores anyway: counts of pairs, or many rows."""
+        if self.n > LONG_ROWS:
+            return True
         whole = isinstance(self.pairs, AllPairs) and self.pairs.weight is None
         return self.loss == HINGE and (whole or getattr(self.pairs, "counted", False))
 

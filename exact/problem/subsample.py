@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..errors import InputError
 from ..pairs.all_pairs import AllPairs
+from ..spaces.partitions.partitioned_rows import PartitionedRows
+from ..spaces.partitions.thinning import marks
 from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
 from .problem import Problem
@@ -37,22 +40,45 @@ def subsample(problem: Problem, size: int) -> Problem:
     Parameters
     ----------
     problem : Problem
-        Over all pairs of `Rows` or `StreamedRows`.
+        Over all pairs of `Rows`, `StreamedRows` or `PartitionedRows`.
     size : int
         Rows wanted; a class keeps at least about a tenth of them where it has so many.
     """
-    assert isinstance(problem.space, Rows | StreamedRows) and isinstance(problem.pairs, AllPairs)
+    assert isinstance(problem.pairs, AllPairs)
     n_pos, n_neg = problem.n_pos, problem.n_neg
     least = size // 10
     want_pos = min(n_pos, max(least, round(size * n_pos / problem.n)))
     want_neg = min(n_neg, max(least, round(size * n_neg / problem.n)))
+    if isinstance(problem.space, PartitionedRows):
+        return from_partitions(problem, want_pos / n_pos, want_neg / n_neg)
+    assert isinstance(problem.space, Rows | StreamedRows)
     index = thinned(problem, want_pos / n_pos, want_neg / n_neg)
     weight = None if problem.pairs.weight is None else problem.pairs.weight[index]
     positive = problem.pairs.positive[index]
     if weight is not None and not (weight[positive].any() and weight[~positive].any()):
         return problem
     rows = problem.space.rows(index)
-    return problem.on_rows(Rows(rows, check=False), AllPairs(weight).on(positive))
+    return problem.on_rows(Rows(rows, check=False, centred=True), AllPairs(weight).on(positive))
+
+
+def held_in_memory(problem: Problem) -> Problem:
+    """Return a problem whose rows are read in blocks or in partitions, with its rows held."""
+    if isinstance(problem.space, PartitionedRows):
+        return from_partitions(problem, 1.0, 1.0)
+    if isinstance(problem.space, StreamedRows):
+        rows = problem.space.rows(np.arange(problem.n))
+        return problem.over(Rows(rows, check=False, centred=True))
+    return problem
+
+
+def from_partitions(problem: Problem, share_pos: float, share_neg: float) -> Problem:
+    """Return the problem over a share of each class of rows in partitions."""
+    space = problem.space
+    assert isinstance(space, PartitionedRows)
+    rows, positive, weight = space.drawn(share_neg, share_pos)
+    if weight is not None and not (weight[positive].any() and weight[~positive].any()):
+        raise InputError("the rows with a weight above 0 are so few that a sample has none")
+    return problem.on_rows(Rows(rows - space.offset), AllPairs(weight).on(positive))
 
 
 def thinned(problem: Problem, share_pos: float, share_neg: float) -> np.ndarray:
@@ -62,17 +88,7 @@ def thinned(problem: Problem, share_pos: float, share_neg: float) -> np.ndarray:
     for rows in problem.space.blocks():
         positive = problem.pairs.positive[rows]
         plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
-        chosen.append(rows.start + plus[_marks(seen_pos, plus.size, share_pos)])
-        chosen.append(rows.start + minus[_marks(seen_neg, minus.size, share_neg)])
+        chosen.append(rows.start + plus[marks(seen_pos, plus.size, share_pos)])
+        chosen.append(rows.start + minus[marks(seen_neg, minus.size, share_neg)])
         seen_pos, seen_neg = seen_pos + plus.size, seen_neg + minus.size
     return np.sort(np.concatenate(chosen))
-
-
-def _marks(seen: int, more: int, share: float) -> np.ndarray:
-    """Return which of a class's next `more` rows are taken: number k if k = floor(m / share).
-
-    `seen` rows came before.
-    """
-    first, last = int(np.ceil(seen * share)), int(np.ceil((seen + more) * share)) + 1
-    at = (np.arange(first, last) / share).astype(np.int64) - seen
-    return at[(at >= 0) & (at < more) & (np.diff(at, prepend=-1) > 0)]

@@ -26,7 +26,8 @@ from ..certificate.solver import Solver
 from ..errors import InputError
 from ..losses.registry import HINGE
 from ..problem.problem import Problem
-from ..problem.subsample import starting_sample, subsample
+from ..problem.subsample import held_in_memory, starting_sample, subsample
+from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
 from .active_pairs import ActivePairs
@@ -89,7 +90,7 @@ class SmoothedNewton(Solver):
         """Raise `InputError` if the loss is not the hinge, or the space has no rows or too wide."""
         if problem.loss != HINGE:
             raise InputError(f"the smoothed Newton method solves the hinge, not {problem.loss}")
-        if not isinstance(problem.space, Rows | StreamedRows):
+        if not isinstance(problem.space, Rows | StreamedRows | PartitionedRows):
             raise InputError("Newton needs rows: factor the kernel first")
         if problem.space.dim > LARGEST_DIM:
             raise InputError(
@@ -104,7 +105,8 @@ class SmoothedNewton(Solver):
         """Take Newton steps, and finish with other solvers where they do not arrive."""
         levels, width = self._levels(problem, recorder, recorder.w0)
         reason = levels.run(width, self.max_iter)
-        if problem.n <= TRIED_ROWS and levels.seen.last is not None:
+        held = not isinstance(problem.space, PartitionedRows)
+        if held and problem.n <= TRIED_ROWS and levels.seen.last is not None:
             # Where no pair is at its margin, w = g / lam is the optimum itself.
             with np.errstate(over="ignore"):
                 w = levels.seen.last.pull / problem.lam
@@ -154,10 +156,7 @@ class SmoothedNewton(Solver):
         sample = starting_sample(problem)
         if sample is None:
             start = np.zeros(dim) if w is None else w
-            held = problem
-            if isinstance(problem.space, StreamedRows):  # few enough to hold
-                rows = problem.space.rows(np.arange(problem.n))
-                held = problem.over(Rows(rows, check=False))
+            held = held_in_memory(problem)  # they are few enough
             levels = Levels(problem, held, recorder, start, self.tol, self.seed, rough)
             return levels, COLD_WIDTH if w is None else WARM_WIDTH
         tol = max(self.tol, min(ROUGH, ROUGH_A_COORDINATE * dim / sample.n))

@@ -95,6 +95,8 @@ class Rows:
     check : bool
         Whether to check X as incoming data. If False, X must have been checked, or made from
         checked data.
+    centred : bool
+        Whether dense rows are centred already, nearly enough: then they are taken as they are.
 
     Raises
     ------
@@ -102,15 +104,17 @@ class Rows:
         If X is not a finite, non-empty matrix.
     """
 
-    def __init__(self, X: object, check: bool = True):
+    def __init__(self, X: object, check: bool = True, centred: bool = False):
         matrix = check_matrix(X) if check else cast(np.ndarray, X)
         self.n, self.dim = int(matrix.shape[0]), int(matrix.shape[1])
-        self.offset: np.ndarray = np.asarray(matrix.mean(axis=0)).ravel()
+        centred = centred and isinstance(matrix, np.ndarray)
+        mean = np.zeros(self.dim) if centred else np.asarray(matrix.mean(axis=0)).ravel()
+        self.offset: np.ndarray = mean
         if not np.isfinite(self.offset).all():
             raise InputError("X has values so large that their mean overflows: rescale it")
         self.raw: np.ndarray | sp.csr_matrix = matrix
         if isinstance(matrix, np.ndarray):
-            self.X: np.ndarray | sp.csr_matrix = matrix - self.offset
+            self.X: np.ndarray | sp.csr_matrix = matrix if centred else matrix - mean
             norms = np.sqrt(np.einsum("ij,ij->i", self.X, self.X))
         else:
             self.X = matrix

@@ -22,7 +22,7 @@ from .rows import LARGEST_REACH, SMALLEST_REACH
 FEW_COLUMNS = 8
 """Largest number of columns for which compiled loops beat the library's matrix products."""
 
-_CHAIN = 256
+CHAIN = 256
 """Number of rows summed plainly before their sum is added with compensation."""
 
 
@@ -55,7 +55,7 @@ class Pull:
         self.size = 0.0
         self.rows = self.parts = 0
 
-    def _add(self, part: np.ndarray) -> None:
+    def add(self, part: np.ndarray) -> None:
         """Add one sum, with compensation."""
         new = self.total + part
         swap = np.abs(self.total) < np.abs(part)
@@ -71,7 +71,7 @@ class Pull:
     @property
     def error(self) -> float:
         """A bound of |computed - true|: gamma_k sum |c_i| |x_i|, k the longest chain."""
-        chain = gamma(_CHAIN + 8) + ((self.rows + self.parts) * UNIT) ** 2
+        chain = gamma(CHAIN + 8) + ((self.rows + self.parts) * UNIT) ** 2
         return chain * self.size * (1 + gamma(self.rows + self.parts + self.total.size + 8))
 
     def merge(self, other: Pull) -> None:
@@ -112,7 +112,7 @@ class StreamedRows:
             raise InputError(f"the rows must form a non-empty matrix; the shape is {shape}")
         self.source = source
         self.n, self.dim = int(shape[0]), int(shape[1])
-        self._rows = block or max(_CHAIN, (1 << 18) // self.dim)
+        self._rows = block or max(CHAIN, (1 << 18) // self.dim)
         held = isinstance(source, np.ndarray) and not on_disk(source)
         name = getattr(source, "filename", None) or "the source of the rows"
         self._fingerprints = None if held else Fingerprints(str(name))
@@ -172,19 +172,19 @@ class StreamedRows:
         if self.dim <= FEW_COLUMNS:
             from . import streamed_compiled as loops
 
-            into.size += loops.pull(rows, self.offset, c, _CHAIN, into.total, into.carry)
+            into.size += loops.pull(rows, self.offset, c, CHAIN, into.total, into.carry)
             return
         # |c_i| times what enters the sum: the centred row, or the row and the offset.
         mass = np.abs(c)
         into.size += float(mass @ self._lengths[at])
         if self._plain:
             into.size += 2 * self._far * float(mass.sum())
-        for start in range(0, rows.shape[0], _CHAIN):
-            some, part = c[start : start + _CHAIN], rows[start : start + _CHAIN]
+        for start in range(0, rows.shape[0], CHAIN):
+            some, part = c[start : start + CHAIN], rows[start : start + CHAIN]
             if self._plain:
-                into._add(some @ part - self.offset * some.sum())
+                into.add(some @ part - self.offset * some.sum())
             else:
-                into._add(some @ (part - self.offset))
+                into.add(some @ (part - self.offset))
 
     def scores(self, w: np.ndarray) -> np.ndarray:
         """Return all scores (n,), the only result here of the size of a column."""
@@ -264,7 +264,7 @@ class StreamedRows:
 
     def _sample_mean(self) -> np.ndarray:
         """Return the mean of rows from all over. Any offset is right; this one saves digits."""
-        some = int(np.clip(_CHAIN * 8 // self.dim, 8, _CHAIN))
+        some = int(np.clip(CHAIN * 8 // self.dim, 8, CHAIN))
         starts = np.unique(np.linspace(0, max(self.n - some, 0), 64).astype(int)).tolist()
         parts = [self.look(slice(at, min(at + some, self.n))) for at in starts]
         rows = np.concatenate(parts).astype(float, copy=False)

@@ -70,8 +70,11 @@ class Extent:
 
 
 def _mass(grid: np.ndarray, whole: bool) -> tuple[float, float]:
-    """Return the summed mass, and the largest of a bin; exactly for whole numbers below 2^53."""
-    return (float(grid[:, 0].sum()), float(grid[:, 0].max())) if whole else loops.mass(grid)
+    """Return the summed mass, and at least the largest of a bin; whole numbers are exact."""
+    if not whole:
+        return loops.mass(grid)
+    mass = float(grid[:, 0].sum())
+    return mass, mass if mass <= EXACT_MASS else float(grid[:, 0].max())
 
 
 def raise_for(scores: np.ndarray) -> None:

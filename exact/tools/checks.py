@@ -115,3 +115,10 @@ def check_scores(scores: np.ndarray, positive: np.ndarray) -> None:
 def as_float_scores(scores: np.ndarray) -> np.ndarray:
     """Return scores as float64; longdouble ones stay, since bounds of rounding cover both."""
     return scores if scores.dtype == np.longdouble else scores.astype(float, copy=False)
+
+
+def check_tolerance(tol: float, max_time: float | None) -> None:
+    """Raise `InputError` unless tol > 0 and max_time > 0 or None."""
+    check_number("tol", tol)
+    if max_time is not None:
+        check_number("max_time", max_time)

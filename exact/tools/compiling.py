@@ -13,17 +13,17 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
+from time import thread_time
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 IMPORT_PRICE = 0.5
-"""Seconds that all plain forms together may take before the compiler is loaded."""
+"""CPU seconds that all plain forms together may take before the compiler is loaded."""
 
 COMPILE_PRICE = 0.5
-"""Seconds that one plain form may take before its loop is compiled."""
+"""CPU seconds that one plain form may take before its loop is compiled."""
 
 _LOCK = threading.RLock()
 _SPENT = [0.0]
@@ -68,11 +68,11 @@ class Loop:
         if self.plain is None or self._paid():
             self._fast = self.compiled
             return self._fast(*args)
-        start = perf_counter()
+        start = thread_time()
         try:
             return self.plain(*args)
         finally:
-            took = perf_counter() - start
+            took = thread_time() - start
             self.spent += took
             _SPENT[0] += took
 

@@ -13,6 +13,7 @@ import os
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -78,8 +79,9 @@ def small_in_one_thread(work: Callable[P, T]) -> Callable[P, T]:
     """Let `work` run within `one_thread` if its matrix is small, and `at_most` its `n_jobs`.
 
     The matrix is the first argument of two dimensions; it counts as its kernel matrix if the
-    keyword `kernel`, or that attribute of the first argument, names one. What has no shape, such
-    as a list of lists, is small. `n_jobs` is a keyword or an attribute, too.
+    keyword `kernel`, or that attribute of the first argument, names one: its columns are the rows,
+    or the landmarks if the first argument has `n_landmarks`. What has no shape, such as a list of
+    lists, is small. `n_jobs` is a keyword or an attribute, too.
     """
 
     @functools.wraps(work)
@@ -101,10 +103,13 @@ def _option(name: str, default: object, args: tuple[Any, ...], kwargs: dict[str,
 
 def _numbers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
     """Return how many numbers the largest matrix of the call holds."""
-    shapes = (getattr(value, "shape", ()) for value in (*args, kwargs.get("X")))
+    here = (v for v in (*args, kwargs.get("X")) if not hasattr(v, "__dask_graph__"))
+    shapes = (getattr(value, "shape", ()) for value in here)
     n, d = next((shape for shape in shapes if len(shape) == 2), (0, 0))
     kernel = _option("kernel", "linear", args, kwargs)
-    return int(n) * int(d if kernel == "linear" else max(n, d))
+    landmarks = _option("n_landmarks", None, args, kwargs)
+    columns = landmarks if isinstance(landmarks, int) else n
+    return int(n) * int(d if kernel == "linear" else max(columns, d))
 
 
 _ASKED: ContextVar[int | None] = ContextVar("n_jobs", default=None)
@@ -164,7 +169,9 @@ def _bound() -> int:
     bound = int(given) if given.isdigit() and int(given) > 0 else processors()
     with _LOCK:
         if _INSIDE:
-            numbers = _LIMIT.get_original_num_threads()
+            with warnings.catch_warnings():  # several libraries: the least number is meant
+                warnings.simplefilter("ignore", UserWarning)
+                numbers = _LIMIT.get_original_num_threads()
             blas = [numbers["blas"]] if numbers.get("blas") else []
         else:
             libraries = _controller().select(user_api="blas").info()

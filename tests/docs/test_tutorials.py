@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 TUTORIALS = sorted((DOCS / "tutorials").glob("[0-9]*.py"))
-LONG = ("05", "06", "08", "10")
+LONG = ("05", "06", "08", "09", "10")
 """Those that take many seconds."""
 
 

@@ -113,6 +113,9 @@ def other_evidence(rng: np.random.Generator, risk: Any, loss: str) -> list[Evide
     pairs = getattr(risk, "pairs", None)
     if isinstance(pairs, PairList):
         return [Alpha(rng.normal(size=pairs.i.size) * 10.0 ** rng.uniform(-2, 2))]
+    rows = pairs.listed() if isinstance(pairs, OrderedPairs) else None
+    if rows is not None and rng.integers(2):
+        return [Alpha(rng.normal(size=rows[0].size) * 10.0 ** rng.uniform(-2, 2))]
     weighty = isinstance(pairs, OrderedPairs) and int(max(pairs.a.max(), pairs.b.max())) > 1
     if loss != "hinge" or not isinstance(pairs, OrderedPairs) or weighty or pairs.gain is not None:
         return []

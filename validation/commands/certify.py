@@ -43,15 +43,21 @@ def run_certify(name: str, options: dict[str, Any]) -> None:
         check_exact_options(options)
     start = time.perf_counter()
     data = data_of(name, options, model)
+    if options["exact"] and data.partitioned:
+        raise InputError("--exact is for rows that are held in memory, not for a folder")
     request, rival = request_of(options, data), None
     if options["convention"] is not None:
-        rival, request = in_units_of(options["convention"], options["C"], data.labels, request)
+        rival, request = in_units_of(
+            options["convention"], options["C"], data.labels, request, data.X
+        )
     w = scores = None
     if model is not None:
         w = model.weights(data.X)
     elif options["weights"] is not None:
         w = _read_weights(options, data)
     else:
+        if data.partitioned:
+            raise InputError(f"{name}: rows in a folder are certified with --weights or --model")
         scores = read_vector(options["scores"], data.y.size, "scores")
     audit = certify_request(
         data.X,

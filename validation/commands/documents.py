@@ -13,6 +13,7 @@ from ...exact.formulation.formulation import true_space
 from ...exact.formulation.request import Request
 from ...exact.losses.registry import HINGE
 from ...exact.pairs.auc import auc
+from ...exact.pairs.partitioned_pairs import pairs_in
 from ...exact.pairs.statistics.concordance import right_share
 from ...exact.pairs.statistics.delong import delong
 from ...exact.spaces.kernels import get_kernel
@@ -22,8 +23,12 @@ from .inputs import Data
 SCHEMA_VERSION = 1
 
 
-def scores_of(data: Data, request: Request, w: np.ndarray) -> np.ndarray:
-    """Return the scores of weights, or of kernel coefficients: (n,)."""
+def scores_of(data: Data, request: Request, w: np.ndarray) -> Any:
+    """Return the scores of weights, or of kernel coefficients: (n,); of a folder their counts."""
+    if data.partitioned:
+        from ...exact.certificate.partitioned.spread import counted_scores
+
+        return counted_scores(data.X, w[: data.X.dim])
     if request.kernel == "linear" or request.gives_matrix:
         return np.asarray(data.X @ w[: data.X.shape[1]])
     kernel = get_kernel(request.kernel, request.gamma, int(data.X.shape[1]))
@@ -32,7 +37,11 @@ def scores_of(data: Data, request: Request, w: np.ndarray) -> np.ndarray:
 
 def common_keys(data: Data, options: dict[str, Any], request: Request) -> dict[str, Any]:
     """Return the keys that every result carries."""
-    n_pos = None if data.ordered is not None else int(data.positive.sum())
+    if data.partitioned:
+        n, n_pos = data.X.n, data.X.facts.n_pos
+    else:
+        n = int(data.y.size)
+        n_pos = None if data.ordered is not None else int(data.positive.sum())
     skipped = ("as_json", "out")
     named = {"loss": request.loss.name, "kernel": request.kernel_name}
     return {
@@ -43,10 +52,10 @@ def common_keys(data: Data, options: dict[str, Any], request: Request) -> dict[s
         | {key: value for key, value in options.items() if key not in skipped}
         | named,
         "data_sha256": data.sha256,
-        "n": int(data.y.size),
+        "n": n,
         "positive": data.label,
         "n_pos": n_pos,
-        "n_neg": None if n_pos is None else int(data.y.size) - n_pos,
+        "n_neg": None if n_pos is None else n - n_pos,
         "n_pairs": pairs_of(data, request).count(),
         "lam": request.penalty.l2,
         "penalty": {"l2": request.penalty.l2, "l1": getattr(request.penalty, "l1", 0.0)},
@@ -58,6 +67,8 @@ def common_keys(data: Data, options: dict[str, Any], request: Request) -> dict[s
 
 def pairs_of(data: Data, request: Request) -> Any:
     """Return the pairs of the rows, those of all the curve for partial AUC."""
+    if data.partitioned:
+        return pairs_in(data.X.facts)
     return request.pairs_on(None if data.ordered is not None else data.positive)
 
 
@@ -70,11 +81,16 @@ def _pairs_name(options: dict[str, Any]) -> str:
     return options["pairs"]
 
 
-def order_keys(data: Data, scores: np.ndarray) -> dict[str, Any]:
+def order_keys(data: Data, scores: Any) -> dict[str, Any]:
     """Return the AUC and its interval, or the concordance where pairs are ordered.
 
-    The interval is DeLong's at 95 %; it needs two rows of each class.
+    The interval is DeLong's at 95 %; it needs two rows of each class. Of rows in a folder the AUC
+    is known from counts, and `auc_within` says how far the true one may be from it.
     """
+    if data.partitioned:
+        low, high = scores.auc_range()
+        near = {"auc_interval": None, "auc_within": (high - low) / 2, "concordance": None}
+        return {"auc": (low + high) / 2, **near}
     if data.ordered is not None:
         share = right_share(data.ordered, scores)
         return {"auc": None, "auc_interval": None, "concordance": share}
@@ -115,8 +131,8 @@ def print_document(document: dict[str, Any], as_json: bool) -> None:
         return
     shown = (
         "n positive n_pos n_neg n_pairs lam loss pairs method primal dual gap relative_gap radius "
-        "rounding residual rival_primal rival_gap n_right n_wrong auc auc_interval concordance "
-        "status seconds"
+        "rounding residual rival_primal rival_gap n_right n_wrong auc auc_within auc_interval "
+        "concordance status seconds"
     ).split()
     for key in shown:
         value = document.get(key)

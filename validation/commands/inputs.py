@@ -1,4 +1,4 @@
-"""What a command works on: a file or a built-in name, and the options that shape the problem."""
+"""What a command works on (a file, a folder, a built-in name), and the options of the problem."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ...exact.pairs.nearest_pairs import nearest_pairs
 from ...exact.pairs.ordered.asked import ordered_pairs_of
 from ...exact.pairs.ordered.ordered_pairs import OrderedPairs
 from ...exact.spaces.kernels import PRECOMPUTED
+from ...exact.spaces.partitions.partitioned_rows import PartitionedRows
 from ..data.datasets import load, names
 from ..data.labelled_data import data_sha256
 from ..files.selection import Selection
@@ -34,10 +35,11 @@ class Data:
     Attributes
     ----------
     name : str
-    X : array or CSR (n, d)
+    X : array or CSR (n, d), or PartitionedRows
     y : array (n,)
-        1 on the positive rows, 0 elsewhere.
-    sha256 : str
+        1 on the positive rows, 0 elsewhere; empty for `PartitionedRows`.
+    sha256 : str or None
+        None for a folder, whose files are fingerprinted at each pass instead.
     label : str or number, optional
         What the positive rows are called in the file; None for built-in data.
     ordered : OrderedPairs, optional
@@ -53,7 +55,7 @@ class Data:
     name: str
     X: Any
     y: np.ndarray
-    sha256: str
+    sha256: str | None
     label: str | float | None = None
     ordered: OrderedPairs | None = None
     negative: str | float | None = None
@@ -63,12 +65,17 @@ class Data:
     @property
     def labels(self) -> np.ndarray | None:
         """What a request takes as y: None where the pairs hold the order."""
-        return self.y if self.ordered is None else None
+        return self.y if self.ordered is None and not self.partitioned else None
 
     @property
     def positive(self) -> np.ndarray:
         """Bool array (n,)."""
         return self.y == 1
+
+    @property
+    def partitioned(self) -> bool:
+        """Whether the rows, and their labels with them, stay in a folder of files."""
+        return isinstance(self.X, PartitionedRows)
 
 
 def open_data(name: str, options: dict[str, Any], model: Any = None) -> Data:
@@ -97,7 +104,10 @@ def open_data(name: str, options: dict[str, Any], model: Any = None) -> Data:
         scaler = fit_scaling(data.X, None, options) if model is None else model.scaler
         return Data(name, scaled(scaler, data.X), y, data.sha256, scaler=scaler)
     from ..files.data_files import read_table
+    from ..files.folders.parquet_folder import is_parquet_folder
 
+    if is_parquet_folder(name):
+        return _folder_data(name, options, model)
     _check_name(name)
     positive = options["positive"]
     if model is not None and positive is None:
@@ -108,6 +118,21 @@ def open_data(name: str, options: dict[str, Any], model: Any = None) -> Data:
     sha = data_sha256(X, y)
     names_of = {"negative": meta.negative, "columns": columns, "scaler": scaler}
     return Data(name, scaled(scaler, X), y, sha, meta.positive, **names_of)
+
+
+def _folder_data(name: str, options: dict[str, Any], model: Any) -> Data:
+    """Return the rows of a folder of Parquet files, which stay there."""
+    from ..files.folders.parquet_folder import read_parquet_folder
+
+    if options.get("standardise") or (model is not None and model.scaler is not None):
+        raise InputError("--standardise is for one table: standardise the files of a folder first")
+    asked, positive = selection_of(options), options["positive"]
+    if model is not None:
+        positive = model.label if positive is None else positive
+        asked = asked if model.columns is None else replace(asked, columns=model.columns)
+    found = read_parquet_folder(name, asked, positive, options.get("row_weights"))
+    kept = {"negative": found.negative, "columns": true_names(found.columns)}
+    return Data(name, found.rows(), np.zeros(0), None, found.positive, **kept)
 
 
 def data_of(name: str, options: dict[str, Any], model: Any = None) -> Data:
@@ -121,7 +146,10 @@ def data_of(name: str, options: dict[str, Any], model: Any = None) -> Data:
     qid, time, event = (options.get(key) for key in ("qid", "time", "event"))
     target, positive = options["target"], options["positive"]
     if qid is None and time is None and event is None:
-        return open_data(name, options, model)
+        data = open_data(name, options, model)
+        if options.get("row_weights") is not None and not data.partitioned:
+            raise InputError("--row-weights is for a folder of Parquet files")
+        return data
     if qid is not None and not (time is None and event is None):
         raise InputError("give either --qid, or --time and --event, not both")
     if qid is None and (time is None or event is None):
@@ -189,7 +217,7 @@ def request_of(options: dict[str, Any], data: Data) -> Request:
         lam,
         options["loss"],
         pairs,
-        positive=1 if ordered is None else None,
+        positive=1 if ordered is None and not data.partitioned else None,
         kernel=options["kernel"],
         gamma=options["gamma"],
         structure=options["structure"],
@@ -209,6 +237,8 @@ def read_pairs(text: str, data: Data, seed: int) -> AllPairs | PairList:
     """
     if text == "all":
         return AllPairs()
+    if data.partitioned:
+        raise InputError("rows in a folder go with --pairs all: take a sample of them as one file")
     kind, _, number = text.partition(":")
     counted = number.isdigit() and int(number) > 0
     if kind == "nearest" and counted:

@@ -32,7 +32,7 @@ HOW = ("tol", "method", "max_time", "threshold")
 
 
 def write_model(
-    path: Path, data: Data, options: dict[str, Any], solution: Solution, scores: np.ndarray
+    path: Path, data: Data, options: dict[str, Any], solution: Solution, scores: Any
 ) -> None:
     """Write the solution as a fitted estimator: with a scaler, a `Pipeline` of both.
 
@@ -50,7 +50,11 @@ def write_model(
         model = solved_order(solution, data.X, asked | {key: options.get(key) for key in ORDER})
     else:
         classes = _classes(data.negative, data.label)
-        model = solved_model(solution, data.X, scores, data.positive, classes, asked)
+        if data.partitioned:
+            scores, positive, weight = scores.as_rows()
+        else:
+            positive, weight = data.positive, None
+        model = solved_model(solution, data.X, scores, positive, classes, asked, weight)
     if data.scaler is not None:
         from sklearn.pipeline import Pipeline
 

@@ -66,6 +66,7 @@ def problem_options(command: Callable[..., object]) -> Callable[..., object]:
         click.option("--time", help="Column of the time, for survival."),
         click.option("--event", help="Column of 1 where the event was seen, 0 where censored."),
         click.option("--columns", help="Feature columns of a file: A,B; all others by default."),
+        click.option("--row-weights", help="Column of row weights, for a folder of Parquet files."),
         click.option("--drop", help="Columns of a file to leave out: A,B."),
         click.option(
             "--standardise",

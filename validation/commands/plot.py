@@ -1,4 +1,4 @@
-"""`aucert plot`: a picture of what `solve`, `certify` or `bench` wrote."""
+"""`aucert plot`: a picture of what `solve`, `certify` or `bench` wrote, or of a path."""
 
 from __future__ import annotations
 
@@ -62,8 +62,10 @@ def _document(path: Path) -> dict[str, Any]:
 
 
 def _figure(path: Path, held: dict[str, Any]) -> Any:
-    """Return the picture of a document of `bench`, `solve` or `certify`."""
+    """Return the picture of a document of `bench`, `solve` or `certify`, or of a path."""
     try:
+        if "path" in held:
+            return _path(held)
         if "bench" in held:
             found = [GapCurves.from_dict(curves) for curves in held["bench"]]
             if not found:
@@ -74,7 +76,8 @@ def _figure(path: Path, held: dict[str, Any]) -> Any:
     except (KeyError, TypeError, ValueError, AttributeError):
         pass
     raise InputError(
-        f"{path}: nothing in it can be drawn: give what solve --out, certify --json or bench wrote"
+        f"{path}: nothing in it can be drawn: give what solve --out, certify --json or bench "
+        "wrote, or a path's to_dict()"
     )
 
 
@@ -87,6 +90,30 @@ def _canvas(held: dict[str, Any]) -> tuple[Any, Any]:
     axes.set_title(f"{data}, lam {float(held['lam']):g}, {held['loss']}")
     axes.grid(alpha=0.3)
     return figure, axes
+
+
+def _path(held: dict[str, Any]) -> Any:
+    """Return objectives, lower bounds and AUCs of a regularization path against lam."""
+    from matplotlib.figure import Figure
+
+    points = held["path"]
+    if not points:
+        raise ValueError("empty")
+    lams = [float(point["lam"]) for point in points]
+    known = [(lam, float(p["auc"])) for lam, p in zip(lams, points, strict=True) if p["auc"]]
+    figure = Figure(figsize=(6.4, 5.0 if known else 3.4), layout="constrained")
+    axes = figure.subplots(1 + bool(known), 1, sharex=True, squeeze=False)[:, 0]
+    for key, name, mark in (("primal", "objective", "o-"), ("dual", "lower bound", "x--")):
+        axes[0].plot(lams, [float(point[key]) for point in points], mark, label=name)
+    axes[0].set(xscale="log", ylabel="objective", title=f"regularization path, {held['loss']}")
+    axes[0].legend()
+    if known:
+        axes[1].plot(*zip(*known, strict=True), "o-", color="#009e73")
+        axes[1].set_ylabel("AUC of the training rows")
+    axes[-1].set_xlabel("lam")
+    for each in axes:
+        each.grid(alpha=0.3)
+    return figure
 
 
 def _history(held: dict[str, Any]) -> Any:

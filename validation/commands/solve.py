@@ -128,7 +128,7 @@ def _statement(
 
 
 def _write_model(
-    path: Path, data: Data, options: dict[str, Any], solution: Solution, scores: np.ndarray
+    path: Path, data: Data, options: dict[str, Any], solution: Solution, scores: Any
 ) -> None:
     """Write the model file, or say why there is none: a loss or a kernel of one's own has none."""
     try:

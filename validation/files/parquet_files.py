@@ -39,7 +39,7 @@ def read_parquet(path: Path, target: Selection | str | None = None) -> RawTable:
         If pyarrow is not installed, the file is damaged, or a column does not hold finite
         numbers. Rows count from 1.
     """
-    pa, pq = _pyarrow(path)
+    pa, pq = parquet_library(path)
     errors = (pa.ArrowException, OSError, EOFError)
     with damage_reported(path, "Parquet", *errors), _open(path, pq) as file:
         names = list(file.schema_arrow.names)
@@ -49,7 +49,7 @@ def read_parquet(path: Path, target: Selection | str | None = None) -> RawTable:
         places = asked.places(path, names, place)
         kinds = file.schema_arrow.types
         for k in places.features if place is None else [place, *places.features]:
-            _check_type(path, names[k], kinds[k], pa.types, label=k == place)
+            check_type(path, names[k], kinds[k], pa.types, label=k == place)
         return _parquet_rows(path, file, names, places, pa.types)
 
 
@@ -61,7 +61,7 @@ def parquet_names(path: Path) -> list[str]:
     InputError
         If pyarrow is not installed, or the file is damaged.
     """
-    pa, pq = _pyarrow(path)
+    pa, pq = parquet_library(path)
     with (
         damage_reported(path, "Parquet", pa.ArrowException, OSError, EOFError),
         _open(path, pq) as file,
@@ -69,7 +69,7 @@ def parquet_names(path: Path) -> list[str]:
         return list(file.schema_arrow.names)
 
 
-def _pyarrow(path: Path) -> tuple[Any, Any]:
+def parquet_library(path: Path) -> tuple[Any, Any]:
     """Return pyarrow and its room for Parquet."""
     try:
         import pyarrow as pa
@@ -86,16 +86,17 @@ def _open(path: Path, pq: Any) -> Any:
     return pq.ParquetFile(path, page_checksum_verification=True)
 
 
-def _check_type(path: Path, name: str, kind: Any, types: Any, label: bool) -> None:
+def check_type(path: Path, name: str, kind: Any, types: Any, label: bool) -> None:
+    """Raise `InputError` unless a column of this type can be a feature, or the label."""
     numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
-    text = _is_text(kind, types) or types.is_dictionary(kind)
-    if numeric or text or (types.is_decimal(kind) and not label):
+    if numeric or is_words(kind, types) or (types.is_decimal(kind) and not label):
         return
     raise InputError(f"{path}: column '{name}' holds {kind}, not numbers: drop or convert it")
 
 
-def _is_text(kind: Any, types: Any) -> bool:
-    return types.is_string(kind) or types.is_large_string(kind)
+def is_words(kind: Any, types: Any) -> bool:
+    """Return whether a type is that of text, or of a dictionary."""
+    return types.is_string(kind) or types.is_large_string(kind) or types.is_dictionary(kind)
 
 
 def _parquet_rows(path: Path, file: Any, names: list[str], places: Places, types: Any) -> RawTable:
@@ -117,7 +118,7 @@ def _parquet_rows(path: Path, file: Any, names: list[str], places: Places, types
             elif labels is not None and name == names[place]:  # type: ignore[index]
                 labels.add(column, start)
             else:
-                held = _numbers(column, name, start, refused, types)
+                held = as_numbers(column, name, start, refused, types)
                 _check_digits(path, name, column, held, start + 1, types)
                 X[start:stop, columns.index(name)] = held
         start = stop
@@ -128,9 +129,9 @@ def _parquet_rows(path: Path, file: Any, names: list[str], places: Places, types
     return RawTable(X, labels.labels(), columns, names[place], places.ignored)  # type: ignore[index]
 
 
-def _numbers(column: Any, name: str, start: int, refused: Refused, types: Any) -> np.ndarray:
+def as_numbers(column: Any, name: str, start: int, refused: Refused, types: Any) -> np.ndarray:
     """Return a batch of a feature as numbers; of text, only words for 1 and 0 are any."""
-    if not (types.is_dictionary(column.type) or _is_text(column.type, types)):
+    if not is_words(column.type, types):
         return column.cast("float64", safe=False).to_numpy()
     held = np.zeros(len(column))
     for k, text in enumerate(map(str, column.to_pylist())):
@@ -161,7 +162,7 @@ class _ParquetLabels:
 
     def add(self, column: Any, start: int) -> None:
         """Append a batch whose first row has index `start`."""
-        if not (self._types.is_dictionary(column.type) or _is_text(column.type, self._types)):
+        if not is_words(column.type, self._types):
             self._numbers.append(column.to_numpy(zero_copy_only=False))
             return
         for k, text in enumerate(map(str, column.to_pylist())):

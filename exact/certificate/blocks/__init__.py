@@ -1,1 +1,1 @@
-"""Evaluations of a hinge problem over blocks of rows, on several threads."""
+"""Evaluations over blocks of rows: of the hinge on several threads, and of its square."""

@@ -12,7 +12,7 @@ from ...spaces.streamed import Pull, StreamedRows
 from ...sums.binned import Histogram, Marginals
 from ...sums.pair_sums_binned import half_width
 from ...tools.rounding import UNIT, gamma
-from ..evaluation import Evaluation, Line, note
+from ..evaluation import Evaluation, Evaluator, Line, note
 from .passes import Passes
 
 SKIPPED = 16
@@ -80,7 +80,7 @@ class Streamed:
 
     def line(self, start: Evaluation, p: np.ndarray, width: float) -> Line:
         """Return the line from `start.w` along `p`; every trial is an evaluation."""
-        return _FullLine(self, start.w, p, width)
+        return FullLine(self, start.w, p, width)
 
     def with_bins(self, w: np.ndarray, bins: int, half: int) -> Evaluation:
         """Return the evaluation at `w` for a given grid."""
@@ -104,17 +104,21 @@ class Streamed:
                 return histogram
 
 
-class _FullLine:
-    def __init__(self, evaluator: Streamed, w: np.ndarray, p: np.ndarray, width: float):
+class FullLine:
+    """A line each of whose points takes an evaluation."""
+
+    def __init__(self, evaluator: Evaluator, w: np.ndarray, p: np.ndarray, width: float):
         self.evaluator, self.w, self.p, self.width = evaluator, w, p, width
         self.last: tuple[float, Evaluation] | None = None
 
     def slope(self, t: float) -> float:
+        """Return the derivative at t."""
         found = self.evaluator.at(self.w + t * self.p, self.width)
         self.last = t, found
         return float(self.p @ (self.evaluator.problem.lam * found.w - found.pull))
 
     def at(self, t: float) -> Evaluation:
+        """Return the evaluation at t."""
         if self.last is None or self.last[0] != t:
             self.slope(t)
         assert self.last is not None

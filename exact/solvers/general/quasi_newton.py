@@ -14,6 +14,9 @@ from .look import FURTHER, look
 MEMORY = 30
 """Pairs of differences that L-BFGS keeps."""
 
+BINNED, LEAST_TOL = 0.2, 1e-12
+"""Share of the tolerance that bins may cost: smoothness width^2 / 12 where sums are convolved."""
+
 TOO_FAR = 1.001
 """An overflowing trial is shown as this multiple of the best value: the next goes half as far."""
 
@@ -37,9 +40,12 @@ def quasi_newton(problem: Problem, recorder: Recorder, tol: float, max_iter: int
     """
     assert recorder.w0 is not None
     unit = max(problem.space.reach, 1e-140)
+    # Bins that cost a part of the tolerance; other sums of smooth losses take no notice.
+    room = BINNED * max(tol, LEAST_TOL) * problem.objective(recorder.w0)
+    width = float(np.sqrt(12 * room / problem.risk.smoothness))
 
     def objective(v: np.ndarray) -> tuple[float, np.ndarray]:
-        now = look(problem, recorder, v / unit, 0.0)
+        now = look(problem, recorder, v / unit, width)
         recorder.step()
         if recorder.near(FURTHER * tol) or recorder.out_of_time:
             raise _Stop

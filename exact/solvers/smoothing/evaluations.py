@@ -14,6 +14,7 @@ from ...certificate.solution import Recorder
 from ...certificate.witness import LONG_ROWS, Witness
 from ...pairs.all_pairs import AllPairs
 from ...problem.problem import Problem
+from ...spaces.partitions.partitioned_rows import PartitionedRows
 from ...spaces.rows import Rows
 from ...spaces.streamed import StreamedRows
 from ...sums.pair_sums_binned import half_width
@@ -62,7 +63,7 @@ class Evaluations:
         """Return the form of the sums that is cheapest at this width."""
         bins = 1 << max(LEAST_BITS, int(np.ceil(np.log2(BINS_A_WIDTH / width))))
         problem, pairs = self.problem, self.problem.pairs
-        streamed = isinstance(problem.space, StreamedRows)
+        streamed = isinstance(problem.space, StreamedRows | PartitionedRows)
         if streamed:  # the same width from half as many bins, where two of them make it
             bins = bins // half_width(width, bins) if bins > 1 << LEAST_BITS else bins
         else:

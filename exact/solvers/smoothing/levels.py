@@ -19,6 +19,7 @@ from ...certificate.evaluation import Evaluation
 from ...certificate.solution import Recorder, Status
 from ...certificate.solver import INSIDE
 from ...problem.problem import Problem
+from ...spaces.partitions.partitioned_rows import PartitionedRows
 from ...spaces.rows import Rows
 from ...spaces.streamed import StreamedRows
 from ...tools.root_of_slope import root_of_slope
@@ -109,7 +110,7 @@ class Levels:
         self.rng = np.random.default_rng(seed)
         self.draws = max(LEAST_DRAWS, DRAWS_A_COORDINATE * problem.space.dim)
         self.seen = Evaluations(problem, recorder)
-        self.streamed = isinstance(problem.space, StreamedRows)
+        self.streamed = isinstance(problem.space, StreamedRows | PartitionedRows)
         self.full_steps = False  # whether Newton's steps have been taken in full
 
     def first_width(self, solved: Levels) -> float:
@@ -119,7 +120,7 @@ class Levels:
             return WARM_WIDTH
         needed = self.seen.width_of_bias(self.allowed(solved.recorder.best_primal))
         least = ROOMY * self.problem.space.dim / self.seen.pairs_inside(1.0)
-        if self.streamed:  # a coarser grid costs less to count on
+        if isinstance(self.problem.space, StreamedRows):  # a coarser grid costs less to count on
             coarse = self.seen.width_of_bias(START_BIAS * solved.recorder.best_primal)
             needed = coarse if needed < FAR * coarse else needed
         return float(np.clip(needed, min(least, WARM_WIDTH), WARM_WIDTH))

@@ -14,6 +14,7 @@ from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows
+from fast_cases import first_fast
 
 LOSSES = ["hinge", "squared_hinge", "square"]
 
@@ -108,7 +109,7 @@ def test_the_hinge_step_is_equation_8_pair_by_pair() -> None:
     np.testing.assert_allclose(solver.solve(problem, w).w, w - 0.1 * gradient, rtol=1e-13)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", first_fast(LOSSES))
 @pytest.mark.parametrize(
     "solver",
     [Adamax(step=0.05), pytest.param(GradientDescent(step=0.1), marks=pytest.mark.slow)],

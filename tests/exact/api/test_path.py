@@ -9,9 +9,10 @@ import pytest
 import scipy.sparse as sp
 
 from aucert.exact import ROCSVM, Path, Status, regularization_path, solve
-from aucert.exact.api.path import PathPoint, lam_grid, largest_lam
+from aucert.exact.api.path import PathPoint
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import formulate
+from aucert.exact.formulation.lam_grid import lam_grid, largest_lam
 from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.all_pairs import PairList
 from aucert.exact.pairs.auc import auc

@@ -9,9 +9,9 @@ from sklearn.model_selection import StratifiedKFold
 
 from aucert.exact import CVPath, cross_validated_path, solve
 from aucert.exact.api.folds import make_splits
-from aucert.exact.api.path import lam_grid
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import formulate
+from aucert.exact.formulation.lam_grid import lam_grid
 from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.auc import auc
 from aucert.exact.problem.problem import linear_problem

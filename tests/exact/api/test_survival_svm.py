@@ -144,3 +144,21 @@ def test_bad_input_is_refused() -> None:
         SurvivalSVM(0.0).fit(X, time, event)
     with pytest.raises(InputError, match="tol"):
         SurvivalSVM(tol=0.0).fit(X, time, event)
+
+
+def test_penalties_make_zeros_that_are_proved() -> None:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(120, 6))
+    time, event = np.exp(-X[:, 0] + 0.3 * rng.normal(size=120)), rng.random(120) < 0.7
+    model = SurvivalSVM(0.0, loss="squared_hinge", l1=0.1).fit(X, time, event)
+    zeros = model.solution_.zeros_proved
+    assert zeros is not None and zeros[1:].all() and not zeros[0]
+    assert np.abs(model.coef_[1:]).max() < 1e-6 < model.coef_[0]
+    assert model.certificate_.radius is None
+    grouped = SurvivalSVM(0.01, loss="squared_hinge", l1=0.3, groups=[0, 0, 1, 1, 2, 2])
+    held = grouped.fit(X, time, event).solution_.zeros_proved
+    assert held is not None and held.tolist() == [False, False, True, True, True, True]
+    signed = SurvivalSVM(0.01, loss="squared_hinge", sign="nonnegative").fit(X, time, event)
+    assert (signed.coef_ >= 0).all() and signed.solution_.zeros_proved is not None
+    with pytest.raises(InputError, match="lam"):
+        SurvivalSVM(0.0).fit(X, time, event)

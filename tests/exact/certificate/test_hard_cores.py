@@ -1,12 +1,14 @@
 """A thousand hard values, minorants and claims of the core types: none is false.
 
-`python tests/helpers/fuzzing.py core SEED` reruns one; `fuzzing.py core 0:1000` all.
+`python tests/helpers/fuzzing.py core SEED` reruns one; `fuzzing.py core 0:1000` all. Those of
+ordered pairs, tails, zeros and statistics are `fuzzing.py pairs 0:300`.
 """
 
 from __future__ import annotations
 
 import pytest
 
+from fuzz_pairs import PAIRS
 from fuzz_penalties import CORE
 from fuzzing import run
 
@@ -27,3 +29,18 @@ def test_nothing_false_is_claimed_in_a_few_hard_cores() -> None:
     print(f"\n{tally}")
     assert not tally.false, f"\n{tally}"
     assert tally.made.total() >= 50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(3))
+def test_nothing_false_is_claimed_in_three_hundred_solved_pairs(chunk: int) -> None:
+    tally = run(range(SIZE * chunk, SIZE * (chunk + 1)), PAIRS)
+    print(f"\n{tally}")
+    assert not tally.false, f"\n{tally}"
+    assert tally.made.total() >= SIZE
+
+
+def test_nothing_false_is_claimed_in_a_few_solved_pairs() -> None:
+    tally = run(range(5000, 5010), PAIRS)
+    assert not tally.false, f"\n{tally}"
+    assert tally.made.total() >= 12

@@ -19,6 +19,7 @@ from aucert.exact.certificate import certificate
 from aucert.exact.proof import check_proof
 from aucert.exact.square_loss.convex_square import ConvexSquare
 from aucert.exact.tools.fingerprints import Fingerprints
+from fast_cases import first_fast
 from fuzz_kinds import KINDS
 from fuzz_truth import Claim, LinearTruth, faults
 from fuzzing import Found, one, run, seeds_of
@@ -136,7 +137,7 @@ def test_a_pair_too_many_among_the_certain_ones_is_seen(field: str, monkeypatch)
     assert seen("weights")
 
 
-@pytest.mark.parametrize("field", ["loss_value", "primal", "gap"])
+@pytest.mark.parametrize("field", first_fast(["gap", "loss_value", "primal"]))
 def test_a_fault_in_an_audit_of_scores_is_seen(field: str, monkeypatch) -> None:
     honest = fuzz_scores.certify
 

@@ -16,6 +16,7 @@ from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers import active_pairs
 from aucert.exact.solvers.active_pairs import ActivePairs
 from aucert.exact.solvers.line_search import best_on_segment
+from fast_cases import first_fast
 from naive import weighted_pairs
 from reference import reference_optimum
 
@@ -44,7 +45,7 @@ def test_the_gap_ends_at_rounding(n: int, d: int, lam: float) -> None:
     check(linear_problem(*rows_of_two_classes(n, d), lam), 1e-12)
 
 
-@pytest.mark.parametrize("kind", ["all", "weighted", "listed"])
+@pytest.mark.parametrize("kind", first_fast(["weighted", "listed", "all"], 2))
 @pytest.mark.parametrize("lam", [1e-1, pytest.param(1e-3, marks=pytest.mark.slow)])
 def test_all_backends_find_the_same_optimum(kind: str, lam: float) -> None:
     X, y = rows_of_two_classes(120, 5)

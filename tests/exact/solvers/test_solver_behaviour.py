@@ -16,6 +16,7 @@ from aucert.exact.solvers.closed_form import SquaredLossSolver
 from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.solvers.newton import Newton
 from aucert.exact.solvers.smoothed_newton import SmoothedNewton
+from aucert.exact.solvers.smoothing.quasi_newton import QuasiNewton
 from aucert.exact.spaces.gram import Gram
 from naive import weighted_pairs
 from reference import reference_optimum
@@ -26,6 +27,7 @@ Y = X[:, 0] + RNG.normal(size=110) > 0.5
 SOLVERS = {
     "cutting-plane": (CuttingPlane(), "hinge"),
     "active-pairs": (ActivePairs(limit=20_000), "hinge"),
+    "quasi-newton": (QuasiNewton(), "hinge"),
     "newton": (Newton(), "squared_hinge"),
     "closed-form": (SquaredLossSolver(), "square"),
 }
@@ -184,15 +186,15 @@ def test_auto_chooses_by_the_loss() -> None:
 @pytest.mark.parametrize(
     ("n", "d", "lam", "kind"),
     [
-        (2000, 100, 1e-3, SmoothedNewton),
-        (2000, 100, 100.0, CuttingPlane),  # few cuts for a strong penalty
-        (50, 80, 1e-3, CuttingPlane),  # more coordinates than a Hessian is worth
+        (2000, 99, 1e-3, SmoothedNewton),
+        (2000, 100, 1e-3, QuasiNewton),  # a Hessian is dear, and the sums are smooth
+        (1000, 100, 1e-3, SmoothedNewton),  # too few rows a coordinate for that
+        (50, 500, 1e-3, QuasiNewton),
+        (50, 80, 1e-3, CuttingPlane),  # wide: the hard-margin point may be the optimum
         (50, 20, 100.0, SmoothedNewton),
     ],
 )
-def test_auto_takes_cutting_planes_where_a_hessian_is_dear(
-    n: int, d: int, lam: float, kind: type
-) -> None:
+def test_auto_forms_no_hessian_where_it_is_dear(n: int, d: int, lam: float, kind: type) -> None:
     rng = np.random.default_rng(0)
     problem = linear_problem(rng.normal(size=(n, d)), np.arange(n) % 2, lam)
     assert isinstance(choose_solver(problem, "auto", 1e-9, None), kind)

@@ -171,16 +171,6 @@ def for_whole_ramps(kind: str, seed: int) -> Arguments:
     return T, B, np.argsort(T), np.argsort(B), 3, np.zeros_like(T), np.zeros_like(B)
 
 
-def for_cuts(kind: str, seed: int) -> Arguments:
-    scores, positive, _ = rows(kind, seed)
-    return scores, positive, float(scores.min()), 3.0, np.zeros((2, 8), np.int64)
-
-
-def for_kept(kind: str, seed: int) -> Arguments:
-    scores, _, _ = rows(kind, seed)
-    return scores, float(scores.min()), 3.0, 8, 2, 5, np.zeros(scores.size, np.int64)
-
-
 def for_squares(kind: str, seed: int) -> Arguments:
     scores, positive, rng = rows(kind, seed)
     t, b = np.sort(scores[positive] - 1), np.sort(scores[~positive])
@@ -215,8 +205,6 @@ CASES: dict[str, Callable[[str, int], Arguments]] = {
     "streamed_compiled.scores": for_scores,
     "streamed_compiled.pull": for_pull,
     "streamed_compiled.largest_square": lambda kind, seed: matrix(kind, seed)[:2],
-    "cuts_compiled.counts": for_cuts,
-    "cuts_compiled.kept": for_kept,
     "sorted_compiled._merge": for_merge,
     "squared_hinge_compiled._merge": for_squares,
     "squared_hinge_compiled._laplacian": for_laplacian,
@@ -313,7 +301,7 @@ def test_a_loop_is_compiled_once_it_has_paid_for_it(monkeypatch: pytest.MonkeyPa
 
     now = iter(np.arange(100) * 0.3)
     monkeypatch.setattr(compiling, "COMPILE_PRICE", 0.5)
-    monkeypatch.setattr(compiling, "perf_counter", lambda: float(next(now)))
+    monkeypatch.setattr(compiling, "thread_time", lambda: float(next(now)))
     monkeypatch.setattr(compiling, "_jitted", lambda f: lambda x: calls.append("fast") or f(x))
     loop = Loop(function, plain)
     assert [loop(k) for k in range(4)] == [1, 2, 3, 4]

@@ -28,6 +28,7 @@ from aucert.validation.bounds.steps import (
     least_norm,
 )
 from aucert.validation.data import datasets
+from fast_cases import first_fast
 
 TOL = 1e-9
 
@@ -152,7 +153,7 @@ def test_eqs_18_20_21_by_hand() -> None:
 @pytest.mark.parametrize(
     "seeds", [range(2), pytest.param(range(2, 6), marks=pytest.mark.slow)], ids=["2", "4"]
 )
-@pytest.mark.parametrize("dual", [False, True])
+@pytest.mark.parametrize("dual", first_fast([True, False]))
 def test_what_holds_of_eqs_18_to_21_and_what_fails(dual: bool, seeds: range) -> None:
     failed = 0
     for seed in seeds:

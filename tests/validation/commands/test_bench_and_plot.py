@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from aucert.exact import regularization_path
 from aucert.validation.cli import main
 
 SOLVER = (
@@ -55,6 +57,28 @@ def test_what_solve_and_certify_wrote_is_drawn(capsys, folder) -> None:
         assert run(capsys, "plot", result, "--out", picture)[0] == 0
         assert Path(picture).stat().st_size > 1000
     assert b"<svg" in Path("s.svg").read_bytes() and Path("s.pdf").read_bytes()[:4] == b"%PDF"
+
+
+def test_a_regularization_path_is_drawn(capsys, folder) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 2)), np.arange(20) % 2
+    path = regularization_path(X, y, [1.0, 0.1])
+    held = path.to_dict()
+    assert [point["lam"] for point in held["path"]] == [1.0, 0.1] and held["complete"]
+    for point, kept in zip(path.points, held["path"], strict=True):
+        assert (kept["primal"], kept["auc"]) == (point.certificate.primal, point.auc)
+    Path("path.json").write_text(json.dumps(held, allow_nan=False))
+    assert run(capsys, *"plot path.json --out path.svg".split())[0] == 0
+    text = Path("path.svg").read_text()
+    assert "<svg" in text and "AUC of the training rows" in text
+    for point in held["path"]:
+        point["auc"] = None
+    Path("path.json").write_text(json.dumps(held))
+    assert run(capsys, *"plot path.json --out path.svg".split())[0] == 0
+    assert "AUC" not in Path("path.svg").read_text()
+    Path("path.json").write_text('{"path": []}')
+    status, out, err = run(capsys, *"plot path.json --out none.svg".split())
+    assert (status, out, err.count("\n")) == (2, "", 1) and "nothing in it can be drawn" in err
 
 
 @pytest.mark.parametrize(

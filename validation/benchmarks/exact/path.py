@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ....exact.api.path import lam_grid, regularization_path
+from ....exact.api.path import regularization_path
 from ....exact.api.solve import solve
+from ....exact.formulation.lam_grid import lam_grid
 from ....exact.problem.problem import linear_problem
 from ...data.datasets import load
 from ...extremes import max

@@ -88,7 +88,13 @@ def two_way(problem: Problem, loss: str) -> float:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize(("lam", "fpr"), [(0.01, 0.3), (1.0, 0.47), (0.1, 1 / 16)])
+@pytest.mark.parametrize(
+    ("lam", "fpr"),
+    [
+        (0.01, 0.3),
+        *(pytest.param(*p, marks=pytest.mark.slow) for p in [(1.0, 0.47), (0.1, 1 / 16)]),
+    ],
+)
 def test_one_way_is_the_optimum_of_the_cvar_form(loss: str, lam: float, fpr: float) -> None:
     problem = partial(0, loss, lam, fpr, 0.0)
     found = choose_solver(problem, "auto", 1e-8, None).solve(problem)

@@ -1,0 +1,1 @@
+"""Estimators fitted to rows in partitions."""

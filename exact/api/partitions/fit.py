@@ -1,0 +1,66 @@
+"""Fitting a classifier to rows in partitions: a dask collection, or `PartitionedRows`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...certificate.partitioned.spread import counted_scores
+from ...certificate.solution import Callback
+from ...classifier.threshold import get_rule
+from ...errors import InputError
+from ...formulation.partitioned import is_dask, rows_of_dask
+from ...spaces.partitions.partitioned_rows import PartitionedRows
+from ..solve import solve_request
+
+
+def in_partitions(X: object) -> bool:
+    """Return whether `X` is of the kinds that `fit_in_partitions` takes."""
+    return is_dask(X) or isinstance(X, PartitionedRows)
+
+
+def fit_in_partitions(
+    model: Any, X: Any, y: object, sample_weight: object, callback: Callback | None
+) -> None:
+    """Fit a classifier whose parameters were checked, and set its attributes.
+
+    The threshold is chosen from counts of the scores on a fine grid. Labels of `PartitionedRows`
+    lie with the rows: `classes_` is then False and True.
+
+    Raises
+    ------
+    InputError
+        If the problem is not the linear hinge over all pairs, or the data cannot be used.
+    """
+    request = model._request()
+    if model.pairs != "all":
+        raise InputError(f"rows in partitions go with pairs='all', not {model.pairs!r}")
+    if not request.is_linear_hinge:
+        raise InputError(
+            "rows in partitions are for the linear hinge problem with the ridge: take a sample of "
+            "the rows for anything else"
+        )
+    get_rule(model.threshold)
+    if isinstance(X, PartitionedRows):
+        if y is not None or sample_weight is not None:
+            raise InputError("labels and weights lie with the rows in their partitions: give none")
+        rows, model.classes_ = X, np.array([False, True])
+    else:
+        rows, model.classes_ = rows_of_dask(X, y, sample_weight, None)
+    try:
+        found = solve_request(
+            rows, None, request.unlabelled(), model.method, model.tol, model.max_time, callback
+        )
+        spread = counted_scores(rows, found.w)
+    finally:
+        if rows is not X:
+            rows.engine.close()
+    model._keep_solution(found)
+    model.coef_ = np.array(found.w, dtype=float).reshape(1, -1)
+    model.intercept_ = np.array([0.0 - get_rule(model.threshold)(*spread.as_rows())])
+    model.n_features_in_ = rows.dim
+    if rows.columns is not None:
+        model.feature_names_in_ = np.array(rows.columns, dtype=object)
+    elif hasattr(model, "feature_names_in_"):
+        del model.feature_names_in_

@@ -1,0 +1,1 @@
+"""Evaluations of a hinge problem whose rows lie in partitions."""

@@ -1,0 +1,155 @@
+"""Evaluations over partitions: one pass over the rows, and nothing kept but sums by bin.
+
+A partition answers with the counts of its rows by bin, is told the marginals of the bins, and
+answers with its pull. Where its rows have few columns it has gathered the rows' sums by bin while
+it counted, and need not read them again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...errors import CertificateError
+from ...pairs.partitioned_pairs import PartitionedPairs
+from ...problem.problem import Problem
+from ...spaces.partitions.partitioned_rows import PartitionedRows
+from ...spaces.partitions.thinning import Drawn
+from ...sums.binned import Extent, Histogram, Marginals
+from ...sums.gathered.gathered import Gathered, WeighedSums, closed
+from ...sums.pair_sums_binned import half_width
+from ...tools.rounding import UNIT, gamma
+from ..blocks.streamed import FullLine
+from ..evaluation import Evaluation, Line, note
+from .tasks import ExtentTask, GatherTask, Grid, PullTask, Weighing
+
+ROOMIER = 1.5
+"""Ranges that surely hold all scores are taken if they are at most this much wider than a guess."""
+
+SAMPLE_SLACK, SLACK = 0.3, 0.05
+"""A guess is the range of a sample, or of the last weights' scores, widened by these shares."""
+
+EXACT = 2.0**52
+"""Whole weights add up exactly while their sum is below this."""
+
+
+class Partitioned:
+    """Evaluations of a hinge problem over partitions.
+
+    Parameters
+    ----------
+    problem : Problem
+        Hinge over all pairs, over `PartitionedRows`.
+    bins : int
+        Bins a unit, a power of two.
+    """
+
+    def __init__(self, problem: Problem, bins: int):
+        assert isinstance(problem.space, PartitionedRows)
+        assert isinstance(problem.pairs, PartitionedPairs)
+        self.problem, self.space, self.bins = problem, problem.space, bins
+        facts = problem.pairs.facts
+        self.whole = facts.whole and float(facts.mass.max()) < EXACT
+
+    def at(self, w: np.ndarray, width: float) -> Evaluation:
+        """Return the evaluation at `w`."""
+        return self.with_bins(w, self.bins, half_width(width, self.bins))
+
+    def line(self, start: Evaluation, p: np.ndarray, width: float) -> Line:
+        """Return the line from `start.w` along `p`; every trial is an evaluation."""
+        return FullLine(self, start.w, p, width)
+
+    def with_bins(self, w: np.ndarray, bins: int, half: int) -> Evaluation:
+        """Return the evaluation at `w` for a given grid."""
+        w = np.ascontiguousarray(w, dtype=float)
+        extent = self._extent(w)
+        while True:
+            grid = Grid(self.space.offset, w, extent, bins, half)
+            found = self._evaluated(grid)
+            if isinstance(found, Evaluation):
+                return found
+            extent = found
+
+    def _evaluated(self, grid: Grid) -> Evaluation | np.ndarray:
+        """Return the evaluation, or a wider range where the scores left that of the grid."""
+        space, histogram = self.space, grid.histogram()
+        numbers = 2 * histogram.grid.shape[1] * (space.dim + 1)
+        task = GatherTask(grid, kept=numbers <= space.engine.kept_numbers)
+        counts, second = space.staged(task)
+        self._check_all_counted(counts)
+        histogram.seen.ends = counts.ends
+        space.last_range = grid.w, counts.ends
+        if not histogram.fits:
+            return histogram.seen.widened(SLACK)
+        sums = closed(histogram, counts, grid.half, self.whole)
+        if task.kept:
+            most = float(counts.grid[:, :, 0].max()) if self.whole else float(counts.rows)
+            pull = second(Weighing(sums.table, most))
+        else:
+            pull = space.run(PullTask(grid, sums))
+        return self._evaluation(grid, histogram, sums, pull)
+
+    def _evaluation(
+        self, grid: Grid, histogram: Histogram, sums: Marginals, pull: WeighedSums
+    ) -> Evaluation:
+        slip, total = self.space.score_slip(grid.w), sums.total / sums.mass
+        value = sums.value / sums.mass
+        error = pull.bound() + sums.slip * pull.size
+        found = Evaluation(
+            grid.w,
+            value,
+            total,
+            pull.value,
+            sums.value_rounding / sums.mass + 2 * slip + gamma(8) * value,
+            (sums.slip + gamma(16)) * total,
+            error + UNIT * float(np.linalg.norm(pull.value)),
+            2 * grid.half / histogram.bins,
+            histogram.bins,
+            grid.half,
+        )
+        return note(self.problem, found)
+
+    def _check_all_counted(self, counts: Gathered) -> None:
+        """Raise `CertificateError` unless every row of every partition was counted once."""
+        mass = counts.grid[:, :, 0].sum(axis=1)
+        wrong = self.whole and not np.array_equal(mass, self.space.facts.mass)
+        if wrong or counts.rows != self.space.n or counts.parts != self.space.parts:
+            raise CertificateError(
+                f"{counts.rows} rows of {counts.parts} partitions were counted, and there are "
+                f"{self.space.n} of {self.space.parts}: please report this"
+            )
+
+    def _extent(self, w: np.ndarray) -> np.ndarray:
+        """Return a range for the scores of `w`: one that surely holds them if it is not wide."""
+        space, outwards = self.space, np.array([-1.0, 1.0, -1.0, 1.0])
+        size = space.reach * float(np.linalg.norm(w)) * outwards
+        before, ends, slack = w, None, SLACK
+        if space.last_range is not None:
+            before, ends = space.last_range
+        elif space.sample is not None:
+            ends, slack = _range_of(space.sample, space.offset, w), SAMPLE_SLACK
+        if ends is None or not np.isfinite(ends).all():
+            ends = space.run(ExtentTask(space.offset, w)).ends
+            return _widened(ends, SLACK)
+        guess = _widened(ends, slack)
+        sure = size
+        if slack == SLACK:
+            sure = ends + space.reach * float(np.linalg.norm(w - before)) * outwards
+            sure[::2] = np.maximum(sure[::2], size[::2])
+            sure[1::2] = np.minimum(sure[1::2], size[1::2])
+        wide = (sure[1::2] - sure[::2] > ROOMIER * (guess[1::2] - guess[::2])).any()
+        return guess if wide else sure
+
+
+def _widened(ends: np.ndarray, share: float) -> np.ndarray:
+    found = Extent()
+    found.ends = ends
+    return found.widened(share)
+
+
+def _range_of(sample: Drawn, offset: np.ndarray, w: np.ndarray) -> np.ndarray | None:
+    """Return the range of each class's scores in a sample, or None without rows of a class."""
+    scores, positive = (sample.rows - offset) @ w, sample.positive
+    if positive.all() or not positive.any():
+        return None
+    plus, minus = scores[positive], scores[~positive]
+    return np.array([plus.min(), plus.max(), minus.min(), minus.max()])

@@ -1,0 +1,90 @@
+"""How the scores of rows in partitions are spread: counts by class on a fine grid.
+
+From these come the AUC, up to the pairs of one step, and the threshold of a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...spaces.partitions.partition import Block, added_up
+from ...spaces.partitions.partitioned_rows import PartitionedRows
+from .tasks import ExtentTask
+
+STEPS = 1 << 15
+"""Steps of the grid: the AUC is then known to about the share of pairs in one of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class CountedScores:
+    """Weight of each class by the step of its scores.
+
+    Attributes
+    ----------
+    at : array (STEPS,)
+        The middle of each step, as scores of the rows as they are.
+    mass : array (2, STEPS)
+        Of the negative and of the positive rows.
+    """
+
+    at: np.ndarray
+    mass: np.ndarray
+
+    def auc_range(self) -> tuple[float, float]:
+        """Return bounds of the AUC: the pairs of one step may be in any order."""
+        minus, plus = self.mass
+        below = np.concatenate([[0.0], np.cumsum(minus)])
+        whole = float(plus.sum()) * float(minus.sum())
+        slack = 1e-13
+        low, high = float(plus @ below[:-1]) / whole, float(plus @ below[1:]) / whole
+        return max(low - slack, 0.0), min(high + slack, 1.0)
+
+    def as_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return scores, classes and weights of rows that are spread so."""
+        side, step = np.nonzero(self.mass)
+        return self.at[step], side == 1, self.mass[side, step]
+
+
+@dataclass(frozen=True, eq=False)
+class SpreadTask:
+    """Counts rows by the step of their scores."""
+
+    offset: np.ndarray
+    w: np.ndarray
+    bottom: float
+    step: float
+
+    def run(self, blocks: Iterator[Block], index: int) -> np.ndarray:
+        """Return the weights by class and step."""
+        mass = np.zeros((2, STEPS))
+        for columns, positive, weight in blocks:
+            scores = added_up(columns, self.offset, self.w)
+            at = np.floor((scores - self.bottom) / self.step)
+            places = np.clip(at, 0, STEPS - 1).astype(np.int64)
+            for side in (0, 1):
+                own = positive == bool(side)
+                more = None if weight is None else weight[own]
+                mass[side] += np.bincount(places[own], more, minlength=STEPS)
+        return mass
+
+    def merge(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Return the weights of both."""
+        first += second
+        return first
+
+
+def counted_scores(space: PartitionedRows, w: np.ndarray) -> CountedScores:
+    """Return how the scores of the weights `w` are spread: a pass over the rows, or two."""
+    last = space.last_range
+    if last is not None and np.array_equal(last[0], w):
+        ends = last[1]
+    else:
+        ends = space.run(ExtentTask(space.offset, w)).ends
+    bottom, top = float(ends.min()), float(ends.max())
+    step = (top - bottom) / (STEPS - 1) or 1.0
+    mass = space.run(SpreadTask(space.offset, w, bottom, step))
+    at = bottom + step * (np.arange(STEPS) + 0.5) + float(w @ space.offset)
+    return CountedScores(at, mass)

@@ -1,0 +1,75 @@
+"""The lam of a path: from the one at which the order of the rows is settled to a share of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..losses.registry import HINGE
+from ..pairs.all_pairs import PairList, as_numbers
+from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..problem.problem import Problem, Ridge
+from ..problem.tail import Tail
+from ..tools.checks import check_count, check_number
+
+SMALLEST_SHARE = 1e-5
+"""The default grid ends at this share of its largest lam."""
+
+
+def lam_grid(problem: Problem, n_lams: int = 20, share: float = SMALLEST_SHARE) -> np.ndarray:
+    """Return falling lam, evenly spaced in their logarithm, from `largest_lam` to a share of it.
+
+    Parameters
+    ----------
+    problem : Problem
+    n_lams : int
+        >= 1.
+    share : float
+        In (0, 1).
+    """
+    check_count("n_lams", n_lams)
+    check_number("share", share, 0.0, 1.0)
+    return np.geomspace(1.0, share, n_lams) * largest_lam(problem)
+
+
+def largest_lam(problem: Problem) -> float:
+    """Return the lam from which on the hinge's optimum only shrinks.
+
+    With delta the mean difference over the pairs, that is max_ij delta'(x_i - x_j): at this lam
+    and above no pair exceeds its margin at delta / lam, which is therefore the optimum, and the
+    order of the rows no longer changes. (For the other losses it is no threshold, but a scale.)
+    Where the classes have one mean, the largest squared norm of a row stands in.
+    """
+    space, pairs = problem.space, all_the_pairs(problem)
+    mass = pairs.row_mass()
+    if isinstance(pairs, OrderedPairs):  # no pair has its margin where all scores are zero
+        scores = space.scores(space.pull(pairs.sums(np.zeros(pairs.n), HINGE).c))
+        widest = float(np.ptp(scores[mass > 0]))
+    elif isinstance(pairs, PairList):
+        scores = space.scores(space.pull(np.where(pairs.positive, mass, -mass)))
+        widest = float(pairs.margins(scores)[pairs.c > 0].max())
+    else:
+        positive = pairs.positive
+        scores = space.scores(space.pull(np.where(positive, mass, -mass)))
+        used = mass > 0
+        widest = float(scores[positive & used].max() - scores[~positive & used].min())
+    if widest > 1e-14 * space.reach**2:
+        return widest
+    return space.reach**2 if space.reach > 0 else 1.0
+
+
+def check_lams(lams: object) -> np.ndarray:
+    """Return the values of `lams`, falling and each once, or raise `InputError`."""
+    values = as_numbers("lams", lams).ravel()
+    if values.size == 0:
+        raise InputError("lams is empty: give at least one lam")
+    for lam in values:
+        Ridge(float(lam))
+    return np.unique(values)[::-1]
+
+
+def all_the_pairs(problem: Problem) -> Any:
+    """Return the pairs of a mean, and for partial AUC all pairs."""
+    return problem.risk.mean.pairs if isinstance(problem.risk, Tail) else problem.pairs

@@ -1,0 +1,96 @@
+"""Problems over rows in partitions, from whatever holds them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from ..errors import InputError
+from ..pairs.labels import split_labels
+from ..pairs.partitioned_pairs import pairs_in
+from ..problem.problem import Problem
+from ..problem.risk import Mean
+from ..spaces.partitions.partitioned_rows import PartitionedRows
+from .request import Request
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def partitioned_problem(X: object, y: object, request: Request) -> Problem | None:
+    """Return the problem over rows in partitions, or None if `X` is anything else.
+
+    Raises
+    ------
+    InputError
+        If the problem is not the hinge over all pairs with the ridge, or labels, weights or a
+        positive class are given beside those of the partitions.
+    """
+    if not isinstance(X, PartitionedRows):
+        return None
+    if not request.is_linear_hinge:
+        raise InputError(
+            "rows in partitions are for the linear hinge problem over all pairs with the ridge: "
+            "take a sample of the rows for anything else"
+        )
+    if y is not None or request.positive is not None or request.pairs.weight is not None:
+        raise InputError(
+            "labels and weights lie with the rows in their partitions: leave y, positive and "
+            "sample_weight out"
+        )
+    return Problem(X, Mean(pairs_in(X.facts), request.loss), request.penalty)
+
+
+def refuse_method(X: object, method: str) -> None:
+    """Raise `InputError` if `X` is rows in partitions: `method` does not read them."""
+    if isinstance(X, PartitionedRows):
+        raise InputError(f"rows in partitions are solved by newton, not by {method!r}")
+
+
+def is_dask(X: object) -> bool:
+    """Return whether `X` is a dask array, a dask dataframe or another collection of dask."""
+    return hasattr(X, "__dask_graph__") and hasattr(X, "to_delayed")
+
+
+def rows_of_dask(X: Any, y: Any, weight: Any, positive: object) -> tuple[PartitionedRows, Any]:
+    """Return the rows of a dask collection, and both labels: the negative and the positive one.
+
+    Raises
+    ------
+    InputError
+        If dask's scheduler is not installed, or as `dask_rows`.
+    """
+    try:
+        from ..spaces.partitions.dask_rows import dask_rows
+    except ImportError as error:
+        raise InputError(f"dask collections need aucert[dask]: {error}") from None
+
+    def split(labels: np.ndarray) -> tuple[Any, Any]:
+        _, one, other = split_labels(labels, positive)
+        return one, other
+
+    return dask_rows(X, y, weight, split)
+
+
+def dask_too(work: Callable[P, T]) -> Callable[P, T]:
+    """Let `work`, a function of X, y and more, take dask collections as rows in partitions."""
+
+    @functools.wraps(work)
+    def taken(*args: Any, **kwargs: Any) -> T:
+        given = dict(zip(("X", "y"), args[:2], strict=False)) | kwargs
+        if not is_dask(given.get("X")):
+            return work(*args, **kwargs)
+        weight, positive = given.pop("sample_weight", None), given.pop("positive", None)
+        rows, _ = rows_of_dask(given["X"], given.get("y"), weight, positive)
+        try:
+            given |= {"X": rows, "y": None}
+            if len(args) > 2:
+                given["lam"] = args[2]
+            return work(**given)  # type: ignore[call-arg]
+        finally:
+            rows.engine.close()
+
+    return taken

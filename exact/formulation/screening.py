@@ -1,0 +1,170 @@
+"""Which features are proved to have the weight zero in every optimal model.
+
+A weight is zero at the optimum where its coordinate of the optimal pull g* lies inside the set C of
+the penalty: |g*_k| < l1 for the elastic net. So it is enough to know how far g* can be from the
+pull g of a minorant.
+
+*A smooth loss.* If loss'' <= L, the dual part is strongly concave, and over all pairs
+
+    sum c_ij (alpha_ij - alpha*_ij)^2 <= 2 L gap,
+
+so that by the Cauchy-Schwarz inequality |g_k - g*_k| <= sqrt(2 L gap S_k), S_k the mean over the
+pairs of (x_ik - x_jk)^2. For the squared hinge, L = 2: 2 sqrt(gap S_k).
+
+*The hinge* has no such rule. With l2 > 0 the optimum is within the certificate's radius of w, so
+that each score is known to within an interval. A row then carries no less than the pairs that are
+surely below their margin, and no more than those that may be; the pull lies between.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from ..certificate.certificate import Certificate
+from ..certificate.certified_order import score_range
+from ..certificate.solution import Solution
+from ..errors import InputError
+from ..losses.hinge import Hinge
+from ..pairs.all_pairs import AllPairs
+from ..problem.minorant import Minorant
+from ..problem.problem import Problem
+from ..problem.risk import Mean
+from ..spaces.rows import Rows
+from ..tools.rounding import UNIT, above, gamma
+
+MARGIN = 1e-9
+"""Margins are widened by this share of the scores' range: sums count pairs on a grid."""
+
+
+LOOSE = 1e-6
+"""What a sum over rows or listed pairs rounds is below this share of it."""
+
+
+@runtime_checkable
+class Zeros(Protocol):
+    """A penalty that tells where the weight is zero for every pull within an error."""
+
+    def zeros(self, g: np.ndarray, error: np.ndarray) -> np.ndarray:
+        """Return where the weight is zero for every pull within `error` (dim,) of g."""
+        ...
+
+
+def with_zeros(problem: Problem, solution: Solution) -> Solution:
+    """Return the solution with `zeros_proved`, where the penalty has zeros and a rule is known."""
+    zeros = zeros_proved(problem, solution.w, solution.witness, solution.certificate)
+    return solution if zeros is None else replace(solution, zeros_proved=zeros)
+
+
+def zeros_proved(
+    problem: Problem, w: np.ndarray, minorant: Minorant, certificate: Certificate
+) -> np.ndarray | None:
+    """Return which weights are zero in every optimal model: bool (dim,), or None without a rule.
+
+    Parameters
+    ----------
+    problem : Problem
+        A mean over pairs of linear rows, with a penalty that has `zeros`.
+    w : array (dim,)
+    minorant : Minorant
+    certificate : Certificate
+        Of `w` and the minorant, for this problem.
+    """
+    linear = isinstance(problem.penalty, Zeros) and type(problem.space) is Rows
+    if not linear or not isinstance(problem.risk, Mean):
+        return None
+    if np.isfinite(problem.loss.smoothness):
+        return _by_strong_concavity(problem, minorant, certificate)
+    if isinstance(problem.loss, Hinge) and isinstance(problem.pairs, AllPairs):
+        return _by_the_ball(problem, w, certificate)
+    return None
+
+
+def _by_strong_concavity(
+    problem: Problem, minorant: Minorant, certificate: Certificate
+) -> np.ndarray | None:
+    """Apply the rule of smooth losses to the minorant, and to the one that is shrunk into C."""
+    space, penalty = problem.space, problem.penalty
+    assert isinstance(space, Rows)
+    try:
+        made = minorant.renewed(problem)
+    except InputError:
+        return None
+    g, error = space.careful_pull(made.c)
+    error += space.reach * (made.deficiency + made.c_error)
+    error *= 1 + gamma(8)
+    upper = above(certificate.primal + certificate.rounding)
+    spread = np.sqrt(2 * problem.loss.smoothness * pair_spread(problem)) * (1 + gamma(8))
+    zeros = np.zeros(space.dim, dtype=bool)
+    if penalty.l2 > 0:
+        apart = float(np.linalg.norm(penalty.residual(g))) * (1 + gamma(2 * g.size + 32)) + error
+        dual = made.value - made.value_error - apart**2 / (2 * penalty.l2) * (1 + gamma(8))
+        zeros |= _inside(problem, g, error, spread, upper - dual, upper)
+    shrink = getattr(penalty, "shrink", None)
+    if shrink is not None:
+        scale = shrink(g, error)
+        dual = scale * (made.value - made.value_error)
+        zeros |= _inside(problem, scale * g, error, spread, upper - dual, upper)
+    return zeros
+
+
+def _inside(
+    problem: Problem, g: np.ndarray, error: float, spread: np.ndarray, gap: float, size: float
+) -> np.ndarray:
+    """Return where C holds g whatever its error and the distance to the optimum's pull are."""
+    assert isinstance(problem.penalty, Zeros)
+    whole = max(gap, 0.0) + gamma(16) * (size + abs(gap))
+    off = spread * (np.sqrt(whole) * (1 + gamma(4))) + error + 4 * UNIT * np.abs(g)
+    return problem.penalty.zeros(g, off * (1 + gamma(4)))
+
+
+def pair_spread(problem: Problem) -> np.ndarray:
+    """Return an upper bound of S_k, the mean over the pairs of (x_ik - x_jk)^2: (dim,).
+
+    For all pairs it is mean+ x^2 + mean- x^2 - 2 mean+ x mean- x; else at most twice the mean of
+    the squares by the rows' weight.
+    """
+    space, pairs = problem.space, problem.pairs
+    assert isinstance(space, Rows)
+    if not isinstance(pairs, AllPairs):
+        return 2 * (1 + LOOSE) * _mean(space, pairs.row_mass(), 2)
+    weight = np.zeros((2, problem.n))
+    for side, mine, share in zip(
+        weight, (pairs.positive, ~pairs.positive), pairs.normalised(), strict=True
+    ):
+        side[mine] = share
+    squares = _mean(space, weight[0], 2) + _mean(space, weight[1], 2)
+    means = _mean(space, weight[0], 1) * _mean(space, weight[1], 1)
+    slack = gamma(4 * problem.n + 64) * 4 * squares
+    return np.maximum(squares - 2 * means + slack, 0.0)
+
+
+def _mean(space: Rows, weight: np.ndarray, power: int) -> np.ndarray:
+    """Return sum_i weight_i x_ik^power, of rows that are centred where they are dense: (dim,)."""
+    X = space.X
+    if isinstance(X, np.ndarray):
+        return weight @ (X if power == 1 else X**2)
+    return np.asarray((X if power == 1 else X.multiply(X)).T @ weight).ravel()
+
+
+def _by_the_ball(problem: Problem, w: np.ndarray, certificate: Certificate) -> np.ndarray | None:
+    """Apply the rule of the hinge: rows carry what pairs surely and possibly below margin do."""
+    space, pairs, radius = problem.space, problem.pairs, certificate.radius
+    assert isinstance(space, Rows) and isinstance(problem.penalty, Zeros)
+    if radius is None or not np.isfinite(radius):
+        return None
+    scores, error = space.careful_scores(w)
+    wide = np.asarray(error, dtype=float) + MARGIN * (1 + float(np.abs(scores).max()))
+    low, high = score_range(scores, space.norms, radius, wide)
+    positive = pairs.positive
+    most = pairs.sums(np.where(positive, low, high), problem.loss)
+    least = pairs.sums(np.where(positive, high, low), problem.loss)
+    half = np.maximum(np.abs(most.c) - np.abs(least.c), 0.0) / 2
+    g, slip = space.careful_pull((most.c + least.c) / 2)
+    X = space.X
+    # Sparse rows are not centred: their norms bound every coordinate of a centred row.
+    reach = half @ np.abs(X) if isinstance(X, np.ndarray) else np.full(g.size, half @ space.norms)
+    slip += space.reach * (most.rounding + least.rounding + gamma(8))
+    return problem.penalty.zeros(g, (reach * (1 + gamma(problem.n + 16)) + slip) * (1 + gamma(8)))

@@ -1,0 +1,1 @@
+"""Rows in partitions, read wherever they lie: files, other processes, a cluster."""

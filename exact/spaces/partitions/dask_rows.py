@@ -1,0 +1,183 @@
+"""Dask arrays and dask dataframes as rows in partitions, held where the cluster put them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, cast
+
+import dask
+import dask.array as da
+import numpy as np
+from distributed import Client, Future, LocalCluster, get_client
+
+from ...errors import InputError
+from ...tools.lossless import check_labels
+from .dask_engine import DaskEngine, one_sentence
+from .partitioned_rows import PartitionedRows
+
+Split = Callable[[np.ndarray], tuple[Any, Any]]
+"""Of distinct labels returns the positive one and the other."""
+
+
+def dask_rows(
+    X: Any, y: Any, weight: Any, split: Split, client: Client | None = None
+) -> tuple[PartitionedRows, np.ndarray]:
+    """Return the rows of a dask collection, and both labels: the negative and the positive one.
+
+    Parameters
+    ----------
+    X : dask array or dask dataframe (n, d)
+    y : dask array, dask series, or array (n,)
+        Cut at the same rows as X.
+    weight : as y, optional
+    split : callable
+        Which of the labels is positive.
+    client : distributed.Client, optional
+        By default the current one; where there is none, a cluster of this machine is made.
+
+    Raises
+    ------
+    InputError
+        If rows, labels and weights do not fit together, or cannot be used.
+    """
+    found, close = _client(client)
+    cluster: Any = found  # dask's own types fit neither its arguments nor its results
+    try:
+        blocks = _blocks(X)
+        labels = _column(y, X, len(blocks), "y")
+        weights = None if weight is None else _column(weight, X, len(blocks), "sample_weight")
+        held = cluster.compute(labels)
+        kinds = _gathered(cluster, [cluster.submit(_distinct, y, k) for k, y in enumerate(held)])
+        positive, other = split(_union(kinds))
+        parts = [
+            dask.delayed(_part, pure=False)(
+                k, block, held[k], None if weights is None else weights[k], positive
+            )
+            for k, block in enumerate(blocks)
+        ]
+        engine = DaskEngine(cluster, cluster.compute(parts), close)
+        return PartitionedRows(engine, _names(X)), np.array([other, positive])
+    except BaseException:
+        if close is not None:
+            close()
+        raise
+
+
+def _client(client: Client | None) -> tuple[Client, Callable[[], object] | None]:
+    """Return a client, and what ends it if it was made here."""
+    if client is not None:
+        return client, None
+    try:
+        return get_client(), None
+    except ValueError:
+        cluster = LocalCluster(dashboard_address=":0")
+        made = Client(cluster)
+
+        def close() -> None:
+            made.close()
+            cluster.close()
+
+        return made, close
+
+
+def _blocks(X: Any) -> list[Any]:
+    """Return the blocks of rows of a collection, delayed."""
+    if len(getattr(X, "shape", ())) != 2:
+        raise InputError("X must be a dask array of two dimensions or a dask dataframe")
+    whole: Any = X
+    if isinstance(X, da.Array) and X.numblocks[1] > 1:
+        whole = whole.rechunk({1: -1})
+    # Dask may read few columns in fewer pieces: rows and labels would then be cut differently.
+    found = whole.to_delayed(optimize_graph=False)
+    return list(np.ravel(found)) if isinstance(found, np.ndarray) else list(found)
+
+
+def _column(y: Any, X: Any, count: int, name: str) -> list[Any]:
+    """Return the blocks of labels or weights, one for each block of rows."""
+    if y is None:
+        raise InputError(f"{name} is missing: give a dask array or series, cut as X is")
+    if not hasattr(y, "__dask_graph__"):
+        chunks = X.chunks[0] if isinstance(X, da.Array) else (np.nan,)
+        if np.isnan(chunks).any():
+            raise InputError(
+                f"{name} is in memory, and where X is cut is not known: make {name} a dask array "
+                "or series cut at the same rows"
+            )
+        values = np.asarray(y)
+        if values.shape != (int(sum(chunks)),):
+            raise InputError(f"{name} has the shape {values.shape}, and X {X.shape[0]} rows")
+        arrays: Any = da
+        y = arrays.from_array(values, chunks=(chunks,))
+    if len(getattr(y, "shape", ())) != 1:
+        raise InputError(f"{name} must have one value a row: a dask array of one dimension")
+    both = isinstance(X, da.Array) and isinstance(y, da.Array)
+    if both and not np.isnan([*X.chunks[0], *y.chunks[0]]).any() and X.chunks[0] != y.chunks[0]:
+        if X.shape[0] != y.shape[0]:
+            raise InputError(f"{name} has {y.shape[0]} rows, and X {X.shape[0]}")
+        y = cast(Any, y).rechunk((X.chunks[0],))
+    found = list(np.ravel(np.array(cast(Any, y).to_delayed(optimize_graph=False), dtype=object)))
+    if len(found) != count:
+        raise InputError(
+            f"{name} is in {len(found)} partitions and X in {count}: cut both at the same rows"
+        )
+    return found
+
+
+def _names(X: Any) -> list[str] | None:
+    columns = getattr(X, "columns", None)
+    if columns is None or not all(isinstance(name, str) for name in columns):
+        return None
+    return list(columns)
+
+
+def _gathered(client: Client, futures: Iterable[Future]) -> list[Any]:
+    with one_sentence():
+        found: Any = client.gather(list(futures))
+        return found
+
+
+def _distinct(y: Any, index: int) -> np.ndarray:
+    """Return the distinct labels of a block."""
+    labels = check_labels(y, f"y of partition {index}")
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        row = int(np.argmin(np.isfinite(labels)))
+        raise InputError(
+            f"the label of row {row} of partition {index} is {labels[row]}: remove the row or set "
+            "a label"
+        )
+    try:
+        return np.unique(labels)
+    except TypeError:
+        raise InputError("the labels are of mixed types: use numbers or strings") from None
+
+
+def _union(kinds: list[np.ndarray]) -> np.ndarray:
+    """Return the distinct labels of all blocks."""
+    some = [kind for kind in kinds if kind.size]
+    if not some:
+        raise InputError("all partitions are empty: there are no rows")
+    text = {kind.dtype.kind in "OUS" for kind in some}
+    if len(text) > 1:
+        raise InputError("the labels are of mixed types: use numbers or strings")
+    return np.unique(np.concatenate(some))
+
+
+def _part(
+    index: int, X: Any, y: Any, weight: Any, positive: Any
+) -> tuple[Any, np.ndarray, np.ndarray | None]:
+    """Return a block as it is, the mask of its positive rows, and its weights."""
+    own: Any = getattr(X, "index", None)
+    for other in (y, weight):
+        index_of: Any = getattr(other, "index", None)
+        if hasattr(own, "equals") and hasattr(index_of, "equals") and not own.equals(index_of):
+            raise InputError(
+                f"partition {index}: the index of X is not that of its labels or weights: give "
+                "columns of one dataframe"
+            )
+    if (
+        len({str(kind) for kind in getattr(X, "dtypes", ())}) == 1
+        and X.dtypes.iloc[0].kind in "fiu"
+    ):
+        X = X.to_numpy()  # a column is then in one piece; without a copy where the frame has it so
+    mask = np.asarray(check_labels(y, f"y of partition {index}") == positive, dtype=bool)
+    return X, mask, None if weight is None else np.asarray(weight)

@@ -1,0 +1,144 @@
+"""Who runs the work on the partitions: this process, several processes, or a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from ...errors import InputError
+from ...tools.checks import check_count
+from .partition import Partition
+from .work import Folded, Reply, Task, joined, replied
+
+ATTEMPTS = 3
+"""A pass over the partitions is tried so often where processes die."""
+
+KEPT_NUMBERS = 1 << 22
+"""Sums by bin are kept up to so many numbers (32 MB); where they have more, rows are read twice."""
+
+
+class Staged(Protocol):
+    """A task in two steps: what it leaves behind where the partition lies answers the second."""
+
+    def run(self, blocks: Any, index: int) -> Any:
+        """Return what is left behind."""
+        ...
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """Return the sum of two of these."""
+        ...
+
+    def message(self, left: Any) -> Any:
+        """Return the part that the first step tells."""
+        ...
+
+    def merge_messages(self, first: Any, second: Any) -> Any:
+        """Return the sum of two of these parts."""
+        ...
+
+
+class Engine(Protocol):
+    """Runs a task on each partition and adds up the answers, in the order of the partitions."""
+
+    @property
+    def count(self) -> int:
+        """The number of partitions."""
+        ...
+
+    @property
+    def kept_numbers(self) -> int:
+        """How many numbers a partition may leave behind between two steps."""
+        ...
+
+    def run(self, task: Task, key: np.ndarray) -> Reply[Any]:
+        """Return the sum of the answers."""
+        ...
+
+    def staged(
+        self, task: Staged, key: np.ndarray
+    ) -> tuple[Reply[Any], Callable[[Any], Reply[Any]]]:
+        """Return the sum of the messages, and what answers the second step."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class LocalEngine:
+    """Partitions read by this process, or by several through joblib.
+
+    Parameters
+    ----------
+    partitions : sequence of Partition
+    jobs : int
+        Processes; with 1, this one does the work.
+    """
+
+    partitions: Sequence[Partition]
+    jobs: int = 1
+
+    def __post_init__(self) -> None:
+        check_count("jobs", self.jobs)
+        if not self.partitions:
+            raise InputError("there are no partitions: at least one is needed")
+
+    @property
+    def count(self) -> int:
+        """The number of partitions."""
+        return len(self.partitions)
+
+    @property
+    def kept_numbers(self) -> int:
+        """How many numbers a partition may leave behind between two steps."""
+        return KEPT_NUMBERS
+
+    def run(self, task: Task, key: np.ndarray) -> Reply[Any]:
+        """Return the sum of the answers.
+
+        Raises
+        ------
+        InputError
+            If processes die again and again.
+        """
+        jobs = min(self.jobs, self.count)
+        if jobs == 1:
+            folded = Folded(task)
+            for k, partition in enumerate(self.partitions):
+                folded.add(replied(task, partition, k, key))
+            return folded.total()
+        from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+        for _ in range(ATTEMPTS):
+            try:
+                return self._in_processes(task, key, jobs)
+            except TerminatedWorkerError:
+                continue  # the next call starts new processes
+        raise InputError(
+            f"processes that read the partitions died {ATTEMPTS} times, most often for want of "
+            "memory: use fewer of them, or smaller partitions"
+        )
+
+    def close(self) -> None:
+        """Let go of what was made for this: nothing, processes end by themselves."""
+
+    def _in_processes(self, task: Task, key: np.ndarray, jobs: int) -> Reply[Any]:
+        from joblib import Parallel, delayed
+
+        folded = Folded(task)
+        run = Parallel(n_jobs=jobs, return_as="generator", batch_size=1)
+        calls = (delayed(replied)(task, p, k, key) for k, p in enumerate(self.partitions))
+        for reply in run(calls):
+            folded.add(reply)
+        return folded.total()
+
+    def staged(
+        self, task: Staged, key: np.ndarray
+    ) -> tuple[Reply[Any], Callable[[Any], Reply[Any]]]:
+        """Return the sum of the messages, and what answers the second step: from the sum, here."""
+        whole = self.run(task, key)
+        told = Reply(whole.digests, task.message(whole.answer))
+        return told, lambda second: Reply(whole.digests, second.answer(whole.answer))
+
+
+__all__ = ["Engine", "LocalEngine", "Staged", "joined"]

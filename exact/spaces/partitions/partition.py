@@ -1,0 +1,153 @@
+"""One part of the rows, which anybody who holds it can read a block at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple, NoReturn, Protocol
+
+import numpy as np
+
+from ...errors import InputError
+from ...tools.lossless import as_float64
+
+BLOCK_NUMBERS = 1 << 17
+"""About how many numbers a block has: they fit into a processor's cache."""
+
+
+class Block(NamedTuple):
+    """Some rows: columns (d, m) float64, positive (m,) bool, weight (m,) float64 or None."""
+
+    columns: np.ndarray
+    positive: np.ndarray
+    weight: np.ndarray | None
+
+
+class Unusable(Exception):
+    """A number that cannot be used: row and column (None: the weight) from 0, and the number."""
+
+    def __init__(self, row: int, column: int | None, value: float):
+        super().__init__(row, column, value)
+        self.row, self.column, self.value = row, column, value
+
+
+class Partition(Protocol):
+    """A part of the rows; it is small to send, and its rows are read where it is used.
+
+    It yields the same blocks each time, and it may be empty or hold one class alone.
+    """
+
+    @property
+    def name(self) -> str:
+        """What to call it in a message."""
+        ...
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield its rows in order.
+
+        Raises
+        ------
+        InputError
+            If they cannot be read, or are no numbers.
+        """
+        ...
+
+    def refuse(self, row: int, column: int | None, value: float) -> NoReturn:
+        """Raise `InputError` for a number that is not finite, or a weight (column None)."""
+        ...
+
+
+def added_up(columns: np.ndarray, offset: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Return the scores of columns (d, m), added up one column after the other.
+
+    The counts add them up in the same order, so that rows meet the bins they were counted in.
+    """
+    scores = np.zeros(columns.shape[1])
+    for k in range(w.size):
+        scores += (columns[k] - offset[k]) * w[k]
+    return scores
+
+
+def block_rows(dim: int) -> int:
+    """Return how many rows of `dim` columns a block has."""
+    return max(256, BLOCK_NUMBERS // max(dim, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayPartition:
+    """Rows of an array, whose labels are known.
+
+    Parameters
+    ----------
+    X : array (m, d)
+        Numbers of any format that float64 holds.
+    positive : bool array (m,)
+    weight : array (m,), optional
+    name : str
+    """
+
+    X: np.ndarray
+    positive: np.ndarray
+    weight: np.ndarray | None = None
+    name: str = "a partition"
+
+    def refuse(self, row: int, column: int | None, value: float) -> NoReturn:
+        """Raise `InputError` for a number that is not finite, or a weight (column None)."""
+        refuse_in(self.name, row, column, value)
+
+    def rows(self, rows: slice) -> np.ndarray:
+        """Return some rows as numbers."""
+        where = f"{self.name}, from row {rows.start} on,"
+        return as_float64(self.X[rows], where, "a matrix of numbers")
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield its rows in order."""
+        n, dim = self.X.shape
+        sizes = {self.positive.shape, (n,)} | (
+            {self.weight.shape} if self.weight is not None else set()
+        )
+        if len(sizes) > 1:
+            raise InputError(
+                f"{self.name} has {n} rows, {self.positive.size} labels"
+                + ("" if self.weight is None else f" and {self.weight.size} weights")
+                + ": cut rows, labels and weights at the same places"
+            )
+        step = block_rows(dim)
+        for start in range(0, n, step):
+            rows = slice(start, start + step)
+            held = self.rows(rows)
+            weight = (
+                None
+                if self.weight is None
+                else as_float64(self.weight[rows], f"the weights of {self.name}")
+            )
+            yield Block(
+                np.ascontiguousarray(held.T), np.ascontiguousarray(self.positive[rows]), weight
+            )
+
+
+def refuse_in(name: str, row: int, column: int | None, value: float) -> NoReturn:
+    """Raise the sentence for a number, or a weight, that cannot be used."""
+    if column is None:
+        raise InputError(
+            f"the weight of row {row} of {name} (from 0) is {value}: weights are >= 0 and finite, "
+            "and of moderate size"
+        )
+    raise InputError(
+        f"X has a value that is not finite in {name}, row {row}, column {column} (from 0): remove "
+        "or impute it first"
+    )
+
+
+def cut(
+    X: np.ndarray, positive: np.ndarray, weight: np.ndarray | None, places: list[int]
+) -> list[Partition]:
+    """Return the partitions of an array in memory, cut before the rows `places`."""
+    ends = [0, *places, X.shape[0]]
+    return [
+        ArrayPartition(
+            X[a:b], positive[a:b], None if weight is None else weight[a:b], f"partition {k}"
+        )
+        for k, (a, b) in enumerate(pairwise(ends))
+    ]

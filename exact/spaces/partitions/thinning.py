@@ -1,0 +1,74 @@
+"""Rows that come to this process: evenly spread ones of each class, or all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from .partition import Block
+
+
+class Drawn(NamedTuple):
+    """Rows (m, d), their classes and weights."""
+
+    rows: np.ndarray
+    positive: np.ndarray
+    weight: np.ndarray | None
+
+
+def marks(seen: int, more: int, share: float) -> np.ndarray:
+    """Return which of a class's next `more` rows are taken: number k if k = floor(m / share).
+
+    `seen` rows came before.
+    """
+    first, last = int(np.ceil(seen * share)), int(np.ceil((seen + more) * share)) + 1
+    at = (np.arange(first, last) / share).astype(np.int64) - seen
+    return at[(at >= 0) & (at < more) & (np.diff(at, prepend=-1) > 0)]
+
+
+@dataclass(frozen=True)
+class ThinningTask:
+    """Takes the same rows however they are cut.
+
+    Parameters
+    ----------
+    before : dict
+        Of each partition's number: negative and positive rows of the partitions before it.
+    shares : tuple
+        Of the negative and of the positive rows.
+    """
+
+    before: dict[int, tuple[int, int]]
+    shares: tuple[float, float]
+
+    def run(self, blocks: Iterator[Block], index: int) -> list[Drawn]:
+        """Return the rows of one partition that are taken."""
+        seen, found = list(self.before[index]), []
+        for columns, positive, weight in blocks:
+            taken = []
+            for side in (0, 1):
+                places = np.flatnonzero(positive == bool(side))
+                taken.append(places[marks(seen[side], places.size, self.shares[side])])
+                seen[side] += places.size
+            at = np.sort(np.concatenate(taken))
+            if at.size:
+                rows = np.ascontiguousarray(columns[:, at].T)
+                found.append(Drawn(rows, positive[at], None if weight is None else weight[at]))
+        return found
+
+    def merge(self, first: list[Drawn], second: list[Drawn]) -> list[Drawn]:
+        """Return both."""
+        return first + second
+
+
+def assembled(parts: list[Drawn]) -> Drawn:
+    """Return rows from several partitions as one set."""
+    weights = [part.weight for part in parts if part.weight is not None]
+    return Drawn(
+        np.concatenate([part.rows for part in parts]),
+        np.concatenate([part.positive for part in parts]),
+        np.concatenate(weights) if weights else None,
+    )

@@ -1,0 +1,209 @@
+"""Workers that are killed, a scheduler that is lost, Ctrl-C: the same numbers, or one sentence."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aucert.exact.api.solve import solve
+from aucert.exact.certificate.solution import Solution, Step
+from aucert.exact.errors import InputError
+from aucert.exact.formulation.partitioned import rows_of_dask
+from aucert.exact.spaces.partitions.engine import LocalEngine
+from aucert.exact.spaces.partitions.partition import cut
+from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
+
+distributed = pytest.importorskip("distributed")
+da = pytest.importorskip("dask.array")
+
+# Processes that are killed leave sockets behind, and dask's own end stumbles over them.
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.alone,
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+KILLS = 20
+
+
+def some_rows(n: int = 200_000) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    y = rng.random(n) < 0.3
+    return (rng.normal(size=(n, 3)) + 0.6 * y[:, None]).astype(np.float32), y
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    import dask
+
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    quick = {"distributed.comm.timeouts.connect": "5s", "distributed.scheduler.allowed-failures": 9}
+    with dask.config.set(quick):
+        made = distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+        )
+        client = distributed.Client(made)
+        try:
+            yield made, client
+        finally:
+            with suppress(Exception):  # workers that were killed are not where dask looks for them
+                client.close(timeout=10)
+                made.close(timeout=10)
+
+
+def processes(made: Any) -> list[int]:
+    return [worker.pid for worker in made.workers.values() if worker.pid]
+
+
+def same(one: Solution, other: Solution) -> None:
+    np.testing.assert_array_equal(one.w, other.w)
+    assert one.certificate == other.certificate
+
+
+def test_twenty_killed_workers_change_nothing(cluster: Any) -> None:
+    made, client = cluster
+    X, y = some_rows()
+    rows, _ = rows_of_dask(da.from_array(X, chunks=(20_000, 3)), y, None, None)
+    calm = solve(rows, None, 0.1, tol=1e-6)
+    rng = np.random.default_rng(0)
+    for k in range(KILLS):
+        made.scale(2)  # a worker that dies while it starts is not started again
+        client.wait_for_workers(2, timeout=60)
+        killed: list[int] = []
+
+        def kill(delay: float, killed: list[int] = killed) -> None:
+            time.sleep(delay)
+            pids = processes(made)
+            if pids:
+                os.kill(pids[int(rng.integers(len(pids)))], signal.SIGKILL)
+                killed.append(1)
+
+        thread = threading.Thread(target=kill, args=(float(rng.uniform(0, 0.4)),))
+        thread.start()
+        found = solve(rows, None, 0.1, tol=1e-6)
+        thread.join()
+        assert killed or k, "no worker was there to be killed"
+        same(found, calm)
+
+
+def test_a_partition_that_kills_every_worker_is_one_sentence(cluster: Any) -> None:
+    import dask
+
+    X, y = some_rows(1000)
+
+    class Deadly:
+        def run(self, blocks: Any, index: int) -> Any:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        def merge(self, first: Any, second: Any) -> Any:
+            return first
+
+    rows, _ = rows_of_dask(da.from_array(X, chunks=(500, 3)), y, None, None)
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+        pytest.raises(InputError, match="workers of the dask cluster died again and again"),
+    ):
+        cluster[0].scheduler.allowed_failures = 1
+        rows.run(Deadly())
+
+
+def test_a_cluster_without_workers_is_not_waited_for_for_ever(
+    cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from aucert.exact.spaces.partitions import dask_engine
+
+    monkeypatch.setattr(dask_engine, "ASKED_EVERY", 0.5)
+    monkeypatch.setattr(dask_engine, "NO_WORKERS", 1.0)
+    X, y = some_rows(1000)
+    rows, _ = rows_of_dask(da.from_array(X, chunks=(500, 3)), y, None, None)
+    cluster[0].scale(0)
+    with pytest.raises(InputError, match="has had no workers for 1 seconds"):
+        solve(rows, None, 0.1, tol=1e-3)
+
+
+def test_a_lost_scheduler_is_one_sentence() -> None:
+    import dask
+
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    X, y = some_rows(50_000)
+    with dask.config.set({"distributed.comm.timeouts.connect": "2s"}):
+        made = distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0"
+        )
+        client = distributed.Client(made)
+        try:
+            rows, _ = rows_of_dask(da.from_array(X, chunks=(5000, 3)), y, None, None)
+            seen: list[Step] = []
+
+            def lose(step: Step) -> None:
+                if not seen:
+                    made.close(timeout=10)
+                seen.append(step)
+
+            with pytest.raises(InputError, match="the dask cluster was lost"):
+                solve(rows, None, 0.1, tol=1e-9, callback=lose)
+        finally:
+            client.close(timeout=5)
+            made.close(timeout=5)
+
+
+def test_ctrl_c_returns_the_best_point_with_its_certificate(cluster: Any) -> None:
+    X, y = some_rows()
+    rows, _ = rows_of_dask(da.from_array(X, chunks=(20_000, 3)), y, None, None)
+    solve(rows, None, 0.1, tol=1e-3)
+    threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT)).start()
+    seen: list[Step] = []
+
+    def slowly(step: Step) -> None:
+        seen.append(step)
+        time.sleep(0.5)
+
+    found = solve(rows, None, 1e-3, tol=1e-12, callback=slowly)
+    assert found.status == "interrupted"
+    held = solve(X, y, 1e-3, tol=1e-6)
+    room = sum(s.certificate.gap + s.certificate.rounding for s in (held, found))
+    assert abs(held.certificate.primal - found.certificate.primal) <= room
+
+
+class Fatal:
+    """A partition that kills the process that reads it, as often as a file says."""
+
+    name = "a fatal one"
+
+    def __init__(self, whole: Any, path: str, times: int):
+        self.whole, self.path, self.times = whole, path, times
+
+    def blocks(self) -> Iterator[Any]:
+        done = len(os.listdir(self.path))
+        if done < self.times:
+            with open(f"{self.path}/{done}", "w"):
+                pass
+            os.kill(os.getpid(), signal.SIGKILL)
+        return self.whole.blocks()
+
+    def refuse(self, row: int, column: int | None, value: float) -> None:
+        raise AssertionError
+
+
+@pytest.mark.parametrize("times", [1, 2, 9])
+def test_local_processes_that_die_are_started_again(tmp_path: Any, times: int) -> None:
+    X, y = some_rows(5000)
+    parts = cut(X, y, None, [1000, 2000])
+    calm = solve(PartitionedRows(parts), None, 0.1, tol=1e-3)
+    fatal: Any = Fatal(parts[1], str(tmp_path), times)
+    engine = LocalEngine([parts[0], fatal, parts[2]], jobs=2)
+    if times > 2:
+        with pytest.raises(InputError, match="died 3 times"):
+            PartitionedRows(engine)
+        return
+    same(solve(PartitionedRows(engine), None, 0.1, tol=1e-3), calm)

@@ -1,0 +1,248 @@
+"""Dask arrays and dataframes against the same rows in memory, on a cluster in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aucert.exact.api.certify import certify
+from aucert.exact.api.roc_svm import ROCSVM
+from aucert.exact.api.solve import solve
+from aucert.exact.errors import CertificateError, InputError
+from aucert.exact.formulation.partitioned import rows_of_dask
+from aucert.exact.spaces.partitions import engine
+from aucert.exact.spaces.partitions.partition import cut
+from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
+
+pytest.importorskip("distributed")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+pd = pytest.importorskip("pandas")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def client() -> Iterator[Any]:
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
+        ) as c,
+        Client(c) as client,
+    ):
+        yield client
+
+
+def some_rows(n: int = 3000) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    y = rng.random(n) < 0.3
+    return (rng.normal(size=(n, 3)) + 0.6 * y[:, None]).astype(np.float32), y
+
+
+def frame(names: bool = True) -> Any:
+    X, y = some_rows()
+    table = pd.DataFrame(X, columns=list("abc"))
+    table["a"] = table["a"].astype(float)  # two formats
+    table["y"] = np.where(y, "p", "n") if names else y
+    return table
+
+
+def test_arrays_give_what_the_same_cuts_give_in_this_process() -> None:
+    X, y = some_rows()
+    found = solve(da.from_array(X, chunks=(700, 2)), da.from_array(y, chunks=450), 0.1, tol=1e-4)
+    here = solve(PartitionedRows(cut(X, y, None, [700, 1400, 2100, 2800])), None, 0.1, tol=1e-4)
+    room = 1e-9
+    np.testing.assert_allclose(found.w, here.w, rtol=room)
+    assert found.certificate.primal == pytest.approx(here.certificate.primal, rel=room)
+    assert found.status == "certified"
+
+
+@pytest.mark.slow
+def test_labels_and_weights_may_be_in_memory() -> None:
+    X, y = some_rows()
+    weight = np.arange(3000) % 3 + 1.0
+    dask_X = da.from_array(X, chunks=(700, 3))
+    found = solve(dask_X, y, 0.1, tol=1e-4, sample_weight=weight)
+    again = solve(dask_X, y, 0.1, tol=1e-4, sample_weight=da.from_array(weight, chunks=700))
+    held = solve(X, y, 0.1, tol=1e-6, sample_weight=weight)
+    np.testing.assert_array_equal(found.w, again.w)
+    room = sum(s.certificate.gap + s.certificate.rounding for s in (held, found))
+    assert abs(held.certificate.primal - found.certificate.primal) <= room
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("parts", [1, 17, 40])
+def test_the_tree_of_workers_adds_up_as_this_process_does(parts: int) -> None:
+    """Seventeen partitions make a second level of neighbours."""
+    X, y = some_rows()
+    places = [3000 * k // parts for k in range(1, parts)]
+    sizes = tuple(np.diff([0, *places, 3000]).tolist())
+    rows, _ = rows_of_dask(da.from_array(X, chunks=(sizes, 3)), y, None, None)
+    here = PartitionedRows(cut(X, y, None, places))
+    np.testing.assert_array_equal(rows.facts.total, here.facts.total)
+    np.testing.assert_array_equal(rows.offset, here.offset)
+    for a, b in zip(rows.drawn(0.1, 0.1), here.drawn(0.1, 0.1), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kept", [True, False])
+def test_dataframes_and_their_names(kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    from aucert.exact.spaces.partitions import dask_engine
+
+    if not kept:
+        monkeypatch.setattr(dask_engine, "KEPT_NUMBERS", 0)
+    table = dd.from_pandas(frame(), npartitions=4)
+    model = ROCSVM(0.1, tol=1e-4).fit(table[["a", "b", "c"]], table["y"])
+    held = ROCSVM(0.1, tol=1e-6).fit(frame()[["a", "b", "c"]], frame()["y"])
+    assert list(model.feature_names_in_) == ["a", "b", "c"]
+    assert list(model.classes_) == ["n", "p"]
+    np.testing.assert_allclose(model.coef_, held.coef_, atol=0.02)
+    np.testing.assert_allclose(model.intercept_, held.intercept_, atol=0.02)
+    labels: Any = model.predict(table[["a", "b", "c"]])
+    np.testing.assert_array_equal(labels.compute(), model.predict(frame()[["a", "b", "c"]]))
+    scores: Any = model.decision_function(da.from_array(some_rows()[0], chunks=(500, 2)))
+    np.testing.assert_allclose(
+        scores.compute(), model.decision_function(frame()[["a", "b", "c"]]), atol=1e-12
+    )
+    with pytest.raises(InputError, match="columns of X are not those"):
+        model.predict(table[["b", "a", "c"]])
+
+
+@pytest.mark.slow
+def test_certify_takes_dask_too() -> None:
+    X, y = some_rows()
+    w = np.array([0.5, 0.4, 0.6])
+    found = certify(da.from_array(X, chunks=(700, 3)), y, 0.1, w=w, tol=1e-4)
+    held = certify(X, y, 0.1, w=w, tol=1e-4)
+    assert held.primal is not None and found.primal is not None
+    assert held.primal <= found.primal + found.rounding <= held.primal * (1 + 1e-4)
+    assert found.dual <= held.primal
+
+
+def test_a_model_of_partitions_with_labels_of_their_own() -> None:
+    X, y = some_rows()
+    model = ROCSVM(0.1, tol=1e-4).fit(PartitionedRows(cut(X, y, None, [100])), None)
+    assert list(model.classes_) == [False, True]
+    assert (model.predict(X) == y).mean() > 0.65
+    for words in ({"loss": "square"}, {"pairs": "nearest:3"}):
+        with pytest.raises(InputError, match="rows in partitions"):
+            ROCSVM(0.1, **words).fit(PartitionedRows(cut(X, y, None, [])), None)  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_partitions_of_unknown_size_of_one_class_and_empty() -> None:
+    X, y = some_rows()
+    order = np.argsort(y, kind="stable")
+    table = dd.from_pandas(pd.DataFrame(X[order]), npartitions=5, sort=False)
+    labels = dd.from_pandas(pd.Series(y[order]), npartitions=5, sort=False)
+    none = table[0] > 1e9
+    none = dd.concat([table[none], table]), dd.concat([labels[none], labels])
+    found = solve(*none, 0.1, tol=1e-4)
+    assert found.status == "certified"
+    assert found.certificate.primal == pytest.approx(solve(X, y, 0.1).certificate.primal, rel=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ("one class", "exactly two classes"),
+        ("three", "exactly two classes"),
+        ("no labels", "y is missing"),
+        ("short", "y has 2000 rows|y has the shape"),
+        ("cut", "in 3 partitions and X in 5"),
+        ("matrix", "one value a row"),
+        ("vector", "two dimensions"),
+        ("nan", r"a value that is not finite in partition 1, row 0, column 2"),
+        ("nan label", "the label of row 0 of partition 1"),
+        ("weight", "the weight of row 0 of partition 1"),
+        ("complex", "complex"),
+        ("text", "matrix of numbers"),
+        ("index", "the index of X is not that of its labels"),
+        ("loss", "take a sample of the rows"),
+        ("scores", "with weights"),
+    ],
+)
+def test_what_cannot_be_used_is_said(what: str, message: str) -> None:
+    X, y = some_rows()
+    rows: Any = da.from_array(X, chunks=(600, 3))
+    labels: Any = da.from_array(y, chunks=600)
+    words: dict[str, Any] = {}
+    held = X.copy()
+    match what:
+        case "one class":
+            labels = da.ones(3000, chunks=600)
+        case "three":
+            labels = da.arange(3000, chunks=600) % 3
+        case "no labels":
+            labels = None
+        case "short":
+            labels = labels[:2000]
+        case "cut":
+            rows = dd.from_pandas(frame()[["a", "b"]], npartitions=5)
+            labels = dd.from_pandas(frame()["y"], npartitions=3)
+        case "matrix":
+            labels = labels[:, None]
+        case "vector":
+            rows = rows[:, 0]
+        case "nan":
+            held[600, 2] = np.nan
+            rows = da.from_array(held, chunks=(600, 3))
+        case "nan label":
+            marked = y.astype(float)
+            marked[600] = np.nan
+            labels = da.from_array(marked, chunks=600)
+        case "weight":
+            weight = np.ones(3000)
+            weight[600] = -1
+            words["sample_weight"] = da.from_array(weight, chunks=600)
+        case "complex":
+            rows = rows + 1j
+        case "text":
+            rows = dd.from_pandas(frame()[["a", "y"]], npartitions=5)
+            labels = dd.from_pandas(frame()["y"], npartitions=5)
+        case "index":
+            rows = dd.from_pandas(frame()[["a", "b"]], npartitions=1)
+            labels = dd.from_pandas(frame()["y"].iloc[::-1], npartitions=1, sort=False)
+        case "loss":
+            words["loss"] = "logistic"
+    with pytest.raises(InputError, match=message):
+        if what == "scores":
+            certify(rows, labels, 0.1, scores=np.zeros(3000))
+        else:
+            solve(rows, labels, 0.1, **words)
+
+
+def test_a_collection_that_changes_when_it_is_made_again_is_noticed(client: Any) -> None:
+    """As after the death of a worker: dask makes its partitions again."""
+    X, y = some_rows()
+    rows, _ = rows_of_dask(da.from_array(X, chunks=(600, 3)), y, None, None)
+    block, mask, weight = rows.engine._parts[2].result()
+    block = block.copy()
+    block[7, 1] = np.nextafter(block[7, 1], np.float32(9))
+    rows.engine._parts[2] = client.submit(lambda: (block, mask, weight), pure=False)
+    with pytest.raises(InputError, match=r"partition 2 \(from 0\) changed while"):
+        rows.drawn(0.1, 0.1)
+
+
+def test_a_partition_that_answers_twice_is_noticed() -> None:
+    X, y = some_rows()
+    rows, _ = rows_of_dask(da.from_array(X, chunks=(600, 3)), y, None, None)
+    each = rows.engine._each
+    rows.engine._each = lambda *words: [*each(*words), each(*words)[0]]
+    with pytest.raises(CertificateError, match="partition 0 was counted twice"):
+        rows.drawn(0.1, 0.1)
+    rows.engine._each = lambda *words: each(*words)[1:]
+    with pytest.raises(CertificateError, match="partition 0 has not answered"):
+        rows.drawn(0.1, 0.1)
+
+
+@pytest.mark.slow
+def test_what_a_worker_may_leave_behind_shrinks_with_its_partitions() -> None:
+    X, y = some_rows()
+    rows, _ = rows_of_dask(da.from_array(X, chunks=(10, 3)), y, None, None)
+    assert rows.engine.kept_numbers == (1 << 24) * 2 // 300 < engine.KEPT_NUMBERS

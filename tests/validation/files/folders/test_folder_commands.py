@@ -1,0 +1,111 @@
+"""`aucert solve` and `aucert certify` on a folder of Parquet files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from aucert.exact.pairs.auc import auc
+from aucert.validation import cli
+from aucert.validation.files.folders import parquet_folder
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(parquet_folder, "_processors", lambda: 1)
+    rng = np.random.default_rng(0)
+    y = rng.random(4000) < 0.3
+    X = rng.normal(size=(4000, 2)) + 0.8 * y[:, None]
+    table = pa.table(
+        {"a": X[:, 0], "b": X[:, 1], "y": np.where(y, "good", "bad"), "w": 1 + np.arange(4000) % 3}
+    )
+    (tmp_path / "data").mkdir()
+    for k in range(4):
+        part = table[1000 * k : 1000 * (k + 1)]
+        pq.write_table(part, tmp_path / "data" / f"{k}.parquet", row_group_size=400)
+    pq.write_table(table, tmp_path / "whole.parquet")
+    return tmp_path
+
+
+def answer(*words: object) -> dict[str, Any]:
+    found = CliRunner().invoke(cli.aucert, [*map(str, words), "--json"])
+    assert found.exit_code == 0, found.output
+    return json.loads(found.stdout)
+
+
+def test_a_folder_is_solved_as_its_rows_in_one_file_are(folder: Path) -> None:
+    words = ("--target", "y", "--drop", "w", "--lam", "0.1", "--tol", "1e-5")
+    many = answer("solve", folder / "data", *words, "--out", folder / "out")
+    one = answer("solve", folder / "whole.parquet", *words)
+    assert abs(many["primal"] - one["primal"]) <= many["gap"] + one["gap"] + 1e-9
+    for key in ("n", "n_pos", "n_neg", "n_pairs", "positive"):
+        assert many[key] == one[key]
+    assert many["data_sha256"] is None and many["proof"] is None
+    assert abs(many["auc"] - one["auc"]) <= many["auc_within"] + 1e-3 < 2e-3
+    model = ("--model", folder / "out" / "model.npz", "--tol", "1e-5", "--target", "y")
+    told = [answer("certify", folder / name, *model) for name in ("data", "whole.parquet")]
+    assert told[0]["primal"] == pytest.approx(told[1]["primal"], rel=1e-4)
+    assert told[0]["n_pairs"] == one["n_pairs"]
+    lines = answer("predict", folder / "out" / "model.npz", folder / "whole.parquet")
+    assert {"good", "bad"} == set(lines["labels"])
+
+
+def test_weights_of_rows_come_from_the_same_files(folder: Path) -> None:
+    words = (folder / "data", "--target", "y", "--lam", "0.1", "--tol", "1e-4")
+    weighed = answer("solve", *words, "--row-weights", "w")
+    assert weighed["parameters"]["row_weights"] == "w"
+    assert weighed["primal"] != answer("solve", *words, "--drop", "w")["primal"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--loss", "square"), "take a sample of the rows"),
+        (("--kernel", "rbf"), "take a sample of the rows"),
+        (("--pairs", "drawn:5"), "--pairs all"),
+        (("--standardise",), "standardise the files"),
+        (("--method", "qp"), "solved by newton"),
+        (("--columns", "a,z"), "no column 'z'"),
+        (("--positive", "great"), "no class 'great'"),
+        (("--qid", "a"), "this is a folder, a file is needed"),
+    ],
+)
+def test_what_a_folder_cannot_do_is_said(
+    folder: Path, words: tuple[str, ...], message: str
+) -> None:
+    asked = ["solve", str(folder / "data"), "--target", "y", "--lam", "0.1", *words]
+    found = CliRunner().invoke(cli.aucert, asked, standalone_mode=False)
+    assert message in str(found.exception)
+
+
+def test_certify_of_a_folder_takes_weights(folder: Path) -> None:
+    (folder / "v.csv").write_text("score\n1\n")
+    words = ["certify", str(folder / "data"), "--target", "y", "--lam", "1", "--drop", "w"]
+    for more, message in (
+        (["--scores", str(folder / "v.csv")], "certified with --weights or --model"),
+        (["--weights", str(folder / "v.csv"), "--exact"], "not for a folder"),
+    ):
+        found = CliRunner().invoke(cli.aucert, [*words, *more], standalone_mode=False)
+        assert message in str(found.exception)
+
+
+def test_the_counted_auc_holds_the_true_one(folder: Path) -> None:
+    from aucert.exact.certificate.partitioned.spread import counted_scores
+    from aucert.validation.files.folders.parquet_folder import read_parquet_folder
+
+    table = pq.read_table(folder / "whole.parquet")
+    X = np.column_stack([table["a"].to_numpy(), table["b"].to_numpy()])
+    positive = np.array(table["y"].to_pylist()) == "good"
+    weight = table["w"].to_numpy()
+    w = np.array([1.0, -0.3])
+    rows = read_parquet_folder(folder / "data", "y", weight="w").rows(1)
+    low, high = counted_scores(rows, w).auc_range()
+    assert low <= auc(X @ w, positive, weight) <= high <= low + 1e-3

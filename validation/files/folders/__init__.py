@@ -1,0 +1,1 @@
+"""Folders of Parquet files, whose rows are read where they lie."""

@@ -1,0 +1,234 @@
+"""A folder of Parquet files as rows in partitions, with their labels and weights."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ....exact.errors import InputError
+from ....exact.spaces.partitions.engine import LocalEngine
+from ....exact.spaces.partitions.partitioned_rows import PartitionedRows
+from ..file_checks import check_names, damage_reported, target_place
+from ..labels import (
+    MAX_CLASSES,
+    Label,
+    LabelColumn,
+    Labels,
+    array_labels,
+    too_many_classes,
+    two_classes,
+)
+from ..parquet_files import check_type, is_words, parquet_library
+from ..selection import Selection
+from .parquet_partition import ParquetPartition, open_parquet, remote
+
+PARTITION_NUMBERS = 1 << 22
+"""Small row groups of a file are put together up to about so many numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class ParquetFolder:
+    """What a folder holds, and how its labels are read.
+
+    Attributes
+    ----------
+    partitions : list of ParquetPartition
+    columns : list of str
+    target : str
+    positive, negative : label
+        As in `TableMeta`.
+    n : int
+        Rows, as the files say.
+    """
+
+    partitions: list[ParquetPartition]
+    columns: list[str]
+    target: str
+    positive: Label
+    negative: Label | None
+    n: int
+
+    def rows(self, jobs: int | None = None) -> PartitionedRows:
+        """Return the rows, read by `jobs` processes; by default one a processor."""
+        jobs = _processors() if jobs is None else jobs
+        return PartitionedRows(LocalEngine(self.partitions, jobs), self.columns)
+
+
+def read_parquet_folder(
+    path: str | Path,
+    target: Selection | str | None = None,
+    positive: object = None,
+    weight: str | None = None,
+) -> ParquetFolder:
+    """Find the Parquet files of a folder, and what their labels are.
+
+    Parameters
+    ----------
+    path : str or Path
+        A folder, read with all in it, but for names that begin with "." or "_"; or a path such as
+        "s3://bucket/folder", where fsspec and its part for it are installed.
+    target : str or Selection, optional
+        As in `read_table`.
+    positive : label, optional
+        As in `read_table`.
+    weight : str, optional
+        The column of row weights.
+
+    Raises
+    ------
+    InputError
+        If there are no such files, their columns differ, or a column cannot be used.
+    """
+    asked = Selection.of(target)
+    if weight is not None:
+        asked = replace(asked, drop=(*asked.drop, weight))
+    files = parquet_paths(str(path))
+    types = parquet_library(Path(path))[0].types
+    parts: list[ParquetPartition] = []
+    names: list[str] | None = None
+    n = 0
+    for name in files:
+        with open_parquet(name) as file:
+            schema, rows = file.schema_arrow, file.metadata.num_rows
+            if names is None:
+                names, kinds = (
+                    list(schema.names),
+                    dict(zip(schema.names, schema.types, strict=True)),
+                )
+                check_names(Path(name), names)
+                label = names[target_place(Path(name), names, asked.target)]
+                places = asked.places(Path(name), names, names.index(label))
+                columns = [names[k] for k in places.features]
+                used = [*columns, label, *([] if weight is None else [weight])]
+            for column in used:
+                _check_column(name, files[0], column, schema, kinds, types, column == label)
+            n += rows
+            parts += _parts_of(name, file.metadata, tuple(columns), label, weight)
+    if not n:
+        raise InputError(f"{path}: no rows")
+    where = f"{path}, column '{label}'"
+    raw, labels = _labels(parts, where, types)
+    y, one, zero = two_classes(labels, positive, where)
+    meant = frozenset(text for text, is_one in zip(raw, y.tolist(), strict=True) if is_one)
+    parts = [replace(part, positive=meant) for part in parts]
+    return ParquetFolder(parts, columns, label, one, zero, n)
+
+
+def is_parquet_folder(path: str) -> bool:
+    """Return whether a path is a folder here, or one that only fsspec can reach."""
+    return "://" in path or Path(path).is_dir()
+
+
+def parquet_paths(path: str) -> list[str]:
+    """Return the paths of the Parquet files of a folder, in order.
+
+    Raises
+    ------
+    InputError
+        If there are none.
+    """
+    if "://" in path:
+        system, inside = remote(path)
+        try:
+            found = [system.unstrip_protocol(name) for name in system.find(inside)]
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read ({error})") from None
+        base = system.unstrip_protocol(inside)
+    else:
+        found = [str(name) for name in Path(path).rglob("*") if name.is_file()]
+        base = path
+    hidden = (".", "_")
+    kept = [
+        name
+        for name in sorted(found)
+        if name.endswith((".parquet", ".parq", ".pq"))
+        and not any(part.startswith(hidden) for part in Path(os.path.relpath(name, base)).parts)
+    ]
+    if not kept:
+        raise InputError(
+            f"{path}: no Parquet files in this folder: their names must end in .parquet"
+        )
+    return kept
+
+
+def _check_column(
+    name: str, first: str, column: str, schema: Any, kinds: dict[str, Any], types: Any, label: bool
+) -> None:
+    """Raise `InputError` unless a file has a column, of a type that can be used, as the first."""
+    if column not in schema.names:
+        raise InputError(f"{name}: no column '{column}', which {first} has")
+    kind = schema.field(column).type
+    check_type(Path(name), column, kind, types, label)
+    if label and is_words(kind, types) != is_words(kinds[column], types):
+        raise InputError(
+            f"{name}: column '{column}' holds {kind}, and in {first} it holds {kinds[column]}: "
+            "write one or the other"
+        )
+
+
+def _parts_of(
+    name: str, metadata: Any, columns: tuple[str, ...], label: str, weight: str | None
+) -> list[ParquetPartition]:
+    """Return the partitions of one file: its row groups, small ones together."""
+    most = max(1, PARTITION_NUMBERS // (len(columns) + 1))
+    found: list[ParquetPartition] = []
+    groups: list[int] = []
+    first = held = 0
+    for k in range(metadata.num_row_groups):
+        rows = metadata.row_group(k).num_rows
+        if groups and held + rows > most:
+            found.append(
+                ParquetPartition(name, tuple(groups), first, columns, label, frozenset(), weight)
+            )
+            first, held, groups = first + held, 0, []
+        groups.append(k)
+        held += rows
+    if groups:
+        found.append(
+            ParquetPartition(name, tuple(groups), first, columns, label, frozenset(), weight)
+        )
+    return found
+
+
+def _labels(parts: list[ParquetPartition], where: str, types: Any) -> tuple[list[Any], Labels]:
+    """Return the distinct cells of the label column, and what label each stands for."""
+    pa, _ = parquet_library(Path(parts[0].path))
+    from pyarrow.compute import unique
+
+    words, numbers, rows = LabelColumn(), [], 0
+    for part in parts:
+        with (
+            damage_reported(Path(part.path), "Parquet", pa.ArrowException, OSError, EOFError),
+            open_parquet(part.path) as file,
+        ):
+            read = file.read_row_groups(list(part.groups), columns=[part.target], use_threads=False)
+        column = read.column(0)
+        if column.null_count:
+            row = part.first + int(np.argmax(column.is_null().to_numpy())) + 1
+            raise InputError(
+                f"{part.path}, column '{part.target}', row {row}: the label is missing"
+            )
+        rows += len(column)
+        if is_words(column.type, types):
+            for text in unique(column).to_pylist():
+                if str(text) not in words.table:
+                    words.add(str(text), where, part.first + 1)
+            continue
+        held = unique(column).to_numpy(zero_copy_only=False)
+        if held.size > MAX_CLASSES:
+            raise too_many_classes(where)
+        numbers.append(held)
+    if words.table:
+        return list(words.table), words.labels()
+    cells = np.unique(np.concatenate(numbers))
+    return cells.tolist(), array_labels(cells, where)
+
+
+def _processors() -> int:
+    """Return how many processors this process may use."""
+    count = getattr(os, "process_cpu_count", os.cpu_count)()
+    return max(1, count or 1)
