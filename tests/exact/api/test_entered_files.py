@@ -60,7 +60,8 @@ MOST_FILES = 58
 """Files of a whole solve, the solver's own included.
 
 One is new where the certificate's two sides were cut out of `certificate.py`, one where sums in the
-long format were cut out of `rows.py`, and two ask for partitions and for screened features. Two are those that choose between a compiled loop and its plain form, and hold the latter.
+long format were cut out of `rows.py`, and two ask for partitions and for screened features. Two are
+those that choose between a compiled loop and its plain form, and hold the latter.
 Two more than before there were other penalties and partial AUC: each has one file of its own, which
 checks what was asked for.
 """

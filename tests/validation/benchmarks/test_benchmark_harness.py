@@ -20,9 +20,11 @@ from fast_cases import first_fast
 FOLDER = Path(__file__).parents[3] / "validation" / "benchmarks"
 SMALLEST = {
     "exact.evaluation": "--sizes 100",
+    "exact.first_answers": "--n 6000 --rows 400 --searched 200 --columns 2 --repeats 1",
     "exact.hard_regimes": "--only wide --shrink 100 --repeats 1 --max-time 0.05",
     "exact.kernel_machines": "--xor-rows 40 --lam 1 --structure 0",
     "exact.pair_problems": "--size small --parts lasso",
+    "exact.partitions": "--n 20000 --dim 2 --lam 0.1 --jobs 1 --workers --folder {folder}",
     "exact.path": "--lams 2 --rows 60",
     "exact.profile": "--shrink 1000 --repeats 1 --rows 1",
     "exact.qp_table": "--rows 20",
@@ -38,10 +40,12 @@ SMALLEST = {
     "approx.sparse_auc": "--max-time 0.05 --seeds 1 --problems 1",
     "approx.truncated_newton": "--rows 2000 --features 5 --lam 0.1",
 }
-NEWER = ("exact.hard_regimes", "exact.pair_problems")
+NEWER = tuple(
+    f"exact.{name}" for name in ("first_answers", "hard_regimes", "pair_problems", "partitions")
+)
 """Benchmarks that version 0.1 did not have."""
 
-SLOW = ("approx.online_passes", "approx.peers", "approx.sparse_auc")
+SLOW = ("exact.first_answers", "approx.online_passes", "approx.peers", "approx.sparse_auc")
 NAMES = [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in SMALLEST]
 
 
