@@ -21,7 +21,7 @@ class Rounded:
 def test_a_change_whose_square_is_lost_to_rounding_is_not_remembered(square):
     # The first guess of the curvature divides by that square: it was a ZeroDivisionError.
     memory = LimitedMemory.__new__(LimitedMemory)
-    memory.functions = Rounded(square)
+    memory.functions = Rounded(square)  # type: ignore[assignment]
     memory.steps, memory.changes, memory.curvatures = [], [], []
     memory.gradient, memory.steep = np.ones(2), 2.0
     memory._remember(np.array([1.0, 1.0]), np.array([2.0, 1.0]))
