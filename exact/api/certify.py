@@ -17,6 +17,7 @@ from ..formulation.request import Request
 from ..formulation.score_audit import audit_scores
 from ..formulation.score_fit import fit_scores
 from ..losses.loss import Loss
+from ..losses.registry import SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..pairs.partitioned_pairs import pairs_in
@@ -223,7 +224,8 @@ def _audit_streamed(
     max_time: float | None,
 ) -> Audit:
     """Return the audit of weights over rows that are read in blocks."""
-    witness = Witness.from_weights(problem, w, BINS, 2)
+    half = 0 if problem.loss == SQUARED_HINGE else 2  # its slope has no jump to smooth
+    witness = Witness.from_weights(problem, w, BINS, half)
     if refine:
         solution = choose_solver(problem, "newton", tol, max_time).solve(problem)
         witness = max(

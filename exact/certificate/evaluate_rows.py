@@ -24,6 +24,9 @@ from .partitioned.evaluate import Partitioned
 
 __all__ = ["InMemory", "Kept", "Streamed", "binned_at", "blocked", "loss_at"]
 
+FINE = 1 << 14
+"""Bins a unit, at least, where the loss of weights that no solver has made is asked for."""
+
 
 class InMemory:
     """Evaluations through scores that are held: sorted sums, or bins.
@@ -135,6 +138,10 @@ def binned_at(problem: Problem, w: np.ndarray, bins: int, half: int) -> Evaluati
 
 
 def loss_at(problem: Problem, w: np.ndarray, bins: int) -> Evaluation:
-    """Return an evaluation at `w` from a given grid, for its loss: any smoothing will do."""
+    """Return an evaluation at `w` for its loss: any smoothing will do, and a finer grid than given.
+
+    A solver takes a grid no finer than its own point needs. At other points the bound of the loss
+    would be too large by far more than its rounding says.
+    """
     known = noted(problem, w, bins)
-    return binned_at(problem, w, bins, 0) if known is None else known
+    return binned_at(problem, w, max(bins, FINE), 0) if known is None else known

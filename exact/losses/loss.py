@@ -151,7 +151,8 @@ def loss_slip(loss: Loss, mass: np.ndarray, error: np.ndarray, value: float) -> 
     if np.isfinite(loss.lipschitz):
         slips.append(loss.lipschitz * float(mass @ error))
     if np.isfinite(loss.smoothness):
-        rms = float(np.sqrt(2 * float(mass @ error**2)))
+        with np.errstate(over="ignore"):  # infinite is a bound, too
+            rms = float(np.sqrt(2 * float(mass @ error**2)))
         rough = float(np.sqrt(2 * loss.smoothness * value))
         slips.append(rough * rms + loss.smoothness / 2 * rms**2)
     if not slips:

@@ -108,8 +108,11 @@ class SmoothedNewton(Solver):
         held = not isinstance(problem.space, PartitionedRows)
         if held and problem.n <= TRIED_ROWS and levels.seen.last is not None:
             # Where no pair is at its margin, w = g / lam is the optimum itself.
-            w = levels.seen.last.pull / problem.lam
-            recorder.offer(w, problem.objective(w))
+            with np.errstate(over="ignore"):
+                w = levels.seen.last.pull / problem.lam
+                finite = np.isfinite(w @ w)
+            if finite:
+                recorder.offer(w, problem.objective(w))
         done = recorder.near(self.tol) or reason == Status.TIME_LIMIT
         if done or not self.polish or not isinstance(problem.space, Rows):
             return reason

@@ -7,6 +7,7 @@ kept. Only the pairs' sums over all rows come out.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import Protocol
 
@@ -25,8 +26,16 @@ CHAIN = 256
 """Number of rows summed plainly before their sum is added with compensation."""
 
 
+_READING = threading.Lock()
+"""Held while an object that is no array reads rows: it may move to a place in a file first."""
+
+
 class Source(Protocol):
-    """Where rows are read from: an array, a memory map, or an object with these two members."""
+    """Where rows are read from: an array, a memory map, or an object with these two members.
+
+    Such an object is asked by one thread at a time. Nobody may change an array in memory while it
+    is computed with: it is read several times, and is not copied or compared.
+    """
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -133,7 +142,11 @@ class StreamedRows:
 
     def look(self, rows: slice) -> np.ndarray:
         """Return any rows without comparing them with what they were before; they prove nothing."""
-        values = self.source[rows]
+        if isinstance(self.source, np.ndarray):
+            values = self.source[rows]
+        else:
+            with _READING:
+                values = self.source[rows]
         if type(values) is np.memmap:
             values = np.asarray(values)  # its slices are memory maps, which are slow to make
         if type(values) is np.ndarray and values.dtype in (np.float64, np.float32):

@@ -143,8 +143,10 @@ class LimitedMemory:
     def _remember(self, step: np.ndarray, change: np.ndarray) -> None:
         """Keep a step and the change of the gradient along it, if it tells a curvature."""
         inner = self.functions.inner
-        curvature = inner(step, change)
-        if not curvature > CURVED * np.sqrt(max(inner(step, step) * inner(change, change), 0.0)):
+        curvature, step2, change2 = inner(step, change), inner(step, step), inner(change, change)
+        if not (step2 > 0 and change2 > 0):  # rounding, which may be larger than squares of kernels
+            return
+        if not curvature > CURVED * np.sqrt(step2) * np.sqrt(change2):
             return
         self.steps, self.changes = [*self.steps, step], [*self.changes, change]
         self.curvatures = [*self.curvatures, curvature]

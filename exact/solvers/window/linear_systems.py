@@ -119,5 +119,8 @@ class NewtonSystem:
             return self.lam * v + np.asarray(self.rows.T @ graph.times(self.rows @ v))
 
         operator = scipy.sparse.linalg.LinearOperator((self.dim, self.dim), matvec=times)
-        found, info = scipy.sparse.linalg.cg(operator, r, rtol=rtol, maxiter=iterations)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found, info = scipy.sparse.linalg.cg(operator, r, rtol=rtol, maxiter=iterations)
+        if not np.isfinite(found).all():  # rows of so different sizes that products overflow
+            return np.zeros_like(r), False
         return found, info == 0

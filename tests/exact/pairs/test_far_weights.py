@@ -17,7 +17,7 @@ S = np.array([0.3, -1.7, 2.1, 0.9, -0.4])
 def mean(weight: np.ndarray, loss: str) -> Fraction:
     """Return the mean loss over all pairs, in fractions."""
     pairs = [
-        (i, j, Fraction(weight[i]) * Fraction(weight[j]))
+        (int(i), int(j), Fraction(weight[i]) * Fraction(weight[j]))
         for i in np.flatnonzero(Y)
         for j in np.flatnonzero(~Y)
     ]
@@ -70,4 +70,4 @@ def test_lists_and_weights_are_their_own():
     listed, pairs = PairList(i, j).on(Y), AllPairs(weight).on(Y)
     i[:], j[:], weight[:] = 2, 3, 1.0
     assert (listed.i.tolist(), listed.j.tolist()) == ([0, 1], [3, 4])
-    assert np.array_equal(pairs.weight, np.arange(1.0, 6.0))
+    assert pairs.weight is not None and np.array_equal(pairs.weight, np.arange(1.0, 6.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
 from pathlib import Path
 
@@ -141,3 +142,25 @@ def test_a_dual_point_of_the_audited_weights_needs_no_solver() -> None:
     audit = certify(StreamedRows(X), positive, 1e-2, w=solution.w, refine=False)
     assert audit.gap is not None and audit.primal is not None
     assert audit.gap < 1e-3 * audit.primal
+
+
+class Reader:
+    """Rows behind a position, as in a file: two threads at once would read each other's."""
+
+    def __init__(self, X: np.ndarray):
+        self.X, self.shape, self.at, self.crossed = X, X.shape, 0, 0
+
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        self.at = rows.start
+        time.sleep(1e-4)  # another thread comes in
+        self.crossed += self.at != rows.start
+        return self.X[self.at : self.at + rows.stop - rows.start].copy()
+
+
+def test_a_source_that_is_no_array_is_asked_by_one_thread_at_a_time() -> None:
+    X, positive = some_rows(600)
+    source = Reader(X)
+    found = solve(StreamedRows(source, 50), positive, 0.1, tol=1e-3, n_jobs=4)
+    assert source.crossed == 0
+    same = solve(StreamedRows(X, 50), positive, 0.1, tol=1e-3, n_jobs=1)
+    assert found.certificate == same.certificate

@@ -1,0 +1,37 @@
+"""Small problems on the routes of large ones: claims judged in exact arithmetic, by the fuzzer.
+
+More of them: `python tests/helpers/fuzzing.py routes 0:1000`.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from aucert.exact.certificate.blocks import streamed
+from fuzz_routes import ROUTES
+from fuzzing import run
+
+
+@pytest.mark.parametrize("first", [0, 12])
+def test_claims_hold_on_the_routes_of_large_problems(first: int) -> None:
+    tally = run(range(first, first + 12), ROUTES)
+    assert not tally.false, str(tally)
+    assert tally.made.total() > 15
+
+
+@pytest.mark.slow
+def test_many_claims_hold_on_the_routes_of_large_problems() -> None:
+    tally = run(range(3000, 3600), ROUTES)
+    assert not tally.false, str(tally)
+
+
+def test_a_pull_that_is_too_short_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = streamed.assembled
+
+    def short(w, histogram, closed, half, into, slip):  # type: ignore[no-untyped-def]
+        into.total *= 0.9
+        return found(w, histogram, closed, half, into, slip)
+
+    monkeypatch.setattr(streamed, "assembled", short)
+    in_blocks = range(4, 120, len(ROUTES))
+    assert run(in_blocks, ROUTES).false
