@@ -11,7 +11,8 @@ from copy import copy
 import numpy as np
 
 from ...problem.problem import Problem
-from ...spaces.streamed import Pull, StreamedRows
+from ...spaces.blocked.pull import Pull
+from ...spaces.streamed import StreamedRows
 from ...sums.binned import Extent, Histogram, Marginals
 from ...sums.pair_sums_binned import half_width
 from ...tools.rounding import UNIT, gamma

@@ -13,8 +13,9 @@ import numpy as np
 
 from ...pairs.all_pairs import AllPairs
 from ...problem.problem import Problem
+from ...spaces.blocked.pull import Pull
 from ...spaces.rows import Rows
-from ...spaces.streamed import FEW_COLUMNS, Pull, StreamedRows
+from ...spaces.streamed import FEW_COLUMNS, StreamedRows
 from ...sums.binned import Extent, Histogram, Marginals
 from ...sums.fused.rows import count_rows, pull_rows
 from ...sums.pair_sums_binned import whole_numbers

@@ -7,8 +7,9 @@ from copy import copy
 import numpy as np
 
 from ...problem.problem import Problem
+from ...spaces.blocked.pull import Pull
 from ...spaces.rows import Rows
-from ...spaces.streamed import Pull, StreamedRows
+from ...spaces.streamed import StreamedRows
 from ...sums.binned import Histogram, Marginals
 from ...sums.pair_sums_binned import half_width
 from ...tools.rounding import UNIT, gamma

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...spaces.blocked.pull import CHAIN, Pull
 from ...spaces.partitions.partition import Block, added_up
-from ...spaces.streamed import CHAIN, Pull
 from ...sums.binned import Extent, Histogram, Marginals
 from ...sums.gathered.gathered import Gathered, WeighedSums
 

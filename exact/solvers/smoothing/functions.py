@@ -45,11 +45,19 @@ class RowFunctions:
     """Functions of rows: their weights."""
 
     def __init__(self, space: Space):
-        self.pull, self.scores = space.pull, space.scores
+        self.space = space
 
     def of(self, w: np.ndarray) -> np.ndarray:
         """See `Functions.of`."""
         return w
+
+    def pull(self, c: np.ndarray) -> np.ndarray:
+        """See `Functions.pull`."""
+        return self.space.pull(c)
+
+    def scores(self, f: np.ndarray) -> np.ndarray:
+        """See `Functions.scores`."""
+        return self.space.scores(f)
 
     def inner(self, one: np.ndarray, other: np.ndarray) -> float:
         """See `Functions.inner`."""

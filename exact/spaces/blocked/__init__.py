@@ -1,1 +1,1 @@
-"""Kernel matrices in blocks: products with them, and those that are made again or held in tiles."""
+"""Sums in blocks: of rows, and products with kernel matrices, made again or held in tiles."""

@@ -25,7 +25,10 @@ def exact_pull(space: Rows, c: list[Fraction]) -> list[Fraction]:
     centred = [
         [Fraction(x) - Fraction(m) for x, m in zip(row, space.offset, strict=True)] for row in raw
     ]
-    return [sum(a * row[k] for a, row in zip(c, centred, strict=True)) for k in range(space.dim)]
+    return [
+        sum((a * row[k] for a, row in zip(c, centred, strict=True)), Fraction(0))
+        for k in range(space.dim)
+    ]
 
 
 @pytest.mark.parametrize("sparse", [False, True])
