@@ -157,6 +157,15 @@ class Rows:
         """Rows summed at a time: about sqrt(n), for the shortest chain of additions."""
         return max(64, int(np.sqrt(self.n)))
 
+    def _given(self) -> np.ndarray | sp.csr_matrix:
+        """Return the rows as they were given; refuse an array that was changed since."""
+        if isinstance(self.raw, np.ndarray) and self.raw is not self.X:
+            for start in range(0, self.n, self._block):
+                some = slice(start, start + self._block)
+                if not np.array_equal(self.raw[some] - self.offset, self.X[some]):
+                    raise InputError("X was changed while it was computed with: hand over a copy")
+        return self.raw
+
     def norm2(self, w: np.ndarray) -> float:
         """Return w'w."""
         return float(w @ w)
@@ -175,7 +184,7 @@ class Rows:
 
     def dual_norm2(self, c: np.ndarray) -> float:
         """Return |pull(c)|^2, the pull summed in the long format."""
-        pulled = long_pull(self.raw, self.offset, c)
+        pulled = long_pull(self._given(), self.offset, c)
         return float((pulled * pulled).sum())
 
     def dual_norm2_error(self, c: np.ndarray) -> float:
@@ -216,7 +225,7 @@ class Rows:
         two: by the rows' norms, and column by column, an error of the k-th coordinate being at most
         sizes_k times that of c.
         """
-        pulled = np.abs(long_pull(self.raw, self.offset, c))
+        pulled = np.abs(long_pull(self._given(), self.offset, c))
         chain = gamma(self.n + 8, LONG_UNIT)
         moved = pulled + missing * self.sizes
         length = float(np.sqrt((pulled * pulled).sum())) + self.reach * missing
@@ -236,7 +245,7 @@ class Rows:
 
     def careful_pull(self, c: np.ndarray) -> tuple[np.ndarray, float]:
         """Return pull(c) summed in the long format, (dim,), and a bound of its error's norm."""
-        pulled = long_pull(self.raw, self.offset, c).astype(float)
+        pulled = long_pull(self._given(), self.offset, c).astype(float)
         size = float(np.abs(c) @ self.norms) * (1 + gamma(self.n))
         error = gamma(self.n + 8, LONG_UNIT) * size + 2 * UNIT * float(np.linalg.norm(pulled))
         return pulled, error * (1 + gamma(self.dim + 8))
@@ -251,7 +260,7 @@ class Rows:
         length = float(np.linalg.norm(w)) * (1 + gamma(self.dim + 4))
         size = float(np.abs(w) @ self.sizes) * (1 + gamma(self.dim + 4))
         error = gamma(2 * self.dim + 8, LONG_UNIT) * np.minimum(length * self.norms, size)
-        return long_product(self.raw, self.offset, w), error
+        return long_product(self._given(), self.offset, w), error
 
     def norm2_error(self, w: np.ndarray) -> float:
         """Return gamma_{d+4} w'w."""
