@@ -7,7 +7,7 @@ two terms: what smoothing costs (the bias, of order delta^2), and |gradient|^2 /
     take Newton steps at ever smaller widths (`smoothing/levels.py`)
     if the gap is open, and the rows are held:
         try the hard-margin point, where all pairs may have margin one
-        unless it is wide open: let `ActivePairs` finish, whose window may have few pairs
+        unless it is wide open over many rows: let `ActivePairs` finish, whose window may be small
         let `CuttingPlane` go on, which needs no window
     certify; if only rounding is missing, take the dual point of one more `ActivePairs`
 
@@ -55,6 +55,9 @@ POLISH_ROUNDS = 12
 
 FAR = 0.5
 """Relative gap above which drawn Hessians tell nothing, as with heavy tails: cuts need none."""
+
+FEW = 2000
+"""Rows up to which `ActivePairs` is tried however wide the gap is open: it costs little there."""
 
 FINER = 0.25
 """Share of the tolerance that a dual point aims at where only rounding was missing."""
@@ -117,7 +120,8 @@ class SmoothedNewton(Solver):
         if done or not self.polish or not isinstance(problem.space, Rows):
             return reason
         offer_hard_margin(problem, recorder)
-        if not recorder.near(self.tol) and recorder.gap <= FAR * recorder.best_primal:
+        promising = problem.n <= FEW or recorder.gap <= FAR * recorder.best_primal
+        if not recorder.near(self.tol) and promising:
             reason = self._polish(self.tol, recorder).run(problem, recorder)
         if recorder.near(self.tol) or recorder.out_of_time:
             return reason

@@ -69,5 +69,11 @@ def compute(job: Job) -> dict[str, Any]:
 
 
 EXPERIMENT = Experiment(
-    "scaling-up-table-1", BUDGET, parts, compute, CPU_MINUTES["scaling-up-table-1"], PATHS
+    "scaling-up-table-1",
+    BUDGET,
+    parts,
+    compute,
+    CPU_MINUTES["scaling-up-table-1"],
+    PATHS,
+    protocol=2,
 )
