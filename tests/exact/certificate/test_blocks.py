@@ -289,6 +289,7 @@ def test_dense_rows_in_memory_are_certified_over_blocks_too() -> None:
     by_pairs(held, X, w, a)
 
 
+@pytest.mark.long_digits
 def test_rows_of_which_the_bins_prove_too_little_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Separable rows on a grid: no window of margins is left to smooth over."""
     from aucert.exact.api import solve as api

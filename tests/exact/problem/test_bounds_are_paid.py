@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
@@ -19,6 +20,7 @@ def test_errors_of_scores_move_the_hinge_as_far_as_the_slip_says() -> None:
     assert 0.019 < moved <= risk.slip(error, 1.0) + 1e-15
 
 
+@pytest.mark.long_digits
 def test_the_distance_of_the_ridge_pays_for_the_norm_it_is_the_root_of() -> None:
     rng = np.random.default_rng(0)
     space, c = Rows(rng.normal(size=(40, 3))), rng.normal(size=40)

@@ -79,6 +79,7 @@ def test_scores_err_by_no_more_than_their_bound(seed: int, sparse: bool) -> None
         assert abs(Fraction(float(one)) - true) <= Fraction(float(bound)) + abs(true) / 2**52
 
 
+@pytest.mark.long_digits
 def test_columns_of_different_sizes_do_not_pay_for_each_other() -> None:
     rng = np.random.default_rng(0)
     scale = 10.0 ** np.linspace(-6, 6, 5)

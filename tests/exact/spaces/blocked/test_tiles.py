@@ -92,6 +92,7 @@ def test_cutting_planes_stop_where_the_matrix_is_not_ready(streamed: None) -> No
     assert found.certificate.gap >= 0 and found.certificate.primal <= 1.0
 
 
+@pytest.mark.long_digits
 def test_both_products_take_one_pass_and_plain_sums_state_their_rounding(streamed: None) -> None:
     rng = np.random.default_rng(4)
     space, whole = StreamedGram(Gaussian(0.1), X), Gram.of_kernel(Gaussian(0.1), X)
