@@ -136,7 +136,15 @@ def one_test(name: str) -> Callable[[Numbers], Judged]:
 
 
 def over(differences: Sequence[Difference], name: str) -> Difference:
-    """Return the mean of differences, one a data set, with the error that their spread gives."""
+    """Return the mean of differences, one a data set, with the error that their spread gives.
+
+    Raises
+    ------
+    KeyError
+        If there are none.
+    """
+    if not differences:
+        raise KeyError(f"{name}: no data set has both numbers")
     values = np.array([difference.estimate for difference in differences])
     error = float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else math.inf
     return Difference(name, float(values.mean()), error, values.size)

@@ -32,7 +32,7 @@ def said_by(numbers: Numbers) -> tuple[Said, ...]:
         try:
             judged = finding.judged(numbers)
             verdict, measured = judged.verdict, judged.measured
-        except KeyError:
+        except (KeyError, ValueError, ZeroDivisionError):  # of numbers that are not there
             verdict, measured = Verdict.UNDECIDED, NOT_RUN
         found.append(Said(finding.name, finding.statement, str(verdict), measured))
     return tuple(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import math
+import random
 import re
 from pathlib import Path
 
@@ -255,6 +256,19 @@ def test_the_page_of_the_full_run_and_the_finding_have_one_verdict(name: str) ->
 def test_a_finding_that_lacks_a_number_is_undecided_on_that_page() -> None:
     (said,) = [item for item in said_by(Numbers("sauc-fig-1", "here")) if "higher" in item.name]
     assert (said.verdict, said.measured) == ("undecided", NOT_RUN)
+
+
+@pytest.mark.parametrize("name", list(tables()))
+def test_a_page_of_few_numbers_is_judged_without_a_word_on_the_way(name: str) -> None:
+    whole = recorded(RECORDED)[name]
+    rng = random.Random(name)
+    for share in (0.0, 0.1, 0.5, 0.9):
+        for _ in range(8):
+            cells = {at: cell for at, cell in whole.cells.items() if rng.random() < share}
+            tests = {at: test for at, test in whole.tests.items() if rng.random() < share}
+            few = dataclasses.replace(whole, cells=cells, tests=tests)
+            for said in said_by(few):
+                assert said.measured and said.verdict in VOCABULARY
 
 
 def test_a_planted_number_turns_what_the_page_says() -> None:
