@@ -8,7 +8,7 @@ from ..tables.table import Page, Table
 from .numbers import Numbers, of_page
 from .registry import FINDINGS
 
-NOT_RUN = "The page lacks a number that it is judged from."
+NOT_RUN = "The numbers on the page do not suffice to judge it."
 
 
 def said_on(table: Table, page: Page) -> tuple[Said, ...]:
