@@ -13,9 +13,9 @@ from ...exact.tools.checks import check_number
 from ...exact.tools.interrupts import finish
 from ..checking.gap_curves import GapCurves, gap_curves, picture
 from ..files.written_files import write_atomically, write_json
-from .documents import SCHEMA_VERSION
-from .inputs import open_data
-from .outputs import output_folder
+from .reading.inputs import open_data
+from .writing.documents import SCHEMA_VERSION
+from .writing.outputs import output_folder
 
 DATA, LAM = "wdbc", 1e-3
 """What is run where nothing else is asked for."""

@@ -19,17 +19,17 @@ from ...exact.tools.checks import check_number
 from ..files.data_files import read_vector
 from ..files.models.model_files import read_model_of_another
 from ..files.named_vectors import read_named_vector
-from .documents import (
+from .exact_mode import check_exact_options, exact_interval
+from .reading.inputs import Data, data_of, request_of
+from .reading.model_file import SavedModel, read_model
+from .reading.scaled_tables import in_units
+from .writing.documents import (
     common_keys,
     objective_in_words,
     order_keys,
     print_document,
     scores_of,
 )
-from .exact_mode import check_exact_options, exact_interval
-from .inputs import Data, data_of, request_of
-from .model_file import SavedModel, read_model
-from .scaled_tables import in_units
 
 
 def run_certify(name: str, options: dict[str, Any]) -> None:

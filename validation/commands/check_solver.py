@@ -17,7 +17,7 @@ from ..checking.check_solver import Progress, check_solver
 from ..checking.report import CheckReport, CheckRow
 from ..files.written_files import write_atomically, write_json
 from ..reference.problems import reference_problems
-from .outputs import output_folder
+from .writing.outputs import output_folder
 
 
 def run_check_solver(options: dict[str, Any]) -> int:

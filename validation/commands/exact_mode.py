@@ -13,7 +13,7 @@ from ...exact.formulation.request import Request
 from ...exact.pairs.ordered.ordered_pairs import OrderedPairs
 from ...exact.problem.problem import linear_problem
 from ...exact.spaces.kernel import name_of
-from .inputs import Data
+from .reading.inputs import Data
 
 
 def check_exact_options(options: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ from ..checking.gap_curves import GapCurves, picture
 from ..files.file_checks import existing_file
 from ..files.written_files import write_atomically
 from .bench import drawn_curves
-from .solved_folder import SOLUTION
+from .writing.solved_folder import SOLUTION
 
 KINDS = ("svg", "png", "pdf")
 RESULTS = (SOLUTION, "bench.json")

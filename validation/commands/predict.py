@@ -14,9 +14,9 @@ from ... import __version__
 from ...exact.errors import InputError
 from ...exact.tools.interrupts import finish
 from ..files.written_files import write_atomically
-from .documents import SCHEMA_VERSION
-from .model_file import read_model, read_rows, scores_and_labels
-from .scaled_tables import split_names
+from .reading.model_file import read_model, read_rows, scores_and_labels
+from .reading.scaled_tables import split_names
+from .writing.documents import SCHEMA_VERSION
 
 MOST_NAMED = 10
 """Unused columns that are named on standard error at most."""

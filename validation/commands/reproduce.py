@@ -17,7 +17,7 @@ from ..tables.planning import Estimate, duration
 from ..tables.running.registry import chosen, tables
 from ..tables.running.runner import Progress, estimate, limit_of, reproduce
 from ..tables.stored import SCHEMA_VERSION
-from .outputs import named_folder
+from .writing.outputs import named_folder
 
 DEFAULT_OUT = "aucert-tables"
 

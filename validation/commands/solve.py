@@ -23,7 +23,10 @@ from ...exact.spaces.gram import AS_STORED
 from ...exact.tools.wording import at_least, at_most
 from ..files.data_files import write_json, write_vector
 from ..files.named_vectors import write_named_vector
-from .documents import (
+from .reading.inputs import Data, data_of, request_of
+from .reading.model_file import write_model
+from .reading.scaled_tables import in_units
+from .writing.documents import (
     common_keys,
     objective_in_words,
     order_keys,
@@ -31,12 +34,9 @@ from .documents import (
     print_document,
     scores_of,
 )
-from .inputs import Data, data_of, request_of
-from .model_file import write_model
-from .outputs import output_folder
-from .progress import solver_progress
-from .scaled_tables import in_units
-from .solved_folder import MODEL, PROOF, SOLUTION, WEIGHTS, check_ours, checksums
+from .writing.outputs import output_folder
+from .writing.progress import solver_progress
+from .writing.solved_folder import MODEL, PROOF, SOLUTION, WEIGHTS, check_ours, checksums
 
 
 def run_solve(name: str, options: dict[str, Any]) -> None:

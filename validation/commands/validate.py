@@ -10,8 +10,8 @@ import click
 from rich.console import Console
 
 from ..suite import claims, run
-from .console import claims_progress, claims_table, print_report
-from .outputs import named_folder
+from .writing.console import claims_progress, claims_table, print_report
+from .writing.outputs import named_folder
 
 DEFAULT_OUT = "aucert-report"
 

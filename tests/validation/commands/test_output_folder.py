@@ -16,8 +16,8 @@ import pytest
 
 from aucert.exact.errors import InputError
 from aucert.validation.cli import main
-from aucert.validation.commands import outputs
-from aucert.validation.commands.outputs import output_folder
+from aucert.validation.commands.writing import outputs
+from aucert.validation.commands.writing.outputs import output_folder
 from fast_cases import first_fast
 
 SOLVE = ["solve", "linear:60", "--lam", "0.01"]

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from aucert.validation.claims.claim import DataUsed
 from aucert.validation.claims.row import Row
-from aucert.validation.commands.console import (
+from aucert.validation.commands.writing.console import (
     claims_progress,
     claims_table,
     print_report,

@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from ...exact.errors import InputError
-from ...exact.formulation.request import Request
-from ...exact.pairs.all_pairs import AllPairs, PairList
-from ...exact.pairs.nearest_pairs import nearest_pairs
-from ...exact.pairs.ordered.asked import ordered_pairs_of
-from ...exact.pairs.ordered.ordered_pairs import OrderedPairs
-from ...exact.spaces.kernels import PRECOMPUTED
-from ...exact.spaces.partitions.partitioned_rows import PartitionedRows
-from ..data.datasets import load, names
-from ..data.labelled_data import data_sha256
-from ..files.selection import Selection
-from ..memory import check_room
+from ....exact.errors import InputError
+from ....exact.formulation.request import Request
+from ....exact.pairs.all_pairs import AllPairs, PairList
+from ....exact.pairs.nearest_pairs import nearest_pairs
+from ....exact.pairs.ordered.asked import ordered_pairs_of
+from ....exact.pairs.ordered.ordered_pairs import OrderedPairs
+from ....exact.spaces.kernels import PRECOMPUTED
+from ....exact.spaces.partitions.partitioned_rows import PartitionedRows
+from ...data.datasets import load, names
+from ...data.labelled_data import data_sha256
+from ...files.selection import Selection
+from ...memory import check_room
 from .scaled_tables import fit_scaling, scaled, selection_of, true_names
 
 BYTES_A_PAIR = 40
@@ -103,8 +103,8 @@ def open_data(name: str, options: dict[str, Any], model: Any = None) -> Data:
         y = data.is_positive.astype(np.int64)
         scaler = fit_scaling(data.X, None, options) if model is None else model.scaler
         return Data(name, scaled(scaler, data.X), y, data.sha256, scaler=scaler)
-    from ..files.data_files import read_table
-    from ..files.folders.parquet_folder import is_parquet_folder
+    from ...files.data_files import read_table
+    from ...files.folders.parquet_folder import is_parquet_folder
 
     if is_parquet_folder(name):
         return _folder_data(name, options, model)
@@ -122,7 +122,7 @@ def open_data(name: str, options: dict[str, Any], model: Any = None) -> Data:
 
 def _folder_data(name: str, options: dict[str, Any], model: Any) -> Data:
     """Return the rows of a folder of Parquet files, which stay there."""
-    from ..files.folders.parquet_folder import read_parquet_folder
+    from ...files.folders.parquet_folder import read_parquet_folder
 
     if options.get("standardise") or (model is not None and model.scaler is not None):
         raise InputError("--standardise is for one table: standardise the files of a folder first")
@@ -168,7 +168,7 @@ def data_of(name: str, options: dict[str, Any], model: Any = None) -> Data:
 
 def _ordered_data(name: str, options: dict[str, Any], model: Any) -> Data:
     """Return rows with the pairs of their queries, or of their times."""
-    from ..files.ordered_tables import read_by_query, read_survival
+    from ...files.ordered_tables import read_by_query, read_survival
 
     asked, qid = _features_of(options, model), options.get("qid")
     if qid is not None:
@@ -244,7 +244,7 @@ def read_pairs(text: str, data: Data, seed: int) -> AllPairs | PairList:
     if kind == "nearest" and counted:
         return nearest_pairs(data.X, data.positive, int(number))
     if kind == "drawn" and counted:
-        from ...approx.drawn_pairs.draw_pairs import draw_pairs
+        from ....approx.drawn_pairs.draw_pairs import draw_pairs
 
         check_room(f"--pairs {text}", BYTES_A_PAIR * int(number), "draw fewer pairs")
         return draw_pairs(data.positive, int(number), seed)

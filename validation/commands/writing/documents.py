@@ -8,17 +8,17 @@ from typing import Any
 import click
 import numpy as np
 
-from ... import __version__
-from ...exact.formulation.formulation import true_space
-from ...exact.formulation.request import Request
-from ...exact.losses.registry import HINGE
-from ...exact.pairs.auc import auc
-from ...exact.pairs.partitioned_pairs import pairs_in
-from ...exact.pairs.statistics.concordance import right_share
-from ...exact.pairs.statistics.delong import delong
-from ...exact.spaces.kernels import get_kernel
-from ...exact.tools.interrupts import finish
-from .inputs import Data
+from .... import __version__
+from ....exact.formulation.formulation import true_space
+from ....exact.formulation.request import Request
+from ....exact.losses.registry import HINGE
+from ....exact.pairs.auc import auc
+from ....exact.pairs.partitioned_pairs import pairs_in
+from ....exact.pairs.statistics.concordance import right_share
+from ....exact.pairs.statistics.delong import delong
+from ....exact.spaces.kernels import get_kernel
+from ....exact.tools.interrupts import finish
+from ..reading.inputs import Data
 
 SCHEMA_VERSION = 1
 
@@ -26,7 +26,7 @@ SCHEMA_VERSION = 1
 def scores_of(data: Data, request: Request, w: np.ndarray) -> Any:
     """Return the scores of weights, or of kernel coefficients: (n,); of a folder their counts."""
     if data.partitioned:
-        from ...exact.certificate.partitioned.spread import counted_scores
+        from ....exact.certificate.partitioned.spread import counted_scores
 
         return counted_scores(data.X, w[: data.X.dim])
     if request.kernel == "linear" or request.gives_matrix:

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ...exact.certificate.solution import Solution
-from ...exact.errors import InputError
-from ..data.datasets import load, names
-from ..files.data_files import read_features
+from ....exact.certificate.solution import Solution
+from ....exact.errors import InputError
+from ...data.datasets import load, names
+from ...files.data_files import read_features
 from .inputs import Data
 from .scaled_tables import true_names
 
@@ -41,7 +41,7 @@ def write_model(
     InputError
         If the file cannot be written.
     """
-    from ...exact.api.saved_models import save_model, solved_model, solved_order
+    from ....exact.api.saved_models import save_model, solved_model, solved_order
 
     asked = {key: options[key] for key in (*ASKED, "kernel", *HOW) if key in options}
     asked = {"l1": 0.0} | asked
@@ -120,7 +120,7 @@ class SavedModel:
                 f"{self.path}: a {type(self.last).__name__} has no weights to certify: certify "
                 "its scores with --scores"
             )
-        from ...exact.api.saved_models import weights_on
+        from ....exact.api.saved_models import weights_on
 
         try:
             return weights_on(self.last, X)
@@ -140,8 +140,8 @@ def read_model(path: str) -> SavedModel:
         raise InputError(
             f"{path}: this is a folder, the model file in it is needed: {path}/model.npz"
         )
-    from ...approx.saved_models import load_model
-    from ...exact.api.roc_svm import ROCSVM
+    from ....approx.saved_models import load_model
+    from ....exact.api.roc_svm import ROCSVM
 
     whole = load_model(path)
     steps = [step for _, step in whole.steps] if hasattr(whole, "steps") else [whole]
@@ -190,7 +190,7 @@ def _widened(X: Any, d: int) -> Any:
 
 def _present(model: SavedModel, name: str) -> tuple[str, ...] | None:
     """Return the model's columns if the data have names, None where they have none."""
-    from ..files.data_files import column_names
+    from ...files.data_files import column_names
 
     held, wanted = column_names(name), model.columns
     assert wanted is not None

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ...exact.errors import InputError
+from ....exact.errors import InputError
 
 WEIGHTS, PROOF, SOLUTION = "weights.csv", "proof.npz", "solution.json"
 MODEL = "model.npz"

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from ...exact.certificate.solution import Step
+from ....exact.certificate.solution import Step
 
 
 @contextmanager

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ...exact.errors import InputError
-from ...exact.tools.interrupts import finish, held_back
+from ....exact.errors import InputError
+from ....exact.tools.interrupts import finish, held_back
 
 
 def named_folder(name: str | None) -> Path | None:

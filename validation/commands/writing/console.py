@@ -12,10 +12,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from ..claims.claim import Claim
-from ..claims.row import Row
-from ..claims.verdicts import PAPER_KINDS
-from ..report.document import Report, shown, shown_seconds
+from ...claims.claim import Claim
+from ...claims.row import Row
+from ...claims.verdicts import PAPER_KINDS
+from ...report.document import Report, shown, shown_seconds
 
 
 def claims_table(entries: Sequence[Claim]) -> Table:

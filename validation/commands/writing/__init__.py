@@ -1,0 +1,1 @@
+"""What commands leave: the folder of `--out`, documents, tables on a terminal, and progress."""
