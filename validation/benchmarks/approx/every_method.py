@@ -25,7 +25,7 @@ from ...data.datasets import load
 from ...data.labelled_data import Dataset
 from ...data.real_data import TASKS, Task, load_npz, load_real, real_data_folder
 from ..harness import Lines, benchmark
-from ..samples import standardised
+from ..problems.samples import standardised
 from .method_list import METHODS, Method
 
 MOST_ROWS = 100_000

@@ -15,7 +15,7 @@ from ....exact.pairs.auc import auc
 from ....exact.problem.problem import Problem, linear_problem
 from ...data.datasets import load
 from ..harness import Lines, Table, benchmark
-from ..samples import standardised
+from ..problems.samples import standardised
 
 VARIANTS: tuple[tuple[str, dict[str, object]], ...] = (
     ("mean", {}),

@@ -19,8 +19,8 @@ from ....exact import solve
 from ....exact.pairs.auc import auc
 from ...data.datasets import load
 from ..harness import Lines, Table, benchmark
-from ..samples import radial_features
-from ..timing import timed
+from ..measuring.timing import timed
+from ..problems.samples import radial_features
 
 
 def features(

@@ -21,7 +21,7 @@ from ....approx.square_loss.solam import SaddleWalk, StochasticSaddle
 from ....approx.square_loss.spam import ProximalWalk, StochasticProximal
 from ....exact.square_loss.row_average import RowAverage
 from ..harness import Lines, Table, benchmark
-from ..timing import best_cpu
+from ..measuring.timing import best_cpu
 
 GOAL = 2.0
 PENALTIES = ((0.0, 1e-4), (1e-5, 0.0), (1e-4, 1e-4), (1e-3, 0.0))

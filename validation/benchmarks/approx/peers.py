@@ -33,8 +33,8 @@ from ....exact.spaces.rows import Rows
 from ...data.datasets import load
 from ...extremes import max
 from ..harness import Lines, Table, benchmark
-from ..samples import standardised
-from ..timing import timed
+from ..measuring.timing import timed
+from ..problems.samples import standardised
 
 MOST_PAIRS = 400_000
 """Pairs up to which all differences are listed for LinearSVC."""

@@ -29,8 +29,8 @@ from ...data.labelled_data import Dataset
 from ...data.real_data import real_data_folder
 from ...extremes import max
 from ..harness import Lines, Table, benchmark
-from ..samples import standardised
-from ..timing import timed
+from ..measuring.timing import timed
+from ..problems.samples import standardised
 from .every_method import read
 
 SETS = ("automobile", "arrhythmia", "bupa", "diabetes", *(f"glass{k}" for k in range(1, 7)),

@@ -13,7 +13,7 @@ import numpy as np
 from ....approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
 from ....exact.solvers.best_subset.best_subset import best_subset
 from ..harness import Lines, Table, benchmark
-from ..timing import timed
+from ..measuring.timing import timed
 
 SOLVES = 100_000
 

@@ -21,8 +21,8 @@ from ....exact.problem.problem import Ridge, pair_problem
 from ....exact.spaces.rows import Rows
 from ...data.generators import linear
 from ..harness import Lines, Table, benchmark
-from ..samples import radial_features
-from ..timing import best_cpu, yardstick
+from ..measuring.timing import best_cpu, yardstick
+from ..problems.samples import radial_features
 
 GRADIENT = 1e-10
 GOALS = {"p = 2": 20.0, "d = 300": 100.0}

@@ -10,7 +10,7 @@ import numpy as np
 from ....exact.pairs.all_pairs import AllPairs
 from ....exact.problem.problem import Problem, linear_problem
 from ..harness import Lines, Table, benchmark
-from ..timing import best_cpu, yardstick
+from ..measuring.timing import best_cpu, yardstick
 
 
 def measure(n: int, d: int, form: str, loss: str, seed: int = 0) -> tuple[float, float]:

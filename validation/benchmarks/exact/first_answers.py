@@ -25,8 +25,8 @@ from ....exact.api.roc_svm_cv import ROCSVMCV
 from ....exact.api.solve import solve
 from ...extremes import max
 from ..harness import Lines, Table, benchmark
-from ..timing import timed
-from .scale_data import reading
+from ..measuring.timing import timed
+from ..problems.scale_data import reading
 
 FIRST = """
 import sys, time

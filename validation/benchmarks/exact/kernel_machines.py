@@ -17,7 +17,7 @@ from ....exact.formulation.formulation import formulate
 from ....exact.formulation.request import Request
 from ...data.datasets import load
 from ..harness import Lines, Table, benchmark
-from ..samples import standardised
+from ..problems.samples import standardised
 
 GOAL = 1e-8
 

@@ -25,8 +25,8 @@ from ....exact.problem.problem import Problem
 from ....exact.problem.risk import Mean
 from ....exact.spaces.rows import Rows
 from ..harness import Lines, Table, benchmark
-from ..timing import best_cpu, timed, yardstick
-from .pair_problem_data import graded, labelled, sopa, survival
+from ..measuring.timing import best_cpu, timed, yardstick
+from ..problems.pair_problem_data import graded, labelled, sopa, survival
 
 LAM = 1e-3
 

@@ -24,7 +24,7 @@ from ....exact.formulation.request import Request
 from ....exact.spaces.partitions.partitioned_rows import PartitionedRows
 from ...files.folders.parquet_folder import ParquetFolder, read_parquet_folder
 from ..harness import Lines, Table, benchmark
-from .process_tree import Tree
+from ..measuring.process_tree import Tree
 
 FILES, GROUP = 8, 1 << 20
 """Files of the dataset, and rows of their row groups."""

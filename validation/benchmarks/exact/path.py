@@ -18,8 +18,8 @@ from ....exact.problem.problem import linear_problem
 from ...data.datasets import load
 from ...extremes import max
 from ..harness import Lines, Table, benchmark
-from ..samples import standardised
-from ..timing import timed
+from ..measuring.timing import timed
+from ..problems.samples import standardised
 
 
 def measure(

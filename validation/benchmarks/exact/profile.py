@@ -21,8 +21,8 @@ from ....exact.certificate.certificate import Certificate
 from ....exact.certificate.witness import Witness
 from ....exact.problem.problem import linear_problem
 from ..harness import Lines, Table, benchmark
-from ..timing import timed, yardstick
-from .scale_data import plane
+from ..measuring.timing import timed, yardstick
+from ..problems.scale_data import plane
 
 WIDTH = 1e-4
 """Smoothing of the sorted re-check, as in `scale`."""

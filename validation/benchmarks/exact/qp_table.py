@@ -16,7 +16,7 @@ from ....exact.problem.problem import Problem, linear_problem
 from ....exact.solvers.qp import BACKENDS, QP
 from ...data.datasets import load
 from ..harness import Lines, Table, benchmark
-from ..samples import standardised
+from ..problems.samples import standardised
 
 FORMS = (("teaching", "cvxpy"), ("lifted", "cvxpy"), ("lifted", "direct"))
 

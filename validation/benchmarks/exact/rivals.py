@@ -25,9 +25,9 @@ from ....exact.problem.problem import Problem, linear_problem
 from ....exact.solvers.qp import QP
 from ...extremes import max, min
 from ..harness import Lines, Table, benchmark
-from ..samples import radial_features
-from ..timing import timed
-from .scale_data import Labelled, naive_gradient, plane
+from ..measuring.timing import timed
+from ..problems.samples import radial_features
+from ..problems.scale_data import Labelled, naive_gradient, plane
 
 STEPS = (1.0, 0.3, 0.1, 0.03, 0.01)
 

@@ -24,9 +24,9 @@ from ....exact.spaces.kernels import Gaussian
 from ....exact.spaces.rows import Rows
 from ...data.generators import radial
 from ..harness import Lines, Table, benchmark
-from ..samples import radial_features
-from ..timing import on_the_clock, timed
-from .scale_data import (
+from ..measuring.timing import on_the_clock, timed
+from ..problems.samples import radial_features
+from ..problems.scale_data import (
     Labelled,
     PeakMemory,
     imbalanced,

@@ -29,7 +29,7 @@ from ....exact.proof import check_proof
 from ....exact.proof.proof_file import write_proof
 from ...extremes import max
 from ..harness import Lines, benchmark
-from .sweep_problems import Drawn, draw
+from ..problems.sweep_problems import Drawn, draw
 
 TOL = 1e-9
 

@@ -15,7 +15,7 @@ from aucert.exact.errors import InputError
 from aucert.validation.benchmarks.approx import every_method
 from aucert.validation.benchmarks.approx.every_method import cell, main, measure, read
 from aucert.validation.benchmarks.approx.method_list import METHODS, Method, Outcome
-from aucert.validation.benchmarks.samples import standardised
+from aucert.validation.benchmarks.problems.samples import standardised
 from realdata import require_real
 
 RNG = np.random.default_rng(0)

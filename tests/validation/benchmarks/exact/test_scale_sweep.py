@@ -17,7 +17,8 @@ from aucert.exact.certificate.solution import Status, Step
 from aucert.exact.problem.problem import linear_problem
 from aucert.validation.benchmarks.exact import scale, sweep
 from aucert.validation.benchmarks.exact.rivals import Curve, Exact, ahead_from, exact, incomplete
-from aucert.validation.benchmarks.exact.scale_data import (
+from aucert.validation.benchmarks.problems.samples import radial_features
+from aucert.validation.benchmarks.problems.scale_data import (
     PeakMemory,
     imbalanced,
     memory_mapped,
@@ -25,8 +26,7 @@ from aucert.validation.benchmarks.exact.scale_data import (
     plane,
     reading,
 )
-from aucert.validation.benchmarks.exact.sweep_problems import KINDS, draw
-from aucert.validation.benchmarks.samples import radial_features
+from aucert.validation.benchmarks.problems.sweep_problems import KINDS, draw
 
 
 def test_problems_are_made_again_from_their_seeds_and_cover_every_kind() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...approx.nystrom.nystrom import Nystrom
-from ..data.labelled_data import Dataset
+from ....approx.nystrom.nystrom import Nystrom
+from ...data.labelled_data import Dataset
 
 
 def standardised(data: Dataset) -> tuple[np.ndarray, np.ndarray]:

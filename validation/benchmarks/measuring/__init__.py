@@ -1,0 +1,1 @@
+"""What the benchmarks measure with: the best of several times, and memory of processes."""
