@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from . import nonlinear, sauc_real, sauc_toy, scaling_up, sht, sht_genes
+from . import nonlinear, sauc_figures, sauc_real, sauc_toy, scaling_up, sht, sht_genes
 from .finding import Finding, enter
 from .reruns import enter_reruns
 
 FINDINGS: dict[str, Finding] = {
     finding.name: finding
-    for module in (scaling_up, sauc_toy, sauc_real, sht, sht_genes, nonlinear)
+    for module in (scaling_up, sauc_toy, sauc_real, sauc_figures, sht, sht_genes, nonlinear)
     for finding in module.FINDINGS
 }
 """Name to finding."""
