@@ -70,7 +70,8 @@ def _client(client: Client | None) -> tuple[Client, Callable[[], object] | None]
     try:
         return get_client(), None
     except ValueError:
-        cluster = LocalCluster(dashboard_address=":0")
+        # Threads: new processes would run a script again that has no `if __name__ == "__main__"`.
+        cluster = LocalCluster(processes=False, dashboard_address=":0")
         made = Client(cluster)
 
         def close() -> None:

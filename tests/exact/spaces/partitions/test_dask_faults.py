@@ -5,10 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -207,3 +210,26 @@ def test_local_processes_that_die_are_started_again(tmp_path: Any, times: int) -
             PartitionedRows(engine)
         return
     same(solve(PartitionedRows(engine), None, 0.1, tol=1e-3), calm)
+
+
+PLAIN_SCRIPT = """
+import dask.array as da
+import numpy as np
+from aucert.exact import solve
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60_000, 3))
+y = X[:, 0] + rng.normal(size=60_000) > 0
+parts = da.from_array(X, chunks=(20_000, 3)), da.from_array(y, chunks=20_000)
+print(solve(*parts, lam=1e-2, tol=1e-4).status)
+"""
+
+
+def test_a_plain_script_needs_neither_a_client_nor_a_guard(tmp_path: Path) -> None:
+    """Processes of a cluster would run the script again."""
+    script = tmp_path / "script.py"
+    script.write_text(PLAIN_SCRIPT, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=240
+    )
+    assert (done.returncode, done.stdout) == (0, "certified\n"), done.stderr
+    assert "Traceback" not in done.stderr
