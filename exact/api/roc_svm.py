@@ -173,6 +173,10 @@ class ROCSVM(QueryClassifier, ExactClassifier):
         In (0, 1]: partial AUC up to this false positive rate, as in `solve`.
     tpr_min : float
         In [0, 1): partial AUC from this true positive rate on.
+    groups : array (n_features_in_,), optional
+        The group of each feature, with l1 > 0: the group lasso.
+    sign : "nonnegative" or int array, optional
+        w >= 0 for all features, or for those columns; for the linear kernel.
     n_jobs : int, optional
         Threads for passes over many rows, as in `solve`.
 
@@ -203,6 +207,8 @@ class ROCSVM(QueryClassifier, ExactClassifier):
     l1: float = 0.0
     fpr_max: float = 1.0
     tpr_min: float = 0.0
+    groups: object = None
+    sign: object = None
 
     def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
         if not in_partitions(X):
@@ -228,6 +234,8 @@ class ROCSVM(QueryClassifier, ExactClassifier):
             l1=self.l1,
             fpr_max=self.fpr_max,
             tpr_min=self.tpr_min,
+            groups=self.groups,
+            sign=self.sign,
         )
 
     def _asked(self, request: Request, data: TrainingRows) -> Request:

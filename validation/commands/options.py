@@ -57,6 +57,8 @@ def problem_options(command: Callable[..., object]) -> Callable[..., object]:
             show_default=True,
             help="Weight of |w|_1 beside lam/2 |w|^2, >= 0; linear problems only.",
         ),
+        click.option("--groups", help="Columns in groups, A,B;C,D: with --l1, the group lasso."),
+        click.option("--sign", help="nonnegative, or columns A,B whose weights are >= 0."),
         click.option(
             "--pairs", default="all", show_default=True, help="all, nearest:K or drawn:B."
         ),

@@ -62,7 +62,7 @@ def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str
             options["max_time"],
             show,
         )
-    certificate = solution.certificate
+    certificate, zeros = solution.certificate, solution.zeros_proved
     scores = scores_of(data, request, solution.w)
     document = (
         common_keys(data, options, request)
@@ -74,6 +74,7 @@ def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str
             "relative_gap": certificate.relative_gap,
             "radius": certificate.radius,
             "rounding": certificate.rounding,
+            "zeros_proved": None if zeros is None else int(zeros.sum()),
             "status": str(solution.status),
             "message": _message(solution, request, options["tol"]),
             "n_iter": solution.n_iter,

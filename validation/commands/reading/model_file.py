@@ -19,9 +19,11 @@ from ....exact.errors import InputError
 from ...data.datasets import load, names
 from ...files.data_files import read_features
 from .inputs import Data
+from .penalties import penalty_options
 from .scaled_tables import true_names
 
-ASKED = ("lam", "loss", "gamma", "structure", "l1", "pairs", "fpr_max", "tpr_min", "seed")
+ASKED = ("lam", "loss", "gamma", "structure", "l1", "groups", "sign")
+ASKED = (*ASKED, "pairs", "fpr_max", "tpr_min", "seed")
 ORDER = ("qid", "target", "time", "event")
 """Options of a problem over ordered pairs, and the columns that they name."""
 
@@ -44,7 +46,7 @@ def write_model(
     from ....exact.api.saved_models import save_model, solved_model, solved_order
 
     asked = {key: options[key] for key in (*ASKED, "kernel", *HOW) if key in options}
-    asked = {"l1": 0.0} | asked
+    asked |= penalty_options(options, data.columns, int(data.X.shape[1]))
     model: Any
     if data.ordered is not None:
         model = solved_order(solution, data.X, asked | {key: options.get(key) for key in ORDER})
@@ -140,8 +142,8 @@ def read_model(path: str) -> SavedModel:
         raise InputError(
             f"{path}: this is a folder, the model file in it is needed: {path}/model.npz"
         )
-    from ....approx.saved_models import load_model
-    from ....exact.api.roc_svm import ROCSVM
+    from ....approx.saved_models import load_model  # importing either makes its models known
+    from ....exact.api.saved_models import ROCSVM
 
     whole = load_model(path)
     steps = [step for _, step in whole.steps] if hasattr(whole, "steps") else [whole]
