@@ -14,6 +14,8 @@ from ..classifier.inputs import Matrix
 from ..formulation.request import Request
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.auc import auc
+from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..pairs.statistics.concordance import right_share
 from ..spaces.gram import chain_of
 from ..spaces.kernels import Linear
 from ..spaces.rows import Rows
@@ -94,6 +96,9 @@ def part_of(
 ) -> tuple[Matrix, np.ndarray, Request]:
     """Return some of the rows, their labels, and the request over their pairs."""
     rows, positive, weight = data.part(index, index)
+    within = data.pairs(index)
+    if within is not None:
+        return rows, positive, replace(request, pairs=within, positive=None)
     made = AllPairs(weight) if pairs is None else pairs(rows, positive, weight)
     return rows, positive, replace(request, pairs=made)
 
@@ -105,6 +110,7 @@ def _judge(path: Path, data: FoldedData, train: np.ndarray, test: np.ndarray) ->
     diagonal = np.asarray(data.rows[used, used]).ravel() if data.square else None
     lengths, size = _new_lengths(path, X, diagonal)
     found: list[tuple[float, float, float, float]] = []
+    within = data.pairs(test)
     for point, scores in zip(path.points, path.scores(X), strict=True):
         certificate = point.certificate
         error = size * float(np.linalg.norm(point.solution.w, 1))
@@ -112,12 +118,27 @@ def _judge(path: Path, data: FoldedData, train: np.ndarray, test: np.ndarray) ->
         relative = certificate.relative_gap
         found.append(
             (
-                auc(scores, positive, weight),
-                *auc_range(low, high, positive, weight),
+                *_shares(within, scores, low, high, positive, weight),
                 np.nan if relative is None else relative,
             )
         )
     return JudgedFold(*np.array(found).T)
+
+
+def _shares(
+    within: OrderedPairs | None,
+    scores: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    positive: np.ndarray,
+    weight: np.ndarray | None,
+) -> tuple[float, float, float]:
+    """Return the share of right pairs, all or within queries, and its bounds for low .. high."""
+    if within is None:
+        return auc(scores, positive, weight), *auc_range(low, high, positive, weight)
+    worst, best = np.where(positive, low, high), np.where(positive, high, low)
+    share, least, most = (right_share(within, s) for s in (scores, worst, best))
+    return share, least, most
 
 
 def _new_lengths(

@@ -126,7 +126,25 @@ class ExactClassifier(AUCClassifier):
 
 
 @dataclass(eq=False, repr=False)
-class ROCSVM(QueryClassifier, ExactClassifier):
+class QueriedClassifier(QueryClassifier, ExactClassifier):
+    """Base of those that `fit(X, y, qid=...)` trains on the pairs within queries."""
+
+    def _asked(self, request: Request, data: TrainingRows) -> Request:
+        """Return the request over these rows' pairs, within their queries if they have any."""
+        if self._queries is None:
+            return super()._asked(request, data)
+        self._check_queries()
+        grade = data.positive.astype(float)
+        pairs = ordered_pairs_of(grade, self._queries, None, None, data.weight)
+        return replace(request, pairs=pairs, positive=None)
+
+    def _check_queries(self) -> None:
+        if self.pairs != "all":
+            raise InputError(f"qid makes the pairs: leave pairs='all', not {self.pairs!r}")
+
+
+@dataclass(eq=False, repr=False)
+class ROCSVM(QueriedClassifier):
     """The ROC-optimizing support vector machine, solved with a proof of optimality.
 
     [ScalingUp, eq. (3), eq. (10); SAUC, eq. (2); Nonlinear, eq. (4)]: minimise over f
@@ -237,13 +255,3 @@ class ROCSVM(QueryClassifier, ExactClassifier):
             groups=self.groups,
             sign=self.sign,
         )
-
-    def _asked(self, request: Request, data: TrainingRows) -> Request:
-        """Return the request over these rows' pairs, within their queries if they have any."""
-        if self._queries is None:
-            return super()._asked(request, data)
-        if self.pairs != "all":
-            raise InputError(f"qid makes the pairs: leave pairs='all', not {self.pairs!r}")
-        grade = data.positive.astype(float)
-        pairs = ordered_pairs_of(grade, self._queries, None, None, data.weight)
-        return replace(request, pairs=pairs, positive=None)

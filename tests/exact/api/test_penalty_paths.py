@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ RNG = np.random.default_rng(2)
 Y = np.arange(40) % 3 == 0
 X = RNG.normal(size=(40, 4)) + np.array([0.8, 0.0, 0.0, -0.4]) * Y[:, None]
 GROUPS = ["a", "a", "b", "b"]
-CASES = [
+CASES: list[dict[str, Any]] = [
     {"l1_ratio": 1.0},
     {"l1_ratio": 0.5, "groups": GROUPS},
     {"l1_ratio": 0.3, "sign": "nonnegative"},

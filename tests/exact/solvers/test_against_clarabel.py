@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import ALL_LOSSES
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.penalties import penalty_from
@@ -58,7 +59,7 @@ def drawn(seed: int) -> tuple[str, Problem, np.ndarray, list[Pairs]]:
     X = np.round(rng.normal(size=(n, d)), int(rng.choice([1, 6])))
     penalty = penalty_of(rng, str(rng.choice(PENALTIES[:1] if tail else PENALTIES)), d)
     if kind in ("grades", "weights", "gain", "share"):
-        told, true = grades(rng, n, kind, "auto")
+        told, true = ordered(rng, n, kind)
         lists = [[(i, j, float(c)) for i, j, c in zip(true.i, true.j, true.weight, strict=True)]]
         risk: Any = Mean(told, ALL_LOSSES[loss])
     else:
@@ -76,6 +77,15 @@ def drawn(seed: int) -> tuple[str, Problem, np.ndarray, list[Pairs]]:
         risk = tail_risk(AllPairs().on(y), ALL_LOSSES[loss], fpr, tpr)
     name = f"{seed}: {kind}, n {n}, {loss}, {penalty!r}"
     return name, Problem(Rows(X), risk, penalty), X, lists
+
+
+def ordered(rng: np.random.Generator, n: int, kind: str) -> tuple[Any, Any]:
+    """Draw ordered pairs until there is one."""
+    while True:
+        try:
+            return grades(rng, n, kind, "auto")
+        except InputError:
+            continue
 
 
 def penalty_of(rng: np.random.Generator, kind: str, d: int) -> Any:
