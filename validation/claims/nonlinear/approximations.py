@@ -13,9 +13,9 @@ from ....exact.spaces.kernels import Gaussian
 from ...data import datasets
 from ...data.labelled_data import Dataset, make_dataset
 from ...extremes import max, min
-from ..claim import Context, DataUsed, Outcome, Verdict, claim
+from ..claim import Context, DataUsed, Outcome, Verdict
 from ..common import wdbc_sample
-from .batch import PAPER
+from ..papers import NONLINEAR
 
 SIZES = (10, 30, 90)
 
@@ -69,24 +69,18 @@ def _compared(context: Context, better: str, worse: str) -> Outcome:
     )
 
 
-@claim(
-    "kmeans-landmarks-approximate-better-than-uniform",
-    paper=PAPER,
-    place="Section 3.2",
-    kind="suite",
-    statement="k-means landmarks have a lower approximation error of the kernel matrix than "
+@NONLINEAR.suite(
+    "Section 3.2",
+    "k-means landmarks have a lower approximation error of the kernel matrix than "
     "uniformly drawn ones.",
 )
 def kmeans_landmarks_approximate_better_than_uniform(context: Context) -> Outcome:
     return _compared(context, "k-means", "uniform")
 
 
-@claim(
-    "nystrom-approximates-better-than-random-fourier",
-    paper=PAPER,
-    place="Section 5.3",
-    kind="suite",
-    statement="The k-means Nystrom map, made from the data, approximates the kernel matrix better "
+@NONLINEAR.suite(
+    "Section 5.3",
+    "The k-means Nystrom map, made from the data, approximates the kernel matrix better "
     "than as many random Fourier features, which are oblivious to the data.",
 )
 def nystrom_approximates_better_than_random_fourier(context: Context) -> Outcome:
@@ -112,12 +106,9 @@ def _map_error(context: Context, printed: bool) -> Outcome:
     )
 
 
-@claim(
-    "algorithm-1-map-as-printed",
-    paper=PAPER,
-    place="Section 3.2, Algorithm 1",
-    kind="theorem",
-    statement="The printed embedding has the Nystrom approximation as its Gram matrix (all "
+@NONLINEAR.theorem(
+    "Section 3.2, Algorithm 1",
+    "The printed embedding has the Nystrom approximation as its Gram matrix (all "
     "eigenvalues kept, so that the product conforms).",
     formula="phi~(X) = U Sigma^(-1/2) E',  phi~' phi~ = E W^+ E'",
 )
@@ -125,12 +116,9 @@ def algorithm_1_map_as_printed(context: Context) -> Outcome:
     return _map_error(context, printed=True)
 
 
-@claim(
-    "algorithm-1-map-transposed",
-    paper=PAPER,
-    place="Section 3.2, Algorithm 1",
-    kind="corrected",
-    statement="With U transposed the embedding has the Nystrom approximation as its Gram matrix.",
+@NONLINEAR.corrected(
+    "Section 3.2, Algorithm 1",
+    "With U transposed the embedding has the Nystrom approximation as its Gram matrix.",
     formula="phi~(X) = Sigma^(-1/2) U' E'",
 )
 def algorithm_1_map_transposed(context: Context) -> Outcome:

@@ -13,7 +13,7 @@ Importing this package enters all of them:
     proof        the proof of Theorem 4: eq. (17), its first term
     rate         the incomplete statistic uniformly over scores
     readings     Theorem 4 under other readings of its constants, refuted and not
-    theorem4     Theorem 4 itself, with `theorem4_cases` and `clusters`
+    theorem4     Theorem 4 itself, on `clusters`
     wide         Theorem 4' over a wide grid, the duality gap as a bound
 """
 

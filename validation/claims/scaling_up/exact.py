@@ -21,7 +21,7 @@ from ...extremes import max, min
 from ...plots import Figure, Series
 from ..claim import Context, DataUsed, Outcome, Verdict, claim
 from ..common import wdbc_sample
-from .paper import PAPER
+from ..papers import SCALING_UP
 
 QP_TOL = 1e-4
 """Relative gap that every QP solver must reach; OSQP, a first-order method, is the coarsest."""
@@ -32,7 +32,7 @@ def _qp_claim(backend: str, forms: tuple[tuple[str, str], ...], needs: tuple[str
 
     @claim(
         f"dual-qp-by-{backend.lower()}",
-        paper=PAPER,
+        paper=SCALING_UP.key,
         place="eq. (3)",
         kind="suite",
         statement=f"The dual quadratic program solved by {backend} has the optimum that cutting "
@@ -78,12 +78,9 @@ _qp_claim("ECOS", (("teaching", "cvxpy"), ("lifted", "cvxpy")), ("ecos",))
 _qp_claim("CLARABEL", (("teaching", "cvxpy"), ("lifted", "cvxpy"), ("lifted", "direct")), ())
 
 
-@claim(
-    "marginals-certify-all-pairs",
-    paper=PAPER,
-    place="eq. (3)",
-    kind="suite",
-    statement="The optimum over all 75,684 pairs of the breast cancer data is certified to a "
+@SCALING_UP.suite(
+    "eq. (3)",
+    "The optimum over all 75,684 pairs of the breast cancer data is certified to a "
     "relative gap of 1e-8 by one number a row, for lam = 0.1, 0.01 and 0.001.",
     formula="F(f) - p* <= F(f) - [sum u - |sum u_i k_i|^2 / (2 lam)],  u the n marginals",
 )
@@ -108,12 +105,9 @@ def marginals_certify_all_pairs(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "factor-and-kernel-agree",
-    paper=PAPER,
-    place="Proposition 3",
-    kind="theorem",
-    statement="With K = V V' the kernel problem (10) is the linear problem in the rows of V, "
+@SCALING_UP.theorem(
+    "Proposition 3",
+    "With K = V V' the kernel problem (10) is the linear problem in the rows of V, "
     "also for a singular K.",
     formula="min over theta of (10)  =  min over beta,  beta = V' theta",
 )
@@ -146,12 +140,9 @@ def factor_and_kernel_agree(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "no-solver-passes-the-lower-bound",
-    paper=PAPER,
-    place="eq. (3), eq. (7)",
-    kind="suite",
-    statement="On all pairs of one data set no method goes below the certified lower bound of "
+@SCALING_UP.suite(
+    "eq. (3), eq. (7)",
+    "On all pairs of one data set no method goes below the certified lower bound of "
     "another, and the methods that solve the full problem agree.",
     formula="max over methods of dual  <=  min over methods of F(w)",
 )

@@ -14,17 +14,14 @@ from ...bounds.exact_answers import hinge_problem
 from ...data import datasets
 from ...extremes import max, min
 from ...plots import Figure
-from ..claim import Context, DataUsed, Outcome, Verdict, claim
+from ..claim import Context, DataUsed, Outcome, Verdict
 from ..common import LEVEL, two_sided
-from .paper import PAPER
+from ..papers import SCALING_UP
 
 
-@claim(
-    "overall-cost-is-linear-in-n",
-    paper=PAPER,
-    place="Section 5",
-    kind="theorem",
-    statement="The overall complexity is O(n) (B = n pairs, a fixed number of landmarks, fixed lam "
+@SCALING_UP.theorem(
+    "Section 5",
+    "The overall complexity is O(n) (B = n pairs, a fixed number of landmarks, fixed lam "
     "and accuracy): pairs times features times steps grow no faster.",
     formula="steps(n) B d + n d^2 + d^3 = O(n)",
 )
@@ -57,12 +54,9 @@ def overall_cost_is_linear_in_n(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "incomplete-u-constant-at-b-equal-n",
-    paper=PAPER,
-    place="Section 2.1",
-    kind="suite",
-    statement="With B = n the incomplete statistic keeps the rate of the complete one but not its "
+@SCALING_UP.suite(
+    "Section 2.1",
+    "With B = n the incomplete statistic keeps the rate of the complete one but not its "
     "constant: over new data its variance is larger by sigma^2 / n, here by more than a quarter.",
     formula="var U_B = var U_n + E sigma^2_n / B",
 )

@@ -9,20 +9,17 @@ from ....exact.losses.registry import HINGE
 from ....exact.pairs.all_pairs import AllPairs
 from ...data import datasets
 from ...extremes import max, min
-from ..claim import Context, DataUsed, Outcome, Verdict, claim
-from .paper import PAPER
+from ..claim import Context, DataUsed, Outcome, Verdict
+from ..papers import SCALING_UP
 
 DIRECTIONS = 24
 ALLOWED = -0.35
 """An exponent of n up to which the supremum is said to fall like the root: log n costs a tenth."""
 
 
-@claim(
-    "incomplete-u-keeps-the-rate-uniformly",
-    paper=PAPER,
-    place="Section 2.1",
-    kind="theorem",
-    statement="With B = n the incomplete statistic keeps the rate sqrt(log(n) / n) uniformly over "
+@SCALING_UP.theorem(
+    "Section 2.1",
+    "With B = n the incomplete statistic keeps the rate sqrt(log(n) / n) uniformly over "
     "linear scores: its largest error over directions and lengths falls like the root of n.",
     formula="sup_f |U_B(f) - U(f)| = O_P(sqrt(log(n) / n)),  B = n",
 )

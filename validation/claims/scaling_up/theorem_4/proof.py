@@ -13,9 +13,9 @@ from .....exact.problem.problem import Problem
 from ....bounds.exact_answers import hinge_problem, optimum
 from ....data import datasets
 from ....extremes import above, max
-from ...claim import Context, DataUsed, Outcome, Verdict, claim
+from ...claim import Context, DataUsed, Outcome, Verdict
 from ...common import LEVEL, wdbc_sample
-from ..paper import PAPER
+from ...papers import SCALING_UP
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,9 @@ def _draws(context: Context) -> tuple[list[_Pair], DataUsed]:
     return [_pair(p, n, rng) for p in problems for _ in range(count)], DataUsed.of(data)
 
 
-@claim(
-    "eq-17-as-printed",
-    paper=PAPER,
-    place="eq. (17)",
-    kind="theorem",
-    statement="The losses of the two minimisers differ by no more than the two statistics do at "
+@SCALING_UP.theorem(
+    "eq. (17)",
+    "The losses of the two minimisers differ by no more than the two statistics do at "
     "one of the minimisers.",
     formula="|U(f^) - U_B(f^_B)| <= max over f in {f^, f^_B} of |U_B(f) - U(f)|",
 )
@@ -88,12 +85,9 @@ def eq_17_as_printed(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "eq-17-for-the-objectives",
-    paper=PAPER,
-    place="eq. (17)",
-    kind="corrected",
-    statement="The right side of (17) bounds the difference of the optimal values of the two "
+@SCALING_UP.corrected(
+    "eq. (17)",
+    "The right side of (17) bounds the difference of the optimal values of the two "
     "penalised problems, in every draw.",
     formula="|p* - p*_B| <= max over f in {f^, f^_B} of |U_B(f) - U(f)|",
 )
@@ -121,12 +115,9 @@ def eq_17_for_the_objectives(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "norm-of-the-minimiser",
-    paper=PAPER,
-    place="Theorem 4, C and C_B",
-    kind="corrected",
-    statement="At every minimiser lam |f|^2 is at most 1 - U(f), so that C = C_B = 1/lam are valid "
+@SCALING_UP.corrected(
+    "Theorem 4, C and C_B",
+    "At every minimiser lam |f|^2 is at most 1 - U(f), so that C = C_B = 1/lam are valid "
     "bounds of the squared norms in Theorem 4.",
     formula="lam |f^|^2 = mean alpha - U(f^) <= 1 - U(f^)",
 )
@@ -162,12 +153,9 @@ def norm_of_the_minimiser(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "theorem-4-first-term",
-    paper=PAPER,
-    place="proof of Theorem 4, first term",
-    kind="theorem",
-    statement="With probability at least 1 - delta, for every delta, the first term alone bounds "
+@SCALING_UP.theorem(
+    "proof of Theorem 4, first term",
+    "With probability at least 1 - delta, for every delta, the first term alone bounds "
     "|U(f^) - U_B(f^_B)| (C and C_B the squared norms of the two minimisers).",
     formula="|U(f^) - U_B(f^_B)| <= (1 + 2 K_max sqrt(C_max)) sqrt(log(4/delta) / (2B))",
 )

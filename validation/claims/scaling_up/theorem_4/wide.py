@@ -23,9 +23,9 @@ from ....bounds.right_side import DELTA
 from ....data import datasets
 from ....data.labelled_data import Dataset, make_dataset
 from ....extremes import max, min
-from ...claim import Context, DataUsed, Outcome, Verdict, claim
+from ...claim import Context, DataUsed, Outcome, Verdict
 from ...common import upper_limit, wdbc_sample
-from ..paper import PAPER
+from ...papers import SCALING_UP
 from .prime import DOUBT
 
 SIZES = (40, 80)
@@ -80,12 +80,9 @@ def cells(seed: int, profile: str) -> tuple[_Cell, ...]:
     return tuple(found)
 
 
-@claim(
-    "theorem-4-prime-over-a-wide-grid",
-    paper=PAPER,
-    place="Theorem 4, corrected: (A), (I), (II)",
-    kind="corrected",
-    statement="No part of Theorem 4' is violated in any draw (10,000 in the full profile) over a "
+@SCALING_UP.corrected(
+    "Theorem 4, corrected: (A), (I), (II)",
+    "No part of Theorem 4' is violated in any draw (10,000 in the full profile) over a "
     "grid of data, kernels, n, B, d and lam; how tight they are is measured.",
     formula="(A) surely; (I) and (II) each with probability >= 1 - delta = 0.95",
 )
@@ -127,12 +124,9 @@ def limit_by_cells(name: str, made: Sequence[_Cell]) -> float:
     return upper_limit(hits, len(made), DOUBT)
 
 
-@claim(
-    "duality-gap-bounds-the-loss-of-any-approximation",
-    paper=PAPER,
-    place="Section 3.2",
-    kind="suite",
-    statement="What an approximate solution (few landmarks, B = n pairs, unfinished Adamax) loses "
+@SCALING_UP.suite(
+    "Section 3.2",
+    "What an approximate solution (few landmarks, B = n pairs, unfinished Adamax) loses "
     "on the full problem is at most its duality gap, which costs no exact solution.",
     formula="F(f) - p* <= F(f) - [sum of u+ - u'Ku / (2 lam)]",
 )
