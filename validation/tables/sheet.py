@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,15 +35,15 @@ class Sheet:
 
     def paired(
         self,
-        a: np.ndarray,
-        b: np.ndarray,
+        sides: Iterable[np.ndarray],
         names: tuple[str, str],
         unit: str,
         digits: int = 3,
         before: str = "",
         overlap: float = 0.0,
     ) -> None:
-        """Enter Student's paired test of a minus b; nothing for fewer than three pairs."""
+        """Enter Student's paired test, first minus second; nothing for fewer than three pairs."""
+        a, b = sides
         test = paired_test(a, b, overlap) if len(a) == len(b) else None
         if test is not None:
             self.tests.append(f"{before}{': ' * bool(before)}{test.sentence(*names, unit, digits)}")

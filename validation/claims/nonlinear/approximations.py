@@ -13,7 +13,7 @@ from ....exact.spaces.kernels import Gaussian
 from ...data import datasets
 from ...data.labelled_data import Dataset, make_dataset
 from ...extremes import max, min
-from ..claim import Context, DataUsed, Outcome, Verdict
+from ..claim import Context, Outcome, Verdict
 from ..common import wdbc_sample
 from ..papers import NONLINEAR
 
@@ -29,13 +29,13 @@ def _sets(context: Context) -> list[tuple[Dataset, float]]:
 
 
 @lru_cache(maxsize=1)
-def _errors(seed: int, profile: str) -> tuple[dict[str, dict[str, float]], list[DataUsed]]:
+def _errors(seed: int, profile: str) -> tuple[dict[str, dict[str, float]], list[Dataset]]:
     """Return |K - K~| / |K| in the Frobenius norm, means over draws."""
     context = Context("kernel-errors", seed, profile)
     table: dict[str, dict[str, float]] = {}
     used, count = [], 3 if context.quick else 30
     for data, gamma in _sets(context):
-        used.append(DataUsed.of(data))
+        used.append(data)
         kernel = Gaussian(gamma)
         K = kernel(data.X, data.X)
         for size in SIZES:
@@ -64,7 +64,7 @@ def _compared(context: Context, better: str, worse: str) -> Outcome:
         f"the error of {worse} is {min(ratios.values()):.2f} to {max(ratios.values()):.2f} times "
         f"that of {better}",
         details={f"{name}: {', '.join(row)}": list(row.values()) for name, row in table.items()},
-        data=tuple(used),
+        data=used,
         tolerance="larger in each of six cells; |K - K~| / |K|, Frobenius norm, means over draws",
     )
 
@@ -101,7 +101,7 @@ def _map_error(context: Context, printed: bool) -> Outcome:
         Verdict.HOLDS if error <= 1e-8 else Verdict.FAILS,
         f"off by {error:.1e} of the largest entry",
         details={"relative error of the Gram matrix": error, "landmarks": 15},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="1e-8",
     )
 

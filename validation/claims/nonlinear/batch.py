@@ -21,7 +21,7 @@ from ....exact.spaces.rows import Rows
 from ...data import datasets
 from ...data.labelled_data import Dataset
 from ...extremes import max
-from ..claim import Context, DataUsed, Outcome, Verdict
+from ..claim import Context, Outcome, Verdict
 from ..common import wdbc_sample
 from ..papers import NONLINEAR
 
@@ -163,7 +163,7 @@ def nbauc_reaches_its_optimum(context: Context) -> Outcome:
         Verdict.HOLDS if holds else Verdict.FAILS,
         f"relative gap at most {worst:.1e}, {steps} steps at most",
         details={"problems": 6, "largest relative gap, rounding included": worst, "steps": steps},
-        data=tuple(DataUsed.of(data) for data, _ in sets),
+        data=[data for data, _ in sets],
         tolerance="certified relative gap 1e-10, rounding included",
     )
 
@@ -194,7 +194,7 @@ def _gradient(context: Context, factor: float, printed: str | None) -> Outcome:
         f"off by up to {error:.1e} of a directional derivative",
         printed=printed,
         details={"factor of C": factor, "largest relative difference": error},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="1e-5, of central differences with step 1e-5",
     )
 
@@ -235,6 +235,6 @@ def printed_gradient_solves_for_half_of_c(context: Context) -> Outcome:
         Verdict.HOLDS if distance <= 1e-5 and not believed else Verdict.FAILS,
         f"distance to the optimum for C/2: {distance:.1e}; certified gap for C: {gap:.2g}",
         details={"relative distance to the optimum for C/2": distance, "relative gap for C": gap},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="relative distance 1e-5, gap above 1e-3",
     )

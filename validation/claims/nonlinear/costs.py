@@ -23,7 +23,7 @@ from ....exact.pairs.all_pairs import AllPairs
 from ....exact.problem.problem import Ridge, pair_problem
 from ...data.labelled_data import Dataset, make_dataset
 from ...extremes import max
-from ..claim import Context, DataUsed, Outcome, Verdict
+from ..claim import Context, Outcome, Verdict
 from ..papers import NONLINEAR
 from .counting import Cells, Counted, CountedRows, Tally
 
@@ -108,7 +108,7 @@ def hessian_product_cost_without_the_pairs(context: Context) -> Outcome:
             "over n d + 2 n + d, n = 512": [x.operations / x.printed for x in by_columns],
             "residual of H s = -g, H from the listed pairs": error,
         },
-        data=tuple(DataUsed.of(data) for data in (*sets.values(), *wide.values())),
+        data=(*sets.values(), *wide.values()),
         tolerance=f"exponents {1 + MARGIN:g}, operations counted while conjugate gradients run; "
         "the step solves the equation of the listed pairs to 1e-8",
     )

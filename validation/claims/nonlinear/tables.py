@@ -15,7 +15,7 @@ from ...data.printed_numbers import numbers
 from ...data.real_data import load_npz, real_data_folder
 from ...extremes import max, min
 from ...plots import Figure
-from ..claim import Context, DataUsed, Outcome, Verdict
+from ..claim import Context, Outcome, Verdict
 from ..papers import NONLINEAR
 
 TABLE_2 = numbers(NONLINEAR.key, "Table 2")
@@ -109,7 +109,7 @@ def protein_is_linearly_separable(context: Context) -> Outcome:
         printed="linearly separable",
         details={"rows": len(rows), "features": X.shape[1], "distance": point}
         | {"linear RankSVM's own AUC in Table 2": TABLE_2["protein"][2] / 100},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="by Gordan's theorem: a common point of the hulls, found by linear programming",
     )
 

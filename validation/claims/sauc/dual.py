@@ -30,7 +30,7 @@ from ...bounds.exact_answers import optimum, solved
 from ...data.generators import xor
 from ...data.labelled_data import Dataset
 from ...extremes import max, min
-from ..claim import Context, DataUsed, Outcome, Verdict
+from ..claim import Context, Outcome, Verdict
 from ..common import wdbc_sample
 from ..papers import SAUC
 from .common import SIGMA, WIDTH, apart, every_pair, toy
@@ -79,7 +79,7 @@ def sauc_eq_3_as_printed(context: Context) -> Outcome:
         scores = _pair_scores(WIDTH, train, every_pair(train.is_positive), test.X)
         literal.append(auc(scores, test.is_positive))
         right.append(auc(_fit(train, 0.0)[1](test.X), test.is_positive))
-        used += [DataUsed.of(train), DataUsed.of(test)]
+        used += [train, test]
     lost = np.array(right) - np.array(literal)
     return Outcome(
         Verdict.FAILS if lost.mean() > 0.1 else Verdict.HOLDS,
@@ -87,7 +87,7 @@ def sauc_eq_3_as_printed(context: Context) -> Outcome:
         f"{min(right):.2f} to {max(right):.2f} with four terms",
         printed="one kernel value",
         details={"test AUC as printed": literal, "test AUC with four terms": right},
-        data=tuple(used),
+        data=used,
         tolerance="refuted if more than 0.1 of test AUC is lost on average",
     )
 
@@ -143,7 +143,7 @@ def sauc_eq_3_with_four_terms(context: Context) -> Outcome:
             "relative difference of the optima": differ,
             "relative difference of the linear kernels": same,
         },
-        data=(DataUsed.of(train), DataUsed.of(test)),
+        data=(train, test),
         tolerance=f"optima {OPTIMA:g}; scores within the certified radii; linear kernels 1e-12",
     )
 
@@ -170,7 +170,7 @@ def sauc_dual_equals_primal(context: Context) -> Outcome:
         Verdict.HOLDS if worst <= 1e-8 else Verdict.FAILS,
         f"relative gap at most {worst:.1e}",
         details={f"{name}: relative gap with rounding": gap for name, gap in gaps.items()},
-        data=(DataUsed.of(wdbc), DataUsed.of(xor)),
+        data=(wdbc, xor),
         tolerance="certified relative gap, its rounding included, at most 1e-8",
     )
 
@@ -214,14 +214,14 @@ def sauc_eq_19_with_a_generalised_inverse(context: Context) -> Outcome:
         details={f"lambda {s:g}: relative difference from (9)": x for s, x in errors.items()}
         | {f"lambda {s:g}: relative gap of the dual": x for s, x in gaps.items()}
         | {f"lambda {s:g}: relative difference of the optima": x for s, x in apart_by.items()},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance=f"matrices 1e-9; optima and certified relative gaps {OPTIMA:g}",
     )
 
 
 def _scored(
     context: Context, paper_literal: bool
-) -> tuple[dict[float, float], tuple[DataUsed, ...]]:
+) -> tuple[dict[float, float], tuple[Dataset, ...]]:
     """Return how far (20) is from f(x) = w'phi(x), relative, on training and test rows."""
     train, test = toy(context)
     K = WIDTH(train.X, train.X)
@@ -236,7 +236,7 @@ def _scored(
         w = np.linalg.solve(np.eye(len(Sigma)) + structure * Sigma, F.T @ beta)
         scores = sauc_scores(K, columns, beta, scatter, structure, paper_literal)
         errors[structure] = apart(scores, np.concatenate([F, new]) @ w)
-    return errors, (DataUsed.of(train), DataUsed.of(test))
+    return errors, (train, test)
 
 
 @SAUC.theorem(

@@ -17,7 +17,7 @@ from ....exact.structure.woodbury import class_scatter
 from ...bounds.exact_answers import hinge_problem, optimum, solved
 from ...data.labelled_data import Dataset
 from ...extremes import max, min
-from ..claim import Context, DataUsed, Outcome, Verdict
+from ..claim import Context, Outcome, Verdict
 from ..common import two_sided, wdbc_sample
 from ..papers import SAUC
 from .common import every_pair, toy
@@ -64,7 +64,7 @@ def sauc_eq_22_slacks_and_means(context: Context) -> Outcome:
         details={"smallest excess over the bound, in units of 1 + max |f|": least}
         | {f"excess at the {name}": x for name, x in excess.items() if name.startswith("opt")}
         | {"points with every hinge active": equal, "equality there and only there": agree},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="1e-13 of the scores' size, for the bound and for equality",
     )
 
@@ -105,7 +105,7 @@ def sauc_prop_2_as_printed(context: Context) -> Outcome:
         printed="1",
         details={f"C n+ n- = {1 / lam:g}: share": x.share for lam, x in found.items()}
         | {f"C n+ n- = {1 / lam:g}: upper bound": x.high for lam, x in found.items()},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="refuted by a share below 0.99, the certified radius of the optimum allowed for",
     )
 
@@ -142,7 +142,7 @@ def sauc_prop_2_when_every_hinge_is_active(context: Context) -> Outcome:
         details={f"lambda {s:g}: |w - closed form|": x for s, x in moved.items()}
         | {f"lambda {s:g}: certified radius": x for s, x in allowed.items()}
         | {f"lambda {s:g}: excess over (22)": x for s, x in excess.items()},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="w within the certified radius of the optimum; (22) to 1e-13",
     )
 
@@ -172,7 +172,7 @@ def sauc_scatter_falls_with_the_structure(context: Context) -> Outcome:
         f"w'Sigma w from {spread[0]:.3g} at lambda = 0 to {spread[-1]:.2g} at {grid[-1]:g}",
         details={f"lambda {s:g}: w'Sigma w": x for s, x in zip(grid, spread, strict=True)}
         | {"slack for inexact optima": slack},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="what the certified gaps of two neighbouring optima can explain",
     )
 
@@ -250,6 +250,6 @@ def sauc_eq_24_chebyshev(context: Context) -> Outcome:
         f"smallest AUC - bound {margin:.3f} on data, {tight:.0e} where it is attained",
         details={"smallest AUC - bound on data": margin, "smallest AUC": low}
         | {"AUC and bound where it is attained": attained},
-        data=(DataUsed.of(wdbc), DataUsed.of(xor)),
+        data=(wdbc, xor),
         tolerance="bound not above the AUC, and attained, to 1e-12",
     )

@@ -10,7 +10,7 @@ from ....exact.pairs.auc import auc
 from ...bounds.exact_answers import hinge_problem, optimum
 from ...data.printed_numbers import numbers
 from ...extremes import max, min
-from ..claim import Context, DataUsed, Outcome, Verdict
+from ..claim import Context, Outcome, Verdict
 from ..common import wdbc_sample
 from ..papers import SAUC
 from .common import toy
@@ -50,7 +50,7 @@ def sauc_eq_1_of_a_constant_score(context: Context) -> Outcome:
         printed="0.5",
         details={"without ties": mean, "constant score": tied}
         | {"constant score, ties one half": auc(constant, positive)},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="1e-12",
     )
 
@@ -118,7 +118,7 @@ def sauc_diagonal_is_the_best_compromise(context: Context) -> Outcome:
         f"{youden[around].max():.4f} there, {youden.max():.4f} at its largest",
         details={"on the diagonal": nearest, "largest": best}
         | {"TPR - FPR on the diagonal, largest": [youden[around].max(), youden.max()]},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="1e-12",
     )
 

@@ -9,7 +9,7 @@ from ....exact.losses.registry import HINGE
 from ....exact.pairs.all_pairs import AllPairs
 from ...bounds.exact_answers import hinge_problem, optimum
 from ...extremes import max, min
-from ..claim import Context, DataUsed, Outcome, Verdict
+from ..claim import Context, Outcome, Verdict
 from ..common import wdbc_sample
 from ..papers import SAUC
 
@@ -38,7 +38,7 @@ def sauc_slacks_bound_the_misranked_pairs(context: Context) -> Outcome:
         Verdict.HOLDS if least >= -1e-12 else Verdict.FAILS,
         f"mean slack less share of misranked pairs at least {least:.3g}",
         details={"draws": len(details), "least difference": least},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="every draw; a slack is at least one where a margin is not above zero",
     )
 
@@ -73,6 +73,6 @@ def sauc_auc_svm_is_a_one_class_svm(context: Context) -> Outcome:
         Verdict.HOLDS if worst <= 1e-4 else Verdict.FAILS,
         f"the one-class machine is within {worst:.1e} of the certified optimum",
         details={f"C = {C:g}": C for C in COSTS} | {"pairs": len(Z), "worst excess": worst},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="relative excess 1e-4 over the certified optimum over all pairs",
     )

@@ -11,8 +11,9 @@ from ....exact.pairs.nearest_pairs import nearest_pairs
 from ....exact.spaces.gram_factor import factor_gram
 from ....exact.structure.scatter import ClassScatter, PairScatter
 from ....exact.structure.woodbury import class_scatter, deformed_gram, direct_gram
+from ...data.labelled_data import Dataset
 from ...extremes import max, min
-from ..claim import Context, DataUsed, Outcome, Verdict
+from ..claim import Context, Outcome, Verdict
 from ..common import wdbc_sample
 from ..papers import SAUC
 from .common import STRUCTURES, WIDTH, apart, every_pair, toy
@@ -55,7 +56,7 @@ def sauc_prop_1_covariance_of_differences(context: Context) -> Outcome:
         Verdict.HOLDS if worst <= EXACT else Verdict.FAILS,
         f"relative difference at most {worst:.1e}",
         details=errors,
-        data=(DataUsed.of(data), DataUsed.of(xor)),
+        data=(data, xor),
         tolerance=f"relative difference at most {EXACT:g}",
     )
 
@@ -75,7 +76,7 @@ def sauc_prop_1_needs_division_by_n(context: Context) -> Outcome:
         Verdict.HOLDS if differ else Verdict.FAILS,
         f"relative difference {divided[1]:.2g} with n - 1, {divided[0]:.0e} with n",
         details={f"relative difference, divided by n - {ddof}": x for ddof, x in divided.items()},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance=f"above 1e-3 with n - 1, at most {EXACT:g} with n",
     )
 
@@ -99,7 +100,7 @@ def sauc_prop_1_needs_all_pairs(context: Context) -> Outcome:
         f"relative difference {errors[5]:.2g} at k = 5, {errors[30]:.2g} at k = 30",
         details={f"relative difference, k = {k}": x for k, x in errors.items()}
         | {"relative difference, all pairs": everything},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance=f"above 0.1 at every k, at most {EXACT:g} for all pairs",
     )
 
@@ -131,7 +132,7 @@ def sauc_covariance_of_listed_pairs(context: Context) -> Outcome:
         Verdict.HOLDS if worst <= EXACT else Verdict.FAILS,
         f"relative difference at most {worst:.1e}",
         details={f"relative difference, {name}": x for name, x in errors.items()},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance=f"relative difference at most {EXACT:g}",
     )
 
@@ -169,7 +170,7 @@ def sauc_eq_15_structure_as_a_matrix(context: Context) -> Outcome:
                 class_scatter(positive).times(np.eye(len(X))), R
             ),
         },
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance=f"relative difference at most {EXACT:g}",
     )
 
@@ -205,11 +206,11 @@ def sauc_eq_16_for_a_nonsingular_b(context: Context) -> Outcome:
     )
 
 
-def _routes(context: Context) -> tuple[np.ndarray, np.ndarray, ClassScatter, DataUsed]:
+def _routes(context: Context) -> tuple[np.ndarray, np.ndarray, ClassScatter, Dataset]:
     """Return K of the toy rows, features F with F F' = K, R, and the data's name."""
     data, _ = toy(context)
     K = WIDTH(data.X, data.X)
-    return K, factor_gram(K).features, class_scatter(data.is_positive), DataUsed.of(data)
+    return K, factor_gram(K).features, class_scatter(data.is_positive), data
 
 
 @SAUC.theorem(

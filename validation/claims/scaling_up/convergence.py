@@ -25,7 +25,7 @@ from ...bounds.experiment import POSTERIOR, PRINTED, PRIOR, Draw, Experiment, pr
 from ...data.labelled_data import Dataset
 from ...extremes import max
 from ...plots import Figure, Series
-from ..claim import Context, DataUsed, Outcome, Verdict
+from ..claim import Context, Outcome, Verdict
 from ..common import Slope, two_sided
 from ..papers import SCALING_UP
 from .theorem_4.prime import bound_data
@@ -70,10 +70,6 @@ def ladders(seed: int, profile: str) -> tuple[Ladder, ...]:
     return tuple(found)
 
 
-def _used(rungs: tuple[Ladder, ...]) -> tuple[DataUsed, ...]:
-    return tuple(DataUsed.of(ladder.data) for ladder in rungs)
-
-
 @SCALING_UP.theorem(
     "Section 3.1",
     "With more and more landmarks, each set containing the one before, the optimal value "
@@ -93,7 +89,7 @@ def nystrom_converges_in_the_landmarks(context: Context) -> Outcome:
         Verdict.HOLDS if holds else Verdict.FAILS,
         f"falls at every step; {last:.1e} with all rows",
         details=details,
-        data=_used(rungs),
+        data=[ladder.data for ladder in rungs],
         tolerance="1e-8 for d = n; 4e-9 in the comparison of two optima certified to 1e-9",
         figures=(_against_landmarks(context, rungs[0]),),
     )
@@ -151,7 +147,7 @@ def nystrom_with_all_rows_is_the_kernel_machine(context: Context) -> Outcome:
             "largest gap against the true kernel, rounding included": gap,
             "largest difference of a score, squared hinge": moved,
         },
-        data=tuple(DataUsed.of(data) for data, _ in sets),
+        data=[data for data, _ in sets],
         tolerance="1e-8",
     )
 
@@ -209,7 +205,7 @@ def incomplete_nystrom_converges_in_the_pairs(context: Context) -> Outcome:
         Verdict.HOLDS if holds else Verdict.FAILS,
         "F(f~_B) - p*_P ~ B^" + ", B^".join(f"{slope.value:.2f}" for slope in slopes),
         details=details | {"draws of each B": count},
-        data=_used(rungs),
+        data=[ladder.data for ladder in rungs],
         tolerance="normal intervals of the mean logarithms, two-sided level 1e-6; slope -1 +- 0.25",
         figures=(
             Figure.of_curves(
@@ -250,7 +246,7 @@ def incomplete_nystrom_converges_to_the_exact_answer(context: Context) -> Outcom
         Verdict.HOLDS if holds and worst < 1e-3 else Verdict.FAILS,
         f"F(f~_B) - p* at most {worst:.1e} with d = n, B = 256 n",
         details=details | {"draws of each": count},
-        data=_used(rungs),
+        data=[ladder.data for ladder in rungs],
         tolerance="1e-3 at the end; the excesses of two steps do not overlap in any draw",
         figures=(
             Figure.of_curves(

@@ -17,9 +17,10 @@ from ....exact.spaces.kernels import Gaussian
 from ....exact.spaces.rows import Rows
 from ...bounds.exact_answers import hinge_problem, optimum, overlap, solved
 from ...data import datasets
+from ...data.labelled_data import Dataset
 from ...extremes import max, min
 from ...plots import Figure, Series
-from ..claim import Context, DataUsed, Outcome, Verdict, claim
+from ..claim import Context, Outcome, Verdict, claim
 from ..common import wdbc_sample
 from ..papers import SCALING_UP
 
@@ -49,10 +50,10 @@ def _qp_claim(backend: str, forms: tuple[tuple[str, str], ...], needs: tuple[str
             f"{form} form, {interface}": solved(QP(form, interface, backend), problem)
             for form, interface in forms
         }
-        return _judge_qp(exact, found, DataUsed.of(data))
+        return _judge_qp(exact, found, data)
 
 
-def _judge_qp(exact: Solution, found: dict[str, Solution], data: DataUsed) -> Outcome:
+def _judge_qp(exact: Solution, found: dict[str, Solution], data: Dataset) -> Outcome:
     gaps = {
         name: solution.certificate.gap / exact.certificate.primal
         for name, solution in found.items()
@@ -100,7 +101,7 @@ def marginals_certify_all_pairs(context: Context) -> Outcome:
         f"relative gap at most {worst:.1e}, {evidence} numbers for {problem.n_pairs} pairs",
         details={f"lam {lam:g}: relative gap with rounding": gap for lam, gap in gaps.items()}
         | {f"lam {lam:g}: optimum": primal for lam, primal in primals.items()},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="certified relative gap, its rounding included, at most 1e-8",
     )
 
@@ -135,7 +136,7 @@ def factor_and_kernel_agree(context: Context) -> Outcome:
         Verdict.HOLDS if max(worst, *gaps) <= 1e-6 else Verdict.FAILS,
         f"optima differ by {worst:.1e}",
         details=details | {"largest certified relative gap": max(gaps)},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="relative differences and certified relative gaps at most 1e-6",
     )
 
@@ -179,7 +180,7 @@ def no_solver_passes_the_lower_bound(context: Context) -> Outcome:
         | {f"relative gap, {name}": gap for name, gap in last.items()}
         | {f"Adamax, {steps} steps: F above p*, relative": x for steps, x in adamax.items()},
         timings={"cutting planes": exact.seconds},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance=f"intervals overlap; last QP relative gaps below {QP_TOL:g}",
         figures=(_gap_figure(problem, curves),),
     )

@@ -15,7 +15,7 @@ from ...bounds.kernel import Approximation
 from ...bounds.prime import theorem4_prime
 from ...data.labelled_data import Dataset
 from ...plots import Figure, Series
-from ..claim import Context, DataUsed, Outcome, Verdict
+from ..claim import Context, Outcome, Verdict
 from ..common import LEVEL, Slope, two_sided, wdbc_sample
 from ..papers import SCALING_UP
 
@@ -63,7 +63,7 @@ def incomplete_u_is_unbiased(context: Context) -> Outcome:
             "B": B,
             "draws": values.size,
         },
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance=f"two-sided normal test at level {LEVEL:g} ({two_sided():.2f} standard errors)",
     )
 
@@ -82,7 +82,7 @@ def _variance_outcome(context: Context, replace: bool) -> Outcome:
         f"B var / sigma^2 = {ratio:.3f}, interval {low:.3f} to {high:.3f}",
         details={"sigma^2": losses.var(), "B": B, "pairs": pairs, "draws": values.size}
         | {"B var / sigma^2": ratio, "expected": factor, "interval": [low, high]},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance=f"two-sided chi-square interval at level {LEVEL:g} (U_B is nearly normal)",
     )
 
@@ -128,7 +128,7 @@ def incomplete_u_loss_rate(context: Context) -> Outcome:
         printed="-1/2",
         details={"B": sizes, "root mean square error": rms, "exponent interval": [low, high]}
         | {"draws of each size": count},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance=f"-1/2 lies in the least-squares slope's interval at level {LEVEL:g}",
         figures=(
             Figure.of_curves(
@@ -190,7 +190,7 @@ def incomplete_u_suboptimality_rate(context: Context) -> Outcome:
             "exponent interval": [low, high],
             "draws of each size": count,
         },
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="the slope's interval reaches -1 and stays below -1/2 "
         f"(level {LEVEL:g}); no draw exceeds the proved bound",
         figures=(_rate_figure(context, problem, exact, sizes, excess, proved),),

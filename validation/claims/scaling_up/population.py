@@ -11,7 +11,7 @@ from ...data.labelled_data import Dataset
 from ...data.population import Model, offset_for_share, population_auc, share_for_auc
 from ...data.printed_numbers import numbers
 from ...extremes import max
-from ..claim import Context, DataUsed, Outcome, Verdict
+from ..claim import Context, Outcome, Verdict
 from ..common import LEVEL, two_sided
 from ..papers import SCALING_UP
 
@@ -65,7 +65,7 @@ def _against_print(model: Model, context: Context) -> Outcome:
             "standard deviation of the AUC of one test set of 25,000, in points": 100 * deviation,
             "points away, in these standard deviations": apart / (100 * deviation),
         },
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="75 to 85 % negatives are called approximately 80 %; the quadrature's error is "
         "below 1e-6 %",
     )
@@ -86,7 +86,7 @@ def population_auc_by_monte_carlo(context: Context) -> Outcome:
         value, deviation = found.value, found.standard_error
         exact = population_auc(model)
         away.append(abs(value - exact) / deviation)
-        used.append(DataUsed.of(data))
+        used.append(data)
         details[f"{model}: by quadrature, per cent"] = 100 * exact
         details[f"{model}: on the sample, per cent"] = 100 * value
         details[f"{model}: standard deviation, points"] = 100 * deviation
@@ -94,7 +94,7 @@ def population_auc_by_monte_carlo(context: Context) -> Outcome:
         Verdict.HOLDS if max(away) <= two_sided() else Verdict.FAILS,
         f"{max(away):.2f} standard deviations apart at most, n = {n}",
         details=details,
-        data=tuple(used),
+        data=used,
         tolerance=f"two-sided normal test of each model at level {LEVEL:g} "
         f"({two_sided():.2f} standard deviations)",
     )
@@ -118,6 +118,6 @@ def eq_2_of_a_constant_score(context: Context) -> Outcome:
         Verdict.HOLDS if value == 0.5 else Verdict.FAILS,
         f"(2) gives {value:g}, the AUC with ties counted one half is {half:g}",
         details={"(2)": value, "AUC, ties one half": half},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="exact",
     )

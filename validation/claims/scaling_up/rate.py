@@ -9,7 +9,7 @@ from ....exact.losses.registry import HINGE
 from ....exact.pairs.all_pairs import AllPairs
 from ...data import datasets
 from ...extremes import max, min
-from ..claim import Context, DataUsed, Outcome, Verdict
+from ..claim import Context, Outcome, Verdict
 from ..papers import SCALING_UP
 
 DIRECTIONS = 24
@@ -40,7 +40,7 @@ def incomplete_u_keeps_the_rate_uniformly(context: Context) -> Outcome:
                 for w in scores_of
             ]
             found.append(max(errors))
-        used.append(DataUsed.of(data))
+        used.append(data)
         worst.append(float(np.mean(found)))
     slope = float(np.polyfit(np.log(sizes), np.log(worst), 1)[0])
     ratios = [w / float(np.sqrt(np.log(n) / n)) for w, n in zip(worst, sizes, strict=True)]
@@ -48,6 +48,6 @@ def incomplete_u_keeps_the_rate_uniformly(context: Context) -> Outcome:
         Verdict.HOLDS if slope <= ALLOWED else Verdict.FAILS,
         f"falls like n^{slope:.2f}; {min(ratios):.2f} to {max(ratios):.2f} times sqrt(log(n) / n)",
         details={"n": list(sizes), "mean of the largest error": worst, "times the rate": ratios},
-        data=tuple(used),
+        data=used,
         tolerance=f"exponent at most {ALLOWED:g}",
     )

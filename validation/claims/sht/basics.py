@@ -19,7 +19,7 @@ from ...data import datasets
 from ...data.generators import sparse_mean_shift
 from ...data.labelled_data import Dataset
 from ...extremes import max, min
-from ..claim import Context, DataUsed, Outcome, Verdict
+from ..claim import Context, Outcome, Verdict
 from ..papers import SHT
 
 
@@ -61,7 +61,7 @@ def prop_1_pairwise_is_an_average_over_rows(context: Context) -> Outcome:
         Verdict.HOLDS if worst <= 1e-9 else Verdict.FAILS,
         f"largest relative difference {worst:.1e}",
         details={"points": 4 * count, "largest relative difference": worst},
-        data=tuple(map(DataUsed.of, sets)),
+        data=sets,
         tolerance="1e-9: shifted by 1,000 standard deviations, doubles have 13 digits left",
     )
 
@@ -90,7 +90,7 @@ def prop_1_in_blocks_needs_all_rows_means(context: Context) -> Outcome:
             "relative error of the mean gradient": errors[0],
             "the same with each block's own means and shares": errors[1],
         },
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="1e-10 for the right form, more than 1e-3 for the other",
     )
 
@@ -116,7 +116,7 @@ def _hessian(context: Context, factor: float) -> Outcome:
         f"v'(Hessian)v / v'Mv between {min(ratios):.6f} and {max(ratios):.6f}",
         printed="1" if factor == 1 else None,
         details={"directions": len(ratios), "largest relative difference": worst},
-        data=tuple(map(DataUsed.of, sets)),
+        data=sets,
         tolerance="1e-6, of second differences of the double sum",
     )
 
@@ -187,7 +187,7 @@ def sht_keeps_exactly_k_features(context: Context) -> Outcome:
         Verdict.HOLDS if holds else Verdict.FAILS,
         f"k features in all 8 runs, F at most {largest:.3f}" if holds else "another number",
         details=details,
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="whole numbers",
     )
 
@@ -211,7 +211,7 @@ def published_sht_is_mean_difference_screening(context: Context) -> Outcome:
     for r in shares:
         for at in range(copies):
             data = _published(context, r, at)
-            used.append(DataUsed.of(data))
+            used.append(data)
             loss = sparse_problem(data.X, data.y)
             for k in (20, 60, 100):
                 for m in (1, 10):
@@ -232,7 +232,7 @@ def published_sht_is_mean_difference_screening(context: Context) -> Outcome:
             "overlap with screening, least": min(overlaps),
             "features less k, least and largest": [min(sizes), max(sizes)],
         },
-        data=tuple(used),
+        data=used,
         tolerance="cosine 0.99, the same features",
     )
 

@@ -16,7 +16,7 @@ from ...data.generators import sparse_mean_shift
 from ...data.labelled_data import Dataset
 from ...extremes import max, min
 from ...plots import Figure
-from ..claim import Context, DataUsed, Outcome, Verdict
+from ..claim import Context, Outcome, Verdict
 from ..papers import SHT
 from .theory import GOLDEN, rho_from_below
 
@@ -67,7 +67,7 @@ def sht_fig_1_with_the_step_of_the_theory(context: Context) -> Outcome:
         f"{', '.join(f'{r:g}' for r in epochs)}",
         details={f"epochs at r = {r:g}": count for r, count in epochs.items()}
         | {"epochs at the smallest share / at one half": ratio},
-        data=tuple(map(DataUsed.of, sets.values())),
+        data=sets.values(),
         tolerance=f"slower from a factor {SLOWER:g} in epochs to {DONE:.0%} of the descent",
         figures=(Figure.of_curves("fig-1-theory-step", labels, curves, note),),
     )
@@ -83,7 +83,7 @@ def sht_fig_1_with_the_step_of_the_theory(context: Context) -> Outcome:
 def sht_tolerance_falls_with_the_imbalance(context: Context) -> Outcome:
     found, lowest, used = {}, [], []
     for r, data in _sets(context).items():
-        used.append(DataUsed.of(data))
+        used.append(data)
         loss = sparse_problem(data.X, data.y)
         assert data.support is not None
         w = oracle_support(data.X, data.y, data.support)
@@ -103,6 +103,6 @@ def sht_tolerance_falls_with_the_imbalance(context: Context) -> Outcome:
         printed="larger for smaller r",
         details={f"r = {r:g}: sigma / sqrt(nu)": value for r, value in found.items()}
         | {"rho at least": min(lowest)},
-        data=tuple(used),
+        data=used,
         tolerance="the order of three numbers; rho+ by the blocks' largest eigenvalue",
     )

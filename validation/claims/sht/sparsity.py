@@ -9,7 +9,7 @@ from ....exact.solvers.convex_reference import convex_reference
 from ....exact.square_loss.convex_square import ConvexSquare
 from ...data.generators import sparse_mean_shift
 from ...data.printed_numbers import numbers
-from ..claim import Context, DataUsed, Outcome, Verdict
+from ..claim import Context, Outcome, Verdict
 from ..papers import SHT
 
 TABLE_2 = numbers(SHT.key, "Table II")
@@ -55,6 +55,6 @@ def sht_l1_optimum_is_sparse(context: Context) -> Outcome:
         Verdict.HOLDS if size <= 50 else Verdict.FAILS,
         f"{size} of 200 weights are not zero",
         details={"nonzero at the optimum": size},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="at most a quarter of the weights",
     )

@@ -20,7 +20,7 @@ from ...bounds.sht import least_sparsity, nu_lemma2, nu_printed, sht_theorem1
 from ...data.generators import sparse_mean_shift
 from ...data.labelled_data import Dataset
 from ...extremes import above, max, min
-from ..claim import Context, DataUsed, Outcome, Verdict
+from ..claim import Context, Outcome, Verdict
 from ..papers import SHT
 
 RHOS = (1.2, 1.5, 2.0, 5.0, 10.0)
@@ -98,7 +98,7 @@ def sht_lemma_1_with_a_set_of_each_block(context: Context) -> Outcome:
         f"largest left side / right side {worst:.4f} in {count} draws",
         details={"draws": count, "largest ratio": worst}
         | {"rho-": constants.minus, "rho+": constants.plus},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="1e-12; rho- and rho+ by trying all supports",
     )
 
@@ -190,7 +190,7 @@ def sht_theorem_1_bound(context: Context) -> Outcome:
     worst, single, largest, table, used = 0.0, 0.0, 0.0, {}, []
     for n, d, k, r, m in CASES:
         data, loss = _problem(context, n, d, r, f"{r}")
-        used.append(DataUsed.of(data))
+        used.append(data)
         w_star = best_subset(data.X, data.y, 1).w
         found, M, constants = _walks(context, loss, k, m, w_star)
         mean = found.mean(axis=0)
@@ -216,7 +216,7 @@ def sht_theorem_1_bound(context: Context) -> Outcome:
         verdict if max(worst, single) <= 1 else Verdict.FAILS,
         f"distance at most {worst:.2f} of the bound, one step {single:.2f} of its own",
         details=table | {"largest distance / bound": worst, "the same of one step": single},
-        data=tuple(used),
+        data=used,
         tolerance="normal interval of each mean at level 1e-6; rho+ and rho- by trying all "
         "supports",
     )
@@ -231,7 +231,7 @@ def sht_theorem_1_in_the_experiments(context: Context) -> Outcome:
     lowest, used = {}, []
     for r in (0.05, 0.5):
         data = sparse_mean_shift(1000, context.draw_seed(f"{r}"), d=1000, k_star=20, r=r)
-        used.append(DataUsed.of(data))
+        used.append(data)
         loss = sparse_problem(data.X, data.y)
         blocks = StochasticHardThresholding(20, block_size=50).blocks(loss, context.rng("cut"))
         lowest[f"r = {r:g}"] = rho_from_below(data, loss, blocks[:4], 60)
@@ -242,7 +242,7 @@ def sht_theorem_1_in_the_experiments(context: Context) -> Outcome:
         printed="proves our theoretical analysis",
         details={f"rho at least, {name}": value for name, value in lowest.items()}
         | {"k needed at the smaller": least_sparsity(least, 20), "features": 1000},
-        data=tuple(used),
+        data=used,
         tolerance="rho+ from below and rho- from above, by one support of 60 features each: rho "
         "is larger still",
     )

@@ -35,7 +35,7 @@ def render_auc(results: Results) -> Page:
             sides = [("auc", {"set": name, "method": method}) for method in ("nbauc", rival)]
             pairs = results.matched("rep", *sides)
             names = ("NBAUC", TITLES[rival])
-            sheet.paired(*pairs, names, "points of AUC", before=label(name), overlap=OVERLAP)
+            sheet.paired(pairs, names, "points of AUC", before=label(name), overlap=OVERLAP)
     return sheet.page(_differences())
 
 

@@ -30,7 +30,7 @@ def render(results: Results) -> Page:
         for rival in ("NBAUC", "NSOLAM"):
             sides = (results.values(f"{x}_auc", set=name) for x in ("NSAUC", rival))
             names = ("NSAUC", rival)
-            sheet.paired(*sides, names, "points of AUC", before=label(name), overlap=OVERLAP)
+            sheet.paired(sides, names, "points of AUC", before=label(name), overlap=OVERLAP)
     return sheet.page(_differences(results))
 
 

@@ -46,11 +46,11 @@ def _page(results: Results, what: str, place: str, digits: int, picture: Picture
         held = results.values(f"held {method}")
         sheet.mean(method, "training pairs with margin at most 1", held, digits=1)
     names = (STRUCTURED, PLAIN)
-    sheet.paired(*(results.values(f"{what} {m}") for m in names), names, column, digits + 1)
+    sheet.paired((results.values(f"{what} {m}") for m in names), names, column, digits + 1)
     if not sheet.tests:
         return sheet.page(pictures=(picture,))
     angles = (_off_axis(results, method) for method in names)
-    sheet.paired(*angles, names, "degrees off the long axis", 2)
+    sheet.paired(angles, names, "degrees off the long axis", 2)
     return sheet.page(_NOTES, pictures=(picture,))
 
 

@@ -34,7 +34,7 @@ def render_4(results: Results) -> Page:
                 mean = sheet.mean(row, method, values, digits=3)
                 curves[method] += [(at, *mean)] if mean else []
             sides, before = (found[STRUCTURED], found[PLAIN]), f"{name}, {label(k)}"
-            sheet.paired(*sides, (STRUCTURED, PLAIN), "in AUC", 4, before, overlap=1.0)
+            sheet.paired(sides, (STRUCTURED, PLAIN), "in AUC", 4, before, overlap=1.0)
         if any(curves.values()):
             panels.append(curve_panel(f"{name}, {NAMES[kernel]}", "k", by_k(ks), curves))
     picture = Picture(
@@ -108,7 +108,7 @@ def render_5(results: Results) -> Page:
         panels.append(curve_panel(title, "lambda", by_lambda(lambdas), curves))
         if best > 0:
             names = (f"lambda = {best:g}", "lambda = 0")
-            sheet.paired(found[best], found[0.0], names, "in AUC", 4, name, overlap=1.0)
+            sheet.paired((found[best], found[0.0]), names, "in AUC", 4, name, overlap=1.0)
     picture = Picture(
         "sauc-fig-5",
         "AUC of SAUC-SVM by the weight of the structure",

@@ -153,10 +153,10 @@ def render_auc(results: Results) -> Page:
             curves[method] += [(at, *mean)] if mean else []
         for rival in (PLAIN, SVM):
             sides, names = (found[STRUCTURED], found[rival]), (STRUCTURED, rival)
-            sheet.paired(*sides, names, "in AUC", 4, row)
+            sheet.paired(sides, names, "in AUC", 4, row)
     names = ("SAUC-SVM at k = 5", "AUC-SVM with all pairs")
     few, every = (f"auc {STRUCTURED}", {"k": 5}), (f"auc {PLAIN}", {"k": ALL})
-    sheet.paired(*results.matched("draw", few, every), names, "in AUC", 4)
+    sheet.paired(results.matched("draw", few, every), names, "in AUC", 4)
     panels = (curve_panel("test rows", "k", by_k(ks), curves),) if any(curves.values()) else ()
     caption = "Means over the draws with their standard errors; the last point has all pairs."
     picture = Picture("sauc-fig-3", "Toy problem: AUC by the number of neighbours", panels, caption)

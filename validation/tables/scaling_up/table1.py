@@ -27,7 +27,7 @@ def render(results: Results) -> Page:
         sides = [("full_auc", {"n": n}), ("incomplete_auc", {"n": n})]
         names = ("full", "incomplete")
         pairs = results.matched("rep", *sides)
-        sheet.paired(*pairs, names, "points of AUC", 4, f"n = {n:,}")
+        sheet.paired(pairs, names, "points of AUC", 4, f"n = {n:,}")
     return sheet.page(_differences(results))
 
 

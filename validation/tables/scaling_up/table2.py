@@ -26,7 +26,7 @@ def render(results: Results) -> Page:
         sides = [(name, {"n": n}) for name in ("full_nystrom_auc", "nystrom_auc")]
         names = ("all pairs", "incomplete, both Nyström")
         pairs = results.matched("rep", *sides)
-        sheet.paired(*pairs, names, "points of AUC", 4, f"n = {n:,}")
+        sheet.paired(pairs, names, "points of AUC", 4, f"n = {n:,}")
     return sheet.page(_differences(results))
 
 

@@ -30,7 +30,7 @@ def render(results: Results) -> Page:
         for fits in compared:
             sides = (results.values(f"{fit}_auc", set=name) for fit in fits)
             names = (_named(fits[0]), _named(fits[1]))
-            sheet.paired(*sides, names, "points of AUC", before=title, overlap=OVERLAP)
+            sheet.paired(sides, names, "points of AUC", before=title, overlap=OVERLAP)
     return sheet.page(_DIFFERENCES)
 
 

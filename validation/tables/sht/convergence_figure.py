@@ -27,7 +27,7 @@ def render(results: Results) -> Page:
                 sheet.mean(f"k* = {k}", f"epochs, r = {r:g}, {name}", values, text, 0)
     names = ("epochs at r = 0.05", "at r = 0.5")
     for name in (PUBLISHED, COMMON):
-        sheet.paired(*_ends(results, name), names, "", 0, name)
+        sheet.paired(_ends(results, name), names, "", 0, name)
     notes = (*_NOTES, _held_out(results)) if results.done else _NOTES
     return sheet.page(notes, pictures=_pictures(results))
 

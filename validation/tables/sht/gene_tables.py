@@ -58,10 +58,10 @@ def render_auc(results: Results) -> Page:
         for method in (*SPARSE, "SPAM-l1", "FSAUC"):
             published = by_test_k(results, "published", method, name)
             names = ("as published", "chosen on training rows")
-            sheet.paired(published, right[method], names, before=f"{name}, {method}", **more)
+            sheet.paired((published, right[method]), names, before=f"{name}, {method}", **more)
         for rival in ("StoIHT", "SPAM-l1", DENSE, EXACT, SUBSET):
             sides, before = (right["SHT-AUC"], right[rival]), f"{name}, chosen on training rows"
-            sheet.paired(*sides, ("SHT-AUC", rival), before=before, **more)
+            sheet.paired(sides, ("SHT-AUC", rival), before=before, **more)
     return sheet.page(_differences(results))
 
 

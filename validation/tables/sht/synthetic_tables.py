@@ -52,11 +52,11 @@ def _against(
 ) -> None:
     """Enter the paired tests of SHT-AUC, the trials of all k* together."""
     for rival in rivals:
-        first, second = (
-            np.concatenate([by_trial(results, f"{measure} {m}", k) for k in STARS])
-            for m in ("SHT-AUC", rival)
+        names = ("SHT-AUC", rival)
+        sides = (
+            np.concatenate([by_trial(results, f"{measure} {m}", k) for k in STARS]) for m in names
         )
-        sheet.paired(first, second, ("SHT-AUC", rival), unit, before="All four k*")
+        sheet.paired(sides, names, unit, before="All four k*")
 
 
 def render_auc(results: Results) -> Page:
@@ -148,7 +148,7 @@ def render_imbalance(results: Results) -> Page:
         for r in (RARE, last):
             names = ("SHT-AUC", rival)
             sides = (by_trial(results, f"true {m}", STARS[0], r) for m in names)
-            sheet.paired(*sides, names, "in AUC on new rows", before=f"r = {r:g}")
+            sheet.paired(sides, names, "in AUC on new rows", before=f"r = {r:g}")
     caption = "Means over the trials with their standard errors, k* = 20; the rest is in the table."
     picture = Picture("sht-fig-2", "AUC and F1 by the share of positives", tuple(panels), caption)
     low, high = (by_trial(results, "true SHT-AUC", STARS[0], r) for r in (RARE, last))

@@ -12,7 +12,7 @@ from ....bounds.kernel import Approximation
 from ....bounds.printed import theorem4
 from ....data import datasets
 from ....extremes import max, min
-from ...claim import Context, DataUsed, Outcome, Verdict
+from ...claim import Context, Outcome, Verdict
 from ...papers import SCALING_UP
 
 SIZES = (1000, 10_000, 100_000, 1_000_000)
@@ -96,7 +96,7 @@ def nystrom_error_order(context: Context) -> Outcome:
     table, ratios, used = {}, [], []
     for n in (100, 200, 400) if context.quick else (100, 200, 400, 800, 1600):
         data = datasets.load(f"radial:{n}", context.draw_seed(f"{n}"))
-        used.append(DataUsed.of(data))
+        used.append(data)
         for name, kernel in kernels.items():
             for d in (5, math.ceil(n / math.log(n))):
                 points = uniform(data.X, d, context.draw_seed(f"{n} {d}")).rows
@@ -109,7 +109,7 @@ def nystrom_error_order(context: Context) -> Outcome:
         Verdict.FAILS if min(ratios) < 1 else verdict,
         f"n / sqrt(d) is {min(ratios):.1f} to {max(ratios):.0f} times |E|, median {middle:.0f}",
         details=table,
-        data=tuple(used),
+        data=used,
         tolerance="K_ii = 1, constant 1",
     )
 
@@ -215,7 +215,7 @@ def second_term_on_growing_data(context: Context) -> Outcome:
         f"grew by a factor {grew:.0f} at least, (log n)^(3/2) by {allowed:.2f}",
         printed="(log n)^(3/2)",
         details=table,
-        data=(DataUsed.of(whole),),
+        data=(whole,),
         tolerance="three times the allowed factor; an eigenvalue below rounding is taken as large "
         "as it may be",
     )

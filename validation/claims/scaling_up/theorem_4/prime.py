@@ -27,7 +27,7 @@ from ....data import datasets
 from ....data.labelled_data import Dataset
 from ....extremes import max, min
 from ....plots import Figure
-from ...claim import Context, DataUsed, Outcome, Verdict
+from ...claim import Context, Outcome, Verdict
 from ...common import LEVEL, upper_limit, wdbc_sample
 from ...papers import SCALING_UP
 from .prime_shown import Cell, part_picture, pictures, sandwiched, table, without_draws
@@ -68,10 +68,6 @@ def grid(seed: int, profile: str) -> tuple[Cell, ...]:
                     draws = [case.draw(B, rng, DELTA, realised=k == 0) for k in range(n_draws)]
                     cells.append(Cell(data, lam, d, B, draws))
     return tuple(cells)
-
-
-def _used(cells: tuple[Cell, ...]) -> tuple[DataUsed, ...]:
-    return tuple({cell.data.name: DataUsed.of(cell.data) for cell in cells}.values())
 
 
 def _ratios(cells: list[Cell], name: str) -> np.ndarray:
@@ -142,7 +138,7 @@ def _corrected(context: Context, name: str, prior: str | None, certain: bool) ->
         f"violated in {sum(hits)} of {count} {unit}; bound / error {least:.2g} at best, "
         f"median {middle:.2g}",
         details=details,
-        data=_used(cells),
+        data=[cell.data for cell in cells],
         tolerance="no violation beyond the certified gaps"
         if certain
         else f"refuted by a lower confidence limit (exact, level {LEVEL:g}) of the probability, of "
@@ -209,7 +205,7 @@ def _printed(cells: tuple[Cell, ...], name: str, figures: tuple[Figure, ...] = (
             "least; with n^(5/2), at least (medians over the draws)",
         }
         | table(cells),
-        data=_used(cells),
+        data=[cell.data for cell in cells],
         tolerance="vacuous from 1; C = C_B = C~_B = 1/lam; an eigenvalue below rounding is taken "
         "as large as it may be",
         figures=figures,

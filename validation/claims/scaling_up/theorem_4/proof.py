@@ -12,8 +12,9 @@ from .....exact.certificate.solution import Solution
 from .....exact.problem.problem import Problem
 from ....bounds.exact_answers import hinge_problem, optimum
 from ....data import datasets
+from ....data.labelled_data import Dataset
 from ....extremes import above, max
-from ...claim import Context, DataUsed, Outcome, Verdict
+from ...claim import Context, Outcome, Verdict
 from ...common import LEVEL, wdbc_sample
 from ...papers import SCALING_UP
 
@@ -47,13 +48,13 @@ def _pair(problem: Problem, B: int, rng: np.random.Generator) -> _Pair:
     return _Pair(full, drawn, (U[0], U[1]), (U_B[0], U_B[1]), 3 * moved)
 
 
-def _draws(context: Context) -> tuple[list[_Pair], DataUsed]:
+def _draws(context: Context) -> tuple[list[_Pair], Dataset]:
     """Return draws of B = n pairs from the linear model at lam = 1 and lam = 10."""
     n, count = (200, 20) if context.quick else (500, 200)
     data = datasets.load(f"linear:{n}", context.draw_seed("data"))
     rng = context.rng("pairs")
     problems = [hinge_problem(data, lam) for lam in (1.0, 10.0)]
-    return [_pair(p, n, rng) for p in problems for _ in range(count)], DataUsed.of(data)
+    return [_pair(p, n, rng) for p in problems for _ in range(count)], data
 
 
 @SCALING_UP.theorem(
@@ -148,7 +149,7 @@ def norm_of_the_minimiser(context: Context) -> Outcome:
             "largest lam |f|^2 / (1 - U(f))": share,
             "largest |lam |f|^2 + U - mean alpha|": identity,
         },
-        data=tuple(map(DataUsed.of, sets)),
+        data=sets,
         tolerance="what the certified radius of the optimum can explain",
     )
 

@@ -23,7 +23,7 @@ from ....bounds.right_side import DELTA
 from ....data import datasets
 from ....data.labelled_data import Dataset, make_dataset
 from ....extremes import max, min
-from ...claim import Context, DataUsed, Outcome, Verdict
+from ...claim import Context, Outcome, Verdict
 from ...common import upper_limit, wdbc_sample
 from ...papers import SCALING_UP
 from .prime import DOUBT
@@ -107,7 +107,7 @@ def theorem_4_prime_over_a_wide_grid(context: Context) -> Outcome:
         Verdict.FAILS if any(hits.values()) else Verdict.HOLDS,
         f"{sum(hits.values())} violations in {len(draws)} draws of {len(made)} cells",
         details=details,
-        data=tuple({c.data.name: DataUsed.of(c.data) for c in made}.values()),
+        data=[cell.data for cell in made],
         tolerance="none may be violated (delta = 0.05 would allow one in twenty)",
     )
 
@@ -135,7 +135,7 @@ def duality_gap_bounds_the_loss_of_any_approximation(context: Context) -> Outcom
     wrong, ratios, used = 0, [], []
     for name, kernel in (("linear", Gaussian(0.5)), ("radial", Gaussian(0.5))):
         data = datasets.load(f"{name}:{n}", context.draw_seed(name))
-        used.append(DataUsed.of(data))
+        used.append(data)
         for lam in (1.0, 0.1, 0.01):
             factor = Rows(factor_gram(kernel(data.X, data.X)).features)
             truth = hinge_problem(data, lam, space=factor)
@@ -159,7 +159,7 @@ def duality_gap_bounds_the_loss_of_any_approximation(context: Context) -> Outcom
         f"{len(ratios)} solutions",
         details={"solutions": len(ratios), "gap below the true loss": wrong}
         | {"largest ratio": max(ratios)},
-        data=tuple(used),
+        data=used,
         tolerance="1e-9; holds surely, no probability is involved",
     )
 
