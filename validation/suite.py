@@ -30,12 +30,12 @@ from ..exact.errors import InputError
 from ..exact.tools.interrupts import finish, stopped_at_once
 from .claims import all_claims
 from .claims.claim import REGISTRY, Claim, Context, Outcome, Verdict
-from .claims.row import Row
 from .claims.verdicts import ERROR, PAPERS, PROFILES, vocabulary
 from .extremes import NaNError, has_nan
 from .files.written_files import write_json
 from .findings import registry as findings
 from .report.document import Report, environment
+from .report.row import Row
 from .workers import unheard_by_workers
 
 all_claims.enter_all()

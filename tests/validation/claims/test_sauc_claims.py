@@ -17,7 +17,7 @@ from aucert.exact.structure.woodbury import deformed_gram, pair_kernel
 from aucert.exact.structure.woodbury import sauc_scores as scores_by_eq_20
 from aucert.validation import suite
 from aucert.validation.claims.claim import Context
-from aucert.validation.claims.row import Row
+from aucert.validation.report.row import Row
 from aucert.validation.claims.sauc import dual as sauc_dual
 from aucert.validation.claims.sauc import interpretation as sauc_interpretation
 from aucert.validation.claims.sauc import pairs as sauc_pairs

@@ -14,7 +14,7 @@ from aucert.validation import suite
 from aucert.validation.bounds import exact_answers
 from aucert.validation.bounds.right_side import PRINTED, REPAIRED, Theorem4
 from aucert.validation.claims.claim import Verdict
-from aucert.validation.claims.row import Row
+from aucert.validation.report.row import Row
 from aucert.validation.claims.scaling_up import convergence, practice
 from aucert.validation.claims.scaling_up import exact as scaling_up_exact
 from aucert.validation.claims.scaling_up import incomplete as scaling_up_incomplete

@@ -11,7 +11,7 @@ from aucert.approx.hard_thresholding.hard_threshold import hard_threshold
 from aucert.approx.hard_thresholding.sht_auc import StochasticHardThresholding
 from aucert.exact.square_loss.row_average import RowAverage
 from aucert.validation import suite
-from aucert.validation.claims.row import Row
+from aucert.validation.report.row import Row
 from aucert.validation.claims.sht import basics as sht
 from fast_cases import first_fast
 

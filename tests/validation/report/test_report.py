@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from aucert.validation.claims.claim import DataUsed
-from aucert.validation.claims.row import Row
+from aucert.validation.report.row import Row
 from aucert.validation.commands.writing.console import (
     claims_progress,
     claims_table,
