@@ -106,6 +106,8 @@ class ActivePairs(Solver):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.backend == MULTIPLIERS:
+            return
         known = (MULTIPLIERS, *direct_backends())
         if self.backend not in known:
             raise InputError(f"unknown backend {self.backend!r}: choose one of {', '.join(known)}")
