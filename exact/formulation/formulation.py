@@ -27,7 +27,7 @@ from ..spaces.gram import BLOCK_BYTES, Gram, StreamedGram, blocked_product
 from ..spaces.gram_factor import DENSE_LIMIT, GramFactor, Lift, rows_of
 from ..spaces.kernel import Kernel, check_kernel
 from ..spaces.kernels import get_kernel
-from ..spaces.rows import Rows, check_matrix
+from ..spaces.rows import Rows, Space, check_matrix
 from ..structure.scatter import scatter_of
 from ..structure.structured_norm import Structured, whitened
 from .equal_rows import Groups, Spread, equal_rows
@@ -184,7 +184,7 @@ def formulate(
     weight, source = float(request.structure), request.structure_source
     if plain_kernel and weight == 0 and groups is None and _is_for_cuts(meant):
         return Formulation(meant, meant, np.copy, kernel, rows)
-    features, back, factor = rows_of(few.space, few=weight > 0, max_time=max_time)
+    features, back, factor = _features(few.space, weight > 0, max_time)
     if groups is not None and factor is not None:
         factor = groups.factor(factor)
         back = factor.coefficients
@@ -200,6 +200,15 @@ def formulate(
     scatter = scatter_of(cast(Any, request.pairs), mask, source)
     meant = meant.over(Structured(base, scatter, weight, seen, lift))
     return Formulation(meant, few.over(white), lift, kernel, rows, factor, groups)
+
+
+def _features(
+    space: Space, few: bool, max_time: float | None
+) -> tuple[Rows, Lift, GramFactor | None]:
+    """Return rows to work on, as `rows_of` does: rows of fewer features than rows as they are."""
+    if isinstance(space, Rows) and space.dim <= space.n:
+        return space, np.copy, None
+    return rows_of(space, few=few, max_time=max_time)
 
 
 def _is_for_cuts(meant: Problem) -> bool:
@@ -222,7 +231,7 @@ def _true_space(X: object, request: Request) -> tuple[PlainSpace, Kernel | None,
     """Return the space meant, the formula of a kernel, and the rows: None for a given matrix."""
     if request.gives_matrix:
         return Gram(X), None, None
-    if request.kernel == "linear":
+    if request.is_linear:
         rows = Rows(X)
         return rows, None, rows.raw
     matrix = check_matrix(X)

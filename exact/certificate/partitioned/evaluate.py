@@ -14,9 +14,8 @@ from ...pairs.partitioned_pairs import PartitionedPairs
 from ...problem.problem import Problem
 from ...spaces.partitions.partitioned_rows import PartitionedRows
 from ...spaces.partitions.thinning import Drawn
-from ...sums.binned import Extent, Histogram, Marginals
+from ...sums.binned import Extent, Histogram, Marginals, half_width
 from ...sums.gathered.gathered import Gathered, WeighedSums, closed
-from ...sums.pair_sums_binned import half_width
 from ...tools.rounding import UNIT, gamma
 from ..blocks.streamed import FullLine
 from ..evaluation import Evaluation, Line, note
