@@ -32,7 +32,7 @@ from ..problem.problem import Problem
 from ..spaces.rows import Rows
 from .line_search import best_on_segment
 from .qp_backends import direct_backends, solve_qp
-from .window.warm_start import WarmMultipliers
+from .window.multipliers import WarmMultipliers
 from .window.window import Window, open_window
 from .window.window_qp import window_qp
 
