@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 from .. import __version__
 from ..exact.errors import InputError
 from ..exact.tools.interrupts import finish, stopped_at_once
-from .claims import certificates, nonlinear, sauc, scaling_up, sht
+from .claims import all_claims
 from .claims.claim import REGISTRY, Claim, Context, Outcome, Verdict
 from .claims.row import Row
 from .claims.verdicts import ERROR, PAPERS, PROFILES, vocabulary
@@ -38,9 +38,7 @@ from .findings import registry as findings
 from .report.document import Report, environment
 from .workers import unheard_by_workers
 
-PAPER_MODULES = (scaling_up, sauc, sht, nonlinear, certificates)
-"""Importing them has entered their claims."""
-
+all_claims.enter_all()
 findings.enter_all()
 
 SCHEMA_VERSION = 2
@@ -263,7 +261,7 @@ def _row(
         seed=seed,
         profile=profile,
         version=__version__,
-        data=outcome.data,
+        data=outcome.used,
         details=outcome.details,
         timings=outcome.timings,
         figures=outcome.figures,

@@ -17,7 +17,7 @@ from ..formulation.request import Request
 from ..formulation.score_audit import audit_scores
 from ..formulation.score_fit import fit_scores
 from ..losses.loss import Loss
-from ..losses.registry import SQUARED_HINGE
+from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..pairs.partitioned_pairs import pairs_in
@@ -224,7 +224,7 @@ def _audit_streamed(
     max_time: float | None,
 ) -> Audit:
     """Return the audit of weights over rows that are read in blocks."""
-    half = 0 if problem.loss == SQUARED_HINGE else 2  # its slope has no jump to smooth
+    half = 2 if problem.loss == HINGE else 0  # others' slopes have no jump to smooth
     witness = Witness.from_weights(problem, w, BINS, half)
     if refine:
         solution = choose_solver(problem, "newton", tol, max_time).solve(problem)

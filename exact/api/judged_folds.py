@@ -14,7 +14,7 @@ from ..classifier.inputs import Matrix
 from ..formulation.request import Request
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.auc import auc
-from ..spaces.gram import chain_of
+from ..spaces.gram import blocked_product, chain_of
 from ..spaces.kernels import Linear
 from ..spaces.rows import Rows
 from ..tools.rounding import gamma
@@ -85,8 +85,8 @@ def judged_fold(
     """Return what one fold gives, within its share of the time."""
     train, test = split
     rows, labels, asked = part_of(data, train, request, pairs)
-    path = path_of(rows, labels, asked, grid, method=method, tol=tol, max_time=share, judged=False)
-    return _judge(path, data, train, test)
+    how = {"method": method, "tol": tol, "max_time": share, "held": data.held(train)}
+    return _judge(path_of(rows, labels, asked, grid, judged=False, **how), data, train, test)
 
 
 def part_of(
@@ -103,10 +103,11 @@ def _judge(path: Path, data: FoldedData, train: np.ndarray, test: np.ndarray) ->
     X, positive, weight = data.part(test, train)
     used = data.used(test)
     diagonal = np.asarray(data.rows[used, used]).ravel() if data.square else None
-    lengths, size = _new_lengths(path, X, diagonal)
+    scorer = _scorer(path, X, data, train, used)
+    lengths, size = _new_lengths(path, X, diagonal, scorer)
     found: list[tuple[float, float, float, float]] = []
-    for point, scores in zip(path.points, path.scores(X), strict=True):
-        certificate = point.certificate
+    for point in path.points:
+        certificate, scores = point.certificate, scorer(point.solution.w)
         error = size * float(np.linalg.norm(point.solution.w, 1))
         low, high = score_range(scores, lengths, certificate.radius, error)
         relative = certificate.relative_gap
@@ -120,8 +121,18 @@ def _judge(path: Path, data: FoldedData, train: np.ndarray, test: np.ndarray) ->
     return JudgedFold(*np.array(found).T)
 
 
+def _scorer(
+    path: Path, X: Any, data: FoldedData, train: np.ndarray, used: np.ndarray
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Return the function from coordinates to scores of the held-out rows X, numbered `used`."""
+    if data.gram is None:
+        return lambda w: path.task.evaluate(w, X)
+    across = data.gram.K[np.ix_(used, data.used(train))]
+    return lambda w: blocked_product(across, w)
+
+
 def _new_lengths(
-    path: Path, X: Any, diagonal: np.ndarray | None
+    path: Path, X: Any, diagonal: np.ndarray | None, scorer: Callable[[np.ndarray], np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray | float]:
     """Return |k_x - m| of new rows, and what |w|_1 is multiplied by to bound their rounding."""
     base = path.task.base
@@ -134,7 +145,7 @@ def _new_lengths(
             short = lengths * (1 + gamma(base.dim + 8))
         return short, 2 * gamma(base.dim + 8) * lengths
     even = np.full(base.n, 1 / base.n)
-    means, mean = path.task.evaluate(even, X), float(base.scores(even).mean())
+    means, mean = scorer(even), float(base.scores(even).mean())
     if base.kernel is None:
         assert diagonal is not None
         own, noise, chain = diagonal, 0.0, base.n
