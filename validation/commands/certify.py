@@ -10,11 +10,12 @@ import click
 import numpy as np
 from click.core import ParameterSource
 
-from ...exact.api.certify import certify_request, in_units_of
+from ...exact.api.certify import certify_request
 from ...exact.certificate.audit import Audit
 from ...exact.errors import InputError
 from ...exact.formulation.named_weights import INTERCEPTS, in_column_order
 from ...exact.formulation.request import Request
+from ...exact.formulation.rival_units import in_units_of
 from ...exact.problem.penalties import penalty_from
 from ...exact.problem.scalings import convention_loss, convention_name
 from ...exact.tools.checks import check_number
