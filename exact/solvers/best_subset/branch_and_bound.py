@@ -8,7 +8,7 @@ one of lowest bound first. So whenever the search stops, this bound holds for al
         open the node of the lowest bound:
             if it cannot beat the best support by tol / 2: close it
             if it has one support left: decide it, in whole numbers where floats tell too little
-            if its features are nearly dependent or blurred, it has no bound: split it on one of them
+            if its features are nearly dependent or blurred: split it on one, for it has no bound
             else: dive below it, depth first, for a while; push what the dive leaves
 """
 
