@@ -90,9 +90,7 @@ def run_command_afresh(arguments: list[str]) -> None:
     assert run.returncode == 0, f"aucert {shlex.join(arguments)}\n{run.stdout}\n{run.stderr}"
 
 
-def run_page(
-    page: Path, *, slow: bool, run: Callable[[list[str]], None] = run_command
-) -> None:
+def run_page(page: Path, *, slow: bool, run: Callable[[list[str]], None] = run_command) -> None:
     namespace: dict[str, object] = {"__name__": "snippet"}
     shown = io.StringIO()
     for fence in fences(page.read_text(encoding="utf-8")):
