@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from docutils import nodes
-from sphinx.addnodes import pending_xref
+from sphinx.addnodes import pending_xref, pending_xref_condition
 
 SECTION = "Attributes"
 
@@ -50,5 +50,6 @@ def without_false_links(tree: nodes.document) -> None:
     for link in list(tree.findall(pending_xref)):
         word = str(link.get("reftarget", "")).rpartition(".")[2]
         of_a_type = link.get("refdomain") == "py" and link.get("reftype") in ("class", "obj")
+        of_a_type &= next(link.findall(pending_xref_condition), None) is None  # of a signature
         if of_a_type and not word[:1].isupper():
             link.replace_self(link.children)
