@@ -47,6 +47,7 @@ def aucert() -> None:
     help="The rule for the intercept of the saved model.",
 )
 @click.option("--out", type=click.Path(), help="Folder for model, weights, result and proof.")
+@click.option("--proof", is_flag=True, help="With --out, of a folder of Parquet files too.")
 @problem_options
 def solve(data: str, **options: object) -> None:
     """Solve the full pairwise problem of DATA (a file, or a built-in name like wdbc)."""

@@ -15,8 +15,9 @@ from ..pairs.ordered.asked import ordered_pairs_of
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.penalties import Ridge, penalty_from
 from ..problem.penalty import Penalty
+from ..problem.rates import check_rates
 from ..problem.risk import Mean
-from ..problem.tail import Tail, check_rates, tail_risk
+from ..problem.tail import Tail, tail_risk
 from ..spaces.kernel import Kernel, name_of
 from ..spaces.kernels import LINEAR, PRECOMPUTED, check_kernel_name
 from ..structure.scatter import SOURCES
