@@ -14,7 +14,7 @@ from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
 from ..sums.assembled import PairSums
-from ..sums.pair_sums_binned import half_width
+from ..sums.binned import half_width
 from .blocks.kept import Kept
 from .blocks.passes import Passes
 from .blocks.squared import SquaredInBlocks

@@ -13,9 +13,8 @@ from ...errors import CertificateError
 from ...pairs.partitioned_pairs import PartitionedPairs
 from ...problem.problem import Problem
 from ...spaces.partitions.partitioned_rows import PartitionedRows
-from ...sums.binned import Histogram, Marginals
+from ...sums.binned import Histogram, Marginals, half_width
 from ...sums.gathered.gathered import Gathered, WeighedSums, closed
-from ...sums.pair_sums_binned import half_width
 from ...tools.rounding import UNIT, gamma
 from ..blocks.streamed import FullLine
 from ..evaluation import Evaluation, Line, note
