@@ -14,7 +14,7 @@ from distributed import Client, Future, wait
 from ...errors import InputError
 from . import dask_work as work
 from .dask_bar import shown
-from .dask_errors import one_sentence
+from .dask_errors import one_sentence, threads_of
 from .engine import KEPT_NUMBERS, Staged
 from .work import Reply, Task
 
@@ -132,9 +132,9 @@ class DaskEngine:
 
     def _stretches(self) -> list[list[int]]:
         """Return which partitions go together: those that one worker holds."""
-        who = self.client.who_has(self._parts)
+        threads, who = threads_of(self.client), self.client.who_has(self._parts)
         holders = {k: min(who[part.key]) for k, part in enumerate(self._parts) if who.get(part.key)}
-        return work.stretches(self.count, holders, self.client.nthreads(), STRETCHES)
+        return work.stretches(self.count, holders, threads, STRETCHES)
 
     def _heard(
         self, name: str, there: Future, task: Task, asked: list[Future], add: Callable[..., Any]
@@ -174,7 +174,7 @@ class DaskEngine:
                 )
 
     def _workers(self) -> int:
-        return len(self.client.nthreads())
+        return len(threads_of(self.client))
 
 
 def _named(task: Any) -> str:
