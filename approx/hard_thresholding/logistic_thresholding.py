@@ -84,12 +84,12 @@ class LogisticData:
         order = np.concatenate(batches).astype(np.int64)
         signs = np.where(self.positive, 1.0, -1.0)
         factors = np.asarray(factors, dtype=float)
-        data, indices, indptr, dense = self.rows
-        rest = (order, cuts, factors, signs, step, self.k, self.w, self.c)
-        if dense:
-            logistic_dense(data, *rest)
+        rows, k, w, c = self.rows, self.k, self.w, self.c
+        if rows.dense:
+            logistic_dense(rows.data, order, cuts, factors, signs, step, k, w, c)
         else:
-            logistic_sparse(data, indices, indptr, *rest)
+            at, ends = rows.indices, rows.indptr
+            logistic_sparse(rows.data, at, ends, order, cuts, factors, signs, step, k, w, c)
         self.n_iter += len(batches)
         self.n_rows += order.size
 

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -138,7 +138,12 @@ class TruncatedNewton(Solver):
             > 0; taken from the largest to the smallest.
         """
         w, conditioning = None, Conditioning(self.drawn)
-        run = self._run_as_printed if self._full_steps else partial(self._search, conditioning)
+
+        def run(problem: Problem, recorder: Recorder) -> Status | None:
+            if self._full_steps:
+                return self._run_as_printed(problem, recorder)
+            return self._search(conditioning, problem, recorder)
+
         for lam in sorted((float(lam) for lam in lams), reverse=True):
             solution = self.solve_by(run, replace(problem, penalty=Ridge(lam)), w, None)
             w = solution.w

@@ -177,14 +177,27 @@ class StageWalk(RowWalk):
     def _steps(self, order: np.ndarray) -> None:
         exact = self.solver.exact_share(self.loss)
         limits = np.array([self.solver.radius, self.kappa, self.near, self.wide, self.eta, exact])
-        state = (self.centre, self.point, self.total, self.duals, self.counts)
-        stage_steps(*self.rows, order, self.loss.positive, limits, *state)
+        stage_steps(
+            self.rows.data,
+            self.rows.indices,
+            self.rows.indptr,
+            self.rows.dense,
+            order,
+            self.loss.positive,
+            limits,
+            self.centre,
+            self.point,
+            self.total,
+            self.duals,
+            self.counts,
+        )
         self.visits += np.bincount(order, minlength=self.visits.size)
 
     def _count_visits(self) -> None:
         """Add the rows seen since the last time to the sums of their classes."""
         if self.visits.any():
-            add_rows(*self.rows, self.visits, self.loss.positive, self.sums)
+            data, at, ends, dense = self.rows
+            add_rows(data, at, ends, dense, self.visits, self.loss.positive, self.sums)
             self.visits[:] = 0
 
     def _next_stage(self) -> None:

@@ -32,7 +32,7 @@ from ..problem.problem import Problem
 from ..spaces.rows import Rows
 from .line_search import best_on_segment
 from .qp_backends import direct_backends, solve_qp
-from .window.warm_start import WarmMultipliers
+from .window.multipliers import WarmMultipliers
 from .window.window import Window, open_window
 from .window.window_qp import window_qp
 
@@ -106,6 +106,8 @@ class ActivePairs(Solver):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.backend == MULTIPLIERS:
+            return
         known = (MULTIPLIERS, *direct_backends())
         if self.backend not in known:
             raise InputError(f"unknown backend {self.backend!r}: choose one of {', '.join(known)}")

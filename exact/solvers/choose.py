@@ -23,11 +23,13 @@ from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..problem.tail import Tail
 from ..spaces.gram import Gram, StreamedGram
+from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
 from .closed_form import SquaredLossSolver
 from .cutting_plane import CuttingPlane
 from .general.pair_newton import LARGEST_DIM, PairNewton
+from .general.partitioned_newton import PartitionedNewton
 from .general.proximal import Proximal
 from .newton import Newton
 from .partial.tail_newton import LARGEST_DIMENSION, TailNewton
@@ -89,6 +91,11 @@ def ridge_mean(problem: Problem, *losses: type) -> bool:
     )
 
 
+def in_partitions(problem: Problem) -> bool:
+    """Return whether the rows are in partitions: then Newton's methods alone evaluate it."""
+    return isinstance(problem.space, PartitionedRows)
+
+
 def can_draw_pairs(problem: Problem) -> bool:
     """Return whether Newton steps with drawn pairs suit: ordered pairs, say, with the ridge."""
     held = isinstance(problem.space, Rows) and problem.space.dim <= LARGEST_DIM
@@ -122,6 +129,8 @@ def _newton(problem: Problem, tol: float, max_time: float | None) -> Solver:
     if not (isinstance(problem.risk, Mean) and isinstance(problem.loss, Hinge)):
         if isinstance(problem.space, StreamedRows):
             return StreamedNewton(tol, max_time=max_time)
+        if isinstance(problem.space, PartitionedRows):
+            return PartitionedNewton(tol, max_time=max_time)
         return Newton(tol, max_time=max_time)
     from .smoothed_newton import SmoothedNewton
 
@@ -156,7 +165,7 @@ def _lifted(problem: Problem, tol: float, max_time: float | None) -> Solver:
 METHODS: dict[str, Method] = {
     "closed-form": Method(
         lambda problem, tol, max_time: SquaredLossSolver(tol),
-        lambda problem: ridge_mean(problem, Square),
+        lambda problem: ridge_mean(problem, Square) and not in_partitions(problem),
     ),
     "quasi-newton": Method(
         _quasi_newton, lambda problem: ridge_mean(problem, Hinge) and has_many_coordinates(problem)
@@ -165,7 +174,10 @@ METHODS: dict[str, Method] = {
         lambda problem, tol, max_time: CuttingPlane(tol, max_time=max_time),
         lambda problem: ridge_mean(problem, Hinge) and is_wide(problem),
     ),
-    "newton": Method(_newton, lambda problem: ridge_mean(problem, Hinge, SquaredHinge)),
+    "newton": Method(
+        _newton,
+        lambda problem: ridge_mean(problem, Hinge, SquaredHinge) or in_partitions(problem),
+    ),
     "qp": Method(_qp, lambda problem: False),
     "lifted": Method(_lifted, lambda problem: False),
     "pair-newton": Method(

@@ -6,7 +6,7 @@ two terms: what smoothing costs (the bias, of order delta^2), and |gradient|^2 /
     if there are many rows: solve a twentieth of them roughly, and start from its optimum
     take Newton steps at ever smaller widths (`smoothing/levels.py`)
     if the gap is open, and the rows are held:
-        try the hard-margin point, where all pairs may have margin one
+        with as many coordinates as rows: try the hard-margin point, all pairs at margin one
         unless it is wide open over many rows: let `ActivePairs` finish, whose window may be small
         let `CuttingPlane` go on, which needs no window
     certify; if only rounding is missing, take the dual point of one more `ActivePairs`
@@ -26,7 +26,7 @@ from ..certificate.solver import Solver
 from ..errors import InputError
 from ..losses.registry import HINGE
 from ..problem.problem import Problem
-from ..problem.subsample import held_in_memory, starting_sample, subsample
+from ..problem.subsample import FEWEST, held_in_memory, starting_sample, subsample
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
@@ -119,7 +119,8 @@ class SmoothedNewton(Solver):
         done = recorder.near(self.tol) or reason == Status.TIME_LIMIT
         if done or not self.polish or not isinstance(problem.space, Rows):
             return reason
-        offer_hard_margin(problem, recorder)
+        if problem.space.dim >= problem.n - 1:
+            offer_hard_margin(problem, recorder)
         promising = problem.n <= FEW or recorder.gap <= FAR * recorder.best_primal
         if not recorder.near(self.tol) and promising:
             reason = self._polish(self.tol, recorder).run(problem, recorder)
@@ -157,10 +158,11 @@ class SmoothedNewton(Solver):
     ) -> tuple[Levels, float]:
         """Return the run on `problem` and its first width, from a solved sample where that pays."""
         dim = problem.space.dim
-        sample = starting_sample(problem)
+        sample = starting_sample(problem) if problem.n >= FEWEST else None
         if sample is None:
             start = np.zeros(dim) if w is None else w
-            held = held_in_memory(problem)  # they are few enough
+            # Rows read in blocks are held for the Hessian: they are few enough.
+            held = problem if isinstance(problem.space, Rows) else held_in_memory(problem)
             levels = Levels(problem, held, recorder, start, self.tol, self.seed, rough)
             return levels, COLD_WIDTH if w is None else WARM_WIDTH
         tol = max(self.tol, min(ROUGH, ROUGH_A_COORDINATE * dim / sample.n))

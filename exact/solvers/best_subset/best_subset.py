@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from ...errors import CertificateError, InputError
 from ...pairs.all_pairs import AllPairs
 from ...problem.problem import split_labels
 from ...spaces.rows import Rows
+from ...square_loss.exact_moments import above
 from ...square_loss.row_average import RowAverage
 from ...square_loss.support_bounds import SupportBounds, support_bounds_of
 from ...square_loss.support_search import good_support
@@ -69,8 +71,8 @@ class BestSubset:
 
     @property
     def gap(self) -> float:
-        """upper - lower, which bounds how far F(w) is from the optimum."""
-        return self.upper - self.lower
+        """upper - lower, rounded up: it bounds how far F(w) is from the optimum."""
+        return _apart(self.upper, self.lower)
 
     def gap_of(self, w: np.ndarray) -> float:
         """Return a bound of how far F(w) is from the optimum, on the data of this result.
@@ -94,10 +96,16 @@ class BestSubset:
             raise InputError(
                 f"w has {np.count_nonzero(w)} nonzeros: the bound is for at most k = {self.k}"
             )
-        gap = self._bounds.ceiling(w) - self.lower
-        if gap < 0:
-            raise CertificateError(f"F(w) is below the lower bound, by {-gap:.3g}")
-        return gap
+        upper = self._bounds.ceiling(w)
+        if upper < self.lower:
+            short = self.lower - upper
+            raise CertificateError(f"F(w) is below the lower bound, by {short:.3g}")
+        return _apart(upper, self.lower)
+
+
+def _apart(upper: float, lower: float) -> float:
+    """Return the least float that is not below upper - lower >= 0."""
+    return above(Fraction(upper) - Fraction(lower)) if np.isfinite(upper) else upper
 
 
 @small_in_one_thread

@@ -17,7 +17,7 @@ from ...problem.problem import Problem
 from ...spaces.partitions.partitioned_rows import PartitionedRows
 from ...spaces.rows import Rows
 from ...spaces.streamed import StreamedRows
-from ...sums.pair_sums_binned import half_width
+from ...sums.binned import half_width
 
 MOMENT = 24.0
 """density * width^2 / MOMENT is the bias: the mean of max(0, z) - alpha z over an even density."""

@@ -14,7 +14,7 @@ import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg
 
-from ...sums.pair_graph import PairGraph
+from ...curvature.pair_matrices import PairGraph
 
 DENSE_SIDE = 12_000
 """Side of the largest matrix that is formed; above, conjugate gradients."""

@@ -117,6 +117,16 @@ class Bins:
         rows = rows_a, rows_b, idle, a, b, p, q
         return cls(per_unit, shift, size, *rows, *counts, moments, slip, middle)
 
+    @classmethod
+    def counted(
+        cls, per_unit: float, shift: int, count_a: np.ndarray, count_b: np.ndarray, slip: float
+    ) -> Bins:
+        """Return bins of which only what they weigh is known, not the rows."""
+        none, empty = np.zeros(0), np.zeros(0, dtype=np.int64)
+        rows = empty, empty, empty, none, none, empty, empty
+        counts, unknown = (count_a, count_b), np.full((2, 2), np.nan)
+        return cls(per_unit, shift, count_a.size, *rows, *counts, unknown, slip, np.nan)
+
     @property
     def masses(self) -> tuple[float, float]:
         """What each class weighs."""

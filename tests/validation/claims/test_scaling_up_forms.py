@@ -21,9 +21,8 @@ from aucert.validation.claims import common
 from aucert.validation.claims.claim import Context
 from aucert.validation.claims.common import Slope, two_sided
 from aucert.validation.claims.scaling_up.population import empirical_auc
-from aucert.validation.claims.scaling_up.theorem_4.clusters import ClusterInstance
+from aucert.validation.claims.scaling_up.theorem_4.clusters import ClusterInstance, most_often
 from aucert.validation.claims.scaling_up.theorem_4.proof import lower_limit, two_atoms
-from aucert.validation.claims.scaling_up.theorem_4.theorem4_cases import most_often
 
 
 def small(lam: float) -> ClusterInstance:

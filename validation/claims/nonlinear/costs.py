@@ -23,8 +23,8 @@ from ....exact.pairs.all_pairs import AllPairs
 from ....exact.problem.problem import Ridge, pair_problem
 from ...data.labelled_data import Dataset, make_dataset
 from ...extremes import max
-from ..claim import Context, DataUsed, Outcome, Verdict, claim
-from .batch import PAPER
+from ..claim import Context, Outcome, Verdict
+from ..papers import NONLINEAR
 from .counting import Cells, Counted, CountedRows, Tally
 
 ROWS, COLUMNS = (1 << 8, 1 << 11, 1 << 14), (4, 32, 256)
@@ -79,12 +79,9 @@ def _exponent(sizes: tuple[int, ...], counts: list[float]) -> float:
     return log(counts[-1] / counts[0]) / log(sizes[-1] / sizes[0])
 
 
-@claim(
-    "hessian-product-cost-without-the-pairs",
-    paper=PAPER,
-    place="Section 4",
-    kind="theorem",
-    statement="A product with H, the sum over all pairs, costs O(n d + 2 n + d) operations: here "
+@NONLINEAR.theorem(
+    "Section 4",
+    "A product with H, the sum over all pairs, costs O(n d + 2 n + d) operations: here "
     "once the scores are sorted, which the gradient before it has done.",
     formula="operations of H v <= const (n d + 2 n + d),  growing like n^1 and at most like d^1",
 )
@@ -111,7 +108,7 @@ def hessian_product_cost_without_the_pairs(context: Context) -> Outcome:
             "over n d + 2 n + d, n = 512": [x.operations / x.printed for x in by_columns],
             "residual of H s = -g, H from the listed pairs": error,
         },
-        data=tuple(DataUsed.of(data) for data in (*sets.values(), *wide.values())),
+        data=(*sets.values(), *wide.values()),
         tolerance=f"exponents {1 + MARGIN:g}, operations counted while conjugate gradients run; "
         "the step solves the equation of the listed pairs to 1e-8",
     )
@@ -205,12 +202,9 @@ def _within(*pairs: tuple[float, float]) -> bool:
     return all(found <= allowed + MARGIN for found, allowed in pairs)
 
 
-@claim(
-    "sgd-step-cost-as-printed",
-    paper=PAPER,
-    place="Section 4",
-    kind="theorem",
-    statement="An update of Algorithm 3 costs O(d a) operations, a being the number of nonzeros of "
+@NONLINEAR.theorem(
+    "Section 4",
+    "An update of Algorithm 3 costs O(d a) operations, a being the number of nonzeros of "
     "the difference x_t (read as their share, the sentence is the corrected one).",
     formula="O(d a) an update",
 )
@@ -222,12 +216,9 @@ def sgd_step_cost_as_printed(context: Context) -> Outcome:
     return _stochastic(growth, verdict if bounded else Verdict.FAILS, "O(d a)")
 
 
-@claim(
-    "sgd-step-costs-its-nonzeros",
-    paper=PAPER,
-    place="Section 4",
-    kind="corrected",
-    statement="An update of Algorithm 3 costs O(a) operations, a being the nonzeros of its pair, "
+@NONLINEAR.corrected(
+    "Section 4",
+    "An update of Algorithm 3 costs O(a) operations, a being the nonzeros of its pair, "
     "whatever n and d are; a penalty and an average cost O(d).",
     formula="O(a) a step, O(d) every rskip and askip steps",
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..claim import Context, Outcome, Verdict, claim
-from .common import PAPER
+from ..claim import Context, Outcome, Verdict
+from ..papers import SAUC
 
 
 def _products(n: int, gathered: bool) -> float:
@@ -23,12 +23,9 @@ def _exponent(gathered: bool) -> float:
     return float(np.log(counts[-1] / counts[-2]) / np.log(sizes[-1] / sizes[-2]))
 
 
-@claim(
-    "sauc-cost-of-the-added-matrix",
-    paper=PAPER,
-    place="Section 3.5",
-    kind="theorem",
-    statement="The matrix that (19) adds to AUC-SVM, lambda (K+ - K-) R (R + lambda R K R)^(-1) R "
+@SAUC.theorem(
+    "Section 3.5",
+    "The matrix that (19) adds to AUC-SVM, lambda (K+ - K-) R (R + lambda R K R)^(-1) R "
     "(K+ - K-)', can be had in O(n^4) operations (multiplied out as printed, N x n times n x n "
     "times n x N, it takes O(n^5)).",
     formula="n^3 + 4 N^2  with  N = n+ n-",
@@ -44,12 +41,9 @@ def sauc_cost_of_the_added_matrix(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "sauc-cost-with-the-deformed-kernel",
-    paper=PAPER,
-    place="Section 3.5",
-    kind="corrected",
-    statement="It costs O(n^4) if the n x n deformed kernel is formed first and its entries are "
+@SAUC.corrected(
+    "Section 3.5",
+    "It costs O(n^4) if the n x n deformed kernel is formed first and its entries are "
     "gathered; the total of the paper, O(n^6), is not affected.",
     formula="n^3 + 4 N^2",
 )

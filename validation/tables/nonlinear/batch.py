@@ -28,7 +28,6 @@ from ....exact.pairs.auc import auc
 from ....exact.problem.problem import Problem, Ridge, pair_problem
 from ....exact.spaces.kernels import get_kernel
 from ....exact.spaces.rows import Rows
-from ..costs import CPU_MINUTES
 from ..table import Budget, Experiment, Job, Part, Run
 from .sets import SETS, Split, file_of, split
 
@@ -236,6 +235,4 @@ SEARCH = (
     "below the best: a rule of thumb, not a proof."
 )
 
-BATCH = Experiment(
-    "nonlinear-batch", BUDGET, parts, compute, CPU_MINUTES["nonlinear-batch"], SEARCH
-)
+BATCH = Experiment("nonlinear-batch", BUDGET, parts, compute, SEARCH)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..costs import CPU_MINUTES
 from ..table import Budget, Experiment, Job, Part, Run
 from .data import TASKS
 from .machines import ALL, FINAL_TOL, SEARCH, Grid, all_machines, pair_machine
@@ -83,7 +82,5 @@ def compute_5(job: Job) -> dict[str, Any]:
     return found
 
 
-NEIGHBOURS = Experiment(
-    "sauc-neighbours", BUDGET_4, parts_4, compute_4, CPU_MINUTES["sauc-neighbours"], SEARCH
-)
-LAMBDA = Experiment("sauc-lambda", BUDGET_5, parts_5, compute_5, CPU_MINUTES["sauc-lambda"])
+NEIGHBOURS = Experiment("sauc-neighbours", BUDGET_4, parts_4, compute_4, SEARCH)
+LAMBDA = Experiment("sauc-lambda", BUDGET_5, parts_5, compute_5)

@@ -9,7 +9,6 @@ import numpy as np
 
 from ....exact.pairs.nearest_pairs import nearest_pairs
 from ...data.generators import xor_train_test
-from ..costs import CPU_MINUTES
 from ..table import Budget, Experiment, Job, Part, Run
 from .machines import ALL, SEARCH, Grid, Sides, all_machines
 from .printed import PLAIN, STRUCTURED, SVM, TOY
@@ -51,7 +50,7 @@ def compute(job: Job) -> dict[str, Any]:
     return flat | {"pairs by the text": whole, "gap": gap}
 
 
-EXPERIMENT = Experiment("sauc-toy", BUDGET, parts, compute, CPU_MINUTES["sauc-toy"], SEARCH)
+EXPERIMENT = Experiment("sauc-toy", BUDGET, parts, compute, SEARCH)
 
 
 def data_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
@@ -92,6 +91,4 @@ def gaussians(train: Any, test: Any) -> dict[str, np.ndarray]:
     return found
 
 
-DATA = Experiment(
-    "sauc-toy-data", DATA_BUDGET, data_parts, compute_data, CPU_MINUTES["sauc-toy-data"]
-)
+DATA = Experiment("sauc-toy-data", DATA_BUDGET, data_parts, compute_data)

@@ -13,7 +13,6 @@ from ....approx.nystrom.landmarks import uniform
 from ....approx.nystrom.nystrom import nystrom_map
 from ....exact.spaces.kernels import get_kernel
 from ...data.real_data import TASKS, load_real
-from ..costs import CPU_MINUTES
 from ..table import Budget, Experiment, Job, Part, Run
 from .common import PATHS, chosen_lam, full_fit, hinge, incomplete_fit
 
@@ -128,6 +127,4 @@ def _fits(
     return found
 
 
-EXPERIMENT = Experiment(
-    "scaling-up-table-3", BUDGET, parts, compute, CPU_MINUTES["scaling-up-table-3"], PATHS
-)
+EXPERIMENT = Experiment("scaling-up-table-3", BUDGET, parts, compute, PATHS)

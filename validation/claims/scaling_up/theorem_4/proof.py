@@ -12,10 +12,11 @@ from .....exact.certificate.solution import Solution
 from .....exact.problem.problem import Problem
 from ....bounds.exact_answers import hinge_problem, optimum
 from ....data import datasets
+from ....data.labelled_data import Dataset
 from ....extremes import above, max
-from ...claim import Context, DataUsed, Outcome, Verdict, claim
+from ...claim import Context, Outcome, Verdict
 from ...common import LEVEL, wdbc_sample
-from ..paper import PAPER
+from ...papers import SCALING_UP
 
 
 @dataclass(frozen=True)
@@ -47,21 +48,18 @@ def _pair(problem: Problem, B: int, rng: np.random.Generator) -> _Pair:
     return _Pair(full, drawn, (U[0], U[1]), (U_B[0], U_B[1]), 3 * moved)
 
 
-def _draws(context: Context) -> tuple[list[_Pair], DataUsed]:
+def _draws(context: Context) -> tuple[list[_Pair], Dataset]:
     """Return draws of B = n pairs from the linear model at lam = 1 and lam = 10."""
     n, count = (200, 20) if context.quick else (500, 200)
     data = datasets.load(f"linear:{n}", context.draw_seed("data"))
     rng = context.rng("pairs")
     problems = [hinge_problem(data, lam) for lam in (1.0, 10.0)]
-    return [_pair(p, n, rng) for p in problems for _ in range(count)], DataUsed.of(data)
+    return [_pair(p, n, rng) for p in problems for _ in range(count)], data
 
 
-@claim(
-    "eq-17-as-printed",
-    paper=PAPER,
-    place="eq. (17)",
-    kind="theorem",
-    statement="The losses of the two minimisers differ by no more than the two statistics do at "
+@SCALING_UP.theorem(
+    "eq. (17)",
+    "The losses of the two minimisers differ by no more than the two statistics do at "
     "one of the minimisers.",
     formula="|U(f^) - U_B(f^_B)| <= max over f in {f^, f^_B} of |U_B(f) - U(f)|",
 )
@@ -88,12 +86,9 @@ def eq_17_as_printed(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "eq-17-for-the-objectives",
-    paper=PAPER,
-    place="eq. (17)",
-    kind="corrected",
-    statement="The right side of (17) bounds the difference of the optimal values of the two "
+@SCALING_UP.corrected(
+    "eq. (17)",
+    "The right side of (17) bounds the difference of the optimal values of the two "
     "penalised problems, in every draw.",
     formula="|p* - p*_B| <= max over f in {f^, f^_B} of |U_B(f) - U(f)|",
 )
@@ -121,12 +116,9 @@ def eq_17_for_the_objectives(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "norm-of-the-minimiser",
-    paper=PAPER,
-    place="Theorem 4, C and C_B",
-    kind="corrected",
-    statement="At every minimiser lam |f|^2 is at most 1 - U(f), so that C = C_B = 1/lam are valid "
+@SCALING_UP.corrected(
+    "Theorem 4, C and C_B",
+    "At every minimiser lam |f|^2 is at most 1 - U(f), so that C = C_B = 1/lam are valid "
     "bounds of the squared norms in Theorem 4.",
     formula="lam |f^|^2 = mean alpha - U(f^) <= 1 - U(f^)",
 )
@@ -157,17 +149,14 @@ def norm_of_the_minimiser(context: Context) -> Outcome:
             "largest lam |f|^2 / (1 - U(f))": share,
             "largest |lam |f|^2 + U - mean alpha|": identity,
         },
-        data=tuple(map(DataUsed.of, sets)),
+        data=sets,
         tolerance="what the certified radius of the optimum can explain",
     )
 
 
-@claim(
-    "theorem-4-first-term",
-    paper=PAPER,
-    place="proof of Theorem 4, first term",
-    kind="theorem",
-    statement="With probability at least 1 - delta, for every delta, the first term alone bounds "
+@SCALING_UP.theorem(
+    "proof of Theorem 4, first term",
+    "With probability at least 1 - delta, for every delta, the first term alone bounds "
     "|U(f^) - U_B(f^_B)| (C and C_B the squared norms of the two minimisers).",
     formula="|U(f^) - U_B(f^_B)| <= (1 + 2 K_max sqrt(C_max)) sqrt(log(4/delta) / (2B))",
 )

@@ -23,9 +23,9 @@ from ....bounds.right_side import DELTA
 from ....data import datasets
 from ....data.labelled_data import Dataset, make_dataset
 from ....extremes import max, min
-from ...claim import Context, DataUsed, Outcome, Verdict, claim
+from ...claim import Context, Outcome, Verdict
 from ...common import upper_limit, wdbc_sample
-from ..paper import PAPER
+from ...papers import SCALING_UP
 from .prime import DOUBT
 
 SIZES = (40, 80)
@@ -80,12 +80,9 @@ def cells(seed: int, profile: str) -> tuple[_Cell, ...]:
     return tuple(found)
 
 
-@claim(
-    "theorem-4-prime-over-a-wide-grid",
-    paper=PAPER,
-    place="Theorem 4, corrected: (A), (I), (II)",
-    kind="corrected",
-    statement="No part of Theorem 4' is violated in any draw (10,000 in the full profile) over a "
+@SCALING_UP.corrected(
+    "Theorem 4, corrected: (A), (I), (II)",
+    "No part of Theorem 4' is violated in any draw (10,000 in the full profile) over a "
     "grid of data, kernels, n, B, d and lam; how tight they are is measured.",
     formula="(A) surely; (I) and (II) each with probability >= 1 - delta = 0.95",
 )
@@ -110,7 +107,7 @@ def theorem_4_prime_over_a_wide_grid(context: Context) -> Outcome:
         Verdict.FAILS if any(hits.values()) else Verdict.HOLDS,
         f"{sum(hits.values())} violations in {len(draws)} draws of {len(made)} cells",
         details=details,
-        data=tuple({c.data.name: DataUsed.of(c.data) for c in made}.values()),
+        data=[cell.data for cell in made],
         tolerance="none may be violated (delta = 0.05 would allow one in twenty)",
     )
 
@@ -127,12 +124,9 @@ def limit_by_cells(name: str, made: Sequence[_Cell]) -> float:
     return upper_limit(hits, len(made), DOUBT)
 
 
-@claim(
-    "duality-gap-bounds-the-loss-of-any-approximation",
-    paper=PAPER,
-    place="Section 3.2",
-    kind="suite",
-    statement="What an approximate solution (few landmarks, B = n pairs, unfinished Adamax) loses "
+@SCALING_UP.suite(
+    "Section 3.2",
+    "What an approximate solution (few landmarks, B = n pairs, unfinished Adamax) loses "
     "on the full problem is at most its duality gap, which costs no exact solution.",
     formula="F(f) - p* <= F(f) - [sum of u+ - u'Ku / (2 lam)]",
 )
@@ -141,7 +135,7 @@ def duality_gap_bounds_the_loss_of_any_approximation(context: Context) -> Outcom
     wrong, ratios, used = 0, [], []
     for name, kernel in (("linear", Gaussian(0.5)), ("radial", Gaussian(0.5))):
         data = datasets.load(f"{name}:{n}", context.draw_seed(name))
-        used.append(DataUsed.of(data))
+        used.append(data)
         for lam in (1.0, 0.1, 0.01):
             factor = Rows(factor_gram(kernel(data.X, data.X)).features)
             truth = hinge_problem(data, lam, space=factor)
@@ -165,7 +159,7 @@ def duality_gap_bounds_the_loss_of_any_approximation(context: Context) -> Outcom
         f"{len(ratios)} solutions",
         details={"solutions": len(ratios), "gap below the true loss": wrong}
         | {"largest ratio": max(ratios)},
-        data=tuple(used),
+        data=used,
         tolerance="1e-9; holds surely, no probability is involved",
     )
 
