@@ -24,7 +24,7 @@ from ..spaces.kernel import Kernel
 from ..spaces.rows import check_matrix
 from ..tools.checks import check_choice, check_tolerance
 from .folds import FoldedData, make_splits
-from .judged_folds import JudgedFold, PairMaker, judged_folds, part_of
+from .judged_folds import FoldedPath, JudgedFold, PairMaker, judged_folds, part_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,12 +180,12 @@ def cross_validate(
     weight = check_row_weights(sample_weight, positive.size)
     data = FoldedData(rows, positive, weight, request.gives_matrix, _whole_gram(rows, request))
     splits = make_splits(cv, data.rows, positive, seed)
-    for number, split in enumerate(splits):
-        data.check(number, *split)
+    for number, (train, test) in enumerate(splits):
+        data.check(number, train, test)
     grid = check_lams(lams) if lams is not None else _grid(data, request, pairs, n_lams)
     end = None if max_time is None else start + max_time
-    how = (data, request, pairs, grid, method, tol)
-    return _collect(grid, judged_folds(splits, how, end, n_jobs))
+    path = FoldedPath(data, request, pairs, grid, method, tol)
+    return _collect(grid, judged_folds(splits, path, end, n_jobs))
 
 
 def _whole_gram(rows: Matrix, request: Request) -> Gram | None:
@@ -198,12 +198,16 @@ def _whole_gram(rows: Matrix, request: Request) -> Gram | None:
 def _collect(grid: np.ndarray, folds: list[JudgedFold]) -> CVPath:
     """Return the folds as one, as far as all of them came."""
     k = min(fold.auc.size for fold in folds)
-    names = ("auc", "low", "high", "gap")
-    stacked = [np.array([getattr(fold, name)[:k] for fold in folds]) for name in names]
-    return CVPath(grid[:k], *stacked, complete=k == grid.size)
+
+    def stacked(name: str) -> np.ndarray:
+        return np.array([getattr(fold, name)[:k] for fold in folds])
+
+    auc, low, high, gap = (stacked(name) for name in ("auc", "low", "high", "gap"))
+    return CVPath(grid[:k], auc, low, high, gap, complete=k == grid.size)
 
 
 def _grid(data: FoldedData, request: Request, pairs: PairMaker | None, n_lams: int) -> np.ndarray:
     """Return the default grid of all rows."""
     every = np.arange(data.positive.size)
-    return lam_grid(formulate(*part_of(data, every, request, pairs)).work, n_lams)
+    rows, labels, asked = part_of(data, every, request, pairs)
+    return lam_grid(formulate(rows, labels, asked).work, n_lams)

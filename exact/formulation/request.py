@@ -15,8 +15,9 @@ from ..pairs.ordered.asked import ordered_pairs_of
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.penalties import Ridge, penalty_from
 from ..problem.penalty import Penalty
+from ..problem.rates import check_rates
 from ..problem.risk import Mean
-from ..problem.tail import Tail, check_rates, tail_risk
+from ..problem.tail import Tail, tail_risk
 from ..spaces.kernel import Kernel, name_of
 from ..spaces.kernels import LINEAR, PRECOMPUTED, check_kernel_name
 from ..structure.scatter import SOURCES
@@ -206,6 +207,12 @@ class Request:
     def is_linear_hinge(self) -> bool:
         """Whether this is the plain problem: hinge, all pairs, linear, no structure."""
         return self.is_plain and self.loss == HINGE
+
+    @property
+    def takes_proof(self) -> bool:
+        """Whether a proof file can hold it: linear, hinge and ridge, all or ordered pairs."""
+        linear = self.kernel == "linear" and self.loss == HINGE and isinstance(self.penalty, Ridge)
+        return self.is_linear_hinge or (linear and self.is_ordered)
 
     @property
     def is_plain(self) -> bool:

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from ..errors import InputError
 from ..tools.rounding import LONG_UNIT, UNIT, Bound, gamma
+from .blocked.long_sums import long_product, long_pull
 from .incoming import check_matrix
 
 SMALLEST_REACH = 1e-140
@@ -26,9 +27,6 @@ LARGEST_REACH = 1e100
 
 _FEW = 100
 """Largest number of columns for which products of small blocks are made in one call."""
-
-_LONG_NUMBERS = 1 << 16
-"""Numbers of a block that stays in the cache in the long format."""
 
 
 class Space(Protocol):
@@ -186,7 +184,7 @@ class Rows:
 
     def dual_norm2(self, c: np.ndarray) -> float:
         """Return |pull(c)|^2, the pull summed in the long format."""
-        pulled = _long_pull(self._given(), self.offset, c)
+        pulled = long_pull(self._given(), self.offset, c)
         return float((pulled * pulled).sum())
 
     def dual_norm2_error(self, c: np.ndarray) -> float:
@@ -227,7 +225,7 @@ class Rows:
         two: by the rows' norms, and column by column, an error of the k-th coordinate being at most
         sizes_k times that of c.
         """
-        pulled = np.abs(_long_pull(self._given(), self.offset, c))
+        pulled = np.abs(long_pull(self._given(), self.offset, c))
         chain = gamma(self.n + 8, LONG_UNIT)
         moved = pulled + missing * self.sizes
         length = float(np.sqrt((pulled * pulled).sum())) + self.reach * missing
@@ -247,7 +245,7 @@ class Rows:
 
     def careful_pull(self, c: np.ndarray) -> tuple[np.ndarray, float]:
         """Return pull(c) summed in the long format, (dim,), and a bound of its error's norm."""
-        pulled = _long_pull(self._given(), self.offset, c).astype(float)
+        pulled = long_pull(self._given(), self.offset, c).astype(float)
         size = float(np.abs(c) @ self.norms) * (1 + gamma(self.n))
         error = gamma(self.n + 8, LONG_UNIT) * size + 2 * UNIT * float(np.linalg.norm(pulled))
         return pulled, error * (1 + gamma(self.dim + 8))
@@ -262,7 +260,7 @@ class Rows:
         length = float(np.linalg.norm(w)) * (1 + gamma(self.dim + 4))
         size = float(np.abs(w) @ self.sizes) * (1 + gamma(self.dim + 4))
         error = gamma(2 * self.dim + 8, LONG_UNIT) * np.minimum(length * self.norms, size)
-        return _long_product(self._given(), self.offset, w), error
+        return long_product(self._given(), self.offset, w), error
 
     def norm2_error(self, w: np.ndarray) -> float:
         """Return gamma_{d+4} w'w."""
@@ -284,31 +282,3 @@ class Rows:
     def blocks(self) -> Iterator[slice]:
         """Yield the one slice that holds all rows."""
         yield slice(0, self.n)
-
-
-def _long_product(X: np.ndarray | sp.csr_matrix, offset: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Return (X - offset) w in the long format, a block of rows at a time: (n,)."""
-    long, out = w.astype(np.longdouble), np.empty(X.shape[0], dtype=np.longdouble)
-    for rows in _long_blocks(X):
-        block = X[rows].astype(np.longdouble)
-        out[rows] = (block - offset) @ long if isinstance(block, np.ndarray) else block @ long
-    return out if isinstance(X, np.ndarray) else out - (offset * long).sum()
-
-
-def _long_pull(X: np.ndarray | sp.csr_matrix, offset: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Return (X - offset)'c in the long format, a block of rows at a time: (d,)."""
-    long, out = c.astype(np.longdouble), np.zeros(X.shape[1], dtype=np.longdouble)
-    for rows in _long_blocks(X):
-        block = X[rows].astype(np.longdouble)
-        dense = isinstance(block, np.ndarray)
-        out += long[rows] @ (block - offset) if dense else block.T @ long[rows]
-    return out if isinstance(X, np.ndarray) else out - offset * long.sum()
-
-
-def _long_blocks(X: np.ndarray | sp.csr_matrix) -> Iterator[slice]:
-    """Yield slices of rows whose numbers stay in the cache in the long format."""
-    n, d = X.shape
-    dense = isinstance(X, np.ndarray)
-    wide, room = (d, _LONG_NUMBERS) if dense else (X.nnz // n, max(_LONG_NUMBERS, d))
-    size = max(1, room // max(1, wide))
-    return (slice(start, start + size) for start in range(0, n, size))

@@ -48,13 +48,7 @@ class Extent:
         self.ends = np.array([np.inf, -np.inf, np.inf, -np.inf])
 
     def add(self, scores: np.ndarray, positive: np.ndarray) -> None:
-        """Widen the range by a block of scores (m,).
-
-        Raises
-        ------
-        InputError
-            If a score is not finite.
-        """
+        """Widen the range by a block of scores (m,), or raise `InputError` for one not finite."""
         if not loops.extent(scores, positive, self.ends):
             raise_for(scores)
 
@@ -287,16 +281,7 @@ def binned_hinge(
 ) -> PairSums:
     """Return the hinge's sums over all pairs at `scores` (n,), from `bins` bins a unit.
 
-    Parameters
-    ----------
-    scores : array (n,)
-    positive : bool array (n,)
-    weight : array (n,) or None
-        Row weights; None for one each.
-    width : float
-        Smoothing of the slope, rounded to an even number of bins.
-    bins : int
-        A power of two.
+    `width`, the smoothing of the slope, is rounded to an even number of bins.
     """
     half = half_width(width, bins)
     extent = Extent()

@@ -11,10 +11,13 @@ import numpy as np
 from ...errors import InputError
 from ...tools.checks import check_count
 from .partition import Partition
-from .work import Folded, Reply, Task, joined, replied
+from .work import Folded, Node, Reply, Task, joined, replied
 
 ATTEMPTS = 3
 """A pass over the partitions is tried so often where processes die."""
+
+STRETCHES = 8
+"""Each process is given about so many stretches of partitions in a pass."""
 
 KEPT_NUMBERS = 1 << 22
 """Sums by bin are kept up to so many numbers (32 MB); where they have more, rows are read twice."""
@@ -103,9 +106,8 @@ class LocalEngine:
         """
         jobs = min(self.jobs, self.count)
         if jobs == 1:
-            folded = Folded(task)
-            for k, partition in enumerate(self.partitions):
-                folded.add(replied(task, partition, k, key))
+            folded = Folded(task, self.count)
+            folded.add_all(added_up_here(task, self.partitions, 0, self.count, key))
             return folded.total()
         from joblib.externals.loky.process_executor import TerminatedWorkerError
 
@@ -125,11 +127,16 @@ class LocalEngine:
     def _in_processes(self, task: Task, key: np.ndarray, jobs: int) -> Reply[Any]:
         from joblib import Parallel, delayed
 
-        folded = Folded(task)
-        run = Parallel(n_jobs=jobs, return_as="generator", batch_size=1)
-        calls = (delayed(replied)(task, p, k, key) for k, p in enumerate(self.partitions))
-        for reply in run(calls):
-            folded.add(reply)
+        folded = Folded(task, self.count)
+        run = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+        step = stretch(self.count, STRETCHES * jobs)
+        starts = range(0, self.count, step)
+        parts = self.partitions
+        calls = (
+            delayed(added_up_here)(task, parts[k : k + step], k, self.count, key) for k in starts
+        )
+        for nodes in run(calls):
+            folded.add_all(nodes)
         return folded.total()
 
     def staged(
@@ -139,6 +146,21 @@ class LocalEngine:
         whole = self.run(task, key)
         told = Reply(whole.digests, task.message(whole.answer))
         return told, lambda second: Reply(whole.digests, second.answer(whole.answer))
+
+
+def stretch(count: int, pieces: int) -> int:
+    """Return how many partitions go together: a power of two, so that they have one sum."""
+    return 1 << max(0, (count // pieces).bit_length() - 1)
+
+
+def added_up_here(
+    task: Task, partitions: Sequence[Partition], first: int, count: int, key: np.ndarray
+) -> dict[Node, Reply[Any]]:
+    """Return the sums of some of `count` partitions, numbers `first` and on."""
+    folded = Folded(task, count)
+    for k, partition in enumerate(partitions, first):
+        folded.add(replied(task, partition, k, key), k)
+    return folded.nodes
 
 
 __all__ = ["Engine", "LocalEngine", "Staged", "joined"]

@@ -26,7 +26,7 @@ from ..parquet_files import check_type, is_words, parquet_library
 from ..selection import Selection
 from .parquet_partition import ParquetPartition, open_parquet, remote
 
-PARTITION_NUMBERS = 1 << 22
+PARTITION_NUMBERS = 1 << 24
 """Small row groups of a file are put together up to about so many numbers."""
 
 
