@@ -66,7 +66,7 @@ class StreamedNewton(Solver):
     max_iter : int
         Newton steps at most.
     seed : int
-        Of the pairs drawn for the Hessian.
+        Draws the pairs for the Hessian.
     max_time : float, optional
         Seconds.
     """

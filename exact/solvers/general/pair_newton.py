@@ -86,7 +86,7 @@ class PairNewton(Solver):
     max_time : float, optional
         Seconds.
     seed : int
-        Of the pairs drawn for the Hessian, and of the part of the rows.
+        Draws the pairs for the Hessian, and the part of the rows.
     """
 
     tol: float = 1e-9

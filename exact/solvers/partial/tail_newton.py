@@ -92,7 +92,7 @@ class TailNewton(Solver):
     max_time : float, optional
         Seconds.
     seed : int
-        Of the pairs drawn for the Hessians.
+        Draws the pairs for the Hessians.
     """
 
     tol: float = 1e-9
