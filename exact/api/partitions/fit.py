@@ -54,7 +54,8 @@ def fit_in_partitions(
             rows.engine.close()
     model._keep_solution(found)
     model.coef_ = np.array(found.w, dtype=float).reshape(1, -1)
-    model.intercept_ = np.array([0.0 - get_rule(model.threshold)(*spread.as_rows())])
+    scores, positive, weight = spread.as_rows()
+    model.intercept_ = np.array([0.0 - get_rule(model.threshold)(scores, positive, weight)])
     model.n_features_in_ = rows.dim
     if rows.columns is not None:
         model.feature_names_in_ = np.array(rows.columns, dtype=object)
