@@ -107,9 +107,8 @@ class Tail:
         width : float
             0 for the worst rows; else the weight rises from zero to one over this range of scores.
         """
-        weights = np.zeros(self.n)
-        for rows, held in self.chosen(scores, width):
-            weights[rows] = held
+        weights, ((up, p), (low, q)) = np.zeros(self.n), self.chosen(scores, width)
+        weights[up], weights[low] = p, q
         return weights
 
     def share(self, p: np.ndarray, q: np.ndarray) -> float:
@@ -176,8 +175,8 @@ class Tail:
             Rows of each class outside of which no row weighs anything.
         """
         found = []
-        for (rows, k, sign), some in zip(self._sides, near or (None, None), strict=True):
-            among = rows if some is None else some
+        every = [rows for rows, _, _ in self._sides]
+        for among, (_, k, sign) in zip(near or every, self._sides, strict=True):
             at, weights = highest(sign * scores[among], k, width)
             found.append((among[at], weights))
         return found
