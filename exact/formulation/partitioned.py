@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
@@ -89,6 +90,8 @@ def dask_too(work: Callable[P, T]) -> Callable[P, T]:
             given |= {"X": rows, "y": None}
             if len(args) > 2:
                 given["lam"] = args[2]
+            if "callback" in inspect.signature(work).parameters:
+                given["callback"] = rows.engine.telling(given.get("callback"))
             return work(**given)  # type: ignore[call-arg]
         finally:
             rows.engine.close()

@@ -48,6 +48,7 @@ def fit_in_partitions(
         rows, model.classes_ = X, np.array([False, True])
     else:
         rows, model.classes_ = rows_of_dask(X, y, sample_weight, None)
+        callback = rows.engine.telling(callback)
     try:
         found = solve_request(
             rows, None, request.unlabelled(), model.method, model.tol, model.max_time, callback

@@ -73,6 +73,17 @@ def test_no_answer_at_all_is_noticed() -> None:
         Folded(Adding(), 1).total()
 
 
+def test_how_far_a_pass_is_can_be_heard() -> None:
+    told: list[tuple[int, int]] = []
+    parts = cut(np.zeros((3, 2)), np.zeros(3, dtype=bool), None, [1, 2])
+    engine = LocalEngine(parts, heard=lambda *far: told.append(far))
+    engine.run(Adding(), new_key())
+    assert told == [(1, 3), (2, 3), (3, 3)]
+    engine.heard = None
+    engine.run(Adding(), new_key())
+    assert len(told) == 3
+
+
 @given(st.integers(1, 10**6), st.integers(1, 100))
 def test_a_stretch_is_a_power_of_two_and_there_are_enough(count: int, pieces: int) -> None:
     step = stretch(count, pieces)
@@ -81,11 +92,13 @@ def test_a_stretch_is_a_power_of_two_and_there_are_enough(count: int, pieces: in
 
 
 @pytest.mark.slow
-def test_processes_add_up_as_this_one_does() -> None:
+def test_processes_add_up_and_tell_as_this_one_does() -> None:
     X = np.zeros((37, 2))
     parts = cut(X, np.zeros(37, dtype=bool), None, [*range(1, 35)])
-    here, there = LocalEngine(parts), LocalEngine(parts, jobs=2)
+    told: list[tuple[int, int]] = []
+    here, there = LocalEngine(parts), LocalEngine(parts, 2, lambda *far: told.append(far))
     assert here.run(Adding(), new_key()).answer == there.run(Adding(), new_key()).answer
+    assert told[-1] == (35, 35) and [done for done, _ in told] == sorted({d for d, _ in told})
 
 
 @pytest.mark.parametrize("kind", ["<f4", ">f4", "<f8", ">f8", "f2", "i2", "u1", "?"])
