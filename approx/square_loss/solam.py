@@ -145,7 +145,10 @@ class SaddleWalk(RowWalk):
     def take(self, order: np.ndarray) -> None:
         """Make one step for each row of `order`."""
         saddle_steps(
-            *self.rows,
+            self.rows.data,
+            self.rows.indices,
+            self.rows.indptr,
+            self.rows.dense,
             np.asarray(order, dtype=np.int64),
             self.loss.positive,
             self.solver.exact_share(self.loss),

@@ -22,10 +22,12 @@ from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..pairs.statistics.concordance import right_share
+from ..spaces.blocked.tiles import Tiles
+from ..spaces.gram import Gram, StreamedGram
 from ..spaces.kernel import Kernel
 from ..tools.checks import check_tolerance
 from ..tools.threads import small_in_one_thread
-from .solve import choose_solver
+from .solve import PLAIN_KERNELS, choose_solver
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,12 +197,16 @@ def path_of(
     max_time: float | None = None,
     callback: Callable[[PathPoint], object] | None = None,
     judged: bool = True,
+    held: Gram | None = None,
 ) -> Path:
-    """Return what `regularization_path` does; the training AUC only if `judged`."""
+    """Return what `regularization_path` does; the training AUC only if `judged`.
+
+    `held` is the space of a kernel on these rows where it was made before, as in `formulate`.
+    """
     check_tolerance(tol, max_time)
     start = time.perf_counter()
     given = None if lams is None else check_lams(lams)
-    task = formulate(X, y, request)
+    task = formulate(X, y, request, plain_kernel=method in PLAIN_KERNELS, held=held)
     grid = lam_grid(task.work, n_lams) if given is None else given
     task = task.at_lam(float(grid[0]))
     points = _follow(task, grid, method, tol, start, max_time, callback, judged)
@@ -222,6 +228,7 @@ def _follow(
     points: list[PathPoint] = []
     w: np.ndarray | None = None
     pairs = all_the_pairs(task.meant)
+    tiles = _kernel_values(task, tol, np.inf if max_time is None else start + max_time)
     for lam in grid:
         left = None if max_time is None else max_time - (time.perf_counter() - start)
         if left is not None and left <= 0 and points:
@@ -243,7 +250,16 @@ def _follow(
         if _stopped(solution):
             break
         w = found.w
+    del tiles
     return points
+
+
+def _kernel_values(task: Formulation, tol: float, end: float) -> Tiles | None:
+    """Return what holds the values of a kernel in tiles: whoever keeps it shares it among lam."""
+    space = task.work.space
+    if not isinstance(space, StreamedGram):
+        return None
+    return space.tiles(tol, lambda: time.perf_counter() > end)
 
 
 def _right_share(task: Formulation, pairs: Any, solution: Solution) -> float:

@@ -14,16 +14,17 @@ import numpy as np
 
 from ..classifier.inputs import check_row_weights
 from ..errors import InputError
-from ..formulation.formulation import formulate
+from ..formulation.formulation import Matrix, formulate, kernel_of
 from ..formulation.lam_grid import check_lams, lam_grid
 from ..formulation.request import Request
 from ..losses.loss import Loss
 from ..problem.problem import split_labels
+from ..spaces.gram import Gram
 from ..spaces.kernel import Kernel
 from ..spaces.rows import check_matrix
 from ..tools.checks import check_choice, check_tolerance
 from .folds import FoldedData, make_splits
-from .judged_folds import JudgedFold, PairMaker, judged_folds, part_of
+from .judged_folds import FoldedPath, JudgedFold, PairMaker, judged_folds, part_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +92,9 @@ class CVPath:
 
 
 CHOICES = ("best", "one-se")
+
+SHARED_ROWS = 8000
+"""Rows up to which the matrix of a kernel is made once for all folds: 512 MB, and a fold's part."""
 
 
 def cross_validated_path(
@@ -174,25 +178,36 @@ def cross_validate(
     if positive.size != rows.shape[0]:
         raise InputError(f"{rows.shape[0]} rows, but {positive.size} labels")
     weight = check_row_weights(sample_weight, positive.size)
-    data = FoldedData(rows, positive, weight, request.gives_matrix)
+    data = FoldedData(rows, positive, weight, request.gives_matrix, _whole_gram(rows, request))
     splits = make_splits(cv, data.rows, positive, seed)
-    for number, split in enumerate(splits):
-        data.check(number, *split)
+    for number, (train, test) in enumerate(splits):
+        data.check(number, train, test)
     grid = check_lams(lams) if lams is not None else _grid(data, request, pairs, n_lams)
     end = None if max_time is None else start + max_time
-    how = (data, request, pairs, grid, method, tol)
-    return _collect(grid, judged_folds(splits, how, end, n_jobs))
+    path = FoldedPath(data, request, pairs, grid, method, tol)
+    return _collect(grid, judged_folds(splits, path, end, n_jobs))
+
+
+def _whole_gram(rows: Matrix, request: Request) -> Gram | None:
+    """Return the space of the request's kernel on all rows, where its matrix is small enough."""
+    if request.kernel == "linear" or request.gives_matrix or rows.shape[0] > SHARED_ROWS:
+        return None
+    return Gram.of_kernel(kernel_of(request, rows), rows)
 
 
 def _collect(grid: np.ndarray, folds: list[JudgedFold]) -> CVPath:
     """Return the folds as one, as far as all of them came."""
     k = min(fold.auc.size for fold in folds)
-    names = ("auc", "low", "high", "gap")
-    stacked = [np.array([getattr(fold, name)[:k] for fold in folds]) for name in names]
-    return CVPath(grid[:k], *stacked, complete=k == grid.size)
+
+    def stacked(name: str) -> np.ndarray:
+        return np.array([getattr(fold, name)[:k] for fold in folds])
+
+    auc, low, high, gap = (stacked(name) for name in ("auc", "low", "high", "gap"))
+    return CVPath(grid[:k], auc, low, high, gap, complete=k == grid.size)
 
 
 def _grid(data: FoldedData, request: Request, pairs: PairMaker | None, n_lams: int) -> np.ndarray:
     """Return the default grid of all rows."""
     every = np.arange(data.positive.size)
-    return lam_grid(formulate(*part_of(data, every, request, pairs)).work, n_lams)
+    rows, labels, asked = part_of(data, every, request, pairs)
+    return lam_grid(formulate(rows, labels, asked).work, n_lams)

@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from ..errors import InputError
+from ..losses.registry import ALL_LOSSES, OURS
 from ..pairs.labels import split_labels
 from ..pairs.partitioned_pairs import pairs_in
 from ..problem.problem import Problem
@@ -27,22 +28,33 @@ def partitioned_problem(X: object, y: object, request: Request) -> Problem | Non
     Raises
     ------
     InputError
-        If the problem is not the hinge over all pairs with the ridge, or labels, weights or a
-        positive class are given beside those of the partitions.
+        If the problem is not linear over all pairs with the ridge, or its loss has no sums over
+        partitions, or labels, weights or a positive class are given beside those of the
+        partitions.
     """
     if not isinstance(X, PartitionedRows):
         return None
-    if not request.is_linear_hinge:
-        raise InputError(
-            "rows in partitions are for the linear hinge problem over all pairs with the ridge: "
-            "take a sample of the rows for anything else"
-        )
+    check_request(request)
     if y is not None or request.positive is not None or request.pairs.weight is not None:
         raise InputError(
             "labels and weights lie with the rows in their partitions: leave y, positive and "
             "sample_weight out"
         )
     return Problem(X, Mean(pairs_in(X.facts), request.loss), request.penalty)
+
+
+def check_request(request: Request) -> None:
+    """Raise `InputError` unless partitions can do what is asked for."""
+    if not request.is_plain:
+        raise InputError(
+            "rows in partitions are for linear problems over all pairs with the ridge: take a "
+            "sample of the rows for anything else"
+        )
+    if type(request.loss) not in OURS:
+        raise InputError(
+            f"rows in partitions have no sums of the loss {request.loss.name!r}: choose one of "
+            f"{', '.join(ALL_LOSSES)}"
+        )
 
 
 def refuse_method(X: object, method: str) -> None:

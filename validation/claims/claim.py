@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
@@ -58,7 +58,7 @@ class Outcome:
         Name to number, text, or a list of these: everything that has to be repeatable.
     timings : dict
         Name to seconds: whatever differs from run to run.
-    data : tuple of DataUsed
+    data : iterable of Dataset, or of what is known of one
     tolerance : str, optional
         What decided, in words: "relative gap 1e-8", "two-sided level 1e-6".
     figures : tuple of Figure
@@ -71,10 +71,16 @@ class Outcome:
     printed: str | None = None
     details: dict[str, Any] = field(default_factory=dict)
     timings: dict[str, float] = field(default_factory=dict)
-    data: tuple[DataUsed, ...] = ()
+    data: Iterable[Dataset | DataUsed] = ()
     tolerance: str | None = None
     figures: tuple[Figure, ...] = ()
     turned_by: str = ""
+
+    @property
+    def used(self) -> tuple[DataUsed, ...]:
+        """What is shown of the data, each once."""
+        found = (d if isinstance(d, DataUsed) else DataUsed.of(d) for d in self.data)
+        return tuple(dict.fromkeys(found))
 
 
 @dataclass(frozen=True)

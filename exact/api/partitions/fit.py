@@ -10,7 +10,7 @@ from ...certificate.partitioned.spread import counted_scores
 from ...certificate.solution import Callback
 from ...classifier.threshold import get_rule
 from ...errors import InputError
-from ...formulation.partitioned import is_dask, rows_of_dask
+from ...formulation.partitioned import check_request, is_dask, rows_of_dask
 from ...spaces.partitions.partitioned_rows import PartitionedRows
 from ..solve import solve_request
 
@@ -31,16 +31,12 @@ def fit_in_partitions(
     Raises
     ------
     InputError
-        If the problem is not the linear hinge over all pairs, or the data cannot be used.
+        If partitions cannot do what is asked for, or the data cannot be used.
     """
     request = model._request()
     if model.pairs != "all":
         raise InputError(f"rows in partitions go with pairs='all', not {model.pairs!r}")
-    if not request.is_linear_hinge:
-        raise InputError(
-            "rows in partitions are for the linear hinge problem with the ridge: take a sample of "
-            "the rows for anything else"
-        )
+    check_request(request)
     get_rule(model.threshold)
     if isinstance(X, PartitionedRows):
         if y is not None or sample_weight is not None:

@@ -3,17 +3,18 @@
 The sums and the gradient are exact, the Hessian is that of drawn pairs, corrected by what steps
 teach. A loss with a kink is smoothed: at width h the gap splits into what smoothing costs, the
 bias, and |gradient|^2 / (2 lam). The width falls once the Newton decrement is below the bias, no
-further than the tolerance needs. Large problems are first solved on a part of their rows.
+further than the tolerance needs. Large problems are first solved on a part of their rows, and on a
+grid that is no finer than the width asks for; where that leads nowhere, on the finest.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from ...certificate.solution import Recorder, Status
+from ...certificate.solution import Recorder, Solution, Status
 from ...certificate.solver import Solver
 from ...errors import InputError, OverflowingError
 from ...problem.minorant import Minorant
@@ -119,13 +120,24 @@ class PairNewton(Solver):
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
         """Improve on `recorder.w0`."""
         assert recorder.w0 is not None
-        reason = self._newton(problem, recorder, recorder.w0)
+        binned = in_bins(problem)
+        reason = self._newton(binned, recorder, recorder.w0)
+        if binned is not problem and reason is Status.STALLED and not recorder.near(self.tol):
+            assert recorder.best_w is not None
+            reason = self._newton(problem, recorder, recorder.best_w)
         if reason is not Status.STALLED or recorder.near(NEAR * self.tol):
             return reason
         solve_listed(problem, recorder, self.tol)
         if recorder.near(NEAR * self.tol):
             return None
         return Proximal(self.tol, max_time=recorder.time_left).run(problem, recorder)
+
+    def conclude(self, problem: Problem, recorder: Recorder, reason: Status | None) -> Solution:
+        """Return the solution, certified anew on the grid of the last steps, or the finest one."""
+        found = recorder.finish(in_bins(problem), self.tol, reason)
+        if found.status is Status.CERTIFIED or in_bins(problem) is problem:
+            return found
+        return recorder.finish(problem, self.tol, reason)
 
     def _of_part(self, problem: Problem, recorder: Recorder) -> np.ndarray | None:
         """Return the solution of a part of the rows, or None where all are few enough."""
@@ -145,7 +157,7 @@ class PairNewton(Solver):
         solver = PairNewton(tol, self.max_iter, seed=self.seed)
         solver.start(smaller, silent)
         assert silent.w0 is not None
-        solver._newton(smaller, silent, silent.w0)
+        solver._newton(in_bins(smaller), silent, silent.w0)
         return silent.best_w
 
     def _newton(self, problem: Problem, recorder: Recorder, w: np.ndarray) -> Status | None:
@@ -183,6 +195,14 @@ class PairNewton(Solver):
         return Status.ITERATION_LIMIT
 
 
+def in_bins(problem: Problem) -> Problem:
+    """Return a large problem with sums on a grid no finer than needed, or the problem itself."""
+    coarser = getattr(problem.pairs, "by", None)
+    if coarser is None or problem.n < LARGE or problem.pairs.form != "auto":
+        return problem
+    return replace(problem, risk=Mean(coarser("binned"), problem.loss))
+
+
 def _look(
     problem: Problem, recorder: Recorder, w: np.ndarray, scores: np.ndarray, width: float
 ) -> NewtonLook:
@@ -202,15 +222,20 @@ def _offer(problem: Problem, recorder: Recorder, now: NewtonLook) -> None:
     lam, norm2 = problem.lam, float(now.pull @ now.pull)
     primal = now.sums.value + lam / 2 * float(now.w @ now.w)
     dual = now.sums.conjugate - norm2 / (2 * lam)
-    # Zero is a bound without a minorant. The certificate makes these scores anew: then one
-    # evaluation serves both bounds.
-    recorder.offer(
-        now.w,
-        primal,
-        lambda: Minorant.from_scores(problem, problem.space.scores(now.w), now.width, 1.0),
-        max(dual, 0.0),
-    )
+    # Zero is a bound without a minorant.
+    recorder.offer(now.w, primal, lambda: _witness(problem, now), max(dual, 0.0))
     recorder.step()
+
+
+def _witness(problem: Problem, now: NewtonLook) -> Minorant:
+    """Return the minorant at the scores that the certificate makes: one evaluation serves both.
+
+    Those of a trial on a line may differ in their last digits.
+    """
+    scores = problem.space.scores(now.w)
+    if np.array_equal(scores, now.scores):
+        return Minorant.of_sums(problem, now.sums, scores, now.width, 1.0)
+    return Minorant.from_scores(problem, scores, now.width, 1.0)
 
 
 def _hessian(problem: Problem, now: NewtonLook, rng: np.random.Generator) -> DrawnHessian:
@@ -225,14 +250,17 @@ def _along(
 ) -> tuple[NewtonLook, bool]:
     """Return the look at a good length of the step, and whether that was the full step.
 
-    A trial at the length t costs the sums at scores + t shift, and no product with the data.
+    A trial at the length t costs the sums at scores + t shift, and no product with the data. That
+    of the full step has the scores of its point to the last digit.
     """
-    shift = problem.space.scores(step)
+    whole = problem.space.scores(now.w + step)
+    shift = whole - now.scores
     trials: dict[float, NewtonLook] = {}
 
     def slope(t: float) -> float:
+        scores = whole if t == 1.0 else now.scores + t * shift
         try:
-            trials[t] = _evaluated(problem, now.w + t * step, now.scores + t * shift, now.width)
+            trials[t] = _evaluated(problem, now.w + t * step, scores, now.width)
         except OverflowingError:
             return np.inf
         return float(trials[t].gradient @ step)

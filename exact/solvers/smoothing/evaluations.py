@@ -17,13 +17,13 @@ from ...problem.problem import Problem
 from ...spaces.partitions.partitioned_rows import PartitionedRows
 from ...spaces.rows import Rows
 from ...spaces.streamed import StreamedRows
-from ...sums.pair_sums_binned import half_width
+from ...sums.binned import half_width
 
 MOMENT = 24.0
 """density * width^2 / MOMENT is the bias: the mean of max(0, z) - alpha z over an even density."""
 
 BINS_A_WIDTH = 2.0
-"""Bins a width: more gain less than the larger grid costs."""
+"""Bins a width. More would gain less than the larger grid costs."""
 
 LEAST_BITS = 2
 """Bins a unit of the scores are a power of two, with this exponent at least."""
@@ -32,7 +32,8 @@ USUAL_SPREAD = 2.0
 """The range of the scores is taken for this before it is known."""
 
 GRID_ROWS, WEIGHTED_GRID = 1.0, 6.0
-"""Bins a row up to which they are used; sorting is cheaper for rows that weigh one each."""
+"""Sums are binned up to this many bins a row: the second number where rows have weights, because
+sorting is cheaper for rows that weigh one each."""
 
 
 class Evaluations:
@@ -41,7 +42,7 @@ class Evaluations:
     Attributes
     ----------
     last : Evaluation or None
-        The last one that was noted.
+        The evaluation that was noted last.
     density : float or None
         Pairs per unit of the margin near it, as a share of all pairs.
     spread : float or None

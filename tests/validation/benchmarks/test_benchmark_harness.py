@@ -53,14 +53,19 @@ NAMES = [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) fo
 
 @benchmark(sizes="of something", share="of 100 %")
 def example(
-    sizes: tuple[int, ...] = (1, 2), share: float = 0.5, name: str = "", out: Path | None = None
+    sizes: tuple[int, ...] = (1, 2),
+    share: float = 0.5,
+    name: str = "",
+    out: Path | None = None,
+    loud: bool = False,
 ) -> Lines:
     """Yield a table."""
     yield Table("A heading\nof two lines", "kind:<6", "n:4d", "share:7.1%", "gap:8.1e", "note:")
     for n in sizes:
         if n < 0:
             raise InputError("sizes must be positive")
-        yield name or "drawn", n, share, None if n == 1 else np.float64(n), f"n is {n}"
+        note = f"n is {n}" + "!" * loud
+        yield name or "drawn", n, share, None if n == 1 else np.float64(n), note
     yield "text"
     yield {"n": 7, "gap": math.nan}
     return len(sizes)
@@ -94,6 +99,8 @@ def test_options_have_the_types_and_defaults_of_the_arguments(
 ) -> None:
     assert example(["--sizes", "3", "4", "5", "--share", "0.25", "--name", "x"]) == 3
     assert "x         5   25.0%  5.0e+00  n is 5" in capsys.readouterr().out
+    assert example(["--sizes", "3", "--loud"]) == 1  # what is False by default is a switch
+    assert "n is 3!" in capsys.readouterr().out
     assert example(["--sizes"]) == 0
     with pytest.raises(SystemExit) as end:
         example(["--help"])

@@ -56,6 +56,14 @@ def test_a_bad_value_is_named_by_its_feature_name(save) -> None:
 
 
 @pytest.mark.parametrize(
+    ("names", "words"), [(["h"], r"shape \(1,\), X has 2 columns"), (["h", "h"], "'h' twice")]
+)
+def test_names_that_are_of_no_one_column_are_refused(save, names: list[str], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        read_npz(save(X=X, y=Y, feature_names=np.array(names)))
+
+
+@pytest.mark.parametrize(
     ("arrays", "target", "words"),
     [
         ({"x": X, "y": Y}, None, "no array 'X'; the arrays are 'x', 'y'"),

@@ -116,6 +116,14 @@ def test_dataframes_and_their_names(kept: bool, monkeypatch: pytest.MonkeyPatch)
         model.predict(table[["b", "a", "c"]])
 
 
+def test_another_loss_is_solved_in_place() -> None:
+    X, y = some_rows()
+    found = solve(da.from_array(X, chunks=(700, 3)), y, 0.1, loss="logistic", tol=1e-6)
+    held = solve(X, y, 0.1, loss="logistic", tol=1e-8)
+    room = sum(one.certificate.gap + one.certificate.rounding for one in (found, held))
+    assert abs(found.certificate.primal - held.certificate.primal) <= room
+
+
 @pytest.mark.slow
 def test_certify_takes_dask_too() -> None:
     X, y = some_rows()
@@ -132,7 +140,7 @@ def test_a_model_of_partitions_with_labels_of_their_own() -> None:
     model = ROCSVM(0.1, tol=1e-4).fit(PartitionedRows(cut(X, y, None, [100])), None)
     assert list(model.classes_) == [False, True]
     assert (model.predict(X) == y).mean() > 0.65
-    for words in ({"loss": "square"}, {"pairs": "nearest:3"}):
+    for words in ({"kernel": "rbf"}, {"pairs": "nearest:3"}):
         with pytest.raises(InputError, match="rows in partitions"):
             ROCSVM(0.1, **words).fit(PartitionedRows(cut(X, y, None, [])), None)  # type: ignore[arg-type]
 
