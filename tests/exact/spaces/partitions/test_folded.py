@@ -108,8 +108,25 @@ def test_blocks_are_the_columns_in_any_format(kind: str, turned: bool) -> None:
     X = np.asarray(rng.normal(size=(60_000, 4)) * 10 % 100, dtype=kind)
     given = np.asfortranarray(X) if turned else X
     part = ArrayPartition(given, np.arange(60_000) % 3 == 0, np.arange(60_000.0))
-    blocks = [block.columns.copy() for block in part.blocks() if block.columns.flags.c_contiguous]
+    blocks = list(part.blocks())
     assert len(blocks) > 1
-    found = np.concatenate(blocks, axis=1)
+    found = np.concatenate([block.columns for block in blocks], axis=1)
     assert found.dtype == np.dtype(float)
+    assert all(block.columns.flags.c_contiguous for block in blocks)
     np.testing.assert_array_equal(found, X.astype(float).T)
+
+
+def test_blocks_use_the_memory_of_those_that_nobody_holds() -> None:
+    rows = np.arange(8 * 40_000.0).reshape(-1, 4)
+    part = ArrayPartition(rows, np.zeros(rows.shape[0], dtype=bool))
+    places, kept = set(), []
+    for block in part.blocks():
+        places.add(block.columns.__array_interface__["data"][0])
+    assert len(places) == 2  # this one, and the one before it that is let go of next
+    for k, block in enumerate(part.blocks()):
+        if k % 2:
+            kept.append(block.columns.T[5:, 1])  # a view of a view
+    step = kept[0].size + 5
+    for k, view in enumerate(kept):
+        first = (2 * k + 1) * step
+        np.testing.assert_array_equal(view, rows[first + 5 : first + step, 1])
