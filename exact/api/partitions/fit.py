@@ -52,6 +52,7 @@ def fit_in_partitions(
         rows, model.classes_ = X, np.array([False, True])
     else:
         rows, model.classes_ = rows_of_dask(X, y, sample_weight, None)
+        callback = rows.engine.telling(callback)
     try:
         request = request if choose is None else choose(rows)
         found = solve_request(
