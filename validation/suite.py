@@ -1,7 +1,7 @@
 """Running the claims: resumable, in parallel if wanted, with the same numbers either way.
 
 Every claim draws its random numbers from (seed, its own name) and runs with one thread, so neither
-the order nor the number of processes changes a number. `claims.judged` keeps what is finished.
+the order nor the number of processes changes a number. `judged` keeps what is finished.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from ..exact.errors import InputError
 from ..exact.tools.interrupts import finish
 from .claims import all_claims
 from .claims.claim import REGISTRY, Claim
-from .claims.judged import library_sha256, run_claim
-from .claims.row import Row
 from .claims.verdicts import PAPERS, PROFILES
 from .findings import registry as findings
+from .judged import library_sha256, run_claim
 from .report.document import Report, environment
+from .report.row import Row
 from .workers import unheard_by_workers
 
 all_claims.enter_all()

@@ -24,7 +24,7 @@ STEPS = {"adamax": 0.05, "adamax-scalar": 0.002, "gradient": 0.01}
 100 times fewer steps than 0.002. The second is roclab's, the third one of the paper's two."""
 
 STRIDE = 2.0
-"""How far one default step may move a score, about. Adamax moves all coordinates at once."""
+"""A default step may move a score by about this much. Adamax moves all coordinates at once."""
 
 
 @dataclass(eq=False, repr=False)

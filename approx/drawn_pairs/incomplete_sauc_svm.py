@@ -45,7 +45,7 @@ class IncompleteSAUCSVM(IncompleteROCSVM):
         > 0, weight of the penalty against the mean loss.
     structure : float
         >= 0, weight of the structure relative to |w|^2, the paper's lambda; 0 gives
-        `IncompleteROCSVM`, up to the way there if there are more features than rows.
+        `IncompleteROCSVM`, reached by other steps if there are more features than rows.
     n_pairs, replace, loss, optimizer, step, decay, max_iter, tol, threshold, max_time, random_state
         As in `IncompleteROCSVM`; the steps are made in the whitened coordinates.
 

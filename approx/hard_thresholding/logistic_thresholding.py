@@ -79,7 +79,7 @@ class LogisticData:
         self.n_iter, self.n_rows = 0, 0
 
     def take(self, batches: list[np.ndarray], factors: np.ndarray, step: float) -> None:
-        """Make one step a batch, its gradient the sum over its rows times its factor."""
+        """Make one step for each batch, along the sum of its rows' gradients times its factor."""
         cuts = np.cumsum([0, *(batch.size for batch in batches)])
         order = np.concatenate(batches).astype(np.int64)
         signs = np.where(self.positive, 1.0, -1.0)
@@ -175,7 +175,7 @@ def logistic_sparse(
 
 @compiled
 def keep_largest(w, some, listed, n_some, k):  # pragma: no cover - compiled
-    """Keep the k largest of the weights listed, of tied ones the first; return how many stay."""
+    """Keep the k largest of the listed weights, the first of tied ones; return how many stay."""
     if n_some <= k:
         return n_some
     sizes = np.abs(w[some[:n_some]])

@@ -20,7 +20,7 @@ from ...exact.problem.problem import Ridge
 from .truncated_newton import TruncatedNewton
 
 MOST_PAIRS = 20_000_000
-"""Pairs within queries that are written down."""
+"""The most pairs within queries that are written down."""
 
 
 @dataclass(eq=False, repr=False)

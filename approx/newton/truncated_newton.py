@@ -78,7 +78,7 @@ class TruncatedNewton(Solver):
         be seen in F, but gradients still can.
     drawn : int
         Pairs a coordinate from which the preconditioner is made, >= 0; 0 for none. It is made once
-        the products without it have taken as long as it will.
+        the products without it have taken as long as making it takes.
     """
 
     tol: float = 1e-9
@@ -195,7 +195,7 @@ class TruncatedNewton(Solver):
         return Status.ITERATION_LIMIT
 
     def _near(self, now: NewtonPoint, share: float) -> bool:
-        """Whether the gap is within this share of the tolerance, or as near as asked."""
+        """Whether the gap is within this share of the tolerance, and the gradient as asked."""
         reached = self.gradient_tol == 0 or now.size <= self.gradient_tol
         small = now.gap <= share * self.tol * now.primal
         return reached and (small or (now.primal <= 1e-6 and now.gap <= share * self.tol / 10))

@@ -11,11 +11,11 @@ K - K~ is positive semidefinite. What the approximation loses shows in the dual 
 
 Two departures from print, both against rounding:
 
-1. Eigenvalues up to rcond times the largest are dropped. Without that, eigenvalues that are
-   nothing but rounding are inverted; the projection property is lost by percents.
+1. Eigenvalues up to rcond times the largest are dropped. Otherwise eigenvalues that are nothing
+   but rounding would be inverted, and the projection property would fail by percents.
 2. Eigenvalues are known to about e = 4 sqrt(d) 2^-53 times the largest. Those that are kept are
    enlarged by e, so that rounding can only shrink phi: |phi(x)|^2 <= k(x, x) and |f| <= |w| hold
-   to the last digits. As they are, both can fail by e / rcond, 1e-3.
+   to the last digits. Without this, both can fail by e / rcond, about 1e-3.
 
 The printed map U_r S_r^(-1/2) e does not conform; see E48 and E49 in `docs/errata.md`.
 """

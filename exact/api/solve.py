@@ -1,4 +1,8 @@
-"""`solve`: data in, the certified optimum of the full pairwise problem out."""
+"""`solve`: data in, the certified optimum of the full pairwise problem out.
+
+`solve_request` is `solve` for a request that was made before. It hands over to `solve_large`, which
+reads rows in blocks, or to `solve_formulated`.
+"""
 
 from __future__ import annotations
 

@@ -181,6 +181,7 @@ def formulate(
     whole = isinstance(request.pairs, AllPairs) and not request.is_partial
     if collapse and rows is not None and whole and mask is not None:
         groups = equal_rows(rows, mask)
+    # `few` is what is meant on one row of each group; the rest makes its space one of rows.
     few = meant if groups is None else _grouped(groups, meant, base)
     if not isinstance(request.penalty, Ridge):  # it acts on the features, so these must stay
         return Formulation(meant, few, np.copy, kernel, rows, None, groups)

@@ -209,6 +209,12 @@ class Request:
         return self.is_plain and self.loss == HINGE
 
     @property
+    def takes_proof(self) -> bool:
+        """Whether a proof file can hold it: linear, hinge and ridge, all or ordered pairs."""
+        linear = self.kernel == "linear" and self.loss == HINGE and isinstance(self.penalty, Ridge)
+        return self.is_linear_hinge or (linear and self.is_ordered)
+
+    @property
     def is_plain(self) -> bool:
         """Whether this is linear over all pairs, with the ridge and no structure."""
         plain = self.is_linear and self.structure == 0 and isinstance(self.penalty, Ridge)

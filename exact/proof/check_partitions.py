@@ -159,7 +159,7 @@ def whole(proof):  # upper >= F(w) >= optimum >= lower if the sums are those of 
 def hashed(X, positive, r) -> str:
     digest = sha256()
     for at in range(0, len(X), RUN):
-        digest.update(np.ascontiguousarray(X[at : at + RUN], "<f8"))
+        digest.update(np.ascontiguousarray(X[at : at + RUN], "<f8").tobytes())
     digest.update(positive.tobytes() + r.astype("<i8").tobytes())
     return digest.hexdigest()
 
@@ -179,7 +179,8 @@ def check_part(proof, X, positive, r):  # the numbers of the partitions with the
         told, mine = parts_of(proof, "dual_cells", len(hashes)), cells(S, positive, r, shift)
         fits = fits and all(np.array_equal(mine, told[k]) for k in found)
     need(fits, f"the counts of partition {found[0]} are others")
-    tables = table(*merged(told), bins, half)
+    minus, plus = merged(told)
+    tables = table(minus, plus, bins, half)
     mine = [str(g) for g in pulls(columns, S >> shift, positive, r, tables, places)]
     claimed = read(proof, "pulls", (len(hashes), len(w)), "U")[found]
     need((claimed == mine).all(), f"the pull of partition {found[0]} is another")

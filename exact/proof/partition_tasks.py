@@ -40,7 +40,7 @@ class CellsTask:
         digest, sizes, sides, weights = sha256(), [0.0], [np.zeros(0, bool)], [np.zeros(0, "i8")]
         held: list[list[np.ndarray]] = [[np.zeros(0, np.int64)] for _ in self.points]
         for columns, positive, weight in blocks:
-            digest.update(np.ascontiguousarray(columns.T, dtype="<f8"))
+            digest.update(np.ascontiguousarray(columns.T, dtype="<f8").tobytes())
             sides.append(positive)
             weights.append(_whole(weight, positive.size))
             for k, w in enumerate(self.points):

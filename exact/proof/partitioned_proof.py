@@ -58,8 +58,9 @@ def write_partitioned_proof(
     """
     if not isinstance(rows, PartitionedRows):
         raise InputError("these rows are not in partitions: use write_proof")
-    space, witness = rows, solution.witness
-    problem = Problem(rows, Mean(pairs_in(rows.facts), HINGE), Ridge(lam))
+    space: Any = rows
+    witness = solution.witness
+    problem = Problem(space, Mean(pairs_in(rows.facts), HINGE), Ridge(lam))
     if witness.weights is None:
         raise InputError("the solution's dual point is not one over partitions: solve these rows")
     if np.asarray(positive).dtype.kind not in "biufU":
@@ -70,8 +71,8 @@ def write_partitioned_proof(
     shift = units + 1 - int(witness.bins).bit_length()
     found = space.run(CellsTask(space.offset, points, units, shift))
     parts = [found[k] for k in range(space.parts)]
-    last = check_partitions.merged([cells[-1] for _, _, cells in parts])
-    tables = check_partitions.table(*last, witness.bins, witness.half)
+    minus, plus = check_partitions.merged([cells[-1] for _, _, cells in parts])
+    tables = check_partitions.table(minus, plus, witness.bins, witness.half)
     places = _places(space)
     pulls = space.run(PullsTask(space.offset, dual, units, shift, tables, places))
     arrays: dict[str, Any] = {
@@ -117,8 +118,8 @@ def save_partitions(rows: PartitionedRows, folder: str | Path) -> list[Path]:
     ----------
     rows : PartitionedRows
     folder : str or Path
-        Of the machines that hold the rows, each of which writes its own. The files hold `X`, `y`, true on positive rows, and
-        `weight` where rows have weights.
+        Of the machines that hold the rows, each of which writes its own. The files hold `X`, `y`,
+        true on positive rows, and `weight` where rows have weights.
     """
     made = rows.run(SaveTask(str(folder)))
     return [Path(made[k]) for k in range(rows.parts)]
@@ -126,16 +127,13 @@ def save_partitions(rows: PartitionedRows, folder: str | Path) -> list[Path]:
 
 def _units(problem: Problem, points: list[np.ndarray], bins: int) -> int:
     """Return the largest q so that scores in units 2^-q, and sums of their residuals, fit."""
-    space, facts = problem.space, problem.pairs.facts
-    far = max(float(np.abs(w) @ np.maximum(*_ends(space))) for w in points)
+    space: Any = problem.space
+    facts = space.facts
+    below, above = space.offset - facts.low, facts.high - space.offset
+    far = max(float(np.abs(w) @ np.maximum(below, above)) for w in points)
     mass = int(facts.mass.sum()) if facts.weighted else max(n for n, _ in facts.sizes.values())
     spread = LARGEST_UNITS - int(np.frexp(1.01 * far + 1)[1])
     return min(spread, LARGEST_UNITS - mass.bit_length() + bins.bit_length() - 1)
-
-
-def _ends(space: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return how far each column reaches from the offset, down and up."""
-    return space.offset - space.facts.low, space.facts.high - space.offset
 
 
 def _places(space: PartitionedRows) -> np.ndarray:

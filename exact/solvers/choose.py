@@ -40,17 +40,18 @@ MANY_COORDINATES = 100
 cost grows as dim^3, and that of a quasi-Newton step as n dim. Measured in `docs/benchmarks.md`."""
 
 MOST_NUMBERS = 10_000_000
-"""Numbers in dense rows from which `auto` forms a Hessian all the same while dim is below
-`LARGEST_HESSIAN`: one drawn from a part of the rows saves readings of all of them."""
+"""From this many numbers in dense rows on, `auto` forms a Hessian all the same while dim is below
+`LARGEST_HESSIAN`: a Hessian drawn from a part of the rows saves passes over all of them."""
 
 ROWS_A_COORDINATE = 20
-"""Rows a coordinate from which the sums over their pairs are smooth enough to take no Hessian."""
+"""From this many rows a coordinate on, the sums over their pairs are so smooth that no Hessian is
+needed."""
 
 WIDE = 100
 """Problems are wide where dim^2 is more than this many times the number of rows."""
 
 LARGEST_HESSIAN = 500
-"""Dimension from which a Hessian is dear however many rows there are."""
+"""From this dimension on a Hessian is dear, however many rows there are."""
 
 
 class Solver(Protocol):
@@ -117,7 +118,7 @@ def has_many_coordinates(problem: Problem) -> bool:
 
 
 def is_wide(problem: Problem) -> bool:
-    """Return whether there are many coordinates for the rows: cutting planes then, without steps.
+    """Return whether there are so many coordinates for the rows that cutting planes are quicker.
 
     With as many coordinates as rows they begin at the hard-margin point, which may be the optimum.
     """

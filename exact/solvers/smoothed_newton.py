@@ -39,28 +39,31 @@ LARGEST_DIM = 10_000
 """Coordinates above which no Hessian is formed (800 MB)."""
 
 ROUGH, ROUGH_A_COORDINATE = 1e-3, 20
-"""A sample is solved to this gap at least, or to so many coordinates over its rows: its noise."""
+"""A sample is solved to this relative gap, or to so many times dim / n where that is less: what
+lies below is noise of the sample."""
 
 FEW_ROWS = 100
-"""Rows of each class a coordinate below which a sample's pairs are far from independent."""
+"""With fewer rows of a class than this per coordinate, a sample's pairs are far from
+independent."""
 
 DRAWN_NUMBERS = 5_000_000
-"""Numbers in the rows that are held for the Hessian where the others are read in blocks."""
+"""Where rows are read in blocks, so many of their numbers are held for the Hessian."""
 
 TRIED_ROWS = 20_000
-"""Rows up to which one more evaluation, of the dual point's own w, costs little."""
+"""Up to this many rows, one more evaluation, at the dual point's own w, costs little."""
 
 POLISH_ROUNDS = 12
-"""Rounds of `ActivePairs` at most: where it helps it needs about five."""
+"""The most rounds of `ActivePairs`. Where it helps, it needs about five."""
 
 FAR = 0.5
-"""Relative gap above which drawn Hessians tell nothing, as with heavy tails: cuts need none."""
+"""Above this relative gap the drawn Hessians have told nothing, as with heavy tails. Cuts need
+none."""
 
 FEW = 2000
-"""Rows up to which `ActivePairs` is tried however wide the gap is open: it costs little there."""
+"""Up to this many rows `ActivePairs` is tried however wide the gap is: it costs little there."""
 
 FINER = 0.25
-"""Share of the tolerance that a dual point aims at where only rounding was missing."""
+"""Where only rounding was missing, the new dual point aims at this share of the tolerance."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,8 @@ class SmoothedNewton(Solver):
     name: ClassVar[str] = "newton"
 
     def check(self, problem: Problem) -> None:
-        """Raise `InputError` if the loss is not the hinge, or the space has no rows or too wide."""
+        """Raise `InputError` if the loss is not the hinge, or the space has no rows or too wide
+        ones."""
         if problem.loss != HINGE:
             raise InputError(f"the smoothed Newton method solves the hinge, not {problem.loss}")
         if not isinstance(problem.space, Rows | StreamedRows | PartitionedRows):

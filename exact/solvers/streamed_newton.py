@@ -45,13 +45,14 @@ BIAS_SHARE = 0.1
 """Share of the tolerance that pairs in doubt may take."""
 
 DOUBT = 9.0
-"""They take about one pair in (this many times K^3) for K bins a unit: a density of order one."""
+"""With K bins a unit, about one pair in this many times K^3 is in doubt, at a density of order
+one."""
 
 LEAST_BITS, MOST_BITS = 5, 20
 """Bins a unit are a power of two with an exponent between these."""
 
 PATIENCE = 6
-"""Steps in a row that do not halve the gap end the run."""
+"""So many steps in a row that do not halve the gap end the run."""
 
 
 @dataclass(frozen=True)

@@ -155,13 +155,13 @@ def _proof(path: Path, data: Data, request: Request, solution: Solution, asked: 
         if asked:
             write_partitioned_proof(path, data.X, request.lam, solution)
         return path.name if asked else None
-    if not (request.is_linear_hinge and isinstance(data.X, np.ndarray)):
+    if not (request.takes_proof and isinstance(data.X, np.ndarray)):
         return None
     if data.scaler is not None:
         click.echo("aucert: no proof file: the file's columns are not those solved for", err=True)
         return None
     try:
-        write_proof(path, data.X, data.y, request.lam, solution, positive=1)
+        write_proof(path, data.X, **data.labelled, lam=request.lam, solution=solution)
     except WriteError:
         raise
     except InputError as problem:  # the solution itself stands, and is written and shown

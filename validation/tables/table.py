@@ -39,11 +39,6 @@ class Budget:
     quick: Any
     full: Any
 
-    @property
-    def cut(self) -> bool:
-        """Whether the quick profile spends something else than the paper."""
-        return self.quick != self.paper
-
 
 @dataclass(frozen=True)
 class Run:

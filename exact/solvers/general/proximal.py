@@ -43,7 +43,8 @@ BOLDER = 0.95
 """Factor of L after each step, so that it follows a curvature that falls."""
 
 PATIENCE = 3000
-"""Steps in a row that leave the gap above `PROGRESS` of what it was: then the solver stalls."""
+"""The solver has stalled after so many steps in a row that leave the gap above `PROGRESS` of what
+it was."""
 
 PROGRESS = 0.99
 """See `PATIENCE`."""

@@ -45,7 +45,7 @@ NARROWEST = 1e-9
 """Least width: below this, smoothing costs less than rounding."""
 
 STALLING = 0.7
-"""Share of the gap that two widths in a row may leave before cutting planes take over."""
+"""Cutting planes take over once two widths in a row leave more than this share of the gap."""
 
 STEPS = 8
 """Newton steps at one width, at most."""

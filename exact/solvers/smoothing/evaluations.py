@@ -42,7 +42,8 @@ USUAL_SPREAD = 2.0
 """The range of the scores is taken for this before it is known."""
 
 GRID_ROWS, WEIGHTED_GRID = 1.0, 6.0
-"""Bins a row up to which they are used; sorting is cheaper for rows that weigh one each."""
+"""Sums are binned up to this many bins a row: the second number where rows have weights, because
+sorting is cheaper for rows that weigh one each."""
 
 
 class Evaluations:
@@ -51,7 +52,7 @@ class Evaluations:
     Attributes
     ----------
     last : Evaluation or None
-        The last one that was noted.
+        The evaluation that was noted last.
     density : float or None
         Pairs per unit of the margin near it, as a share of all pairs.
     spread : float or None

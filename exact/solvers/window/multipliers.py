@@ -42,22 +42,24 @@ ROUNDS, STEPS = 60, 100
 """Changes of multipliers at most, and Newton steps at most between two of them."""
 
 PROGRESS, PATIENCE = 0.9, 6
-"""So many rounds in a row that leave more than this share of the gap end the run."""
+"""The run ends after so many rounds in a row that each leave more than this share of the gap."""
 
 ENOUGH = 0.1
-"""A smooth problem is solved when its residual is this share of the bias, or of the target."""
+"""A smooth problem is solved once its residual is at most this share of the bias, or of the
+target."""
 
 COMPILED_FROM = 20_000
-"""Pairs from which the passes over them are compiled ones."""
+"""From this many pairs on, the passes over them are compiled."""
 
 FLAT, TRIALS = 0.1, 60
-"""A step's length leaves this share of the slope along it, or is the best of so many trials."""
+"""A step ends where at most this share of the slope along it is left, or after so many trials."""
 
 NARROWEST = 1e-9
-"""Widths go no further down, in units of the margin: rounding of the scores would show."""
+"""The narrowest width, in units of the margin: below it the rounding of the scores would show."""
 
 FRESH_WIDTH, WARM_WIDTH = 2.0, 0.03
-"""The first width, in units of the largest shortfall: warm multipliers need little smoothing."""
+"""The first width in units of the largest shortfall, without and with multipliers to start from:
+warm ones need little smoothing."""
 
 LEAST_SHORTFALL = 1e-9
 """Shortfalls below this count as this: the width must be above zero."""

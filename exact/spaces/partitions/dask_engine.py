@@ -14,7 +14,7 @@ from distributed import Client, Future, wait
 from ...errors import InputError
 from . import dask_work as work
 from .dask_bar import shown
-from .dask_errors import one_sentence
+from .dask_errors import one_sentence, threads_of
 from .engine import KEPT_NUMBERS, Staged
 from .work import Reply, Task
 
@@ -32,6 +32,10 @@ ASKED_EVERY = 5.0
 
 NO_WORKERS = 60.0
 """Seconds without any worker after which a cluster is given up."""
+
+
+Left = tuple[Future, list[int], str | None]
+"""What a first step left behind, for which partitions, and at which worker."""
 
 
 class DaskEngine:
@@ -85,8 +89,11 @@ class DaskEngine:
         with one_sentence():
             there, name = self._there(task, key), _named(task)
             asked = [
-                self._submit(name, work.run_here, there, self.count, places, *self._at(places))
-                for places in self._stretches()
+                self._submit(
+                    *(name, work.run_here, there, self.count, places, *self._at(places)),
+                    address=address,
+                )
+                for places, address in self._stretches()
             ]
             return self._heard(name, there, task, asked, work.sums_here)
 
@@ -94,26 +101,26 @@ class DaskEngine:
         self, task: Staged, key: np.ndarray
     ) -> tuple[Reply[Any], Callable[[Any], Reply[Any]]]:
         """Return the sum of the messages, and what answers the second step."""
-        count = self.count
         with one_sentence():
             there, name = self._there(task, key), _named(task)
             left = [
-                (places, self._submit(name, work.left_here, there, places, *self._at(places)))
-                for places in self._stretches()
+                (
+                    self._submit(
+                        name, work.left_here, there, places, *self._at(places), address=address
+                    ),
+                    places,
+                    address,
+                )
+                for places, address in self._stretches()
             ]
-            told = [
-                self._submit(f"{name}-message", work.messages_here, there, count, *one)
-                for one in left
-            ]
+            told = self._from(f"{name}-message", work.messages_here, there, left)
             of_messages: Any = work.Messages(task)
             message = self._heard(name, there, of_messages, told, work.message_sums_here)
 
         def second(then: Any) -> Reply[Any]:
             with one_sentence():
                 sent, after = self._there(then, key), _named(then)
-                answers = [
-                    self._submit(after, work.answers_here, sent, count, *one) for one in left
-                ]
+                answers = self._from(after, work.answers_here, sent, left)
                 return self._heard(after, sent, then, answers, work.sums_here)
 
         return message, second
@@ -124,17 +131,37 @@ class DaskEngine:
             self._key = self._submit("aucert-key", work.same, key)
         return self._submit("aucert-task", work.with_key, task, self._key)
 
-    def _submit(self, name: str, function: Callable[..., Any], *words: Any) -> Future:
-        return self.client.submit(function, *words, key=f"{name}-{uuid.uuid4().hex}")
+    def _submit(
+        self, name: str, function: Callable[..., Any], *words: Any, address: str | None = None
+    ) -> Future:
+        """Submit a task, to the worker at `address` as long as there is one."""
+        key = f"{name}-{uuid.uuid4().hex}"
+        if address is None:
+            return self.client.submit(function, *words, key=key)
+        return self.client.submit(
+            function, *words, key=key, workers=[address], allow_other_workers=True
+        )
+
+    def _from(
+        self, name: str, function: Callable[..., Any], there: Future, left: list[Left]
+    ) -> list[Future]:
+        """Submit what is made of the things left behind, each where it was left.
+
+        Dask would move them: it takes them for small.
+        """
+        return [
+            self._submit(name, function, there, self.count, places, held, address=address)
+            for held, places, address in left
+        ]
 
     def _at(self, places: Sequence[int]) -> list[Future]:
         return [self._parts[k] for k in places]
 
-    def _stretches(self) -> list[list[int]]:
+    def _stretches(self) -> list[work.Stretch]:
         """Return which partitions go together: those that one worker holds."""
-        who = self.client.who_has(self._parts)
+        threads, who = threads_of(self.client), self.client.who_has(self._parts)
         holders = {k: min(who[part.key]) for k, part in enumerate(self._parts) if who.get(part.key)}
-        return work.stretches(self.count, holders, self.client.nthreads(), STRETCHES)
+        return work.stretches(self.count, holders, threads, STRETCHES)
 
     def _heard(
         self, name: str, there: Future, task: Task, asked: list[Future], add: Callable[..., Any]
@@ -174,7 +201,7 @@ class DaskEngine:
                 )
 
     def _workers(self) -> int:
-        return len(self.client.nthreads())
+        return len(threads_of(self.client))
 
 
 def _named(task: Any) -> str:

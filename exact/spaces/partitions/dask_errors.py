@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 
-from distributed import KilledWorker
+from distributed import Client, KilledWorker
 from distributed.comm import CommClosedError
 
 from ...errors import InputError
@@ -35,3 +35,17 @@ def one_sentence() -> Iterator[None]:
             "the dask cluster was lost before its workers had answered: nothing is proved, start "
             "again when it is there"
         ) from None
+
+
+def threads_of(client: Client) -> dict[str, int]:
+    """Return how many threads each worker has, by its address.
+
+    Raises
+    ------
+    InputError
+        If the scheduler is lost.
+    """
+    with one_sentence():
+        if client.scheduler is None:  # the client knows it
+            raise OSError("no scheduler")
+        return dict(client.nthreads())

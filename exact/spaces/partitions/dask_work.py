@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -117,9 +117,16 @@ def held(part: tuple[Any, ...], place: int) -> FramePartition:
     return FramePartition(*part, f"partition {place}")
 
 
+class Stretch(NamedTuple):
+    """Numbers of partitions, in order, and the address of the worker that holds them, if any."""
+
+    places: list[int]
+    address: str | None
+
+
 def stretches(
     count: int, holders: Mapping[int, str], threads: Mapping[str, int], each: int
-) -> list[list[int]]:
+) -> list[Stretch]:
     """Cut the partitions into stretches, each in the memory of one worker.
 
     Parameters
@@ -134,12 +141,12 @@ def stretches(
     each : int
         Stretches for each thread, at most.
     """
-    found = [[k] for k in range(count) if k not in holders]
+    found = [Stretch([k], None) for k in range(count) if k not in holders]
     of: dict[str, list[int]] = {}
     for k, address in sorted(holders.items()):
         of.setdefault(address, []).append(k)
     for address, places in of.items():
         pieces = min(len(places), each * max(1, threads.get(address, 1)))
         cuts = [len(places) * k // pieces for k in range(pieces + 1)]
-        found += [places[a:b] for a, b in pairwise(cuts)]
-    return sorted(found)
+        found += [Stretch(places[a:b], address) for a, b in pairwise(cuts)]
+    return sorted(found, key=lambda stretch: stretch.places)

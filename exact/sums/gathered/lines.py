@@ -111,7 +111,7 @@ class Lines:
 
     @classmethod
     def over(cls, ruler: Ruler, dim: int, weighted: bool) -> Lines:
-        """Return nothing yet, for rows of `dim` columns; 0 where only moments are wanted."""
+        """Return empty moments for rows of `dim` columns; 0 where only moments are wanted."""
         shape = (2, ruler.size, ruler.powers, dim + 1) if dim else (2, 0, 1, 1)
         ends = np.array([np.inf, -np.inf, np.inf, -np.inf])
         held = np.zeros((2, ruler.size, 4 if weighted else 3))
@@ -138,7 +138,7 @@ class Lines:
         self.rows += positive.size
 
     def merge(self, other: Lines) -> Lines:
-        """Add what another one has counted."""
+        """Add the moments of another one."""
         self.held += other.held
         self.sums += other.sums
         self.theta += other.theta

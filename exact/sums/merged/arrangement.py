@@ -14,7 +14,8 @@ from functools import cached_property
 import numpy as np
 
 SMALL = 32
-"""Most rows of a range whose pairs are visited one by one: that takes fewer steps than merging."""
+"""Up to this many rows, the pairs of a range are visited one by one: that takes fewer steps than
+merging."""
 
 MERGE, LIST, SKIP = 0, 1, 2
 """What a loop does at a merge; see `Arrangement.turns`."""

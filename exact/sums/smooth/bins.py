@@ -14,7 +14,7 @@ LARGEST_GRID = 1 << 21
 """Largest number of bins: the width of a bin is doubled until the scores fit."""
 
 BESIDE = 4.0
-"""Bins beyond the reach of a loss to which far rows are moved: what rounding moves is less."""
+"""Far rows are moved to so many bins beyond the reach of a loss. Rounding moves them by less."""
 
 LARGEST_SCORE = 1e150
 """Largest score: the distances of larger ones leave the range of a grid."""
@@ -76,7 +76,7 @@ class Bins:
         """Return the bins of `scores` (n,), no narrower than 1 / per_unit.
 
         Where they do not fit, rows further than `reach` beyond all rows of the other class are
-        moved there: the slopes of their pairs are 0 or 1 either way. Few far rows then do not make
+        moved there: the slopes of their pairs are 0 or 1 either way. So a few far rows do not make
         all bins coarse.
 
         Raises
@@ -172,7 +172,7 @@ def _near(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the scores s, r of both classes, each within `reach` of the margins of the other.
 
-    One after the other: moved at once, rows of both classes could pass each other.
+    The classes are moved one after the other: moved at once, their rows could pass each other.
     """
     s = np.clip(s, r.min() + centre - reach, r.max() + centre + reach)
     return s, np.clip(r, s.min() - centre - reach, s.max() - centre + reach)

@@ -19,7 +19,8 @@ from .contract import Smooth
 from .convolved import mean_sums
 
 BESIDE = 8.0
-"""Bins beyond the reach of a loss from which rows get the last bin: flooring moves them less."""
+"""Rows get the last bin from so many bins beyond the reach of a loss on. Flooring moves them by
+less."""
 
 
 def smooth_ruler(extent: np.ndarray, bins: int, loss: Smooth) -> Ruler:

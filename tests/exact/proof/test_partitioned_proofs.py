@@ -19,7 +19,7 @@ from aucert.exact.proof import check_partitions
 from aucert.exact.spaces.partitions.partition import cut
 from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
 
-LAM, N, CUTS = 0.02, 300, [0, 90, 90, 210]  # the first and the third partition are empty
+LAM, N, CUTS = 0.02, 120, [0, 30, 30, 80]  # the first and the third partition are empty
 
 
 def some_rows(weighted: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
@@ -78,7 +78,7 @@ def test_the_bounds_are_those_of_all_pairs(weighted: bool, other: bool, tmp_path
     rows, solution = solved(weighted)
     if other:  # the dual point is made of other weights than the primal
         object.__setattr__(solution, "w", solution.w * 1.001)
-        object.__setattr__(solution.certificate, "gap", 1e-3)
+        object.__setattr__(solution.certificate, "gap", 1e-2)
     path = tmp_path / "p.npz"
     write_partitioned_proof(path, rows, LAM, solution)
     proof = dict(np.load(path))
@@ -198,7 +198,7 @@ def test_what_no_proof_can_be_written_of_is_said(tmp_path: Path) -> None:
     rows, solution = solved()
     X, y, _ = some_rows()
     with pytest.raises(InputError, match="prove a gap of"):
-        write_partitioned_proof(tmp_path / "p.npz", rows, 2 * LAM, solution)
+        write_partitioned_proof(tmp_path / "p.npz", rows, 50 * LAM, solution)
     halves = PartitionedRows(cut(X, y, np.full(N, 0.5), [9]))
     with pytest.raises(InputError, match="takes whole numbers"):
         write_partitioned_proof(tmp_path / "p.npz", halves, LAM, solve(halves, None, LAM, tol=1e-4))

@@ -182,7 +182,7 @@ def test_the_witness_is_made_in_the_form_that_the_run_stopped_on(
 
 
 def test_bins_are_finer_where_their_roughness_would_show() -> None:
-    problems = (some_problem(0, 2000, 4, lam) for lam in (1e3, 1e-2, 1e-9))
+    problems = (some_problem(0, 2000, 4, lam) for lam in (1e3, 1e-4, 1e-9))
     widths = [Evaluations(problem, Recorder()).bins_a_width for problem in problems]
     assert widths[0] == 2.0 < widths[1] < widths[2] == 64.0
 

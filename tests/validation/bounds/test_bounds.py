@@ -13,9 +13,9 @@ from aucert.exact import solve
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.all_pairs import PairList
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Linear
+from aucert.validation.bounds.clusters import ClusterInstance, most_often
 from aucert.validation.bounds.kernel import Approximation
 from aucert.validation.bounds.printed import Bound, Norms, often, theorem4
-from aucert.validation.claims.scaling_up.theorem_4.clusters import ClusterInstance, most_often
 
 KERNEL = Gaussian(2.0)
 

@@ -47,7 +47,7 @@ def rows_there(n: int, dim: int, parts: int) -> PartitionedRows:
 
     def block(block_info: Any = None, label: bool = False) -> np.ndarray:
         table = drawn(block_info[None]["chunk-location"][0], n // parts, dim)
-        return table[:, dim] if label else np.ascontiguousarray(table[:, :dim])
+        return (table[:, dim] if label else table[:, :dim]).copy()
 
     sizes, arrays = (n // parts,) * parts, da  # dask's own types fit neither way
     made: Any = arrays

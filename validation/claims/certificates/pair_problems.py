@@ -33,8 +33,8 @@ def _two_classes(X: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, n
 
 @NONLINEAR.suite(
     PLACE,
-    "Over pairs by query and over the comparable pairs of survival, with ties in grades, "
-    "times and scores, the certificate's interval holds the optimum of the listed pairs.",
+    "Over pairs by query and over the comparable pairs of survival, with ties in grades, times and "
+    "scores, the certificate's interval holds the optimum of the listed pairs.",
     formula="D - rounding <= min F <= P + rounding,  F = lam/2 |w|^2 + mean of the listed pairs",
 )
 def ordered_pairs_interval_holds_the_optimum(context: Context) -> Outcome:
@@ -81,8 +81,8 @@ def partial_auc_interval_holds_the_optimum(context: Context) -> Outcome:
 
 @NONLINEAR.suite(
     PLACE,
-    "For the logistic loss over all pairs, by one convolution and by queries, the "
-    "certificate's interval holds the optimum of the listed pairs.",
+    "For the logistic loss over all pairs, by one convolution and by queries, the certificate's "
+    "interval holds the optimum of the listed pairs.",
     formula="D - rounding <= min F <= P + rounding,  loss(t) = log(1 + exp(-t))",
 )
 def logistic_interval_holds_the_optimum(context: Context) -> Outcome:
@@ -100,8 +100,8 @@ def logistic_interval_holds_the_optimum(context: Context) -> Outcome:
 
 @NONLINEAR.suite(
     PLACE,
-    "With the lasso, the elastic net and the group lasso the certificate's interval "
-    "holds the optimum of the listed pairs.",
+    "With the lasso, the elastic net and the group lasso the certificate's interval holds the "
+    "optimum of the listed pairs.",
     formula="D - rounding <= min F <= P + rounding,  F = l2/2 |w|^2 + l1 R(w) + mean loss",
 )
 def penalty_interval_holds_the_optimum(context: Context) -> Outcome:

@@ -31,8 +31,8 @@ def variance_by_pairs(scores: np.ndarray, positive: np.ndarray) -> tuple[Fractio
 
 @SAUC.suite(
     "eq. (1)",
-    "The AUC and DeLong's variance, which are found by two sorts, are those of a loop "
-    "over all pairs in fractions, with ties.",
+    "The AUC and DeLong's variance, which are found by two sorts, are those of a loop over all "
+    "pairs in fractions, with ties.",
     formula="Var = S+ / n+ + S- / n-,  S the sample variances of the placements",
 )
 def delong_variance_is_that_of_the_pairs(context: Context) -> Outcome:

@@ -71,8 +71,8 @@ def _compared(context: Context, better: str, worse: str) -> Outcome:
 
 @NONLINEAR.suite(
     "Section 3.2",
-    "k-means landmarks have a lower approximation error of the kernel matrix than "
-    "uniformly drawn ones.",
+    "k-means landmarks have a lower approximation error of the kernel matrix than uniformly drawn "
+    "ones.",
 )
 def kmeans_landmarks_approximate_better_than_uniform(context: Context) -> Outcome:
     return _compared(context, "k-means", "uniform")
@@ -80,8 +80,8 @@ def kmeans_landmarks_approximate_better_than_uniform(context: Context) -> Outcom
 
 @NONLINEAR.suite(
     "Section 5.3",
-    "The k-means Nystrom map, made from the data, approximates the kernel matrix better "
-    "than as many random Fourier features, which are oblivious to the data.",
+    "The k-means Nystrom map, made from the data, approximates the kernel matrix better than as "
+    "many random Fourier features, which are oblivious to the data.",
 )
 def nystrom_approximates_better_than_random_fourier(context: Context) -> Outcome:
     return _compared(context, "k-means", "Fourier")
@@ -108,8 +108,8 @@ def _map_error(context: Context, printed: bool) -> Outcome:
 
 @NONLINEAR.theorem(
     "Section 3.2, Algorithm 1",
-    "The printed embedding has the Nystrom approximation as its Gram matrix (all "
-    "eigenvalues kept, so that the product conforms).",
+    "The printed embedding has the Nystrom approximation as its Gram matrix (all eigenvalues kept, "
+    "so that the product conforms).",
     formula="phi~(X) = U Sigma^(-1/2) E',  phi~' phi~ = E W^+ E'",
 )
 def algorithm_1_map_as_printed(context: Context) -> Outcome:

@@ -69,8 +69,8 @@ def exact_newton(w: Point) -> Point:
 
 @NONLINEAR.theorem(
     "Algorithm 2",
-    "Newton's full steps converge to the optimum of (5), from w = 0 (four rows of whole "
-    "numbers, C = 10, in rational arithmetic).",
+    "Newton's full steps converge to the optimum of (5), from w = 0 (four rows of whole numbers, C "
+    "= 10, in rational arithmetic).",
     formula="w <- w + s,  H s = -g",
 )
 def full_newton_steps_converge(context: Context) -> Outcome:
@@ -114,8 +114,8 @@ def tied_problems(context: Context) -> list[Problem]:
 
 @NONLINEAR.corrected(
     "Algorithm 2",
-    "With a line search and the right gradient truncated Newton converges, on the four "
-    "rows of the cycle and on random problems of whole numbers with ties.",
+    "With a line search and the right gradient truncated Newton converges, on the four rows of the "
+    "cycle and on random problems of whole numbers with ties.",
     formula="w <- w + t s,  certified relative gap <= 1e-10",
 )
 def newton_with_a_line_search_converges(context: Context) -> Outcome:
@@ -141,8 +141,8 @@ def newton_with_a_line_search_converges(context: Context) -> Outcome:
 
 @NONLINEAR.corrected(
     "Algorithms 1 and 2",
-    "NBAUC, made right, reaches the optimum of its own problem, that over the landmarks' "
-    "span, with proof.",
+    "NBAUC, made right, reaches the optimum of its own problem, that over the landmarks' span, "
+    "with proof.",
     formula="relative gap <= 1e-10 over all pairs",
 )
 def nbauc_reaches_its_optimum(context: Context) -> Outcome:

@@ -49,8 +49,8 @@ def _excess(context: Context, epochs: int, paper_literal: bool = False) -> float
 
 @NONLINEAR.corrected(
     "Sections 4 and 5.5",
-    "With the derivative and the average put right, NSAUC converges to the optimum of "
-    "its objective where lam T is far above one (lam = 0.01, 100 epochs).",
+    "With the derivative and the average put right, NSAUC converges to the optimum of its "
+    "objective where lam T is far above one (lam = 0.01, 100 epochs).",
     formula="F(w) / p* - 1 <= 0.001 at lam T = 1000",
 )
 def nsauc_reaches_the_optimum_where_lam_t_is_large(context: Context) -> Outcome:
@@ -66,8 +66,8 @@ def nsauc_reaches_the_optimum_where_lam_t_is_large(context: Context) -> Outcome:
 
 @NONLINEAR.theorem(
     "Algorithm 3",
-    "Algorithm 3 as printed (the loss in the place of its derivative, the average with "
-    "harmonic weights) comes within 10 % of the optimum at lam = 0.01 in 100 epochs.",
+    "Algorithm 3 as printed (the loss in the place of its derivative, the average with harmonic "
+    "weights) comes within 10 % of the optimum at lam = 0.01 in 100 epochs.",
     formula="l'(z) = max(0, 1 - z),  w~ <- (q w~ + w) / q",
 )
 def algorithm_3_as_printed(context: Context) -> Outcome:
@@ -83,8 +83,8 @@ def algorithm_3_as_printed(context: Context) -> Outcome:
 
 @NONLINEAR.suite(
     "Section 4, Algorithm 3",
-    "The printed step vanishes on average at the optimum of half the squared hinge, "
-    "whose hinge objective is above the optimum by more than 5 %.",
+    "The printed step vanishes on average at the optimum of half the squared hinge, whose hinge "
+    "objective is above the optimum by more than 5 %.",
     formula="mean of max(0, 1 - z) x = lam w  at  argmin lam/2 |w|^2 + mean of (1 - z)_+^2 / 2",
 )
 def algorithm_3_printed_step_solves_another_problem(context: Context) -> Outcome:

@@ -16,6 +16,7 @@ from ...data.real_data import load_npz, real_data_folder
 from ...extremes import max, min
 from ...plots import Figure
 from ..claim import Context, Outcome, Verdict
+from ..common import exponent
 from ..papers import NONLINEAR
 
 TABLE_2 = numbers(NONLINEAR.key, "Table 2")
@@ -67,8 +68,8 @@ def nbauc_orders_of_magnitude_faster_by_table_3(context: Context) -> Outcome:
 
 @NONLINEAR.theorem(
     "Section 5.3, Table 2",
-    "By Table 2 RBF-RankSVM and its subsampled variant outperform the linear RankSVM on "
-    "all sets but protein.",
+    "By Table 2 RBF-RankSVM and its subsampled variant outperform the linear RankSVM on all sets "
+    "but protein.",
 )
 def kernel_machines_above_linear_except_on_protein(context: Context) -> Outcome:
     below = [
@@ -86,8 +87,8 @@ def kernel_machines_above_linear_except_on_protein(context: Context) -> Outcome:
 
 @NONLINEAR.theorem(
     "Section 5.3",
-    "The protein data set is linearly separable (here: 1,500 of its rows; rows that are "
-    "not separable make every set that holds them not separable).",
+    "The protein data set is linearly separable (here: 1,500 of its rows; rows that are not "
+    "separable make every set that holds them not separable).",
     formula="there is w with w'(x_i - x_j) > 0 for all pairs",
     needs=("data:protein_val",),
 )
@@ -154,10 +155,7 @@ def nystrom_cost_is_linear_in_the_rows(context: Context) -> Outcome:
         _Counting.entries = 0
         kernel(data.X, data.X)
         whole.append(_Counting.entries)
-    slopes = [
-        float(np.log(counts[-1] / counts[0]) / np.log(sizes[-1] / sizes[0]))
-        for counts in (mapped, whole)
-    ]
+    slopes = [exponent(sizes, counts) for counts in (mapped, whole)]
     return Outcome(
         Verdict.HOLDS if slopes[0] <= 1.01 and slopes[1] >= 1.99 else Verdict.FAILS,
         f"entries grow like n^{slopes[0]:.2f}, those of the kernel matrix like n^{slopes[1]:.2f}",

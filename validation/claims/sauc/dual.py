@@ -66,8 +66,8 @@ def _pair_scores(kernel: Kernel, data: Dataset, pairs: PairList, X: np.ndarray) 
 
 @SAUC.theorem(
     "eq. (3)",
-    "With a nonlinear kernel of the differences, k(x_i - x_j, x_u - x_v), (3) and its "
-    "f(x) rank test rows as AUC-SVM does (toy problem, 16 and 32 rows, all pairs, C = 1).",
+    "With a nonlinear kernel of the differences, k(x_i - x_j, x_u - x_v), (3) and its f(x) rank "
+    "test rows as AUC-SVM does (toy problem, 16 and 32 rows, all pairs, C = 1).",
     formula="f(x) = sum_ij alpha_ij k(x_i - x_j, x)",
 )
 def sauc_eq_3_as_printed(context: Context) -> Outcome:
@@ -111,8 +111,8 @@ def _fit(
 
 @SAUC.corrected(
     "eq. (3)",
-    "With the inner product of phi(x_i) - phi(x_j) and phi(x_u) - phi(x_v) the dual (3) "
-    "has the optimum and the scores of AUC-SVM; the printed kernel equals it for the linear one.",
+    "With the inner product of phi(x_i) - phi(x_j) and phi(x_u) - phi(x_v) the dual (3) has the "
+    "optimum and the scores of AUC-SVM; the printed kernel equals it for the linear one.",
     formula="k(x_i, x_u) - k(x_i, x_v) - k(x_j, x_u) + k(x_j, x_v)",
 )
 def sauc_eq_3_with_four_terms(context: Context) -> Outcome:
@@ -150,8 +150,8 @@ def sauc_eq_3_with_four_terms(context: Context) -> Outcome:
 
 @SAUC.theorem(
     "eqs. (8), (9), (12), (13)",
-    "The duals (9) and (13) have the optimal values of the primals (8) and (12): the gap "
-    "of SAUC-SVM is certified to be at most 1e-8 of the optimum.",
+    "The duals (9) and (13) have the optimal values of the primals (8) and (12): the gap of "
+    "SAUC-SVM is certified to be at most 1e-8 of the optimum.",
     formula="max 1'a - a'A (I + lambda Sigma)^-1 A'a / 2  =  min |w|^2 / 2 + lambda/2 w'Sigma w "
     "+ C sum xi",
 )
@@ -182,8 +182,8 @@ def _task(data: Dataset, kernel: str, lam: float, structure: float) -> Formulati
 
 @SAUC.corrected(
     "eqs. (18), (19)",
-    "With the pseudo-inverse the matrix of (18) and (19) is that of (9), and its dual "
-    "has the certified optimum of the primal (12).",
+    "With the pseudo-inverse the matrix of (18) and (19) is that of (9), and its dual has the "
+    "certified optimum of the primal (12).",
     formula="K - lambda (K+ - K-) R (R + lambda R K~ R)^+ R (K+ - K-)'  =  A G A'",
 )
 def sauc_eq_19_with_a_generalised_inverse(context: Context) -> Outcome:
@@ -261,8 +261,8 @@ def sauc_eq_20_as_printed(context: Context) -> Outcome:
 
 @SAUC.corrected(
     "eq. (20)",
-    "With the factor lambda the score is f(x) = w'phi(x), on training and on new rows, "
-    "also at lambda = 0.",
+    "With the factor lambda the score is f(x) = w'phi(x), on training and on new rows, also at "
+    "lambda = 0.",
     formula="f(x) = a'[(K_x+ - K_x-) - lambda (K+ - K-) R (R + lambda R K~ R)^+ R K~_x]",
 )
 def sauc_eq_20_with_the_factor_lambda(context: Context) -> Outcome:

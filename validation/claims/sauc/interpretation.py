@@ -37,8 +37,8 @@ def _active(data: Dataset, w: np.ndarray) -> bool:
 
 @SAUC.theorem(
     "eqs. (21), (22)",
-    "The sum of the slacks is at least n+ n- (1 - w'(u_1 - u_2)), at optima and at any "
-    "other w, with equality exactly where every hinge is active.",
+    "The sum of the slacks is at least n+ n- (1 - w'(u_1 - u_2)), at optima and at any other w, "
+    "with equality exactly where every hinge is active.",
     formula="sum xi_ij >= n+ n- - n+ n- w'(u_1 - u_2)",
 )
 def sauc_eq_22_slacks_and_means(context: Context) -> Outcome:
@@ -88,8 +88,8 @@ class _Direction:
 
 @SAUC.theorem(
     "Proposition 2",
-    "AUC-SVM maximises w'(u_1 - u_2), the difference of the mean scores: no w of that "
-    "length has a larger one (breast cancer data, C n+ n- = 1, 10, 100).",
+    "AUC-SVM maximises w'(u_1 - u_2), the difference of the mean scores: no w of that length has a "
+    "larger one (breast cancer data, C n+ n- = 1, 10, 100).",
     formula="w'(u_1 - u_2) = |w| |u_1 - u_2| at the optimum",
 )
 def sauc_prop_2_as_printed(context: Context) -> Outcome:
@@ -112,8 +112,8 @@ def sauc_prop_2_as_printed(context: Context) -> Outcome:
 
 @SAUC.corrected(
     "Proposition 2, eq. (22)",
-    "Where every hinge is active, as for small C, (22) is an equality and the optimum "
-    "maximises C n+ n- w'(u_1 - u_2) - (|w|^2 + lambda w'Sigma w) / 2.",
+    "Where every hinge is active, as for small C, (22) is an equality and the optimum maximises C "
+    "n+ n- w'(u_1 - u_2) - (|w|^2 + lambda w'Sigma w) / 2.",
     formula="w = C n+ n- (I + lambda Sigma)^-1 (u_1 - u_2)",
 )
 def sauc_prop_2_when_every_hinge_is_active(context: Context) -> Outcome:
@@ -149,8 +149,8 @@ def sauc_prop_2_when_every_hinge_is_active(context: Context) -> Outcome:
 
 @SAUC.corrected(
     "Proposition 2, Section 3.2",
-    "The larger lambda, the smaller the scatter w'Sigma w at the optimum: SAUC-SVM "
-    "favours compact differences (it does not minimise their compactness).",
+    "The larger lambda, the smaller the scatter w'Sigma w at the optimum: SAUC-SVM favours compact "
+    "differences (it does not minimise their compactness).",
     formula="(lambda_2 - lambda_1)/2 (w_1'Sigma w_1 - w_2'Sigma w_2) >= 0",
 )
 def sauc_scatter_falls_with_the_structure(context: Context) -> Outcome:
@@ -184,8 +184,8 @@ def _scatter(data: Dataset, scatter: ClassScatter, w: np.ndarray) -> float:
 
 @SAUC.theorem(
     "eq. (23)",
-    "For two Gaussian classes the AUC of a linear score is the normal distribution "
-    "function at the mean of w'(X+ - X-) over its standard deviation.",
+    "For two Gaussian classes the AUC of a linear score is the normal distribution function at the "
+    "mean of w'(X+ - X-) over its standard deviation.",
     formula="P(w'X+ > w'X-) = Psi(w'(u+ - u-) / sqrt(w'(Sigma+ + Sigma-) w))",
 )
 def sauc_eq_23_auc_of_gaussians(context: Context) -> Outcome:
@@ -226,8 +226,8 @@ def _bound(differences: np.ndarray, w: np.ndarray) -> tuple[float, float]:
 
 @SAUC.theorem(
     "eqs. (24), (25)",
-    "Whatever the distributions, the AUC of a linear score is at least Theta of the mean "
-    "over the standard deviation of w'Z; it is attained.",
+    "Whatever the distributions, the AUC of a linear score is at least Theta of the mean over the "
+    "standard deviation of w'Z; it is attained.",
     formula="P(w'Z > 0) >= t^2 / (1 + t^2),  t = max(w'u / sqrt(w'Sigma w), 0)",
 )
 def sauc_eq_24_chebyshev(context: Context) -> Outcome:

@@ -37,8 +37,8 @@ def _text(values: np.ndarray) -> str:
 
 @SAUC.theorem(
     "Section 3.2, Table 2",
-    "The pairs of the samples and their k nearest neighbours in the opposite class, "
-    "either row being the sample, are as many as Table 2 prints.",
+    "The pairs of the samples and their k nearest neighbours in the opposite class, either row "
+    "being the sample, are as many as Table 2 prints.",
     formula="at least 80 k pairs, since each of the 80 rows has k neighbours",
 )
 def sauc_pair_counts_by_the_printed_rule(context: Context) -> Outcome:
@@ -59,9 +59,9 @@ def sauc_pair_counts_by_the_printed_rule(context: Context) -> Outcome:
 
 @SAUC.corrected(
     "Section 3.2, Table 2",
-    "All six printed counts occur together if anchors come from the class of 40 only, "
-    "and one is dropped that is among the k nearest of no row of the other class; the paper does "
-    "not state this rule, it is inferred (without dropping, k = 5 has 200 pairs).",
+    "All six printed counts occur together if anchors come from the class of 40 only, and one is "
+    "dropped that is among the k nearest of no row of the other class; the paper does not state "
+    "this rule, it is inferred (without dropping, k = 5 has 200 pairs).",
     formula="145, 370, 585, 800, 1000, 1200 = k times 29, 37, 39, 40, 40, 40",
 )
 def sauc_pair_counts_with_anchors_of_one_class(context: Context) -> Outcome:

@@ -45,8 +45,8 @@ def sauc_slacks_bound_the_misranked_pairs(context: Context) -> Outcome:
 
 @SAUC.theorem(
     "Section 2.1",
-    "The linear AUC-SVM has the optimum of the linear one-class SVM without a threshold, "
-    "trained on the difference vectors.",
+    "The linear AUC-SVM has the optimum of the linear one-class SVM without a threshold, trained "
+    "on the difference vectors.",
     formula="min |w|^2/2 + C sum_ij max(0, 1 - w'z_ij),  z_ij = x_i - x_j",
 )
 def sauc_auc_svm_is_a_one_class_svm(context: Context) -> Outcome:

@@ -37,8 +37,8 @@ def _both_sides(X: np.ndarray, positive: np.ndarray, pairs: PairList, ddof: int 
 
 @SAUC.theorem(
     "Proposition 1, eqs. (5)-(7)",
-    "The covariance of all pair differences, squares divided by their number, is the "
-    "sum of the two class covariances, in the input space and in a kernel's.",
+    "The covariance of all pair differences, squares divided by their number, is the sum of the "
+    "two class covariances, in the input space and in a kernel's.",
     formula="cov{x_i - x_j} = Sigma_1 + Sigma_2,  each divided by 1/n",
 )
 def sauc_prop_1_covariance_of_differences(context: Context) -> Outcome:
@@ -63,8 +63,8 @@ def sauc_prop_1_covariance_of_differences(context: Context) -> Outcome:
 
 @SAUC.suite(
     "Proposition 1",
-    "With covariances divided by one less, the default of much software, the two sides "
-    "of Prop. 1 differ: the identity is that of (5) and (6), which divide by n.",
+    "With covariances divided by one less, the default of much software, the two sides of Prop. 1 "
+    "differ: the identity is that of (5) and (6), which divide by n.",
     formula="n+/(n+ - 1) Sigma_1 + n-/(n- - 1) Sigma_2  is not  N/(N - 1) (Sigma_1 + Sigma_2)",
 )
 def sauc_prop_1_needs_division_by_n(context: Context) -> Outcome:
@@ -83,8 +83,8 @@ def sauc_prop_1_needs_division_by_n(context: Context) -> Outcome:
 
 @SAUC.suite(
     "Proposition 1, Section 3.2",
-    "For nearest pairs the covariance of the differences is not the sum of the class "
-    "covariances, so the structure of all data is not that of the sampled pairs.",
+    "For nearest pairs the covariance of the differences is not the sum of the class covariances, "
+    "so the structure of all data is not that of the sampled pairs.",
     formula="cov{x_i - x_j, (i, j) listed}  is not  Sigma_1 + Sigma_2",
 )
 def sauc_prop_1_needs_all_pairs(context: Context) -> Outcome:
@@ -107,8 +107,8 @@ def sauc_prop_1_needs_all_pairs(context: Context) -> Outcome:
 
 @SAUC.corrected(
     "Proposition 1",
-    "For any list of weighted pairs the covariance of the differences is F'R_w F, with "
-    "one known matrix R_w of the rows; for all pairs it is the R of (15).",
+    "For any list of weighted pairs the covariance of the differences is F'R_w F, with one known "
+    "matrix R_w of the rows; for all pairs it is the R of (15).",
     formula="R_w = A' diag(c) A - (A'c)(A'c)',  A the pair incidence, c the weights",
 )
 def sauc_covariance_of_listed_pairs(context: Context) -> Outcome:
@@ -146,8 +146,8 @@ def printed_R(n_pos: int, n_neg: int) -> np.ndarray:
 
 @SAUC.theorem(
     "eq. (15)",
-    "The covariance of the pair differences is S R S' with the printed R (the zero "
-    "blocks taken as n+ x n- and n- x n+).",
+    "The covariance of the pair differences is S R S' with the printed R (the zero blocks taken as "
+    "n+ x n- and n- x n+).",
     formula="Sigma = S R S',  R = blkdiag(I/n+ - 11'/n+^2, I/n- - 11'/n-^2)",
 )
 def sauc_eq_15_structure_as_a_matrix(context: Context) -> Outcome:
@@ -248,8 +248,8 @@ def sauc_eq_17_as_printed(context: Context) -> Outcome:
 
 @SAUC.corrected(
     "eq. (17)",
-    "With the root of R, and with the pseudo-inverse, (17) is the inverse of I + lambda "
-    "Sigma on explicit features, for lambda from 0.001 to 1000.",
+    "With the root of R, and with the pseudo-inverse, (17) is the inverse of I + lambda Sigma on "
+    "explicit features, for lambda from 0.001 to 1000.",
     formula="R (R + lambda R K R)^+ R = R^(1/2) (I + lambda R^(1/2) K R^(1/2))^-1 R^(1/2)",
 )
 def sauc_eq_17_by_the_root_of_r(context: Context) -> Outcome:

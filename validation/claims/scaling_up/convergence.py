@@ -72,8 +72,8 @@ def ladders(seed: int, profile: str) -> tuple[Ladder, ...]:
 
 @SCALING_UP.theorem(
     "Section 3.1",
-    "With more and more landmarks, each set containing the one before, the optimal value "
-    "over their span falls to that of the kernel.",
+    "With more and more landmarks, each set containing the one before, the optimal value over "
+    "their span falls to that of the kernel.",
     formula="p*_P - p* falls in d, and is 0 for d = n",
 )
 def nystrom_converges_in_the_landmarks(context: Context) -> Outcome:
@@ -124,8 +124,8 @@ def _against_landmarks(context: Context, ladder: Ladder) -> Figure:
 
 @SCALING_UP.suite(
     "Section 3.1",
-    "With all rows as landmarks our Nystrom solution is the exact kernel solution: its "
-    "objective by a certificate against the true kernel, and, for the squared hinge, its scores.",
+    "With all rows as landmarks our Nystrom solution is the exact kernel solution: its objective "
+    "by a certificate against the true kernel, and, for the squared hinge, its scores.",
     formula="d = n: F(f~) - p* <= 1e-8;  max |f~(x_i) - f^(x_i)| <= 1e-8",
 )
 def nystrom_with_all_rows_is_the_kernel_machine(context: Context) -> Outcome:
@@ -175,8 +175,8 @@ def _scores(rows: np.ndarray, positive: np.ndarray, lam: float) -> np.ndarray:
 
 @SCALING_UP.theorem(
     "Section 3.2",
-    "With more and more drawn pairs the incomplete Nystrom solution comes nearer to the "
-    "optimum over the landmarks' span, at every step and about as 1/B.",
+    "With more and more drawn pairs the incomplete Nystrom solution comes nearer to the optimum "
+    "over the landmarks' span, at every step and about as 1/B.",
     formula="F(f~_B) - p*_P -> 0 as B grows, d fixed",
 )
 def incomplete_nystrom_converges_in_the_pairs(context: Context) -> Outcome:
@@ -220,8 +220,8 @@ def incomplete_nystrom_converges_in_the_pairs(context: Context) -> Outcome:
 
 @SCALING_UP.theorem(
     "Section 3.2",
-    "With pairs and landmarks growing together the incomplete Nystrom solution converges "
-    "to the exact answer: what it loses on the full problem, and its loss.",
+    "With pairs and landmarks growing together the incomplete Nystrom solution converges to the "
+    "exact answer: what it loses on the full problem, and its loss.",
     formula="F(f~_B) - p* -> 0 and U_B(f~_B) -> U(f^) as B and d grow",
 )
 def incomplete_nystrom_converges_to_the_exact_answer(context: Context) -> Outcome:

@@ -81,8 +81,8 @@ _qp_claim("CLARABEL", (("teaching", "cvxpy"), ("lifted", "cvxpy"), ("lifted", "d
 
 @SCALING_UP.suite(
     "eq. (3)",
-    "The optimum over all 75,684 pairs of the breast cancer data is certified to a "
-    "relative gap of 1e-8 by one number a row, for lam = 0.1, 0.01 and 0.001.",
+    "The optimum over all 75,684 pairs of the breast cancer data is certified to a relative gap of "
+    "1e-8 by one number a row, for lam = 0.1, 0.01 and 0.001.",
     formula="F(f) - p* <= F(f) - [sum u - |sum u_i k_i|^2 / (2 lam)],  u the n marginals",
 )
 def marginals_certify_all_pairs(context: Context) -> Outcome:
@@ -108,8 +108,8 @@ def marginals_certify_all_pairs(context: Context) -> Outcome:
 
 @SCALING_UP.theorem(
     "Proposition 3",
-    "With K = V V' the kernel problem (10) is the linear problem in the rows of V, "
-    "also for a singular K.",
+    "With K = V V' the kernel problem (10) is the linear problem in the rows of V, also for a "
+    "singular K.",
     formula="min over theta of (10)  =  min over beta,  beta = V' theta",
 )
 def factor_and_kernel_agree(context: Context) -> Outcome:
@@ -143,8 +143,8 @@ def factor_and_kernel_agree(context: Context) -> Outcome:
 
 @SCALING_UP.suite(
     "eq. (3), eq. (7)",
-    "On all pairs of one data set no method goes below the certified lower bound of "
-    "another, and the methods that solve the full problem agree.",
+    "On all pairs of one data set no method goes below the certified lower bound of another, and "
+    "the methods that solve the full problem agree.",
     formula="max over methods of dual  <=  min over methods of F(w)",
 )
 def no_solver_passes_the_lower_bound(context: Context) -> Outcome:

@@ -45,8 +45,8 @@ def _draws(context: Context, problem: Problem, B: int, replace: bool) -> np.ndar
 
 @SCALING_UP.theorem(
     "Definition 2, eq. (6)",
-    "For a fixed f the incomplete statistic over B pairs drawn with replacement has the "
-    "mean of the complete one.",
+    "For a fixed f the incomplete statistic over B pairs drawn with replacement has the mean of "
+    "the complete one.",
     formula="E U_B(f) = U(f)",
 )
 def incomplete_u_is_unbiased(context: Context) -> Outcome:
@@ -89,8 +89,8 @@ def _variance_outcome(context: Context, replace: bool) -> Outcome:
 
 @SCALING_UP.suite(
     "Section 2.1",
-    "With replacement, as Theorem 4 has it, the variance of the incomplete statistic is "
-    "that of one pair divided by B.",
+    "With replacement, as Theorem 4 has it, the variance of the incomplete statistic is that of "
+    "one pair divided by B.",
     formula="var U_B(f) = sigma^2 / B",
 )
 def incomplete_u_variance_with_replacement(context: Context) -> Outcome:
@@ -161,8 +161,8 @@ def _loss_errors(
 
 @SCALING_UP.corrected(
     "remark 1 on Theorem 4",
-    "At fixed lam the minimiser over B drawn pairs loses like 1/B or less in the full "
-    "objective, faster than the root of B that a bound for the loss suggests.",
+    "At fixed lam the minimiser over B drawn pairs loses like 1/B or less in the full objective, "
+    "faster than the root of B that a bound for the loss suggests.",
     formula="E F(f_B) - p* <= c / (lam B)",
 )
 def incomplete_u_suboptimality_rate(context: Context) -> Outcome:

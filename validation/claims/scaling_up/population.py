@@ -27,8 +27,8 @@ TEST_ROWS = 25_000
 
 @SCALING_UP.theorem(
     "Table 1",
-    "The population AUC of the linear model is 90.377 % for an offset that makes "
-    "approximately 80 % of the responses negative (a share that rounds to 80 % in tens).",
+    "The population AUC of the linear model is 90.377 % for an offset that makes approximately 80 "
+    "% of the responses negative (a share that rounds to 80 % in tens).",
     formula="P(f(x) > f(x') | y = 1, y' = -1),  y = sign(alpha + x1 + x2 + eps),  P(y = -1) ~ 0.8",
 )
 def population_auc_of_the_linear_model(context: Context) -> Outcome:
@@ -37,8 +37,8 @@ def population_auc_of_the_linear_model(context: Context) -> Outcome:
 
 @SCALING_UP.theorem(
     "Table 2",
-    "The population AUC of the radial model is 90.985 % for an offset that makes "
-    "approximately 80 % of the responses negative (a share that rounds to 80 % in tens).",
+    "The population AUC of the radial model is 90.985 % for an offset that makes approximately 80 "
+    "% of the responses negative (a share that rounds to 80 % in tens).",
     formula="P(f(x) > f(x') | y = 1, y' = -1),  y = sign(alpha + |x|^2 + eps),  P(y = -1) ~ 0.8",
 )
 def population_auc_of_the_radial_model(context: Context) -> Outcome:
@@ -73,8 +73,8 @@ def _against_print(model: Model, context: Context) -> Outcome:
 
 @SCALING_UP.suite(
     "Section 4.1",
-    "The population AUC by quadrature agrees with the AUC of the true score on a large "
-    "sample, for the linear and for the radial model.",
+    "The population AUC by quadrature agrees with the AUC of the true score on a large sample, for "
+    "the linear and for the radial model.",
     formula="|AUC of f on n rows - population AUC| <= z sd",
 )
 def population_auc_by_monte_carlo(context: Context) -> Outcome:

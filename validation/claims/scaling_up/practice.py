@@ -21,8 +21,8 @@ from ..papers import SCALING_UP
 
 @SCALING_UP.theorem(
     "Section 5",
-    "The overall complexity is O(n) (B = n pairs, a fixed number of landmarks, fixed lam "
-    "and accuracy): pairs times features times steps grow no faster.",
+    "The overall complexity is O(n) (B = n pairs, a fixed number of landmarks, fixed lam and "
+    "accuracy): pairs times features times steps grow no faster.",
     formula="steps(n) B d + n d^2 + d^3 = O(n)",
 )
 def overall_cost_is_linear_in_n(context: Context) -> Outcome:
@@ -56,8 +56,8 @@ def overall_cost_is_linear_in_n(context: Context) -> Outcome:
 
 @SCALING_UP.suite(
     "Section 2.1",
-    "With B = n the incomplete statistic keeps the rate of the complete one but not its "
-    "constant: over new data its variance is larger by sigma^2 / n, here by more than a quarter.",
+    "With B = n the incomplete statistic keeps the rate of the complete one but not its constant: "
+    "over new data its variance is larger by sigma^2 / n, here by more than a quarter.",
     formula="var U_B = var U_n + E sigma^2_n / B",
 )
 def incomplete_u_constant_at_b_equal_n(context: Context) -> Outcome:

@@ -19,8 +19,8 @@ ALLOWED = -0.35
 
 @SCALING_UP.theorem(
     "Section 2.1",
-    "With B = n the incomplete statistic keeps the rate sqrt(log(n) / n) uniformly over "
-    "linear scores: its largest error over directions and lengths falls like the root of n.",
+    "With B = n the incomplete statistic keeps the rate sqrt(log(n) / n) uniformly over linear "
+    "scores: its largest error over directions and lengths falls like the root of n.",
     formula="sup_f |U_B(f) - U(f)| = O_P(sqrt(log(n) / n)),  B = n",
 )
 def incomplete_u_keeps_the_rate_uniformly(context: Context) -> Outcome:

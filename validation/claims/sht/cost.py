@@ -16,8 +16,8 @@ from ..papers import SHT
 
 @SHT.theorem(
     "abstract, Section II",
-    "A stochastic gradient of SHT-AUC costs O(b d) operations: once the class means are "
-    "known it grows no faster than the rows of the block times the features.",
+    "A stochastic gradient of SHT-AUC costs O(b d) operations: once the class means are known it "
+    "grows no faster than the rows of the block times the features.",
     formula="operations of grad f_B(w) <= const b d",
 )
 def sht_gradient_costs_o_bd(context: Context) -> Outcome:
@@ -43,8 +43,8 @@ def sht_gradient_costs_o_bd(context: Context) -> Outcome:
 
 @SHT.theorem(
     "Section I",
-    "The objective of SHT-AUC need not be strongly convex as a whole: with more features "
-    "than rows its Hessian is singular.",
+    "The objective of SHT-AUC need not be strongly convex as a whole: with more features than rows "
+    "its Hessian is singular.",
     formula="lambda_min(2 M) = 0  for  d > n - 1",
 )
 def sht_objective_is_not_strongly_convex(context: Context) -> Outcome:

@@ -58,8 +58,8 @@ def _draws(context: Context, n: int, r: float) -> list[_Drawn]:
 
 @SHT.theorem(
     "Theorem 2, eq. (12)",
-    "rho- is at least (12), whatever the sign of what is squared there (centred Gaussian "
-    "rows, Sigma = I).",
+    "rho- is at least (12), whatever the sign of what is squared there (centred Gaussian rows, "
+    "Sigma = I).",
     formula="rho-_s >= (lam/2 - 6 sqrt(2) sqrt(s log d/(r n)))^2 - (32/3) s log d/(r n)",
 )
 def sht_theorem_2_eq_12_as_printed(context: Context) -> Outcome:
@@ -83,8 +83,8 @@ def sht_theorem_2_eq_12_as_printed(context: Context) -> Outcome:
 
 @SHT.corrected(
     "Theorem 2, eq. (12)",
-    "With the positive part squared (12) is a lower bound of rho-; at the paper's sizes "
-    "it is not above zero.",
+    "With the positive part squared (12) is a lower bound of rho-; at the paper's sizes it is not "
+    "above zero.",
     formula="((...)_+)^2 - ... > 0  only for  n > 552.4 s log d / (lam^2 r)",
 )
 def sht_theorem_2_eq_12_with_the_positive_part(context: Context) -> Outcome:
@@ -111,8 +111,8 @@ def sht_theorem_2_eq_12_with_the_positive_part(context: Context) -> Outcome:
 
 @SHT.corrected(
     "Theorem 2, eq. (12)",
-    "With probability at least 1 - 2 eps = 0.9 rho- is at least the sum of both classes' "
-    "bounds; nothing need be subtracted for the means.",
+    "With probability at least 1 - 2 eps = 0.9 rho- is at least the sum of both classes' bounds; "
+    "nothing need be subtracted for the means.",
     formula="rho-_s >= 2 lam^2 sum_c (m/n_c) ((1 - sqrt(s/m) - sqrt(2 log(N/eps)/m))_+)^2",
 )
 def sht_theorem_2_by_both_classes(context: Context) -> Outcome:
@@ -182,8 +182,8 @@ def sht_theorem_2_eq_13_as_its_proof_gives_it(context: Context) -> Outcome:
 
 @SHT.suite(
     "Assumption 2, eq. (13)",
-    "The bound of rho+ that we compute from the rows is never below rho+, and within a "
-    "factor three of it.",
+    "The bound of rho+ that we compute from the rows is never below rho+, and within a factor "
+    "three of it.",
     formula="rho+_s <= 2 max_i min{lambda_max(M_i), sum of the s largest diagonal entries, ...}",
 )
 def sht_smoothness_from_the_data(context: Context) -> Outcome:

@@ -46,8 +46,8 @@ def _descent(data: Dataset) -> np.ndarray:
 
 @SHT.corrected(
     "Fig. 1, Section III-B",
-    "With the step 1/rho+ of the theorem, n and b fixed, the convergence is slower at "
-    "r = 0.05 than at 0.5: the curvature of the blocks grows like 1/r.",
+    "With the step 1/rho+ of the theorem, n and b fixed, the convergence is slower at r = 0.05 "
+    "than at 0.5: the curvature of the blocks grows like 1/r.",
 )
 def sht_fig_1_with_the_step_of_the_theory(context: Context) -> Outcome:
     sets = _sets(context)
@@ -75,9 +75,9 @@ def sht_fig_1_with_the_step_of_the_theory(context: Context) -> Outcome:
 
 @SHT.theorem(
     "Section III-B, eq. (15)",
-    "The more imbalanced the data, the larger the tolerance error sigma / (1 - kappa) of "
-    "Theorem 1 (k = k*, step 1/rho+, w* the best weights on the true features); without kappa < 1 "
-    "it has no value, and sigma alone falls.",
+    "The more imbalanced the data, the larger the tolerance error sigma / (1 - kappa) of Theorem 1 "
+    "(k = k*, step 1/rho+, w* the best weights on the true features); without kappa < 1 it has no "
+    "value, and sigma alone falls.",
     formula="sigma = sqrt(nu) / rho+  mean_i max_Omega |P_Omega grad f_Bi(w*)|",
 )
 def sht_tolerance_falls_with_the_imbalance(context: Context) -> Outcome:

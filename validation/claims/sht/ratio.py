@@ -56,9 +56,9 @@ def sht_eq_14_with_the_logarithm_outside(context: Context) -> Outcome:
 
 @SHT.theorem(
     "eq. (14)",
-    "rho_k(r) by (14) falls as the share r of positives grows to 1/2 once n is large "
-    "enough, which the paper assumes; at the sizes of its experiments it does not (the "
-    "denominator, convex and not concave, is before its minimum).",
+    "rho_k(r) by (14) falls as the share r of positives grows to 1/2 once n is large enough, which "
+    "the paper assumes; at the sizes of its experiments it does not (the denominator, convex and "
+    "not concave, is before its minimum).",
     formula="r > r* = 288 s log d / (lam^2 n)",
 )
 def sht_eq_14_falls_with_the_share(context: Context) -> Outcome:
@@ -86,8 +86,8 @@ def _denominator(n: int, d: int, s: int) -> tuple[float, float, np.ndarray]:
 
 @SHT.theorem(
     "eq. (15)",
-    "The lower bound (15) of the tolerance, its constants not given, shows that the "
-    "tolerance grows as the share r of positives falls.",
+    "The lower bound (15) of the tolerance, its constants not given, shows that the tolerance "
+    "grows as the share r of positives falls.",
     formula="c_1 r / (1 - c_2 sqrt(1 - r))  rises as r falls from 1/2 to 0.01",
 )
 def sht_eq_15_grows_with_the_imbalance(context: Context) -> Outcome:

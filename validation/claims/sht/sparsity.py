@@ -41,8 +41,8 @@ def sht_jaccard_column(context: Context) -> Outcome:
 
 @SHT.suite(
     "Section IV-A, footnote 2",
-    "It is the stochastic steps and not the penalty: the optimum of the same problem has "
-    "few weights that are not zero.",
+    "It is the stochastic steps and not the penalty: the optimum of the same problem has few "
+    "weights that are not zero.",
     formula="min F(w) + l1 |w|_1",
 )
 def sht_l1_optimum_is_sparse(context: Context) -> Outcome:

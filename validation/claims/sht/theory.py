@@ -30,8 +30,8 @@ GOLDEN = (1 + math.sqrt(5)) / 2
 
 @SHT.theorem(
     "Lemma 2",
-    "Thresholding moves a vector away from a k*-sparse one by no more than the factor "
-    "sqrt(1 + nu), for k >= k*.",
+    "Thresholding moves a vector away from a k*-sparse one by no more than the factor sqrt(1 + "
+    "nu), for k >= k*.",
     formula="|H_k(w) - w*| <= sqrt(1 + nu) |w - w*|",
 )
 def sht_lemma_2(context: Context) -> Outcome:
@@ -69,8 +69,8 @@ def _cut(context: Context, loss: RowAverage, m: int, stream: str) -> np.ndarray:
 
 @SHT.corrected(
     "Lemma 1, eq. (16), proof of Theorem 1",
-    "The inequality of Lemma 1 holds with a set Omega of each block, as the proof of "
-    "Theorem 1 needs it (there Omega depends on the drawn block; in the lemma it is fixed).",
+    "The inequality of Lemma 1 holds with a set Omega of each block, as the proof of Theorem 1 "
+    "needs it (there Omega depends on the drawn block; in the lemma it is fixed).",
     formula="mean_i |v - gamma P_i H_i v| <= sqrt(1 - (2 - gamma rho+) gamma rho-) |v|",
 )
 def sht_lemma_1_with_a_set_of_each_block(context: Context) -> Outcome:
@@ -117,8 +117,8 @@ def _kappas(nu: str) -> dict[str, float]:
 
 @SHT.theorem(
     "Theorem 1, eq. (10)",
-    "Where k > (rho^2 - rho) k* the contraction factor with the displayed nu = 1 + k*/k "
-    "+ sqrt(k*/k) is below one.",
+    "Where k > (rho^2 - rho) k* the contraction factor with the displayed nu = 1 + k*/k + "
+    "sqrt(k*/k) is below one.",
     formula="kappa = sqrt(nu (1 - 1/rho)) < 1",
 )
 def sht_theorem_1_condition_as_printed(context: Context) -> Outcome:
@@ -136,8 +136,8 @@ def sht_theorem_1_condition_as_printed(context: Context) -> Outcome:
 
 @SHT.corrected(
     "Theorem 1, eq. (10)",
-    "With the 1 + nu of Lemma 2, which the proof uses, the printed condition (and "
-    "k >= k*) is exactly kappa < 1.",
+    "With the 1 + nu of Lemma 2, which the proof uses, the printed condition (and k >= k*) is "
+    "exactly kappa < 1.",
     formula="(1 + nu)(1 - 1/rho) < 1  <=>  k > (rho^2 - rho) k*",
 )
 def sht_theorem_1_condition_with_the_nu_of_lemma_2(context: Context) -> Outcome:
@@ -182,8 +182,8 @@ def _walks(
 
 @SHT.corrected(
     "Theorem 1, eq. (9)",
-    "Where kappa < 1 (nu of Lemma 2) the mean distance of SHT-AUC from the best subset "
-    "of one feature is at most (9) after every step; so is one step, mean by mean.",
+    "Where kappa < 1 (nu of Lemma 2) the mean distance of SHT-AUC from the best subset of one "
+    "feature is at most (9) after every step; so is one step, mean by mean.",
     formula="E |w_t - w*| <= kappa^t |w_0 - w*| + sigma / (1 - kappa)",
 )
 def sht_theorem_1_bound(context: Context) -> Outcome:

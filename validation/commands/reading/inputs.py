@@ -44,6 +44,8 @@ class Data:
         What the positive rows are called in the file; None for built-in data.
     ordered : OrderedPairs, optional
         With `--qid` or `--time`: the pairs; `y` is then the grades or the times.
+    ordered_by : {"qid", "time"}, optional
+        Which of the two.
     negative : str or number, optional
         What the other rows are called; None for all the rest.
     columns : list of str, optional
@@ -58,6 +60,7 @@ class Data:
     sha256: str | None
     label: str | float | None = None
     ordered: OrderedPairs | None = None
+    ordered_by: str | None = None
     negative: str | float | None = None
     columns: list[str] | None = None
     scaler: Any = None
@@ -71,6 +74,15 @@ class Data:
     def positive(self) -> np.ndarray:
         """Bool array (n,)."""
         return self.y == 1
+
+    @property
+    def labelled(self) -> dict[str, Any]:
+        """What orders the rows, by the names that `write_proof` has for it."""
+        if self.ordered is None:
+            return {"y": self.y, "positive": 1}
+        if self.ordered_by == "qid":
+            return {"y": self.y, "qid": self.ordered.group}
+        return {"y": None, "time": self.y, "event": self.ordered.upper}
 
     @property
     def partitioned(self) -> bool:
@@ -182,7 +194,8 @@ def _ordered_data(name: str, options: dict[str, Any], model: Any) -> Data:
     sha, columns = sha256(whole.encode()).hexdigest(), true_names(table.columns)
     scaler = fit_scaling(table.X, columns, options) if model is None else model.scaler
     X = scaled(scaler, table.X)
-    return Data(name, X, y, sha, None, pairs, columns=columns, scaler=scaler)
+    by = "time" if qid is None else "qid"
+    return Data(name, X, y, sha, None, pairs, by, columns=columns, scaler=scaler)
 
 
 def _features_of(options: dict[str, Any], model: Any) -> Selection:

@@ -8,9 +8,8 @@ from ...plots import Series
 from ..pictures import Panel, Picture
 from ..sheet import Sheet
 from ..table import Page, Results, Table
-from .labels import label
 from .online import LARGE, ONLINE
-from .sets import PAPER, UNAVAILABLE
+from .sets import PAPER, UNAVAILABLE, label
 from .table4 import OPTIMUM, mean_auc
 
 CURVES = ("NSAUC", "NSVMSGD2", "NSOLAM")

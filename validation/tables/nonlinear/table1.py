@@ -7,8 +7,7 @@ from typing import Any
 
 from ...data.real_data import load_real
 from ..table import Budget, Entry, Experiment, Job, Page, Part, Results, Run, Table
-from .labels import label
-from .sets import NOTES, PAPER, PRINTED, PUBLISHED, SETS, TEST_SHARE, UNAVAILABLE, file_of
+from .sets import NOTES, PAPER, PRINTED, PUBLISHED, SETS, TEST_SHARE, UNAVAILABLE, file_of, label
 
 BUDGET = (Budget("share of the test part, where none is published", 0.2, TEST_SHARE, TEST_SHARE),)
 

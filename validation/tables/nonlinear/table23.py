@@ -8,8 +8,7 @@ from ...data.printed_numbers import printed
 from ..sheet import Sheet
 from ..table import Page, Results, Table
 from .batch import BATCH
-from .labels import label
-from .sets import NOTES, OVERLAP, PAPER, PUBLISHED, UNAVAILABLE
+from .sets import NOTES, OVERLAP, PAPER, PUBLISHED, UNAVAILABLE, label
 
 TITLES = {
     "rbf": "RBF-RankSVM",

@@ -5,9 +5,8 @@ from __future__ import annotations
 from ...data.printed_numbers import printed
 from ..sheet import Sheet
 from ..table import Page, Results, Table
-from .labels import label
 from .online import LARGE, METHODS, ONLINE
-from .sets import NOTES, OVERLAP, PAPER, PUBLISHED, UNAVAILABLE
+from .sets import NOTES, OVERLAP, PAPER, PUBLISHED, UNAVAILABLE, label
 
 PRINTED = printed(PAPER, "Table 4")
 OPTIMUM = "hinge optimum, lam ≥ 1e-5"

@@ -20,13 +20,17 @@ NEIGHBOURS = 10
 POWERS = [1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1e3]
 SIGMAS = "2^-10, 2^-9, ..., 2^10"
 
-BUDGET = (
-    Budget("splits into halves", 10, 3, 10),
-    Budget("neighbours k", 10, 10, 10),
+SEARCHED = (
     Budget("folds", 5, 2, 5),
     Budget("grid of C", POWERS, [0.01, 1.0, 100.0], POWERS),
     Budget("grid of lambda", POWERS, [1.0, 1e3], [1e-3, 0.1, 10.0, 1e3]),
-    Budget("grid of sigma", SIGMAS, [2.0, 8.0], [0.5, 2.0, 4.0, 8.0, 32.0]),
+)
+SIGMA = Budget("grid of sigma", SIGMAS, [2.0, 8.0], [0.5, 2.0, 4.0, 8.0, 32.0])
+BUDGET = (
+    Budget("splits into halves", 10, 3, 10),
+    Budget("neighbours k", 10, 10, 10),
+    *SEARCHED,
+    SIGMA,
 )
 
 

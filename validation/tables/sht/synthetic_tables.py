@@ -12,6 +12,7 @@ from ...plots import Series
 from ..pictures import Panel, Picture
 from ..sheet import Sheet
 from ..table import Page, Results, Table
+from .measures import SHIFT
 from .methods import DENSE, EXACT, TOP
 from .printed import AUC, BOTH, METHODS, PAPER, STARS
 from .synthetic import ADDED, EXPERIMENT, ORACLE, RARE, SUBSET, SWAPS
@@ -19,9 +20,6 @@ from .synthetic import ADDED, EXPERIMENT, ORACLE, RARE, SUBSET, SWAPS
 FEATURES = printed(PAPER, "Table II")
 TOP_F1 = "F1 of the k* largest, k* = {}"
 Print = Mapping[str, Mapping[str, str]]
-
-SHIFT = 0.3
-"""Of each true feature's mean, in its deviations. [SHT, Section IV-A]"""
 
 
 def by_trial(results: Results, name: str, k_star: int, r: float = RARE) -> np.ndarray:

@@ -17,6 +17,7 @@ from aucert.exact.errors import CertificateError, InputError
 from aucert.exact.formulation.partitioned import partitioned_problem, rows_of_dask
 from aucert.exact.formulation.request import Request
 from aucert.exact.spaces.partitions import engine
+from aucert.exact.spaces.partitions.dask_work import Stretch
 from aucert.exact.spaces.partitions.partition import cut
 from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
 
@@ -240,13 +241,18 @@ def test_a_collection_that_changes_when_it_is_made_again_is_noticed(client: Any)
         rows.drawn(0.1, 0.1)
 
 
+def at_will(stretches: list[list[int]]) -> list[Stretch]:
+    """Return stretches for which dask looks for workers."""
+    return [Stretch(places, None) for places in stretches]
+
+
 def test_a_partition_that_answers_twice_is_noticed() -> None:
     X, y = some_rows()
     rows, _ = rows_of_dask(da.from_array(X, chunks=(600, 3)), y, None, None)
-    rows.engine._stretches = lambda: [[0, 1], [2, 3, 4], [0]]
+    rows.engine._stretches = lambda: at_will([[0, 1], [2, 3, 4], [0]])
     with pytest.raises(CertificateError, match="partition 0 was counted twice"):
         rows.drawn(0.1, 0.1)
-    rows.engine._stretches = lambda: [[1, 2], [3, 4]]
+    rows.engine._stretches = lambda: at_will([[1, 2], [3, 4]])
     with pytest.raises(CertificateError, match="partition 0 has not answered"):
         rows.drawn(0.1, 0.1)
 
@@ -262,14 +268,14 @@ def test_where_the_partitions_lie_changes_no_bit() -> None:
         return Partitioned(problem, 1 << 10).with_bins(np.array([0.5, 0.4, 0.6]), 1 << 10, 1)
 
     usual = evaluate()
-    assert max(len(places) for places in rows.engine._stretches()) > 1
+    assert max(len(places) for places, _ in rows.engine._stretches()) > 1
     for stretches in (
         [list(range(18))],
         [[k] for k in range(18)],
         [list(range(0, 18, 2)), list(range(1, 18, 2))],
         [[17, *range(5)], list(range(5, 17))],
     ):
-        rows.engine._stretches = lambda stretches=stretches: stretches
+        rows.engine._stretches = lambda stretches=stretches: at_will(stretches)
         found = evaluate()
         np.testing.assert_array_equal(found.pull, usual.pull)
         assert (found.loss, found.total) == (usual.loss, usual.total)

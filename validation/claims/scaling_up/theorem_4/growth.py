@@ -13,6 +13,7 @@ from ....bounds.printed import theorem4
 from ....data import datasets
 from ....extremes import max, min
 from ...claim import Context, Outcome, Verdict
+from ...common import exponent
 from ...papers import SCALING_UP
 
 SIZES = (1000, 10_000, 100_000, 1_000_000)
@@ -39,8 +40,8 @@ def _counts(context: Context, share: float | None) -> dict[int, float]:
 
 @SCALING_UP.corrected(
     "Section 3.2, remarks on Theorem 4",
-    "With B = n and both classes a fixed share of the rows (min(n+, n-) at least a "
-    "constant times n) the largest number of drawn pairs of one row is of order log n.",
+    "With B = n and both classes a fixed share of the rows (min(n+, n-) at least a constant times "
+    "n) the largest number of drawn pairs of one row is of order log n.",
     formula="N_max = O_P(log n)",
 )
 def n_max_grows_like_log_n(context: Context) -> Outcome:
@@ -60,8 +61,8 @@ def n_max_grows_like_log_n(context: Context) -> Outcome:
 
 @SCALING_UP.theorem(
     "Section 3.2, remarks on Theorem 4",
-    "N_max = O_P(log n) when no class dominates the other, which is what the paper says "
-    "its condition min(n+, n-) = O(n) means (a class of ten rows satisfies the O alone, and there "
+    "N_max = O_P(log n) when no class dominates the other, which is what the paper says its "
+    "condition min(n+, n-) = O(n) means (a class of ten rows satisfies the O alone, and there "
     "N_max is no logarithm).",
     formula="min(n+, n-) of the order n  =>  N_max = O_P(log n)",
 )
@@ -69,7 +70,7 @@ def n_max_under_the_printed_condition(context: Context) -> Outcome:
     slopes, table = [], {}
     for share in (0.2, None):
         found = _counts(context, share)
-        slopes.append(math.log(found[SIZES[-1]] / found[SIZES[0]]) / math.log(1000))
+        slopes.append(exponent(SIZES, [*found.values()]))
         rows = "ten positive rows" if share is None else f"{share:.0%} positive"
         table |= {f"{rows}, n = {n:,}": value for n, value in found.items()}
     return Outcome(
@@ -133,9 +134,9 @@ def _orders(E2: float, power: float) -> tuple[float, float]:
 
 @SCALING_UP.theorem(
     "Section 3.2, remarks on Theorem 4",
-    "With d = n / log n, |E| = O(sqrt(n log n)) (the root read as one over both factors) "
-    "and N_max = O(log n) the second term is O((log n)^(3/2)) (everything else held constant, "
-    "n^(3/2) as printed).",
+    "With d = n / log n, |E| = O(sqrt(n log n)) (the root read as one over both factors) and N_max "
+    "= O(log n) the second term is O((log n)^(3/2)) (everything else held constant, n^(3/2) as "
+    "printed).",
     formula="(N_max / B)(A_2 |E| sqrt(n) + A_3 sqrt(N_max |E| n^(3/2) / B)) = O((log n)^(3/2))",
 )
 def second_term_order_as_printed(context: Context) -> Outcome:
@@ -155,8 +156,8 @@ def second_term_order_as_printed(context: Context) -> Outcome:
 
 @SCALING_UP.corrected(
     "Section 3.2, remarks on Theorem 4",
-    "With |E| = O(sqrt(n log n)), which n / sqrt(d) is for d = n / log n, and n^(5/2), "
-    "the second term is O((log n)^(7/4)) (everything else held constant).",
+    "With |E| = O(sqrt(n log n)), which n / sqrt(d) is for d = n / log n, and n^(5/2), the second "
+    "term is O((log n)^(7/4)) (everything else held constant).",
     formula="n / sqrt(n / log n) = sqrt(n log n)",
 )
 def second_term_order_corrected(context: Context) -> Outcome:
@@ -188,8 +189,8 @@ def second_term_is_subpolynomial(context: Context) -> Outcome:
 
 @SCALING_UP.theorem(
     "Section 3.2, remarks on Theorem 4",
-    "On rows of the radial model (Gaussian kernel, gamma = 5, d = n / log n, N_max = "
-    "log n) the second term is O((log n)^(3/2)): its eigenvalues may be held constant.",
+    "On rows of the radial model (Gaussian kernel, gamma = 5, d = n / log n, N_max = log n) the "
+    "second term is O((log n)^(3/2)): its eigenvalues may be held constant.",
     formula="A_2 ~ lambda~+_min^(-1/2),  A_3 ~ lambda_min^(-1/4)",
 )
 def second_term_on_growing_data(context: Context) -> Outcome:

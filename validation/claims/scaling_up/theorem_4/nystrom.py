@@ -62,8 +62,8 @@ def _judge(
 
 @SCALING_UP.theorem(
     "proof of Theorem 4, Hoeffding",
-    "With probability at least 1 - delta = 0.95 the two statistics differ by no more "
-    "than Hoeffding's bound at both minimisers (on ordinary draws; the argument is not valid, see "
+    "With probability at least 1 - delta = 0.95 the two statistics differ by no more than "
+    "Hoeffding's bound at both minimisers (on ordinary draws; the argument is not valid, see "
     "theorem-4-first-term).",
     formula="max over f in {f^, f^_B} of |U_B(f) - U(f)| <= "
     "(1 + 2 K_max sqrt(C_max)) sqrt(log(4/delta) / (2B)),  C_max = max(|f^|^2, |f^_B|^2)",
@@ -87,8 +87,8 @@ def theorem_4_hoeffding_step(context: Context) -> Outcome:
 
 @SCALING_UP.theorem(
     "eq. (18)",
-    "The Nystrom part bounds the difference of U(f^) and U_B(f~_B), also where all rows "
-    "are landmarks and it is zero.",
+    "The Nystrom part bounds the difference of U(f^) and U_B(f~_B), also where all rows are "
+    "landmarks and it is zero.",
     formula="|U(f^) - U_B(f~_B)| <= (N_max / B)(n K_max |f_D| + sqrt(n) E2 |theta~|)",
 )
 def eq_18_as_printed(context: Context) -> Outcome:
@@ -106,8 +106,8 @@ def eq_18_with_the_left_side_of_the_proof(context: Context) -> Outcome:
 
 @SCALING_UP.theorem(
     "eq. (19)",
-    "The squared change of the coefficients is bounded by what theta~ loses against "
-    "theta^ in the drawn objective with the kernel itself, in every draw.",
+    "The squared change of the coefficients is bounded by what theta~ loses against theta^ in the "
+    "drawn objective with the kernel itself, in every draw.",
     formula="lam/2 |theta^ - theta~|_H^2 <= F_B,k(theta~) - F_B,k(theta^)",
 )
 def eq_19_strong_convexity(context: Context) -> Outcome:
@@ -121,8 +121,8 @@ def eq_19_strong_convexity(context: Context) -> Outcome:
 
 @SCALING_UP.theorem(
     "eq. (20), first line",
-    "The objective grows from theta^ to theta~ by no more than the hinge sums change "
-    "(three rows; theta~ of least norm, as in the paper).",
+    "The objective grows from theta^ to theta~ by no more than the hinge sums change (three rows; "
+    "theta~ of least norm, as in the paper).",
     formula="F_K(theta~) - F_K(theta^) <= U_K(theta~) - U_K~(theta~) + U_K~(theta^) - U_K(theta^)",
 )
 def eq_20_as_printed(context: Context) -> Outcome:
@@ -149,8 +149,8 @@ def eq_20_as_printed(context: Context) -> Outcome:
 
 @SCALING_UP.corrected(
     "eq. (20), first line",
-    "With the change of the penalty added, the first line of (20) holds in every draw, "
-    "for theta~ of least norm and for that of the dual point.",
+    "With the change of the penalty added, the first line of (20) holds in every draw, for theta~ "
+    "of least norm and for that of the dual point.",
     formula="... + lam/2 (theta~' E theta~ - theta^' E theta^)",
 )
 def eq_20_with_the_penalties(context: Context) -> Outcome:
@@ -170,8 +170,8 @@ def eq_20_with_the_penalties(context: Context) -> Outcome:
 
 @SCALING_UP.theorem(
     "eq. (21)",
-    "The coefficients change by no more than (21) says, the sum of the norms inside the "
-    "root (proved with a factor sqrt(3/2) more).",
+    "The coefficients change by no more than (21) says, the sum of the norms inside the root "
+    "(proved with a factor sqrt(3/2) more).",
     formula="|theta^ - theta~|_H <= sqrt(2 N_max E2 sqrt(n) (|theta~| + |theta^|) / (B lam))",
 )
 def eq_21_for_the_square_root_of_the_norms(context: Context) -> Outcome:
@@ -180,8 +180,8 @@ def eq_21_for_the_square_root_of_the_norms(context: Context) -> Outcome:
 
 @SCALING_UP.theorem(
     "eq. (21)",
-    "The same with the sum of the norms outside the root, as in our copy (three rows, "
-    "lam = 1000, where all norms are small).",
+    "The same with the sum of the norms outside the root, as in our copy (three rows, lam = 1000, "
+    "where all norms are small).",
     formula="|theta^ - theta~|_H <= sqrt(2 N_max E2 sqrt(n) / (B lam)) (|theta~| + |theta^|)",
 )
 def eq_21_with_the_sum_outside_the_root(context: Context) -> Outcome:

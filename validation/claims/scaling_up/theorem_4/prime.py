@@ -149,8 +149,8 @@ def _corrected(context: Context, name: str, prior: str | None, certain: bool) ->
 
 @SCALING_UP.corrected(
     "Theorem 4, corrected: (A)",
-    "What the Nystrom approximation loses is at most what the error matrix makes of the "
-    "dual point of the projected problem, in every draw of data and landmarks.",
+    "What the Nystrom approximation loses is at most what the error matrix makes of the dual point "
+    "of the projected problem, in every draw of data and landmarks.",
     formula="p*_P - p* <= u_P' E u_P / (2 lam)",
 )
 def theorem_4_prime_nystrom_loss(context: Context) -> Outcome:
@@ -159,8 +159,8 @@ def theorem_4_prime_nystrom_loss(context: Context) -> Outcome:
 
 @SCALING_UP.corrected(
     "Theorem 4, corrected: (I)",
-    "With probability at least 1 - delta = 0.95, what f~_B loses on the full problem is "
-    "at most the bound (I) of Theorem 4'.",
+    "With probability at least 1 - delta = 0.95, what f~_B loses on the full problem is at most "
+    "the bound (I) of Theorem 4'.",
     formula="F(f~_B) - p* <= min{(R2 + R l)(2 R2 + R l) / (lam B), "
     "2 S R2 / sqrt(B) + 2 (1 + R S) sqrt(L / (2B))} + u_P' E u_P / (2 lam)",
 )
@@ -170,8 +170,8 @@ def theorem_4_prime_excess_risk(context: Context) -> Outcome:
 
 @SCALING_UP.corrected(
     "Theorem 4, corrected: (II)",
-    "With probability at least 1 - delta = 0.95, the paper's quantity, the difference of "
-    "the losses, is at most the bound (II) of Theorem 4'.",
+    "With probability at least 1 - delta = 0.95, the paper's quantity, the difference of the "
+    "losses, is at most the bound (II) of Theorem 4'.",
     formula="|U(f^) - U_B(f~_B)| <= H + min{max(z^2, q) / (2 lam) + (|f^| + |f~_B|)(z + sqrt(q)) "
     "/ 2, (R sqrt(q) + R z) / lam}",
 )
@@ -214,8 +214,8 @@ def _printed(cells: tuple[Cell, ...], name: str, figures: tuple[Figure, ...] = (
 
 @SCALING_UP.theorem(
     "Theorem 4",
-    "On breast cancer rows and on the paper's two models, with a Gaussian kernel and "
-    "fewer landmarks than rows, Theorem 4 as printed bounds the true error by less than 1.",
+    "On breast cancer rows and on the paper's two models, with a Gaussian kernel and fewer "
+    "landmarks than rows, Theorem 4 as printed bounds the true error by less than 1.",
     formula="|U(f^) - U_B(f~_B)| <= right side of Theorem 4 < 1",
 )
 def theorem_4_against_true_errors(context: Context) -> Outcome:
@@ -225,8 +225,8 @@ def theorem_4_against_true_errors(context: Context) -> Outcome:
 
 @SCALING_UP.theorem(
     "Section 3.2, remarks on Theorem 4",
-    "The bound justifies the approximation in practice: on breast cancer rows with a "
-    "Gaussian kernel, uniform landmarks and B = n it says something about the error.",
+    "The bound justifies the approximation in practice: on breast cancer rows with a Gaussian "
+    "kernel, uniform landmarks and B = n it says something about the error.",
     formula="right side of Theorem 4 < 1, the largest value that the left side can have",
 )
 def theorem_4_on_ordinary_data(context: Context) -> Outcome:
@@ -237,8 +237,8 @@ def theorem_4_on_ordinary_data(context: Context) -> Outcome:
 
 @SCALING_UP.corrected(
     "Theorem 4",
-    "The same with n^(5/2) in place of n^(3/2): not violated, and never below 1 with "
-    "fewer landmarks than rows.",
+    "The same with n^(5/2) in place of n^(3/2): not violated, and never below 1 with fewer "
+    "landmarks than rows.",
     formula="n sqrt(sqrt(n)) = sqrt(n^(5/2))",
 )
 def theorem_4_five_halves_against_true_errors(context: Context) -> Outcome:

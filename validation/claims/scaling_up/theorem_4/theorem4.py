@@ -8,13 +8,13 @@ from .....exact.losses.registry import HINGE
 from .....exact.pairs.all_pairs import AllPairs
 from .....exact.problem.problem import Ridge, pair_problem
 from .....exact.spaces.gram import Gram
+from ....bounds.clusters import ClusterInstance
 from ....bounds.exact_answers import optimum
 from ....bounds.right_side import DELTA, PRINTED, REPAIRED
 from ....extremes import max, min
 from ....plots import Figure, Series
 from ...claim import Context, Outcome, Verdict
 from ...papers import SCALING_UP
-from .clusters import ClusterInstance
 from .readings import Reading, most_often
 
 
@@ -32,8 +32,8 @@ CASES = (_case(4e6, 4e9, 0.5), _case(1e7, 1e10, 0.5), _case(1e10, 1e16, 0.5), _c
 
 @SCALING_UP.theorem(
     "Theorem 4",
-    "With probability at least 1 - delta, |U(f^) - U_B(f~_B)| is at most the printed "
-    "bound (here: clusters, one landmark drawn uniformly, C = C_B = C~_B = 1/lam, delta = 0.05).",
+    "With probability at least 1 - delta, |U(f^) - U_B(f~_B)| is at most the printed bound (here: "
+    "clusters, one landmark drawn uniformly, C = C_B = C~_B = 1/lam, delta = 0.05).",
     formula="|U(f^) - U_B(f~_B)| <= A1 sqrt(log(4/delta)/B)\n"
     "    + (N_max/B) (A2 E2 sqrt(n) + A3 sqrt(N_max E2 n^(3/2) / B))",
 )
@@ -68,14 +68,16 @@ def _drawn(reading: Reading, rng: np.random.Generator) -> float:
 
 @SCALING_UP.corrected(
     "Theorem 4",
-    "With n^(5/2) for n^(3/2), as (21) put into (18) gives, the bound is not violated on "
-    "these clusters; but it exceeds 1, which the left side never does.",
+    "With n^(5/2) for n^(3/2), as (21) put into (18) gives, the bound is not violated on these "
+    "clusters; but it exceeds 1, which the left side never does.",
     formula="n sqrt(sqrt(n)) = sqrt(n^(5/2));   0 <= U(f^), U_B(f~_B) <= 1",
 )
 def theorem_4_with_exponent_five_halves(context: Context) -> Outcome:
     details, violated = {}, False
     for reading, root in CASES:
-        right = reading.right(most_often(reading.instance.n, reading.B)[0], REPAIRED, root)
+        right = reading.right(
+            most_often(reading.instance.n, reading.B)[0], exponent=REPAIRED, root=root
+        )
         violated |= reading.judged(root)[0] > right
         details[f"{reading.name}: right side"] = right
     least = min(details.values())
@@ -90,8 +92,8 @@ def theorem_4_with_exponent_five_halves(context: Context) -> Outcome:
 
 @SCALING_UP.suite(
     "Theorem 4",
-    "The closed form of the cluster instance agrees with its kernel matrix and with the "
-    "certified optimum at a size that fits in memory.",
+    "The closed form of the cluster instance agrees with its kernel matrix and with the certified "
+    "optimum at a size that fits in memory.",
     formula="f = 2 kappa / (lam n) on pure, 2 eta / (lam n) on mixed clusters while below 1/2",
 )
 def cluster_instance_in_closed_form(context: Context) -> Outcome:
@@ -133,7 +135,10 @@ def _bound_figure() -> Figure:
         ("repaired, n^(5/2), power 1/2", REPAIRED, 0.5),
     ):
         readings = [_case(n, 1000 * n, root)[0] for n in sizes]
-        values = [r.right(most_often(r.instance.n, r.B)[0], exponent, root) for r in readings]
+        values = [
+            r.right(most_often(r.instance.n, r.B)[0], exponent=exponent, root=root)
+            for r in readings
+        ]
         series.append(Series.of(f"right side, {name}", sizes, values))
     left = [_instance(n).left_side(1000 * n)[0] for n in sizes]
     series.insert(0, Series.of("left side, at least", sizes, left))

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from .....exact.errors import InputError
-from ....bounds.right_side import Theorem4
-from ....extremes import max, min
+from ...exact.errors import InputError
+from ..extremes import max, min
+from .right_side import Theorem4
 
 
 @dataclass(frozen=True)

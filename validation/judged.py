@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ... import __version__
-from ...exact.tools.interrupts import stopped_at_once
-from ..extremes import NaNError, has_nan
-from ..files.written_files import write_json
-from .claim import Claim, Context, Outcome, Verdict
-from .row import Row
-from .verdicts import ERROR, vocabulary
+from .. import __version__
+from ..exact.tools.interrupts import stopped_at_once
+from .claims.claim import Claim, Context, Outcome, Verdict
+from .claims.verdicts import ERROR, vocabulary
+from .extremes import NaNError, has_nan
+from .files.written_files import write_json
+from .report.row import Row
 
 SCHEMA_VERSION = 2
 
@@ -155,7 +155,7 @@ def _plain(value: object) -> object:
 
 def library_sha256() -> str:
     """Return the fingerprint of the library's source: results of other code are never reused."""
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[1]
     digest = hashlib.sha256()
     for room in ("exact", "approx", "validation"):
         for path in sorted((root / room).rglob("*.py")):
