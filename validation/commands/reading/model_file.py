@@ -142,8 +142,8 @@ def read_model(path: str) -> SavedModel:
         raise InputError(
             f"{path}: this is a folder, the model file in it is needed: {path}/model.npz"
         )
-    from ....approx.saved_models import load_model  # importing either makes its models known
-    from ....exact.api.saved_models import ROCSVM
+    from ....approx.saved_models import load_model
+    from ....exact.api.saved_models import ROCSVM  # the import makes its estimators known
 
     whole = load_model(path)
     steps = [step for _, step in whole.steps] if hasattr(whole, "steps") else [whole]
