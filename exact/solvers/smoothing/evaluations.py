@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...certificate.evaluate_rows import InMemory, Kept, Streamed, blocked
-from ...certificate.evaluation import Evaluation, Evaluator
+from ...certificate.evaluate_rows import Kept, Streamed, blocked
+from ...certificate.evaluation import Evaluation, Evaluator, InMemory
 from ...certificate.solution import Recorder
 from ...certificate.witness import LONG_ROWS, Witness
 from ...pairs.all_pairs import AllPairs
