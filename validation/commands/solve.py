@@ -58,7 +58,8 @@ def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str
     start = time.perf_counter()
     data = data_of(name, options)
     request = request_of(options, data)
-    with solver_progress(quiet=options["as_json"]) as show:
+    engine = data.X.engine if data.partitioned else None
+    with solver_progress(options["as_json"], engine) as show:
         solution = solve_request(
             data.X,
             data.labels,

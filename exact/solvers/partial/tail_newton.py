@@ -68,9 +68,9 @@ START_TOL = 1e-3
 DRAWN = 100_000
 """Pairs drawn for a Hessian, at most."""
 
-STEPS = 16
-"""Least half width in bins where the hinge is counted in bins: what they cost is then a small part
-of what smoothing costs."""
+STEPS, FEWEST_STEPS = 16, 4
+"""Least half widths in bins where the hinge is counted in bins: what bins cost is then a small part
+of what smoothing costs. The second where the first would need more bins a unit than rows."""
 
 NUMBERS = 10_000_000
 """Numbers in their differences, at most."""
@@ -208,6 +208,8 @@ def in_bins(problem: Problem, width: float) -> Problem:
     risk = problem.risk
     assert isinstance(risk, Tail)
     bins = 2 ** int(np.ceil(np.log2(2 * STEPS / width))) if width > 0 else problem.n
+    while bins >= problem.n and width * bins >= 4 * FEWEST_STEPS:
+        bins //= 2
     pairs, loss = risk.mean.pairs, risk.mean.loss
     if (
         problem.n <= 2 * SAMPLE
