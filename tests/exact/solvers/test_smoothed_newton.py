@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from aucert.exact.certificate.certificate import Certificate
-from aucert.exact.certificate.evaluate_rows import InMemory
+from aucert.exact.certificate.evaluation import InMemory
 from aucert.exact.certificate.solution import Recorder, Status, Step
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
