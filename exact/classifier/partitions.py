@@ -49,7 +49,8 @@ def set_linear(model: Any, rows: PartitionedRows, w: np.ndarray) -> None:
     """Set the weights of a model, its intercept from counts of the scores, and its features."""
     spread = counted_scores(rows, w)
     model.coef_ = np.array(w, dtype=float).reshape(1, -1)
-    model.intercept_ = np.array([0.0 - get_rule(model.threshold)(*spread.as_rows())])
+    scores, positive, weight = spread.as_rows()
+    model.intercept_ = np.array([0.0 - get_rule(model.threshold)(scores, positive, weight)])
     model.n_features_in_ = rows.dim
     if rows.columns is not None:
         model.feature_names_in_ = np.array(rows.columns, dtype=object)

@@ -112,7 +112,10 @@ def dask_too(work: Callable[P, T]) -> Callable[P, T]:
         weight, positive = given.pop("sample_weight", None), given.pop("positive", None)
         rows, _ = rows_of_dask(given["X"], given.get("y"), weight, positive)
         try:
-            return work(**given | {"X": rows, "y": None})  # type: ignore[call-arg]
+            given |= {"X": rows, "y": None}
+            if "callback" in names and "lams" not in names:  # those of a path hear of each lam
+                given["callback"] = rows.engine.telling(given.get("callback"))
+            return work(**given)  # type: ignore[call-arg]
         finally:
             rows.engine.close()
 

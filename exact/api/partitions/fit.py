@@ -40,6 +40,8 @@ def fit_in_partitions(
     check_request(request)
     get_rule(model.threshold)
     with opened(X, y, sample_weight) as (rows, model.classes_):
+        telling = getattr(rows.engine, "telling", None)
+        callback = callback if telling is None else telling(callback)
         request = request if choose is None else choose(rows)
         found = solve_request(
             rows, None, request.unlabelled(), model.method, model.tol, model.max_time, callback
