@@ -18,8 +18,8 @@ from .dask_errors import one_sentence, threads_of
 from .engine import KEPT_NUMBERS, Staged
 from .work import Reply, Task
 
-KEPT_A_WORKER = 1 << 24
-"""Numbers that the first step of all partitions of a worker may leave behind (128 MB)."""
+KEPT_A_WORKER = 1 << 25
+"""Numbers that the first step of all partitions of a worker may leave behind (256 MB)."""
 
 STRETCHES = 4
 """Tasks of a pass for each thread of the workers, at most; dask's bar shows how many are done."""
