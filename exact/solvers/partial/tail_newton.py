@@ -50,6 +50,9 @@ STALLING = 0.7
 STEPS = 8
 """Newton steps at one width, at most."""
 
+SHORTER = 0.4
+"""Factor of a step that is too long."""
+
 FLATTER = 0.3
 """Share of the slope along a step that may be left at its end."""
 
@@ -65,9 +68,9 @@ START_TOL = 1e-3
 DRAWN = 100_000
 """Pairs drawn for a Hessian, at most."""
 
-STEPS = 16
-"""Least half width in bins where the hinge is counted in bins: what they cost is then a small part
-of what smoothing costs."""
+STEPS, FEWEST_STEPS = 16, 4
+"""Least half widths in bins where the hinge is counted in bins: what bins cost is then a small part
+of what smoothing costs. The second where the first would need more bins a unit than rows."""
 
 NUMBERS = 10_000_000
 """Numbers in their differences, at most."""
@@ -92,7 +95,7 @@ class TailNewton(Solver):
     max_time : float, optional
         Seconds.
     seed : int
-        Of the pairs drawn for the Hessians.
+        Draws the pairs for the Hessians.
     """
 
     tol: float = 1e-9
@@ -197,7 +200,7 @@ class TailNewton(Solver):
                 return there
             if length < SHORTEST**4:
                 return here
-            length *= 0.4
+            length *= SHORTER
 
 
 def in_bins(problem: Problem, width: float) -> Problem:
@@ -205,6 +208,8 @@ def in_bins(problem: Problem, width: float) -> Problem:
     risk = problem.risk
     assert isinstance(risk, Tail)
     bins = 2 ** int(np.ceil(np.log2(2 * STEPS / width))) if width > 0 else problem.n
+    while bins >= problem.n and width * bins >= 4 * FEWEST_STEPS:
+        bins //= 2
     pairs, loss = risk.mean.pairs, risk.mean.loss
     if (
         problem.n <= 2 * SAMPLE

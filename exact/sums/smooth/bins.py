@@ -138,11 +138,25 @@ class Bins:
 
     def mean_square(self) -> tuple[float, float]:
         """Return the mean of e^2 over all pairs, and a bound of its rounding."""
-        (first_a, second_a), (first_b, second_b) = self.moments
-        mean = max(second_a + second_b - 2 * first_a * first_b, 0.0)
-        chain = gamma(2 * short_chain(max(self.a.size, self.b.size)) + 24)
-        size = second_a + second_b + 2 * float(np.sqrt(second_a * second_b))
-        return mean / self.per_unit**2, chain * size / self.per_unit**2
+        chain = short_chain(max(self.a.size, self.b.size))
+        return mean_of_squares(self.moments, self.per_unit, chain)
+
+
+def mean_of_squares(moments: np.ndarray, per_unit: float, chain: int) -> tuple[float, float]:
+    """Return the mean of e^2 over all pairs, and a bound of its rounding.
+
+    Parameters
+    ----------
+    moments : array (2, 2)
+        First and second moment of theta, of each class.
+    per_unit : float
+    chain : int
+        Additions that a term of a moment passes at most.
+    """
+    (first_a, second_a), (first_b, second_b) = moments
+    mean = max(float(second_a + second_b - 2 * first_a * first_b), 0.0)
+    size = float(second_a + second_b) + 2 * float(np.sqrt(second_a * second_b))
+    return mean / per_unit**2, gamma(2 * chain + 24) * size / per_unit**2
 
 
 def _fitting(s: np.ndarray, r: np.ndarray, centre: float, per_unit: float) -> float:
