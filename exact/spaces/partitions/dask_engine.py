@@ -180,7 +180,8 @@ class DaskEngine:
 
     def _stretches(self) -> list[work.Stretch]:
         """Return which partitions go together: those that one worker holds."""
-        threads, who = threads_of(self.client), self.client.who_has(self._parts)
+        threads = threads_of(self.client)
+        who: Any = self.client.who_has(self._parts)  # dask's own types fit no use of it
         holders = {k: min(who[part.key]) for k, part in enumerate(self._parts) if who.get(part.key)}
         each = max(1, min(STRETCHES, TASKS // max(1, sum(threads.values()))))
         return work.stretches(self.count, holders, threads, each)

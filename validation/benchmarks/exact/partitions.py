@@ -123,8 +123,8 @@ def _local(
     yield line("first pass", first, begun, peak)
     solution, cpu, clock, peak = watched(lambda: solve(rows, None, lam, tol=1e-6))
     yield line("solve to 1e-6", cpu, clock, peak, said(solution))
-    once, *more = watched(evaluation(rows))[1:]
-    yield line("an evaluation", once, *more)
+    _, *once = watched(evaluation(rows))
+    yield line("an evaluation", once[0], once[1], once[2])
     yield line(
         "labels, first pass, solve", labels[0] + first + cpu, labels[1] + begun + clock, peak
     )
