@@ -139,7 +139,7 @@ def _row(
         readings=entry.readings,
         regime=entry.regime,
         tuning=entry.tuning,
-        turned_by=outcome.turned_by,
+        turned_by=outcome.turned_by or entry.turned_by,
         arithmetic=entry.arithmetic,
     )
     # Through JSON and back: a fresh row and one read from its file are then the same.

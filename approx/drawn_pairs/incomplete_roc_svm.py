@@ -70,11 +70,11 @@ class IncompleteROCSVM(AUCClassifier):
     ----------
     coef_ : array (1, n_features_in_)
     certificate_ : Certificate
-        Of `coef_` in the problem over ALL pairs.
+        How far `coef_` is from the optimum over ALL pairs, at most.
     incomplete_certificate_ : Certificate
-        Of `coef_` in the problem over the drawn pairs.
+        How far `coef_` is from the optimum over the drawn pairs, at most.
     solution_ : Solution
-        Of the problem over the drawn pairs.
+        The solution of the problem over the drawn pairs.
     status_ : Status
     n_pairs_ : int
         Pairs drawn.

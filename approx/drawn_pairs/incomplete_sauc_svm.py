@@ -52,9 +52,9 @@ class IncompleteSAUCSVM(IncompleteROCSVM):
     Attributes
     ----------
     certificate_ : Certificate
-        Of `coef_` in SAUC's problem over ALL pairs.
+        How far `coef_` is from the optimum of SAUC's problem over ALL pairs, at most.
     incomplete_certificate_ : Certificate
-        Of `coef_` in SAUC's problem over the drawn pairs.
+        How far `coef_` is from that of SAUC's problem over the drawn pairs, at most.
     coef_, intercept_, classes_, solution_, status_, n_pairs_, n_iter_, history_
         As in `IncompleteROCSVM`, and so are all others.
     """
@@ -110,7 +110,7 @@ def incomplete_sauc(
     n_pairs : "n" or int
         As in `IncompleteROCSVM`.
     seed : int or None
-        Of the landmarks and the pairs.
+        Chooses the landmarks and draws the pairs.
     with_mean : bool
         Whether to centre the columns; False for sparse input.
 

@@ -96,7 +96,7 @@ class StochasticHardThresholding:
         the last point is returned. The experiments also bring the rows to length one:
         that is left to the data, and without it the step may be far too long.
     seed : int or None
-        Of the blocks and of their order.
+        Draws the blocks and their order.
     max_time : float, optional
         Seconds for the iterations; bounding the curvature before them, and refining the answer
         after them, are not counted.

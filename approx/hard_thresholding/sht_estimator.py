@@ -85,7 +85,7 @@ class SHTAUC(AUCClassifier):
     max_time : float, optional
         Seconds.
     random_state : int, RandomState or None
-        Of the blocks; it plays no part where there is one.
+        Draws the blocks; it plays no part where there is one.
 
     Attributes
     ----------

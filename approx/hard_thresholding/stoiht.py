@@ -51,11 +51,11 @@ def stoiht(
     step : "auto" or float
         > 0; "auto" is 1 / the largest curvature of a block, the intercept included.
     max_epochs : int
-        Of m steps each.
+        The most epochs, of m steps each.
     intercept : "log-odds" or float
         As in `hsg_ht`.
     seed : int or None
-        Of the blocks and their order.
+        Draws the blocks and their order.
 
     Raises
     ------

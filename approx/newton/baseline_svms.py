@@ -61,7 +61,7 @@ class SubsampledRankSVM(KernelRankSVM):
     subsample_ : int array (m,)
         The rows taken, sorted.
     certificate_ : Certificate
-        Of the problem of the rows taken.
+        How far the model is from the optimum over the rows taken, at most.
     All others as in `NBAUC`.
     """
 
@@ -143,7 +143,7 @@ def linear_svm(C: float = 1.0, seed: int | None = None, with_mean: bool = True) 
     C : float
         > 0.
     seed : int or None
-        Of the order in which rows are visited, where the solver visits them.
+        Draws the order in which the solver visits the rows, where it visits them one by one.
     with_mean : bool
         Whether to centre the columns; False for sparse input.
 

@@ -123,7 +123,7 @@ class OnlineSolution:
     ----------
     w : array (d,)
     objective : float
-        Of the convex problem: the mean square loss over all pairs plus the penalties.
+        The mean square loss over all pairs plus the penalties.
     gap : float
         Proved, rounding included: `objective` is at most this far above the optimum of that
         problem.

@@ -49,7 +49,7 @@ class OAM(OnlineClassifier):
     max_time : float, optional
         Seconds for the passes.
     random_state : int, RandomState or None
-        Of the order and the buffers.
+        Draws the order and the buffers.
 
     Attributes
     ----------

@@ -111,7 +111,7 @@ class StageWalk(RowWalk):
     Attributes
     ----------
     centre : array (d + 2,)
-        Of this stage: the mean of the points of the last one, w then a and b.
+        The centre of this stage: the mean of the points of the last one, w then a and b.
     point, total : arrays (d + 2,)
         The last point, and the sum of the points of this stage.
     duals : array (2,)

@@ -50,7 +50,7 @@ class SaddleMethod(RowMethod):
     share : {"running", "exact"}
         p as it is in the rows seen so far, as in the paper, or in all rows.
     max_passes : int
-        Of n steps each.
+        Passes of n steps each.
     seed : int or None
     max_time : float, optional
         Seconds, looked at after each pass (each stage of FSAUC).

@@ -57,7 +57,7 @@ class StochasticProximal(RowMethod):
     average : bool
         Return the mean of the points after all steps, and not the last point.
     max_passes : int
-        Of n steps each; the rows are drawn with replacement.
+        Passes of n steps each; the rows are drawn with replacement.
     seed : int or None
     max_time : float, optional
         Seconds, looked at after each pass.

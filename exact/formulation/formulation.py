@@ -27,6 +27,7 @@ from ..spaces.gram import BLOCK_BYTES, Gram, StreamedGram, blocked_product
 from ..spaces.gram_factor import DENSE_LIMIT, GramFactor, Lift, rows_of
 from ..spaces.kernel import Kernel, check_kernel
 from ..spaces.kernels import get_kernel
+from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import Rows, Space, check_matrix
 from ..structure.scatter import scatter_of
 from ..structure.structured_norm import Structured, whitened
@@ -82,8 +83,8 @@ class Formulation:
 
     def evaluate(self, w: np.ndarray, X: object) -> np.ndarray:
         """Return the scores (m,) of other rows, from coordinates of `meant`: see `scorer`."""
-        base = self.base
-        if isinstance(base, Rows):
+        base: Any = self.base
+        if isinstance(base, Rows | PartitionedRows):
             rows = _new_rows(X, base.dim, "features")
             if isinstance(rows, np.ndarray):
                 return (rows - base.offset) @ w

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from ..pairs.partitioned_pairs import pairs_in
 from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..spaces.partitions.partitioned_rows import PartitionedRows
+from ..spaces.rows import Space
 from .request import Request
 
 P = ParamSpec("P")
@@ -34,12 +36,8 @@ def partitioned_problem(X: object, y: object, request: Request) -> Problem | Non
     if not isinstance(X, PartitionedRows):
         return None
     check_request(request)
-    if y is not None or request.positive is not None or request.pairs.weight is not None:
-        raise InputError(
-            "labels and weights lie with the rows in their partitions: leave y, positive and "
-            "sample_weight out"
-        )
-    return Problem(X, Mean(pairs_in(X.facts), request.loss), request.penalty)
+    beside_rows(y, request.positive, getattr(request.pairs, "weight", None))
+    return Problem(cast(Space, X), Mean(pairs_in(X.facts), request.loss), request.penalty)
 
 
 def check_request(request: Request) -> None:
@@ -56,10 +54,25 @@ def check_request(request: Request) -> None:
         )
 
 
+def beside_rows(*given: object) -> None:
+    """Raise `InputError` if anything is given that lies with the rows in their partitions."""
+    if any(one is not None for one in given):
+        raise InputError(
+            "labels and weights lie with the rows in their partitions: leave y, positive and "
+            "sample_weight out"
+        )
+
+
 def refuse_method(X: object, method: str) -> None:
     """Raise `InputError` if `X` is rows in partitions: `method` does not read them."""
     if isinstance(X, PartitionedRows):
         raise InputError(f"rows in partitions are solved by newton, not by {method!r}")
+
+
+def refuse_other_methods(X: object, method: str) -> None:
+    """Raise `InputError` if `X` is rows in partitions and `method` is not theirs."""
+    if method not in ("auto", "newton"):
+        refuse_method(X, method)
 
 
 def is_dask(X: object) -> bool:
@@ -89,18 +102,19 @@ def rows_of_dask(X: Any, y: Any, weight: Any, positive: object) -> tuple[Partiti
 
 def dask_too(work: Callable[P, T]) -> Callable[P, T]:
     """Let `work`, a function of X, y and more, take dask collections as rows in partitions."""
+    names = list(inspect.signature(work).parameters)
 
     @functools.wraps(work)
     def taken(*args: Any, **kwargs: Any) -> T:
-        given = dict(zip(("X", "y"), args[:2], strict=False)) | kwargs
+        given = dict(zip(names, args, strict=False)) | kwargs
         if not is_dask(given.get("X")):
             return work(*args, **kwargs)
         weight, positive = given.pop("sample_weight", None), given.pop("positive", None)
         rows, _ = rows_of_dask(given["X"], given.get("y"), weight, positive)
         try:
             given |= {"X": rows, "y": None}
-            if len(args) > 2:
-                given["lam"] = args[2]
+            if "callback" in inspect.signature(work).parameters:
+                given["callback"] = rows.engine.telling(given.get("callback"))
             return work(**given)  # type: ignore[call-arg]
         finally:
             rows.engine.close()

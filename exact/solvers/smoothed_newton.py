@@ -79,7 +79,7 @@ class SmoothedNewton(Solver):
     polish : bool
         Whether `ActivePairs` may finish.
     seed : int
-        Of the pairs drawn for the Hessian.
+        Draws the pairs for the Hessian.
     max_time : float, optional
         Seconds.
     """

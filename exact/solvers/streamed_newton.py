@@ -44,6 +44,9 @@ ROUGH = 1e-4
 BIAS_SHARE = 0.1
 """Share of the tolerance that pairs in doubt may take."""
 
+LEAST_PRIMAL = 1e-7
+"""Objectives below this count as this: there the tolerance is absolute."""
+
 DOUBT = 9.0
 """With K bins a unit, about one pair in this many times K^3 is in doubt, at a density of order
 one."""
@@ -66,7 +69,7 @@ class StreamedNewton(Solver):
     max_iter : int
         Newton steps at most.
     seed : int
-        Of the pairs drawn for the Hessian.
+        Draws the pairs for the Hessian.
     max_time : float, optional
         Seconds.
     """
@@ -182,7 +185,7 @@ class Steps:
 
     def allowed(self, primal: float) -> float:
         """Return what the pairs in doubt may cost at this objective."""
-        return BIAS_SHARE * self.solver.tol * max(primal, 1e-7)
+        return BIAS_SHARE * self.solver.tol * max(primal, LEAST_PRIMAL)
 
     def from_(self, w: np.ndarray) -> Status | None:
         """Return why it stopped, after Newton steps from `w`."""

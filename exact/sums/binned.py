@@ -65,7 +65,7 @@ class Extent:
 
 
 def _mass(grid: np.ndarray, whole: bool) -> tuple[float, float]:
-    """Return the summed mass, and at least the largest of a bin; whole numbers are exact."""
+    """Return the summed mass, and a bound of the largest of a bin; whole numbers are exact."""
     if not whole:
         return loops.mass(grid)
     mass = float(grid[:, 0].sum())
@@ -153,7 +153,7 @@ class Histogram:
         self.grid = np.zeros((2, int(size), 2))
         # Bins by which negatives lie above the grid, and positives below it, from fused loops.
         self.over = np.zeros(2)
-        self.rows = self.plain = self.parts = 0  # rows: all, those of `add`; histograms merged
+        self.rows = self.plain = self.parts = 0  # all rows, those of `add`, merged histograms
         self.seen = Extent()
 
     def empty(self) -> Histogram:
@@ -216,7 +216,7 @@ class Histogram:
         ramp(plus[::-1, 0], half, v[::-1])
         value, counted, residual = self._summed()
         exact = whole and 2 * half & (2 * half - 1) == 0 and 2 * half * mass_a * mass_b < 2.0**53
-        total = plus[:, 0] @ u if exact else loops.dot(plus[:, 0], u)  # nothing rounds, or little
+        total = plus[:, 0] @ u if exact else loops.dot(plus[:, 0], u)  # exact sums round nothing
         # Whole numbers are counted exactly, and so are sums of rounded residuals. Others are summed
         # plainly within a bin (at most `longest` terms, and a sum a part), compensated over bins.
         longest = self.parts + (max(most_a, most_b) if whole else float(self.rows))

@@ -47,7 +47,7 @@ class SortedRows:
     n_neg : int
         Number of negative rows.
     middle, reach : float
-        Middle of the scores' range, and how far they are from it.
+        The middle of the scores' range, and the largest distance of a score from it.
     """
 
     keys: np.ndarray

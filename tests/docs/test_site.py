@@ -97,7 +97,7 @@ function measured(page) {
 LEAST_CONTRAST = 3.0
 """Of text and what is behind it, the luminances as WCAG counts them: less is hard to read."""
 
-AT_ONCE = 40
+AT_ONCE = 12
 """Pages that one browser opens: with too many it ends before they are drawn."""
 
 FETCHED = {"link": "href", "script": "src", "img": "src", "iframe": "src", "source": "src"}

@@ -140,7 +140,9 @@ class Claim:
     readings : tuple of str
         Charitable readings under which a theorem is judged; one that fails does so under each.
     regime, tuning : str
-        Of a finding: the paper's protocol beside ours, and what each side was given.
+        The paper's protocol or assumptions beside ours, and what each side was given.
+    turned_by : str
+        The smallest effect that would turn the verdict, where the outcome does not say it.
     arithmetic : bool
         Whether it follows from constants or printed numbers alone, so that no fault of the library
         can turn it.
@@ -159,6 +161,7 @@ class Claim:
     readings: tuple[str, ...] = ()
     regime: str = ""
     tuning: str = ""
+    turned_by: str = ""
     arithmetic: bool = False
 
     def __post_init__(self) -> None:
@@ -204,7 +207,8 @@ def claim(
     """Enter the decorated function as a claim; the function itself is returned unchanged.
 
     Arguments as the attributes of `Claim`; `registry` is `REGISTRY` by default. The expected
-    verdict is the recorded one unless it is given; quote and readings stand in sources.json.
+    verdict is the recorded one unless it is given; what the paper says and assumes, and how it can
+    be read, stand in sources.json.
 
     Raises
     ------
@@ -226,6 +230,7 @@ def claim(
             run=run,
             formula=formula,
             needs=needs,
+            tuning="Nothing is tuned." if kind == "theorem" else "",
             **source(name),
         )
         return run

@@ -58,7 +58,8 @@ def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str
     start = time.perf_counter()
     data = data_of(name, options)
     request = request_of(options, data)
-    with solver_progress(quiet=options["as_json"]) as show:
+    engine = data.X.engine if data.partitioned else None
+    with solver_progress(options["as_json"], engine) as show:
         solution = solve_request(
             data.X,
             data.labels,
@@ -68,26 +69,10 @@ def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str
             options["max_time"],
             show,
         )
-    certificate = solution.certificate
     scores = scores_of(data, request, solution.w)
-    document = (
-        common_keys(data, options, request)
-        | {
-            "method": solution.method,
-            "primal": certificate.primal,
-            "dual": certificate.dual,
-            "gap": certificate.gap,
-            "relative_gap": certificate.relative_gap,
-            "radius": certificate.radius,
-            "rounding": certificate.rounding,
-            "status": str(solution.status),
-            "message": _message(solution, request, options["tol"]),
-            "n_iter": solution.n_iter,
-            "seconds": time.perf_counter() - start,
-            "statement": _statement(certificate, data, request, options),
-        }
-        | order_keys(data, scores)
-    )
+    seconds = time.perf_counter() - start
+    document = common_keys(data, options, request)
+    document |= _judged(solution, data, request, options, seconds) | order_keys(data, scores)
     if folder is not None:
         title = "weight" if request.kernel == "linear" else "coefficient"
         if data.columns is None or title != "weight":
@@ -100,6 +85,27 @@ def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str
         more = {"history": _history(solution), "files": checksums(folder)}
         write_json(folder / SOLUTION, document | more)
     return document
+
+
+def _judged(
+    solution: Solution, data: Data, request: Request, options: dict[str, Any], seconds: float
+) -> dict[str, Any]:
+    """Return what the document says of the solution."""
+    certificate = solution.certificate
+    return {
+        "method": solution.method,
+        "primal": certificate.primal,
+        "dual": certificate.dual,
+        "gap": certificate.gap,
+        "relative_gap": certificate.relative_gap,
+        "radius": certificate.radius,
+        "rounding": certificate.rounding,
+        "status": str(solution.status),
+        "message": _message(solution, request, options["tol"]),
+        "n_iter": solution.n_iter,
+        "seconds": seconds,
+        "statement": _statement(certificate, data, request, options),
+    }
 
 
 def _history(solution: Solution) -> list[dict[str, float | None]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from ...certificate.solution import Callback
 from ...classifier.threshold import get_rule
 from ...errors import InputError
 from ...formulation.partitioned import check_request, is_dask, rows_of_dask
+from ...formulation.request import Request
 from ...spaces.partitions.partitioned_rows import PartitionedRows
 from ..solve import solve_request
 
@@ -21,12 +23,18 @@ def in_partitions(X: object) -> bool:
 
 
 def fit_in_partitions(
-    model: Any, X: Any, y: object, sample_weight: object, callback: Callback | None
+    model: Any,
+    X: Any,
+    y: object,
+    sample_weight: object,
+    callback: Callback | None,
+    choose: Callable[[PartitionedRows], Request] | None = None,
 ) -> None:
     """Fit a classifier whose parameters were checked, and set its attributes.
 
     The threshold is chosen from counts of the scores on a fine grid. Labels of `PartitionedRows`
-    lie with the rows: `classes_` is then False and True.
+    lie with the rows: `classes_` is then False and True. `choose` looks at the rows and returns
+    what is asked for, where that is not yet known.
 
     Raises
     ------
@@ -44,7 +52,9 @@ def fit_in_partitions(
         rows, model.classes_ = X, np.array([False, True])
     else:
         rows, model.classes_ = rows_of_dask(X, y, sample_weight, None)
+        callback = rows.engine.telling(callback)
     try:
+        request = request if choose is None else choose(rows)
         found = solve_request(
             rows, None, request.unlabelled(), model.method, model.tol, model.max_time, callback
         )
@@ -54,7 +64,8 @@ def fit_in_partitions(
             rows.engine.close()
     model._keep_solution(found)
     model.coef_ = np.array(found.w, dtype=float).reshape(1, -1)
-    model.intercept_ = np.array([0.0 - get_rule(model.threshold)(*spread.as_rows())])
+    scores, positive, weight = spread.as_rows()
+    model.intercept_ = np.array([0.0 - get_rule(model.threshold)(scores, positive, weight)])
     model.n_features_in_ = rows.dim
     if rows.columns is not None:
         model.feature_names_in_ = np.array(rows.columns, dtype=object)

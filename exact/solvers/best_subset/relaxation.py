@@ -164,7 +164,7 @@ def perspective_bound(
     diagonal : {"sdp", "eigenvalue"}
         D of the largest sum, by a semidefinite program; or the least eigenvalue of M throughout.
     solver : str
-        Of CVXPY.
+        The solver that CVXPY calls.
 
     Raises
     ------

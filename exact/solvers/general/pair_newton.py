@@ -33,10 +33,17 @@ LARGEST_DIM = 5000
 """Coordinates above which no Hessian is formed."""
 
 LARGE, THINNING = 40_000, 20
-"""Rows from which a part of the rows is solved first, and how many rows it has one of."""
+"""From this many rows on, one row in so many is solved first."""
+
+PART_A_COORDINATE = 200
+"""Rows a coordinate that such a part has at least: fewer tell too little."""
+
+ROUGH, ROUGH_A_COORDINATE = 1e-3, 5
+"""The part is solved to this relative gap, or to so many times dim over its rows where that is
+less: what lies below is its noise."""
 
 FIRST_WIDTH, LATER_WIDTH = 1.0, 0.03
-"""First width, from zero and from the solution of a part of the rows."""
+"""The first width, from zero and from the solution of a part of the rows."""
 
 DRAWS, DRAWS_A_COORDINATE = 100_000, 400
 """Pairs drawn for a Hessian: at least so many, and so many a coordinate."""
@@ -47,14 +54,24 @@ INSIDE, INSIDE_A_COORDINATE = 4_000, 40
 NEAR = 0.8
 """Share of the tolerance to reach: the rest is left for the certificate's rounding."""
 
+BIAS_SHARE = NEAR / 3
+"""Share of the tolerance that smoothing may cost."""
+
+LEAST_PRIMAL = 1e-7
+"""Objectives below this count as this: there the tolerance is absolute."""
+
+TOO_WIDE = 1.5
+"""A width falls while its bias is more than this many times the allowed one."""
+
 SETTLED = 0.3
 """Share of the bias below which the Newton decrement lets the width fall."""
 
 STEEPEST_FALL = 0.05
 """Least factor of the width in one step."""
 
-PATIENCE = 12
-"""Steps in a row that leave the gap above nine tenths of what it was: then the method stalls."""
+PATIENCE, PROGRESS = 12, 0.9
+"""The method has stalled after so many steps in a row that leave more than this share of the
+gap."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +104,7 @@ class PairNewton(Solver):
     max_time : float, optional
         Seconds.
     seed : int
-        Of the pairs drawn for the Hessian, and of the part of the rows.
+        Draws the pairs for the Hessian, and the part of the rows.
     """
 
     tol: float = 1e-9
@@ -142,7 +159,7 @@ class PairNewton(Solver):
 
     def _of_part(self, problem: Problem, recorder: Recorder) -> np.ndarray | None:
         """Return the solution of a part of the rows, or None where all are few enough."""
-        size = max(problem.n // THINNING, 200 * problem.space.dim, LARGE // THINNING)
+        size = max(problem.n // THINNING, PART_A_COORDINATE * problem.space.dim, LARGE // THINNING)
         part = getattr(problem.pairs, "part", None)
         if problem.n < LARGE or 2 * size > problem.n or part is None:
             return None
@@ -154,7 +171,7 @@ class PairNewton(Solver):
         assert isinstance(space, Rows)
         smaller = Problem(Rows(space.raw[rows]), Mean(pairs, problem.loss), problem.penalty)
         silent = recorder.part()
-        tol = max(self.tol, min(1e-3, 5 * space.dim / rows.size))
+        tol = max(self.tol, min(ROUGH, ROUGH_A_COORDINATE * space.dim / rows.size))
         solver = PairNewton(tol, self.max_iter, seed=self.seed)
         solver.start(smaller, silent)
         assert silent.w0 is not None
@@ -172,14 +189,14 @@ class PairNewton(Solver):
                 return None
             if recorder.out_of_time:
                 return Status.TIME_LIMIT
-            idle = 0 if recorder.gap < 0.9 * least else idle + 1
+            idle = 0 if recorder.gap < PROGRESS * least else idle + 1
             least = min(least, recorder.gap)
             if idle >= PATIENCE:
                 return Status.STALLED
             step = -hessian.solve(now.gradient)
             decrement = -float(now.gradient @ step) / 2
-            goal = NEAR / 3 * self.tol * max(recorder.best_primal, 1e-7)
-            if kinked and decrement <= SETTLED * now.bias and now.bias > 1.5 * goal:
+            goal = BIAS_SHARE * self.tol * max(recorder.best_primal, LEAST_PRIMAL)
+            if kinked and decrement <= SETTLED * now.bias and now.bias > TOO_WIDE * goal:
                 fall = max(float(np.sqrt(goal / now.bias)), STEEPEST_FALL)
                 w = now.w + step  # so near, the full step is safe
                 now = _look(problem, recorder, w, problem.space.scores(w), now.width * fall)

@@ -52,6 +52,10 @@ PROGRESS = 0.99
 TOO_FAR = 1e3
 """Multiple of the least value so far above which momentum is given up: it may overflow."""
 
+GUESS, LEAST_REACH = 0.1, 1e-140
+"""The first L is this share of its bound. Shorter rows count as of this length, lest squares
+underflow."""
+
 NOISE = 1e-15
 """Relative rounding of g, which must not be taken for steepness."""
 
@@ -173,4 +177,4 @@ def faster(momentum: float) -> float:
 def first_steepness(problem: Problem, width: float) -> float:
     """Return a first guess of how steep g is; doubling and `BOLDER` correct it."""
     bend = 1 / width if width > 0 else getattr(problem.risk, "smoothness", 1.0)
-    return 0.1 * bend * max(problem.space.reach, 1e-140) ** 2
+    return GUESS * bend * max(problem.space.reach, LEAST_REACH) ** 2

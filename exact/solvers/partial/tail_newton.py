@@ -50,6 +50,9 @@ STALLING = 0.7
 STEPS = 8
 """Newton steps at one width, at most."""
 
+SHORTER = 0.4
+"""Factor of a step that is too long."""
+
 FLATTER = 0.3
 """Share of the slope along a step that may be left at its end."""
 
@@ -92,7 +95,7 @@ class TailNewton(Solver):
     max_time : float, optional
         Seconds.
     seed : int
-        Of the pairs drawn for the Hessians.
+        Draws the pairs for the Hessians.
     """
 
     tol: float = 1e-9
@@ -197,7 +200,7 @@ class TailNewton(Solver):
                 return there
             if length < SHORTEST**4:
                 return here
-            length *= 0.4
+            length *= SHORTER
 
 
 def in_bins(problem: Problem, width: float) -> Problem:

@@ -94,7 +94,7 @@ class Levels:
     tol : float
         Relative gap to reach.
     seed : int
-        Of the pairs drawn.
+        Draws the pairs.
     rough : bool
         Whether a point within `tol` by the decrement will do.
     """

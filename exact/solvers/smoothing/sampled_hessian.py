@@ -54,7 +54,7 @@ def drawn_window(
     size : int
     rng : Generator
     order : SortedRows, optional
-        Of these scores, for all pairs.
+        The rows in the order of these scores, for all pairs.
 
     Returns
     -------

@@ -280,7 +280,7 @@ class WarmMultipliers:
         w : array (dim,)
             Start.
         scores : array (n,)
-            Of `w`.
+            The scores of `w`.
         target : float
             Gap of the window to reach, in units of the objective.
         stop : callable

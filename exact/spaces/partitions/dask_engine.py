@@ -125,6 +125,24 @@ class DaskEngine:
 
         return message, second
 
+    def telling(self, callback: Callable[[Any], object] | None) -> Callable[[Any], None]:
+        """Return a callback of a solver that tells the cluster each step, and then `callback`.
+
+        The step and its gap stand beside dask's bar from then on. They are events of dask, too,
+        under the name "aucert": `client.subscribe_topic("aucert", print)` shows them.
+        """
+
+        def told(step: Any) -> None:
+            self.told = f"step {step.n_iter}, gap {step.gap:.1e}"
+            with one_sentence():
+                self.client.log_event(
+                    "aucert", {"step": step.n_iter, "primal": step.primal, "dual": step.dual}
+                )
+            if callback is not None:
+                callback(step)
+
+        return told
+
     def _there(self, task: Any, key: np.ndarray) -> Future:
         """Return the task where workers find it; the scheduler can make it again if one dies."""
         if self._key is None:

@@ -67,7 +67,11 @@ class Engine(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
+Heard = Callable[[int, int], object]
+"""Told how many partitions of a pass have been read, and how many there are."""
+
+
+@dataclass(eq=False)
 class LocalEngine:
     """Partitions read by this process, or by several through joblib.
 
@@ -76,10 +80,13 @@ class LocalEngine:
     partitions : sequence of Partition
     jobs : int
         Processes; with 1, this one does the work.
+    heard : callable, optional
+        Shows how far a pass is; it may be set, and unset, at any time.
     """
 
     partitions: Sequence[Partition]
     jobs: int = 1
+    heard: Heard | None = None
 
     def __post_init__(self) -> None:
         check_count("jobs", self.jobs)
@@ -107,7 +114,9 @@ class LocalEngine:
         jobs = min(self.jobs, self.count)
         if jobs == 1:
             folded = Folded(task, self.count)
-            folded.add_all(added_up_here(task, self.partitions, 0, self.count, key))
+            for k, partition in enumerate(self.partitions):
+                folded.add(replied(task, partition, k, key), k)
+                self._tell(k + 1)
             return folded.total()
         from joblib.externals.loky.process_executor import TerminatedWorkerError
 
@@ -135,9 +144,16 @@ class LocalEngine:
         calls = (
             delayed(added_up_here)(task, parts[k : k + step], k, self.count, key) for k in starts
         )
+        done = 0
         for nodes in run(calls):
+            done += sum(len(reply.digests) for reply in nodes.values())
             folded.add_all(nodes)
+            self._tell(done)
         return folded.total()
+
+    def _tell(self, done: int) -> None:
+        if self.heard is not None:
+            self.heard(done, self.count)
 
     def staged(
         self, task: Staged, key: np.ndarray

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from sys import getrefcount
 from typing import NamedTuple, NoReturn, Protocol
 
 import numpy as np
@@ -20,10 +21,7 @@ PLAIN = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
 
 
 class Block(NamedTuple):
-    """Some rows: columns (d, m) float64, positive (m,) bool, weight (m,) float64 or None.
-
-    The next block is written over this one: what is kept of it must be copied.
-    """
+    """Some rows: columns (d, m) float64, positive (m,) bool, weight (m,) float64 or None."""
 
     columns: np.ndarray
     positive: np.ndarray
@@ -80,18 +78,35 @@ def block_rows(dim: int) -> int:
     return max(256, BLOCK_NUMBERS // max(dim, 1))
 
 
-def room_for_blocks(dim: int, rows: int) -> Callable[[int], np.ndarray]:
-    """Return a function of m that returns the same memory each time, as an array (dim, m).
+class Memory:
+    """Memory for one block after another: that of blocks which nobody holds any more.
 
     Fresh memory for each block costs more than the work on it where the system takes it back at
     once, as workers of dask have it do.
     """
-    memory = np.empty(dim * min(block_rows(dim), rows))
 
-    def fresh(m: int) -> np.ndarray:
+    def __init__(self) -> None:
+        self._held: list[np.ndarray] = []
+
+    def array(self, dim: int, m: int) -> np.ndarray:
+        """Return an array (dim, m); its numbers mean nothing yet."""
+        for memory in self._held:
+            if getrefcount(memory) == ALONE and memory.size >= dim * m:
+                break
+        else:
+            memory = np.empty(dim * m)
+            self._held.append(memory)
         return memory[: dim * m].reshape(dim, m)
 
-    return fresh
+
+def _alone() -> int:
+    """Return what the count of references is where nobody else has one."""
+    for memory in [np.empty(1)]:
+        return getrefcount(memory)
+    raise AssertionError
+
+
+ALONE = _alone()
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +150,7 @@ class ArrayPartition:
                 + ("" if self.weight is None else f" and {self.weight.size} weights")
                 + ": cut rows, labels and weights at the same places"
             )
-        step, fresh = block_rows(dim), room_for_blocks(dim, n)
+        step, memory = block_rows(dim), Memory()
         for start in range(0, n, step):
             rows = slice(start, start + step)
             held = self.rows(rows)
@@ -144,7 +159,7 @@ class ArrayPartition:
                 if self.weight is None
                 else as_float64(self.weight[rows], f"the weights of {self.name}")
             )
-            columns = fresh(held.shape[0])
+            columns = memory.array(dim, held.shape[0])
             columns[...] = held.T  # converts and turns at once: many times faster than in two steps
             yield Block(columns, np.ascontiguousarray(self.positive[rows]), weight)
 

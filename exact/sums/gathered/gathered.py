@@ -34,8 +34,8 @@ class Gathered:
         Extent of the scores, as `Extent.ends`.
     rows : int
     sums : array (2, size, d + 1)
-        Of mass * (x - offset), and last of mass * |x - offset|; (2, 0, 0) where only counts are
-        made.
+        Sums of mass * (x - offset), and last of mass * |x - offset|; (2, 0, 0) where only counts
+        are made.
     parts : int
         Partitions that were added up.
     """

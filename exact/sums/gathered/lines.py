@@ -30,7 +30,7 @@ class Ruler:
     bins : int
         Bins a unit of score.
     limits : array (2, 3)
-        Of the negative and of the positive rows: the least and the largest bin, and the bin at
+        For the negative and the positive rows: the least and the largest bin, and the bin at
         place zero.
     size : int
         Places.

@@ -20,7 +20,7 @@ from aucert.validation.claims.common import upper_limit
 from aucert.validation.claims.nonlinear import approximations, stochastic, tables
 from aucert.validation.claims.sauc import practice as sauc_practice
 from aucert.validation.claims.sauc import scores
-from aucert.validation.claims.scaling_up import practice
+from aucert.validation.claims.scaling_up import convergence, practice
 from aucert.validation.claims.scaling_up.theorem_4 import growth, readings, wide
 from aucert.validation.claims.sht import gaussian, imbalance, lemmas, ratio, sparsity, theory
 from aucert.validation.report.row import Row
@@ -200,6 +200,16 @@ PATCHES: dict[str, Patch] = {
         "_largest_count",
         lambda right: lambda n, n_pos, rng, repeats: right(n, 10, rng, repeats),
     ),
+    "algorithm-1-map-transposed": (
+        approximations,
+        "_map_error",
+        lambda right: lambda context, printed: right(context, True),
+    ),
+    "sht-l1-optimum-is-sparse": (
+        sparsity,
+        "ConvexSquare",
+        lambda right: lambda loss, l1: right(loss, l1=1e-9 * l1),
+    ),
     "second-term-order-as-printed": (growth, "_orders", lambda right: lambda E2, p: right(1.0, p)),
     "second-term-order-corrected": (growth, "_orders", lambda right: lambda E2, p: right(1.0, p)),
 }
@@ -213,6 +223,25 @@ def test_a_planted_mistake_turns_the_verdict(monkeypatch: pytest.MonkeyPatch, na
     row = run(name)
     approximations._errors.cache_clear()
     assert row.verdict != row.expected_verdict, row.measured
+
+
+@pytest.mark.slow
+def test_landmarks_that_grow_with_the_rows_turn_the_cost_of_the_map(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        tables, "kmeans", lambda X, size, seed: SimpleNamespace(rows=X[: len(X) // 8])
+    )
+    assert run("nystrom-cost-is-linear-in-the-rows").verdict == "fails"
+
+
+@pytest.mark.slow
+def test_ever_fewer_landmarks_do_not_converge(monkeypatch: pytest.MonkeyPatch) -> None:
+    convergence.ladders.cache_clear()
+    monkeypatch.setattr(convergence, "SHARES", convergence.SHARES[::-1])
+    row = run("nystrom-converges-in-the-landmarks")
+    convergence.ladders.cache_clear()
+    assert row.verdict == "fails"
 
 
 def test_one_printed_number_changed_turns_the_verdict_about_a_table(

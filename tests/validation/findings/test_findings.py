@@ -42,6 +42,7 @@ from aucert.validation.findings.numbers import (
 )
 from aucert.validation.findings.on_page import NOT_RUN, said_by, said_on
 from aucert.validation.findings.registry import FINDINGS
+from aucert.validation.findings.sauc_toy import LAMBDAS
 from aucert.validation.findings.sht import _pooled
 from aucert.validation.tables.running.registry import tables
 from aucert.validation.tables.running.runner import reproduce
@@ -226,6 +227,19 @@ def test_a_deviation_caps_the_verdict_that_it_could_have_made(
         judged = capped(found, deviation)
         assert judged.verdict == verdict
         assert ("capped: Ours is another." in judged.measured) == (verdict != found.verdict)
+
+
+def test_a_finer_grid_of_lambda_adds_little_as_the_deviation_says() -> None:
+    """LAMBDAS: of the seven printed values four are run; Fig. 5 has all of them."""
+    numbers = numbers_of("sauc-fig-5")
+    assert "0.004" in LAMBDAS.words and LAMBDAS.bearing == Bearing.NEITHER
+    for task in {column for _, column in numbers.cells}:
+        by_lambda = {
+            float(row.removeprefix("lambda = ")): numbers.cell(row, task).mean
+            for row in numbers.rows(task)
+        }
+        printed = max(value for at, value in by_lambda.items() if 1e-3 <= at <= 1e3)
+        assert printed - max(by_lambda[at] for at in (1e-3, 0.1, 10.0, 1e3)) <= 0.004
 
 
 COUNTED = ("seconds", "steps", "epochs")

@@ -22,6 +22,7 @@ from ...data.datasets import load, names
 from ...data.labelled_data import data_sha256
 from ...files.selection import Selection
 from ...memory import check_room
+from ..writing.progress import pass_progress
 from .scaled_tables import fit_scaling, scaled, selection_of, true_names
 
 BYTES_A_PAIR = 40
@@ -144,7 +145,10 @@ def _folder_data(name: str, options: dict[str, Any], model: Any) -> Data:
         asked = asked if model.columns is None else replace(asked, columns=model.columns)
     found = read_parquet_folder(name, asked, positive, options.get("row_weights"))
     kept = {"negative": found.negative, "columns": true_names(found.columns)}
-    return Data(name, found.rows(), np.zeros(0), None, found.positive, **kept)
+    with pass_progress(quiet=options.get("as_json", False)) as heard:
+        rows = found.rows(heard=heard)
+    rows.engine.heard = None
+    return Data(name, rows, np.zeros(0), None, found.positive, **kept)
 
 
 def data_of(name: str, options: dict[str, Any], model: Any = None) -> Data:

@@ -241,6 +241,24 @@ def test_a_collection_that_changes_when_it_is_made_again_is_noticed(client: Any)
         rows.drawn(0.1, 0.1)
 
 
+def test_the_gap_stands_beside_dasks_bar(
+    client: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On the terminal's own stream: standard output is left to the caller."""
+    X, y = some_rows()
+    told: list[Any] = []
+    seen: list[Any] = []
+    client.subscribe_topic("aucert", lambda event: told.append(event[1]))
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    found = solve(da.from_array(X, chunks=(700, 3)), y, 0.1, tol=1e-4, callback=seen.append)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "] | 100% of the pass |" in shown.err
+    assert f"step 1, gap {seen[0].gap:.1e}" in shown.err
+    assert [event["step"] for event in told][: found.n_iter] == [step.n_iter for step in seen]
+    client.unsubscribe_topic("aucert")
+
+
 def at_will(stretches: list[list[int]]) -> list[Stretch]:
     """Return stretches for which dask looks for workers."""
     return [Stretch(places, None) for places in stretches]

@@ -73,6 +73,17 @@ def test_no_answer_at_all_is_noticed() -> None:
         Folded(Adding(), 1).total()
 
 
+def test_how_far_a_pass_is_can_be_heard() -> None:
+    told: list[tuple[int, int]] = []
+    parts = cut(np.zeros((3, 2)), np.zeros(3, dtype=bool), None, [1, 2])
+    engine = LocalEngine(parts, heard=lambda *far: told.append(far))
+    engine.run(Adding(), new_key())
+    assert told == [(1, 3), (2, 3), (3, 3)]
+    engine.heard = None
+    engine.run(Adding(), new_key())
+    assert len(told) == 3
+
+
 @given(st.integers(1, 10**6), st.integers(1, 100))
 def test_a_stretch_is_a_power_of_two_and_there_are_enough(count: int, pieces: int) -> None:
     step = stretch(count, pieces)
@@ -81,11 +92,13 @@ def test_a_stretch_is_a_power_of_two_and_there_are_enough(count: int, pieces: in
 
 
 @pytest.mark.slow
-def test_processes_add_up_as_this_one_does() -> None:
+def test_processes_add_up_and_tell_as_this_one_does() -> None:
     X = np.zeros((37, 2))
     parts = cut(X, np.zeros(37, dtype=bool), None, [*range(1, 35)])
-    here, there = LocalEngine(parts), LocalEngine(parts, jobs=2)
+    told: list[tuple[int, int]] = []
+    here, there = LocalEngine(parts), LocalEngine(parts, 2, lambda *far: told.append(far))
     assert here.run(Adding(), new_key()).answer == there.run(Adding(), new_key()).answer
+    assert told[-1] == (35, 35) and [done for done, _ in told] == sorted({d for d, _ in told})
 
 
 @pytest.mark.parametrize("kind", ["<f4", ">f4", "<f8", ">f8", "f2", "i2", "u1", "?"])
@@ -95,8 +108,25 @@ def test_blocks_are_the_columns_in_any_format(kind: str, turned: bool) -> None:
     X = np.asarray(rng.normal(size=(60_000, 4)) * 10 % 100, dtype=kind)
     given = np.asfortranarray(X) if turned else X
     part = ArrayPartition(given, np.arange(60_000) % 3 == 0, np.arange(60_000.0))
-    blocks = [block.columns.copy() for block in part.blocks() if block.columns.flags.c_contiguous]
+    blocks = list(part.blocks())
     assert len(blocks) > 1
-    found = np.concatenate(blocks, axis=1)
+    found = np.concatenate([block.columns for block in blocks], axis=1)
     assert found.dtype == np.dtype(float)
+    assert all(block.columns.flags.c_contiguous for block in blocks)
     np.testing.assert_array_equal(found, X.astype(float).T)
+
+
+def test_blocks_use_the_memory_of_those_that_nobody_holds() -> None:
+    rows = np.arange(8 * 40_000.0).reshape(-1, 4)
+    part = ArrayPartition(rows, np.zeros(rows.shape[0], dtype=bool))
+    places, kept = set(), []
+    for block in part.blocks():
+        places.add(block.columns.__array_interface__["data"][0])
+    assert len(places) == 2  # this one, and the one before it that is let go of next
+    for k, block in enumerate(part.blocks()):
+        if k % 2:
+            kept.append(block.columns.T[5:, 1])  # a view of a view
+    step = kept[0].size + 5
+    for k, view in enumerate(kept):
+        first = (2 * k + 1) * step
+        np.testing.assert_array_equal(view, rows[first + 5 : first + step, 1])
