@@ -49,7 +49,7 @@ def stage_steps(
     pairs, now = np.empty(2 * d), np.zeros(9)
     levels, lives, room = np.zeros(d + 48), np.zeros(d + 48), np.empty(d + 48)
     lists, row = np.empty((4, d + 48), np.uint32), np.empty((4, d + 16))
-    square = _square(centre, d)
+    square = np.square(centre[:d]).sum()
     near, far = 2, _load(point, total, pairs, lists, now)
     later, then, to = order[0], np.uint64(indptr[order[0]]), np.uint64(indptr[order[0] + 1])
     for t in range(order.size):
@@ -75,8 +75,11 @@ def stage_steps(
         if not away < ball:
             _renew(pairs, levels, lives, lists, near, far, now, 0.0)
             _unpack(pairs, point, total)
-            away = _into_ball(point, centre, ball)
-            near, far = 2, _load(point, total, pairs, lists, now)
+            away = math.sqrt(np.square(point - centre).sum())
+            share = ball / max(away, ball) if ball > 0.0 else 0.0
+            for j in range(point.size):
+                point[j] = centre[j] + share * (point[j] - centre[j])
+            near, far, away = 2, _load(point, total, pairs, lists, now), min(away, ball)
             work, begun, packed = 0, t, near
         duals[0] = min(max(duals[0], duals[1] - limits[3]), duals[1] + limits[3])
         total[d] += point[d]
@@ -92,36 +95,10 @@ def stage_steps(
     _unpack(pairs, point, total)
 
 
-# Loops, where slices would say the same: the compiler takes seconds over what slices may raise.
-
-
 @compiled
-def _square(x, d):  # pragma: no cover
-    """Return the squared norm of the first d entries."""
-    total = 0.0
-    for j in range(d):
-        total += x[j] * x[j]
-    return total
-
-
-@compiled
-def _unpack(pairs, point, total):  # pragma: no cover
-    """Write weights and their sums from the pairs back to their places."""
+def _unpack(pairs, point, total):  # pragma: no cover - slices would take the compiler a second
     for j in range(point.size - 2):
         point[j], total[j] = pairs[2 * j], pairs[2 * j + 1]
-
-
-@compiled
-def _into_ball(point, centre, ball):  # pragma: no cover
-    """Project the point on the ball around the centre; return its distance from the centre."""
-    squares = 0.0
-    for j in range(point.size):
-        squares += (point[j] - centre[j]) ** 2
-    away = math.sqrt(squares)
-    share = ball / max(away, ball) if ball > 0.0 else 0.0
-    for j in range(point.size):
-        point[j] = centre[j] + share * (point[j] - centre[j])
-    return min(away, ball)
 
 
 @compiled
@@ -182,8 +159,7 @@ def _renew(pairs, levels, lives, lists, near, far, now, reach):  # pragma: no co
         levels[k], lives[k] = 0.0, 0.0
         levels[kept], lists[OWNERS, kept], lists[FARS, far] = w, j, j
         lists[PLACES, j] = 1 if out else kept if alive else 0
-        far_size += abs(w) if out else 0.0
-        far += 1 if out else 0
+        far, far_size = far + (1 if out else 0), far_size + (abs(w) if out else 0.0)
         kept += 1 if alive & (not out) else 0
     levels[kept] = 0.0
     now[CUT], now[REACH], now[STEPS], now[CUTS] = 0.0, reach if far > 0 else np.inf, 0.0, 0.0
@@ -206,12 +182,8 @@ def _pack(pairs, levels, lives, lists, near, now):  # pragma: no cover
         near -= 1
         last = lists[OWNERS, near]
         pairs[2 * j], pairs[2 * j + 1] = 0.0, pairs[2 * j + 1] + lives[k]
-        levels[k], lives[k], lists[OWNERS, k], lists[PLACES, last] = (
-            levels[near],
-            lives[near],
-            last,
-            k,
-        )
+        levels[k], lives[k] = levels[near], lives[near]
+        lists[OWNERS, k], lists[PLACES, last] = last, k
         levels[near], lives[near], lists[PLACES, j] = 0.0, 0.0, 0
     return near
 
