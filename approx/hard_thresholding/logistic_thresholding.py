@@ -79,17 +79,17 @@ class LogisticData:
         self.n_iter, self.n_rows = 0, 0
 
     def take(self, batches: list[np.ndarray], factors: np.ndarray, step: float) -> None:
-        """Make one step a batch, its gradient the sum over its rows times its factor."""
+        """Make one step for each batch, along the sum of its rows' gradients times its factor."""
         cuts = np.cumsum([0, *(batch.size for batch in batches)])
         order = np.concatenate(batches).astype(np.int64)
         signs = np.where(self.positive, 1.0, -1.0)
         factors = np.asarray(factors, dtype=float)
-        data, indices, indptr, dense = self.rows
-        rest = (order, cuts, factors, signs, step, self.k, self.w, self.c)
-        if dense:
-            logistic_dense(data, *rest)
+        rows, k, w, c = self.rows, self.k, self.w, self.c
+        if rows.dense:
+            logistic_dense(rows.data, order, cuts, factors, signs, step, k, w, c)
         else:
-            logistic_sparse(data, indices, indptr, *rest)
+            at, ends = rows.indices, rows.indptr
+            logistic_sparse(rows.data, at, ends, order, cuts, factors, signs, step, k, w, c)
         self.n_iter += len(batches)
         self.n_rows += order.size
 
@@ -175,7 +175,7 @@ def logistic_sparse(
 
 @compiled
 def keep_largest(w, some, listed, n_some, k):  # pragma: no cover - compiled
-    """Keep the k largest of the weights listed, of tied ones the first; return how many stay."""
+    """Keep the k largest of the listed weights, the first of tied ones; return how many stay."""
     if n_some <= k:
         return n_some
     sizes, room = np.empty(n_some), np.empty(n_some)

@@ -1,7 +1,7 @@
 """The compiled steps of FSAUC: the nonzeros of the row, and a quick look at weights near zero.
 
 The projection on |w|_1 <= R moves all weights towards zero by one and the same amount. With C the
-sum of these amounts since the begin of a block of steps,
+sum of these amounts since the beginning of a block of steps,
 
     w_j = sign(level_j) max(|level_j| - C, 0),
 
@@ -14,8 +14,9 @@ where C would come to the reach, or when renewing the lists costs little beside 
 
 The projection on the ball around the centre moves each weight by another amount, and goes through
 all. A step from a point inside of the other sets cannot have added more than its own length to the
-distance from the centre, their projections included: until that could come to r, none looks at it.
-The first step of a part, and one after this projection, may begin outside of them: these look.
+distance from the centre, their projections included: until that could come to r, no step checks it.
+The first step of a part, and one after this projection, may begin outside of them: these steps
+check it.
 """
 
 from __future__ import annotations

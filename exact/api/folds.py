@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..errors import InputError
+from ..spaces.gram import Gram
 from ..tools.checks import check_count
 
 Splits = Sequence[tuple[np.ndarray, np.ndarray]]
@@ -25,12 +26,15 @@ class FoldedData:
     weight : array (n,) or None
     square : bool
         Whether the rows are those of a Gram matrix, whose columns are rows too.
+    gram : Gram or None
+        The space of a kernel on all rows, whose matrix is then cut and not made again in each fold.
     """
 
     rows: Any
     positive: np.ndarray
     weight: np.ndarray | None
     square: bool
+    gram: Gram | None = None
 
     def part(
         self, index: np.ndarray, columns: np.ndarray
@@ -41,6 +45,10 @@ class FoldedData:
         if self.square:
             rows = rows[:, self.used(columns)]
         return rows, self.positive[index], None if self.weight is None else self.weight[index]
+
+    def held(self, index: np.ndarray) -> Gram | None:
+        """Return the space of the kernel on the named rows, where it is held."""
+        return None if self.gram is None else self.gram.part(self.used(index))
 
     def used(self, index: np.ndarray) -> np.ndarray:
         """Return the rows of positive weight among `index`."""

@@ -27,7 +27,8 @@ from ..spaces.gram import BLOCK_BYTES, Gram, StreamedGram, blocked_product
 from ..spaces.gram_factor import DENSE_LIMIT, GramFactor, Lift, rows_of
 from ..spaces.kernel import Kernel, check_kernel
 from ..spaces.kernels import get_kernel
-from ..spaces.rows import Rows, check_matrix
+from ..spaces.partitions.partitioned_rows import PartitionedRows
+from ..spaces.rows import Rows, Space, check_matrix
 from ..structure.scatter import scatter_of
 from ..structure.structured_norm import Structured, whitened
 from .equal_rows import Groups, Spread, equal_rows
@@ -82,8 +83,8 @@ class Formulation:
 
     def evaluate(self, w: np.ndarray, X: object) -> np.ndarray:
         """Return the scores (m,) of other rows, from coordinates of `meant`: see `scorer`."""
-        base = self.base
-        if isinstance(base, Rows):
+        base: Any = self.base
+        if isinstance(base, Rows | PartitionedRows):
             rows = _new_rows(X, base.dim, "features")
             if isinstance(rows, np.ndarray):
                 return (rows - base.offset) @ w
@@ -144,6 +145,7 @@ def formulate(
     collapse: bool = False,
     max_time: float | None = None,
     plain_kernel: bool = False,
+    held: Gram | None = None,
 ) -> Formulation:
     """Return the formulation of a data matrix (or a Gram matrix) and its labels.
 
@@ -165,6 +167,8 @@ def formulate(
     plain_kernel : bool
         Whether the problem of a kernel that takes many features may be solved without them, as
         cutting planes can: `work` is then what is meant.
+    held : Gram, optional
+        The space of the kernel that the request names on these rows, where it was made before.
 
     Raises
     ------
@@ -172,19 +176,20 @@ def formulate(
         If the input cannot be used.
     """
     mask = request.mask(y)
-    base, kernel, rows = _true_space(X, request)
+    base, kernel, rows = _true_space(X, request, held)
     meant = Problem(base, request.risk(mask), request.penalty)
     groups = None
     whole = isinstance(request.pairs, AllPairs) and not request.is_partial
     if collapse and rows is not None and whole and mask is not None:
         groups = equal_rows(rows, mask)
+    # `few` is what is meant on one row of each group; the rest makes its space one of rows.
     few = meant if groups is None else _grouped(groups, meant, base)
     if not isinstance(request.penalty, Ridge):  # it acts on the features, so these must stay
         return Formulation(meant, few, np.copy, kernel, rows, None, groups)
     weight, source = float(request.structure), request.structure_source
     if plain_kernel and weight == 0 and groups is None and _is_for_cuts(meant):
         return Formulation(meant, meant, np.copy, kernel, rows)
-    features, back, factor = rows_of(few.space, few=weight > 0, max_time=max_time)
+    features, back, factor = _features(few.space, weight > 0, max_time)
     if groups is not None and factor is not None:
         factor = groups.factor(factor)
         back = factor.coefficients
@@ -200,6 +205,15 @@ def formulate(
     scatter = scatter_of(cast(Any, request.pairs), mask, source)
     meant = meant.over(Structured(base, scatter, weight, seen, lift))
     return Formulation(meant, few.over(white), lift, kernel, rows, factor, groups)
+
+
+def _features(
+    space: Space, few: bool, max_time: float | None
+) -> tuple[Rows, Lift, GramFactor | None]:
+    """Return rows to work on, as `rows_of` does: rows of fewer features than rows as they are."""
+    if isinstance(space, Rows) and space.dim <= space.n:
+        return space, np.copy, None
+    return rows_of(space, few=few, max_time=max_time)
 
 
 def _is_for_cuts(meant: Problem) -> bool:
@@ -218,18 +232,28 @@ def _grouped(groups: Groups, meant: Problem, base: PlainSpace) -> Problem:
     return meant.on_rows(groups.space(base), groups.pairs(meant.pairs).on(positive))
 
 
-def _true_space(X: object, request: Request) -> tuple[PlainSpace, Kernel | None, Matrix | None]:
+def _true_space(
+    X: object, request: Request, held: Gram | None = None
+) -> tuple[PlainSpace, Kernel | None, Matrix | None]:
     """Return the space meant, the formula of a kernel, and the rows: None for a given matrix."""
+    if held is not None:
+        return held, held.kernel, check_matrix(X)
     if request.gives_matrix:
         return Gram(X), None, None
-    if request.kernel == "linear":
+    if request.is_linear:
         rows = Rows(X)
         return rows, None, rows.raw
     matrix = check_matrix(X)
-    kernel = get_kernel(request.kernel, request.gamma, int(matrix.shape[1]))
-    if kernel is request.kernel:
-        check_kernel(kernel, matrix)
+    kernel = kernel_of(request, matrix)
     return _kernel_space(kernel, matrix), kernel, matrix
+
+
+def kernel_of(request: Request, rows: Matrix) -> Kernel:
+    """Return the formula of the kernel that the request names, checked if it is the caller's."""
+    kernel = get_kernel(request.kernel, request.gamma, int(rows.shape[1]))
+    if kernel is request.kernel:
+        check_kernel(kernel, rows)
+    return kernel
 
 
 def true_space(kernel: Kernel, X: object) -> Gram | StreamedGram:

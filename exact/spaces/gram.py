@@ -116,10 +116,9 @@ class Gram:
 
     def part(self, index: np.ndarray) -> Gram:
         """Return the space of some of the rows, with the same matrix meant."""
-        gram = Gram.__new__(Gram)
-        gram._hold(self.K[np.ix_(index, index)])
-        gram.kernel, gram.noise, gram.lengths = self.kernel, self.noise, self.lengths[index]
-        gram.shift = self.shift
+        gram = copy.copy(self)
+        gram.K, gram.lengths = self.K[np.ix_(index, index)], self.lengths[index]
+        gram.n = gram.dim = int(index.size)
         return gram
 
     def plain(self) -> Gram:

@@ -124,8 +124,12 @@ class Benchmark:
         for name, option in inspect.signature(self.lines, eval_str=True).parameters.items():
             shown = "" if option.default in ((), None) else f"default {_shown(option.default)}"
             told = ", ".join(filter(None, [self.help.get(name, ""), shown]))
+            flag = f"--{name.replace('_', '-')}"
+            if option.default is False:  # a switch: bool("False") would be True
+                parser.add_argument(flag, action="store_true", help=self.help.get(name))
+                continue
             parser.add_argument(
-                f"--{name.replace('_', '-')}",
+                flag,
                 type=(get_args(option.annotation) or (option.annotation,))[0],
                 nargs="*" if isinstance(option.default, tuple) else None,
                 default=option.default,

@@ -95,7 +95,7 @@ def damage_reported(path: Path, kind: str, *errors: type[Exception]) -> Iterator
         detail = " ".join(str(error).split()).rstrip(".")[:200]
         if "allow_pickle" in detail:  # numpy's advice would have a stranger's code run
             detail = "it holds Python objects, which are never read"
-        raise InputError(f"{path}: damaged, or no {kind} file ({detail})") from None
+        raise InputError(f"{path}: damaged, or not a readable {kind} file ({detail})") from None
 
 
 def refuse_value(path: Path, column: str, row: int, text: str, hint: str = "") -> NoReturn:

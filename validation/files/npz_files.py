@@ -30,18 +30,20 @@ def read_arrays(path: Path, wanted: tuple[str, ...] = ()) -> dict[str, np.ndarra
     Raises
     ------
     InputError
-        If the file is damaged, or no npz, or an array holds Python objects.
+        If the file is damaged, or not a readable npz, or an array holds Python objects.
     """
     errors = (zipfile.BadZipFile, zlib.error, ValueError, EOFError, OSError, NotImplementedError)
     with damage_reported(path, "npz", *errors, RuntimeError):
         if not zipfile.is_zipfile(path):
-            raise InputError(f"{path}: damaged, or no npz file")
+            raise InputError(f"{path}: damaged, or not a readable npz file")
         check_declared(path, wanted)
         with np.load(path, allow_pickle=False) as archive:
             arrays = {k: archive[k] for k in archive.files if not wanted or k in wanted}
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray):  # np.load hands out other members as bytes
-            raise InputError(f"{path}: damaged, or no npz file ('{name}' is no array)")
+            raise InputError(
+                f"{path}: damaged, or not a readable npz file ('{name}' is not an array)"
+            )
     return arrays
 
 

@@ -29,7 +29,7 @@ MEMORY = 30
 """Steps that are remembered."""
 
 SHRINK = 0.2
-"""Factor of one width to the next at least."""
+"""The least factor from one width to the next."""
 
 SOLVED = 0.5
 """A width is solved once the gradient's part of the gap is at most this share of its bias."""
@@ -38,11 +38,11 @@ FLAT, TRIALS = 0.1, 6
 """A search ends at this share of the first slope, or after so many trials."""
 
 CURVED = 1e-12
-"""Cosine of a step and its change of gradient from which they are remembered: less is rounding."""
+"""A step and its change of gradient are remembered from this cosine on: below it is rounding."""
 
 PROGRESS, FLATTER, PATIENCE = 0.9, 0.25, 60
-"""So many steps in a row end the run if each leaves more than the first share of the gap and the
-second of the smallest squared gradient."""
+"""The run has stalled after so many steps in a row that each leave more than the first share of the
+gap and more than the second share of the smallest squared gradient."""
 
 
 class LimitedMemory:
@@ -110,7 +110,8 @@ class LimitedMemory:
         self.recorder.step()
 
     def _narrowed(self) -> bool:
-        """Narrow the width to what the tolerance needs, not too far at once; return if it did."""
+        """Narrow the width to what the tolerance needs, not too far at once; return whether it
+        fell."""
         allowed = BIAS_SHARE * self.tol * max(self.recorder.best_primal, LEAST_PRIMAL)
         if self.bias <= allowed:
             return False

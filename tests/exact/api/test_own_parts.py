@@ -83,7 +83,7 @@ def test_lengths_of_new_rows_are_upper_bounds_for_a_kernel_of_any_diagonal() -> 
     path = regularization_path(X, Y, [0.5], kernel=Polynomial())
     features = explicit(X)
     true = np.linalg.norm(explicit(new) - features.mean(axis=0), axis=1)
-    lengths, _ = _new_lengths(path, new, None)
+    lengths, _ = _new_lengths(path, new, None, lambda w: path.task.evaluate(w, new))
     assert (lengths >= true).all() and lengths == pytest.approx(true, rel=1e-5)
 
 

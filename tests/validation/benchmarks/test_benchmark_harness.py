@@ -19,12 +19,13 @@ from fast_cases import first_fast
 
 FOLDER = Path(__file__).parents[3] / "validation" / "benchmarks"
 SMALLEST = {
+    "exact.cluster": "--n 2000 --dim 2 --parts 2 --repeats 1 --lam 0 --workers",
     "exact.evaluation": "--sizes 100",
     "exact.first_answers": "--n 6000 --rows 400 --searched 200 --columns 2 --repeats 1",
     "exact.hard_regimes": "--only wide --shrink 100 --repeats 1 --max-time 0.05",
     "exact.kernel_machines": "--xor-rows 40 --lam 1 --structure 0",
     "exact.pair_problems": "--size small --parts lasso",
-    "exact.partitions": "--n 20000 --dim 2 --lam 0.1 --jobs 1 --workers --folder {folder}",
+    "exact.partitions": "--n 20000 --dim 2 --lam 0.1 --jobs 1 --folder {folder}",
     "exact.path": "--lams 2 --rows 60",
     "exact.profile": "--shrink 1000 --repeats 1 --rows 1",
     "exact.qp_table": "--rows 20",
@@ -41,7 +42,8 @@ SMALLEST = {
     "approx.truncated_newton": "--rows 2000 --features 5 --lam 0.1",
 }
 NEWER = tuple(
-    f"exact.{name}" for name in ("first_answers", "hard_regimes", "pair_problems", "partitions")
+    f"exact.{name}"
+    for name in ("cluster", "first_answers", "hard_regimes", "pair_problems", "partitions")
 )
 """Benchmarks that version 0.1 did not have."""
 
@@ -51,14 +53,19 @@ NAMES = [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) fo
 
 @benchmark(sizes="of something", share="of 100 %")
 def example(
-    sizes: tuple[int, ...] = (1, 2), share: float = 0.5, name: str = "", out: Path | None = None
+    sizes: tuple[int, ...] = (1, 2),
+    share: float = 0.5,
+    name: str = "",
+    out: Path | None = None,
+    loud: bool = False,
 ) -> Lines:
     """Yield a table."""
     yield Table("A heading\nof two lines", "kind:<6", "n:4d", "share:7.1%", "gap:8.1e", "note:")
     for n in sizes:
         if n < 0:
             raise InputError("sizes must be positive")
-        yield name or "drawn", n, share, None if n == 1 else np.float64(n), f"n is {n}"
+        note = f"n is {n}" + "!" * loud
+        yield name or "drawn", n, share, None if n == 1 else np.float64(n), note
     yield "text"
     yield {"n": 7, "gap": math.nan}
     return len(sizes)
@@ -92,6 +99,8 @@ def test_options_have_the_types_and_defaults_of_the_arguments(
 ) -> None:
     assert example(["--sizes", "3", "4", "5", "--share", "0.25", "--name", "x"]) == 3
     assert "x         5   25.0%  5.0e+00  n is 5" in capsys.readouterr().out
+    assert example(["--sizes", "3", "--loud"]) == 1  # what is False by default is a switch
+    assert "n is 3!" in capsys.readouterr().out
     assert example(["--sizes"]) == 0
     with pytest.raises(SystemExit) as end:
         example(["--help"])

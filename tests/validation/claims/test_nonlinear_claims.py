@@ -12,7 +12,7 @@ import pytest
 from aucert.approx.newton.truncated_newton import TruncatedNewton
 from aucert.validation import suite
 from aucert.validation.claims.nonlinear import batch as nonlinear
-from aucert.validation.claims.row import Row
+from aucert.validation.report.row import Row
 
 NAMES = [entry.name for entry in suite.claims() if entry.run.__module__ == nonlinear.__name__]
 

@@ -92,7 +92,7 @@ def test_python_objects_are_never_unpickled(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds Python objects, which are never read"):
         read_npz(path)
     path.write_bytes(pickle.dumps(Planted()))
-    with pytest.raises(InputError, match=r"data\.npz: damaged, or no npz file"):
+    with pytest.raises(InputError, match=r"data\.npz: damaged, or not a readable npz file"):
         read_npz(path)
     assert Planted.loaded == 0
 
@@ -125,7 +125,9 @@ def test_a_damaged_file_is_refused(tmp_path: Path, damage: str) -> None:
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("X.npy", "hello")
             archive.writestr("y.npy", "hello")
-    with pytest.raises(InputError, match=r"data\.npz: damaged, or no npz file") as error:
+    with pytest.raises(
+        InputError, match=r"data\.npz: damaged, or not a readable npz file"
+    ) as error:
         read_npz(path)
     assert "\n" not in str(error.value)
 
