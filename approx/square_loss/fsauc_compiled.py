@@ -29,8 +29,7 @@ from ...exact.tools.compiling import compiled
 
 WORK = 40  # near weights gone through in a block, over the weights that are listed, about
 DEEP = 100  # C over R, at most, where a step begins: levels are rounded in proportion to it
-# Places in `now`.
-CUT, REACH, FAR_SIZE, FAR_ALIVE, STEPS, CUTS, GUESS, GROWN, RATE = range(9)
+CUT, REACH, FAR_SIZE, FAR_ALIVE, STEPS, CUTS, GUESS, GROWN, RATE = range(9)  # places in `now`
 # Rows of `lists`: places of the features, features at the near places, far ones, dead places.
 PLACES, OWNERS, FARS, DEAD = range(4)
 
