@@ -99,7 +99,7 @@ def noam(
     n_buffer : int
         Rows kept of each class; 100 in the paper.
     seed : int or None
-        Of the landmarks, the order and the buffers.
+        Draws the landmarks, the order and the buffers.
     with_mean : bool
         Whether to centre the columns; False for sparse input.
 
@@ -138,7 +138,7 @@ def nsolam(
     max_passes : int
         15 in the paper.
     seed : int or None
-        Of the landmarks and the order.
+        Draws the landmarks and the order.
 
     Raises
     ------

@@ -22,6 +22,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import plain_formulas  # noqa: E402
+import site_fields  # noqa: E402
 import site_links  # noqa: E402
 import site_pages  # noqa: E402
 
@@ -133,7 +134,7 @@ def plain_docstring(
     app: Any, what: str, name: str, obj: object, options: Any, lines: list[str]
 ) -> None:
     """Turn a docstring, which is plain text, into what the site's parser reads the same way."""
-    lines[:] = site_pages.as_markup(lines)
+    lines[:] = site_fields.attributes_apart(site_pages.as_markup(lines))
 
 
 def not_ours(app: Any, what: str, name: str, obj: object, skip: bool, options: Any) -> bool | None:
@@ -151,6 +152,11 @@ def site_source(app: Any, docname: str, source: list[str]) -> None:
         source[0] = plain_formulas.typeset(source[0])
 
 
+def no_false_links(app: Any, tree: nodes.document) -> None:
+    """Leave links of types to classes only."""
+    site_fields.without_false_links(tree)
+
+
 def setup(app: Any) -> None:
     """Register the formulas, the links and the docstrings."""
     app.connect("source-read", site_source)
@@ -159,3 +165,4 @@ def setup(app: Any) -> None:
     )
     app.connect("autodoc-process-docstring", plain_docstring, priority=100)
     app.connect("autodoc-skip-member", not_ours)
+    app.connect("doctree-read", no_false_links)

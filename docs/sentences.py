@@ -13,8 +13,9 @@ PARTS = ("abstract", "conclusion")
 HEAD = """# Abstracts and conclusions, sentence by sentence
 
 What each abstract and each conclusion says, in the paper's words, and the claims that judge it. A
-sentence that no claim judges says why. [The verdicts](verdicts.md) have the claims in full, and
-`aucert validate --only NAME` judges one of them again.
+sentence that no claim judges says why; where a printed form fails, the corrected one stands beside
+it. [The verdicts](verdicts.md) have the claims in full; `aucert validate --only NAME` judges one
+of them again.
 
 ```text
 python docs/sentences.py

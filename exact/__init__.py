@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from .api.sauc_svm import SAUCSVM
     from .api.saved_models import load_model, recertify, save_model
     from .api.survival_svm import SurvivalSVM
+    from .proof.partitioned_proof import save_partitions, write_partitioned_proof
     from .proof.proof_file import write_proof, write_proof_of
     from .solvers.best_subset.best_subset import BestSubset, best_subset
     from .solvers.convex_reference import convex_reference
@@ -140,6 +141,8 @@ __all__ = [
     "tail_risk",
     "uno_concordance",
     "uno_pairs",
+    "save_partitions",
+    "write_partitioned_proof",
     "write_proof",
     "write_proof_of",
 ]
@@ -154,6 +157,8 @@ _LAZY = {
     "ROCSVMCV": ".api.roc_svm_cv",
     "CVPath": ".api.path_selection",
     "cross_validated_path": ".api.path_selection",
+    "save_partitions": ".proof.partitioned_proof",
+    "write_partitioned_proof": ".proof.partitioned_proof",
     "write_proof": ".proof.proof_file",
     "write_proof_of": ".proof.proof_file",
     "load_model": ".api.saved_models",

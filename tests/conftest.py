@@ -24,6 +24,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 # again and again takes half of the time.
 gc.disable()
 
+import hypothesis  # noqa: E402
 import numpy as np  # noqa: E402
 
 import aucert  # noqa: E402
@@ -32,6 +33,10 @@ from aucert.exact.tools.interrupts import left_behind  # noqa: E402
 
 # Tests ask the compiled loops; `test_compiling` shows that the plain forms return the same bits.
 compiling.compile_at_once()
+
+# A drawn example that is late says that the machine is busy, not that the code is wrong.
+hypothesis.settings.register_profile("no clock", deadline=None)
+hypothesis.settings.load_profile("no clock")
 
 # Under nohup, and in the background of a script, an interrupt is ignored: tests of it need it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -107,6 +107,7 @@ def imports(source: str, module: str) -> list[Import]:
     """All imports of a module, relative ones made absolute; `import_module("x")` counts as one."""
     package = module.split(".")[:-1]
     found = []
+    calls = "import_module" in source or "__import__" in source  # else expressions import nothing
 
     def visit(node: ast.AST, lazy: bool) -> None:
         if isinstance(node, ast.Import):
@@ -121,7 +122,8 @@ def imports(source: str, module: str) -> list[Import]:
                 found.append(Import(first.value, "", lazy))
         inside = lazy or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
         for child in ast.iter_child_nodes(node):
-            visit(child, inside)
+            if calls or not isinstance(child, ast.expr):
+                visit(child, inside)
 
     visit(parsed(source), lazy=False)
     return found

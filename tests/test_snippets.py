@@ -14,7 +14,9 @@ import io
 import re
 import shlex
 import subprocess
+import sys
 import sysconfig
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,7 +83,14 @@ def run_command(arguments: list[str]) -> None:
     assert not code, f"aucert {shlex.join(arguments)}\n{output.getvalue()}\n{errors.getvalue()}"
 
 
-def run_page(page: Path, *, slow: bool) -> None:
+def run_command_afresh(arguments: list[str]) -> None:
+    """Run it as users do, in a process that has imported nothing yet."""
+    command = [sys.executable, "-m", "aucert", *arguments]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 0, f"aucert {shlex.join(arguments)}\n{run.stdout}\n{run.stderr}"
+
+
+def run_page(page: Path, *, slow: bool, run: Callable[[list[str]], None] = run_command) -> None:
     namespace: dict[str, object] = {"__name__": "snippet"}
     shown = io.StringIO()
     for fence in fences(page.read_text(encoding="utf-8")):
@@ -97,7 +106,7 @@ def run_page(page: Path, *, slow: bool) -> None:
                 exec(code, namespace)
         elif fence.runs:
             for arguments in commands(fence.text):
-                run_command(arguments)
+                run(arguments)
 
 
 def pages(*, slow: bool) -> list:
@@ -126,6 +135,12 @@ def test_the_snippets_of_a_page_run(page: Path, folder: Path) -> None:
 @pytest.mark.parametrize("page", pages(slow=True))
 def test_the_long_snippets_of_a_page_run(page: Path, folder: Path) -> None:
     run_page(page, slow=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["README.md", "docs/start.md", "docs/your-own-tables.md"])
+def test_commands_need_nothing_that_an_earlier_one_imported(name: str, folder: Path) -> None:
+    run_page(ROOT / name, slow=True, run=run_command_afresh)
 
 
 def test_the_installed_program_is_the_one_that_the_snippets_run(tmp_path: Path) -> None:

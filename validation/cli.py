@@ -1,27 +1,22 @@
 """The command line: `aucert validate | solve | certify | predict | check-solver | bench | plot |
 reproduce`.
 
-Results go to standard output, everything else to standard error. Exit status 0; 1 exactly when a
-verdict differs from the expected one; 2 for bad input, with one line that says what to do; 130
-when interrupted: then the work at hand is lost, and nothing of it is written.
+Results go to standard output, everything else to standard error. How a command ends is in
+`commands.endings`.
 """
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import threading
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import NoReturn
+from collections.abc import Sequence
 
 import click
 
 from .. import __version__
+from .commands.endings import run, stopped_at_once
 from .commands.options import NameOf, problem_options
-from .early import interrupted_early
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -52,6 +47,7 @@ def aucert() -> None:
     help="The rule for the intercept of the saved model.",
 )
 @click.option("--out", type=click.Path(), help="Folder for model, weights, result and proof.")
+@click.option("--proof", is_flag=True, help="With --out, of a folder of Parquet files too.")
 @problem_options
 def solve(data: str, **options: object) -> None:
     """Solve the full pairwise problem of DATA (a file, or a built-in name like wdbc)."""
@@ -213,81 +209,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run_arguments(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; never a traceback for bad input.
-
-    After a command that has put its results in place, interrupts stay unheard.
-    """
-    # Where files are limited in size joblib says so at its import, whether it is used or not.
-    warnings.filterwarnings("ignore", r"(?s).*joblib will operate in serial mode")
-    try:
-        aucert.main(arguments, prog_name="aucert", standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.ctx.get_help() if error.ctx else "")
-        sys.exit(2)
-    except click.ClickException as error:
-        _fail(" ".join(error.format_message().split()))
-    except MemoryError as error:
-        words = f" ({str(error).rstrip('.')})" if str(error) else ""
-        do = "take fewer rows, pairs or features, or a machine with more"
-        _fail(f"there is not enough memory{words}: {do}")
-    except OSError as error:
-        _fail(f"{error.filename or 'file'}: {error.strerror or error}")
-    except (KeyboardInterrupt, click.Abort):
-        _interrupted()
-    except (ValueError, RuntimeError) as error:
-        _fail(_refusal(error))
-    except BaseException as error:
-        from ..exact.tools.interrupts import is_interrupt
-
-        if isinstance(error, SystemExit) or not is_interrupt(error):
-            raise
-        _interrupted()
-
-
-def _refusal(error: Exception) -> str:
-    """Return the sentence for an error of ours; any other goes on as what it is, a defect."""
-    from ..exact.errors import CertificateError, InputError  # here: `--help` needs no numpy
-    from ..exact.tools.interrupts import is_interrupt
-
-    if isinstance(error, InputError):
-        return str(error)
-    if isinstance(error, CertificateError):
-        return f"no result, for a check of it failed: {error}"
-    if is_interrupt(error):
-        _interrupted()
-    raise error
-
-
-@contextmanager
-def stopped_at_once() -> Iterator[None]:
-    """Within, an interrupt ends the command, whatever it is at."""
-    early = threading.current_thread() is threading.main_thread()
-    before = signal.getsignal(signal.SIGINT) if early else None
-    program = early and before is interrupted_early  # not called from somebody's session
-    early = early and before in (signal.default_int_handler, interrupted_early)
-    if early:
-        signal.signal(signal.SIGINT, interrupted_early)
-    from ..exact.tools import interrupts  # here: `--help` needs no numpy
-
-    if early:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with interrupts.stopped_at_once(to_the_exit=program):
-            yield
-    except KeyboardInterrupt:
-        raise click.Abort from None  # of the other, click itself says something: an empty line
-
-
-def _interrupted() -> NoReturn:
-    from ..exact.tools.interrupts import left_behind
-
-    click.echo("aucert: interrupted", err=True)
-    if left_behind():
-        sys.stdout.flush()
-        os._exit(130)  # the orderly end would wait for it
-    sys.exit(130)
-
-
-def _fail(message: str) -> NoReturn:
-    click.echo(f"aucert: {' '.join(message.split())}", err=True)
-    sys.exit(2)
+    """Run the command line; never a traceback for bad input."""
+    run(aucert, arguments)

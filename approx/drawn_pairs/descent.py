@@ -237,7 +237,7 @@ class _Watch:
         return problem.lam * w - pull
 
     def _slopes(self, scores: np.ndarray, scale: float) -> Witness:
-        """Return the dual point of the slopes at these scores: at a kink others would differ."""
+        """Return the dual point of the slopes at these very scores: at a kink others may differ."""
         whole, pairs = self.whole, self.problem.pairs
         if not isinstance(pairs, PairList):
             return Witness.from_scores(whole, scores)

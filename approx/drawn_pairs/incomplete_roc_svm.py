@@ -24,7 +24,7 @@ STEPS = {"adamax": 0.05, "adamax-scalar": 0.002, "gradient": 0.01}
 100 times fewer steps than 0.002. The second is roclab's, the third one of the paper's two."""
 
 STRIDE = 2.0
-"""How far one default step may move a score, about. Adamax moves all coordinates at once."""
+"""A default step may move a score by about this much. Adamax moves all coordinates at once."""
 
 
 @dataclass(eq=False, repr=False)
@@ -70,11 +70,11 @@ class IncompleteROCSVM(AUCClassifier):
     ----------
     coef_ : array (1, n_features_in_)
     certificate_ : Certificate
-        Of `coef_` in the problem over ALL pairs.
+        How far `coef_` is from the optimum over ALL pairs, at most.
     incomplete_certificate_ : Certificate
-        Of `coef_` in the problem over the drawn pairs.
+        How far `coef_` is from the optimum over the drawn pairs, at most.
     solution_ : Solution
-        Of the problem over the drawn pairs.
+        The solution of the problem over the drawn pairs.
     status_ : Status
     n_pairs_ : int
         Pairs drawn.

@@ -45,16 +45,16 @@ class IncompleteSAUCSVM(IncompleteROCSVM):
         > 0, weight of the penalty against the mean loss.
     structure : float
         >= 0, weight of the structure relative to |w|^2, the paper's lambda; 0 gives
-        `IncompleteROCSVM`, up to the way there if there are more features than rows.
+        `IncompleteROCSVM`, reached by other steps if there are more features than rows.
     n_pairs, replace, loss, optimizer, step, decay, max_iter, tol, threshold, max_time, random_state
         As in `IncompleteROCSVM`; the steps are made in the whitened coordinates.
 
     Attributes
     ----------
     certificate_ : Certificate
-        Of `coef_` in SAUC's problem over ALL pairs.
+        How far `coef_` is from the optimum of SAUC's problem over ALL pairs, at most.
     incomplete_certificate_ : Certificate
-        Of `coef_` in SAUC's problem over the drawn pairs.
+        How far `coef_` is from that of SAUC's problem over the drawn pairs, at most.
     coef_, intercept_, classes_, solution_, status_, n_pairs_, n_iter_, history_
         As in `IncompleteROCSVM`, and so are all others.
     """
@@ -110,7 +110,7 @@ def incomplete_sauc(
     n_pairs : "n" or int
         As in `IncompleteROCSVM`.
     seed : int or None
-        Of the landmarks and the pairs.
+        Chooses the landmarks and draws the pairs.
     with_mean : bool
         Whether to centre the columns; False for sparse input.
 

@@ -15,7 +15,7 @@ SAMPLED = 600
 
 @compiled
 def _select(w, left, right, k):  # pragma: no cover - compiled
-    """Bring the k-th smallest (from 0) of w to its place, none to its left larger."""
+    """Bring the k-th smallest entry of w (from 0) to its place, with no larger one to its left."""
     while right > left:
         if right - left > 600:
             n = right - left + 1
@@ -73,7 +73,7 @@ def kth_largest(w: np.ndarray, k: int) -> float:
     Raises
     ------
     InputError
-        If k is out of range, or w is no vector or has a NaN, which no order has a place for.
+        If k is out of range, or w is no vector or has a NaN, which cannot be ordered.
     """
     size, k = np.abs(as_float64(w, "w")), check_count("k", k)
     if size.ndim != 1 or k > size.size:

@@ -14,7 +14,7 @@ from ...exact.tools.checks import check_count, check_number
 from .logistic_thresholding import LogisticData, LogisticSolution
 
 TOGETHER = 2**20
-"""Rows handed to the compiled steps at a time, about."""
+"""About so many rows are handed to the compiled steps at a time."""
 
 
 def batch_size(t: int, first: float, ratio: float, n: int) -> int:
@@ -53,7 +53,8 @@ def hsg_ht(
     Differs from the paper: its programs, ``mode="authors"``, 1. begin the sizes anew in each
     pass, floor(first / ratio^t), so that from first = 1 batches never grow beyond a few dozen
     rows of some hundred; 2. take the rows of a pass in their order; 3. begin at the intercept 0,
-    with the step 3; both remain to be asked for. H_k keeps k features, see `hard_threshold`.
+    with the step 3, which `intercept` and `step` can set here. H_k keeps k features, see
+    `hard_threshold`.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def hsg_ht(
     max_passes : float
         Stop once this many times n rows have been looked at.
     intercept : "log-odds" or float
-        Where it begins; "log-odds" is log(n_pos / n_neg).
+        The start of the intercept; "log-odds" is log(n_pos / n_neg).
     mode : {"right", "authors"}
     seed : int or None
     positive : label, optional

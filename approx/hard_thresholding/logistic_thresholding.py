@@ -79,17 +79,17 @@ class LogisticData:
         self.n_iter, self.n_rows = 0, 0
 
     def take(self, batches: list[np.ndarray], factors: np.ndarray, step: float) -> None:
-        """Make one step a batch, its gradient the sum over its rows times its factor."""
+        """Make one step for each batch, along the sum of its rows' gradients times its factor."""
         cuts = np.cumsum([0, *(batch.size for batch in batches)])
         order = np.concatenate(batches).astype(np.int64)
         signs = np.where(self.positive, 1.0, -1.0)
         factors = np.asarray(factors, dtype=float)
-        data, indices, indptr, dense = self.rows
-        rest = (order, cuts, factors, signs, step, self.k, self.w, self.c)
-        if dense:
-            logistic_dense(data, *rest)
+        rows, k, w, c = self.rows, self.k, self.w, self.c
+        if rows.dense:
+            logistic_dense(rows.data, order, cuts, factors, signs, step, k, w, c)
         else:
-            logistic_sparse(data, indices, indptr, *rest)
+            at, ends = rows.indices, rows.indptr
+            logistic_sparse(rows.data, at, ends, order, cuts, factors, signs, step, k, w, c)
         self.n_iter += len(batches)
         self.n_rows += order.size
 
@@ -175,16 +175,20 @@ def logistic_sparse(
 
 @compiled
 def keep_largest(w, some, listed, n_some, k):  # pragma: no cover - compiled
-    """Keep the k largest of the weights listed, of tied ones the first; return how many stay."""
+    """Keep the k largest of the listed weights, the first of tied ones; return how many stay."""
     if n_some <= k:
         return n_some
-    sizes = np.abs(w[some[:n_some]])
-    bar = np.partition(sizes, n_some - k)[n_some - k]
-    above = 0
+    sizes, room = np.empty(n_some), np.empty(n_some)
     for place in range(n_some):
-        above += 1 if sizes[place] > bar else 0
-    tied = np.sort(some[:n_some][sizes == bar])
-    last = tied[k - above - 1]
+        sizes[place] = room[place] = abs(w[some[place]])
+    bar, above, tied = _smallest(room, n_some, n_some - k), 0, 0
+    for place in range(n_some):
+        if sizes[place] > bar:
+            above += 1
+        elif sizes[place] == bar:
+            room[tied] = some[place]
+            tied += 1
+    last = _smallest(room, tied, k - above - 1)
     kept = 0
     for place in range(n_some):
         j = some[place]
@@ -194,3 +198,24 @@ def keep_largest(w, some, listed, n_some, k):  # pragma: no cover - compiled
         else:
             w[j], listed[j] = 0.0, False
     return kept
+
+
+@compiled
+def _smallest(x, n, k):  # pragma: no cover - compiled
+    """Return the k-th smallest (from 0) of the first n numbers, and change their order.
+
+    Hoare's selection: numpy's own takes the compiler seconds.
+    """
+    left, right = 0, n - 1
+    while left < right:
+        pivot, i, j = x[(left + right) // 2], left, right
+        while i <= j:
+            while x[i] < pivot:
+                i += 1
+            while x[j] > pivot:
+                j -= 1
+            if i <= j:
+                x[i], x[j] = x[j], x[i]
+                i, j = i + 1, j - 1
+        left, right = (i if k > j else left), (j if k < i else right)
+    return x[k]

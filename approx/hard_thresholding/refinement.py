@@ -18,7 +18,7 @@ from .hard_threshold import largest
 REFINEMENTS = ("none", "refit", "swaps")
 
 MAX_ROUNDS = 20
-"""Times that the features to swap with are chosen anew, at most."""
+"""The most times that the features to swap with are chosen anew."""
 
 
 def refine_weights(
@@ -26,10 +26,10 @@ def refine_weights(
 ) -> np.ndarray:
     """Return weights with at most k nonzeros and an objective that is not higher.
 
-    "refit" takes the optimum on the features of `w`. "swaps" then takes in features greedily up to
-    k, and exchanges one of them for another one as long as that lowers F*, each time with the
-    optimum after the swap. Where there are more than `pool` features, those are tried whose
-    derivative, in units of their spread, is largest: again after every descent, until none helps.
+    "refit" takes the optimum on the features of `w`. "swaps" then adds features greedily up to k,
+    and exchanges one feature for another as long as that lowers F*, the optimum after the swap. Of
+    more than `pool` features it tries those with the largest derivatives in units of their spread,
+    and chooses them anew after every descent until none helps.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def _descend(loss: RowAverage, w: np.ndarray, k: int, pool: int) -> np.ndarray:
 
 
 def _promising(loss: RowAverage, w: np.ndarray, pool: int) -> np.ndarray:
-    """Return the features that a step from `w` would gain most with, by the second order."""
+    """Return the features with which a step from `w` gains most, to second order."""
     if loss.dim <= pool:
         return np.arange(loss.dim)
     X, mass = loss.X, loss.mass

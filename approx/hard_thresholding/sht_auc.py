@@ -4,8 +4,8 @@ Minimise the mean square loss over all pairs with at most k nonzero weights, by
 
     w <- H_k(w - step * gradient of one random block at w).
 
-The result is no global optimum, as best subset selection is NP-hard. It says how near it is to a
-fixed point, and never carries a certificate.
+Best subset selection is NP-hard, so that the result is no global optimum. The solution says how
+near it is to a fixed point, and never carries a certificate.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class StochasticHardThresholding:
 
     Differs from the paper: 1. H_k keeps k features, not k - 1, see `hard_threshold`. 2. Where n
     is not a multiple of the number m of blocks, the mean of the paper's block losses is not F;
-    here each block's sum over rows is taken times m, which is the same for equal blocks and
+    here each block's sum over rows is multiplied by m, which is the same for equal blocks and
     unbiased for others. 3. The step is found from the data. 4. Of the points after each epoch the
     best one is returned unless ``keep="last"``.
 
@@ -87,7 +87,7 @@ class StochasticHardThresholding:
     max_epochs : int
         Epochs of m iterations each; a block is drawn with replacement in each iteration.
     tol : float
-        Stop at this stationarity, looked at after each epoch; 0 for never.
+        Stationarity at which to stop, checked after each epoch; 0 for never.
     keep : {"best", "last"}
     mode : {"right", "authors"}
         "authors" is the published experiments' configuration: k - 1 features kept (eq. (6) to the
@@ -96,14 +96,14 @@ class StochasticHardThresholding:
         the last point is returned. The experiments also bring the rows to length one:
         that is left to the data, and without it the step may be far too long.
     seed : int or None
-        Of the blocks and of their order.
+        Draws the blocks and their order.
     max_time : float, optional
         Seconds for the iterations; bounding the curvature before them, and refining the answer
         after them, are not counted.
     refine : {"none", "refit", "swaps"}
-        What is done with the answer: nothing, as in the paper; the optimum on its features; or
-        besides, one feature exchanged for another as long as that lowers the objective, see
-        `refine_weights`. It has no history, and is no proof either.
+        "none" leaves the answer as it is, as in the paper. "refit" takes the optimum on its
+        features. "swaps" also exchanges one feature for another as long as that lowers the
+        objective, see `refine_weights`. Refining has no history, and proves nothing.
     """
 
     k: int
@@ -150,7 +150,7 @@ class StochasticHardThresholding:
         Parameters
         ----------
         problem : RowAverage or Problem
-            From `sparse_problem`; or one with the square loss, all pairs and rows, of which the
+            From `sparse_problem`; or a problem over rows with the square loss and all pairs, whose
             penalty then counts.
         w0 : array (d,), optional
             At most k nonzeros.

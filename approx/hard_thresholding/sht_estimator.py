@@ -62,7 +62,7 @@ class SHTAUC(AUCClassifier):
     Parameters
     ----------
     k : int
-        Features to keep, >= 1; no thresholding where there are not more.
+        Features to keep, >= 1. If there are no more than that, nothing is thresholded.
     n_blocks : int
         m; with several blocks each epoch makes as many steps, but the iterates never settle. The
         blocks have equally many rows, whatever their weights.
@@ -76,16 +76,16 @@ class SHTAUC(AUCClassifier):
     tol : float
         Stationarity at which to stop; 0 for never.
     refine : {"none", "refit", "swaps"}
-        What is done with the answer: nothing, as in the paper; the optimum on its features; or
-        features exchanged besides, one at a time, as long as that helps. "swaps" mostly ends at
-        the best features, see `refine_weights`.
+        "none" leaves the answer as it is, as in the paper. "refit" takes the optimum on its
+        features. "swaps" also exchanges features, one at a time, as long as that helps, and mostly
+        ends at the best ones, see `refine_weights`.
     threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
         The rule that sets the intercept from the training scores, see
         `aucert.exact.classifier.threshold`.
     max_time : float, optional
         Seconds.
     random_state : int, RandomState or None
-        Of the blocks; it plays no part where there is one.
+        Draws the blocks; it plays no part where there is one.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class SHTAUC(AUCClassifier):
         At least objective_ - lower_bound_, rounding included. Of a loaded model
         (`solution_.as_saved`) both are what its file says, until `judge` makes them anew.
     proved_ : bool
-        Whether gap_ is at most 1e-9: then no other features are better, beyond that.
+        Whether gap_ is at most 1e-9: then no other features are better by more than that.
     solution_ : SparseSolution
     status_ : Stop
     n_iter_ : int

@@ -29,7 +29,7 @@ class Smooth(Protocol):
 
 
 class Stop(StrEnum):
-    """Why a run stopped. None of them says that the support is the best one."""
+    """Why a run stopped. No reason says that the support is the best one."""
 
     STATIONARY = "stationary"
     EPOCH_LIMIT = "epoch_limit"
@@ -208,7 +208,7 @@ class SparseRecorder:
         return Stop.STATIONARY if residual <= self.tol else None
 
     def improve(self, better: Callable[[np.ndarray], np.ndarray]) -> None:
-        """Replace the kept point by `better` of it, unless that has a higher objective."""
+        """Replace the kept point by what `better` makes of it, unless the objective rises."""
         assert self._line is not None, "a recorder has looked at the start at least"
         w = better(self._kept)
         value = self.objective.value(w)

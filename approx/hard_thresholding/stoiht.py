@@ -38,8 +38,9 @@ def stoiht(
     Differs from the paper: 1. Its programs begin at the intercept 0 (``intercept=0.0``). The
     first step then goes along r mean_+ - (1 - r) mean_-, the mean of the data mixed in; from the
     log odds it goes along the difference of the class means, and most of what the paper reports
-    as this method's weakness is gone. 2. They take the step 1 always. 3. Unequal blocks weigh by
-    their rows, as above, and not all the same. 4. H_k keeps k features, see `hard_threshold`.
+    as this method's weakness is gone. 2. They always take the step 1. 3. Here a block weighs as
+    much as its rows, as above; there all blocks weigh the same. 4. H_k keeps k features, see
+    `hard_threshold`.
 
     Parameters
     ----------
@@ -50,11 +51,11 @@ def stoiht(
     step : "auto" or float
         > 0; "auto" is 1 / the largest curvature of a block, the intercept included.
     max_epochs : int
-        Of m steps each.
+        The most epochs, of m steps each.
     intercept : "log-odds" or float
         As in `hsg_ht`.
     seed : int or None
-        Of the blocks and their order.
+        Draws the blocks and their order.
 
     Raises
     ------

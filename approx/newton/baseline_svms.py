@@ -2,7 +2,7 @@
 
 [SAUC, Table 3] has the ordinary SVM, with a linear and a Gaussian kernel: it minimises errors, not
 misordered pairs, and is judged by its AUC all the same. [Nonlinear, Table 2] has kernel RankSVM on
-a random fifth of the rows, for on all of them it took days. Here the first is a pipeline around
+a random fifth of the rows, because on all of them it took days. Here the first is a pipeline around
 scikit-learn, and the second an estimator with the certificates of `NBAUC`.
 """
 
@@ -25,7 +25,7 @@ from ...exact.tools.interrupts import ends_on_interrupt
 from .nbauc import KernelRankSVM
 
 MAX_PASSES = 50_000
-"""Of LinearSVC over the rows, at most."""
+"""The most passes of LinearSVC over the rows."""
 
 
 @dataclass(eq=False, repr=False)
@@ -41,7 +41,7 @@ class SubsampledRankSVM(KernelRankSVM):
     features first: the kernel sees distances.
 
     Differs from the paper: 1. Both classes keep their shares, so that neither can be missed. 2. At
-    most `max_rows` are taken, for the eigenvalues of their kernel matrix are needed.
+    most `max_rows` are taken, because the method needs the eigenvalues of their kernel matrix.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class SubsampledRankSVM(KernelRankSVM):
     subsample_ : int array (m,)
         The rows taken, sorted.
     certificate_ : Certificate
-        Of the problem of the rows taken.
+        How far the model is from the optimum over the rows taken, at most.
     All others as in `NBAUC`.
     """
 
@@ -135,14 +135,15 @@ def linear_svm(C: float = 1.0, seed: int | None = None, with_mean: bool = True) 
     """Return the ordinary linear SVM after standardising. [SAUC, Table 3; Nonlinear, Section 5.2]
 
     scikit-learn's LinearSVC: |w|^2 / 2 + C times the sum over the ROWS of the squared hinge. Where
-    the classes differ much in size, most of the sum is of the larger one; the AUC does not ask.
+    the classes differ much in size, most of the sum belongs to the larger one; the AUC does not
+    depend on their sizes.
 
     Parameters
     ----------
     C : float
         > 0.
     seed : int or None
-        Of the order in which rows are visited, where they are.
+        Draws the order in which the solver visits the rows, where it visits them one by one.
     with_mean : bool
         Whether to centre the columns; False for sparse input.
 

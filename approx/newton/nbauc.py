@@ -114,7 +114,8 @@ class NBAUC(KernelRankSVM):
         names = ("n_landmarks", "landmarks", "random_state")
         chosen = {name: getattr(self, name) for name in names}
         features = self._fit_map(data.rows, data.positive, **chosen)
-        self._set_function(self._solve(data._replace(rows=features), callback), *data)
+        w = self._solve(data._replace(rows=features), callback)
+        self._set_function(w, data.rows, data.positive, data.weight)
 
     def _shortfall(self) -> str | None:
         return shortfall_of(self.solution_, self.tol, "the objective in the span")

@@ -20,7 +20,7 @@ from ...exact.problem.problem import Ridge
 from .truncated_newton import TruncatedNewton
 
 MOST_PAIRS = 20_000_000
-"""Pairs within queries that are written down."""
+"""The most pairs within queries that are written down."""
 
 
 @dataclass(eq=False, repr=False)
@@ -91,7 +91,7 @@ class RankSVM(QueryClassifier, NewtonClassifier):
     """
 
     def _train(self, data: TrainingRows, callback: Callback | None) -> None:
-        self._set_weights(self._solve(data, callback), *data)
+        self._set_weights(self._solve(data, callback), data.rows, data.positive, data.weight)
 
     def _pairs(self, positive: np.ndarray, weight: np.ndarray | None) -> AllPairs | PairList:
         """Return all pairs, or the list of those within a query."""

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -78,7 +78,7 @@ class TruncatedNewton(Solver):
         be seen in F, but gradients still can.
     drawn : int
         Pairs a coordinate from which the preconditioner is made, >= 0; 0 for none. It is made once
-        the products without it have taken as long as it will.
+        the products without it have taken as long as making it takes.
     """
 
     tol: float = 1e-9
@@ -138,7 +138,12 @@ class TruncatedNewton(Solver):
             > 0; taken from the largest to the smallest.
         """
         w, conditioning = None, Conditioning(self.drawn)
-        run = self._run_as_printed if self._full_steps else partial(self._search, conditioning)
+
+        def run(problem: Problem, recorder: Recorder) -> Status | None:
+            if self._full_steps:
+                return self._run_as_printed(problem, recorder)
+            return self._search(conditioning, problem, recorder)
+
         for lam in sorted((float(lam) for lam in lams), reverse=True):
             solution = self.solve_by(run, replace(problem, penalty=Ridge(lam)), w, None)
             w = solution.w
@@ -190,7 +195,7 @@ class TruncatedNewton(Solver):
         return Status.ITERATION_LIMIT
 
     def _near(self, now: NewtonPoint, share: float) -> bool:
-        """Whether the gap is within this share of the tolerance, or as near as asked."""
+        """Whether the gap is within this share of the tolerance, and the gradient as asked."""
         reached = self.gradient_tol == 0 or now.size <= self.gradient_tol
         small = now.gap <= share * self.tol * now.primal
         return reached and (small or (now.primal <= 1e-6 and now.gap <= share * self.tol / 10))

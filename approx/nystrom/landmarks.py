@@ -35,7 +35,7 @@ Seed = int | np.random.Generator | None
 LANDMARKS = ("uniform", "stratified", "kmeans", "pivoted", "leverage")
 
 EXPLAINED = 1e-13
-"""A row of which less than this share is unexplained is left alone: the rest is rounding."""
+"""A row is left alone once less than this share of it is unexplained: the rest is rounding."""
 
 
 @dataclass(frozen=True, eq=False)

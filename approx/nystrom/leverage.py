@@ -42,7 +42,7 @@ def leverage_scores(
     X : array or sparse matrix (n, p)
     kernel : Kernel
     ridge : float
-        > 0, r, in units of the kernel; against n r an eigenvalue of K counts or does not.
+        > 0, r, in units of the kernel; an eigenvalue of K counts where it is large beside n r.
     n_pilot : int, optional
         s; by default all rows, which is exact.
     seed : int, Generator or None
@@ -102,7 +102,7 @@ def draw_by_leverage(
     ridge : float, optional
         As in `leverage_scores`; `default_ridge` by default.
     n_pilot : int, optional
-        By default 2 d, but 100 at least.
+        By default 2 d, and at least 100.
 
     Raises
     ------

@@ -11,11 +11,11 @@ K - K~ is positive semidefinite. What the approximation loses shows in the dual 
 
 Two departures from print, both against rounding:
 
-1. Eigenvalues up to rcond times the largest are dropped. Without that, eigenvalues that are
-   nothing but rounding are inverted; the projection property is lost by percents.
+1. Eigenvalues up to rcond times the largest are dropped. Otherwise eigenvalues that are nothing
+   but rounding would be inverted, and the projection property would fail by percents.
 2. Eigenvalues are known to about e = 4 sqrt(d) 2^-53 times the largest. Those that are kept are
    enlarged by e, so that rounding can only shrink phi: |phi(x)|^2 <= k(x, x) and |f| <= |w| hold
-   to the last digits. As they are, both can fail by e / rcond, 1e-3.
+   to the last digits. Without this, both can fail by e / rcond, about 1e-3.
 
 The printed map U_r S_r^(-1/2) e does not conform; see E48 and E49 in `docs/errata.md`.
 """
@@ -32,6 +32,7 @@ from sklearn.utils.validation import check_is_fitted
 from ...exact.classifier.inputs import check_rows, draw_seed
 from ...exact.errors import InputError
 from ...exact.formulation.formulation import true_space
+from ...exact.formulation.partitioned import is_dask
 from ...exact.problem.problem import Problem
 from ...exact.spaces.kernels import KERNELS, Kernel, get_kernel
 from ...exact.spaces.rows import Rows, Space, check_matrix
@@ -40,6 +41,7 @@ from ...exact.tools.checks import check_choice, check_count, check_number
 from ...exact.tools.rounding import UNIT
 from ...exact.tools.threads import small_in_one_thread
 from .landmarks import LANDMARKS, Matrix, choose_landmarks
+from .on_dask import features_of, landmark_sample
 
 BLOCK_BYTES = 64 * 2**20
 """Memory that a block of k(X, Z) may take."""
@@ -224,7 +226,7 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     map_ : NystromMap
     landmarks_ : array or CSR (d, n_features_in_)
     landmark_indices_ : int array (d,) or None
-        Which rows they are; None for "kmeans".
+        Which rows they are; None for "kmeans", and for dask collections.
     n_features_in_ : int
     feature_names_in_ : array of str
         Only where X has column names.
@@ -244,9 +246,11 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array or sparse matrix (n, d)
+        X : array or sparse matrix (n, d), or a dask array or dataframe
+            Of dask's, landmarks are chosen in a sample of 20 rows for each, drawn by
+            `random_state` however X is cut.
         y : array (n,), optional
-            Labels; used by "stratified" only.
+            Labels; used by "stratified" only, which dask collections do not have.
 
         Raises
         ------
@@ -256,13 +260,14 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_choice("kernel", self.kernel, KERNELS)
         check_choice("landmarks", self.landmarks, LANDMARKS)
         check_count("n_landmarks", self.n_landmarks)
-        rows = check_rows(self, X)
+        rows = landmark_sample(self, X) if is_dask(X) else check_rows(self, X)
         kernel = get_kernel(self.kernel, self.gamma, rows.shape[1])
         wanted = min(int(self.n_landmarks), rows.shape[0])
         chosen = choose_landmarks(
             self.landmarks, rows, wanted, kernel, y, draw_seed(self.random_state)
         )
-        self.landmarks_, self.landmark_indices_ = chosen.rows, chosen.index
+        self.landmarks_ = chosen.rows
+        self.landmark_indices_ = None if is_dask(X) else chosen.index
         self.map_ = nystrom_map(kernel, chosen.rows, self.rcond)
         self._n_features_out = self.map_.rank
         return self
@@ -272,9 +277,12 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array or sparse matrix (m, n_features_in_)
+        X : array or sparse matrix (m, n_features_in_), or a dask array or dataframe
+            Of dask's the features are a dask array, which the workers make.
         """
         check_is_fitted(self)
+        if is_dask(X):
+            return features_of(self, X)
         rows = check_rows(self, X, reset=False)
         return self.map_.transform(rows)
 

@@ -96,8 +96,8 @@ class RowMethod(ABC):
         Parameters
         ----------
         loss : RowAverage
-            From `from_rows`, or from `sparse_problem`, which centres dense rows. Its `lam` is not
-            looked at. Row weights are the chances of the draws.
+            From `from_rows`, or from `sparse_problem`, which centres dense rows. Its `lam` plays no
+            part. Row weights are the chances of the draws.
         w0 : array (d,), optional
             Where to start; zero by default.
         callback : function of a `Pass`, optional

@@ -33,7 +33,7 @@ class RowArrays(NamedTuple):
 
     @classmethod
     def of(cls, X: np.ndarray | sp.csr_matrix) -> RowArrays:
-        """Return the arrays of a checked matrix; a CSR one loses its duplicate entries."""
+        """Return the arrays of a checked matrix; duplicate entries of a CSR one are summed."""
         n, d = X.shape
         if isinstance(X, np.ndarray):
             data = np.ascontiguousarray(X, dtype=float).ravel()
@@ -123,9 +123,10 @@ class OnlineSolution:
     ----------
     w : array (d,)
     objective : float
-        Of the convex problem: the mean square loss over all pairs plus the penalties.
+        The mean square loss over all pairs plus the penalties.
     gap : float
-        Proved, rounding included: `objective` is no farther above the optimum of that problem.
+        Proved, rounding included: `objective` is at most this far above the optimum of that
+        problem.
     n_iter : int
     seconds : float
         Without the looks after the passes.

@@ -149,8 +149,8 @@ class PairSGD(Solver):
         """Make the steps from `recorder.w0`.
 
         The history has a line for each look at the objective over all pairs; `n_iter` counts
-        steps. Where the objective leaves all bounds, which takes `paper_literal` or a tiny t0,
-        the method has stalled, and the point is that of the look before, or zero.
+        steps. With `paper_literal` or a tiny t0 the objective can leave all bounds. Then the method
+        has stalled, and the point is that of the look before, or zero.
         """
         assert recorder.w0 is not None
         return _Run(self, Walk.of(recorder.w0)).go(problem, recorder)

@@ -46,7 +46,7 @@ class NSAUC(PairSGDClassifier):
     max_time : float, optional
         Seconds for the steps.
     random_state : int, RandomState or None
-        Of the landmarks and the pairs.
+        Draws the landmarks and the pairs.
 
     Attributes
     ----------

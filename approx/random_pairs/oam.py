@@ -8,9 +8,9 @@ buffer, d = s (x - b), with the weight c = (C / 2) max(1, rows of the other clas
     sequential    for one b after the other:  w <- w + min(c, max(0, 1 - w'd) / |d|^2) d,
     gradient      w <- w + c sum of the d with w'd <= 1,    w held while they are summed.
 
-No objective is reached by this: it is a method for one pass over a stream. The half belongs to the
-paper's objective, which counts each pair from both its rows; it is taken from public
-implementations of the method, the paper itself was not at hand.
+The updates minimise no objective: the method is made for one pass over a stream. The factor 1/2
+belongs to the paper's objective, which counts each pair from both its rows. It is taken from public
+implementations of the method, because the paper itself was not at hand.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class OnlineAUC:
         stream : Stream
         X : array (m, d)
         positive : bool array (m,)
-            Rows of one class only are welcome: they meet those in the buffer.
+            All rows may be of one class: they meet those in the buffer.
         draws : array (m,)
             In [0, 1), one a row, for the reservoirs.
 

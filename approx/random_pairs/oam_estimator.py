@@ -25,8 +25,8 @@ class OAM(OnlineClassifier):
     """Online AUC maximisation: each row meets a buffer of the other class. (Zhao et al., 2011)
 
     [Nonlinear, Section 5.2] uses it as a rival, on Nyström features: see
-    `aucert.approx.pipelines.noam`. It is made for one pass over a stream and has no objective
-    that it would reach, hence no certificate of its own; `aucert.exact.certify` tells how far its
+    `aucert.approx.pipelines.noam`. It is made for one pass over a stream. It minimises no
+    objective, and so has no certificate of its own; `aucert.exact.certify` tells how far its
     weights are from the optimum for any lam. Standardise the features first. The updates are
     written out in `aucert.approx.random_pairs.oam`.
 
@@ -40,7 +40,7 @@ class OAM(OnlineClassifier):
     radius : float, optional
         > 0, the largest |w| allowed; by default there is none.
     average : bool
-        Whether to use the mean of the weights over all rows in the place of the last ones.
+        Whether to use the mean of the weights over all rows instead of the last ones.
     max_epochs : int
         Passes of `fit` over the rows, each in a new random order.
     threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
@@ -49,7 +49,7 @@ class OAM(OnlineClassifier):
     max_time : float, optional
         Seconds for the passes.
     random_state : int, RandomState or None
-        Of the order and the buffers.
+        Draws the order and the buffers.
 
     Attributes
     ----------

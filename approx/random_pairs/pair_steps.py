@@ -139,12 +139,23 @@ class Walk:
             The positive and the negative row of each step.
         schedule : Schedule
         """
-        s = schedule
-        rule = (float(s.lam), float(s.t0), s.rskip, s.askip, s.start)
-        state = (*pairs, self.w, self.mean, self.t, self.count)
-        literal = (s.literal_slope, s.literal_mean)
+        i, j = pairs
+        run = (
+            i,
+            j,
+            self.w,
+            self.mean,
+            self.t,
+            self.count,
+            float(schedule.lam),
+            float(schedule.t0),
+            schedule.rskip,
+            schedule.askip,
+            schedule.start,
+            schedule.literal_slope,
+            schedule.literal_mean,
+        )
         if isinstance(X, np.ndarray):
-            self.t, self.count = _dense_steps(np.ascontiguousarray(X), *state, *rule, *literal)
+            self.t, self.count = _dense_steps(np.ascontiguousarray(X), *run)
         else:
-            arrays = (X.data, X.indices, X.indptr)
-            self.t, self.count = _sparse_steps(*arrays, *state, *rule, *literal)
+            self.t, self.count = _sparse_steps(X.data, X.indices, X.indptr, *run)

@@ -18,11 +18,11 @@ from .fsauc_compiled import stage_steps
 from .solam import SaddleMethod
 
 FAILURE = 0.1
-"""The chance of failure, delta, that the lengths of the stages are made for."""
+"""The chance of failure, delta, for which the lengths of the stages are chosen."""
 
 
 def count_stages(n_steps: int) -> int:
-    """Return m = floor(log2(2 T / log2 T) / 2) - 1, and one at least.
+    """Return m = floor(log2(2 T / log2 T) / 2) - 1, but at least one.
 
     For T < 100, about, the formula gives zero stages.
     """
@@ -73,12 +73,12 @@ class MultiStageSaddle(SaddleMethod):
     their eta is twice `step`. 4. The rows are drawn with replacement.
 
     The rate that its theory promises, O(1/T) up to logarithms, needs eta_1 in proportion to
-    1 / sqrt(n0). With an eta_1 that does not know T, one of a fixed grid say, the last eta, and
-    the distance from the optimum with it, fall only like 1 / sqrt(T).
+    1 / sqrt(n0). With an eta_1 that does not depend on T, one of a fixed grid say, the last eta,
+    and the distance from the optimum with it, fall only like 1 / sqrt(T).
 
     On sparse rows a step costs O(nonzeros of the row) and a quick look at each weight that the
     projection on |w|_1 <= R may soon bring to zero, see `fsauc_compiled`; the projection on the
-    ball of radius r costs O(d), each time that it moves anything or nearly does.
+    ball of radius r costs O(d), whenever it moves anything or nearly does.
 
     Parameters
     ----------
@@ -111,13 +111,13 @@ class StageWalk(RowWalk):
     Attributes
     ----------
     centre : array (d + 2,)
-        Of this stage: the mean of the points of the last one, w then a and b.
+        The centre of this stage: the mean of the points of the last one, w then a and b.
     point, total : arrays (d + 2,)
         The last point, and the sum of the points of this stage.
     duals : array (2,)
-        alpha, and alpha at the begin of the stage.
+        alpha, and alpha at the beginning of the stage.
     sums : array (2, d)
-        Of the negative and of the positive rows seen, those in `visits` apart.
+        Sums of the negative and of the positive rows seen, but for those in `visits`.
     visits : int array (n,)
         How often each row of this loss was seen since the sums were brought up to date.
     counts : int array (3,)
@@ -177,14 +177,27 @@ class StageWalk(RowWalk):
     def _steps(self, order: np.ndarray) -> None:
         exact = self.solver.exact_share(self.loss)
         limits = np.array([self.solver.radius, self.kappa, self.near, self.wide, self.eta, exact])
-        state = (self.centre, self.point, self.total, self.duals, self.counts)
-        stage_steps(*self.rows, order, self.loss.positive, limits, *state)
+        stage_steps(
+            self.rows.data,
+            self.rows.indices,
+            self.rows.indptr,
+            self.rows.dense,
+            order,
+            self.loss.positive,
+            limits,
+            self.centre,
+            self.point,
+            self.total,
+            self.duals,
+            self.counts,
+        )
         self.visits += np.bincount(order, minlength=self.visits.size)
 
     def _count_visits(self) -> None:
         """Add the rows seen since the last time to the sums of their classes."""
         if self.visits.any():
-            add_rows(*self.rows, self.visits, self.loss.positive, self.sums)
+            data, at, ends, dense = self.rows
+            add_rows(data, at, ends, dense, self.visits, self.loss.positive, self.sums)
             self.visits[:] = 0
 
     def _next_stage(self) -> None:

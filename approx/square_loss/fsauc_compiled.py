@@ -1,7 +1,7 @@
 """The compiled steps of FSAUC: the nonzeros of the row, and a quick look at weights near zero.
 
 The projection on |w|_1 <= R moves all weights towards zero by one and the same amount. With C the
-sum of these amounts since the begin of a block of steps,
+sum of these amounts since the beginning of a block of steps,
 
     w_j = sign(level_j) max(|level_j| - C, 0),
 
@@ -14,8 +14,9 @@ where C would come to the reach, or when renewing the lists costs little beside 
 
 The projection on the ball around the centre moves each weight by another amount, and goes through
 all. A step from a point inside of the other sets cannot have added more than its own length to the
-distance from the centre, their projections included: until that could come to r, none looks at it.
-The first step of a part, and one after this projection, may begin outside of them: these look.
+distance from the centre, their projections included: until that could come to r, no step checks it.
+The first step of a part, and one after this projection, may begin outside of them: these steps
+check it.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def stage_steps(
     pairs, now = np.empty(2 * d), np.zeros(9)
     levels, lives, room = np.zeros(d + 48), np.zeros(d + 48), np.empty(d + 48)
     lists, row = np.empty((4, d + 48), np.uint32), np.empty((4, d + 16))
-    square = np.square(centre[:d]).sum()
+    square = _square(centre, d)
     near, far = 2, _load(point, total, pairs, lists, now)
     later, then, to = order[0], np.uint64(indptr[order[0]]), np.uint64(indptr[order[0] + 1])
     for t in range(order.size):
@@ -74,10 +75,8 @@ def stage_steps(
             away = _distance(pairs, lists, near, far, point, centre, square, now[CUT])
         if not away < ball:
             _renew(pairs, levels, lives, lists, near, far, now, 0.0)
-            point[:d], total[:d] = pairs[::2], pairs[1::2]
-            away = math.sqrt(np.square(point - centre).sum())
-            point[:] = centre + (ball / max(away, ball) if ball > 0.0 else 0.0) * (point - centre)
-            away = min(away, ball)
+            _unpack(pairs, point, total)
+            away = _into_ball(point, centre, ball)
             near, far = 2, _load(point, total, pairs, lists, now)
             work, begun, packed = 0, t, near
         duals[0] = min(max(duals[0], duals[1] - limits[3]), duals[1] + limits[3])
@@ -91,7 +90,39 @@ def stage_steps(
             lives[k] += levels[k] - min(max(levels[k], -C), C)
         work += near
     _renew(pairs, levels, lives, lists, near, far, now, 0.0)
-    point[:d], total[:d] = pairs[::2], pairs[1::2]
+    _unpack(pairs, point, total)
+
+
+# Loops, where slices would say the same: the compiler takes seconds over what slices may raise.
+
+
+@compiled
+def _square(x, d):  # pragma: no cover
+    """Return the squared norm of the first d entries."""
+    total = 0.0
+    for j in range(d):
+        total += x[j] * x[j]
+    return total
+
+
+@compiled
+def _unpack(pairs, point, total):  # pragma: no cover
+    """Write weights and their sums from the pairs back to their places."""
+    for j in range(point.size - 2):
+        point[j], total[j] = pairs[2 * j], pairs[2 * j + 1]
+
+
+@compiled
+def _into_ball(point, centre, ball):  # pragma: no cover
+    """Project the point on the ball around the centre; return its distance from the centre."""
+    squares = 0.0
+    for j in range(point.size):
+        squares += (point[j] - centre[j]) ** 2
+    away = math.sqrt(squares)
+    share = ball / max(away, ball) if ball > 0.0 else 0.0
+    for j in range(point.size):
+        point[j] = centre[j] + share * (point[j] - centre[j])
+    return min(away, ball)
 
 
 @compiled

@@ -79,7 +79,7 @@ class FSAUC(SaddleClassifier):
     max_passes : int
     n_steps : int, optional
         All steps that the stages of `partial_fit` are laid out for, which its theory must know;
-        `max_passes` times the rows of the first batch by default. `fit` does not look at it.
+        `max_passes` times the rows of the first batch by default. `fit` ignores it.
     threshold, max_time, random_state
         As in `SPAM`.
 

@@ -50,7 +50,7 @@ class SaddleMethod(RowMethod):
     share : {"running", "exact"}
         p as it is in the rows seen so far, as in the paper, or in all rows.
     max_passes : int
-        Of n steps each.
+        Passes of n steps each.
     seed : int or None
     max_time : float, optional
         Seconds, looked at after each pass (each stage of FSAUC).
@@ -145,7 +145,10 @@ class SaddleWalk(RowWalk):
     def take(self, order: np.ndarray) -> None:
         """Make one step for each row of `order`."""
         saddle_steps(
-            *self.rows,
+            self.rows.data,
+            self.rows.indices,
+            self.rows.indptr,
+            self.rows.dense,
             np.asarray(order, dtype=np.int64),
             self.loss.positive,
             self.solver.exact_share(self.loss),

@@ -57,7 +57,7 @@ class StochasticProximal(RowMethod):
     average : bool
         Return the mean of the points after all steps, and not the last point.
     max_passes : int
-        Of n steps each; the rows are drawn with replacement.
+        Passes of n steps each; the rows are drawn with replacement.
     seed : int or None
     max_time : float, optional
         Seconds, looked at after each pass.
@@ -141,14 +141,15 @@ class ProximalWalk(RowWalk):
         loss, rows, l1, l2 = self.loss, self.rows, float(self.solver.l1), float(self.solver.l2)
         eta = self.solver.lengths(self.steep, self.n_iter, order.size)
         order = np.asarray(order, dtype=np.int64)
-        ends = (loss.share, l1, l2, eta, self.w, self.total)
-        given = (rows.data, rows.indices, rows.indptr, order, loss.positive)
+        data, at, ends, positive = rows.data, rows.indices, rows.indptr, loss.positive
+        means, share, w, total = loss.means, loss.share, self.w, self.total
         if rows.dense:
-            spam_dense(rows.data, order, loss.positive, loss.means, *ends)
+            spam_dense(data, order, positive, means, share, l1, l2, eta, w, total)
         elif l1 > 0:
-            spam_sparse(*given, loss.means, *ends)
+            spam_sparse(data, at, ends, order, positive, means, share, l1, l2, eta, w, total)
         else:
-            spam_ridge(*given, loss.means, self.along, loss.share, l2, eta, self.w, self.total)
+            along = self.along
+            spam_ridge(data, at, ends, order, positive, means, along, share, l2, eta, w, total)
         self.n_iter += order.size
 
 

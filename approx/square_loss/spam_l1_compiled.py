@@ -20,7 +20,7 @@ that of the block, for v, and what is left of it is taken back likewise.
 Some rows at a time are copied to one place, with the means of their features: a processor fetches
 many far places at once where nothing waits for one of them. Each part of a step is then a loop of
 its own without branches, some of which take several entries at a time. Places are unsigned numbers,
-so that nobody asks whether they count from the end.
+so that no loop asks whether they count from the end.
 
 Arrays: `w` has the levels within a block. `members` are the features whose level is not zero.
 `columns` (size,) and `room` (7, size) have the copied rows, the entries of one from `at` to `to`.

@@ -19,9 +19,8 @@ import matplotlib.pyplot as plt
 
 from aucert.exact.spaces.kernels import Gaussian
 from aucert.validation import theorem4, theorem4_prime
+from aucert.validation.bounds.clusters import ClusterInstance, most_often
 from aucert.validation.bounds.experiment import POSTERIOR, PRINTED, PRIOR, prepare
-from aucert.validation.claims.scaling_up.theorem_4.clusters import ClusterInstance
-from aucert.validation.claims.scaling_up.theorem_4.theorem4_cases import most_often, on_clusters
 from aucert.validation.data.datasets import load
 
 data = load("radial:120", seed=0)
@@ -74,7 +73,7 @@ print(f"{'n':>8} {'B':>8} {'error':>7} {'n^(3/2)':>8} {'n^(5/2)':>8}")
 for n, B in ((1e6, 1e9), (1e7, 1e10), (1e10, 1e16)):
     instance = ClusterInstance(n, m=20, q=0.5, eta_mixed=0.05, eta_pure=0.1, lam=0.1)
     N_max, _ = most_often(n, B, level=1e-3)
-    formula = on_clusters(instance, B, N_max)
+    formula = instance.theorem4(B, N_max)
     error, _ = instance.left_side(B)
     print(f"{n:8.0e} {B:8.0e} {error:7.3f} {formula.bound(1.5):8.3f} {formula.bound(2.5):8.0f}")
     if n >= 1e7:

@@ -1,6 +1,6 @@
 r"""
-Pictures, one call each
-=======================
+9. Pictures, one call each
+==========================
 
 What the library returns can be looked at. Each function takes solutions, fitted models, a budget
 or the draws of an experiment, and returns a matplotlib ``Figure``:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -14,20 +13,20 @@ from ..formulation.formulation import Formulation, formulate
 from ..formulation.named_weights import match_weights
 from ..formulation.partitioned import dask_too
 from ..formulation.request import Request
+from ..formulation.rival_units import in_units_of
 from ..formulation.score_audit import audit_scores
 from ..formulation.score_fit import fit_scores
 from ..losses.loss import Loss
-from ..losses.registry import SQUARED_HINGE
+from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
-from ..pairs.partitioned_pairs import pairs_in
 from ..problem.penalty import Penalty
 from ..problem.problem import LARGEST_SCORE, Problem
-from ..problem.scalings import convention_loss, convention_name, lam_from_C, objective_scale
+from ..problem.scalings import convention_loss
 from ..spaces.gram import AS_STORED
 from ..spaces.kernel import Kernel
 from ..spaces.partitions.partitioned_rows import PartitionedRows
-from ..tools.checks import check_number, check_scores
+from ..tools.checks import check_scores
 from ..tools.lossless import as_float64
 from ..tools.threads import small_in_one_thread
 from .solve import check_tolerance, choose_solver, streamed_problem
@@ -168,18 +167,9 @@ def certify_request(
 ) -> Audit:
     """Return what `certify` does, for a request that was made before, and perhaps a rival."""
     check_tolerance(tol, max_time)
-    if (w is None) == (scores is None):
-        raise InputError("give either weights (w) or scores, one of the two")
-    if norm2 is not None and (scores is None or not (np.isfinite(norm2) and norm2 >= 0)):
-        raise InputError("norm2 goes with scores, and must be finite and >= 0")
-    if request.is_partial and rival is not None:
-        raise InputError("no rival's C is a scaling of partial AUC: give lam")
-    if request.is_partial and scores is not None:
-        raise InputError("partial AUC (fpr_max, tpr_min) of scores has no gap: give the weights")
-    if scores is not None and isinstance(X, PartitionedRows):
-        raise InputError("rows in partitions are certified with weights (w), not with scores")
+    _check_judged(X, request, w, scores, norm2, rival)
     if scores is None:
-        w = match_weights(X, w) if request.kernel == "linear" else w
+        w = match_weights(X, w) if request.is_linear else w
         large = streamed_problem(X, y, request)
         if large is not None:
             return _audit_streamed(large, _weights(large, w), refine, rival, tol, max_time)
@@ -191,10 +181,7 @@ def certify_request(
         witness = best_witness(task, problem.space.scores(weights), refine, tol, max_time)
         audit = audit_weights(problem, weights, witness, tol, rival)
     else:
-        values = as_float64(scores, "scores")
-        check_scores(values, np.empty(problem.n))
-        if float(np.abs(values).max()) > LARGEST_SCORE:
-            raise InputError(f"a score is larger than {LARGEST_SCORE:g}: its square overflows")
+        values = _scores(problem, scores)
         witness = best_witness(task, values, refine, tol, max_time)
         audit = audit_scores(problem, values, fit_scores(task, values), witness, tol, norm2, rival)
     if request.gives_matrix:
@@ -202,17 +189,25 @@ def certify_request(
     return audit
 
 
-def in_units_of(
-    rival: str, C: float, y: object, request: Request, X: object = None
-) -> tuple[Rival, Request]:
-    """Return a rival with its scale, and the request at the lam that its constant C means."""
-    name = convention_name(rival)
-    check_number("C", C)
-    inside = isinstance(X, PartitionedRows)
-    pairs = pairs_in(X.facts) if inside else request.pairs_on(request.mask(y))
-    count, share = _pair_mass(pairs)
-    lam = lam_from_C(C, count, name, share)
-    return Rival(name, float(C), objective_scale(C, count, name, share)), request.at(lam)
+def _check_judged(
+    X: object,
+    request: Request,
+    w: object,
+    scores: object,
+    norm2: float | None,
+    rival: Rival | None,
+) -> None:
+    """Raise `InputError` unless what is to be judged goes with the problem."""
+    if (w is None) == (scores is None):
+        raise InputError("give either weights (w) or scores, one of the two")
+    if norm2 is not None and (scores is None or not (np.isfinite(norm2) and norm2 >= 0)):
+        raise InputError("norm2 goes with scores, and must be finite and >= 0")
+    if request.is_partial and rival is not None:
+        raise InputError("no rival's C is a scaling of partial AUC: give lam")
+    if request.is_partial and scores is not None:
+        raise InputError("partial AUC (fpr_max, tpr_min) of scores has no gap: give the weights")
+    if scores is not None and isinstance(X, PartitionedRows):
+        raise InputError("rows in partitions are certified with weights (w), not with scores")
 
 
 def _audit_streamed(
@@ -224,7 +219,7 @@ def _audit_streamed(
     max_time: float | None,
 ) -> Audit:
     """Return the audit of weights over rows that are read in blocks."""
-    half = 0 if problem.loss == SQUARED_HINGE else 2  # its slope has no jump to smooth
+    half = 2 if problem.loss == HINGE else 0  # others' slopes have no jump to smooth
     witness = Witness.from_weights(problem, w, BINS, half)
     if refine:
         solution = choose_solver(problem, "newton", tol, max_time).solve(problem)
@@ -232,28 +227,6 @@ def _audit_streamed(
             witness, solution.witness, key=lambda witness: dual_value(problem, witness)[0]
         )
     return audit_weights(problem, w, witness, tol, rival)
-
-
-def _pair_mass(pairs: Any) -> tuple[float, float | None]:
-    """Return the number of pairs, weights counted as repetitions, and the positive share.
-
-    Ordered pairs have no positive share.
-    """
-    if isinstance(pairs, OrderedPairs):
-        if pairs.weights.shared:
-            raise InputError(
-                "groups with a share have no number of pairs to convert C by: give lam"
-            )
-        return float(pairs.mass), None
-    if isinstance(pairs, PairList):
-        if float(np.ptp(pairs.c)) > 1e-12 * float(pairs.c.max()):
-            raise InputError(
-                "a list of pairs with unequal weights has no number of pairs to convert C by: "
-                "give lam"
-            )
-        return pairs.i.size, pairs.n_pos / pairs.n
-    a, b = (float(side.sum()) for side in pairs.sides())
-    return a * b, a / (a + b)
 
 
 def best_witness(
@@ -277,3 +250,12 @@ def _weights(problem: Problem, w: object) -> np.ndarray:
     if vector.size == problem.space.dim + 1:
         vector = vector[:-1]
     return problem.check_weights(vector)
+
+
+def _scores(problem: Problem, scores: object) -> np.ndarray:
+    """Return scores as finite floats (n,), or raise `InputError`."""
+    values = as_float64(scores, "scores")
+    check_scores(values, np.empty(problem.n))
+    if float(np.abs(values).max()) > LARGEST_SCORE:
+        raise InputError(f"a score is larger than {LARGEST_SCORE:g}: its square overflows")
+    return values

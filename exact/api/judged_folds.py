@@ -24,28 +24,72 @@ from .path import Path, path_of
 PairMaker = Callable[[Matrix, np.ndarray, np.ndarray | None], AllPairs | PairList]
 
 
+@dataclass(frozen=True, eq=False)
+class FoldedPath:
+    """One path, to be solved on each fold.
+
+    Attributes
+    ----------
+    data : FoldedData
+        The rows that the folds are parts of.
+    request : Request
+        At any lam and over any pairs.
+    pairs : callable, optional
+        Makes the pairs of a fold; all pairs by default.
+    grid : array (k,)
+        The lam.
+    method : str
+    tol : float
+        Relative gap to reach at each lam.
+    """
+
+    data: FoldedData
+    request: Request
+    pairs: PairMaker | None
+    grid: np.ndarray
+    method: str
+    tol: float
+
+    def judged(
+        self, train: np.ndarray, test: np.ndarray, max_time: float | None = None
+    ) -> JudgedFold:
+        """Return what the fold of these rows gives, within its share of the time."""
+        rows, labels, asked = part_of(self.data, train, self.request, self.pairs)
+        path = path_of(
+            rows,
+            labels,
+            asked,
+            self.grid,
+            method=self.method,
+            tol=self.tol,
+            max_time=max_time,
+            judged=False,
+            held=self.data.held(train),
+        )
+        return _judge(path, self.data, train, test)
+
+
 def judged_folds(
-    splits: Splits, how: tuple[Any, ...], end: float | None, n_jobs: int | None
+    splits: Splits, path: FoldedPath, end: float | None, n_jobs: int | None
 ) -> list[JudgedFold]:
     """Return what the folds give, one after another or in several processes.
 
     Parameters
     ----------
     splits : list of (train, test)
-    how : tuple
-        The last arguments of `judged_fold`.
+    path : FoldedPath
     end : float, optional
         The reading of `time.perf_counter` at which the time is over.
     n_jobs : int, optional
         Folds at once; -1 for one a core.
     """
     if n_jobs is not None and n_jobs != 1:
-        return _folds_at_once(splits, how, end, n_jobs)
+        return _folds_at_once(splits, path, end, n_jobs)
     folds = []
-    for number, split in enumerate(splits):
+    for number, (train, test) in enumerate(splits):
         left = None if end is None else end - time.perf_counter()
         share = None if left is None else max(left / (len(splits) - number), 1e-3)
-        folds.append(judged_fold(split, share, *how))
+        folds.append(path.judged(train, test, share))
     return folds
 
 
@@ -60,7 +104,7 @@ class JudgedFold:
 
 
 def _folds_at_once(
-    splits: Splits, how: tuple[Any, ...], end: float | None, n_jobs: int
+    splits: Splits, path: FoldedPath, end: float | None, n_jobs: int
 ) -> list[JudgedFold]:
     """Return what the folds give, solved in several processes."""
     from joblib import Parallel, delayed, effective_n_jobs
@@ -69,24 +113,8 @@ def _folds_at_once(
     if end is not None:
         rounds = -(-len(splits) // effective_n_jobs(n_jobs))
         share = max((end - time.perf_counter()) / rounds, 1e-3)
-    return list(Parallel(n_jobs)(delayed(judged_fold)(split, share, *how) for split in splits))
-
-
-def judged_fold(
-    split: tuple[np.ndarray, np.ndarray],
-    share: float | None,
-    data: FoldedData,
-    request: Request,
-    pairs: PairMaker | None,
-    grid: np.ndarray,
-    method: str,
-    tol: float,
-) -> JudgedFold:
-    """Return what one fold gives, within its share of the time."""
-    train, test = split
-    rows, labels, asked = part_of(data, train, request, pairs)
-    how = {"method": method, "tol": tol, "max_time": share, "held": data.held(train)}
-    return _judge(path_of(rows, labels, asked, grid, judged=False, **how), data, train, test)
+    judged = delayed(path.judged)
+    return list(Parallel(n_jobs)(judged(train, test, share) for train, test in splits))
 
 
 def part_of(
@@ -105,20 +133,17 @@ def _judge(path: Path, data: FoldedData, train: np.ndarray, test: np.ndarray) ->
     diagonal = np.asarray(data.rows[used, used]).ravel() if data.square else None
     scorer = _scorer(path, X, data, train, used)
     lengths, size = _new_lengths(path, X, diagonal, scorer)
-    found: list[tuple[float, float, float, float]] = []
+    found = []
     for point in path.points:
         certificate, scores = point.certificate, scorer(point.solution.w)
         error = size * float(np.linalg.norm(point.solution.w, 1))
         low, high = score_range(scores, lengths, certificate.radius, error)
         relative = certificate.relative_gap
-        found.append(
-            (
-                auc(scores, positive, weight),
-                *auc_range(low, high, positive, weight),
-                np.nan if relative is None else relative,
-            )
-        )
-    return JudgedFold(*np.array(found).T)
+        least, most = auc_range(low, high, positive, weight)
+        gap = np.nan if relative is None else relative
+        found.append((auc(scores, positive, weight), least, most, gap))
+    shown, least, most, gap = np.array(found).T
+    return JudgedFold(shown, least, most, gap)
 
 
 def _scorer(

@@ -17,6 +17,7 @@ from ..certificate.certificate import Certificate
 from ..certificate.solution import Solution, Status
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.lam_grid import all_the_pairs, check_lams, lam_grid
+from ..formulation.partitioned import dask_too, refuse_other_methods
 from ..formulation.request import Request
 from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
@@ -25,8 +26,10 @@ from ..pairs.statistics.concordance import right_share
 from ..spaces.blocked.tiles import Tiles
 from ..spaces.gram import Gram, StreamedGram
 from ..spaces.kernel import Kernel
+from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..tools.checks import check_tolerance
 from ..tools.threads import small_in_one_thread
+from .partitions.path import auc_of, partitioned_formulation, partitioned_grid
 from .solve import PLAIN_KERNELS, choose_solver
 
 
@@ -112,6 +115,7 @@ class Path:
         return np.array([self.task.evaluate(point.solution.w, X) for point in self.points])
 
 
+@dask_too
 @small_in_one_thread
 def regularization_path(
     X: object,
@@ -143,7 +147,8 @@ def regularization_path(
     Parameters
     ----------
     X, y, kernel, gamma, structure, loss, pairs, positive, sample_weight, method
-        The problem, as in `solve`.
+        The problem, as in `solve`; rows in partitions and dask collections too. Their AUC is known
+        to within the pairs of one step of a fine grid.
     lams : array (k,), optional
         > 0; solved from the largest to the smallest, equal ones once. By default `lam_grid`.
     n_lams : int
@@ -206,8 +211,12 @@ def path_of(
     check_tolerance(tol, max_time)
     start = time.perf_counter()
     given = None if lams is None else check_lams(lams)
-    task = formulate(X, y, request, plain_kernel=method in PLAIN_KERNELS, held=held)
-    grid = lam_grid(task.work, n_lams) if given is None else given
+    task = partitioned_formulation(X, y, request)
+    if task is None:
+        task = formulate(X, y, request, plain_kernel=method in PLAIN_KERNELS, held=held)
+    else:
+        refuse_other_methods(X, method)
+    grid = _grid(task, n_lams) if given is None else given
     task = task.at_lam(float(grid[0]))
     points = _follow(task, grid, method, tol, start, max_time, callback, judged)
     complete = len(points) == grid.size and not _stopped(points[-1].solution)
@@ -262,7 +271,15 @@ def _kernel_values(task: Formulation, tol: float, end: float) -> Tiles | None:
     return space.tiles(tol, lambda: time.perf_counter() > end)
 
 
+def _grid(task: Formulation, n_lams: int) -> np.ndarray:
+    space = task.work.space
+    apart = isinstance(space, PartitionedRows)
+    return partitioned_grid(space, n_lams) if apart else lam_grid(task.work, n_lams)
+
+
 def _right_share(task: Formulation, pairs: Any, solution: Solution) -> float:
+    if isinstance(task.meant.space, PartitionedRows):
+        return auc_of(task.meant.space, solution.w)
     return right_share(pairs, task.meant.space.scores(solution.w))
 
 

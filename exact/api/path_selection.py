@@ -16,15 +16,18 @@ from ..classifier.inputs import check_row_weights
 from ..errors import InputError
 from ..formulation.formulation import Matrix, formulate, kernel_of
 from ..formulation.lam_grid import check_lams, lam_grid
+from ..formulation.partitioned import beside_rows, dask_too
 from ..formulation.request import Request
 from ..losses.loss import Loss
 from ..problem.problem import split_labels
 from ..spaces.gram import Gram
 from ..spaces.kernel import Kernel
+from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import check_matrix
 from ..tools.checks import check_choice, check_tolerance
 from .folds import FoldedData, make_splits
-from .judged_folds import JudgedFold, PairMaker, judged_folds, part_of
+from .judged_folds import FoldedPath, JudgedFold, PairMaker, judged_folds, part_of
+from .partitions.folds import judged_partitions
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +100,7 @@ SHARED_ROWS = 8000
 """Rows up to which the matrix of a kernel is made once for all folds: 512 MB, and a fold's part."""
 
 
+@dask_too
 def cross_validated_path(
     X: object,
     y: object,
@@ -127,7 +131,8 @@ def cross_validated_path(
         As in `regularization_path`; the default grid is that of all rows.
     cv : int, splitter or iterable
         Folds, stratified and shuffled by `seed`; or anything of scikit-learn that splits rows; or
-        pairs of index arrays (train, test).
+        pairs of index arrays (train, test). Rows in partitions take a number of folds: a hash of a
+        row's place in its partition, and of `seed`, says in which it is.
     seed : int
         Of the shuffling.
     pairs : callable, optional
@@ -150,6 +155,9 @@ def cross_validated_path(
         If the input cannot be used, or a fold lacks a class.
     """
     request = Request.of(1.0, loss, None, None, kernel, gamma, structure, structure_source)
+    if isinstance(X, PartitionedRows):
+        beside_rows(y, positive, sample_weight, pairs)
+        return cross_validate_partitions(X, request, lams, cv, seed, n_lams, method, tol, max_time)
     mask, _, _ = split_labels(y, positive)
     return cross_validate(
         X, mask, request, lams, sample_weight, cv, seed, pairs, n_lams, method, tol, max_time
@@ -180,12 +188,12 @@ def cross_validate(
     weight = check_row_weights(sample_weight, positive.size)
     data = FoldedData(rows, positive, weight, request.gives_matrix, _whole_gram(rows, request))
     splits = make_splits(cv, data.rows, positive, seed)
-    for number, split in enumerate(splits):
-        data.check(number, *split)
+    for number, (train, test) in enumerate(splits):
+        data.check(number, train, test)
     grid = check_lams(lams) if lams is not None else _grid(data, request, pairs, n_lams)
     end = None if max_time is None else start + max_time
-    how = (data, request, pairs, grid, method, tol)
-    return _collect(grid, judged_folds(splits, how, end, n_jobs))
+    path = FoldedPath(data, request, pairs, grid, method, tol)
+    return _collect(grid, judged_folds(splits, path, end, n_jobs))
 
 
 def _whole_gram(rows: Matrix, request: Request) -> Gram | None:
@@ -195,15 +203,36 @@ def _whole_gram(rows: Matrix, request: Request) -> Gram | None:
     return Gram.of_kernel(kernel_of(request, rows), rows)
 
 
+def cross_validate_partitions(
+    rows: PartitionedRows,
+    request: Request,
+    lams: object,
+    cv: object,
+    seed: int,
+    n_lams: int = 20,
+    method: str = "auto",
+    tol: float = 1e-6,
+    max_time: float | None = None,
+) -> CVPath:
+    """Return what `cross_validated_path` does for rows in partitions, fold after fold."""
+    return _collect(
+        *judged_partitions(rows, request, lams, cv, seed, n_lams, method, tol, max_time)
+    )
+
+
 def _collect(grid: np.ndarray, folds: list[JudgedFold]) -> CVPath:
     """Return the folds as one, as far as all of them came."""
     k = min(fold.auc.size for fold in folds)
-    names = ("auc", "low", "high", "gap")
-    stacked = [np.array([getattr(fold, name)[:k] for fold in folds]) for name in names]
-    return CVPath(grid[:k], *stacked, complete=k == grid.size)
+
+    def stacked(name: str) -> np.ndarray:
+        return np.array([getattr(fold, name)[:k] for fold in folds])
+
+    auc, low, high, gap = (stacked(name) for name in ("auc", "low", "high", "gap"))
+    return CVPath(grid[:k], auc, low, high, gap, complete=k == grid.size)
 
 
 def _grid(data: FoldedData, request: Request, pairs: PairMaker | None, n_lams: int) -> np.ndarray:
     """Return the default grid of all rows."""
     every = np.arange(data.positive.size)
-    return lam_grid(formulate(*part_of(data, every, request, pairs)).work, n_lams)
+    rows, labels, asked = part_of(data, every, request, pairs)
+    return lam_grid(formulate(rows, labels, asked).work, n_lams)

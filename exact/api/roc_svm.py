@@ -48,19 +48,18 @@ class ExactClassifier(AUCClassifier):
 
     def _solve(self, request: Request, data: TrainingRows, callback: Callback | None) -> None:
         """Solve the request over these rows, and keep the model."""
-        request = self._asked(request, data)
-        how = self.method, self.tol, self.max_time
-        found, task = solve_large(data.rows, data.positive, request, *how, callback), None
+        request, rows, labels = self._asked(request, data), data.rows, data.positive
+        method, tol, limit, task = self.method, self.tol, self.max_time, None
+        found = solve_large(rows, labels, request, method, tol, limit, callback)
         if found is None:
-            rows, labels, _ = data
-            task, found = solve_formulated(rows, labels, request, *how, callback)
+            task, found = solve_formulated(rows, labels, request, method, tol, limit, callback)
         self._keep_solution(found)
-        self._keep(task, data.rows)
-        self._cut(*data, self.threshold)
+        self._keep(task, rows)
+        self._cut(rows, labels, data.weight, self.threshold)
 
     def _asked(self, request: Request, data: TrainingRows) -> Request:
         """Return the request over the pairs of these rows."""
-        return replace(request, pairs=self._pairs(*data))
+        return replace(request, pairs=self._pairs(data.rows, data.positive, data.weight))
 
     def _pairs(
         self, rows: Matrix, positive: np.ndarray, weight: np.ndarray | None

@@ -8,9 +8,11 @@ from ..certificate.solution import Callback
 from ..classifier.base import Progress
 from ..classifier.inputs import TrainingRows, draw_seed
 from ..formulation.request import Request
+from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..tools.checks import check_choice, check_number
 from ..tools.threads import small_in_one_thread
-from .path_selection import CHOICES, cross_validate
+from .partitions.fit import fit_in_partitions, in_partitions
+from .path_selection import CHOICES, cross_validate, cross_validate_partitions
 from .roc_svm import ExactClassifier
 
 
@@ -68,6 +70,9 @@ class ROCSVMCV(ExactClassifier):
     def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
         """Choose lam, with the weights as they are given, then do what `fit` promises."""
         self._check_parameters()
+        if in_partitions(X):
+            fit_in_partitions(self, X, y, sample_weight, callback, self._choose)
+            return
         rows, positive, _ = self._check_fit(X, y)
         self.cv_path_ = cross_validate(
             rows,
@@ -86,6 +91,22 @@ class ROCSVMCV(ExactClassifier):
         )
         self.lam_ = self.cv_path_.lam_of(self.choice)
         super()._fit(X, y, sample_weight, callback)
+
+    def _choose(self, rows: PartitionedRows) -> Request:
+        """Choose lam over rows in partitions, and return the request at it."""
+        self.cv_path_ = cross_validate_partitions(
+            rows,
+            self._request().unlabelled(),
+            self.lams,
+            self.cv,
+            draw_seed(self.random_state),
+            self.n_lams,
+            self.method,
+            self.cv_tol,
+            self.max_time,
+        )
+        self.lam_ = self.cv_path_.lam_of(self.choice)
+        return self._request().at(self.lam_)
 
     def _train(self, data: TrainingRows, callback: Callback | None) -> None:
         self._solve(self._request().at(self.lam_), data, callback)

@@ -1,4 +1,8 @@
-"""`solve`: data in, the certified optimum of the full pairwise problem out."""
+"""`solve`: data in, the certified optimum of the full pairwise problem out.
+
+`solve_request` is `solve` for a request that was made before. It hands over to `solve_large`, which
+reads rows in blocks, or to `solve_formulated`.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,7 @@ from ..losses.loss import Loss
 from ..losses.registry import HINGE, SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..problem.penalties import Ridge
 from ..problem.penalty import Penalty
 from ..problem.problem import Problem
 from ..solvers.choose import LARGEST_HESSIAN, NAMES, Solver, choose_solver
@@ -265,7 +270,8 @@ def solve_formulated(
     found = task.judge(solver.solve(task.work, callback=callback), tol)
     if max_time is not None and spent > max_time / 2 and found.status == Status.STALLED:
         found = replace(found, status=Status.TIME_LIMIT)  # it was the features that time cut short
-    return task, with_zeros(task.meant, found)
+    ridge = isinstance(request.penalty, Ridge)  # the one penalty that makes no weight zero
+    return task, found if ridge else with_zeros(task.meant, found)
 
 
 def streamed_problem(X: object, y: object, request: Request) -> Problem | None:

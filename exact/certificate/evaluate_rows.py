@@ -7,25 +7,29 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import InputError
-from ..losses.registry import SQUARED_HINGE
+from ..losses.registry import HINGE, SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs
 from ..problem.problem import Problem
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
 from ..sums.assembled import PairSums
-from ..sums.pair_sums_binned import half_width
+from ..sums.binned import half_width
 from .blocks.kept import Kept
 from .blocks.passes import Passes
 from .blocks.squared import SquaredInBlocks
 from .blocks.streamed import Streamed
 from .evaluation import Evaluation, Line, noted
 from .partitioned.evaluate import Partitioned
+from .partitioned.losses import smooth_over_partitions
 
 __all__ = ["InMemory", "Kept", "Streamed", "binned_at", "blocked", "loss_at"]
 
 FINE = 1 << 14
 """Bins a unit, at least, where the loss of weights that no solver has made is asked for."""
+
+SMOOTH_FINE = 1 << 11
+"""The same for a smooth loss over partitions, whose bins are sent: it needs fewer."""
 
 
 class InMemory:
@@ -119,13 +123,17 @@ def binned_at(problem: Problem, w: np.ndarray, bins: int, half: int) -> Evaluati
     Parameters
     ----------
     problem : Problem
-        Hinge over all pairs of rows, or squared hinge over all pairs of streamed ones.
+        Hinge over all pairs of rows, or squared hinge over all pairs of streamed ones, or any loss
+        of ours over all pairs of rows in partitions.
     w : array (dim,)
     bins : int
         Bins a unit, a power of two.
     half : int
         Half width of the smoothing in bins.
     """
+    if isinstance(problem.space, PartitionedRows) and problem.loss != HINGE:
+        known = noted(problem, w, bins)
+        return smooth_over_partitions(problem).at(w, bins) if known is None else known
     if problem.loss == SQUARED_HINGE:
         return SquaredInBlocks(problem).at(w, bins)
     apart = isinstance(problem.space, StreamedRows | PartitionedRows)
@@ -144,4 +152,6 @@ def loss_at(problem: Problem, w: np.ndarray, bins: int) -> Evaluation:
     would be too large by far more than its rounding says.
     """
     known = noted(problem, w, bins)
-    return binned_at(problem, w, max(bins, FINE), 0) if known is None else known
+    smooth = isinstance(problem.space, PartitionedRows) and problem.loss != HINGE
+    fine = SMOOTH_FINE if smooth else FINE
+    return binned_at(problem, w, max(bins, fine), 0) if known is None else known

@@ -10,6 +10,7 @@ from html import escape
 
 import numpy as np
 
+from ..losses.registry import HINGE
 from ..problem.problem import Problem
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..tools.rounding import above
@@ -228,7 +229,7 @@ class Recorder:
         if callable(witness):
             witness = witness()
         if witness is None and isinstance(problem.space, PartitionedRows):
-            witness = Witness.from_weights(problem, w, BINS, 1)
+            witness = Witness.from_weights(problem, w, BINS, 1 if problem.loss == HINGE else 0)
         elif witness is None:
             witness = Witness.from_scores(problem, problem.space.scores(w))
         certificate = Certificate.of(problem, w, witness)

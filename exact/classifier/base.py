@@ -26,6 +26,7 @@ from ..tools.interrupts import ends_on_interrupt
 from ..tools.lossless import as_float64, check_labels
 from ..tools.threads import small_in_one_thread
 from ..tools.wording import at_most
+from .dask_blocks import in_blocks
 from .inputs import Matrix, TrainingRows, check_row_weights, check_rows
 from .threshold import Rule, get_rule
 
@@ -128,15 +129,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _block_by_block(self, X: Any) -> Any:
         """Return the decision function of each block of a dask collection, not computed yet."""
-        blocks = X.to_dask_array() if hasattr(X, "to_dask_array") else X
-        if len(blocks.shape) != 2 or blocks.shape[1] != self.n_features_in_:
-            raise InputError(
-                f"X has the shape {X.shape}, and the model {self.n_features_in_} features"
-            )
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None and hasattr(X, "columns") and list(X.columns) != list(names):
-            raise InputError("the columns of X are not those that the model was fitted on")
-        blocks = blocks.rechunk({1: -1})
+        blocks = in_blocks(X, self.n_features_in_, getattr(self, "feature_names_in_", None))
         scored = _Scored(self._scores, float(self.intercept_[0]))
         return blocks.map_blocks(scored, drop_axis=1, dtype=float)
 

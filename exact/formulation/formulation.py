@@ -27,7 +27,8 @@ from ..spaces.gram import BLOCK_BYTES, Gram, StreamedGram, blocked_product
 from ..spaces.gram_factor import DENSE_LIMIT, GramFactor, Lift, rows_of
 from ..spaces.kernel import Kernel, check_kernel
 from ..spaces.kernels import get_kernel
-from ..spaces.rows import Rows, check_matrix
+from ..spaces.partitions.partitioned_rows import PartitionedRows
+from ..spaces.rows import Rows, Space, check_matrix
 from ..structure.scatter import scatter_of
 from ..structure.structured_norm import Structured, whitened
 from .equal_rows import Groups, Spread, equal_rows
@@ -82,8 +83,8 @@ class Formulation:
 
     def evaluate(self, w: np.ndarray, X: object) -> np.ndarray:
         """Return the scores (m,) of other rows, from coordinates of `meant`: see `scorer`."""
-        base = self.base
-        if isinstance(base, Rows):
+        base: Any = self.base
+        if isinstance(base, Rows | PartitionedRows):
             rows = _new_rows(X, base.dim, "features")
             if isinstance(rows, np.ndarray):
                 return (rows - base.offset) @ w
@@ -181,13 +182,14 @@ def formulate(
     whole = isinstance(request.pairs, AllPairs) and not request.is_partial
     if collapse and rows is not None and whole and mask is not None:
         groups = equal_rows(rows, mask)
+    # `few` is what is meant on one row of each group; the rest makes its space one of rows.
     few = meant if groups is None else _grouped(groups, meant, base)
     if not isinstance(request.penalty, Ridge):  # it acts on the features, so these must stay
         return Formulation(meant, few, np.copy, kernel, rows, None, groups)
     weight, source = float(request.structure), request.structure_source
     if plain_kernel and weight == 0 and groups is None and _is_for_cuts(meant):
         return Formulation(meant, meant, np.copy, kernel, rows)
-    features, back, factor = rows_of(few.space, few=weight > 0, max_time=max_time)
+    features, back, factor = _features(few.space, weight > 0, max_time)
     if groups is not None and factor is not None:
         factor = groups.factor(factor)
         back = factor.coefficients
@@ -203,6 +205,15 @@ def formulate(
     scatter = scatter_of(cast(Any, request.pairs), mask, source)
     meant = meant.over(Structured(base, scatter, weight, seen, lift))
     return Formulation(meant, few.over(white), lift, kernel, rows, factor, groups)
+
+
+def _features(
+    space: Space, few: bool, max_time: float | None
+) -> tuple[Rows, Lift, GramFactor | None]:
+    """Return rows to work on, as `rows_of` does: rows of fewer features than rows as they are."""
+    if isinstance(space, Rows) and space.dim <= space.n:
+        return space, np.copy, None
+    return rows_of(space, few=few, max_time=max_time)
 
 
 def _is_for_cuts(meant: Problem) -> bool:
@@ -229,7 +240,7 @@ def _true_space(
         return held, held.kernel, check_matrix(X)
     if request.gives_matrix:
         return Gram(X), None, None
-    if request.kernel == "linear":
+    if request.is_linear:
         rows = Rows(X)
         return rows, None, rows.raw
     matrix = check_matrix(X)

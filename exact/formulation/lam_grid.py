@@ -34,6 +34,12 @@ def lam_grid(problem: Problem, n_lams: int = 20, share: float = SMALLEST_SHARE) 
     return np.geomspace(1.0, share, n_lams) * largest_lam(problem)
 
 
+def grid_below(widest: float, reach: float, n_lams: int) -> np.ndarray:
+    """Return the default grid for the widest difference along the mean one; see `largest_lam`."""
+    check_count("n_lams", n_lams)
+    return np.geomspace(1.0, SMALLEST_SHARE, n_lams) * _largest(widest, reach)
+
+
 def largest_lam(problem: Problem) -> float:
     """Return the lam from which on the hinge's optimum only shrinks.
 
@@ -55,9 +61,13 @@ def largest_lam(problem: Problem) -> float:
         scores = space.scores(space.pull(np.where(positive, mass, -mass)))
         used = mass > 0
         widest = float(scores[positive & used].max() - scores[~positive & used].min())
-    if widest > 1e-14 * space.reach**2:
+    return _largest(widest, space.reach)
+
+
+def _largest(widest: float, reach: float) -> float:
+    if widest > 1e-14 * reach**2:
         return widest
-    return space.reach**2 if space.reach > 0 else 1.0
+    return reach**2 if reach > 0 else 1.0
 
 
 def check_lams(lams: object) -> np.ndarray:

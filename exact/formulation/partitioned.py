@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
 from ..errors import InputError
+from ..losses.registry import ALL_LOSSES, OURS
 from ..pairs.labels import split_labels
 from ..pairs.partitioned_pairs import pairs_in
 from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..spaces.partitions.partitioned_rows import PartitionedRows
+from ..spaces.rows import Space
 from .request import Request
 
 P = ParamSpec("P")
@@ -26,28 +29,50 @@ def partitioned_problem(X: object, y: object, request: Request) -> Problem | Non
     Raises
     ------
     InputError
-        If the problem is not the hinge over all pairs with the ridge, or labels, weights or a
-        positive class are given beside those of the partitions.
+        If the problem is not linear over all pairs with the ridge, or its loss has no sums over
+        partitions, or labels, weights or a positive class are given beside those of the
+        partitions.
     """
     if not isinstance(X, PartitionedRows):
         return None
-    if not request.is_linear_hinge:
+    check_request(request)
+    beside_rows(y, request.positive, getattr(request.pairs, "weight", None))
+    return Problem(cast(Space, X), Mean(pairs_in(X.facts), request.loss), request.penalty)
+
+
+def check_request(request: Request) -> None:
+    """Raise `InputError` unless partitions can do what is asked for."""
+    if not request.is_plain:
         raise InputError(
-            "rows in partitions are for the linear hinge problem over all pairs with the ridge: "
-            "take a sample of the rows for anything else"
+            "rows in partitions are for linear problems over all pairs with the ridge: take a "
+            "sample of the rows for anything else"
         )
-    if y is not None or request.positive is not None or request.pairs.weight is not None:
+    if type(request.loss) not in OURS:
+        raise InputError(
+            f"rows in partitions have no sums of the loss {request.loss.name!r}: choose one of "
+            f"{', '.join(ALL_LOSSES)}"
+        )
+
+
+def beside_rows(*given: object) -> None:
+    """Raise `InputError` if anything is given that lies with the rows in their partitions."""
+    if any(one is not None for one in given):
         raise InputError(
             "labels and weights lie with the rows in their partitions: leave y, positive and "
             "sample_weight out"
         )
-    return Problem(X, Mean(pairs_in(X.facts), request.loss), request.penalty)
 
 
 def refuse_method(X: object, method: str) -> None:
     """Raise `InputError` if `X` is rows in partitions: `method` does not read them."""
     if isinstance(X, PartitionedRows):
         raise InputError(f"rows in partitions are solved by newton, not by {method!r}")
+
+
+def refuse_other_methods(X: object, method: str) -> None:
+    """Raise `InputError` if `X` is rows in partitions and `method` is not theirs."""
+    if method not in ("auto", "newton"):
+        refuse_method(X, method)
 
 
 def is_dask(X: object) -> bool:
@@ -77,18 +102,19 @@ def rows_of_dask(X: Any, y: Any, weight: Any, positive: object) -> tuple[Partiti
 
 def dask_too(work: Callable[P, T]) -> Callable[P, T]:
     """Let `work`, a function of X, y and more, take dask collections as rows in partitions."""
+    names = list(inspect.signature(work).parameters)
 
     @functools.wraps(work)
     def taken(*args: Any, **kwargs: Any) -> T:
-        given = dict(zip(("X", "y"), args[:2], strict=False)) | kwargs
+        given = dict(zip(names, args, strict=False)) | kwargs
         if not is_dask(given.get("X")):
             return work(*args, **kwargs)
         weight, positive = given.pop("sample_weight", None), given.pop("positive", None)
         rows, _ = rows_of_dask(given["X"], given.get("y"), weight, positive)
         try:
             given |= {"X": rows, "y": None}
-            if len(args) > 2:
-                given["lam"] = args[2]
+            if "callback" in inspect.signature(work).parameters:
+                given["callback"] = rows.engine.telling(given.get("callback"))
             return work(**given)  # type: ignore[call-arg]
         finally:
             rows.engine.close()

@@ -15,12 +15,16 @@ from ..pairs.ordered.asked import ordered_pairs_of
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.penalties import Ridge, penalty_from
 from ..problem.penalty import Penalty
+from ..problem.rates import check_rates
 from ..problem.risk import Mean
-from ..problem.tail import Tail, check_rates, tail_risk
+from ..problem.tail import Tail, tail_risk
 from ..spaces.kernel import Kernel, name_of
-from ..spaces.kernels import PRECOMPUTED, check_kernel_name
+from ..spaces.kernels import LINEAR, PRECOMPUTED, check_kernel_name
 from ..structure.scatter import SOURCES
 from ..tools.checks import check_choice, check_number
+
+WHOLE_CURVE = (1, 0)
+"""The rates `fpr_max` and `tpr_min` that leave out no part of the ROC curve."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +76,11 @@ class Request:
             raise InputError(
                 f"pairs must be AllPairs(), a PairList or OrderedPairs, not {self.pairs!r}"
             )
-        check_kernel_name(self.kernel, self.gamma)
+        if not self.is_linear:
+            check_kernel_name(self.kernel, self.gamma)
         check_number("structure", self.structure, closed="low")
         check_choice("structure_source", self.structure_source, SOURCES)
-        if not isinstance(self.penalty, Ridge) and (self.kernel != "linear" or self.structure > 0):
+        if not isinstance(self.penalty, Ridge) and not (self.is_linear and self.structure == 0):
             raise InputError(
                 "a penalty beside lam/2 |f|^2 acts on the weights of the features: it goes with "
                 "the linear kernel and no structure"
@@ -189,6 +194,11 @@ class Request:
         return name_of(self.kernel)
 
     @property
+    def is_linear(self) -> bool:
+        """Whether f is linear in the features."""
+        return isinstance(self.kernel, str) and self.kernel == LINEAR
+
+    @property
     def gives_matrix(self) -> bool:
         """Whether the data are the Gram matrix itself."""
         return self.kernel == PRECOMPUTED
@@ -199,15 +209,24 @@ class Request:
         return self.is_plain and self.loss == HINGE
 
     @property
+    def takes_proof(self) -> bool:
+        """Whether a proof file can hold it: linear, hinge and ridge, all or ordered pairs."""
+        linear = self.kernel == "linear" and self.loss == HINGE and isinstance(self.penalty, Ridge)
+        return self.is_linear_hinge or (linear and self.is_ordered)
+
+    @property
     def is_plain(self) -> bool:
         """Whether this is linear over all pairs, with the ridge and no structure."""
-        plain = self.kernel == "linear" and self.structure == 0 and isinstance(self.penalty, Ridge)
+        plain = self.is_linear and self.structure == 0 and isinstance(self.penalty, Ridge)
         return plain and isinstance(self.pairs, AllPairs) and not self.is_partial
 
     @property
     def is_partial(self) -> bool:
         """Whether only a part of the ROC curve is meant."""
-        return check_rates(self.fpr_max, self.tpr_min) != (1, 0)
+        rates = self.fpr_max, self.tpr_min
+        if all(isinstance(rate, int | float) for rate in rates) and rates == WHOLE_CURVE:
+            return False
+        return check_rates(self.fpr_max, self.tpr_min) != WHOLE_CURVE
 
     @property
     def is_ordered(self) -> bool:
@@ -228,7 +247,8 @@ class Request:
     def risk(self, positive: np.ndarray | None) -> Mean | Tail:
         """Return the risk of rows whose positive ones are `positive`, as `mask` returns them."""
         pairs = self.pairs_on(positive)
-        if isinstance(pairs, AllPairs):
+        if self.is_partial:
+            assert isinstance(pairs, AllPairs)
             return tail_risk(pairs, self.loss, self.fpr_max, self.tpr_min)
         return Mean(pairs, self.loss)
 

@@ -46,7 +46,7 @@ class Hinge:
     def all_pairs(self, pairs: Whole, scores: np.ndarray, width: float) -> PairSums:
         """Return the sums over all pairs: counted, binned or sorted, as `pairs.form` says."""
         if pairs.form == "binned":
-            from ..sums.pair_sums_binned import binned_hinge
+            from ..sums.binned import binned_hinge
 
             held = scores.astype(float, copy=False)
             return binned_hinge(held, pairs.positive, pairs.weight, width, pairs.bins)

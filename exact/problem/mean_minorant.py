@@ -8,10 +8,11 @@ import numpy as np
 
 from ..errors import InputError
 from ..losses.loss import Loss, shrunk_dual
-from ..losses.registry import HINGE, SQUARED_HINGE
+from ..losses.registry import HINGE, OURS, SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.marginals import deficiency
 from ..pairs.ordered.listed_sums import WEIGHT_UNITS
+from ..pairs.partitioned_pairs import PartitionedPairs
 from ..sums.assembled import PairSums
 from ..tools.checks import check_count
 from ..tools.rounding import UNIT, gamma, short_chain, short_sum
@@ -144,11 +145,12 @@ def _listed(pairs: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
 
 def of_weights(pairs: Any, loss: Loss, evidence: Weights) -> Minorant:
     """Return the evidence alone: its vector is as long as the data and is never held."""
-    if loss not in (HINGE, SQUARED_HINGE) or not isinstance(pairs, AllPairs):
+    apart = isinstance(pairs, PartitionedPairs) and type(loss) in OURS
+    if not (isinstance(pairs, AllPairs) and (loss in (HINGE, SQUARED_HINGE) or apart)):
         raise InputError("binned dual points are for the hinge over all pairs, or for its square")
     check_scale(evidence.scale)
     bins, half = check_count("bins", evidence.bins), check_count("half", evidence.half, 0)
-    if loss == SQUARED_HINGE and (half or evidence.scale != 1.0):
+    if loss != HINGE and (half or evidence.scale != 1.0):
         raise InputError(
             "only for the hinge over all pairs has a binned dual point a width or scale"
         )

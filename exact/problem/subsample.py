@@ -24,6 +24,9 @@ MOST_ROWS = 100
 LARGE = 10
 """A problem is large from so many times the least sample on: below, a sample saves nothing."""
 
+FEWEST = LARGE * LEAST_ROWS
+"""Rows of the smallest problem that is large, however few its coordinates are."""
+
 
 def starting_sample(problem: Problem) -> Problem | None:
     """Return a sample of a large problem's rows to start from; None where it does not pay."""

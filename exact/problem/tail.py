@@ -13,8 +13,8 @@ they weigh, and so at least any minorant of that.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -28,8 +28,9 @@ from ..tools.rounding import UNIT, Bound, gamma
 from .evidence import Evidence, Mix, Scores
 from .mean_minorant import check_width, of_scores
 from .minorant import Minorant, mixed
+from .rates import check_rates
 from .risk import LONG_ROWS, Mean
-from .worst_rows import exact_sum, highest
+from .worst_rows import Chosen, candidates, exact_sum, highest
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,21 +107,19 @@ class Tail:
         width : float
             0 for the worst rows; else the weight rises from zero to one over this range of scores.
         """
-        positive = self.positive
-        weights = np.empty(self.n)
-        weights[positive] = highest(-scores[positive], self.kp, width)
-        weights[~positive] = highest(scores[~positive], self.kq, width)
+        weights, ((up, p), (low, q)) = np.zeros(self.n), self.chosen(scores, width)
+        weights[up], weights[low] = p, q
         return weights
 
-    def share(self, weights: np.ndarray) -> float:
+    def share(self, p: np.ndarray, q: np.ndarray) -> float:
         """Return the largest s, rounded down, with s (mean over the weighted pairs) <= U.
 
         Weights p, in any unit, are p / sum p of a distribution; times kp' = min(kp, sum p / max p)
         they are feasible, so that s = kp' kq' / (kp kq). Weights that add up to at least kp times
         the largest of them have s = 1.
         """
-        positive, share = self.positive, Fraction(1)
-        for side, k in ((weights[positive], self.kp), (weights[~positive], self.kq)):
+        share = Fraction(1)
+        for side, k in ((p, self.kp), (q, self.kq)):
             top = Fraction(float(side.max()))
             share *= min(Fraction(1), exact_sum(side) / (top * k))
         return float_below(share)
@@ -136,10 +135,13 @@ class Tail:
         """
         check_scores(scores, self.positive)
         scores = as_float_scores(scores)
-        found = self._weighted(scores, self.row_weights(scores), width)
-        if width <= 0 or self.kp + self.kq == self.n:
+        if self.kp + self.kq == self.n:
+            return self.mean.pairs.sums(scores, self.mean.loss, width)
+        near = self._near(scores, max(width, 0.0))
+        found = self._weighted(scores, self.chosen(scores, 0.0, near), width)
+        if width <= 0:
             return found
-        smooth = self._weighted(scores, self.row_weights(scores, width), width)
+        smooth = self._weighted(scores, self.chosen(scores, width, near), width)
         return PairSums(
             found.value,
             smooth.c,
@@ -150,10 +152,44 @@ class Tail:
             smooth.conjugate_rounding,
         )
 
+    @cached_property
+    def _sides(self) -> tuple[tuple[np.ndarray, Fraction, int], ...]:
+        """The rows of each class, how many count, and the sign that makes large scores worst."""
+        up, low = np.flatnonzero(self.positive), np.flatnonzero(~self.positive)
+        return (up, self.kp, -1), (low, self.kq, 1)
+
+    def _near(self, scores: np.ndarray, width: float) -> list[np.ndarray]:
+        return [rows[candidates(sign * scores[rows], k, width)] for rows, k, sign in self._sides]
+
+    def chosen(
+        self, scores: np.ndarray, width: float, near: list[np.ndarray] | None = None
+    ) -> list[Chosen]:
+        """Return the rows of each class that weigh something, and their weights.
+
+        Parameters
+        ----------
+        scores : array (n,)
+        width : float
+            As in `row_weights`.
+        near : list of two int arrays, optional
+            Rows of each class outside of which no row weighs anything.
+        """
+        found = []
+        every = [rows for rows, _, _ in self._sides]
+        for among, (_, k, sign) in zip(near or every, self._sides, strict=True):
+            at, weights = highest(sign * scores[among], k, width)
+            found.append((among[at], weights))
+        return found
+
+    @property
+    def plain(self) -> bool:
+        """Whether sums are made of float scores anyway: in bins, or over many rows."""
+        return self.n > LONG_ROWS or self.mean.pairs.form == "binned"
+
     def careful_sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
         """Return the sums in the long format where they then round less, while n is moderate."""
         check_width(width)
-        return self.sums(scores.astype(np.longdouble if self.n <= LONG_ROWS else float), width)
+        return self.sums(scores.astype(float if self.plain else np.longdouble), width)
 
     def upper(self, scores: np.ndarray, error: np.ndarray, sums: PairSums | None = None) -> Bound:
         """Return U(scores) and what rounding and errors (n,) of the scores can do to it."""
@@ -196,24 +232,25 @@ class Tail:
         upper : float
             At least U at the scores as they are.
         """
-        positive, mass = self.positive, np.empty(self.n)
-        for side, k in ((positive, self.kp), (~positive, self.kq)):
-            mass[side] = highest(error[side], k, 0.0)
-            mass[side] /= mass[side].sum() * (1 - gamma(self.n + 8))
+        mass = np.zeros(self.n)
+        for rows, k, _ in self._sides:
+            worst, weights = highest(error[rows], k, 0.0)
+            mass[rows[worst]] = weights / (weights.sum() * (1 - gamma(self.n + 8)))
         up = 1 + gamma(self.n + 16)
         slip = loss_slip(self.mean.loss, mass, error * up, max(upper, 0.0) * up)
         return slip * up * (1 + gamma(8))
 
-    def _weighted(self, scores: np.ndarray, weights: np.ndarray, width: float) -> PairSums:
-        """Return the sums over all pairs of the rows of positive weight, shared out as a minorant.
+    def _weighted(self, scores: np.ndarray, chosen: list[Chosen], width: float) -> PairSums:
+        """Return the sums over all pairs of the chosen rows, shared out as a minorant.
 
-        Rows that weigh nothing are left out, so that equal weights are summed as counts.
+        Rows that weigh nothing are not among them, so that equal weights are summed as counts.
         """
-        used, share = weights > 0, self.share(weights)
-        some, positive = weights[used], self.positive[used]
-        whole = all(side.min() == side.max() for side in (some[positive], some[~positive]))
+        (up, p), (low, q) = chosen
+        used, share = np.concatenate([up, low]), self.share(p, q)
+        whole = all(side.min() == side.max() for side in (p, q))
         form, bins = self.mean.pairs.form, self.mean.pairs.bins
-        pairs = AllPairs(None if whole else some, form=form, bins=bins).on(positive)
+        weights = None if whole else np.concatenate([p, q])
+        pairs = AllPairs(weights, form=form, bins=bins).on(np.arange(used.size) < up.size)
         sums = pairs.sums(scores[used], self.mean.loss, width)
         c = np.zeros(self.n)
         c[used] = share * sums.c
@@ -261,25 +298,3 @@ def tail_risk(
         return Mean(pairs, loss)
     kp, kq = (1 - below) * pairs.n_pos, above * pairs.n_neg
     return Tail(Mean(pairs, loss), max(kp, Fraction(1)), max(kq, Fraction(1)))
-
-
-def check_rates(
-    fpr_max: float | str | Fraction, tpr_min: float | str | Fraction
-) -> tuple[Fraction, Fraction]:
-    """Return both rates as fractions, or raise `InputError` if one is out of range."""
-    above, below = _rate("fpr_max", fpr_max), _rate("tpr_min", tpr_min)
-    if not 0 < above <= 1:
-        raise InputError(f"fpr_max = {fpr_max!r}: it must be above 0 and at most 1")
-    if not 0 <= below < 1:
-        raise InputError(f"tpr_min = {tpr_min!r}: it must be at least 0 and below 1")
-    return above, below
-
-
-def _rate(name: str, value: float | str | Fraction) -> Fraction:
-    """Return a rate as the decimal number that is meant."""
-    try:
-        if isinstance(value, Fraction | int):
-            return Fraction(value)
-        return Fraction(Decimal(str(value)))
-    except (ValueError, ArithmeticError, OverflowError) as error:
-        raise InputError(f"{name} = {value!r} is not a number") from error

@@ -1,4 +1,4 @@
-"""Row weights of the k largest values, in whole numbers, so that they are exactly feasible."""
+"""The rows of the k largest values and their weights, in whole numbers: exactly feasible."""
 
 from __future__ import annotations
 
@@ -13,34 +13,62 @@ LARGEST_WHOLE = 2**50
 RAMP = 2**24
 """Steps of a smoothed row weight between zero and one."""
 
+Chosen = tuple[np.ndarray, np.ndarray]
+"""Rows that weigh something, ascending, and their weights."""
 
-def highest(values: np.ndarray, k: Fraction, width: float) -> np.ndarray:
-    """Return weights of the k largest values, at most one each but for a common unit.
+
+def highest(values: np.ndarray, k: Fraction, width: float) -> Chosen:
+    """Return the rows and weights of the k largest values, at most one each but for a common unit.
 
     At width 0 the values that are tied at the boundary share what is left, equally. Otherwise the
     weight is clip((value - tau) / width + 1/2, 0, 1) in steps of 1 / `RAMP`, with sum about k.
     """
     if k == values.size:
-        return np.ones(values.size)
+        return np.arange(values.size), np.ones(values.size)
     if width > 0:
-        return _ramp(values, k, width)
-    kept = math.ceil(k)
-    boundary = np.partition(values, values.size - kept)[values.size - kept]
-    over, tied = values > boundary, values == boundary
-    left, ties = k - int(over.sum()), int(tied.sum())
+        return _ramp(values.astype(float, copy=False), k, width)
+    boundary = _boundary(values, k)
+    rows = np.flatnonzero(values >= boundary)
+    over = values[rows] > boundary
+    left, ties = k - int(over.sum()), int((~over).sum())
     part = left / ties
     unit = part.denominator
     if unit * values.size < LARGEST_WHOLE:
-        return np.where(over, float(unit), np.where(tied, float(part.numerator), 0.0))
-    return np.where(over, 1.0, np.where(tied, float(part), 0.0))
+        return rows, np.where(over, float(unit), float(part.numerator))
+    return rows, np.where(over, 1.0, float(part))
 
 
-def _ramp(values: np.ndarray, k: Fraction, width: float) -> np.ndarray:
-    """Return clip((value - tau) / width + 1/2, 0, 1) RAMP in whole numbers, tau by bisection."""
-    values = values.astype(float)
-    low, high = float(values.min()) - width, float(values.max()) + width
-    near = np.sort(values)
-    goal = float(k)
+def candidates(values: np.ndarray, k: Fraction, width: float) -> np.ndarray:
+    """Return the rows, ascending, that `highest` needs to see at this width and at width 0."""
+    if k == values.size:
+        return np.arange(values.size)
+    boundary = _boundary(values, k)
+    return np.flatnonzero(values >= boundary - 4 * _slack(boundary, width))
+
+
+def _boundary(values: np.ndarray, k: Fraction) -> float:
+    """Return the least of the ceil(k) largest values."""
+    kept = math.ceil(k)
+    return np.partition(values, values.size - kept)[values.size - kept]
+
+
+def _slack(boundary: float, width: float) -> float:
+    """Return at least how far tau is from the boundary, with some units to spare."""
+    return width + 8 * float(np.spacing(abs(float(boundary))))
+
+
+def _ramp(values: np.ndarray, k: Fraction, width: float) -> Chosen:
+    """Return clip((value - tau) / width + 1/2, 0, 1) RAMP in whole numbers, tau by bisection.
+
+    With tau half a width below the boundary of the k largest all of these weigh one; with tau half
+    a width above it none that is not larger weighs anything.
+    """
+    boundary = float(_boundary(values, k))
+    slack = _slack(boundary, width)
+    low, high = boundary - slack, boundary + slack
+    rows = np.flatnonzero(values >= low - slack)
+    held = values[rows]
+    near, goal = np.sort(held), float(k)
 
     def mass(tau: float) -> float:
         first, last = np.searchsorted(near, [tau - width / 2, tau + width / 2])
@@ -50,7 +78,9 @@ def _ramp(values: np.ndarray, k: Fraction, width: float) -> np.ndarray:
         tau = (low + high) / 2
         low, high = (tau, high) if mass(tau) >= goal else (low, tau)
     # From the side with at least k, so that the weights need not be shrunk.
-    return np.ceil(np.clip((values - low) / width + 0.5, 0.0, 1.0) * RAMP)
+    weights = np.ceil(np.clip((held - low) / width + 0.5, 0.0, 1.0) * RAMP)
+    used = weights > 0
+    return rows[used], weights[used]
 
 
 def exact_sum(weights: np.ndarray) -> Fraction:

@@ -14,27 +14,27 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..certificate.solution import Solution
 from ..errors import InputError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs
+from ..pairs.ordered.asked import ordered_pairs_of
+from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.problem import Problem, Ridge, split_labels
 from ..spaces.rows import Rows
-from ..spaces.streamed import Source, StreamedRows
+from ..spaces.streamed import StreamedRows
 from ..tools.atomic_files import write_atomically
-from ..tools.lossless import as_float64
 from . import check_proof
 from .evidence import evidence_of, repetitions
+from .ordered import Columns, as_column, columns_of, ordered_evidence
+from .rows_of_proofs import RowBlocks, as_rows, middle
 
-FORMAT = 1
-"""Version of the format written here."""
+FORMAT = 2
+"""Version of the format written here; the checker reads format 1 too."""
 
 _MARGIN = 0.02
 """Part of the verified gap added to either bound: another machine rounds otherwise."""
-
-_BLOCK = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Proof:
     Attributes
     ----------
     path : Path
-    kind : {"weights", "marginals"}
+    kind : {"weights", "marginals", "scores"}
         What regenerates the dual point.
     primal : float
         F(w) is at most this.
@@ -69,8 +69,12 @@ def write_proof(
     solution: Solution,
     positive: object = None,
     sample_weight: object = None,
+    *,
+    qid: object = None,
+    time: object = None,
+    event: object = None,
 ) -> Proof:
-    """Write the proof file of a solution of the linear hinge problem over all pairs.
+    """Write the proof file of a solution of the linear hinge problem, over all or ordered pairs.
 
     [ScalingUp, eq. (3)]. The file is verified before it takes its name.
 
@@ -80,8 +84,8 @@ def write_proof(
         Where to write; a file of that name is replaced only by a complete one.
     X : array (n, d)
         Dense rows, also memory-mapped or any `Source`.
-    y : array (n,)
-        Two kinds of labels.
+    y : array (n,) or None
+        Two kinds of labels; grades with `qid`; None with `time`.
     lam : float
         > 0.
     solution : Solution
@@ -90,6 +94,10 @@ def write_proof(
         The larger one by default.
     sample_weight : array (n,), optional
         Whole numbers >= 0, below 2^26: how often each row counts.
+    qid : array (n,), optional
+        The query of each row, as in `solve`: numbers or words.
+    time, event : arrays (n,), optional
+        Times, and whether the event was seen.
 
     Returns
     -------
@@ -102,20 +110,32 @@ def write_proof(
         If the problem is not one that a proof file can hold, or the evidence does not support the
         solution's certificate on these data.
     """
-    mask, label, _ = split_labels(y, positive)
     lam = Ridge(lam).lam
-    return _write(Path(path), _as_rows(X), mask, label, lam, solution, sample_weight)
+    if qid is None and time is None and event is None:
+        mask, label, _ = split_labels(y, positive)
+        return _write(Path(path), as_rows(X), mask, label, lam, solution, sample_weight)
+    pairs = ordered_pairs_of(y, qid, time, event, sample_weight)
+    kind = "survival" if qid is None else "query"
+    seen = np.ones(pairs.n) if event is None else event
+    held = {"time": time, "event": seen} if qid is None else {"y": y, "qid": qid}
+    data = {name: as_column(column) for name, column in held.items()}
+    order = check_proof.ordering(kind, data, {}, {})
+    told = _Ordered(kind, order, pairs)
+    return _write(Path(path), as_rows(X), told, None, lam, solution, sample_weight)
 
 
 def write_proof_of(problem: Problem, solution: Solution, path: str | Path) -> Proof:
-    """Write the proof file of a solution of `problem`; the data's labels are True and False.
+    """Write the proof file of a solution of `problem`.
+
+    The data's labels are True and False. Those of ordered pairs are the columns `key`, `group`,
+    `upper`, `lower` and `share` instead, as in `OrderedPairs`, where a row's weight is its own.
 
     [ScalingUp, eq. (3)]
 
     Parameters
     ----------
     problem : Problem
-        Hinge over all pairs of dense rows, in memory or streamed.
+        Hinge over all or ordered pairs of dense rows, in memory or streamed.
     solution : Solution
     path : str or Path
 
@@ -124,8 +144,11 @@ def write_proof_of(problem: Problem, solution: Solution, path: str | Path) -> Pr
     InputError
         As `write_proof`.
     """
-    if problem.loss != HINGE or not isinstance(problem.pairs, AllPairs):
-        raise InputError("a proof file is for the hinge over all pairs, not another loss or a list")
+    pairs = problem.pairs
+    if problem.loss != HINGE or not isinstance(pairs, AllPairs | OrderedPairs):
+        raise InputError(
+            "a proof file is for the hinge over all or ordered pairs, not another loss or a list"
+        )
     space = problem.space
     if isinstance(space, StreamedRows):
         source: object = space.source
@@ -136,48 +159,73 @@ def write_proof_of(problem: Problem, solution: Solution, path: str | Path) -> Pr
             "a proof file is for linear rows: write the features of a kernel or a structure as "
             "rows, and prove the problem over them"
         )
-    weight, mask = problem.pairs.weight, problem.pairs.positive
-    return _write(Path(path), _as_rows(source), mask, True, problem.lam, solution, weight)
+    label, weight = True, None
+    if isinstance(pairs, OrderedPairs):
+        columns, weight = columns_of(pairs)
+        told, label = _Ordered("ordered", columns, pairs), None
+    else:
+        told, weight = pairs.positive, pairs.weight
+    return _write(Path(path), as_rows(source), told, label, problem.lam, solution, weight)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ordered:
+    """Ordered pairs, and the columns of the data that say them to the checker."""
+
+    kind: str
+    columns: Columns
+    pairs: OrderedPairs
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One entry a row."""
+        return (self.pairs.n,)
 
 
 def _write(
     path: Path,
-    X: np.ndarray | _Blocks,
-    mask: np.ndarray,
+    X: np.ndarray | RowBlocks,
+    told: np.ndarray | _Ordered,
     label: object,
     lam: float,
     solution: Solution,
     weight: object,
 ) -> Proof:
     n, d = (int(size) for size in X.shape)
-    if mask.shape != (n,):
-        raise InputError(f"{n} rows, but labels of shape {mask.shape}")
+    if told.shape != (n,):
+        raise InputError(f"{n} rows, but labels of shape {told.shape}")
     w = np.asarray(solution.w, dtype=float)
     if w.shape != (d,):
         raise InputError(
             f"a proof file is for linear weights of {d} features; the solution has shape {w.shape}"
         )
     repeats = repetitions(weight, n)
-    if np.asarray(label).dtype.kind not in "biufU":
-        raise InputError(f"the positive label {label!r} is neither a number nor text")
-    kind, evidence = evidence_of(solution.witness, mask, repeats)
+    if isinstance(told, _Ordered):
+        order, named = told.columns, {"pairs": told.kind}
+        evidence = solution.witness.evidence
+        kind, evidence = ordered_evidence(evidence, told.pairs, told.columns, repeats)
+    else:
+        if np.asarray(label).dtype.kind not in "biufU":
+            raise InputError(f"the positive label {label!r} is neither a number nor text")
+        order, named = told, {"pairs": "classes", "positive": label}
+        kind, evidence = evidence_of(solution.witness, told, repeats)
     fields: dict[str, Any] = {
         "format": np.int64(FORMAT),
         "kind": kind,
-        "positive": label,
+        **named,
         "lam": np.float64(lam),
         "w": w,
-        "offset": _mean(X),
+        "offset": middle(X),
         **evidence,
     }
     arrays: dict[str, Any] = {name: np.asarray(value) for name, value in fields.items()}
     try:
-        upper, lower, digest = check_proof.bounds(arrays, X, mask, repeats, np.float64)
+        upper, lower, digest = check_proof.bounds(arrays, X, order, repeats, np.float64)
     except (ValueError, TypeError, OverflowError) as problem:
         raise InputError(f"no proof file can be written: {problem}") from None
     if not _supports(solution, upper - lower):
         # Of badly scaled data float64 may verify less; the long format tells that from other data.
-        top, low, _ = check_proof.bounds(arrays, X, mask, repeats)
+        top, low, _ = check_proof.bounds(arrays, X, order, repeats)
         _compare(solution, top - low)
     gap = float(upper - lower)
     primal = float(np.nextafter(float(upper) + _MARGIN * gap, np.inf))
@@ -204,48 +252,6 @@ def _compare(solution: Solution, gap: Fraction) -> None:
             f"{solution.certificate.gap:.3g}: give the data, lam and weights that were solved, "
             "with the hinge over all pairs, and scale features of very different size"
         )
-
-
-class _Blocks:
-    """Any source of row slices, seen as a matrix that is read slice by slice."""
-
-    ndim = 2
-
-    def __init__(self, source: Source):
-        self.source, self.shape = source, tuple(source.shape)
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __getitem__(self, rows: slice) -> np.ndarray:
-        return np.asarray(self.source[rows])
-
-
-def _as_rows(X: Any) -> np.ndarray | _Blocks:
-    """Return X as something that the checker can read in blocks of rows."""
-    if sp.issparse(X):
-        raise InputError("a proof file is for dense rows: give X.toarray(), if it fits")
-    if hasattr(X, "shape") and hasattr(X, "__getitem__") and not hasattr(X, "__array__"):
-        rows: np.ndarray | _Blocks = _Blocks(X)
-    else:
-        rows = np.asarray(X)
-        if rows.dtype.kind not in "fiub":
-            raise InputError(f"X must be a matrix of numbers, not of {rows.dtype}")
-        if type(X) not in (np.ndarray, np.memmap):  # these the checker promotes, block by block
-            rows = as_float64(X, "X", "a matrix of numbers")
-    if len(rows.shape) != 2 or 0 in rows.shape:
-        raise InputError(f"X must be a non-empty matrix; its shape is {rows.shape}")
-    return rows
-
-
-def _mean(X: np.ndarray | _Blocks) -> np.ndarray:
-    """Return the mean of the rows, about: any offset is right, a central one saves digits."""
-    total = np.zeros(X.shape[1])
-    for start in range(0, len(X), _BLOCK):
-        block = np.asarray(X[start : start + _BLOCK], dtype=float)
-        # What is not finite is for the checker to refuse, by its right name.
-        total += np.nan_to_num(block, posinf=0.0, neginf=0.0).sum(axis=0) / len(X)
-    return total
 
 
 def _save(path: Path, arrays: dict[str, Any]) -> None:

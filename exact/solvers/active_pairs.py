@@ -32,7 +32,7 @@ from ..problem.problem import Problem
 from ..spaces.rows import Rows
 from .line_search import best_on_segment
 from .qp_backends import direct_backends, solve_qp
-from .window.warm_start import WarmMultipliers
+from .window.multipliers import WarmMultipliers
 from .window.window import Window, open_window
 from .window.window_qp import window_qp
 
@@ -43,7 +43,7 @@ LARGEST_WINDOW = 2_000_000
 """Pairs that a window never exceeds by itself."""
 
 LARGEST_QP = 40_000
-"""The same for the QP solvers, which factor matrices of that side."""
+"""The largest window of the QP solvers, which factor matrices of that side."""
 
 LOOSE = 1e-2
 """A window is solved to this part of the gap while the gap is above `CLOSE`, then to rounding."""
@@ -55,22 +55,25 @@ FINEST = 0.01
 """Share of the tolerance to which a window is solved in the end."""
 
 FIRST, FIRST_QP = 100, 3
-"""Pairs a coordinate in the first window; the QP solvers take much longer for each."""
+"""Pairs a coordinate in the first window. The QP solvers get fewer, as each pair costs them
+more."""
 
 LEAST, LEAST_QP, MOST = 5000, 1000, 200_000
-"""Bounds of the first window: below them overhead counts, above it a look at the gap pays."""
+"""The first window has at least so many pairs (the second number for the QP solvers), because fewer
+are all overhead, and at most so many, because a look at the gap then pays."""
 
 GROWTH = 4
 """Factor by which a window that gains little may grow."""
 
 LITTLE, LESS = 0.2, 0.5
-"""A round that leaves more than the first share of the gap widens; the second counts as idle."""
+"""A round that leaves more than the first share of the gap widens the window. One that leaves more
+than the second share is idle."""
 
 TIED, PATIENCE = 2, 3
 """Idle rounds in a row after which ties are suspected, and after which the run may end."""
 
 ROUNDING = 1e-11
-"""Idle rounds below this relative gap are rounding."""
+"""Below this relative gap, idle rounds mean that only rounding is left."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,8 @@ class ActivePairs(Solver):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.backend == MULTIPLIERS:
+            return
         known = (MULTIPLIERS, *direct_backends())
         if self.backend not in known:
             raise InputError(f"unknown backend {self.backend!r}: choose one of {', '.join(known)}")
@@ -170,7 +175,7 @@ class _Run:
         return grown
 
     def _in_groups(self) -> bool:
-        """Solve with equal rows as one row, which unties their pairs; return whether it was done.
+        """Solve with equal rows merged, which unties their pairs; return whether this was done.
 
         Coordinates stay what they are, so only the dual point needs a way back.
         """
@@ -198,7 +203,7 @@ class _Run:
         scores = space.scores(w)
         window = open_window(problem, scores, self.limit, self.width)
         if window is None or window.i.size == 0:
-            # All margins alike, as at w = 0: leave along the slope and look again.
+            # All margins are alike, as at w = 0: step along the slope and look again.
             target = space.pull(problem.sums(scores).c) / problem.lam
             w, primal = best_on_segment(problem, w, scores, target)
             recorder.offer(w, primal)
@@ -223,7 +228,7 @@ class _Run:
         return True
 
     def _set_width(self, scores: np.ndarray, moved: np.ndarray, arrived: bool) -> None:
-        """Steps shrink from round to round, so the next window need not be wider than this one."""
+        """Bound the next window by this step: steps shrink from round to round."""
         shift = moved - scores
         reach = float(shift.max() - shift.min())
         self.width = 2 * reach if arrived and reach > 0 else np.inf

@@ -23,11 +23,13 @@ from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..problem.tail import Tail
 from ..spaces.gram import Gram, StreamedGram
+from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
 from .closed_form import SquaredLossSolver
 from .cutting_plane import CuttingPlane
 from .general.pair_newton import LARGEST_DIM, PairNewton
+from .general.partitioned_newton import PartitionedNewton
 from .general.proximal import Proximal
 from .newton import Newton
 from .partial.tail_newton import LARGEST_DIMENSION, TailNewton
@@ -38,17 +40,18 @@ MANY_COORDINATES = 100
 cost grows as dim^3, and that of a quasi-Newton step as n dim. Measured in `docs/benchmarks.md`."""
 
 MOST_NUMBERS = 10_000_000
-"""Numbers in dense rows from which `auto` forms a Hessian all the same while dim is below
-`LARGEST_HESSIAN`: one drawn from a part of the rows saves readings of all of them."""
+"""From this many numbers in dense rows on, `auto` forms a Hessian all the same while dim is below
+`LARGEST_HESSIAN`: a Hessian drawn from a part of the rows saves passes over all of them."""
 
 ROWS_A_COORDINATE = 20
-"""Rows a coordinate from which the sums over their pairs are smooth enough to take no Hessian."""
+"""From this many rows a coordinate on, the sums over their pairs are so smooth that no Hessian is
+needed."""
 
 WIDE = 100
 """Problems are wide where dim^2 is more than this many times the number of rows."""
 
 LARGEST_HESSIAN = 500
-"""Dimension from which a Hessian is dear however many rows there are."""
+"""From this dimension on a Hessian is dear, however many rows there are."""
 
 
 class Solver(Protocol):
@@ -89,6 +92,11 @@ def ridge_mean(problem: Problem, *losses: type) -> bool:
     )
 
 
+def in_partitions(problem: Problem) -> bool:
+    """Return whether the rows are in partitions: then Newton's methods alone evaluate it."""
+    return isinstance(problem.space, PartitionedRows)
+
+
 def can_draw_pairs(problem: Problem) -> bool:
     """Return whether Newton steps with drawn pairs suit: ordered pairs, say, with the ridge."""
     held = isinstance(problem.space, Rows) and problem.space.dim <= LARGEST_DIM
@@ -110,7 +118,7 @@ def has_many_coordinates(problem: Problem) -> bool:
 
 
 def is_wide(problem: Problem) -> bool:
-    """Return whether there are many coordinates for the rows: cutting planes then, without steps.
+    """Return whether there are so many coordinates for the rows that cutting planes are quicker.
 
     With as many coordinates as rows they begin at the hard-margin point, which may be the optimum.
     """
@@ -122,6 +130,8 @@ def _newton(problem: Problem, tol: float, max_time: float | None) -> Solver:
     if not (isinstance(problem.risk, Mean) and isinstance(problem.loss, Hinge)):
         if isinstance(problem.space, StreamedRows):
             return StreamedNewton(tol, max_time=max_time)
+        if isinstance(problem.space, PartitionedRows):
+            return PartitionedNewton(tol, max_time=max_time)
         return Newton(tol, max_time=max_time)
     from .smoothed_newton import SmoothedNewton
 
@@ -156,7 +166,7 @@ def _lifted(problem: Problem, tol: float, max_time: float | None) -> Solver:
 METHODS: dict[str, Method] = {
     "closed-form": Method(
         lambda problem, tol, max_time: SquaredLossSolver(tol),
-        lambda problem: ridge_mean(problem, Square),
+        lambda problem: ridge_mean(problem, Square) and not in_partitions(problem),
     ),
     "quasi-newton": Method(
         _quasi_newton, lambda problem: ridge_mean(problem, Hinge) and has_many_coordinates(problem)
@@ -165,7 +175,10 @@ METHODS: dict[str, Method] = {
         lambda problem, tol, max_time: CuttingPlane(tol, max_time=max_time),
         lambda problem: ridge_mean(problem, Hinge) and is_wide(problem),
     ),
-    "newton": Method(_newton, lambda problem: ridge_mean(problem, Hinge, SquaredHinge)),
+    "newton": Method(
+        _newton,
+        lambda problem: ridge_mean(problem, Hinge, SquaredHinge) or in_partitions(problem),
+    ),
     "qp": Method(_qp, lambda problem: False),
     "lifted": Method(_lifted, lambda problem: False),
     "pair-newton": Method(

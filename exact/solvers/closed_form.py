@@ -22,7 +22,7 @@ LISTED_NUMBERS = 2_000_000
 """Pairs times features up to which listed pairs are one least-squares problem."""
 
 RESIDUAL = 1e-12
-"""Relative residual asked of conjugate gradients: the gap goes with its square."""
+"""Conjugate gradients stop at this relative residual: the gap falls with its square."""
 
 
 @dataclass(frozen=True)

@@ -45,9 +45,9 @@ def convex_reference(
     ----------
     problem : ConvexSquare
     tol : float
-        Of coordinate descent.
+        Tolerance of coordinate descent.
     max_iter : int
-        Of coordinate descent.
+        The most passes of coordinate descent.
 
     Raises
     ------

@@ -40,19 +40,21 @@ from .hard_margin import offer_hard_margin
 from .qp_backends import direct_backends
 
 PATIENCE, PROGRESS = 60, 0.9
-"""The run has stalled where so many cuts leave more than this share of the gap."""
+"""The run has stalled once so many cuts have left more than this share of the gap."""
 
 TURN, NEAR_BEST = 3, 0.9
-"""Every third cut is made between best and target, so much nearer to best."""
+"""Every third cut is made between best and target: this share of best, the rest of target."""
 
 LOOK, MANY = 40, 150
-"""Every so many cuts `ActivePairs` is tried if many more are needed at the present rate."""
+"""Every so many cuts, `ActivePairs` is tried if more than the second number of cuts are still
+needed at the present rate."""
 
 FINISH_ROUNDS = 12
 """Rounds of `ActivePairs` in one try."""
 
 CLOSER, LAST = 0.1, 10.0
-"""A try that fails makes the next wait for this share of the gap, down to the last times tol."""
+"""After a try that failed, the next one waits until the gap has fallen to this share of what it
+was, but no longer than to so many times tol."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ Then the dual over all pairs is one in the n marginals c >= 0 (signs y_i = 1 or 
 with the conditions c_i >= 0, slack_i = y_i (s_i - t) - [y_i = 1] >= 0, c_i slack_i = 0, for scores
 s = K y c / lam and a threshold t. Block principal pivoting guesses the rows with c_i > 0, solves
 for them, moves all rows that break a condition to the other side, and repeats: a few systems of n
-equations. Whether the bounds of the pairs hold is not asked here: the certificate finds out.
+equations. This file does not ask whether the bounds of the pairs hold: the certificate finds out.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from ..problem.problem import Problem
 from ..spaces.rows import Rows
 
 LARGEST = 4000
-"""Rows at most: the matrix of all is formed and factored."""
+"""The most rows: the matrix of their inner products is formed and factored."""
 
 ROUNDS = 60
-"""Guesses at most; those that help need about five."""
+"""The most guesses. Runs that succeed need about five."""
 
 PATIENCE = 3
 """Rounds in a row that may move more rows than the best so far, before one at a time is moved."""
@@ -55,7 +55,7 @@ def offer_hard_margin(problem: Problem, recorder: Recorder, separable: bool = Fa
     recorder : Recorder
         Keeps the point if it is better than what it knows.
     separable : bool
-        Whether to try it with fewer coordinates than rows, too.
+        Whether the point is tried with fewer coordinates than rows, too.
     """
     space, pairs = problem.space, problem.pairs
     if not (isinstance(space, Rows) and isinstance(pairs, AllPairs)):

@@ -11,7 +11,7 @@ FLAT = 0.02
 """Share of the first slope at which a point on the segment is good enough."""
 
 NARROW = 1e-3
-"""Relative width of the bracket at which the search ends: at a kink no slope is ever flat."""
+"""The search ends at a bracket of this relative width, because at a kink no slope is ever flat."""
 
 
 def best_on_segment(

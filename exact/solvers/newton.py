@@ -4,7 +4,7 @@ The objective is piecewise quadratic with gradient lam w - pull(c); its generali
 lam I + 2 X'L X with L the Laplacian of the active pairs. Full steps can cycle (there is a
 four-row example in the tests), so each step is searched until the slope along it has clearly
 fallen; a test on values would stall in the last digits. At the slope's own dual point the gap is
-exactly |gradient|^2 / (2 lam). It ends where only rounding is left.
+exactly |gradient|^2 / (2 lam). The method stops where only rounding is left.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from ..problem.problem import Problem
 from ..spaces.rows import Rows
 
 PATIENCE = 10
-"""Steps in a row that clearly lower neither F nor the gradient: then only rounding is left."""
+"""After so many steps in a row that clearly lower neither F nor the gradient, only rounding is
+left."""
 
 DRAWN = 40
-"""Pairs a coordinate from which the preconditioner is made."""
+"""The preconditioner is made from this many pairs a coordinate."""
 
 FURTHER = 1e-3
-"""Share of the tolerance to reach: one step more leaves room for the certificate's rounding."""
+"""Share of the tolerance to reach. The one step more leaves room for the certificate's rounding."""
 
 FORCING = 0.1
 """Largest relative residual of a Newton equation; it falls with the root of the gradient."""

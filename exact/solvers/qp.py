@@ -115,7 +115,7 @@ class QP(Solver):
 
 
 def check_size(problem: Problem, form: str) -> None:
-    """Raise unless the form can hold the problem."""
+    """Raise `InputError` or `TooLargeError` unless the form can hold the problem."""
     if problem.loss != HINGE:
         raise InputError(f"the QP forms are for the hinge, not {problem.loss.name}")
     if form == "lifted" and not isinstance(problem.space, Rows):

@@ -17,7 +17,7 @@ from ..tools.interrupts import interruptible
 T = TypeVar("T")
 
 CLARABEL_ITERATIONS, OSQP_ITERATIONS = 200, 20_000
-"""Iterations at most: interior points need few, alternating directions many."""
+"""The most iterations: interior points need few, alternating directions many."""
 
 LEAST_TIME = 1e-3
 """Least time limit in seconds: the packages take zero for no limit."""
@@ -155,7 +155,7 @@ class Backend:
     tolerances : tuple of str
         The names of the options that hold its tolerance.
     finest : float
-        The finest tolerance that it can be expected to reach.
+        The finest tolerance that the solver can be expected to reach.
     """
 
     direct: Callable[..., QPAnswer] | None

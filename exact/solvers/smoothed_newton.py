@@ -6,7 +6,7 @@ two terms: what smoothing costs (the bias, of order delta^2), and |gradient|^2 /
     if there are many rows: solve a twentieth of them roughly, and start from its optimum
     take Newton steps at ever smaller widths (`smoothing/levels.py`)
     if the gap is open, and the rows are held:
-        try the hard-margin point, where all pairs may have margin one
+        with as many coordinates as rows: try the hard-margin point, all pairs at margin one
         unless it is wide open over many rows: let `ActivePairs` finish, whose window may be small
         let `CuttingPlane` go on, which needs no window
     certify; if only rounding is missing, take the dual point of one more `ActivePairs`
@@ -26,7 +26,7 @@ from ..certificate.solver import Solver
 from ..errors import InputError
 from ..losses.registry import HINGE
 from ..problem.problem import Problem
-from ..problem.subsample import held_in_memory, starting_sample, subsample
+from ..problem.subsample import FEWEST, held_in_memory, starting_sample, subsample
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
@@ -39,28 +39,31 @@ LARGEST_DIM = 10_000
 """Coordinates above which no Hessian is formed (800 MB)."""
 
 ROUGH, ROUGH_A_COORDINATE = 1e-3, 20
-"""A sample is solved to this gap at least, or to so many coordinates over its rows: its noise."""
+"""A sample is solved to this relative gap, or to so many times dim / n where that is less: what
+lies below is noise of the sample."""
 
 FEW_ROWS = 100
-"""Rows of each class a coordinate below which a sample's pairs are far from independent."""
+"""With fewer rows of a class than this per coordinate, a sample's pairs are far from
+independent."""
 
 DRAWN_NUMBERS = 5_000_000
-"""Numbers in the rows that are held for the Hessian where the others are read in blocks."""
+"""Where rows are read in blocks, so many of their numbers are held for the Hessian."""
 
 TRIED_ROWS = 20_000
-"""Rows up to which one more evaluation, of the dual point's own w, costs little."""
+"""Up to this many rows, one more evaluation, at the dual point's own w, costs little."""
 
 POLISH_ROUNDS = 12
-"""Rounds of `ActivePairs` at most: where it helps it needs about five."""
+"""The most rounds of `ActivePairs`. Where it helps, it needs about five."""
 
 FAR = 0.5
-"""Relative gap above which drawn Hessians tell nothing, as with heavy tails: cuts need none."""
+"""Above this relative gap the drawn Hessians have told nothing, as with heavy tails. Cuts need
+none."""
 
 FEW = 2000
-"""Rows up to which `ActivePairs` is tried however wide the gap is open: it costs little there."""
+"""Up to this many rows `ActivePairs` is tried however wide the gap is: it costs little there."""
 
 FINER = 0.25
-"""Share of the tolerance that a dual point aims at where only rounding was missing."""
+"""Where only rounding was missing, the new dual point aims at this share of the tolerance."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ class SmoothedNewton(Solver):
     polish : bool
         Whether `ActivePairs` may finish.
     seed : int
-        Of the pairs drawn for the Hessian.
+        Draws the pairs for the Hessian.
     max_time : float, optional
         Seconds.
     """
@@ -90,7 +93,8 @@ class SmoothedNewton(Solver):
     name: ClassVar[str] = "newton"
 
     def check(self, problem: Problem) -> None:
-        """Raise `InputError` if the loss is not the hinge, or the space has no rows or too wide."""
+        """Raise `InputError` if the loss is not the hinge, or the space has no rows or too wide
+        ones."""
         if problem.loss != HINGE:
             raise InputError(f"the smoothed Newton method solves the hinge, not {problem.loss}")
         if not isinstance(problem.space, Rows | StreamedRows | PartitionedRows):
@@ -119,7 +123,8 @@ class SmoothedNewton(Solver):
         done = recorder.near(self.tol) or reason == Status.TIME_LIMIT
         if done or not self.polish or not isinstance(problem.space, Rows):
             return reason
-        offer_hard_margin(problem, recorder)
+        if problem.space.dim >= problem.n - 1:
+            offer_hard_margin(problem, recorder)
         promising = problem.n <= FEW or recorder.gap <= FAR * recorder.best_primal
         if not recorder.near(self.tol) and promising:
             reason = self._polish(self.tol, recorder).run(problem, recorder)
@@ -157,10 +162,11 @@ class SmoothedNewton(Solver):
     ) -> tuple[Levels, float]:
         """Return the run on `problem` and its first width, from a solved sample where that pays."""
         dim = problem.space.dim
-        sample = starting_sample(problem)
+        sample = starting_sample(problem) if problem.n >= FEWEST else None
         if sample is None:
             start = np.zeros(dim) if w is None else w
-            held = held_in_memory(problem)  # they are few enough
+            # Rows read in blocks are held for the Hessian: they are few enough.
+            held = problem if isinstance(problem.space, Rows) else held_in_memory(problem)
             levels = Levels(problem, held, recorder, start, self.tol, self.seed, rough)
             return levels, COLD_WIDTH if w is None else WARM_WIDTH
         tol = max(self.tol, min(ROUGH, ROUGH_A_COORDINATE * dim / sample.n))

@@ -13,7 +13,7 @@ the pairs that they leave in doubt cost more than a share of the tolerance.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from ..certificate.witness import Witness
 from ..curvature.curvature import curvature
 from ..curvature.newton_equation import DRAWS, sampled_hessian
 from ..curvature.pair_matrices import factored
-from ..errors import InputError
+from ..errors import InputError, OverflowingError
 from ..losses.registry import SQUARED_HINGE
 from ..problem.problem import Problem
 from ..problem.subsample import starting_sample
@@ -44,14 +44,18 @@ ROUGH = 1e-4
 BIAS_SHARE = 0.1
 """Share of the tolerance that pairs in doubt may take."""
 
+LEAST_PRIMAL = 1e-7
+"""Objectives below this count as this: there the tolerance is absolute."""
+
 DOUBT = 9.0
-"""They take about one pair in (this many times K^3) for K bins a unit: a density of order one."""
+"""With K bins a unit, about one pair in this many times K^3 is in doubt, at a density of order
+one."""
 
 LEAST_BITS, MOST_BITS = 5, 20
 """Bins a unit are a power of two with an exponent between these."""
 
 PATIENCE = 6
-"""Steps in a row that do not halve the gap end the run."""
+"""So many steps in a row that do not halve the gap end the run."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ class StreamedNewton(Solver):
     max_iter : int
         Newton steps at most.
     seed : int
-        Of the pairs drawn for the Hessian.
+        Draws the pairs for the Hessian.
     max_time : float, optional
         Seconds.
     """
@@ -98,7 +102,7 @@ class StreamedNewton(Solver):
             Newton(tol, max_time=recorder.time_left).run(sample, part)
             assert part.best_w is not None
             w = part.best_w
-        return _Run(self, problem, sample, recorder).from_(w)
+        return Steps(self, _Parts(problem, sample), recorder).from_(w)
 
 
 def _held_sample(problem: Problem) -> Problem:
@@ -111,7 +115,7 @@ def _held_sample(problem: Problem) -> Problem:
     return problem.over(Rows(space.rows(np.arange(problem.n))))
 
 
-class _Hessian(PairHessian):
+class SampledHessian(PairHessian):
     """The Hessian at one point, from active pairs of the sample, and what steps teach about it."""
 
     def __init__(self, sample: Problem, w: np.ndarray, rng: np.random.Generator):
@@ -121,26 +125,73 @@ class _Hessian(PairHessian):
         self.secants, self.factor = [], factored(H)
 
 
-class _Run:
-    """One run, its Hessians drawn from `sample`."""
+class _Parts:
+    """The squared hinge over blocks of rows, as `Steps` sees it."""
 
-    def __init__(
-        self, solver: StreamedNewton, problem: Problem, sample: Problem, recorder: Recorder
-    ):
-        self.solver, self.problem, self.sample = solver, problem, sample
+    doubt, order = DOUBT, 3
+
+    def __init__(self, problem: Problem, sample: Problem):
+        self.problem, self.sample = problem, sample
+        self._sums = SquaredInBlocks(problem)
+
+    def at(self, w: np.ndarray, bins: int) -> Evaluation:
+        """Return the evaluation at `w`."""
+        return self._sums.at(w, bins)
+
+    def hessian(self, w: np.ndarray, rng: np.random.Generator) -> PairHessian:
+        """Return the Hessian at `w`, drawn from the sample."""
+        return SampledHessian(self.sample, w, rng)
+
+
+class Parts(Protocol):
+    """A problem with a smooth loss whose sums are binned.
+
+    Attributes
+    ----------
+    problem : Problem
+    doubt : float
+    order : int
+        With K bins a unit, bins cost about 1 / (doubt K^order).
+    """
+
+    problem: Problem
+    doubt: float
+    order: int
+
+    def at(self, w: np.ndarray, bins: int) -> Evaluation:
+        """Return the evaluation at `w`, from `bins` bins a unit of score."""
+        ...
+
+    def hessian(self, w: np.ndarray, rng: np.random.Generator) -> PairHessian:
+        """Return a Hessian at `w`, drawn from a sample of the rows."""
+        ...
+
+
+class Steps:
+    """Newton steps on a problem; `tol` and `max_iter` are the solver's.
+
+    Parameters
+    ----------
+    solver : Solver
+        With a `seed`.
+    parts : Parts
+    recorder : Recorder
+    """
+
+    def __init__(self, solver: StreamedNewton, parts: Parts, recorder: Recorder):
+        self.solver, self.parts, self.problem = solver, parts, parts.problem
         self.recorder, self.rng = recorder, np.random.default_rng(solver.seed)
-        self.sums = SquaredInBlocks(problem)
-        self.bits = self._bits(self.allowed(1.0) * DOUBT)
+        self.bits = self._bits(self.allowed(1.0) * parts.doubt)
 
     def allowed(self, primal: float) -> float:
         """Return what the pairs in doubt may cost at this objective."""
-        return BIAS_SHARE * self.solver.tol * max(primal, 1e-7)
+        return BIAS_SHARE * self.solver.tol * max(primal, LEAST_PRIMAL)
 
     def from_(self, w: np.ndarray) -> Status | None:
         """Return why it stopped, after Newton steps from `w`."""
         lam, recorder, best, idle = self.problem.lam, self.recorder, np.inf, 0
-        now = self.noted(self.sums.at(w, 1 << self.bits))
-        hessian = _Hessian(self.sample, w, self.rng)
+        now = self.noted(self.parts.at(w, 1 << self.bits))
+        hessian = self.parts.hessian(w, self.rng)
         for _ in range(self.solver.max_iter):
             if recorder.near(INSIDE * self.solver.tol):
                 return None
@@ -152,7 +203,7 @@ class _Run:
             if idle >= PATIENCE and not finer:
                 return Status.STALLED
             if finer:
-                now = self.noted(self.sums.at(now.w, 1 << self.bits))
+                now = self.noted(self.parts.at(now.w, 1 << self.bits))
                 continue
             gradient = lam * now.w - now.pull
             p = -hessian.solve(gradient)
@@ -161,7 +212,7 @@ class _Run:
                 return Status.STALLED
             left = lam * moved.w - moved.pull
             if hessian.poor(gradient, left):
-                hessian = _Hessian(self.sample, moved.w, self.rng)
+                hessian = self.parts.hessian(moved.w, self.rng)
             else:
                 hessian.learn(moved.w - now.w, left - gradient)
             now = moved
@@ -172,14 +223,17 @@ class _Run:
         lam, tried = self.problem.lam, {}
 
         def slope(t: float) -> float:
-            tried[t] = found = self.sums.at(now.w + t * p, 1 << self.bits)
+            try:
+                tried[t] = found = self.parts.at(now.w + t * p, 1 << self.bits)
+            except OverflowingError:
+                return np.inf
             return float(p @ (lam * found.w - found.pull))
 
         t = root_of_slope(slope, start)
         if t == 0.0 or np.array_equal(now.w + t * p, now.w):
             return None
-        if t not in tried:
-            slope(t)
+        if t not in tried and not np.isfinite(slope(t)):
+            return None
         return self.noted(tried[t])
 
     def noted(self, found: Evaluation) -> Evaluation:
@@ -194,14 +248,14 @@ class _Run:
         return found
 
     def _bits(self, share: float) -> int:
-        """Return the exponent of the bins a unit for which 1 / K^3 is about this share."""
-        return int(np.clip(np.ceil(-np.log2(share) / 3), LEAST_BITS, MOST_BITS))
+        """Return the exponent of the bins a unit for which 1 / K^order is about this share."""
+        return int(np.clip(np.ceil(-np.log2(share) / self.parts.order), LEAST_BITS, MOST_BITS))
 
     def _finer(self, now: Evaluation) -> bool:
         """Refine the bins if their doubt costs too much; return whether that is to be seen."""
         allowed = self.allowed(self.recorder.best_primal)
         if now.bias <= allowed or now.bins < 1 << self.bits:
             return False
-        wanted = self.bits + int(np.ceil(np.log2(now.bias / allowed) / 3))
+        wanted = self.bits + int(np.ceil(np.log2(now.bias / allowed) / self.parts.order))
         before, self.bits = self.bits, min(wanted, MOST_BITS)
         return self.bits > before

@@ -10,7 +10,10 @@ from .gaussian import Gaussian
 from .kernel import Kernel, Linear
 from .laplacian import Laplacian
 
-KERNELS: dict[str, Any] = {"linear": Linear, "rbf": Gaussian, "laplacian": Laplacian}
+LINEAR = "linear"
+"""The name of the kernel whose functions are linear in the features."""
+
+KERNELS: dict[str, Any] = {LINEAR: Linear, "rbf": Gaussian, "laplacian": Laplacian}
 """Classes that take a gamma or nothing. To add one, write a file and enter it."""
 
 PRECOMPUTED = "precomputed"

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from ..errors import InputError
 from ..tools.rounding import LONG_UNIT, UNIT, Bound, gamma
+from .blocked.centring import centred_rows
 from .blocked.long_sums import long_product, long_pull
 from .incoming import check_matrix
 
@@ -114,8 +115,12 @@ class Rows:
             raise InputError("X has values so large that their mean overflows: rescale it")
         self.raw: np.ndarray | sp.csr_matrix = matrix
         if isinstance(matrix, np.ndarray):
-            self.X: np.ndarray | sp.csr_matrix = matrix if centred else matrix - mean
-            norms = np.sqrt(np.einsum("ij,ij->i", self.X, self.X))
+            if centred:
+                made, squares = matrix, np.einsum("ij,ij->i", matrix, matrix)
+            else:
+                made, squares = centred_rows(matrix, mean)
+            self.X: np.ndarray | sp.csr_matrix = made
+            norms = np.sqrt(squares)
         else:
             self.X = matrix
             norms = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())

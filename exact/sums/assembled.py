@@ -27,7 +27,7 @@ class PairSums:
     value_rounding, rounding, conjugate_rounding : float
         Bounds of the rounding in `value`, in `c` (sum of absolute errors) and in `conjugate`.
     relative : float or None
-        Where c are counts but for few roundings: a bound of the relative error of each.
+        Where the c are counts, up to a few roundings: a bound of the relative error of each.
     """
 
     value: float
@@ -48,7 +48,7 @@ class SideSums:
     u: np.ndarray
     v: np.ndarray
     exact: bool = False
-    """Whether the marginals are whole numbers but for one division."""
+    """Whether the marginals are whole numbers, up to one division."""
 
     near: float | None = None
     """For the hinge: the mass of all pairs that may be active, rounding included."""

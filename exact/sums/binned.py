@@ -25,6 +25,7 @@ import numpy as np
 from ..errors import InputError
 from ..tools.rounding import UNIT, gamma
 from . import binned_compiled as loops
+from .assembled import PairSums
 from .fused.rows_compiled import QUANTUM
 
 LARGEST_GRID = 1 << 22
@@ -47,13 +48,7 @@ class Extent:
         self.ends = np.array([np.inf, -np.inf, np.inf, -np.inf])
 
     def add(self, scores: np.ndarray, positive: np.ndarray) -> None:
-        """Widen the range by a block of scores (m,).
-
-        Raises
-        ------
-        InputError
-            If a score is not finite.
-        """
+        """Widen the range by a block of scores (m,), or raise `InputError` for one not finite."""
         if not loops.extent(scores, positive, self.ends):
             raise_for(scores)
 
@@ -70,7 +65,7 @@ class Extent:
 
 
 def _mass(grid: np.ndarray, whole: bool) -> tuple[float, float]:
-    """Return the summed mass, and at least the largest of a bin; whole numbers are exact."""
+    """Return the summed mass, and a bound of the largest of a bin; whole numbers are exact."""
     if not whole:
         return loops.mass(grid)
     mass = float(grid[:, 0].sum())
@@ -158,7 +153,7 @@ class Histogram:
         self.grid = np.zeros((2, int(size), 2))
         # Bins by which negatives lie above the grid, and positives below it, from fused loops.
         self.over = np.zeros(2)
-        self.rows = self.plain = self.parts = 0  # rows: all, those of `add`; histograms merged
+        self.rows = self.plain = self.parts = 0  # all rows, those of `add`, merged histograms
         self.seen = Extent()
 
     def empty(self) -> Histogram:
@@ -221,7 +216,7 @@ class Histogram:
         ramp(plus[::-1, 0], half, v[::-1])
         value, counted, residual = self._summed()
         exact = whole and 2 * half & (2 * half - 1) == 0 and 2 * half * mass_a * mass_b < 2.0**53
-        total = plus[:, 0] @ u if exact else loops.dot(plus[:, 0], u)  # nothing rounds, or little
+        total = plus[:, 0] @ u if exact else loops.dot(plus[:, 0], u)  # exact sums round nothing
         # Whole numbers are counted exactly, and so are sums of rounded residuals. Others are summed
         # plainly within a bin (at most `longest` terms, and a sum a part), compensated over bins.
         longest = self.parts + (max(most_a, most_b) if whole else float(self.rows))
@@ -265,3 +260,38 @@ class Histogram:
         table = closed.table
         loops.look_up(scores, positive, chosen, float(self.bins), self.limits, table, out)
         return out
+
+
+def half_width(width: float, bins: int) -> int:
+    """Return the smoothing `width` as a half width in bins: at least one, or 0 for none."""
+    return max(1, round(width * bins / 2)) if width > 0 else 0
+
+
+def whole_numbers(weight: np.ndarray | None) -> bool:
+    """Whether row weights are whole numbers, so that sums of them are exact."""
+    return weight is None or bool(np.all(weight == np.floor(weight)))
+
+
+def binned_hinge(
+    scores: np.ndarray,
+    positive: np.ndarray,
+    weight: np.ndarray | None,
+    width: float,
+    bins: int,
+) -> PairSums:
+    """Return the hinge's sums over all pairs at `scores` (n,), from `bins` bins a unit.
+
+    `width`, the smoothing of the slope, is rounded to an even number of bins.
+    """
+    half = half_width(width, bins)
+    extent = Extent()
+    extent.add(scores, positive)
+    histogram = Histogram(extent.ends, bins, half)
+    histogram.add(scores, positive, weight)
+    closed = histogram.close(half, whole_numbers(weight))
+    c = histogram.marginals(scores, positive, closed, weight)
+    value, total = closed.value / closed.mass, closed.total / closed.mass
+    size = float(np.abs(extent.ends).max())
+    value_rounding = closed.value_rounding / closed.mass + gamma(8) * value + 4 * UNIT * size
+    total_rounding = (closed.slip + gamma(16)) * total
+    return PairSums(value, c, total, total, value_rounding, 2 * total_rounding, total_rounding)

@@ -26,7 +26,7 @@ from ..tools.rounding import UNIT, gamma
 from .assembled import PairSums
 
 COARSE = 4.0
-"""Largest doubt about pairs at the margin, in roundoffs of the scores' size, that is accepted."""
+"""The largest accepted doubt about pairs at the margin, in roundoffs of the scores' size."""
 
 TIED = 1e-12
 """Largest share of pairs with m = 0 that hard counts may leave out."""
@@ -47,7 +47,7 @@ class SortedRows:
     n_neg : int
         Number of negative rows.
     middle, reach : float
-        Middle of the scores' range, and how far they are from it.
+        The middle of the scores' range, and the largest distance of a score from it.
     """
 
     keys: np.ndarray
@@ -123,7 +123,7 @@ class SortedRows:
     def drawn(
         self, width: float, size: int, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray, int]:
-        """Return up to `size` pairs with |m| < half, one of each equal part of them, and all.
+        """Return up to `size` pairs with |m| < half, spread evenly, and how many there are in all.
 
         Returns
         -------
@@ -162,7 +162,7 @@ def counted_hinge(scores: np.ndarray, positive: np.ndarray, width: float) -> Pai
     Returns
     -------
     PairSums, or None where the range of the scores is too wide, or the width too small, for whole
-    numbers of 63 bits, and where many pairs are nearly, but not, at their margin.
+    numbers of 63 bits, or where many pairs are very near their margin and not at it.
     """
     scores = np.ascontiguousarray(scores, dtype=float)
     order = SortedRows.of(scores, positive, width)

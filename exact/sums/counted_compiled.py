@@ -12,7 +12,7 @@ from ..tools.compiling import compiled, compiled_later
 from ..tools.plain import counted as plain
 
 SHIFTS = 16
-"""Most moves a key that the last pass of a sort may make before a general sort takes over."""
+"""The last pass of a sort may make so many moves per key before a general sort takes over."""
 
 
 @compiled_later(plain.pack)

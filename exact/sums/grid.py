@@ -18,7 +18,7 @@ COMPILED_FROM = 100
 """Least number of rows for the compiled loops: from here on they win (`docs/benchmarks.md`)."""
 
 HALF = 1 << 40
-"""Most grid steps in half a width."""
+"""The most grid steps in half a width."""
 
 
 def on_grid(

@@ -1,6 +1,7 @@
 """The documentation site builds without a warning, needs nothing from elsewhere, is drawn whole.
 
-Where a Chromium is installed, it opens every page from the folder and measures what it draws.
+Where a Chromium is installed, it opens every page from the folder, on a desk and on a phone, light
+and dark, and measures what it draws.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from urllib.parse import unquote
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("[0-9]*.py"))
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 LOOK = """<!doctype html><body><script>
 const pages = PAGES, found = {};
@@ -30,7 +32,41 @@ function measured(page) {
     return false;
   }
   const drawn = node => node.checkVisibility() ? node.getBoundingClientRect() : null;
+  const paint = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+  const known = new Map();
+  function rgba(colour) {
+    if (!known.has(colour)) {
+      paint.clearRect(0, 0, 1, 1);
+      paint.fillStyle = colour;
+      paint.fillRect(0, 0, 1, 1);
+      known.set(colour, [...paint.getImageData(0, 0, 1, 1).data]);
+    }
+    return known.get(colour);
+  }
+  function light([r, g, b]) {
+    const part = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+    return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
+  }
+  const styles = new Map(), style = node => {
+    if (!styles.has(node)) styles.set(node, page.defaultView.getComputedStyle(node));
+    return styles.get(node);
+  };
+  function contrast(node) {
+    let behind = node;
+    while (behind && rgba(style(behind).backgroundColor)[3] < 255) behind = behind.parentElement;
+    const back = behind ? rgba(style(behind).backgroundColor) : [255, 255, 255];
+    const both = [light(rgba(style(node).color)), light(back)].sort((a, b) => a - b);
+    return (both[1] + 0.05) / (both[0] + 0.05);
+  }
+  const words = page.createTreeWalker(text, NodeFilter.SHOW_TEXT), faint = new Set();
+  while (words.nextNode()) {
+    const node = words.currentNode.parentElement, said = words.currentNode.data.trim();
+    if (said && drawn(node) && drawn(node).height > 0 && contrast(node) < LEAST)
+      faint.add(said.slice(0, 40));
+  }
   return {
+    dark: light(rgba(style(page.body).backgroundColor)) < 0.2,
+    faint: [...faint],
     over: root.scrollWidth - root.clientWidth,
     formulas: page.querySelectorAll("math").length,
     flat: [...text.querySelectorAll("math")].filter(m => drawn(m) && drawn(m).height < 3).length,
@@ -43,7 +79,7 @@ function measured(page) {
 (async () => {
   for (const page of pages) {
     const frame = document.createElement("iframe");
-    Object.assign(frame, {width: 1280, height: 900, src: page});
+    Object.assign(frame, {width: WIDTH, height: 900, src: page});
     await new Promise(done => { frame.onload = done; document.body.appendChild(frame); });
     const images = [...frame.contentDocument.images];
     for (const image of images) image.loading = "eager";
@@ -56,9 +92,12 @@ function measured(page) {
   document.body.appendChild(out);
 })();
 </script>"""
-"""A page that opens each of `PAGES` in a frame of 1280 by 900 and writes down what is drawn."""
+"""A page that opens each of `PAGES` in a frame of `WIDTH` by 900 and writes down what is drawn."""
 
-AT_ONCE = 40
+LEAST_CONTRAST = 3.0
+"""Of text and what is behind it, the luminances as WCAG counts them: less is hard to read."""
+
+AT_ONCE = 12
 """Pages that one browser opens: with too many it ends before they are drawn."""
 
 FETCHED = {"link": "href", "script": "src", "img": "src", "iframe": "src", "source": "src"}
@@ -109,21 +148,25 @@ def test_nothing_is_fetched_from_elsewhere_and_what_is_fetched_is_there(site: Pa
 
 @pytest.mark.slow
 def test_tutorials_have_pictures_formulas_and_the_library_s_lines(site: Path) -> None:
-    for script in (ROOT / "docs" / "tutorials").glob("0*.py"):
+    for script in TUTORIALS:
         page = looked_at(site / "_tutorials" / f"{script.stem}.html")
         assert any("sphx_glr" in address for address in page.addresses), script.name
         assert page.formulas > 0, script.name
 
 
-def drawn(folder: Path, pages: list[str]) -> dict[str, dict[str, Any]]:
-    """What a browser draws of each page of a folder."""
+def drawn(
+    folder: Path, pages: list[str], width: int = 1280, dark: bool = False
+) -> dict[str, dict[str, Any]]:
+    """What a browser draws of each page of a folder, in a frame so wide."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         pytest.skip(f"needs a browser: none of {', '.join(BROWSERS)} is installed")
     look = folder / "look.html"
-    look.write_text(LOOK.replace("PAGES", json.dumps(pages)), encoding="utf-8")
+    asked = {"PAGES": json.dumps(pages), "WIDTH": str(width), "LEAST": str(LEAST_CONTRAST)}
+    look.write_text(re.sub("PAGES|WIDTH|LEAST", lambda m: asked[m[0]], LOOK), encoding="utf-8")
     command = [browser, "--headless", "--no-sandbox", "--disable-gpu"]
     command += ["--allow-file-access-from-files", "--window-size=1400,1000"]
+    command += [f"--blink-settings=preferredColorScheme={0 if dark else 1}"]
     command += ["--virtual-time-budget=600000", "--dump-dom", look.as_uri()]
     run = subprocess.run(command, capture_output=True, text=True, timeout=300)
     look.unlink()
@@ -133,37 +176,41 @@ def drawn(folder: Path, pages: list[str]) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.slow
-def test_a_browser_draws_every_page_whole(site: Path) -> None:
+@pytest.mark.parametrize(("width", "dark"), [(1300, False), (375, True)], ids=["desk", "phone"])
+def test_a_browser_draws_every_page_whole(site: Path, width: int, dark: bool) -> None:
     pages = sorted(page.relative_to(site).as_posix() for page in site.rglob("*.html"))
     found: dict[str, dict[str, Any]] = {}
     for start in range(0, len(pages), AT_ONCE):
-        found |= drawn(site, pages[start : start + AT_ONCE])
+        found |= drawn(site, pages[start : start + AT_ONCE], width, dark)
     assert sorted(found) == pages
+    faults = ("over", "flat", "missing", "wide", "faint")
     wrong = {
-        page: seen
+        page: {name: seen[name] for name in faults if seen[name]}
         for page, seen in found.items()
-        if seen["over"] > 0 or seen["flat"] or seen["missing"] or seen["wide"]
+        if any(seen[name] for name in faults)
     }
     assert wrong == {}
-    tutorials = [page for page in pages if re.match(r"_tutorials/\d\d_", page)]
-    assert len(tutorials) == 9 and all(found[page]["formulas"] for page in tutorials)
+    assert all(seen["dark"] is dark for seen in found.values())
+    scripts = {f"_tutorials/{script.stem}.html" for script in TUTORIALS}
+    assert scripts <= set(pages) and all(found[page]["formulas"] for page in scripts)
 
 
 @pytest.mark.slow
 def test_what_is_not_drawn_whole_is_found(tmp_path: Path) -> None:
     (tmp_path / "wide.html").write_text(
         "<article style='width: 600px'><img src='nowhere.png'><math></math>"
-        f"<table><tr><td>{'x' * 400}</td></tr></table></article>"
+        f"<table><tr><td>{'x' * 400}</td></tr></table><p style='color: #bbb'>faint</p></article>"
     )
     (tmp_path / "fine.html").write_text(
         "<article><p>text</p><math><mi>x</mi></math>"
         f"<div style='overflow-x: auto'><pre>{'x' * 400}</pre></div></article>"
     )
     found = drawn(tmp_path, ["fine.html", "wide.html"])
-    assert found["fine.html"] == {"over": 0, "formulas": 1, "flat": 0, "missing": [], "wide": []}
+    fine = {"over": 0, "formulas": 1, "flat": 0, "missing": [], "wide": [], "faint": []}
+    assert found["fine.html"] == fine | {"dark": False}
     seen = found["wide.html"]
     assert seen["over"] > 0 and seen["flat"] == 1 and len(seen["missing"]) == 1
-    assert seen["wide"][0].startswith("TABLE x")
+    assert seen["wide"][0].startswith("TABLE x") and seen["faint"] == ["faint"]
 
 
 @pytest.mark.slow
@@ -171,3 +218,24 @@ def test_the_settings_page_has_every_public_estimator_and_command(site: Path) ->
     text = (site / "settings.html").read_text("utf-8")
     for name in ("ROCSVM", "SAUCSVM", "solve", "certify", "SHTAUC", "aucert validate"):
         assert f">{name}<" in text, name
+
+
+@pytest.mark.slow
+def test_tutorials_are_numbered_by_their_titles(site: Path) -> None:
+    text = (site / "_tutorials" / "index.html").read_text("utf-8")
+    titles = re.findall(r'<div class="sphx-glr-thumbnail-title">([^<]*)<', text)
+    assert [title.partition(".")[0] for title in titles] == [
+        str(k) for k in range(1, len(TUTORIALS) + 1)
+    ]
+
+
+@pytest.mark.slow
+def test_attributes_have_their_names_and_only_classes_are_links_of_types(site: Path) -> None:
+    text = (site / "_api" / "exact.html").read_text("utf-8")
+    for name in ("coef_", "support_", "dual_coef_", "certificate_", "n_features_in_"):
+        assert f"<strong>{name}</strong>" in text, name
+    linked = set()
+    for page in (site / "_api").glob("*.html"):
+        linked |= set(re.findall(r'title="([^"]*)"><em>', page.read_text("utf-8")))
+    assert [name for name in linked if not name.rpartition(".")[2][:1].isupper()] == []
+    assert "aucert.exact.Certificate" in linked

@@ -19,7 +19,16 @@ def script() -> ModuleType:
 
 def test_the_page_has_the_recorded_verdicts_and_the_counts_of_planted_mistakes() -> None:
     page, made = (DOCS / "verdicts.md").read_text(encoding="utf-8"), script()
-    for part in ("\n".join(made.counts()), made.mutations()):
+    for part in ("\n".join(made.counts()), made.mutations(), "\n".join(made.since())):
         assert part in page, "run python docs/verdicts.py"
     for kind in ("theorem", "finding"):
         assert "\n".join(made.stories(kind)) in page, "run python docs/verdicts.py"
+
+
+def test_what_turned_since_version_0_1_is_counted_by_its_fate() -> None:
+    made = script()
+    assert len(made.first()) == 162
+    assert not made.turned("no-such-claim", "fails")
+    name = next(name for name, verdict in made.first().items() if verdict == "holds")
+    assert made.turned(name, "fails") and made.turned(name, "undecided")
+    assert not made.turned(name, "borne-out")

@@ -18,9 +18,9 @@ from aucert.validation import extremes
 from aucert.validation.bounds.printed import Bound
 from aucert.validation.claims import claim as claims
 from aucert.validation.claims.claim import Claim, Context, Outcome, Verdict
-from aucert.validation.claims.row import Row
 from aucert.validation.claims.verdicts import ERROR
 from aucert.validation.extremes import NaNError, above, has_nan
+from aucert.validation.report.row import Row
 from aucert.validation.suite import run, run_claim
 
 ROOT = Path(extremes.__file__).parent

@@ -175,7 +175,7 @@ def test_an_interrupt_behind_the_end_of_a_command_changes_nothing() -> None:
         "import atexit, os, signal, sys\n"
         "from aucert.__main__ import program\n"
         "atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))\n"
-        "sys.argv[1:] = ['validate', '--list']\n"
+        "sys.argv[1:] = ['solve', 'linear:60', '--lam', '0.01']\n"
         "program()\n"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

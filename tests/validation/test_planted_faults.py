@@ -44,6 +44,23 @@ def test_every_claim_is_turned_or_arithmetic_or_known_to_be_open() -> None:
     assert not OPEN
 
 
+def test_every_claim_is_covered_and_counted() -> None:
+    """Findings, arithmetic, re-runs and those that one planted mistake turns: all there are."""
+    claims = suite.claims()
+    findings = [entry for entry in claims if entry.kind == "finding"]
+    arithmetic = [entry for entry in claims if entry.arithmetic]
+    again = [entry for entry in claims if entry.name.endswith("-repeats")]
+    parts = {"findings": findings, "arithmetic": arithmetic, "re-runs": again, "faults": FAULTS}
+    counts = {name: len(part) for name, part in parts.items()}
+    print(f"{len(claims)} claims: {counts}")
+    assert sum(counts.values()) == len(claims)
+
+
+def test_a_fault_turns_the_verdict_and_does_not_just_raise() -> None:
+    for name, fault in BY_RULE.items():
+        assert fault["verdict"] not in ("error", str(REGISTRY[name].expected_verdict)), name
+
+
 def test_the_tests_that_plant_by_hand_exist() -> None:
     for fault in FAULTS.values():
         if "test" in fault:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
@@ -58,7 +58,7 @@ class Outcome:
         Name to number, text, or a list of these: everything that has to be repeatable.
     timings : dict
         Name to seconds: whatever differs from run to run.
-    data : tuple of DataUsed
+    data : iterable of Dataset, or of what is known of one
     tolerance : str, optional
         What decided, in words: "relative gap 1e-8", "two-sided level 1e-6".
     figures : tuple of Figure
@@ -71,10 +71,16 @@ class Outcome:
     printed: str | None = None
     details: dict[str, Any] = field(default_factory=dict)
     timings: dict[str, float] = field(default_factory=dict)
-    data: tuple[DataUsed, ...] = ()
+    data: Iterable[Dataset | DataUsed] = ()
     tolerance: str | None = None
     figures: tuple[Figure, ...] = ()
     turned_by: str = ""
+
+    @property
+    def used(self) -> tuple[DataUsed, ...]:
+        """What is shown of the data, each once."""
+        found = (d if isinstance(d, DataUsed) else DataUsed.of(d) for d in self.data)
+        return tuple(dict.fromkeys(found))
 
 
 @dataclass(frozen=True)
@@ -134,7 +140,9 @@ class Claim:
     readings : tuple of str
         Charitable readings under which a theorem is judged; one that fails does so under each.
     regime, tuning : str
-        Of a finding: the paper's protocol beside ours, and what each side was given.
+        The paper's protocol or assumptions beside ours, and what each side was given.
+    turned_by : str
+        The smallest effect that would turn the verdict, where the outcome does not say it.
     arithmetic : bool
         Whether it follows from constants or printed numbers alone, so that no fault of the library
         can turn it.
@@ -153,6 +161,7 @@ class Claim:
     readings: tuple[str, ...] = ()
     regime: str = ""
     tuning: str = ""
+    turned_by: str = ""
     arithmetic: bool = False
 
     def __post_init__(self) -> None:
@@ -198,7 +207,8 @@ def claim(
     """Enter the decorated function as a claim; the function itself is returned unchanged.
 
     Arguments as the attributes of `Claim`; `registry` is `REGISTRY` by default. The expected
-    verdict is the recorded one unless it is given; quote and readings stand in sources.json.
+    verdict is the recorded one unless it is given; what the paper says and assumes, and how it can
+    be read, stand in sources.json.
 
     Raises
     ------
@@ -220,6 +230,7 @@ def claim(
             run=run,
             formula=formula,
             needs=needs,
+            tuning="Nothing is tuned." if kind == "theorem" else "",
             **source(name),
         )
         return run

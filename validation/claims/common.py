@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,6 +45,11 @@ def two_sided(level: float = LEVEL) -> float:
 def upper_limit(hits: int, count: int, level: float = LEVEL) -> float:
     """Return the upper confidence limit of a probability (Clopper and Pearson)."""
     return float(stats.beta.isf(level, hits + 1, count - hits)) if hits < count else 1.0
+
+
+def exponent(sizes: Sequence[float], counts: Sequence[float]) -> float:
+    """Return p with counts like sizes^p, from the first to the last."""
+    return float(np.log(counts[-1] / counts[0]) / np.log(sizes[-1] / sizes[0]))
 
 
 @dataclass(frozen=True)

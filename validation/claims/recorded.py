@@ -20,7 +20,8 @@ from .verdicts import Verdict
 FILE = Path(__file__).with_name("recorded.json")
 
 SOURCES = Path(__file__).with_name("sources.json")
-"""What the papers say, and how it can be read: by claim `quote`, `readings` and `arithmetic`."""
+"""What the papers say, how it can be read and judged: by claim `quote`, `readings`, `arithmetic`,
+and of theorems `regime` and `turned_by`."""
 
 
 @lru_cache(maxsize=1)
@@ -40,7 +41,7 @@ def _sources() -> dict[str, dict[str, Any]]:
 
 
 def source(name: str) -> dict[str, Any]:
-    """Return quote, readings and whether a claim is arithmetic, as far as they are known."""
+    """Return what `SOURCES` has of a claim."""
     found = dict(_sources().get(name, {}))
     return found | {"readings": tuple(found.get("readings", ()))}
 

@@ -10,9 +10,12 @@ import click
 import numpy as np
 from click.core import ParameterSource
 
-from ...exact.api.certify import certify_request, in_units_of
+from ...exact.api.certify import certify_request
+from ...exact.certificate.audit import Audit
 from ...exact.errors import InputError
 from ...exact.formulation.named_weights import INTERCEPTS, in_column_order
+from ...exact.formulation.request import Request
+from ...exact.formulation.rival_units import in_units_of
 from ...exact.problem.penalties import penalty_from
 from ...exact.problem.scalings import convention_loss, convention_name
 from ...exact.tools.checks import check_number
@@ -50,15 +53,7 @@ def run_certify(name: str, options: dict[str, Any]) -> None:
         rival, request = in_units_of(
             options["convention"], options["C"], data.labels, request, data.X
         )
-    w = scores = None
-    if model is not None:
-        w = model.weights(data.X)
-    elif options["weights"] is not None:
-        w = _read_weights(options, data)
-    else:
-        if data.partitioned:
-            raise InputError(f"{name}: rows in a folder are certified with --weights or --model")
-        scores = read_vector(options["scores"], data.y.size, "scores")
+    w, scores = _weights_or_scores(name, options, data, model)
     audit = certify_request(
         data.X,
         data.labels,
@@ -72,27 +67,38 @@ def run_certify(name: str, options: dict[str, Any]) -> None:
     )
     values = scores if w is None else scores_of(data, request, w)
     assert values is not None
-    order = order_keys(data, values)
-    statement = audit.statement + objective_in_words(data, request, options) + in_units(data.scaler)
-    document = (
-        common_keys(data, options, request)
-        | {
-            "method": "auto",
-            **{
-                key: value for key, value in dataclasses.asdict(audit).items() if key != "statement"
-            },
-            "status": str(audit.status),
-            "message": _turned(order, data) or statement,
-            "seconds": time.perf_counter() - start,
-            "statement": statement,
-        }
-        | order
-    )
+    document = _document(data, options, request, audit, values)
+    document["seconds"] = time.perf_counter() - start
     if options["exact"]:
         assert w is not None
         document["exact"] = exact_interval(data, w, request, options)
         document["seconds"] = time.perf_counter() - start
     print_document(document, options["as_json"])
+
+
+def _weights_or_scores(
+    name: str, options: dict[str, Any], data: Data, model: SavedModel | None
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Return what is to be judged: weights and None, or None and scores."""
+    if model is not None:
+        return model.weights(data.X), None
+    if options["weights"] is not None:
+        return _read_weights(options, data), None
+    if data.partitioned:
+        raise InputError(f"{name}: rows in a folder are certified with --weights or --model")
+    return None, read_vector(options["scores"], data.y.size, "scores")
+
+
+def _document(
+    data: Data, options: dict[str, Any], request: Request, audit: Audit, scores: np.ndarray
+) -> dict[str, Any]:
+    """Return what is printed, but for the seconds."""
+    order = order_keys(data, scores)
+    statement = audit.statement + objective_in_words(data, request, options) + in_units(data.scaler)
+    judged = {k: value for k, value in dataclasses.asdict(audit).items() if k != "statement"}
+    judged |= {"status": str(audit.status), "message": _turned(order, data) or statement}
+    judged |= {"seconds": 0.0, "statement": statement}
+    return common_keys(data, options, request) | {"method": "auto"} | judged | order
 
 
 def _turned(order: dict[str, Any], data: Data) -> str:

@@ -18,8 +18,10 @@ from ...exact.certificate.trivial import TRIVIAL, zero_is_optimal
 from ...exact.errors import InputError, WriteError
 from ...exact.formulation.request import Request
 from ...exact.problem.penalties import penalty_from
+from ...exact.proof.partitioned_proof import write_partitioned_proof
 from ...exact.proof.proof_file import write_proof
 from ...exact.spaces.gram import AS_STORED
+from ...exact.spaces.partitions.partitioned_rows import PartitionedRows
 from ...exact.tools.wording import at_least, at_most
 from ..files.data_files import write_json, write_vector
 from ..files.named_vectors import write_named_vector
@@ -42,6 +44,10 @@ from .writing.solved_folder import MODEL, PROOF, SOLUTION, WEIGHTS, check_ours, 
 def run_solve(name: str, options: dict[str, Any]) -> None:
     """Solve, print, and write what `--out` asks for."""
     penalty_from(options["lam"], options.get("l1", 0.0))  # before a large file is read
+    if options.get("proof") and options["out"] is None:
+        raise InputError("--proof needs a folder to write to: give --out")
+    if options.get("proof") and options["loss"] != "hinge":
+        raise InputError("--proof is for the hinge: leave it out, or --loss")
     with output_folder(options["out"], check_ours, (PROOF, MODEL)) as folder:
         document = _solved(name, options, folder)
     print_document(document, options["as_json"])
@@ -52,7 +58,8 @@ def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str
     start = time.perf_counter()
     data = data_of(name, options)
     request = request_of(options, data)
-    with solver_progress(quiet=options["as_json"]) as show:
+    engine = data.X.engine if data.partitioned else None
+    with solver_progress(options["as_json"], engine) as show:
         solution = solve_request(
             data.X,
             data.labels,
@@ -62,37 +69,43 @@ def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str
             options["max_time"],
             show,
         )
-    certificate = solution.certificate
     scores = scores_of(data, request, solution.w)
-    document = (
-        common_keys(data, options, request)
-        | {
-            "method": solution.method,
-            "primal": certificate.primal,
-            "dual": certificate.dual,
-            "gap": certificate.gap,
-            "relative_gap": certificate.relative_gap,
-            "radius": certificate.radius,
-            "rounding": certificate.rounding,
-            "status": str(solution.status),
-            "message": _message(solution, request, options["tol"]),
-            "n_iter": solution.n_iter,
-            "seconds": time.perf_counter() - start,
-            "statement": _statement(certificate, data, request, options),
-        }
-        | order_keys(data, scores)
-    )
+    seconds = time.perf_counter() - start
+    document = common_keys(data, options, request)
+    document |= _judged(solution, data, request, options, seconds) | order_keys(data, scores)
     if folder is not None:
         title = "weight" if request.kernel == "linear" else "coefficient"
         if data.columns is None or title != "weight":
             write_vector(folder / WEIGHTS, solution.w, title)
         else:
             write_named_vector(folder / WEIGHTS, solution.w, data.columns, title)
-        document["proof"] = _proof(folder / PROOF, data, request, solution)
+        asked = bool(options.get("proof"))
+        document["proof"] = _proof(folder / PROOF, data, request, solution, asked)
         _write_model(folder / MODEL, data, options, solution, scores)
         more = {"history": _history(solution), "files": checksums(folder)}
         write_json(folder / SOLUTION, document | more)
     return document
+
+
+def _judged(
+    solution: Solution, data: Data, request: Request, options: dict[str, Any], seconds: float
+) -> dict[str, Any]:
+    """Return what the document says of the solution."""
+    certificate = solution.certificate
+    return {
+        "method": solution.method,
+        "primal": certificate.primal,
+        "dual": certificate.dual,
+        "gap": certificate.gap,
+        "relative_gap": certificate.relative_gap,
+        "radius": certificate.radius,
+        "rounding": certificate.rounding,
+        "status": str(solution.status),
+        "message": _message(solution, request, options["tol"]),
+        "n_iter": solution.n_iter,
+        "seconds": seconds,
+        "statement": _statement(certificate, data, request, options),
+    }
 
 
 def _history(solution: Solution) -> list[dict[str, float | None]]:
@@ -139,15 +152,22 @@ def _write_model(
         click.echo(f"aucert: no model file: {problem}", err=True)
 
 
-def _proof(path: Path, data: Data, request: Request, solution: Solution) -> str | None:
-    """Write the proof file and return its name, or None where there is none for the problem."""
-    if not (request.is_linear_hinge and isinstance(data.X, np.ndarray)):
+def _proof(path: Path, data: Data, request: Request, solution: Solution, asked: bool) -> str | None:
+    """Write the proof file and return its name, or None where there is none for the problem.
+
+    That of a folder takes two more passes over the rows: it is written if it is asked for.
+    """
+    if isinstance(data.X, PartitionedRows):
+        if asked:
+            write_partitioned_proof(path, data.X, request.lam, solution)
+        return path.name if asked else None
+    if not (request.takes_proof and isinstance(data.X, np.ndarray)):
         return None
     if data.scaler is not None:
         click.echo("aucert: no proof file: the file's columns are not those solved for", err=True)
         return None
     try:
-        write_proof(path, data.X, data.y, request.lam, solution, positive=1)
+        write_proof(path, data.X, **data.labelled, lam=request.lam, solution=solution)
     except WriteError:
         raise
     except InputError as problem:  # the solution itself stands, and is written and shown

@@ -86,6 +86,8 @@ def csv_columns(path: Path) -> tuple[list[str], bool]:
         first = next((row for _, row in csv_rows(path, False, [])), None)
     if first is None:
         raise InputError(f"{path}: the file is empty")
+    if any("\0" in field for field in first):
+        raise InputError(f"{path}: zero bytes in row 1: no text, save it as CSV in UTF-8")
     fields = [field.strip() for field in first]
     if not _looks_like_names(fields):
         return [str(k) for k in range(1, len(fields) + 1)], False

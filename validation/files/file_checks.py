@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 import math
 import os
+import re
+import shlex
 import stat
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +23,8 @@ from .labels import Labels, as_number, is_missing
 _CHECK_ROWS = 65_536
 
 TEXT_ADVICE = "encode it as numbers, drop the column, or name it with --target if it is the label"
+
+NUMBER_ADVICE = "write numbers with a decimal point and nothing between the thousands: 1234.5"
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +95,7 @@ def damage_reported(path: Path, kind: str, *errors: type[Exception]) -> Iterator
         detail = " ".join(str(error).split()).rstrip(".")[:200]
         if "allow_pickle" in detail:  # numpy's advice would have a stranger's code run
             detail = "it holds Python objects, which are never read"
-        raise InputError(f"{path}: damaged, or no {kind} file ({detail})") from None
+        raise InputError(f"{path}: damaged, or not a readable {kind} file ({detail})") from None
 
 
 def refuse_value(path: Path, column: str, row: int, text: str, hint: str = "") -> NoReturn:
@@ -103,7 +107,8 @@ def refuse_value(path: Path, column: str, row: int, text: str, hint: str = "") -
     if value is not None:
         raise InputError(f"{path}: infinite value {place}: only finite numbers can be used")
     shown = repr(text.strip()[:40])
-    raise InputError(f"{path}: text {shown} {place}{hint}: {TEXT_ADVICE}")
+    advice = NUMBER_ADVICE if re.fullmatch(r"\s*[+-]?\d[\d.,]*\s*", text) else TEXT_ADVICE
+    raise InputError(f"{path}: text {shown} {place}{hint}: {advice}")
 
 
 class Refused:
@@ -142,7 +147,7 @@ class Refused:
             for column, (row, text, _) in [*self._cells.items()][:SHOWN_COLUMNS]
         ]
         more = len(self._cells) - len(shown)
-        names = ",".join([*self._cells][:SHOWN_COLUMNS])
+        names = shlex.quote(",".join([*self._cells][:SHOWN_COLUMNS]))
         raise InputError(
             f"{self._path}: {len(self._cells)} columns cannot be used: {', '.join(shown)}"
             + (f" and {more} more" if more else "")

@@ -30,18 +30,20 @@ def read_arrays(path: Path, wanted: tuple[str, ...] = ()) -> dict[str, np.ndarra
     Raises
     ------
     InputError
-        If the file is damaged, or no npz, or an array holds Python objects.
+        If the file is damaged, or not a readable npz, or an array holds Python objects.
     """
     errors = (zipfile.BadZipFile, zlib.error, ValueError, EOFError, OSError, NotImplementedError)
     with damage_reported(path, "npz", *errors, RuntimeError):
         if not zipfile.is_zipfile(path):
-            raise InputError(f"{path}: damaged, or no npz file")
+            raise InputError(f"{path}: damaged, or not a readable npz file")
         check_declared(path, wanted)
         with np.load(path, allow_pickle=False) as archive:
             arrays = {k: archive[k] for k in archive.files if not wanted or k in wanted}
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray):  # np.load hands out other members as bytes
-            raise InputError(f"{path}: damaged, or no npz file ('{name}' is no array)")
+            raise InputError(
+                f"{path}: damaged, or not a readable npz file ('{name}' is not an array)"
+            )
     return arrays
 
 
@@ -120,12 +122,24 @@ def read_npz(path: Path, target: Selection | str | None = None) -> RawTable:
             f"{path}: 'X' must have shape (n, d) and '{target}' shape (n,); "
             f"they have {X.shape} and {y.shape}"
         )
+    _check_feature_names(path, arrays.get("feature_names"), X.shape[1])
     columns = column_names(arrays, X.shape[1])
     where = f"{path}, array '{target}'"
     unused = [name for name in held if name not in read]
     labels = array_labels(y, where) if asked.labelled else Labels([], np.empty(0, int))
     table = selected(path, RawTable(X, labels, columns, target, unused), asked)
     return replace(table, X=finite_rows(path, table.X, table.columns))
+
+
+def _check_feature_names(path: Path, names: np.ndarray | None, d: int) -> None:
+    """Refuse names of which nobody can tell which column they mean."""
+    if names is None or names.dtype.kind != "U":
+        return
+    if names.shape != (d,):
+        raise InputError(f"{path}: 'feature_names' has shape {names.shape}, X has {d} columns")
+    found, counts = np.unique(names, return_counts=True)
+    if (counts > 1).any():
+        raise InputError(f"{path}: 'feature_names' has '{found[counts > 1][0]}' twice: rename one")
 
 
 def column_names(arrays: dict[str, np.ndarray], d: int) -> list[str]:

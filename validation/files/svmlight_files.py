@@ -61,7 +61,7 @@ def _read(path: Path, queries: bool) -> tuple[RawTable, np.ndarray]:
     except (ValueError, OverflowError, OSError, EOFError, zlib.error) as error:
         with damage_reported(path, "gzip", *GZIP_ERRORS):
             _refuse_line(path, queries)
-        raise InputError(f"{path}: damaged, or no svmlight file ({error})") from None
+        raise InputError(f"{path}: damaged, or not a readable svmlight file ({error})") from None
     if X.shape[0] == 0:
         raise InputError(f"{path}: the file is empty")
     if X.shape[1] == 0 or X.nnz == 0:

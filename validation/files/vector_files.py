@@ -107,8 +107,8 @@ def _check_beginning(path: Path, what: str) -> None:
         start = file.read(6)
     if start and start != b"\x93NUMPY" and start[:2] != b"PK":
         raise InputError(
-            f"{path}: damaged, or no npy file; {what} in a text file need a name that ends in "
-            f"{', '.join(_TEXT_ENDINGS)}"
+            f"{path}: damaged, or not a readable npy file; {what} in a text file need a name that "
+            f"ends in {', '.join(_TEXT_ENDINGS)}"
         )
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from ..claims.claim import REGISTRY, Claim, Context, Outcome
 from ..claims.recorded import recorded_verdict
-from ..claims.verdicts import Verdict
 from ..tables.pages import shown_value
 from ..tables.running.registry import tables
 from ..tables.table import Table
+from .capping import Deviation, capped
 from .judging import Judged
 from .numbers import Numbers, numbers_of
 
@@ -36,10 +36,9 @@ class Finding:
     judge : function of the table's numbers
     place : str
         That of the table unless it is given.
-    deviation : str
-        Where our run departs from the paper's in what the statement depends on.
-    capped : bool
-        Whether the deviation leaves the finding undecided whatever the numbers say.
+    deviations : tuple of Deviation
+        Where our run departs from the paper's in what the statement depends on; `capping` says
+        what follows.
     """
 
     name: str
@@ -48,25 +47,19 @@ class Finding:
     statement: str
     judge: Judge
     place: str = ""
-    deviation: str = ""
-    capped: bool = False
+    deviations: tuple[Deviation, ...] = ()
 
     def judged(self, numbers: Numbers) -> Judged:
-        """Return what the numbers say, capped by a deviation that decides."""
-        found = self.judge(numbers)
-        if not self.capped or found.verdict == Verdict.UNDECIDED:
-            return found
-        measured = f"{found.measured} (by itself {found.verdict}; capped: {self.deviation})"
-        turned_by = f"none while this deviation stands; without it {found.turned_by}"
-        return Judged(Verdict.UNDECIDED, measured, turned_by, found.test)
+        """Return what the numbers say, capped by deviations that could have made the verdict."""
+        return capped(self.judge(numbers), self.deviations)
 
     def run(self, context: Context) -> Outcome:
         """Judge the finding from the full reproduction."""
         numbers = numbers_of(self.table)
         found = self.judged(numbers)
         details = {"judged from": f"{self.table}: {numbers.source}"}
-        if self.deviation:
-            details["deviation"] = self.deviation
+        if self.deviations:
+            details["deviations"] = " ".join(map(str, self.deviations))
         return Outcome(
             found.verdict,
             found.measured,
@@ -87,12 +80,12 @@ class Finding:
             expected_verdict=recorded_verdict(self.name),
             run=self.run,
             quote=self.quote,
-            regime=regime(table, self.deviation),
+            regime=regime(table, self.deviations),
             tuning=table.experiment.search or "Nothing is tuned.",
         )
 
 
-def regime(table: Table, deviation: str) -> str:
+def regime(table: Table, deviations: tuple[Deviation, ...]) -> str:
     """Return where our protocol departs from the paper's: from the table's budget, in words."""
     lines = [line for line in table.experiment.budget if line.full != line.paper]
     shown = [
@@ -102,7 +95,7 @@ def regime(table: Table, deviation: str) -> str:
     if len(lines) > PROTOCOL_LINES:
         shown.append(f"and {len(lines) - PROTOCOL_LINES} more")
     found = "; ".join(shown) or "as printed"
-    return f"{found}. {deviation}".strip()
+    return " ".join([f"{found}.", *map(str, deviations)])
 
 
 def enter(findings: tuple[Finding, ...]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from .capping import Bearing, Deviation
 from .finding import Finding, Judge
 from .judging import Judged, above, log_ratio, minus, turned, within
 from .numbers import Cell, Difference, Numbers
@@ -15,8 +16,23 @@ ON_PAR = 0.6
 OVERLAP = 0.5
 """Test rows over training rows, at most, of sets that are split at random."""
 
-CAPPED = "RBF-RankSVM is held to 3,000 rows here, so that it loses what the others do not."
-SPLITS = "Three splits a set, of which few differences can be told."
+HELD = "RBF-RankSVM is held to 3,000 rows here, so that it loses what the others do not."
+RIVAL_HELD = Deviation(HELD, Bearing.FOR)
+ITSELF_HELD = Deviation(HELD, Bearing.AGAINST)
+RIVAL_QUICK = Deviation(
+    "RBF-RankSVM is held to 3,000 rows here and run by another solver than the paper's.",
+    Bearing.AGAINST,
+)
+SPLITS = Deviation("Three splits a set, of which few differences can be told.", Bearing.NEITHER)
+EPOCHS = Deviation(
+    "The paper does not say how many epochs of NSAUC its table has; ours are five.", Bearing.EITHER
+)
+FEW_POINTS = Deviation("Only the first and the last epoch of the figure are compared.", Bearing.FOR)
+NO_PROOF = Deviation(
+    "An AUC on par is no proof that the objective is near its minimum, and the lam of the optimum "
+    "is another one.",
+    Bearing.EITHER,
+)
 
 
 def _split(cell: Cell) -> Cell:
@@ -64,7 +80,7 @@ def _rankers(numbers: Numbers) -> Judged:
         for rival in ("RFAUC", "Linear RankSVM")
         for difference in _differences(numbers, "NBAUC", rival)
     ]
-    return above(found, unit=" points")
+    return above(found, how="most", unit=" points")
 
 
 AUC = ", AUC %"
@@ -87,10 +103,15 @@ def _epochs(numbers: Numbers, method: str) -> list[Difference]:
     ]
 
 
+AVERAGED = ("ijcnn1", "cod-rna", "connect-4")
+"""Sets on which the paper sees the average ahead; a fourth, acoustic, could not be had."""
+
+
 def _averaging(numbers: Numbers) -> Judged:
     found = [
         minus(f"{name}, epoch {epoch}", *cells)
         for name in _sets(numbers)
+        if name.startswith(AVERAGED)
         for epoch in (1, 400)
         for cells in [
             [_split(numbers.cell(name, f"{m}, epoch {epoch}")) for m in ("NSAUC", "NSVMSGD2")]
@@ -104,10 +125,11 @@ FINDINGS = (
         "nbauc-outperforms-the-fast-batch-methods",
         "nonlinear-table-2",
         "the proposed NBAUC outperforms the competing batch methods",
-        "On every set NBAUC has a higher test AUC than RFAUC and than the linear RankSVM.",
+        "On most sets, both rivals counted, NBAUC has a higher test AUC than RFAUC and than the "
+        "linear RankSVM.",
         _rankers,
         "Section 5.3, Table 2",
-        SPLITS,
+        (SPLITS,),
     ),
     Finding(
         "nbauc-against-rfauc",
@@ -124,8 +146,7 @@ FINDINGS = (
         "On every set NBAUC is at most 0.6 points of AUC below RBF-RankSVM.",
         lambda n: above(_differences(n, "NBAUC", "RBF-RankSVM"), -ON_PAR, unit=" points"),
         "Section 6, Table 2",
-        CAPPED,
-        True,
+        (RIVAL_HELD,),
     ),
     Finding(
         "kernel-machines-above-the-linear-one",
@@ -134,8 +155,7 @@ FINDINGS = (
         "On every set but protein RBF-RankSVM has a higher test AUC than the linear RankSVM.",
         lambda n: above(_differences(n, "RBF-RankSVM", "Linear RankSVM"), unit=" points"),
         "Section 5.3, Table 2",
-        CAPPED,
-        True,
+        (ITSELF_HELD,),
     ),
     Finding(
         "nbauc-orders-of-magnitude-faster",
@@ -144,15 +164,14 @@ FINDINGS = (
         "On every set NBAUC trains at least a hundred times as fast as RBF-RankSVM.",
         _faster("RBF-RankSVM", "NBAUC", factor=100.0),
         "Section 5.3, Table 3",
-        CAPPED,
-        True,
+        (RIVAL_QUICK,),
     ),
     Finding(
         "nsauc-on-par-with-nbauc",
         "nonlinear-table-4",
         "achieves a competitive AUC performance compared to the proposed NBAUC",
-        "On every set NSAUC and NBAUC differ by less than 0.6 points of AUC.",
-        lambda n: within(_differences(n, "NSAUC", "NBAUC", AUC), ON_PAR, unit=" points"),
+        "On every set NSAUC is at most 0.6 points of AUC below NBAUC.",
+        lambda n: above(_differences(n, "NSAUC", "NBAUC", AUC), -ON_PAR, unit=" points"),
         "Section 5.4, Table 4",
     ),
     Finding(
@@ -162,6 +181,7 @@ FINDINGS = (
         "On every set NSAUC takes less time to train than NBAUC.",
         _faster("NBAUC", "NSAUC", ", s"),
         "Section 5.4, Table 4",
+        (EPOCHS,),
     ),
     Finding(
         "nsauc-marginally-slower-than-online-methods",
@@ -170,6 +190,7 @@ FINDINGS = (
         "On every set NSAUC takes at most twice the time of NSOLAM.",
         _faster("NSOLAM", "NSAUC", ", s", factor=0.5),
         "Section 5.4, Table 4",
+        (EPOCHS,),
     ),
     Finding(
         "online-rivals-are-suboptimal",
@@ -178,7 +199,7 @@ FINDINGS = (
         "On most sets, both rivals counted, NSAUC has a higher test AUC than NOAM and NSOLAM.",
         _online,
         "Sections 5.4 and 6, Table 4",
-        SPLITS,
+        (SPLITS,),
     ),
     Finding(
         "one-pass-square-loss-beats-one-pass-hinge",
@@ -187,7 +208,7 @@ FINDINGS = (
         "On most sets NSOLAM has a higher test AUC than NOAM.",
         lambda n: above(_differences(n, "NSOLAM", "NOAM", AUC), how="most", unit=" points"),
         "Section 5.4, Table 4",
-        SPLITS,
+        (SPLITS,),
     ),
     Finding(
         "nsauc-converges-to-the-optimum",
@@ -200,18 +221,18 @@ FINDINGS = (
             _differences(n, "NSAUC", "hinge optimum, lam ≥ 1e-5", AUC), ON_PAR, unit=" points"
         ),
         "Sections 5.4 and 5.5, Table 4",
-        "An AUC on par is no proof that the objective is near its minimum, and the lam of the "
-        "optimum is another one.",
-        True,
+        (NO_PROOF,),
     ),
     Finding(
         "averaging-helps",
         "nonlinear-figure-1",
-        "the AUC performance of NSAUC outperforms its non-averaging variant NSVMSGD2 on four",
-        "On most sets, after one epoch and after 400, NSAUC has a higher test AUC than NSVMSGD2.",
+        "the AUC performance of NSAUC outperforms its non-averaging variant NSVMSGD2 on four "
+        "datasets (i.e., ijcnn1, cod-rna, acoustic, and connect-4)",
+        "On ijcnn1, cod-rna and connect-4, after one epoch and after 400, NSAUC has a higher test "
+        "AUC than NSVMSGD2 in most of the six comparisons.",
         _averaging,
         "Section 5.5, Fig. 1",
-        SPLITS,
+        (SPLITS,),
     ),
     Finding(
         "nsauc-is-steady-over-epochs",
@@ -220,14 +241,15 @@ FINDINGS = (
         "On every set the AUC of NSAUC after 400 epochs is less than a point below that after one.",
         lambda n: above(_epochs(n, "NSAUC"), -1.0, unit=" points"),
         "Section 5.5, Fig. 1",
-        "Only the first and the last epoch of the figure are compared.",
+        (FEW_POINTS,),
     ),
     Finding(
         "nsolam-is-stuck-at-a-saddle-point",
         "nonlinear-figure-1",
         "NSOLAM does not show significant improvement after the first epoch",
-        "On every set NSOLAM gains less than half a point of AUC from the first epoch to the last.",
-        lambda n: above([turned(d) for d in _epochs(n, "NSOLAM")], -0.5, unit=" points"),
+        "On every set NSOLAM gains less than 0.6 points of AUC, which the paper calls on par, from "
+        "the first epoch to the last.",
+        lambda n: above([turned(d) for d in _epochs(n, "NSOLAM")], -ON_PAR, unit=" points"),
         "Section 5.5, Fig. 1",
     ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import nonlinear, sauc_figures, sauc_real, sauc_toy, scaling_up, sht, sht_genes
 from .finding import Finding, enter
+from .ours import enter_ours
 from .reruns import enter_reruns
 
 FINDINGS: dict[str, Finding] = {
@@ -15,6 +16,7 @@ FINDINGS: dict[str, Finding] = {
 
 
 def enter_all() -> None:
-    """Enter every finding, and the claims that run parts of the evidence again; each name once."""
+    """Enter the findings, what we state of our own figures, and the re-runs; each name once."""
     enter(tuple(FINDINGS.values()))
+    enter_ours()
     enter_reruns()

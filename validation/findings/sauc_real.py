@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
+from .capping import Bearing, Deviation
 from .finding import Finding, Judge
 from .judging import Judged, above, columns, minus, one_test, over, within
 from .numbers import Cell, Difference, Numbers
-from .sauc_toy import OPTIMISER, OURS, PLAIN, SVM
+from .sauc_toy import LAMBDAS, OPTIMISER, OURS, PLAIN, SVM
 
 HALVES = 1.0
 """Test rows over training rows: real sets are split into halves, so that splits overlap."""
@@ -15,12 +16,12 @@ HALVES = 1.0
 POINT = 0.01
 """AUC up to which the paper calls two machines comparable: "less than one percent"."""
 
-TWICE = math.log10(2.0)
-
-ELSEWHERE = (
+ELSEWHERE = Deviation(
     "The paper says this of the four sets of its Fig. 4; all pairs on the eighteen sets of Table 3 "
-    "are our control."
+    "are our control.",
+    Bearing.EITHER,
 )
+COMPILED = Deviation("SVM is run by a compiled program of its own.", Bearing.FOR)
 
 
 def of_halves(cell: Cell) -> Cell:
@@ -54,14 +55,14 @@ def _breast_cancer(numbers: Numbers) -> Judged:
     return within([halves(numbers, "wdbc", *at)], POINT)
 
 
-def _times(a: str, b: str, how: str = "most") -> Judge:
+def _times(slow: str, fast: str, factor: float = 1.0) -> Judge:
+    """Return the judge that the ratio of seconds is above a factor, in the mean of the sets."""
+
     def judge(numbers: Numbers) -> Judged:
         kernels = ("linear", "Gaussian")
-        names = [(f"s, {a} ({kernel})", f"s, {b} ({kernel})") for kernel in kernels]
+        names = [(f"s, {slow} ({kernel})", f"s, {fast} ({kernel})") for kernel in kernels]
         found = [over(columns(numbers, *pair, ratio=True), pair[0]) for pair in names]
-        if how == "above":
-            return above(found, unit=" in log10 of a ratio of seconds")
-        return within(found, TWICE, unit=" in log10 of a ratio of seconds")
+        return above(found, math.log10(factor), unit=" in log10 of a ratio of seconds")
 
     return judge
 
@@ -74,6 +75,7 @@ FINDINGS = (
         "With the linear kernel SAUC-SVM has the higher AUC than AUC-SVM, in the mean of the sets.",
         one_test("linear kernel, means of the tasks: SAUC-SVM minus AUC-SVM"),
         "Section 4.2.1, Table 3",
+        (LAMBDAS,),
     ),
     Finding(
         "sauc-table-3-lead-over-auc-svm-gaussian",
@@ -83,6 +85,7 @@ FINDINGS = (
         "sets.",
         one_test("Gaussian kernel, means of the tasks: SAUC-SVM minus AUC-SVM"),
         "Section 4.2.1, Table 3",
+        (LAMBDAS,),
     ),
     Finding(
         "sauc-table-3-lead-over-svm-linear",
@@ -91,6 +94,7 @@ FINDINGS = (
         "With the linear kernel SAUC-SVM has the higher AUC than SVM, in the mean of the sets.",
         one_test("linear kernel, means of the tasks: SAUC-SVM minus SVM"),
         "Section 4.2.1, Table 3",
+        (LAMBDAS,),
     ),
     Finding(
         "sauc-table-3-lead-over-svm-gaussian",
@@ -99,6 +103,7 @@ FINDINGS = (
         "With the Gaussian kernel SAUC-SVM has the higher AUC than SVM, in the mean of the sets.",
         one_test("Gaussian kernel, means of the tasks: SAUC-SVM minus SVM"),
         "Section 4.2.1, Table 3",
+        (LAMBDAS,),
     ),
     Finding(
         "sauc-outperforms-svm-on-most-sets",
@@ -107,6 +112,7 @@ FINDINGS = (
         "On most of the real sets, both kernels counted, SAUC-SVM has a higher AUC than SVM.",
         _most_tasks,
         "Section 4.2.1, Table 3",
+        (LAMBDAS,),
     ),
     Finding(
         "sauc-table-3-on-breast-cancer",
@@ -124,8 +130,7 @@ FINDINGS = (
         "the sets.",
         _means("AUC-SVM, all pairs (linear)", "SVM (linear)"),
         "Section 4.2.1, on Fig. 4",
-        ELSEWHERE,
-        True,
+        (ELSEWHERE,),
     ),
     Finding(
         "sauc-all-pairs-beat-svm-gaussian",
@@ -135,27 +140,25 @@ FINDINGS = (
         "the sets.",
         _means("AUC-SVM, all pairs (Gaussian)", "SVM (Gaussian)"),
         "Section 4.2.1, on Fig. 4",
-        ELSEWHERE,
-        True,
+        (ELSEWHERE,),
     ),
     Finding(
         "sauc-training-time-comparable",
         "sauc-table-4",
         "the time for training SAUC-SVM is comparable to that of AUC-SVM",
-        "With either kernel SAUC-SVM takes between half and twice the time of AUC-SVM, in the mean "
-        "of the sets.",
-        _times("SAUC-SVM", "AUC-SVM"),
+        "With either kernel SAUC-SVM takes at most twice the time of AUC-SVM, in the mean of the "
+        "sets.",
+        _times("AUC-SVM", "SAUC-SVM", 0.5),
         "Section 4.2.3, Table 4",
-        OPTIMISER,
+        (OPTIMISER,),
     ),
     Finding(
         "sauc-pair-machines-slower-than-svm",
         "sauc-table-4",
         "their training times will be larger than that of SVM",
         "With either kernel AUC-SVM takes longer than SVM, in the mean of the sets.",
-        _times("AUC-SVM", "SVM", "above"),
+        _times("AUC-SVM", "SVM"),
         "Section 4.2.3, Table 4",
-        f"{OPTIMISER} SVM is run by a compiled program of its own.",
-        True,
+        (OPTIMISER, COMPILED),
     ),
 )

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from .capping import Bearing, Deviation
 from .finding import Finding
 from .judging import Judged, above, columns, minus, one_test, turned
 from .numbers import Numbers
 
 KS = ("k = 5", "k = 10", "k = 15", "k = 20", "k = 25", "k = 30", "all pairs")
 PLAIN, OURS, SVM = "AUC-SVM", "SAUC-SVM", "SVM"
-OPTIMISER = "The paper's optimiser and its tolerance are not printed; ours is a Newton method."
+OPTIMISER = Deviation(
+    "The paper's machines run in Mosek, to a tolerance that is not printed; ours by Newton's "
+    "method, where a step is another thing.",
+    Bearing.EITHER,
+)
 
 
 def _cost_of_sampling(numbers: Numbers) -> Judged:
@@ -40,7 +45,15 @@ def _slant(numbers: Numbers) -> Judged:
     return above([turned_to], unit=" degrees")
 
 
-GAUSSIANS = "The Gaussians, C and lambda of the figure are not printed; ours are one choice."
+LAMBDAS = Deviation(
+    "SAUC-SVM is tuned over four of the seven printed lambda, of the same range; on the sets of "
+    "Fig. 5 the others add at most 0.004 to its AUC.",
+    Bearing.NEITHER,
+)
+GAUSSIANS = Deviation(
+    "The Gaussians, C and lambda of the figure are not printed. It is an example, and so is ours.",
+    Bearing.NEITHER,
+)
 
 FINDINGS = (
     Finding(
@@ -50,7 +63,7 @@ FINDINGS = (
         "On two elongated Gaussians SAUC-SVM has a higher test AUC than AUC-SVM.",
         one_test("SAUC-SVM minus AUC-SVM"),
         "Section 1, Fig. 1",
-        GAUSSIANS,
+        (GAUSSIANS,),
     ),
     Finding(
         "sauc-fig-1-slants-towards-the-long-axis",
@@ -60,7 +73,7 @@ FINDINGS = (
         "AUC-SVM.",
         _slant,
         "Section 1, Figs. 1 and 2",
-        GAUSSIANS,
+        (GAUSSIANS,),
     ),
     Finding(
         "sauc-fig-2-fewer-pairs-in-the-wrong-order",
@@ -71,7 +84,7 @@ FINDINGS = (
         "AUC-SVM does.",
         _wrong_order,
         "Section 1, Figs. 1 and 2",
-        GAUSSIANS,
+        (GAUSSIANS,),
     ),
     Finding(
         "sauc-toy-sampling-costs-auc-svm",
@@ -96,6 +109,7 @@ FINDINGS = (
         "On the toy problem SAUC-SVM has a higher AUC than SVM and than AUC-SVM at every k.",
         _consistent,
         "Section 4.1.1, Fig. 3",
+        (LAMBDAS,),
     ),
     Finding(
         "sauc-toy-structure-makes-up-for-sampling",
@@ -104,6 +118,7 @@ FINDINGS = (
         "On the toy problem with k = 5 nearest pairs SAUC-SVM has a higher AUC than AUC-SVM.",
         one_test("k = 5: SAUC-SVM minus AUC-SVM"),
         "Section 4.1.1, Fig. 3",
+        (LAMBDAS,),
     ),
     Finding(
         "sauc-toy-structure-helps-with-all-pairs",
@@ -112,6 +127,7 @@ FINDINGS = (
         "On the toy problem with all pairs SAUC-SVM has a higher AUC than AUC-SVM.",
         one_test("all pairs: SAUC-SVM minus AUC-SVM"),
         "Section 4.1.1, Fig. 3",
+        (LAMBDAS,),
     ),
     Finding(
         "sauc-toy-five-neighbours-beat-all-pairs",
@@ -120,6 +136,7 @@ FINDINGS = (
         "On the toy problem SAUC-SVM with k = 5 has a higher AUC than AUC-SVM with all pairs.",
         one_test("SAUC-SVM at k = 5 minus AUC-SVM with all pairs"),
         "Section 4.1.1, Fig. 3",
+        (LAMBDAS,),
     ),
     Finding(
         "sauc-fewer-iterations",
@@ -128,7 +145,6 @@ FINDINGS = (
         "On the toy problem SAUC-SVM takes fewer steps than AUC-SVM at every k.",
         _fewer_steps,
         "Section 4.1.2, Table 2",
-        OPTIMISER,
-        True,
+        (OPTIMISER,),
     ),
 )

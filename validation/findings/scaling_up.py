@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
+from .capping import Bearing, Deviation
 from .finding import Finding
-from .judging import Judged, above, columns, log_ratio, minus, turned, within
+from .judging import Judged, above, columns, log_ratio, minus, turned
 from .numbers import Cell, Difference, Numbers
 
 COMPARABLE = 0.1
@@ -14,30 +15,55 @@ COMPARABLE = 0.1
 PRINTED_SECONDS = 819.1
 """Seconds of the full model for 10,000 rows in Table 1, the last size that it is printed for."""
 
-SORTED = "The paper's full model sums the pairs one by one; ours sorts the scores, and is exact."
-
-STOP = "The paper prints neither when its descent stops nor the grid of lam, and both decide time."
+SORTED = Deviation(
+    "The paper's full model sums the pairs one by one; ours sorts the scores, and is exact.",
+    Bearing.AGAINST,
+)
+FACTORED = Deviation(
+    "Without Nyström the paper holds the whole kernel matrix; ours factors it at its low rank.",
+    Bearing.AGAINST,
+)
+STOP = Deviation(
+    "The paper does not print when its descent stops, which decides how many steps it takes.",
+    Bearing.EITHER,
+)
+MACHINE = Deviation("Seconds of another machine than the paper's.", Bearing.EITHER)
+SAME_RULE = Deviation(
+    "The stopping rule of the descent is not printed; ours is one for both sides.", Bearing.NEITHER
+)
+AT_ALL_SIZES = Deviation(
+    "The stopping rule of the descent is not printed; ours is one for all sizes, and leaves the "
+    "objective no farther above its optimum at the larger ones.",
+    Bearing.NEITHER,
+)
+REFERENCE = Deviation(
+    "The paper compares with a population value that belongs to another share of positives "
+    "(population-auc-of-the-radial-model); ours is compared with the best model of the kernel.",
+    Bearing.NEITHER,
+)
 
 
 def _auc_kept(numbers: Numbers) -> Judged:
     tests = [test for name, test in numbers.tests.items() if "full minus incomplete" in name]
-    return within(tests, COMPARABLE, unit=" points")
+    return above([turned(test) for test in tests], -COMPARABLE, unit=" points")
 
 
-def _feasible(numbers: Numbers) -> Judged:
+def feasible(numbers: Numbers, sign: int = 1) -> Judged:
+    """Judge that the full model takes less time than is printed for 10,000 rows; -1: more."""
     limit = Cell(PRINTED_SECONDS, 0.0, 1000)
     rows = ("50,000", "100,000", "1,000,000", "10,000,000")
     found = [log_ratio(f"n = {n}", numbers.cell(n, "s, full"), limit) for n in rows]
-    return above(found, unit=" in log10 seconds")
+    return above([turned(d) if sign == 1 else d for d in found], unit=" in log10 seconds")
 
 
-def _seconds(numbers: Numbers, slow: str, fast: str) -> Judged:
+def seconds(numbers: Numbers, slow: str, fast: str) -> Judged:
+    """Judge that one column takes less time than another in every row."""
     return above(columns(numbers, slow, fast, ratio=True), unit=" in log10 of a ratio of seconds")
 
 
 def _minor_loss(numbers: Numbers) -> Judged:
-    pair = ("AUC %, without Nyström", "AUC %, Nyström")
-    return within(columns(numbers, *pair), COMPARABLE, unit=" points")
+    pair = ("AUC %, Nyström", "AUC %, without Nyström")
+    return above(columns(numbers, *pair), -COMPARABLE, unit=" points")
 
 
 SETS = ("Skin Segmentation", "Bank Marketing", "Accelerometer")
@@ -68,15 +94,15 @@ def _within_seconds(numbers: Numbers) -> Judged:
 
 def _competitive(numbers: Numbers) -> Judged:
     tests = [test for name, test in numbers.tests.items() if name.endswith("incomplete")]
-    return within(tests, 0.5, unit=" points")
+    return above([turned(test) for test in tests], -0.5, unit=" points")
 
 
 def _near_best(numbers: Numbers) -> Judged:
     rows = ("5,000", "10,000", "50,000", "100,000")
     best = [numbers.cell(n, "AUC %, all pairs, whole kernel") for n in rows]
     ours = [numbers.cell(n, "AUC %, Nyström") for n in rows]
-    found = [minus(f"n = {n}", a, b) for n, a, b in zip(rows, best, ours, strict=True)]
-    return within(found, COMPARABLE, unit=" points")
+    found = [minus(f"n = {n}", a, b) for n, a, b in zip(rows, ours, best, strict=True)]
+    return above(found, -COMPARABLE, unit=" points")
 
 
 def _flat(numbers: Numbers) -> Judged:
@@ -101,10 +127,9 @@ FINDINGS = (
         "with drastically reduced training time",
         "On the linear model drawn pairs and their descent take less time than the full model, "
         "each size by the fastest certified fit of all pairs.",
-        lambda numbers: _seconds(numbers, "s, full", "s, incomplete"),
+        lambda numbers: seconds(numbers, "s, full", "s, incomplete"),
         "abstract, Table 1",
-        f"{SORTED} Against a sum over the pairs the printed times stand; such a sum is not run "
-        "here.",
+        (SORTED, STOP),
     ),
     Finding(
         "full-model-infeasible-beyond-10000",
@@ -112,9 +137,9 @@ FINDINGS = (
         "model fitting was computationally infeasible for the given sample size",
         "Beyond 10,000 rows the full linear model takes longer than the 819 s that are printed for "
         "10,000.",
-        _feasible,
+        lambda numbers: feasible(numbers, -1),
         "",
-        SORTED,
+        (SORTED, MACHINE),
     ),
     Finding(
         "incomplete-model-scales-linearly",
@@ -124,6 +149,7 @@ FINDINGS = (
         "to within a quarter.",
         _flat,
         "Section 5, Table 1",
+        (AT_ALL_SIZES,),
     ),
     Finding(
         "nystrom-introduces-only-a-minor-loss",
@@ -136,19 +162,20 @@ FINDINGS = (
         "nystrom-auc-close-to-the-best",
         "scaling-up-table-2",
         "predictive performance is well preserved",
-        "On the radial model the incomplete Nyström fit is within 0.1 points of the optimum over "
-        "all pairs with the whole kernel.",
+        "On the radial model the incomplete Nyström fit is at most 0.1 points of AUC below the "
+        "optimum over all pairs with the whole kernel.",
         _near_best,
         "",
-        "The paper compares with a population value that belongs to another share of positives "
-        "(population-auc-of-the-radial-model); ours is compared with the best model of the kernel.",
+        (REFERENCE,),
     ),
     Finding(
         "nystrom-reduces-the-computation",
         "scaling-up-table-2",
         "the Nyström approximation drastically reduces computational burden",
         "On the radial model the Nyström fit takes less time than the one without, at every size.",
-        lambda numbers: _seconds(numbers, "s, without Nyström", "s, Nyström"),
+        lambda numbers: seconds(numbers, "s, without Nyström", "s, Nyström"),
+        "",
+        (FACTORED, SAME_RULE),
     ),
     Finding(
         "kernel-consistently-above-linear",
@@ -165,8 +192,7 @@ FINDINGS = (
         "On Skin Segmentation and Accelerometer the kernel model takes less time to train.",
         _kernel_faster,
         "Section 4.2, Table 3",
-        STOP,
-        True,
+        (STOP,),
     ),
     Finding(
         "real-sets-train-within-seconds",
@@ -175,6 +201,7 @@ FINDINGS = (
         "Every fit to the three real sets takes less than a minute.",
         _within_seconds,
         "Section 4.2, Table 3",
+        (MACHINE, STOP),
     ),
     Finding(
         "competitive-auc-on-real-sets",
@@ -191,8 +218,8 @@ FINDINGS = (
         "achieves competitive accuracy within a fraction of the time",
         "On the three real sets drawn pairs take less time than the certified optimum over all "
         "pairs.",
-        lambda numbers: _seconds(numbers, "s, all pairs", "s"),
+        lambda numbers: seconds(numbers, "s, all pairs", "s"),
         "Section 4.2, Table 3",
-        SORTED,
+        (SORTED, STOP),
     ),
 )

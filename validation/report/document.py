@@ -11,12 +11,12 @@ from typing import Any
 
 from ..claims.claim import Verdict
 from ..claims.recorded import record
-from ..claims.row import Row
 from ..claims.verdicts import ERROR, KINDS, PAPERS
 from ..files.written_files import write_atomically, write_json
 from ..plots import Figure, svg
 from .cases import CasePicture, case_pictures
 from .dot_chart import dot_chart
+from .row import Row
 from .story import Story, stories
 
 SCHEMA_VERSION = 2

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from ..claims.row import Row
 from ..claims.verdicts import PAPER_KINDS, PAPERS, Verdict
+from .row import Row
 
 STANDS = (Verdict.HOLDS, Verdict.BORNE_OUT)
 FALLS = (Verdict.FAILS, Verdict.CONTRADICTED)

@@ -17,6 +17,7 @@ import numpy as np
 from ...exact.errors import InputError
 from ..claims.claim import Context
 from ..claims.verdicts import PROFILES
+from .costs import CPU_MINUTES
 from .pictures import Picture
 
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=,-]*")
@@ -37,11 +38,6 @@ class Budget:
     paper: Any
     quick: Any
     full: Any
-
-    @property
-    def cut(self) -> bool:
-        """Whether the quick profile spends something else than the paper."""
-        return self.quick != self.paper
 
 
 @dataclass(frozen=True)
@@ -129,24 +125,28 @@ class Experiment:
     budget : tuple of Budget
     parts : function of a `Run` and its budget (what to value), giving parts in the order to run
     compute : function of a `Job`, giving a dict of plain numbers, texts and lists
-    minutes : dict
-        Profile to CPU minutes of all parts, measured once; for `--list` and `--estimate`.
     search : str
         How parameters are chosen: what is computed of their grids, in sentences.
     protocol : int
         >= 1. Raise it when `compute` gives other numbers: parts of a lower one are run again.
     tolerance : float
         Relative difference allowed where a part is run again: what its solver's own leaves.
+    minutes : dict
+        Profile to CPU minutes of all parts: those that were measured (`costs`), unless given.
     """
 
     name: str
     budget: tuple[Budget, ...]
     parts: Callable[[Run, Mapping[str, Any]], Sequence[Part]]
     compute: Callable[[Job], dict[str, Any]]
-    minutes: Mapping[str, float] = field(default_factory=dict)
     search: str = ""
     protocol: int = 1
     tolerance: float = 1e-6
+    minutes: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.minutes:
+            object.__setattr__(self, "minutes", CPU_MINUTES.get(self.name, {}))
 
     def spent(self, profile: str) -> dict[str, Any]:
         """Return what the profile spends, by name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from ...certificate.partitioned.spread import counted_scores
 from ...certificate.solution import Callback
 from ...classifier.threshold import get_rule
 from ...errors import InputError
-from ...formulation.partitioned import is_dask, rows_of_dask
+from ...formulation.partitioned import check_request, is_dask, rows_of_dask
+from ...formulation.request import Request
 from ...spaces.partitions.partitioned_rows import PartitionedRows
 from ..solve import solve_request
 
@@ -21,26 +23,28 @@ def in_partitions(X: object) -> bool:
 
 
 def fit_in_partitions(
-    model: Any, X: Any, y: object, sample_weight: object, callback: Callback | None
+    model: Any,
+    X: Any,
+    y: object,
+    sample_weight: object,
+    callback: Callback | None,
+    choose: Callable[[PartitionedRows], Request] | None = None,
 ) -> None:
     """Fit a classifier whose parameters were checked, and set its attributes.
 
     The threshold is chosen from counts of the scores on a fine grid. Labels of `PartitionedRows`
-    lie with the rows: `classes_` is then False and True.
+    lie with the rows: `classes_` is then False and True. `choose` looks at the rows and returns
+    what is asked for, where that is not yet known.
 
     Raises
     ------
     InputError
-        If the problem is not the linear hinge over all pairs, or the data cannot be used.
+        If partitions cannot do what is asked for, or the data cannot be used.
     """
     request = model._request()
     if model.pairs != "all":
         raise InputError(f"rows in partitions go with pairs='all', not {model.pairs!r}")
-    if not request.is_linear_hinge:
-        raise InputError(
-            "rows in partitions are for the linear hinge problem with the ridge: take a sample of "
-            "the rows for anything else"
-        )
+    check_request(request)
     get_rule(model.threshold)
     if isinstance(X, PartitionedRows):
         if y is not None or sample_weight is not None:
@@ -48,7 +52,9 @@ def fit_in_partitions(
         rows, model.classes_ = X, np.array([False, True])
     else:
         rows, model.classes_ = rows_of_dask(X, y, sample_weight, None)
+        callback = rows.engine.telling(callback)
     try:
+        request = request if choose is None else choose(rows)
         found = solve_request(
             rows, None, request.unlabelled(), model.method, model.tol, model.max_time, callback
         )
@@ -58,7 +64,8 @@ def fit_in_partitions(
             rows.engine.close()
     model._keep_solution(found)
     model.coef_ = np.array(found.w, dtype=float).reshape(1, -1)
-    model.intercept_ = np.array([0.0 - get_rule(model.threshold)(*spread.as_rows())])
+    scores, positive, weight = spread.as_rows()
+    model.intercept_ = np.array([0.0 - get_rule(model.threshold)(scores, positive, weight)])
     model.n_features_in_ = rows.dim
     if rows.columns is not None:
         model.feature_names_in_ = np.array(rows.columns, dtype=object)

@@ -13,8 +13,7 @@ import numpy as np
 from ...problem.problem import Problem
 from ...spaces.blocked.pull import Pull
 from ...spaces.streamed import StreamedRows
-from ...sums.binned import Extent, Histogram, Marginals
-from ...sums.pair_sums_binned import half_width
+from ...sums.binned import Extent, Histogram, Marginals, half_width
 from ...tools.rounding import UNIT, gamma
 from ...tools.threads import in_parts, one_thread, workers
 from ..evaluation import Evaluation, Line, note

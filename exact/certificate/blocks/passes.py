@@ -16,9 +16,8 @@ from ...problem.problem import Problem
 from ...spaces.blocked.pull import Pull
 from ...spaces.rows import Rows
 from ...spaces.streamed import FEW_COLUMNS, StreamedRows
-from ...sums.binned import Extent, Histogram, Marginals
+from ...sums.binned import Extent, Histogram, Marginals, whole_numbers
 from ...sums.fused.rows import count_rows, pull_rows
-from ...sums.pair_sums_binned import whole_numbers
 from ...tools.threads import in_parts, workers
 
 HELD_NUMBERS = 1 << 18

@@ -10,8 +10,7 @@ from ...problem.problem import Problem
 from ...spaces.blocked.pull import Pull
 from ...spaces.rows import Rows
 from ...spaces.streamed import StreamedRows
-from ...sums.binned import Histogram, Marginals
-from ...sums.pair_sums_binned import half_width
+from ...sums.binned import Histogram, Marginals, half_width
 from ...tools.rounding import UNIT, gamma
 from ..evaluation import Evaluation, Evaluator, Line, note
 from .passes import Passes

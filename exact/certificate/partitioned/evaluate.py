@@ -13,20 +13,13 @@ from ...errors import CertificateError
 from ...pairs.partitioned_pairs import PartitionedPairs
 from ...problem.problem import Problem
 from ...spaces.partitions.partitioned_rows import PartitionedRows
-from ...spaces.partitions.thinning import Drawn
-from ...sums.binned import Extent, Histogram, Marginals
+from ...sums.binned import Histogram, Marginals, half_width
 from ...sums.gathered.gathered import Gathered, WeighedSums, closed
-from ...sums.pair_sums_binned import half_width
 from ...tools.rounding import UNIT, gamma
 from ..blocks.streamed import FullLine
 from ..evaluation import Evaluation, Line, note
-from .tasks import ExtentTask, GatherTask, Grid, PullTask, Weighing
-
-ROOMIER = 1.5
-"""Ranges that surely hold all scores are taken if they are at most this much wider than a guess."""
-
-SAMPLE_SLACK, SLACK = 0.3, 0.05
-"""A guess is the range of a sample, or of the last weights' scores, widened by these shares."""
+from .ranges import SLACK, score_extent
+from .tasks import GatherTask, Grid, PullTask, Weighing
 
 EXACT = 2.0**52
 """Whole weights add up exactly while their sum is below this."""
@@ -61,7 +54,7 @@ class Partitioned:
     def with_bins(self, w: np.ndarray, bins: int, half: int) -> Evaluation:
         """Return the evaluation at `w` for a given grid."""
         w = np.ascontiguousarray(w, dtype=float)
-        extent = self._extent(w)
+        extent = score_extent(self.space, w)
         while True:
             grid = Grid(self.space.offset, w, extent, bins, half)
             found = self._evaluated(grid)
@@ -117,39 +110,3 @@ class Partitioned:
                 f"{counts.rows} rows of {counts.parts} partitions were counted, and there are "
                 f"{self.space.n} of {self.space.parts}: please report this"
             )
-
-    def _extent(self, w: np.ndarray) -> np.ndarray:
-        """Return a range for the scores of `w`: one that surely holds them if it is not wide."""
-        space, outwards = self.space, np.array([-1.0, 1.0, -1.0, 1.0])
-        size = space.reach * float(np.linalg.norm(w)) * outwards
-        before, ends, slack = w, None, SLACK
-        if space.last_range is not None:
-            before, ends = space.last_range
-        elif space.sample is not None:
-            ends, slack = _range_of(space.sample, space.offset, w), SAMPLE_SLACK
-        if ends is None or not np.isfinite(ends).all():
-            ends = space.run(ExtentTask(space.offset, w)).ends
-            return _widened(ends, SLACK)
-        guess = _widened(ends, slack)
-        sure = size
-        if slack == SLACK:
-            sure = ends + space.reach * float(np.linalg.norm(w - before)) * outwards
-            sure[::2] = np.maximum(sure[::2], size[::2])
-            sure[1::2] = np.minimum(sure[1::2], size[1::2])
-        wide = (sure[1::2] - sure[::2] > ROOMIER * (guess[1::2] - guess[::2])).any()
-        return guess if wide else sure
-
-
-def _widened(ends: np.ndarray, share: float) -> np.ndarray:
-    found = Extent()
-    found.ends = ends
-    return found.widened(share)
-
-
-def _range_of(sample: Drawn, offset: np.ndarray, w: np.ndarray) -> np.ndarray | None:
-    """Return the range of each class's scores in a sample, or None without rows of a class."""
-    scores, positive = (sample.rows - offset) @ w, sample.positive
-    if positive.all() or not positive.any():
-        return None
-    plus, minus = scores[positive], scores[~positive]
-    return np.array([plus.min(), plus.max(), minus.min(), minus.max()])

@@ -15,6 +15,9 @@ from ...tools.rounding import gamma
 STEPS = 1 << 13
 """Steps of the grid on which bounds are counted; a partition sends four counts for each."""
 
+SLACK = 1e-9
+"""More than what sums of weights round in a share of the pairs."""
+
 
 def score_range(
     scores: np.ndarray, lengths: np.ndarray, radius: float, error: np.ndarray | float = 0.0
@@ -56,6 +59,8 @@ class OrderTask:
         A bound of the rounding in every score.
     bottom, step : float
         The grid; what lies beyond its ends counts there.
+    weighted : bool
+        Whether to count rows by their weights.
     """
 
     offset: np.ndarray
@@ -64,11 +69,12 @@ class OrderTask:
     error: float
     bottom: float
     step: float
+    weighted: bool = False
 
     def run(self, blocks: Iterator[Block], index: int) -> np.ndarray:
-        """Return counts by class, low or high end, and step: (2, 2, STEPS + 1) whole numbers."""
-        counts = np.zeros((2, 2, STEPS + 1), dtype=np.int64)
-        for columns, positive, _ in blocks:
+        """Return counts by class, low or high end, and step: (2, 2, STEPS + 1)."""
+        counts = np.zeros((2, 2, STEPS + 1), dtype=float if self.weighted else np.int64)
+        for columns, positive, weight in blocks:
             centred = columns - self.offset[:, None]
             lengths = np.sqrt(np.einsum("ij,ij->j", centred, centred))
             lengths *= 1 + gamma(self.w.size + 8)
@@ -79,8 +85,9 @@ class OrderTask:
                 at = np.floor((end - self.bottom) / self.step) + outwards
                 places = np.clip(at, 0, STEPS).astype(np.int64)
                 for side in (0, 1):
-                    own = places[positive == bool(side)]
-                    counts[side, k] += np.bincount(own, minlength=STEPS + 1)
+                    own = positive == bool(side)
+                    mass = weight[own] if self.weighted and weight is not None else None
+                    counts[side, k] += np.bincount(places[own], mass, minlength=STEPS + 1)
         return counts
 
     def merge(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -89,7 +96,9 @@ class OrderTask:
         return first
 
 
-def order_task(space: PartitionedRows, w: np.ndarray, radius: float, slip: float) -> OrderTask:
+def order_task(
+    space: PartitionedRows, w: np.ndarray, radius: float, slip: float, weighted: bool = False
+) -> OrderTask:
     """Return the task for scores of `w`, each known up to its rounding and `slip`."""
     far = space.reach * float(np.linalg.norm(w))
     bottom, top = -far, far
@@ -99,7 +108,17 @@ def order_task(space: PartitionedRows, w: np.ndarray, radius: float, slip: float
     margin = min(radius * space.reach, top - bottom)
     bottom, top = bottom - margin, top + margin
     step = (top - bottom) / STEPS or 1.0
-    return OrderTask(space.offset, w, radius, space.score_slip(w) + slip, bottom, step)
+    error = space.score_slip(w) + slip
+    return OrderTask(space.offset, w, radius, error, bottom, step, weighted)
+
+
+def share_above(counts: np.ndarray, one: int) -> float:
+    """Return the share of pairs, by weight, that `surely_above` counts, rounded down."""
+    low, high = counts[one, 0].astype(float), counts[1 - one, 1].astype(float)
+    whole = float(low.sum()) * float(high.sum())
+    low[0] = high[STEPS] = 0.0
+    below = np.concatenate([[0.0], np.cumsum(high)[:-1]])
+    return max(float(low @ below) / whole - SLACK, 0.0)
 
 
 def surely_above(counts: np.ndarray, one: int) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,12 +21,16 @@ from ...sums.merged.weights import PairWeights, partners, rows_above
 from ...tools.checks import as_float_scores, check_choice, check_scores
 from ...tools.rounding import UNIT, above, gamma
 from .columns import as_codes, as_ranks, as_shares, as_whole_weights
-from .draws import drawn_pairs
+from .draws import Draws
 from .listed_sums import enumerated_ordered, listed_pairs
 from .staircase import staircase_deficiency
 
 MANY_GROUPS = 200
 """Groups from which a part of the pairs consists of whole groups."""
+
+
+FORMS = ("auto", "numpy", "compiled", "binned")
+"""See `OrderedPairs`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +55,10 @@ class OrderedPairs:
     share : mapping, array (n,) or "equal", optional
         What each group weighs, >= 0: c_ij = share_g a_i b_j / M_g, for groups that have a pair, the
         shares divided by their sum. An array has the group's share on each of its rows.
-    form : {"auto", "numpy", "compiled"}
-        Which form of the sums to use; "auto" takes the compiled one for many rows.
+    form : {"auto", "numpy", "compiled", "binned"}
+        Which form of the sums to use; "auto" takes the compiled one for many rows. "binned" does,
+        too, and sums the smoothed hinge on a grid no finer than its width asks for, if that is
+        quicker: its value then has a larger bound of its rounding.
 
     Attributes
     ----------
@@ -76,7 +84,7 @@ class OrderedPairs:
     b: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        check_choice("form", self.form, ("auto", "numpy", "compiled"))
+        check_choice("form", self.form, FORMS)
         key = as_ranks(self.key)
         n = key.size
         group = as_codes(self.group, n)
@@ -187,6 +195,13 @@ class OrderedPairs:
             return None
         return rows, pairs
 
+    def by(self, form: str) -> OrderedPairs:
+        """Return the same pairs with another form of their sums; nothing is arranged anew."""
+        check_choice("form", form, FORMS)
+        same = copy(self)
+        object.__setattr__(same, "form", form)
+        return same
+
     def without_gain(self) -> OrderedPairs:
         """Return the same pairs, each weighing a_i b_j."""
         a, b = np.empty((2, self.n))
@@ -217,7 +232,11 @@ class OrderedPairs:
         m : int
         rng : numpy Generator
         """
-        return drawn_pairs(self.arrangement, self.weights, m, rng)
+        return self._draws.pairs(m, rng)
+
+    @cached_property
+    def _draws(self) -> Draws:
+        return Draws(self.arrangement, self.weights)
 
 
 def _check_gain(at: Arrangement, gain: np.ndarray, key: np.ndarray) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from ...errors import CertificateError, InputError
 from ...pairs.all_pairs import AllPairs
 from ...problem.problem import split_labels
 from ...spaces.rows import Rows
+from ...square_loss.exact_moments import above
 from ...square_loss.row_average import RowAverage
 from ...square_loss.support_bounds import SupportBounds, support_bounds_of
 from ...square_loss.support_search import good_support
@@ -25,7 +27,7 @@ from .speed import eigen_seconds
 METHODS = ("auto", "branch-and-bound", "exhaustive")
 
 START_SHARE = 0.3
-"""Of the time, for good supports to start from."""
+"""Share of the time that is spent on good supports to start from."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +45,9 @@ class BestSubset:
     proved : bool
         Whether upper - lower <= tol. F(0) = 1 is the scale.
     dependent : bool
-        Whether nearly dependent features were met, which floats cannot bound. Supports with them
-        are decided one by one in whole numbers, as long as there is time, up to 20,000; for what
-        is left then, the lower bound is that of the features around, or zero.
+        Whether nearly dependent features were met, which floats cannot bound. Supports that contain
+        them are decided one by one in whole numbers, up to 20,000 of them and as long as there is
+        time. The lower bound of the rest is that of the features around them, or zero.
     status : {"done", "time_limit", "interrupted"}
     k : int
     ridge : float
@@ -69,8 +71,8 @@ class BestSubset:
 
     @property
     def gap(self) -> float:
-        """upper - lower, which bounds how far F(w) is from the optimum."""
-        return self.upper - self.lower
+        """upper - lower, rounded up: it bounds how far F(w) is from the optimum."""
+        return _apart(self.upper, self.lower)
 
     def gap_of(self, w: np.ndarray) -> float:
         """Return a bound of how far F(w) is from the optimum, on the data of this result.
@@ -94,10 +96,16 @@ class BestSubset:
             raise InputError(
                 f"w has {np.count_nonzero(w)} nonzeros: the bound is for at most k = {self.k}"
             )
-        gap = self._bounds.ceiling(w) - self.lower
-        if gap < 0:
-            raise CertificateError(f"F(w) is below the lower bound, by {-gap:.3g}")
-        return gap
+        upper = self._bounds.ceiling(w)
+        if upper < self.lower:
+            short = self.lower - upper
+            raise CertificateError(f"F(w) is below the lower bound, by {short:.3g}")
+        return _apart(upper, self.lower)
+
+
+def _apart(upper: float, lower: float) -> float:
+    """Return the least float that is not below upper - lower >= 0."""
+    return above(Fraction(upper) - Fraction(lower)) if np.isfinite(upper) else upper
 
 
 @small_in_one_thread
@@ -121,7 +129,8 @@ def best_subset(
 
     On given features the minimum is a closed form; the features are found by branch and bound,
     which can be stopped at any time and has a valid lower bound then. The bounds are about the
-    rows as they are stored, in exact arithmetic: what near copies tell by their difference counts.
+    rows as they are stored, in exact arithmetic: the difference between two nearly equal features
+    counts in full.
 
     Without ridge, F* is zero as soon as some k features separate all pairs by the same margin;
     where there are n - 1 features or more, all of them together do so, and the lower bound stays
@@ -138,8 +147,8 @@ def best_subset(
     ridge : float
         >= 0. With it the units of the features matter.
     max_time : float, optional
-        Seconds, > 0, for all but the moments of the classes, O(n d^2), and the compilation the
-        first time on a machine, which are made in any case.
+        Seconds, > 0. The moments of the classes, O(n d^2), and the compilation the first time on a
+        machine come on top: they are made in any case.
     callback : function of a `SearchStep`, optional
         Called every few hundredths of a second. Ctrl-C ends the search with what there is.
     tol : float

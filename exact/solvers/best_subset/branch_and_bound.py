@@ -1,14 +1,14 @@
 """Branch and bound for the best k features: leaps and bounds with a relaxation's bounds. [SHT, (3)]
 
 A node says of each feature whether it is in, out or a candidate. The open nodes wait in a heap, the
-one of lowest bound first, so that this bound is one of the whole whenever the search stops.
+one of lowest bound first. So whenever the search stops, this bound holds for all supports.
 
     push the root: every feature is a candidate
     until the heap is empty, upper - lower <= tol, or the time is up:
         open the node of the lowest bound:
-            no better than the best by tol / 2: it is closed
-            one support left: decide it, by whole numbers where floats tell too little
-            nearly dependent or blurred features: split it on one of them, for it has no bound
+            if it cannot beat the best support by tol / 2: close it
+            if it has one support left: decide it, in whole numbers where floats tell too little
+            if its features are nearly dependent or blurred: split it on one, for it has no bound
             else: dive below it, depth first, for a while; push what the dive leaves
 """
 
@@ -39,16 +39,19 @@ from .speed import (
 )
 
 WORK, MOST_NODES = 4e7, 5000
-"""Operations of one dive, about, for some hundredths of a second; and nodes at most."""
+"""One dive takes about so many operations, some hundredths of a second, and at most so many
+nodes."""
 
 NODE_WORK = 8.0
-"""Operations of a node, and bytes of its matrix, in squares of the side, about."""
+"""A node takes about so many operations, and its matrix so many bytes, times the square of its
+side."""
 
 SLOTS, SLOT_BYTES = 64, 1e8
-"""Depth of one dive, and the memory that it may take."""
+"""The greatest depth of one dive, and the bytes that its matrices may take."""
 
 BOUNDING, SPLITTING = 0.5, 3.0
-"""The time that bounding and splitting a node take, in eigenvalue problems of its side."""
+"""Bounding a node takes the time of so many eigenvalue problems of its side, and splitting it so
+many."""
 
 DEPENDENT = 10 * REGULAR
 """Eigenvalues below this, or near the least one, tell which features depend on each other."""
@@ -57,7 +60,8 @@ NEAR = 2
 """Eigenvalues up to this many times the least one are near it."""
 
 Opened = tuple[SupportOptimum | None, float, list[tuple[float, np.ndarray]]]
-"""A support, the lowest bound of what is done with, and what is left to do, with its bounds."""
+"""A support that was found, the lowest bound of what is closed, and open nodes with their
+bounds."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,7 @@ class SubsetSearch:
     k : int
         Fewer than there are features.
     start : SupportOptimum
-        A support of k features, the better the sooner it ends.
+        A support of k features. The better it is, the sooner the search ends.
     tol : float
         upper - lower to reach.
     end : float
@@ -197,7 +201,7 @@ class SubsetSearch:
         return found, self._floor(closed, least), left
 
     def _first_nodes(self, nodes: int) -> int:
-        """Return the nodes of the next dive, which is compiled from the second one on.
+        """Return how many nodes the next dive may open; dives are compiled from the second one on.
 
         A problem that the first few nodes solve should not wait for the compiler. What compiling
         takes is not counted as time of the search.
@@ -253,7 +257,7 @@ class SubsetSearch:
         return None, np.inf, [(floor, without), (floor, within)]
 
     def _nearly_dependent(self, inside: np.ndarray) -> bool:
-        """Return whether floats tell the features that are in hardly, or not, from dependent."""
+        """Return whether floats hardly tell, or not at all, that what is inside is independent."""
         if inside.size == 0:
             return False
         sigma = self.loss.scaled_sigma[np.ix_(inside, inside)]
@@ -261,7 +265,7 @@ class SubsetSearch:
 
 
 def run(search: SubsetSearch, callback: Callable[[SearchStep], object] | None = None) -> str:
-    """Search until it is done, the time is up or the user says so: return which.
+    """Search until all is decided, the time is up or the user interrupts; return which.
 
     Parameters
     ----------

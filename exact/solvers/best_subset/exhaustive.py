@@ -26,10 +26,10 @@ from ...tools.rounding import UNIT
 from .branch_and_bound import SearchStep
 
 MOST_SUPPORTS, MOST_PAIRS = 2_000_000, 50_000_000
-"""Supports that are tried at most; those of two features are cheap."""
+"""The most supports that are tried. Those of two features are cheap, so that more are allowed."""
 
 FEW_SUPPORTS = 10_000
-"""Up to so many it is not worth while to search."""
+"""Up to this many supports, trying all of them is quicker than a search."""
 
 CHUNK = 4096
 """Supports in one batch: their matrices fit into the cache."""
@@ -50,8 +50,9 @@ def count_supports(bounds: SupportBounds, k: int) -> int:
 def better_tried(bounds: SupportBounds, k: int, n: int) -> bool:
     """Return whether all supports should be tried rather than searched through.
 
-    They are few; or branch and bound has no bound to begin with, as there are n - 1 features or
-    more and no penalty, or dear ones, and the supports are not too many.
+    They should be where they are few. They should also be where they are not too many and branch
+    and bound would begin without a bound: with n - 1 features or more and no penalty, or with so
+    many features that bounds are dear.
 
     Parameters
     ----------
@@ -146,7 +147,7 @@ def _pairs(bounds: SupportBounds, used: np.ndarray) -> Iterator[Batch]:
 def _judge(
     bounds: SupportBounds, batch: Batch, known: tuple[float, float], end: float
 ) -> tuple[list[SupportOptimum], float, bool, int]:
-    """Bound F* on a batch: by floats, and one by one where they tell too little, while time is.
+    """Bound F* on a batch by floats, and one by one where these tell too little and time is left.
 
     Returns good supports, a lower bound of F* on all that were judged, whether floats sufficed for
     all, and how many were judged. Where the bound is zero already there is nothing to bound.

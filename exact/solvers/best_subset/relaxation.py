@@ -1,4 +1,4 @@
-"""Lower bounds for the best k features that share nothing with the search in `subset.py`.
+"""Lower bounds for the best k features that share nothing with `branch_and_bound.py`.
 
 Features are scaled to variance one, M = Sigma + delta delta' = Q + D with a diagonal D > 0 and Q
 positive semidefinite, z says which features are in. Then
@@ -164,7 +164,7 @@ def perspective_bound(
     diagonal : {"sdp", "eigenvalue"}
         D of the largest sum, by a semidefinite program; or the least eigenvalue of M throughout.
     solver : str
-        Of CVXPY.
+        The solver that CVXPY calls.
 
     Raises
     ------

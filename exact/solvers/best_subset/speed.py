@@ -11,7 +11,7 @@ UNIT_SIDE, REPEATS = 200, 3
 """Side of the eigenvalue problem that is timed, and how often: the best time counts."""
 
 SLOW = 5e8
-"""A slow processor does so many of the multiplications of a dive in a second."""
+"""Multiplications of a dive that even a slow processor makes in a second."""
 
 
 class TimeOutError(Exception):

@@ -23,13 +23,13 @@ IDLE = 30
 """A plane that no master has used for so many cuts is forgotten."""
 
 USED, COUNTED = 1e-9, 1e-14
-"""A plane is in use from the first weight on; smaller ones than the second are left out."""
+"""A plane of at least the first weight is in use. Weights below the second are left out."""
 
 MASTER_SHARE = 1e-3
 """The master problem is solved to this share of the gap: the next cut changes it anyway."""
 
 LEAST_PRIMAL = 1e-300
-"""The master of a QP solver is scaled by F, or by this where F is zero."""
+"""The master problem of a QP solver is divided by F, or by this where F is zero."""
 
 KEPT_BYTES = 2**30
 """Memory for the row weights of cuts beyond which those that are out of use go at once."""

@@ -43,6 +43,8 @@ class DrawnHessian(PairHessian):
     enough : int
         Pairs that should have some curvature.
     rng : Generator
+    drawn : pair of int arrays (size,), optional
+        Pairs drawn by their weight, where the pairs have no `draw`.
     """
 
     def __init__(
@@ -53,10 +55,11 @@ class DrawnHessian(PairHessian):
         size: int,
         enough: int,
         rng: np.random.Generator,
+        drawn: tuple[np.ndarray, np.ndarray] | None = None,
     ):
         space, loss = problem.space, problem.loss
         assert isinstance(space, Rows)
-        i, j = problem.pairs.draw(size, rng)
+        i, j = problem.pairs.draw(size, rng) if drawn is None else drawn
         t, window = scores[i] - scores[j], max(width, SMOOTH_WINDOW)
         while True:
             used = min(width, window) if width == 0 else window

@@ -10,6 +10,7 @@ from ...certificate.solution import Recorder
 from ...errors import OverflowingError
 from ...problem.minorant import Minorant
 from ...problem.problem import Problem
+from ...sums.assembled import PairSums
 
 FURTHER = 0.5
 """Share of the tolerance to reach: the rest is left for the certificate's rounding."""
@@ -46,10 +47,15 @@ def look(problem: Problem, recorder: Recorder, w: np.ndarray, width: float) -> L
     primal = sums.value + penalty.value(space, w).value
     dual = lower_bound(problem, pull, sums.conjugate)
     # Zero is a bound without any minorant: one that proves less is not worth its risk to overflow.
-    recorder.offer(
-        w, primal, lambda: Minorant.from_scores(problem, scores, width, 1.0), max(dual, 0.0)
-    )
+    recorder.offer(w, primal, lambda: _witness(problem, sums, scores, width), max(dual, 0.0))
     return Look(w, pull, primal, dual, sums.value - sums.conjugate + float(pull @ w))
+
+
+def _witness(problem: Problem, sums: PairSums, scores: np.ndarray, width: float) -> Minorant:
+    """Return the minorant at these scores, of these sums where the risk has none more careful."""
+    if getattr(problem.risk, "plain", False):
+        return Minorant.of_sums(problem, sums, scores, width, 1.0)
+    return Minorant.from_scores(problem, scores, width, 1.0)
 
 
 def lower_bound(problem: Problem, pull: np.ndarray, value: float) -> float:

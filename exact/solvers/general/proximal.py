@@ -12,7 +12,7 @@ every x the same sums give a minorant, so the gap is known. It has two parts,
     gap = bias + (Omega(w) + Omega*(g) - <g, w>),    bias = U(w) - V + <g, w> >= 0:
 
 once what smoothing costs is the larger one, the width is cut. A smooth loss with the ridge alone is
-first left to L-BFGS, stopped by the same gap.
+first left to L-BFGS, stopped by the same gap, and over many rows to Newton steps before that.
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ from ...certificate.solver import Solver
 from ...errors import InputError
 from ...problem.penalties import Ridge
 from ...problem.problem import Problem
+from ...problem.risk import Mean
 from ...spaces.rows import Rows
 from .look import FURTHER, Look, look
 from .quasi_newton import quasi_newton
+from .smooth_start import newton_from_part, part_of
 
 WIDEST = 1.0
 """First width: the margin that a loss asks for is one."""
@@ -41,13 +43,18 @@ BOLDER = 0.95
 """Factor of L after each step, so that it follows a curvature that falls."""
 
 PATIENCE = 3000
-"""Steps in a row that leave the gap above `PROGRESS` of what it was: then the solver stalls."""
+"""The solver has stalled after so many steps in a row that leave the gap above `PROGRESS` of what
+it was."""
 
 PROGRESS = 0.99
 """See `PATIENCE`."""
 
 TOO_FAR = 1e3
 """Multiple of the least value so far above which momentum is given up: it may overflow."""
+
+GUESS, LEAST_REACH = 0.1, 1e-140
+"""The first L is this share of its bound. Shorter rows count as of this length, lest squares
+underflow."""
 
 NOISE = 1e-15
 """Relative rounding of g, which must not be taken for steepness."""
@@ -80,14 +87,39 @@ class Proximal(Solver):
         if not hasattr(problem.penalty, "residual"):
             raise InputError("the proximal method needs a penalty with residual(g)")
 
+    def start(self, problem: Problem, recorder: Recorder) -> None:
+        """Offer the first point; of a mean over pairs no sums are needed at zero."""
+        if recorder.w0 is not None or not isinstance(problem.risk, Mean):
+            return super().start(problem, recorder)
+        recorder.w0 = np.zeros(problem.space.dim)
+        recorder.offer(recorder.w0, float(np.asarray(problem.loss.value(np.zeros(1)))[0]))
+
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
         """Improve on `recorder.w0`."""
         assert recorder.w0 is not None
         kinked = not np.isfinite(getattr(problem.risk, "smoothness", np.inf))
         if not kinked and isinstance(problem.penalty, Ridge):
+            part = None if recorder.w0.any() else part_of(problem)
+            if part is not None:
+                near = self._of_part(part, recorder)
+                newton_from_part(problem, part, near, recorder, self.tol)
+                recorder.w0 = recorder.best_w
+                if recorder.near(FURTHER * self.tol):
+                    return None
             quasi_newton(problem, recorder, self.tol, self.max_iter)
+            if recorder.near(FURTHER * self.tol):
+                return None
         w = recorder.w0 if recorder.best_w is None else recorder.best_w
         return self._descend(problem, recorder, w, WIDEST if kinked else 0.0)
+
+    def _of_part(self, part: Problem, recorder: Recorder) -> np.ndarray:
+        """Return the solution for a part of the rows, no better than these few can tell."""
+        silent = recorder.part()
+        solver = Proximal(max(self.tol, 0.01 * part.space.dim / part.n), self.max_iter)
+        solver.start(part, silent)
+        solver.run(part, silent)
+        assert silent.best_w is not None
+        return silent.best_w
 
     def _descend(
         self, problem: Problem, recorder: Recorder, w: np.ndarray, width: float
@@ -145,4 +177,4 @@ def faster(momentum: float) -> float:
 def first_steepness(problem: Problem, width: float) -> float:
     """Return a first guess of how steep g is; doubling and `BOLDER` correct it."""
     bend = 1 / width if width > 0 else getattr(problem.risk, "smoothness", 1.0)
-    return 0.1 * bend * max(problem.space.reach, 1e-140) ** 2
+    return GUESS * bend * max(problem.space.reach, LEAST_REACH) ** 2

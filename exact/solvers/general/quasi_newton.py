@@ -25,6 +25,12 @@ class _Stop(Exception):
     """Ends L-BFGS from within."""
 
 
+def bin_width(problem: Problem, recorder: Recorder, tol: float) -> float:
+    """Return the width of bins that cost a part of the tolerance; sums without bins ignore it."""
+    room = BINNED * max(tol, LEAST_TOL) * recorder.best_primal
+    return float(np.sqrt(12 * room / getattr(problem.risk, "smoothness", 1.0)))
+
+
 def quasi_newton(problem: Problem, recorder: Recorder, tol: float, max_iter: int) -> None:
     """Offer the points of L-BFGS from `recorder.w0`, in the unit of the rows.
 
@@ -40,9 +46,7 @@ def quasi_newton(problem: Problem, recorder: Recorder, tol: float, max_iter: int
     """
     assert recorder.w0 is not None
     unit = max(problem.space.reach, 1e-140)
-    # Bins that cost a part of the tolerance; other sums of smooth losses take no notice.
-    room = BINNED * max(tol, LEAST_TOL) * problem.objective(recorder.w0)
-    width = float(np.sqrt(12 * room / getattr(problem.risk, "smoothness", 1.0)))
+    width = bin_width(problem, recorder, tol)
 
     def objective(v: np.ndarray) -> tuple[float, np.ndarray]:
         now = look(problem, recorder, v / unit, width)

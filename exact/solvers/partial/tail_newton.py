@@ -15,13 +15,13 @@ weights will do for all of them, and cutting planes (`mixtures`) finish.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 
-from ...certificate.solution import Recorder, Status
+from ...certificate.solution import Recorder, Solution, Status
 from ...certificate.solver import Solver
 from ...errors import InputError
 from ...losses.registry import HINGE
@@ -45,10 +45,13 @@ NARROWEST = 1e-9
 """Least width: below this, smoothing costs less than rounding."""
 
 STALLING = 0.7
-"""Share of the gap that two widths in a row may leave before cutting planes take over."""
+"""Cutting planes take over once two widths in a row leave more than this share of the gap."""
 
 STEPS = 8
 """Newton steps at one width, at most."""
+
+SHORTER = 0.4
+"""Factor of a step that is too long."""
 
 FLATTER = 0.3
 """Share of the slope along a step that may be left at its end."""
@@ -64,6 +67,10 @@ START_TOL = 1e-3
 
 DRAWN = 100_000
 """Pairs drawn for a Hessian, at most."""
+
+STEPS, FEWEST_STEPS = 16, 4
+"""Least half widths in bins where the hinge is counted in bins: what bins cost is then a small part
+of what smoothing costs. The second where the first would need more bins a unit than rows."""
 
 NUMBERS = 10_000_000
 """Numbers in their differences, at most."""
@@ -88,7 +95,7 @@ class TailNewton(Solver):
     max_time : float, optional
         Seconds.
     seed : int
-        Of the pairs drawn for the Hessians.
+        Draws the pairs for the Hessians.
     """
 
     tol: float = 1e-9
@@ -132,15 +139,27 @@ class TailNewton(Solver):
                 return None
         return mix_cuts(problem, recorder, FURTHER * self.tol, self.max_iter)
 
+    def conclude(self, problem: Problem, recorder: Recorder, reason: Status | None) -> Solution:
+        """Return the solution, certified anew by the form of the sums of the last steps."""
+        witness = recorder.best_witness
+        if callable(witness):
+            witness = recorder.best_witness = witness()
+        binned = problem if witness is None else in_bins(problem, witness.width)
+        found = recorder.finish(binned, self.tol, reason)
+        if found.status is Status.CERTIFIED or binned is problem:
+            return found
+        return recorder.finish(problem, self.tol, reason)
+
     def _descend(
         self, problem: Problem, recorder: Recorder, w: np.ndarray, width: float, tol: float
     ) -> tuple[Status | None, float]:
         assert recorder.w0 is not None
         rng, left, gap = np.random.default_rng(self.seed), self.max_iter, np.inf
         while width > NARROWEST:
-            here = look(problem, recorder, w, width)
+            binned = in_bins(problem, width)
+            here = look(binned, recorder, w, width)
             if not here.finite:  # the solution for some of the rows overflows for all of them
-                here = look(problem, recorder, recorder.w0, width)
+                here = look(binned, recorder, recorder.w0, width)
             if recorder.gap > STALLING * gap:
                 break
             gap = recorder.gap if np.isfinite(recorder.gap) else np.inf
@@ -154,7 +173,7 @@ class TailNewton(Solver):
                 gradient = problem.lam * here.w - here.pull
                 if float(gradient @ gradient) / (2 * problem.lam) < FURTHER * here.bias:
                     break
-                here, left = self._step(problem, recorder, here, width, rng), left - 1
+                here, left = self._step(binned, recorder, here, width, rng), left - 1
                 recorder.step()
             w, width = here.w, width * NARROWER
         return Status.STALLED, width
@@ -181,7 +200,26 @@ class TailNewton(Solver):
                 return there
             if length < SHORTEST**4:
                 return here
-            length *= 0.4
+            length *= SHORTER
+
+
+def in_bins(problem: Problem, width: float) -> Problem:
+    """Return a large problem with the hinge counted in bins for this width, or as it is."""
+    risk = problem.risk
+    assert isinstance(risk, Tail)
+    bins = 2 ** int(np.ceil(np.log2(2 * STEPS / width))) if width > 0 else problem.n
+    while bins >= problem.n and width * bins >= 4 * FEWEST_STEPS:
+        bins //= 2
+    pairs, loss = risk.mean.pairs, risk.mean.loss
+    if (
+        problem.n <= 2 * SAMPLE
+        or not 1 <= bins < problem.n
+        or loss != HINGE
+        or pairs.form != "auto"
+    ):
+        return problem
+    counted = Mean(replace(pairs, form="binned", bins=bins), loss)
+    return replace(problem, risk=Tail(counted, risk.kp, risk.kq))
 
 
 def curvature(
@@ -191,29 +229,36 @@ def curvature(
     space, risk = problem.space, problem.risk
     assert isinstance(space, Rows) and isinstance(risk, Tail)
     scores = space.scores(w)
-    weights, loss = risk.row_weights(scores, width), risk.mean.loss
-    sides = [(np.flatnonzero(side), k) for side, k in _sides(risk)]
-    size = min(DRAWN, NUMBERS // space.dim, 4 * sides[0][0].size * sides[1][0].size)
-    drawn = [rng.choice(rows, size, p=_shares(weights[rows])) for rows, _ in sides]
-    t = scores[drawn[0]] - scores[drawn[1]]
+    chosen, loss = risk.chosen(scores, width), risk.mean.loss
+    size = min(DRAWN, NUMBERS // space.dim, 4 * risk.mean.pairs.n_pos * risk.mean.pairs.n_neg)
+    picks = [_drawn(weights, size, rng) for _, weights in chosen]
+    rng.shuffle(picks[1])
+    i, j = (rows[pick] for (rows, _), pick in zip(chosen, picks, strict=True))
+    t = scores[i] - scores[j]
     step = max(width / 2, SPREAD)
     bent = np.maximum(loss.alpha(t - step, width) - loss.alpha(t + step, width), 0.0) / (2 * step)
     used = bent > 0
-    apart = _dense(space, drawn[0][used]) - _dense(space, drawn[1][used])
+    apart = _dense(space, i[used]) - _dense(space, j[used])
     H = (apart * bent[used, None]).T @ apart / size
     alpha = loss.alpha(t, width)
-    for (rows, k), seen in zip(sides, drawn, strict=True):
-        top = weights[rows].max()
-        inside = (weights[rows] > 0) & (weights[rows] < top)
+    for (rows, weights), pick, k in zip(chosen, picks, (risk.kp, risk.kq), strict=True):
+        inside = weights < weights.max()
         window = rows[inside][: NUMBERS // space.dim]
-        if k == rows.size or window.size < 2:
+        if window.size < 2:
             continue
-        at_edge = weights[seen] < top
+        at_edge = inside[pick]
         steep = float(alpha[at_edge].mean() if at_edge.any() else alpha.mean())
         near = _dense(space, window)
         near = near - near.mean(axis=0)
         H += steep / (float(k) * width) * (int(inside.sum()) / window.size) * (near.T @ near)
     return H
+
+
+def _drawn(weights: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Return `size` places, ascending, drawn by their weight > 0 with replacement."""
+    mass = np.cumsum(weights)
+    found = np.searchsorted(mass, np.sort(rng.random(size)) * mass[-1], side="right")
+    return np.minimum(found, weights.size - 1)
 
 
 def thinned(problem: Problem, size: int) -> Problem:
@@ -237,10 +282,6 @@ def thinned(problem: Problem, size: int) -> Problem:
 
 def _sides(risk: Tail) -> list[tuple[np.ndarray, Fraction]]:
     return [(risk.positive, risk.kp), (~risk.positive, risk.kq)]
-
-
-def _shares(weights: np.ndarray) -> np.ndarray:
-    return weights / weights.sum()
 
 
 def _dense(space: Rows, index: np.ndarray) -> np.ndarray:

@@ -6,6 +6,8 @@ So every evaluation tells the density, and with it what another width would cost
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from ...certificate.evaluate_rows import InMemory, Kept, Streamed, blocked
@@ -17,13 +19,21 @@ from ...problem.problem import Problem
 from ...spaces.partitions.partitioned_rows import PartitionedRows
 from ...spaces.rows import Rows
 from ...spaces.streamed import StreamedRows
-from ...sums.pair_sums_binned import half_width
+from ...sums.binned import half_width
 
 MOMENT = 24.0
 """density * width^2 / MOMENT is the bias: the mean of max(0, z) - alpha z over an even density."""
 
 BINS_A_WIDTH = 2.0
-"""Bins a width: more gain less than the larger grid costs."""
+"""Bins a width: more gain less than the larger grid costs, where they are no rougher than this."""
+
+ROUGHNESS = 1.5
+"""With B bins a width residuals move a row's marginal by about density width / B, so that
+|gradient|^2 / (2 lam) stays above about (density width / B)^2 mean|x|^2 / (6 n lam). At a density
+of a third that is a fifth of the bias where B^2 = 4 ROUGHNESS mean|x|^2 / (n lam)."""
+
+MOST_BINS_A_WIDTH = 64.0
+"""With more bins a width the grid is dearer than sorting."""
 
 LEAST_BITS = 2
 """Bins a unit of the scores are a power of two, with this exponent at least."""
@@ -32,7 +42,8 @@ USUAL_SPREAD = 2.0
 """The range of the scores is taken for this before it is known."""
 
 GRID_ROWS, WEIGHTED_GRID = 1.0, 6.0
-"""Bins a row up to which they are used; sorting is cheaper for rows that weigh one each."""
+"""Sums are binned up to this many bins a row: the second number where rows have weights, because
+sorting is cheaper for rows that weigh one each."""
 
 
 class Evaluations:
@@ -41,7 +52,7 @@ class Evaluations:
     Attributes
     ----------
     last : Evaluation or None
-        The last one that was noted.
+        The evaluation that was noted last.
     density : float or None
         Pairs per unit of the margin near it, as a share of all pairs.
     spread : float or None
@@ -61,7 +72,7 @@ class Evaluations:
 
     def form(self, width: float) -> Evaluator:
         """Return the form of the sums that is cheapest at this width."""
-        bins = 1 << max(LEAST_BITS, int(np.ceil(np.log2(BINS_A_WIDTH / width))))
+        bins = 1 << max(LEAST_BITS, int(np.ceil(np.log2(self.bins_a_width / width))))
         problem, pairs = self.problem, self.problem.pairs
         streamed = isinstance(problem.space, StreamedRows | PartitionedRows)
         if streamed:  # the same width from half as many bins, where two of them make it
@@ -74,6 +85,15 @@ class Evaluations:
         if bins not in self._forms:
             self._forms[bins] = self._blocked(bins) if streamed else InMemory(problem, bins)
         return self._forms[bins]
+
+    @cached_property
+    def bins_a_width(self) -> float:
+        """How many bins a width has at least, so that their roughness is far below the bias."""
+        space = self.problem.space
+        if not isinstance(space, Rows):
+            return BINS_A_WIDTH
+        rough = float(np.square(space.norms).mean()) / (self.problem.n * self.problem.lam)
+        return float(np.clip(2 * np.sqrt(ROUGHNESS * rough), BINS_A_WIDTH, MOST_BINS_A_WIDTH))
 
     def _blocked(self, bins: int) -> Evaluator:
         known = next(iter(self._forms.values()), None)

@@ -33,11 +33,12 @@ LEAST_DRAWS, DRAWS_A_COORDINATE = 5000, 40
 """Pairs drawn for a Hessian: so many a coordinate make its error small in every direction."""
 
 PROGRESS, FLATTER, PATIENCE = 0.9, 0.25, 12
-"""So many steps in a row end the run if each leaves more than the first share of the gap and the
-second of the smallest squared gradient: at a small lam the gap is open long after F is optimal."""
+"""The run has stalled after so many steps in a row that each leave more than the first share of the
+gap and more than the second share of the smallest squared gradient. The gradient counts because at
+a small lam the gap stays open long after F is optimal."""
 
 ROUGH_IDLE = 2
-"""So many of these steps with binned sums, and they are sorted from then on."""
+"""After so many of these steps with binned sums, the sums are sorted."""
 
 BIAS_SHARE = 0.25
 """Share of the tolerance that the bias may take."""
@@ -49,25 +50,28 @@ SOLVED = 0.3
 """A width is solved once the decrement is at most this share of its bias."""
 
 STEP_LEAVES = 3e-3
-"""Share of the decrement that a Newton step leaves, about, once it is taken in full."""
+"""A Newton step that is taken in full leaves about this share of the decrement."""
 
 ROUNDINGS, CLOSE = 4.0, 0.95
-"""The gap over blocks may come as near to the tolerance as so many roundings, or this share."""
+"""Over blocks the gap may come within so many roundings of the tolerance, and up to this share of
+it."""
 
 START_BIAS, FAR = 2.5e-6, 0.1
-"""A run over blocks starts at the width of this bias if less than so much of it is needed."""
+"""A run over blocks starts at the width of this relative bias where the tolerance needs less than
+this share of that width."""
 
 WIDE = 1.5
-"""A width is too wide once its bias is more than this many times what it may be."""
+"""A width is too wide while its bias is more than this many times the allowed one."""
 
 SHRINK, CAREFUL = 0.02, 0.2
-"""Factors of one width to the next at least; the first where the window stays roomy."""
+"""The least factor from one width to the next: the first where the window stays roomy, else the
+second."""
 
 ROOMY = 100
-"""Pairs a coordinate from which a window is roomy."""
+"""A window is roomy from this many pairs a coordinate on."""
 
 FEW_PAIRS, FEW_MORE = 3, 30
-"""Pairs a coordinate, and beside, below which a window is too small for a Hessian."""
+"""A window is too small for a Hessian below so many pairs a coordinate and so many more."""
 
 STILL_FEW = 10
 """A window with this many times the fewest pairs may shrink once more, whatever is left then."""
@@ -90,7 +94,7 @@ class Levels:
     tol : float
         Relative gap to reach.
     seed : int
-        Of the pairs drawn.
+        Draws the pairs.
     rough : bool
         Whether a point within `tol` by the decrement will do.
     """

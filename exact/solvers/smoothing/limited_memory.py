@@ -27,7 +27,7 @@ from .levels import BIAS_SHARE, COLD_WIDTH, LEAST_PRIMAL, WARM_WIDTH
 from .memory import Memory
 
 SHRINK = 0.2
-"""Factor of one width to the next at least."""
+"""The least factor from one width to the next."""
 
 SOLVED = 0.5
 """A width is solved once the gradient's part of the gap is at most this share of its bias."""
@@ -36,8 +36,8 @@ FLAT, TRIALS = 0.1, 6
 """A search ends at this share of the first slope, or after so many trials."""
 
 PROGRESS, FLATTER, PATIENCE = 0.9, 0.25, 60
-"""So many steps in a row end the run if each leaves more than the first share of the gap and the
-second of the smallest squared gradient."""
+"""The run has stalled after so many steps in a row that each leave more than the first share of the
+gap and more than the second share of the smallest squared gradient."""
 
 
 class LimitedMemory:
@@ -103,7 +103,8 @@ class LimitedMemory:
         self.recorder.step()
 
     def _narrowed(self) -> bool:
-        """Narrow the width to what the tolerance needs, not too far at once; return if it did."""
+        """Narrow the width to what the tolerance needs, not too far at once; return whether it
+        fell."""
         allowed = BIAS_SHARE * self.tol * max(self.recorder.best_primal, LEAST_PRIMAL)
         if self.bias <= allowed:
             return False

@@ -10,7 +10,7 @@ STEPS = 30
 """Steps that are remembered."""
 
 CURVED = 1e-12
-"""Cosine of a step and its change of gradient from which they are remembered: less is rounding."""
+"""A step and its change of gradient are remembered from this cosine on: below it is rounding."""
 
 Product = Callable[[np.ndarray, np.ndarray], float]
 

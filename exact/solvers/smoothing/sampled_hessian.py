@@ -26,13 +26,14 @@ ALL = 1.01
 """A window this much wider than the range of the margins surely holds all pairs."""
 
 ENOUGH, WIDER = 4, 4
-"""The window is widened by the second until it holds the size wanted over the first."""
+"""The window is widened by the second factor until it holds the wanted number of pairs over the
+first."""
 
 LEAST_CURVATURE = 1e-14
 """Secants whose inner product is below this share of their lengths are rounding."""
 
 POOR = 0.4
-"""Share of the gradient left by a step at which H is drawn anew."""
+"""H is drawn anew once a full step leaves more than this share of the gradient."""
 
 
 def drawn_window(
@@ -53,7 +54,7 @@ def drawn_window(
     size : int
     rng : Generator
     order : SortedRows, optional
-        Of these scores, for all pairs.
+        The rows in the order of these scores, for all pairs.
 
     Returns
     -------

@@ -14,19 +14,20 @@ import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg
 
-from ...sums.pair_graph import PairGraph
+from ...curvature.pair_matrices import PairGraph
 
 DENSE_SIDE = 12_000
 """Side of the largest matrix that is formed; above, conjugate gradients."""
 
 DEAR = 1e9
-"""Operations from which conjugate gradients are tried before a matrix is formed."""
+"""From this many operations on, conjugate gradients are tried before a matrix is formed."""
 
 TRIED, TRIED_PRODUCTS = 0.1, 60
-"""Before a dear matrix, conjugate gradients get so many products to reach this residual."""
+"""Before a dear matrix is formed, conjugate gradients have so many products to reach this
+residual."""
 
 LAST, LAST_PRODUCTS = 1e-6, 1000
-"""The same where no matrix is formed at all."""
+"""The residual and the products where no matrix is formed at all."""
 
 
 class NewtonSystem:

@@ -18,6 +18,8 @@ At any (w, b) the window's gap is a sum of two terms >= 0, free of cancellation:
         until the residual is small beside the bias and the target:
             p = the Newton step over the pairs with 0 < b_k < 1; go along it until it is flat
         a = b;  sigma = a fifth of what it was
+
+Window after window, `WarmMultipliers` starts from the multipliers of the one before.
 """
 
 from __future__ import annotations
@@ -40,19 +42,27 @@ ROUNDS, STEPS = 60, 100
 """Changes of multipliers at most, and Newton steps at most between two of them."""
 
 PROGRESS, PATIENCE = 0.9, 6
-"""So many rounds in a row that leave more than this share of the gap end the run."""
+"""The run ends after so many rounds in a row that each leave more than this share of the gap."""
 
 ENOUGH = 0.1
-"""A smooth problem is solved when its residual is this share of the bias, or of the target."""
+"""A smooth problem is solved once its residual is at most this share of the bias, or of the
+target."""
 
 COMPILED_FROM = 20_000
-"""Pairs from which the passes over them are compiled ones."""
+"""From this many pairs on, the passes over them are compiled."""
 
 FLAT, TRIALS = 0.1, 60
-"""A step's length leaves this share of the slope along it, or is the best of so many trials."""
+"""A step ends where at most this share of the slope along it is left, or after so many trials."""
 
 NARROWEST = 1e-9
-"""Widths go no further down, in units of the margin: rounding of the scores would show."""
+"""The narrowest width, in units of the margin: below it the rounding of the scores would show."""
+
+FRESH_WIDTH, WARM_WIDTH = 2.0, 0.03
+"""The first width in units of the largest shortfall, without and with multipliers to start from:
+warm ones need little smoothing."""
+
+LEAST_SHORTFALL = 1e-9
+"""Shortfalls below this count as this: the width must be above zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,3 +249,53 @@ def _length(
         return along + t * square - _mass_along(pairs, point, alpha, sigma, change, t)
 
     return root_of_slope(slope, float(point.gradient @ step), FLAT, TRIALS)
+
+
+class WarmMultipliers:
+    """Solves windows of one problem, and remembers the multipliers of the last.
+
+    Parameters
+    ----------
+    problem : Problem
+        Hinge, over `Rows`.
+    """
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self.keys, self.alpha = np.zeros(0, dtype=np.int64), np.zeros(0)
+
+    def solve(
+        self,
+        window: Window,
+        w: np.ndarray,
+        scores: np.ndarray,
+        target: float,
+        stop: Callable[[], bool],
+    ) -> WindowPoint:
+        """Return a point whose window gap is at most `target`, or the best one found.
+
+        Parameters
+        ----------
+        window : Window
+        w : array (dim,)
+            Start.
+        scores : array (n,)
+            The scores of `w`.
+        target : float
+            Gap of the window to reach, in units of the objective.
+        stop : callable
+            Polled between Newton steps; return True to stop early.
+        """
+        z = 1.0 - (scores[window.i] - scores[window.j])
+        half = max(float(np.abs(z).max()), LEAST_SHORTFALL)
+        width = FRESH_WIDTH * half
+        alpha, keys = np.clip(0.5 + z / width, 0.0, 1.0), window.keys
+        if self.keys.size:
+            place = np.minimum(np.searchsorted(self.keys, keys), self.keys.size - 1)
+            known = self.keys[place] == keys
+            alpha[known], width = self.alpha[place[known]], WARM_WIDTH * half
+        pairs = OpenPairs.of(self.problem, window)
+        point = multipliers(pairs, w, alpha, width, target, stop)
+        order = np.argsort(keys)
+        self.keys, self.alpha = keys[order], point.b[order]
+        return point

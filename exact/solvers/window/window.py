@@ -23,7 +23,7 @@ BEYOND = 1.01
 """A window this much wider than the range of the margins surely holds all pairs."""
 
 HALVINGS, NEAR = 60, 1.05
-"""The half width is halved in so many times at most, until it is known to this factor."""
+"""The half width is bisected at most so many times, until it is known to this factor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class Window:
 
     @property
     def keys(self) -> np.ndarray:
-        """A number of each pair that it keeps from window to window: (m,)."""
+        """A number for each pair, the same in every window: (m,)."""
         if self.chosen is not None:
             return self.chosen
         return self.i.astype(np.int64) * self.frozen.size + self.j

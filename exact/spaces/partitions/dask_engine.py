@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import copy
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError
-from contextlib import contextmanager
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
-from distributed import Client, Future, KilledWorker, progress
-from distributed.comm import CommClosedError
+from distributed import Client, Future, wait
 
 from ...errors import InputError
-from ...tools.lossless import as_float64
+from . import dask_work as work
+from .dask_bar import shown
+from .dask_errors import one_sentence, threads_of
 from .engine import KEPT_NUMBERS, Staged
-from .partition import ArrayPartition
-from .work import FAN, Reply, Task, joined, replied
+from .work import Reply, Task
 
 KEPT_A_WORKER = 1 << 24
 """Numbers that the first step of all partitions of a worker may leave behind (128 MB)."""
 
-LOST = frozenset({"ClosedClientError", "FutureCancelledError", "FuturesCancelledError"})
-"""Names of dask's errors that say the same as a lost connection; not all versions have them."""
+STRETCHES = 4
+"""Tasks of a pass for each thread of the workers, at most; dask's bar shows how many are done."""
+
+FAN = 8
+"""Sums of so many tasks are added up by one more task."""
 
 ASKED_EVERY = 5.0
 """Seconds after which a cluster that has not answered is asked whether it has workers."""
@@ -33,7 +33,9 @@ ASKED_EVERY = 5.0
 NO_WORKERS = 60.0
 """Seconds without any worker after which a cluster is given up."""
 
-R = TypeVar("R")
+
+Left = tuple[Future, list[int], str | None]
+"""What a first step left behind, for which partitions, and at which worker."""
 
 
 class DaskEngine:
@@ -46,6 +48,11 @@ class DaskEngine:
         Of (rows, positive, weight or None) each.
     close : callable, optional
         Called by `close`: ends a cluster that was made for this.
+
+    Attributes
+    ----------
+    told : str
+        What stands beside dask's bar.
     """
 
     def __init__(
@@ -53,6 +60,7 @@ class DaskEngine:
     ):
         self.client, self._parts, self._close = client, list(parts), close
         self._key: Future | None = None
+        self.told = ""
 
     @property
     def count(self) -> int:
@@ -79,82 +87,129 @@ class DaskEngine:
             If the scheduler is lost, or workers die again and again.
         """
         with one_sentence():
-            name = _named(task)
-            there = self._there(task, key)
-            replies = self._each(name, _replied, there, self._parts)
-            return self._heard(self._folded(name, there, replies, _join_replies))
+            there, name = self._there(task, key), _named(task)
+            asked = [
+                self._submit(
+                    *(name, work.run_here, there, self.count, places, *self._at(places)),
+                    address=address,
+                )
+                for places, address in self._stretches()
+            ]
+            return self._heard(name, there, task, asked, work.sums_here)
 
     def staged(
         self, task: Staged, key: np.ndarray
     ) -> tuple[Reply[Any], Callable[[Any], Reply[Any]]]:
         """Return the sum of the messages, and what answers the second step."""
         with one_sentence():
-            name = _named(task)
-            there = self._there(task, key)
-            left = self._each(name, _replied, there, self._parts)
-            told = self._each(f"{name}-message", _told, there, left)
-            message = self._heard(self._folded(name, there, told, _join_messages))
+            there, name = self._there(task, key), _named(task)
+            left = [
+                (
+                    self._submit(
+                        name, work.left_here, there, places, *self._at(places), address=address
+                    ),
+                    places,
+                    address,
+                )
+                for places, address in self._stretches()
+            ]
+            told = self._from(f"{name}-message", work.messages_here, there, left)
+            of_messages: Any = work.Messages(task)
+            message = self._heard(name, there, of_messages, told, work.message_sums_here)
 
         def second(then: Any) -> Reply[Any]:
             with one_sentence():
-                after = _named(then)
-                sent = self._there(then, key)
-                answers = self._each(after, _answered, sent, left)
-                return self._heard(self._folded(after, sent, answers, _join_replies))
+                sent, after = self._there(then, key), _named(then)
+                answers = self._from(after, work.answers_here, sent, left)
+                return self._heard(after, sent, then, answers, work.sums_here)
 
         return message, second
+
+    def telling(self, callback: Callable[[Any], object] | None) -> Callable[[Any], None]:
+        """Return a callback of a solver that tells the cluster each step, and then `callback`.
+
+        The step and its gap stand beside dask's bar from then on. They are events of dask, too,
+        under the name "aucert": `client.subscribe_topic("aucert", print)` shows them.
+        """
+
+        def told(step: Any) -> None:
+            self.told = f"step {step.n_iter}, gap {step.gap:.1e}"
+            with one_sentence():
+                self.client.log_event(
+                    "aucert", {"step": step.n_iter, "primal": step.primal, "dual": step.dual}
+                )
+            if callback is not None:
+                callback(step)
+
+        return told
 
     def _there(self, task: Any, key: np.ndarray) -> Future:
         """Return the task where workers find it; the scheduler can make it again if one dies."""
         if self._key is None:
-            self._key = self.client.submit(_same, key, key=_fresh("aucert-key"))
-        return self.client.submit(_with_key, task, self._key, key=_fresh("aucert-task"))
+            self._key = self._submit("aucert-key", work.same, key)
+        return self._submit("aucert-task", work.with_key, task, self._key)
 
-    def _each(
-        self, name: str, work: Callable[..., Any], there: Future, parts: Sequence[Future]
+    def _submit(
+        self, name: str, function: Callable[..., Any], *words: Any, address: str | None = None
+    ) -> Future:
+        """Submit a task, to the worker at `address` as long as there is one."""
+        key = f"{name}-{uuid.uuid4().hex}"
+        if address is None:
+            return self.client.submit(function, *words, key=key)
+        return self.client.submit(
+            function, *words, key=key, workers=[address], allow_other_workers=True
+        )
+
+    def _from(
+        self, name: str, function: Callable[..., Any], there: Future, left: list[Left]
     ) -> list[Future]:
-        stamp = uuid.uuid4().hex
+        """Submit what is made of the things left behind, each where it was left.
+
+        Dask would move them: it takes them for small.
+        """
         return [
-            self.client.submit(work, there, part, k, key=(f"{name}-{stamp}", k))
-            for k, part in enumerate(parts)
+            self._submit(name, function, there, self.count, places, held, address=address)
+            for held, places, address in left
         ]
 
-    def _folded(
-        self, name: str, there: Future, replies: list[Future], join: Callable[..., Any]
-    ) -> tuple[Future, list[Future]]:
-        """Return the sum of the replies, in the tree of `work.Folded`, and the replies."""
-        level = replies
-        while len(level) > 1:
-            stamp = uuid.uuid4().hex
-            groups = [level[k : k + FAN] for k in range(0, len(level), FAN)]
-            level = [
-                group[0]
-                if len(group) == 1
-                else self.client.submit(join, there, *group, key=(f"{name}-sum-{stamp}", k))
-                for k, group in enumerate(groups)
-            ]
-        return level[0], replies
+    def _at(self, places: Sequence[int]) -> list[Future]:
+        return [self._parts[k] for k in places]
 
-    def _heard(self, asked: tuple[Future, list[Future]]) -> Reply[Any]:
-        """Return a result; errors of the cluster become one sentence."""
-        whole, replies = asked
+    def _stretches(self) -> list[work.Stretch]:
+        """Return which partitions go together: those that one worker holds."""
+        threads, who = threads_of(self.client), self.client.who_has(self._parts)
+        holders = {k: min(who[part.key]) for k, part in enumerate(self._parts) if who.get(part.key)}
+        return work.stretches(self.count, holders, threads, STRETCHES)
+
+    def _heard(
+        self, name: str, there: Future, task: Task, asked: list[Future], add: Callable[..., Any]
+    ) -> Reply[Any]:
+        """Return the sum of what was asked; errors of the cluster become one sentence."""
+        last = asked
+        while len(last) > FAN:
+            last = [
+                self._submit(f"{name}-sum", add, there, self.count, *last[k : k + FAN])
+                for k in range(0, len(last), FAN)
+            ]
         try:
             if sys.stderr.isatty():
-                progress(replies, notebook=False)
-            return self._waited_for(whole)
+                shown(asked, self.told)
+            self._wait_for(last)
+            found: Any = self.client.gather(last)
         except KeyboardInterrupt:
-            self.client.cancel([whole, *replies], force=True)
+            self.client.cancel([*last, *asked], force=True)
             raise
+        return work.folded_copies(task, self.count, found).total()
 
-    def _waited_for(self, whole: Future) -> Any:
-        """Return a result; a cluster whose workers are all gone is not waited for."""
+    def _wait_for(self, futures: list[Future]) -> None:
+        """Wait for results; a cluster whose workers are all gone is not waited for."""
         last = time.monotonic()
         while True:
             try:
-                return whole.result(timeout=ASKED_EVERY)
+                wait(futures, timeout=ASKED_EVERY)
+                return
             except TimeoutError:
-                if whole.done():  # in this very moment, or a task has raised it
-                    return whole.result()
+                pass
             if self._workers():
                 last = time.monotonic()
             elif time.monotonic() - last > NO_WORKERS:
@@ -164,29 +219,7 @@ class DaskEngine:
                 )
 
     def _workers(self) -> int:
-        return len(self.client.scheduler_info(n_workers=-1).get("workers", ()))
-
-
-@contextmanager
-def one_sentence() -> Iterator[None]:
-    """Turn an error of the cluster into one sentence; let others pass."""
-    try:
-        yield
-    except InputError:
-        raise
-    except KilledWorker:
-        raise InputError(
-            "workers of the dask cluster died again and again at the same partition, most often "
-            "for want of memory: use smaller partitions, or workers with more memory"
-        ) from None
-    except (Exception, CancelledError) as error:
-        lost = isinstance(error, CancelledError | CommClosedError | OSError | TimeoutError)
-        if not (lost or type(error).__name__ in LOST):
-            raise
-        raise InputError(
-            "the dask cluster was lost before its workers had answered: nothing is proved, start "
-            "again when it is there"
-        ) from None
+        return len(threads_of(self.client))
 
 
 def _named(task: Any) -> str:
@@ -194,60 +227,4 @@ def _named(task: Any) -> str:
     return f"aucert-{type(task).__name__.removesuffix('Task').lower()}"
 
 
-def _fresh(name: str) -> str:
-    return f"{name}-{uuid.uuid4().hex}"
-
-
-def _same(value: R) -> R:
-    return value
-
-
-def _with_key(task: Any, key: np.ndarray) -> tuple[Any, np.ndarray]:
-    return task, key
-
-
-def _replied(there: tuple[Task, np.ndarray], part: tuple[Any, ...], index: int) -> Reply[Any]:
-    task, key = there
-    X, positive, weight = part
-    held = FramePartition(X, positive, weight, f"partition {index}")
-    return replied(task, held, index, key)
-
-
-def _told(there: tuple[Staged, np.ndarray], left: Reply[Any], index: int) -> Reply[Any]:
-    return Reply(left.digests, there[0].message(left.answer))
-
-
-def _answered(there: tuple[Any, np.ndarray], left: Reply[Any], index: int) -> Reply[Any]:
-    return Reply(left.digests, there[0].answer(left.answer))
-
-
-def _join_replies(there: tuple[Task, np.ndarray], *replies: Reply[Any]) -> Reply[Any]:
-    """Return the sum of neighbours; what a worker holds is never changed."""
-    whole = copy.deepcopy(replies[0])
-    for reply in replies[1:]:
-        whole = joined(there[0], whole, reply)
-    return whole
-
-
-class _Messages:
-    """A task whose answers are the messages of another one's first step."""
-
-    def __init__(self, task: Staged):
-        self.run, self.merge = task.run, task.merge_messages
-
-
-def _join_messages(there: tuple[Staged, np.ndarray], *replies: Reply[Any]) -> Reply[Any]:
-    return _join_replies((_Messages(there[0]), there[1]), *replies)
-
-
-class FramePartition(ArrayPartition):
-    """Rows of an array or a frame in a worker's memory."""
-
-    def rows(self, rows: slice) -> np.ndarray:
-        """Return some rows as numbers."""
-        table: Any = self.X
-        held = table.iloc[rows] if hasattr(table, "iloc") else table[rows]
-        return as_float64(held, f"{self.name}, from row {rows.start} on,", "a matrix of numbers")
-
-
-__all__ = ["DaskEngine", "FramePartition", "one_sentence"]
+__all__ = ["DaskEngine"]

@@ -12,7 +12,8 @@ from distributed import Client, Future, LocalCluster, get_client
 
 from ...errors import InputError
 from ...tools.lossless import check_labels
-from .dask_engine import DaskEngine, one_sentence
+from .dask_engine import DaskEngine
+from .dask_errors import one_sentence
 from .partitioned_rows import PartitionedRows
 
 Split = Callable[[np.ndarray], tuple[Any, Any]]

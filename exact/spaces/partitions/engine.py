@@ -11,10 +11,13 @@ import numpy as np
 from ...errors import InputError
 from ...tools.checks import check_count
 from .partition import Partition
-from .work import Folded, Reply, Task, joined, replied
+from .work import Folded, Node, Reply, Task, joined, replied
 
 ATTEMPTS = 3
 """A pass over the partitions is tried so often where processes die."""
+
+STRETCHES = 8
+"""Each process is given about so many stretches of partitions in a pass."""
 
 KEPT_NUMBERS = 1 << 22
 """Sums by bin are kept up to so many numbers (32 MB); where they have more, rows are read twice."""
@@ -64,7 +67,11 @@ class Engine(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
+Heard = Callable[[int, int], object]
+"""Told how many partitions of a pass have been read, and how many there are."""
+
+
+@dataclass(eq=False)
 class LocalEngine:
     """Partitions read by this process, or by several through joblib.
 
@@ -73,10 +80,13 @@ class LocalEngine:
     partitions : sequence of Partition
     jobs : int
         Processes; with 1, this one does the work.
+    heard : callable, optional
+        Shows how far a pass is; it may be set, and unset, at any time.
     """
 
     partitions: Sequence[Partition]
     jobs: int = 1
+    heard: Heard | None = None
 
     def __post_init__(self) -> None:
         check_count("jobs", self.jobs)
@@ -103,9 +113,10 @@ class LocalEngine:
         """
         jobs = min(self.jobs, self.count)
         if jobs == 1:
-            folded = Folded(task)
+            folded = Folded(task, self.count)
             for k, partition in enumerate(self.partitions):
-                folded.add(replied(task, partition, k, key))
+                folded.add(replied(task, partition, k, key), k)
+                self._tell(k + 1)
             return folded.total()
         from joblib.externals.loky.process_executor import TerminatedWorkerError
 
@@ -125,12 +136,24 @@ class LocalEngine:
     def _in_processes(self, task: Task, key: np.ndarray, jobs: int) -> Reply[Any]:
         from joblib import Parallel, delayed
 
-        folded = Folded(task)
-        run = Parallel(n_jobs=jobs, return_as="generator", batch_size=1)
-        calls = (delayed(replied)(task, p, k, key) for k, p in enumerate(self.partitions))
-        for reply in run(calls):
-            folded.add(reply)
+        folded = Folded(task, self.count)
+        run = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+        step = stretch(self.count, STRETCHES * jobs)
+        starts = range(0, self.count, step)
+        parts = self.partitions
+        calls = (
+            delayed(added_up_here)(task, parts[k : k + step], k, self.count, key) for k in starts
+        )
+        done = 0
+        for nodes in run(calls):
+            done += sum(len(reply.digests) for reply in nodes.values())
+            folded.add_all(nodes)
+            self._tell(done)
         return folded.total()
+
+    def _tell(self, done: int) -> None:
+        if self.heard is not None:
+            self.heard(done, self.count)
 
     def staged(
         self, task: Staged, key: np.ndarray
@@ -139,6 +162,21 @@ class LocalEngine:
         whole = self.run(task, key)
         told = Reply(whole.digests, task.message(whole.answer))
         return told, lambda second: Reply(whole.digests, second.answer(whole.answer))
+
+
+def stretch(count: int, pieces: int) -> int:
+    """Return how many partitions go together: a power of two, so that they have one sum."""
+    return 1 << max(0, (count // pieces).bit_length() - 1)
+
+
+def added_up_here(
+    task: Task, partitions: Sequence[Partition], first: int, count: int, key: np.ndarray
+) -> dict[Node, Reply[Any]]:
+    """Return the sums of some of `count` partitions, numbers `first` and on."""
+    folded = Folded(task, count)
+    for k, partition in enumerate(partitions, first):
+        folded.add(replied(task, partition, k, key), k)
+    return folded.nodes
 
 
 __all__ = ["Engine", "LocalEngine", "Staged", "joined"]

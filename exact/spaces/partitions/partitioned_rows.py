@@ -67,6 +67,7 @@ class PartitionedRows:
         self.offset = _rounded_mean(self.facts)
         self.reach = self._reach()
         self.sample: Drawn | None = None
+        self._drawn: dict[tuple[float, float], Drawn] = {}
         self.last_range: tuple[np.ndarray, np.ndarray] | None = None
 
     @property
@@ -111,12 +112,16 @@ class PartitionedRows:
 
     def drawn(self, share_neg: float, share_pos: float) -> Drawn:
         """Return evenly spread rows of each class, raw: the same ones however they are cut."""
+        shares = share_neg, share_pos
+        if shares in self._drawn:
+            return self._drawn[shares]
         before, seen = {}, [0, 0]
         for k in range(self.parts):
             n, plus = self.facts.sizes[k]
             before[k] = (seen[0], seen[1])
             seen = [seen[0] + n - plus, seen[1] + plus]
         found = assembled(self.run(ThinningTask(before, (share_neg, share_pos))))
+        self._drawn = {shares: found}  # the next problem over these rows begins with the same
         if self.sample is None or found.rows.size < self.sample.rows.size:
             self.sample = found
         return found

@@ -1,8 +1,9 @@
 """What is done with each partition, how the answers add up, and what catches a wrong one.
 
-An answer carries the fingerprints of the partitions that it is about. Answers are added up in the
-order of the partitions, sixteen neighbours at a time and then sixteen of their sums, so that the
-result depends neither on who answered first nor on how many worked.
+An answer carries the fingerprints of the partitions that it is about. Answers are added up in a
+binary tree over the numbers of the partitions: two neighbours, then two of these sums, and so on.
+Whoever holds two neighbours may add them. So the result depends neither on who answered first, nor
+on how many worked, nor on where the partitions lie.
 """
 
 from __future__ import annotations
@@ -16,9 +17,6 @@ import numpy as np
 
 from ...errors import CertificateError
 from .partition import Block, Partition, Unusable
-
-FAN = 16
-"""So many neighbours are added up at a time."""
 
 STRETCH = 1024
 """Numbers to a fingerprint, as in `tools.fingerprints`."""
@@ -86,37 +84,79 @@ def joined(task: Task, first: Reply[Any], second: Reply[Any]) -> Reply[Any]:
     CertificateError
         If a partition is in both.
     """
-    twice = first.digests.keys() & second.digests.keys()
-    if twice:
-        raise CertificateError(f"partition {min(twice)} was counted twice: please report this")
+    both = first.digests.keys() & second.digests.keys()
+    if both:
+        raise twice(min(both))
     answer = task.merge(first.answer, second.answer)
     return Reply(first.digests | second.digests, answer)
 
 
+Node = tuple[int, int]
+"""(level, place): the sum of the 2^level partitions from place 2^level on, or of those left."""
+
+
 class Folded:
-    """Replies added up in order, in a tree whose shape depends on their number alone."""
+    """Replies added up in the binary tree over the numbers of all partitions.
 
-    def __init__(self, task: Task):
-        self.task = task
-        self._levels: list[tuple[int, Reply[Any]]] = []
+    Parameters
+    ----------
+    task : Task
+    count : int
+        The number of all partitions: it alone says which sums are made.
+    """
 
-    def add(self, reply: Reply[Any], level: int = 0) -> None:
-        """Add the next reply."""
-        if level == len(self._levels):
-            self._levels.append((0, reply))
-        count, held = self._levels[level]
-        held = reply if count == 0 else joined(self.task, held, reply)
-        self._levels[level] = (count + 1, held)
-        if count + 1 == FAN:
-            self._levels[level] = (0, held)
-            self.add(held, level + 1)
+    def __init__(self, task: Task, count: int):
+        self.task, self.count = task, count
+        self.nodes: dict[Node, Reply[Any]] = {}
+
+    def add(self, reply: Reply[Any], place: int, level: int = 0) -> None:
+        """Add the reply of a partition, or a sum of several; neighbours are added up.
+
+        Raises
+        ------
+        CertificateError
+            If it is there already.
+        """
+        while (size := -(-self.count >> level)) > 1:
+            beside = place ^ 1
+            if beside < size:  # else it is the last, and goes up alone
+                other = self.nodes.pop((level, beside), None)
+                if other is None:
+                    break
+                first, second = (other, reply) if beside < place else (reply, other)
+                reply = joined(self.task, first, second)
+            level, place = level + 1, place >> 1
+        if (level, place) in self.nodes:
+            raise twice(min(reply.digests))
+        self.nodes[level, place] = reply
+
+    def add_all(self, nodes: dict[Node, Reply[Any]]) -> None:
+        """Add what others have added up."""
+        for (level, place), reply in nodes.items():
+            self.add(reply, place, level)
 
     def total(self) -> Reply[Any]:
-        """Return the sum of them all; there must be at least one."""
-        rest: Reply[Any] | None = None
-        for count, held in self._levels:
-            if count:
-                rest = held if rest is None else joined(self.task, held, rest)
-        if rest is None:
-            raise CertificateError("no partition has answered: please report this")
-        return rest
+        """Return the sum of them all.
+
+        Raises
+        ------
+        CertificateError
+            If a partition has not answered, or has answered twice.
+        """
+        found: set[int] = set()
+        for reply in self.nodes.values():
+            again = found & reply.digests.keys()
+            if again:
+                raise twice(min(again))
+            found |= reply.digests.keys()
+        missing = set(range(self.count)) - found
+        if missing or len(self.nodes) != 1:
+            raise CertificateError(
+                f"partition {min(missing, default=0)} has not answered: please report this"
+            )
+        return next(iter(self.nodes.values()))
+
+
+def twice(index: int) -> CertificateError:
+    """Return the error for a partition that has answered twice."""
+    return CertificateError(f"partition {index} was counted twice: please report this")

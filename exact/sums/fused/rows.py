@@ -41,12 +41,19 @@ def count_rows(
     InputError
         If a score is not finite.
     """
-    chosen = NO_WEIGHT if weight is None else weight
+    chosen = _read_only(weight)
     K, ends = float(histogram.bins), histogram.seen.ends
     grid, limits, over = histogram.grid, histogram.limits, histogram.over
     if not loops.fill(rows, offset, w, positive, chosen, K, limits, grid, ends, over):
         raise_for((rows - offset) @ w)
     histogram.rows += rows.shape[0]
+
+
+def _read_only(weight: np.ndarray | None) -> np.ndarray:
+    """Return the weights as arrays of one kind: the loops would be compiled for each."""
+    held = (NO_WEIGHT if weight is None else weight).view()
+    held.flags.writeable = False
+    return held
 
 
 def pull_rows(
@@ -63,7 +70,7 @@ def pull_rows(
     The arguments are those of `count_rows`, and the histogram closed.
     """
     into, size = Pull(w.size), np.zeros(w.size)
-    chosen, K = NO_WEIGHT if weight is None else weight, float(histogram.bins)
+    chosen, K = _read_only(weight), float(histogram.bins)
     out = into.total, into.carry, size
     loops.pull(rows, offset, w, positive, chosen, K, histogram.limits, closed.table, *out)
     into.size, into.rows = float(np.linalg.norm(size)), rows.shape[0]

@@ -34,8 +34,8 @@ class Gathered:
         Extent of the scores, as `Extent.ends`.
     rows : int
     sums : array (2, size, d + 1)
-        Of mass * (x - offset), and last of mass * |x - offset|; (2, 0, 0) where only counts are
-        made.
+        Sums of mass * (x - offset), and last of mass * |x - offset|; (2, 0, 0) where only counts
+        are made.
     parts : int
         Partitions that were added up.
     """
@@ -48,7 +48,7 @@ class Gathered:
 
     @classmethod
     def over(cls, histogram: Histogram, dim: int) -> Gathered:
-        """Return nothing yet, for the grid of a histogram and rows of `dim` columns."""
+        """Return empty counts for the grid of a histogram and rows of `dim` columns."""
         size = histogram.grid.shape[1]
         ends = np.array([np.inf, -np.inf, np.inf, -np.inf])
         sums = np.zeros((2, size, dim + 1)) if dim else np.zeros((2, 0, 0))
@@ -74,7 +74,7 @@ class Gathered:
         self.rows += positive.size
 
     def merge(self, other: Gathered) -> Gathered:
-        """Add what another one has counted."""
+        """Add the counts of another one."""
         self.grid += other.grid
         self.sums += other.sums
         self.ends[::2] = np.minimum(self.ends[::2], other.ends[::2])

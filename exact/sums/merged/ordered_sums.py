@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...tools.rounding import LONG_UNIT, gamma, short_chain, short_sum
+from ...tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
 from ..assembled import PairSums
 from .arrangement import Arrangement
 from .merged import HingeCounts, SmoothSums, hinge_counts, square_sums, squared_hinge_sums
@@ -34,6 +34,11 @@ COMPILED_FROM = 500
 
 COARSE = 32
 """Least bits a unit of the grid: with fewer, pairs at their margin would blur the value."""
+
+STEPS = 16
+"""Least half width in steps of a grid that is as coarse as the width allows. Where margins are
+evenly spread the pairs at their margin blur the value by 24 / (4 STEPS^2) of what smoothing costs:
+by a fortieth."""
 
 
 def ordered_hinge(
@@ -49,7 +54,9 @@ def ordered_hinge(
         Finite.
     width : float
         >= 0: alpha = clip(z / width + 1/2, 0, 1), or 1[z > 0], rounded to the grid.
-    form : {"auto", "numpy", "compiled"}
+    form : {"auto", "numpy", "compiled", "binned"}
+        "binned" counts on a grid that is no finer than the width asks for, where that is quicker,
+        and else does what "auto" does.
 
     Returns
     -------
@@ -59,13 +66,16 @@ def ordered_hinge(
     fine, smooth = _grid(at, weights, s, 0.0), _grid(at, weights, s, width)
     if fine is None or smooth is None:
         return None
-    k, half = smooth
-    counts = _counts(at, weights, s, k, half, form)
+    coarse = _coarse_grid(at, s, width, smooth[0]) if form == "binned" else None
+    k, half = coarse or smooth
+    counts = _counts(at, weights, s, k, half, "counters" if coarse else form)
     exact = counts
-    if k < COARSE and k < fine[0]:  # weights that are split: count on a grid of its own
+    if (
+        coarse is None and k < COARSE and k < fine[0]
+    ):  # weights that are split: count on a grid of its own
         k = fine[0]
         exact = _counts(at, weights, s, k, 0, form)
-    factor = weights.factor[at.group]
+    factor = weights.factor if weights.factor.size == 1 else weights.factor[at.group]
     hard = _combined(weights, [found.hard for found in exact])
     net, active = hard, _total(weights, exact, 1)
     total = active
@@ -75,10 +85,12 @@ def ordered_hinge(
     c = np.empty(s.size)
     c[at.order] = factor * net.astype(float)
     middle = (float(s.min()) + float(s.max())) / 2
-    terms = hard.astype(np.longdouble) * (s.astype(np.longdouble) - middle) * factor
+    # On a coarse grid the pairs at their margin cost far more than the rounding of a float.
+    long, unit = (np.float64, UNIT) if coarse else (np.longdouble, LONG_UNIT)
+    terms = hard.astype(long) * (s.astype(long, copy=False) - middle) * factor
     size, moment = float(short_sum(np.abs(terms))), float(short_sum(terms))
     value = active - moment
-    rounding = gamma(short_chain(s.size) + 16, LONG_UNIT) * (size + active) * 1.001
+    rounding = gamma(short_chain(s.size) + 16, unit) * (size + active) * 1.001
     rounding += gamma(8) * (active + abs(moment) + abs(value))
     if len(weights.terms) > 2:  # weights that are split: a row's net sum rounds as its parts do
         reach = max(float(s.max()) - middle, middle - float(s.min()))
@@ -96,7 +108,9 @@ def _counts(
     places = np.floor(np.ldexp(s, k))
     places = (places - places.min()).astype(np.int64)
     run = hinge_counts
-    if _compiled(form, s.size):
+    if form == "counters":
+        from .counters_compiled import hinge_counts_by_counters as run
+    elif _compiled(form, s.size):
         from .merged_compiled import hinge_counts_compiled as run
     return [run(at, places, term.a, term.b, 1 << k, half) for term in weights.terms]
 
@@ -121,6 +135,22 @@ def _grid(
             return k, half
     k = min(fine, 60 - int(np.frexp(high - low + 1)[1]))
     return (k, 0) if k >= 0 else None
+
+
+def _coarse_grid(
+    at: Arrangement, s: np.ndarray, width: float, finest: int
+) -> tuple[int, int] | None:
+    """Return k and the half width in steps, or None where counters are not the quicker form.
+
+    They are emptied for each group: all of them together must not be more than the rows.
+    """
+    if not width > 0:
+        return None
+    k = int(np.ceil(np.log2(2 * STEPS / width)))
+    steps = (float(s.max()) - float(s.min())) * 2.0**k
+    if not (0 <= k <= finest and (steps + 2) * at.group_ends.size <= s.size):
+        return None
+    return k, round(float(np.ldexp(width, k - 1)))
 
 
 def _combined(weights: PairWeights, parts: list[np.ndarray]) -> np.ndarray:
@@ -223,4 +253,4 @@ def _smooth(
 
 
 def _compiled(form: str, n: int) -> bool:
-    return form == "compiled" or (form == "auto" and n >= COMPILED_FROM)
+    return form == "compiled" or (form != "numpy" and n >= COMPILED_FROM)

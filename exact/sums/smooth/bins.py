@@ -14,7 +14,7 @@ LARGEST_GRID = 1 << 21
 """Largest number of bins: the width of a bin is doubled until the scores fit."""
 
 BESIDE = 4.0
-"""Bins beyond the reach of a loss to which far rows are moved: what rounding moves is less."""
+"""Far rows are moved to so many bins beyond the reach of a loss. Rounding moves them by less."""
 
 LARGEST_SCORE = 1e150
 """Largest score: the distances of larger ones leave the range of a grid."""
@@ -76,7 +76,7 @@ class Bins:
         """Return the bins of `scores` (n,), no narrower than 1 / per_unit.
 
         Where they do not fit, rows further than `reach` beyond all rows of the other class are
-        moved there: the slopes of their pairs are 0 or 1 either way. Few far rows then do not make
+        moved there: the slopes of their pairs are 0 or 1 either way. So a few far rows do not make
         all bins coarse.
 
         Raises
@@ -117,6 +117,16 @@ class Bins:
         rows = rows_a, rows_b, idle, a, b, p, q
         return cls(per_unit, shift, size, *rows, *counts, moments, slip, middle)
 
+    @classmethod
+    def counted(
+        cls, per_unit: float, shift: int, count_a: np.ndarray, count_b: np.ndarray, slip: float
+    ) -> Bins:
+        """Return bins of which only what they weigh is known, not the rows."""
+        none, empty = np.zeros(0), np.zeros(0, dtype=np.int64)
+        rows = empty, empty, empty, none, none, empty, empty
+        counts, unknown = (count_a, count_b), np.full((2, 2), np.nan)
+        return cls(per_unit, shift, count_a.size, *rows, *counts, unknown, slip, np.nan)
+
     @property
     def masses(self) -> tuple[float, float]:
         """What each class weighs."""
@@ -128,11 +138,25 @@ class Bins:
 
     def mean_square(self) -> tuple[float, float]:
         """Return the mean of e^2 over all pairs, and a bound of its rounding."""
-        (first_a, second_a), (first_b, second_b) = self.moments
-        mean = max(second_a + second_b - 2 * first_a * first_b, 0.0)
-        chain = gamma(2 * short_chain(max(self.a.size, self.b.size)) + 24)
-        size = second_a + second_b + 2 * float(np.sqrt(second_a * second_b))
-        return mean / self.per_unit**2, chain * size / self.per_unit**2
+        chain = short_chain(max(self.a.size, self.b.size))
+        return mean_of_squares(self.moments, self.per_unit, chain)
+
+
+def mean_of_squares(moments: np.ndarray, per_unit: float, chain: int) -> tuple[float, float]:
+    """Return the mean of e^2 over all pairs, and a bound of its rounding.
+
+    Parameters
+    ----------
+    moments : array (2, 2)
+        First and second moment of theta, of each class.
+    per_unit : float
+    chain : int
+        Additions that a term of a moment passes at most.
+    """
+    (first_a, second_a), (first_b, second_b) = moments
+    mean = max(float(second_a + second_b - 2 * first_a * first_b), 0.0)
+    size = float(second_a + second_b) + 2 * float(np.sqrt(second_a * second_b))
+    return mean / per_unit**2, gamma(2 * chain + 24) * size / per_unit**2
 
 
 def _fitting(s: np.ndarray, r: np.ndarray, centre: float, per_unit: float) -> float:
@@ -148,7 +172,7 @@ def _near(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the scores s, r of both classes, each within `reach` of the margins of the other.
 
-    One after the other: moved at once, rows of both classes could pass each other.
+    The classes are moved one after the other: moved at once, their rows could pass each other.
     """
     s = np.clip(s, r.min() + centre - reach, r.max() + centre + reach)
     return s, np.clip(r, s.min() - centre - reach, s.max() - centre + reach)

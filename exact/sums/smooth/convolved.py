@@ -22,13 +22,16 @@ fast Fourier transform; `transform` bounds what that rounds.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
 from ..assembled import PairSums, Whole
-from .bins import Bins
+from .bins import Bins, mean_of_squares
 from .contract import KERNEL_UNITS, Smooth
-from .transform import class_sums
+from .many_rows import PlacedRows
+from .transform import ClassSums, class_sums
 
 FEW_PAIRS = 1 << 20
 """Largest number of pairs that are visited one by one: that is exact and as fast."""
@@ -36,7 +39,7 @@ FEW_PAIRS = 1 << 20
 
 def few_pairs(pairs: Whole) -> bool:
     """Return whether the pairs are so few that visiting them one by one is best."""
-    n_pos = int(pairs.positive.sum())
+    n_pos = int(np.count_nonzero(pairs.positive))
     return pairs.form != "binned" and n_pos * (pairs.n - n_pos) <= FEW_PAIRS
 
 
@@ -51,12 +54,88 @@ def convolved(pairs: Whole, scores: np.ndarray, loss: Smooth, width: float) -> P
     width : float
         The largest width of a bin, in units of score; 0 for 1 / `pairs.bins`.
     """
-    bins = Bins.of(pairs, scores, loss.centre, bins_for(pairs, width), loss.reach)
-    sums = class_sums(bins, loss)
-    mass_a, mass_b = bins.masses
+    per_unit = bins_for(pairs, width)
+    placed = PlacedRows.of(pairs, scores, loss, per_unit)
+    if placed is not None:
+        mean, (mass_a, mass_b) = mean_sums(placed.bins, loss), placed.bins.masses
+        table = np.stack([-(mean.sums.v / mass_a) / mass_b, (mean.sums.u / mass_b) / mass_a])
+        c, linear, size, moved = placed.marginals(pairs, scores, table)
+        square = mean_of_squares(placed.moments, per_unit, placed.chain)
+        return _assembled(loss, mean, c, (linear, size, moved), placed.chain, square)
+    bins = Bins.of(pairs, scores, loss.centre, per_unit, loss.reach)
+    mean, (mass_a, mass_b) = mean_sums(bins, loss), bins.masses
     c = np.zeros(pairs.n)
-    c[bins.rows_a] = bins.a * (sums.u / mass_b)[bins.p] / mass_a
-    c[bins.rows_b] = -bins.b * (sums.v / mass_a)[bins.q] / mass_b
+    c[bins.rows_a] = bins.a * (mean.sums.u / mass_b)[bins.p] / mass_a
+    c[bins.rows_b] = -bins.b * (mean.sums.v / mass_a)[bins.q] / mass_b
+    shifted = centred_scores(scores, bins)
+    shifted[bins.idle] = 0.0
+    terms, moved = c * shifted, float(np.abs(shifted).max())
+    along = float(short_sum(terms)), float(short_sum(np.abs(terms))), moved
+    return _assembled(loss, mean, c, along, short_chain(pairs.n), bins.mean_square())
+
+
+def _assembled(
+    loss: Smooth,
+    mean: MeanSums,
+    c: np.ndarray,
+    along: tuple[float, float, float],
+    chain: int,
+    square: tuple[float, float],
+) -> PairSums:
+    """Return the sums: the mean loss is at most V - c's + (L/2) mean e^2 + tail.
+
+    Parameters
+    ----------
+    loss : Smooth
+    mean : MeanSums
+    c : array (n,)
+    along : three floats
+        c's less the middle of s, the sum of the absolute terms, the largest |s_i - middle|.
+    chain : int
+        Additions that a term passes in the first two.
+    square : two floats
+        The mean of e^2 and its rounding.
+    """
+    linear, size, moved = along
+    extra = loss.smoothness / 2 * square[0] + loss.tail(loss.reach)
+    value = mean.conjugate - linear + extra
+    slips = gamma(chain + 16) * size
+    slips += mean.conjugate_rounding + moved * mean.rounding + loss.smoothness / 2 * square[1]
+    slips += gamma(8) * (abs(value) + extra + abs(mean.conjugate)) + 4 * LONG_UNIT
+    return PairSums(
+        max(value, 0.0),
+        c,
+        mean.conjugate,
+        mean.total,
+        slips * (1 + 1e-9),
+        mean.rounding,
+        mean.conjugate_rounding,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class MeanSums:
+    """Sums over the other class by bin, and means over all pairs.
+
+    Attributes
+    ----------
+    sums : ClassSums
+    total, conjugate : float
+        The means of alpha and of dual(alpha).
+    rounding, conjugate_rounding : float
+        Bounds of the rounding in the marginals (sum of absolute errors) and in `conjugate`.
+    """
+
+    sums: ClassSums
+    total: float
+    conjugate: float
+    rounding: float
+    conjugate_rounding: float
+
+
+def mean_sums(bins: Bins, loss: Smooth) -> MeanSums:
+    """Return the sums of alpha and of its dual part for binned rows."""
+    sums, (_, mass_b) = class_sums(bins, loss), bins.masses
     total = float(bins.mean_a(sums.u) / mass_b)
     kernel = KERNEL_UNITS * UNIT
     top = float(np.asarray(loss.dual(np.ones(1)))[0])
@@ -70,19 +149,7 @@ def convolved(pairs: Whole, scores: np.ndarray, loss: Smooth, width: float) -> P
     along = gamma(short_chain(bins.size) + 16) + 2 * bins.slip
     size = abs(top) + float(bins.mean_a(np.abs(sums.duals)) / mass_b)
     conjugate_rounding = sums.dual_error + kernel * (1 + abs(top)) + 2 * along * size
-    # The mean loss is at most V - c's + (L/2) mean e^2 + tail.
-    shifted = centred_scores(scores, bins)
-    shifted[bins.idle] = 0.0
-    linear, moved = c * shifted, float(np.abs(shifted).max())
-    square, square_error = bins.mean_square()
-    extra = loss.smoothness / 2 * square + loss.tail(loss.reach)
-    value = conjugate - float(short_sum(linear)) + extra
-    slips = gamma(short_chain(pairs.n) + 16) * float(short_sum(np.abs(linear)))
-    slips += conjugate_rounding + moved * rounding + loss.smoothness / 2 * square_error
-    slips += gamma(8) * (abs(value) + extra + abs(conjugate)) + 4 * LONG_UNIT
-    return PairSums(
-        max(value, 0.0), c, conjugate, total, slips * (1 + 1e-9), rounding, conjugate_rounding
-    )
+    return MeanSums(sums, total, conjugate, rounding, conjugate_rounding)
 
 
 def centred_scores(scores: np.ndarray, bins: Bins) -> np.ndarray:

@@ -93,8 +93,8 @@ class Moments:
         if not loops.fill(scores, positive, chosen, K, self.limits, self.held, ends):
             raise_for(scores)
 
-    def close(self) -> SquaredMarginals:
-        """Return the marginals' lines and the sums over all pairs."""
+    def close(self, parts: int = 0) -> SquaredMarginals:
+        """Return the marginals' lines and the sums over all pairs, of so many merged parts."""
         minus, plus = self.held
         table, magnitude = np.zeros_like(self.held[..., :2]), np.zeros(2)
         sums = loops.close(plus, minus, table, magnitude)
@@ -102,7 +102,7 @@ class Moments:
         mass = float(plus[:, 0].sum()) * float(minus[:, 0].sum())
         K = float(self.bins)
         # In a bin, from bin to bin in three nested sums, and once over all bins; the mass twice.
-        longest = float(self.held[..., -1 if self.weighted else 0].max())
+        longest = float(self.held[..., -1 if self.weighted else 0].max()) + parts
         chain = 3 * gamma(2 * longest + 8 * plus.shape[0] + 64)
         value = (square + doubtful) / K**2 / mass
         conjugate = (2 * linear / K - square / K**2) / mass

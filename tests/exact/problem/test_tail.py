@@ -14,6 +14,7 @@ from aucert.exact.losses.registry import ALL_LOSSES, HINGE, LOGISTIC, SQUARE, ge
 from aucert.exact.problem import tail as module
 from aucert.exact.problem.risk import Mean
 from aucert.exact.problem.tail import Tail, tail_risk
+from aucert.exact.problem.worst_rows import candidates, highest
 
 FALLING = [loss for loss in ALL_LOSSES.values() if loss.nonincreasing]
 
@@ -121,11 +122,29 @@ def test_capped_weights_are_feasible_in_exact_arithmetic() -> None:
         scores = np.round(rng.normal(size=200), 1)
         for width in (0.0, 0.2, 50.0):
             weights = risk.row_weights(scores, width)
-            share = Fraction(risk.share(weights))
+            share = Fraction(risk.share(weights[positive], weights[~positive]))
             q = [Fraction(x) for x in weights[~positive].tolist()]
             scale = share * kq / sum(q)
             assert scale * max(q) <= 1 and scale * sum(q) <= kq
             assert share > 1 - Fraction(1, 10**12)
+
+
+def test_only_candidates_can_weigh_something() -> None:
+    """The weights of the largest are the same among the candidates and among all rows."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        values = np.round(rng.normal(size=80), int(rng.integers(0, 4)))
+        k = [Fraction(7), Fraction("12.25"), Fraction(1), Fraction(79)][seed % 4]
+        width = [1e-6, 0.1, 3.0][seed % 3]
+        some = candidates(values, k, width)
+        for h in (0.0, width):
+            rows, weights = highest(values, k, h)
+            fewer, same = highest(values[some], k, h)
+            whole = np.zeros((2, 80))
+            whole[0, rows], whole[1, some[fewer]] = weights, same
+            assert np.abs(whole[0] / weights.max() - whole[1] / same.max()).max() <= 2.0**-20
+            assert (weights > 0).all()
+            assert weights.sum() >= float(k) * weights.max() * (1 - 1e-7)
 
 
 def test_the_whole_range_is_the_mean_over_all_pairs_bit_for_bit() -> None:

@@ -86,7 +86,7 @@ BOTH: dict[str, Callable[[dict], dict]] = {
     "offset absurd": lambda p: {"offset": p["offset"] + 1e140},
     "offset too long": lambda p: {"offset": np.zeros(9)},
     "sha256 of other data": lambda p: {"sha256": "0" * 64},
-    "later format": lambda p: {"format": 2},
+    "later format": lambda p: {"format": 3},
     "format a list": lambda p: {"format": [1]},
     "format true": lambda p: {"format": True},
     "sha256 a list": lambda p: {"sha256": [str(p["sha256"])]},

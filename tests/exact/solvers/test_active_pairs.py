@@ -126,16 +126,14 @@ def test_awkward_data_are_solved_all_the_same(kind: str, lam: float) -> None:
 @pytest.mark.parametrize("sparse", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_more_features_than_rows(sparse: bool) -> None:
     rng = np.random.default_rng(4)
-    X, y = (
-        rng.normal(size=(400, 2000)) * (rng.uniform(size=(400, 2000)) < 0.05),
-        np.arange(400) < 90,
-    )
+    n, d = (400, 2000) if sparse else (160, 800)
+    X, y = rng.normal(size=(n, d)) * (rng.uniform(size=(n, d)) < 0.05), np.arange(n) < 40
     X[y, :20] += 0.3
     for lam in (1e-1, 1e-3):
         task = formulate(sp.csr_matrix(X) if sparse else X, y, Request.of(lam))
-        assert task.work.space.dim <= 400
+        assert task.work.space.dim <= n
         found = task.judge(ActivePairs(tol=1e-11).solve(task.work), 1e-10)
-        assert found.status == Status.CERTIFIED and found.w.shape == (2000,)
+        assert found.status == Status.CERTIFIED and found.w.shape == (d,)
 
 
 def test_ties_beyond_the_first_window_are_solved() -> None:

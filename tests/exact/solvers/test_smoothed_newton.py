@@ -179,3 +179,16 @@ def test_the_witness_is_made_in_the_form_that_the_run_stopped_on(
     assert abs(told - kept) <= 1e-13
     raw = Minorant.from_scores(problem, problem.space.scores(w), found.width, made.scale)
     assert abs(Certificate.of(problem, w, raw).dual - kept) > 1e-9  # the test can tell them apart
+
+
+def test_bins_are_finer_where_their_roughness_would_show() -> None:
+    problems = (some_problem(0, 2000, 4, lam) for lam in (1e3, 1e-4, 1e-9))
+    widths = [Evaluations(problem, Recorder()).bins_a_width for problem in problems]
+    assert widths[0] == 2.0 < widths[1] < widths[2] == 64.0
+
+
+def test_a_looser_tolerance_takes_no_more_steps() -> None:
+    """At a small lam the slopes of coarse bins are too rough for the dual point of any tolerance."""
+    problem = some_problem(5, 4000, 20, 1e-4)
+    steps = [SmoothedNewton(tol=tol).solve(problem).n_iter for tol in (1e-3, 1e-9)]
+    assert steps[0] <= steps[1]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from aucert.exact.spaces.blocked.centring import centred_rows
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows, check_matrix
 
@@ -89,3 +90,14 @@ def test_integers_and_booleans_become_floats() -> None:
 
 def test_constant_rows_have_no_reach() -> None:
     assert Rows(np.full((5, 3), 0.1)).reach < 1e-15
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (64, 1), (1000, 7), (513, 300)])
+def test_rows_are_centred_to_the_bits_of_a_plain_difference(shape: tuple[int, int]) -> None:
+    X = np.random.default_rng(0).normal(size=shape) + 3
+    mean = X.mean(axis=0)
+    for rows in (X, np.asfortranarray(X), X[::2]):
+        made, squares = centred_rows(rows, mean)
+        plain = rows - mean
+        assert np.array_equal(made, plain)
+        assert np.array_equal(squares, np.einsum("ij,ij->i", plain, plain))

@@ -9,7 +9,11 @@ from aucert.exact.api.solve import solve
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
+from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
+from aucert.exact.problem.problem import Ridge, pair_problem
+from aucert.exact.solvers.qp import QP
+from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.kernels import Gaussian, Laplacian, Linear
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.structure.scatter import PairScatter, scatter_of
@@ -280,3 +284,15 @@ def test_the_kernel_of_differences_is_the_right_one_for_the_linear_kernel_only()
     wrong = literal_pair_kernel(gaussian, rows, i, j)
     right = pair_kernel(gaussian(rows, rows), i, j)
     assert np.abs(wrong - right).max() > 0.5
+
+
+@pytest.mark.parametrize("structure", [0.3, 50.0])
+def test_eq19_of_sauc_is_the_teaching_dual_over_the_deformed_gram_matrix(structure: float) -> None:
+    rows, positive = X[:16], np.arange(16) % 2 == 0
+    K = Gaussian(0.2)(rows, rows)
+    G = deformed_gram(K, class_scatter(positive), structure)
+    printed = pair_problem(Gram(G), positive, AllPairs(), HINGE, Ridge(0.05))
+    found = QP("teaching").solve(printed).certificate
+    ours = solve(rows, positive, 0.05, kernel="rbf", gamma=0.2, structure=structure).certificate
+    assert found.primal == pytest.approx(ours.primal, rel=1e-6)
+    assert found.dual == pytest.approx(ours.dual, rel=1e-6)

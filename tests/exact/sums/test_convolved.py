@@ -13,8 +13,8 @@ from aucert.exact.losses.logistic import Logistic
 from aucert.exact.losses.smooth_hinge import SmoothHinge
 from aucert.exact.pairs.enumerated import enumerated
 from aucert.exact.sums.smooth import bins as bins_module
-from aucert.exact.sums.smooth import convolved, transform
-from aucert.exact.tools.rounding import UNIT
+from aucert.exact.sums.smooth import convolved, many_rows, transform
+from aucert.exact.tools.rounding import UNIT, is_long
 from fast_cases import first_fast
 
 LOSSES = [Logistic(), SmoothHinge(), SmoothHinge(0.1), SmoothHinge(20.0)]
@@ -320,3 +320,35 @@ def test_fractions_of_weights_are_paid() -> None:
         for whole, given in ((True, np.ceil(weight)), (False, weight))
     }
     assert of[False] > of[True] + 8 * UNIT
+
+
+@pytest.mark.parametrize("loss", [Logistic(), SmoothHinge(0.1)], ids=repr)
+@pytest.mark.parametrize("width", [0.0, 0.3])
+def test_loops_over_many_rows_make_the_same_sums(loss, width: float, monkeypatch) -> None:
+    rng = np.random.default_rng(5)
+    positive = rng.random(1500) < 0.3
+    pairs = AllPairs(bins=256).on(positive)
+    scores = 2 * rng.normal(size=1500) + positive
+    plain = convolved.convolved(pairs, scores, loss, width)
+    monkeypatch.setattr(many_rows, "MANY", 1000)
+    assert many_rows.PlacedRows.of(pairs, scores, loss, 64.0) is not None
+    quick = convolved.convolved(pairs, scores, loss, width)
+    assert np.array_equal(quick.c, plain.c)
+    assert quick.conjugate == plain.conjugate and quick.total == plain.total
+    assert quick.value == pytest.approx(plain.value, rel=1e-14)
+    true = enumerated(pairs, scores, loss, 0.0)
+    assert true.value <= quick.value + quick.value_rounding + true.value_rounding
+    # Rounding is bounded at least as far as the longer chains of additions ask for.
+    assert quick.value_rounding >= plain.value_rounding and quick.rounding == plain.rounding
+
+
+def test_rows_that_take_more_care_are_left_to_the_other_form() -> None:
+    positive, scores = np.arange(6000) % 3 == 0, np.linspace(-1.0, 1.0, 6000)
+    pairs, loss = AllPairs().on(positive), Logistic()
+    placed = many_rows.PlacedRows.of
+    assert placed(pairs, scores, loss, 64.0) is not None
+    long = scores.astype(np.longdouble)
+    assert not is_long(long) or placed(pairs, long, loss, 64.0) is None
+    assert placed(pairs, scores * 1e8, loss, 64.0) is None
+    assert placed(AllPairs(np.ones(6000)).on(positive), scores, loss, 64.0) is None
+    assert placed(AllPairs().on(positive[:4000]), scores[:4000], loss, 64.0) is None

@@ -19,12 +19,13 @@ from fast_cases import first_fast
 
 FOLDER = Path(__file__).parents[3] / "validation" / "benchmarks"
 SMALLEST = {
+    "exact.cluster": "--n 2000 --dim 2 --parts 2 --repeats 1 --lam 0 --workers",
     "exact.evaluation": "--sizes 100",
     "exact.first_answers": "--n 6000 --rows 400 --searched 200 --columns 2 --repeats 1",
     "exact.hard_regimes": "--only wide --shrink 100 --repeats 1 --max-time 0.05",
     "exact.kernel_machines": "--xor-rows 40 --lam 1 --structure 0",
     "exact.pair_problems": "--size small --parts lasso",
-    "exact.partitions": "--n 20000 --dim 2 --lam 0.1 --jobs 1 --workers --folder {folder}",
+    "exact.partitions": "--n 20000 --dim 2 --lam 0.1 --jobs 1 --folder {folder}",
     "exact.path": "--lams 2 --rows 60",
     "exact.profile": "--shrink 1000 --repeats 1 --rows 1",
     "exact.qp_table": "--rows 20",
@@ -41,10 +42,8 @@ SMALLEST = {
     "speed.page": "--only threads --shrink 20000 --repeats 1",
     "approx.truncated_newton": "--rows 2000 --features 5 --lam 0.1",
 }
-NEWER = (
-    *(f"exact.{name}" for name in ("first_answers", "hard_regimes", "pair_problems", "partitions")),
-    "speed.page",
-)
+_NEWER = ("cluster", "first_answers", "hard_regimes", "pair_problems", "partitions")
+NEWER = (*(f"exact.{name}" for name in _NEWER), "speed.page")
 """Benchmarks that version 0.1 did not have."""
 
 SLOW = ("exact.first_answers", "approx.online_passes", "approx.peers", "approx.sparse_auc")

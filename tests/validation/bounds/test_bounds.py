@@ -13,10 +13,9 @@ from aucert.exact import solve
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.all_pairs import PairList
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Linear
+from aucert.validation.bounds.clusters import ClusterInstance, most_often
 from aucert.validation.bounds.kernel import Approximation
 from aucert.validation.bounds.printed import Bound, Norms, often, theorem4
-from aucert.validation.claims.scaling_up.theorem_4.clusters import ClusterInstance
-from aucert.validation.claims.scaling_up.theorem_4.theorem4_cases import most_often, on_clusters
 
 KERNEL = Gaussian(2.0)
 
@@ -129,12 +128,12 @@ def test_the_printed_theorem_is_violated_with_one_uniform_landmark(
     instance = ClusterInstance(n=n, m=20, q=0.5, eta_mixed=0.05, eta_pure=0.1, lam=0.1)
     N_max, tail = most_often(n, B)
     left, missed = instance.left_side(B)
-    printed = on_clusters(instance, B, N_max).bound()
+    printed = instance.theorem4(B, N_max).bound()
     assert low < printed < high
     if n == 1e7:  # the landmark lies in the mixed cluster with probability q = 0.5
         assert left > printed and instance.q * (1 - tail - missed) > 0.05
         assert left == pytest.approx(0.45, abs=0.001)
-    assert on_clusters(instance, B, N_max).bound(2.5) > 1 > left
+    assert instance.theorem4(B, N_max).bound(2.5) > 1 > left
 
 
 @pytest.mark.parametrize("lam", [2.0, 0.6, 0.15])
@@ -145,7 +144,7 @@ def test_on_the_clusters_the_matrices_and_the_closed_form_agree(lam: float) -> N
     a = Approximation.of_matrices(K, column @ column.T, positive)
     for power, p in ((1.5, 0.5), (2.5, 1.0)):
         bound = theorem4(a, lam, 100, N_max=12, power=power, p=p)
-        formula = on_clusters(instance, 100, 12)
+        formula = instance.theorem4(100, 12)
         assert tuple(bound.terms.values()) == pytest.approx(formula.terms(power, p), rel=1e-9)
     solution = solve(K, positive, lam, kernel="precomputed", tol=1e-10)
     value = instance.loss + lam / 2 * instance.norm2

@@ -142,3 +142,31 @@ def test_efforts_grow() -> None:
     assert [e["max_iter"] for e in efforts("max_iter")][:4] == [1, 2, 4, 8]
     tols = [e["tol"] for e in efforts("tol")]
     assert tols == sorted(tols, reverse=True) and len(tols) == 12
+
+
+def test_a_solver_of_benchopt_is_a_fit_in_six_lines() -> None:
+    """The lines of `docs/check-your-solver.md`."""
+    benchopt = pytest.importorskip("benchopt", reason="benchopt is not installed")
+
+    class Solver(benchopt.BaseSolver):
+        name = "means"
+        sampling_strategy = "iteration"
+
+        def set_objective(self, X: np.ndarray, y: np.ndarray, lmbd: float) -> None:
+            self.X, self.y, self.lmbd = X, y, lmbd
+
+        def run(self, n_iter: int) -> None:
+            means = self.X[self.y == 1].mean(axis=0) - self.X[self.y == 0].mean(axis=0)
+            self.beta = means * min(n_iter, 4) / 4
+
+        def get_result(self) -> dict[str, np.ndarray]:
+            return {"beta": self.beta}
+
+    def fit(X: np.ndarray, y: np.ndarray, lam: float, max_iter: int) -> np.ndarray:
+        solver = Solver()
+        solver.set_objective(X=X, y=y, lmbd=lam)
+        solver.run(max_iter)
+        return solver.get_result()["beta"]
+
+    curves = gap_curves({"theirs": fit}, X, Y, LAM, max_time=2, ours=False)
+    assert "theirs" in curves.table and len(curves.curves[0].seconds) > 1

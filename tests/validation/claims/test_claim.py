@@ -12,8 +12,8 @@ import pytest
 
 from aucert.exact.errors import InputError
 from aucert.validation.claims.claim import REGISTRY, Claim, Context, Outcome, Verdict, claim
-from aucert.validation.claims.row import Row
 from aucert.validation.plots import Figure, Series
+from aucert.validation.report.row import Row
 
 
 def enter(name: str = "a-claim", **changes: Any) -> dict[str, Claim]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from aucert.validation.claims.claim import Claim, Context, Outcome
 from aucert.validation.claims.verdicts import (
     FINDINGS,
     KINDS,
+    PAPER_KINDS,
     STATEMENTS,
     Verdict,
     vocabulary,
@@ -72,3 +74,37 @@ def test_a_run_can_be_recorded_anew(tmp_path: Path) -> None:
     document = json.loads(path.read_text(encoding="utf-8"))
     assert document["verdicts"] == {name: "fails"}
     assert (document["date"], document["profile"]) == ("2026-01-02", "quick")
+
+
+PAPERS_OWN = [entry for entry in suite.claims() if entry.kind in PAPER_KINDS]
+
+
+@pytest.mark.parametrize("entry", PAPERS_OWN, ids=lambda entry: entry.name)
+def test_a_statement_of_a_paper_carries_what_a_referee_asks_for(entry: Claim) -> None:
+    """The words, the place, both regimes, the tuning, the smallest effect that would turn it."""
+    assert entry.quote and entry.place and entry.regime and entry.tuning
+    assert len(entry.quote) <= 160
+    if entry.kind == "theorem":  # a finding's is computed: test_findings
+        assert entry.turned_by and entry.regime.endswith(".")
+    assert entry.readings or entry.kind == "finding" or entry.expected_verdict != Verdict.FAILS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", PAPERS_OWN, ids=lambda entry: entry.name)
+def test_a_judged_statement_of_a_paper_says_what_decided_and_what_would_turn_it(
+    entry: Claim,
+) -> None:
+    row = suite.run_claim(entry, 0, "quick")
+    if row.verdict != Verdict.NOT_TESTABLE:
+        assert row.tolerance and row.turned_by
+
+
+PAPERS_TEXTS = Path(os.environ.get("AUCERT_PAPERS", "no such folder"))
+
+
+@pytest.mark.skipif(not PAPERS_TEXTS.is_dir(), reason="AUCERT_PAPERS names the papers' texts")
+def test_quotations_stand_in_the_papers() -> None:
+    files = PAPERS_TEXTS.glob("*.txt")
+    texts = [" ".join(path.read_text(encoding="utf-8").split()) for path in files]
+    for entry in PAPERS_OWN:
+        assert any(entry.quote in text for text in texts), entry.name

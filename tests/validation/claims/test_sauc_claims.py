@@ -17,13 +17,13 @@ from aucert.exact.structure.woodbury import deformed_gram, pair_kernel
 from aucert.exact.structure.woodbury import sauc_scores as scores_by_eq_20
 from aucert.validation import suite
 from aucert.validation.claims.claim import Context
-from aucert.validation.claims.row import Row
 from aucert.validation.claims.sauc import dual as sauc_dual
 from aucert.validation.claims.sauc import interpretation as sauc_interpretation
 from aucert.validation.claims.sauc import pairs as sauc_pairs
 from aucert.validation.claims.sauc import scores as sauc_scores
 from aucert.validation.claims.sauc import structure as sauc_structure
 from aucert.validation.claims.sauc.common import every_pair, toy
+from aucert.validation.report.row import Row
 from fast_cases import first_fast
 
 Patch = pytest.MonkeyPatch

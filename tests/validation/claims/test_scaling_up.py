@@ -14,7 +14,6 @@ from aucert.validation import suite
 from aucert.validation.bounds import exact_answers
 from aucert.validation.bounds.right_side import PRINTED, REPAIRED, Theorem4
 from aucert.validation.claims.claim import Verdict
-from aucert.validation.claims.row import Row
 from aucert.validation.claims.scaling_up import convergence, practice
 from aucert.validation.claims.scaling_up import exact as scaling_up_exact
 from aucert.validation.claims.scaling_up import incomplete as scaling_up_incomplete
@@ -23,6 +22,7 @@ from aucert.validation.claims.scaling_up.theorem_4 import growth, nystrom, prime
 from aucert.validation.claims.scaling_up.theorem_4 import proof as scaling_up_proof
 from aucert.validation.claims.scaling_up.theorem_4 import theorem4 as scaling_up_theorem4
 from aucert.validation.claims.scaling_up.theorem_4.proof import two_atoms
+from aucert.validation.report.row import Row
 from fast_cases import first_fast
 
 SLOW = {

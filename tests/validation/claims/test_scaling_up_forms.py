@@ -10,20 +10,19 @@ from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
+from aucert.exact.pairs.statistics.delong import delong
 from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.solvers.qp import QP
 from aucert.exact.spaces.gram_factor import factor_gram
 from aucert.exact.spaces.rows import Rows
 from aucert.validation.bounds import exact_answers
+from aucert.validation.bounds.clusters import ClusterInstance, most_often
 from aucert.validation.bounds.exact_answers import optimum
 from aucert.validation.bounds.right_side import REPAIRED, Theorem4
 from aucert.validation.claims import common
 from aucert.validation.claims.claim import Context
 from aucert.validation.claims.common import Slope, two_sided
-from aucert.validation.claims.scaling_up.population import empirical_auc
-from aucert.validation.claims.scaling_up.theorem_4.clusters import ClusterInstance
 from aucert.validation.claims.scaling_up.theorem_4.proof import lower_limit, two_atoms
-from aucert.validation.claims.scaling_up.theorem_4.theorem4_cases import most_often
 
 
 def small(lam: float) -> ClusterInstance:
@@ -145,7 +144,8 @@ def test_the_lower_limit_has_its_level_in_the_binomial_tail() -> None:
 
 def test_empirical_auc_counts_a_tie_one_half() -> None:
     positive = np.array([True, True, False, False])
-    value, deviation = empirical_auc(np.array([1.0, 2.0, 1.0, 0.0]), positive)
+    found = delong(np.array([1.0, 2.0, 1.0, 0.0]), positive)
+    value, deviation = found.value, found.standard_error
     assert value == (0.5 + 1 + 1 + 1) / 4
     assert deviation > 0
 
@@ -153,7 +153,8 @@ def test_empirical_auc_counts_a_tie_one_half() -> None:
 def test_the_deviation_of_the_auc_is_that_of_repeated_samples() -> None:
     rng = np.random.default_rng(2)
     positive = np.arange(300) < 100
-    draws = [empirical_auc(rng.standard_normal(300) + positive, positive) for _ in range(300)]
+    found = [delong(rng.standard_normal(300) + positive, positive) for _ in range(300)]
+    draws = [(each.value, each.standard_error) for each in found]
     values, deviations = map(np.array, zip(*draws, strict=True))
     # the standard deviation of 300 values is known to 4 %: five of these
     assert values.std() == pytest.approx(deviations.mean(), rel=0.2)

@@ -11,8 +11,8 @@ from aucert.approx.hard_thresholding.hard_threshold import hard_threshold
 from aucert.approx.hard_thresholding.sht_auc import StochasticHardThresholding
 from aucert.exact.square_loss.row_average import RowAverage
 from aucert.validation import suite
-from aucert.validation.claims.row import Row
 from aucert.validation.claims.sht import basics as sht
+from aucert.validation.report.row import Row
 from fast_cases import first_fast
 
 NAMES = [entry.name for entry in suite.claims() if entry.run.__module__ == sht.__name__]

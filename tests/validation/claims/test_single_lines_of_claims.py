@@ -9,10 +9,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from aucert.approx.nystrom.nystrom import nystrom_map
 from aucert.exact.solvers.qp import QP
+from aucert.exact.spaces.kernels import Gaussian, Linear
 from aucert.validation.claims.claim import REGISTRY, Context, Outcome, Verdict
 from aucert.validation.claims.scaling_up import exact
-from aucert.validation.claims.scaling_up.theorem_4 import theorem4
 from aucert.validation.claims.sht import sparsity
 
 
@@ -113,9 +114,9 @@ def test_nystrom_rows_leave_out_what_is_zero_to_rounding() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(12, 3))
     X[5] = X[2]
-    K = np.exp(-np.square(X[:, None] - X).sum(axis=2) / 4)
-    single, double = np.array([0, 2, 7]), np.array([0, 2, 5, 7])
-    rows = theorem4._nystrom(K, double)
+    kernel = Gaussian(0.25)
+    K, single, double = kernel(X, X), np.array([0, 2, 7]), np.array([0, 2, 5, 7])
+    rows = nystrom_map(kernel, X[double]).transform(X)
     assert rows.shape == (12, 3)
     K_l = K[:, single]
     meant = K_l @ np.linalg.solve(K[np.ix_(single, single)], K_l.T)
@@ -126,5 +127,5 @@ def test_nystrom_rows_leave_out_what_is_zero_to_rounding() -> None:
 def test_nystrom_rows_keep_every_eigenvalue_above_rounding() -> None:
     values = np.array([1.0, 1e-6, 1e-11, 1e-13])
     rotation = np.linalg.qr(np.random.default_rng(1).normal(size=(4, 4)))[0]
-    K = (rotation * values) @ rotation.T
-    assert theorem4._nystrom((K + K.T) / 2, np.arange(4)).shape == (4, 3)
+    X = rotation * np.sqrt(values)
+    assert nystrom_map(Linear(), X).transform(X).shape == (4, 3)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -83,6 +85,14 @@ def test_the_model_of_solve_is_read_scored_and_certified(capsys, data, tmp_path,
     np.testing.assert_array_equal(scores_of(text), expected)
     labels = [row["label"] for row in csv.DictReader(io.StringIO(text))]
     assert np.mean(np.array(labels) == np.loadtxt(data, str, delimiter=",", skiprows=1)[:, 3]) > 0.5
+
+
+def test_a_process_that_has_imported_nothing_else_reads_the_model(capsys, data, tmp_path) -> None:
+    out = tmp_path / "out"
+    assert run(capsys, "solve", data, "--lam", "0.1", "--out", out)[0] == 0
+    command = [sys.executable, "-m", "aucert", "predict", str(out / "model.npz"), str(data)]
+    fresh = subprocess.run(command, capture_output=True, text=True)
+    assert (fresh.returncode, fresh.stdout) == run(capsys, *command[3:])[:2], fresh.stderr
 
 
 def test_columns_are_matched_by_name(capsys, data, tmp_path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from aucert.exact import concordance_index, query_pairs, solve
 from aucert.exact.pairs.statistics.delong import delong
+from aucert.exact.proof import check_proof
 from aucert.validation.cli import main
 from ordered_naive import naive_survival
 
@@ -190,3 +191,23 @@ def test_built_in_data_have_no_order(tmp_path: Path, capsys) -> None:
     weights.write_text("1\n1\n1\n1\n")
     exact = ("--lam", 1, "--weights", weights, "--qid", "q", "--exact")
     assert "--exact is for two classes" in refused(capsys, "certify", path, *exact)
+
+
+@pytest.mark.parametrize("by", ["qid", "time"])
+def test_the_folder_has_a_proof_that_the_checker_verifies(tmp_path: Path, capsys, by: str) -> None:
+    path, held = table(tmp_path)
+    order = ("--qid", "q", "--target", "g") if by == "qid" else ("--time", "t", "--event", "e")
+    out = tmp_path / "out"
+    found = result(capsys, "solve", path, "--lam", 0.1, *order, "--tol", 1e-6, "--out", out)
+    assert found["proof"] == "proof.npz"
+    features = [name for name in held if name not in order]
+    columns: dict = {"y": held["g"], "qid": held["q"]}
+    if by == "time":
+        columns = {"time": held["t"], "event": held["e"]}
+    data = tmp_path / "data.npz"
+    np.savez(data, X=np.column_stack([held[name] for name in features]), **columns)
+    assert check_proof.main([str(out / "proof.npz"), str(data)]) == 0
+    assert capsys.readouterr().out.startswith("verified gap <= ")
+    words = ("solve", path, "--lam", 0.1, *order, "--tol", 1e-6, "--loss", "squared_hinge")
+    assert result(capsys, *words, "--out", out)["proof"] is None
+    assert not (out / "proof.npz").exists()

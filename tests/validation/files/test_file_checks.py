@@ -30,7 +30,7 @@ def test_the_first_bad_entry_is_found_in_reading_order(place, bad: float) -> Non
 
 
 def test_only_the_named_errors_become_ours() -> None:
-    sentence = r"^f\.csv: damaged, or no gzip file \(two lines\)$"
+    sentence = r"^f\.csv: damaged, or not a readable gzip file \(two lines\)$"
     with pytest.raises(InputError, match=sentence), damage_reported(PATH, "gzip", EOFError):
         raise EOFError("two\n lines.")
     with pytest.raises(InputError, match=r"^mine$"), damage_reported(PATH, "gzip", ValueError):

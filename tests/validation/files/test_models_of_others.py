@@ -85,7 +85,7 @@ def test_zeros_that_a_sparse_format_leaves_out_are_filled_up(tmp_path: Path) -> 
         ("m.json", xgboost(weights=["1"]), "no list of weights"),
         ("m.json", xgboost(weights=[True, 1, 2]), "no list of weights"),
         ("m.json", "{}", "no model of XGBoost"),
-        ("m.json", "{", "damaged, or no JSON file"),
+        ("m.json", "{", "damaged, or not a readable JSON file"),
         ("m.txt", "tree\nversion=v4\nnum_class=1\n", "LightGBM's models are trees"),
     ],
 )

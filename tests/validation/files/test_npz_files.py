@@ -56,6 +56,14 @@ def test_a_bad_value_is_named_by_its_feature_name(save) -> None:
 
 
 @pytest.mark.parametrize(
+    ("names", "words"), [(["h"], r"shape \(1,\), X has 2 columns"), (["h", "h"], "'h' twice")]
+)
+def test_names_that_are_of_no_one_column_are_refused(save, names: list[str], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        read_npz(save(X=X, y=Y, feature_names=np.array(names)))
+
+
+@pytest.mark.parametrize(
     ("arrays", "target", "words"),
     [
         ({"x": X, "y": Y}, None, "no array 'X'; the arrays are 'x', 'y'"),
@@ -84,7 +92,7 @@ def test_python_objects_are_never_unpickled(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds Python objects, which are never read"):
         read_npz(path)
     path.write_bytes(pickle.dumps(Planted()))
-    with pytest.raises(InputError, match=r"data\.npz: damaged, or no npz file"):
+    with pytest.raises(InputError, match=r"data\.npz: damaged, or not a readable npz file"):
         read_npz(path)
     assert Planted.loaded == 0
 
@@ -117,7 +125,9 @@ def test_a_damaged_file_is_refused(tmp_path: Path, damage: str) -> None:
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("X.npy", "hello")
             archive.writestr("y.npy", "hello")
-    with pytest.raises(InputError, match=r"data\.npz: damaged, or no npz file") as error:
+    with pytest.raises(
+        InputError, match=r"data\.npz: damaged, or not a readable npz file"
+    ) as error:
         read_npz(path)
     assert "\n" not in str(error.value)
 

@@ -144,7 +144,9 @@ def test_a_damaged_file_is_refused(save, damage: str) -> None:
     else:
         content = bytearray(b"" if damage == "empty" else b"a,y\n1,0\n2,1\n" * 9)
     path.write_bytes(bytes(content))
-    with pytest.raises(InputError, match=r"data\.parquet: damaged, or no Parquet") as error:
+    with pytest.raises(
+        InputError, match=r"data\.parquet: damaged, or not a readable Parquet"
+    ) as error:
         read_parquet(path)
     assert "\n" not in str(error.value)
 

@@ -92,7 +92,7 @@ def test_a_written_file_reads_back_bit_for_bit(tmp_path: Path, X: np.ndarray) ->
         ("1 1:2\n0 3:7 3:1\n", "row 2: index 3 comes after 3"),
         ("1 1:2\n# x\n0 2:nan\n", "missing value in column '2', row 3"),
         ("1 1:2\n0 1:1 2:inf\n", "infinite value in column '2', row 2"),
-        ("1 1:2\n0 99999999999999:1\n", "damaged, or no svmlight file"),
+        ("1 1:2\n0 99999999999999:1\n", "damaged, or not a readable svmlight file"),
     ],
 )
 def test_a_bad_line_is_refused_by_its_number(tmp_path: Path, text: str, words: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,27 @@ def test_all_refused_columns_are_named_at_once(untidy: Path) -> None:
         read_table(untidy)
     for words in ("'id' (text 'k1', row 2)", "'city' (text 'Bern', row 2)", "--drop id,city"):
         assert words in str(error.value)
+
+
+def test_the_advice_can_be_pasted_into_a_shell(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("when (UTC),who's,y\nnoon,I,0\nnight,you,1\n")
+    with pytest.raises(InputError) as error:
+        read_table(tmp_path / "a.csv")
+    words = shlex.split(str(error.value).rpartition("columns out with ")[2])
+    assert words == ["--drop", "when (UTC),who's"]
+
+
+@pytest.mark.parametrize("cell", ["1,5", "1.234,5", "1,000"])
+def test_commas_in_a_number_are_known_for_what_they_are(tmp_path: Path, cell: str) -> None:
+    (tmp_path / "a.csv").write_text(f'a;y\n"{cell}";0\n2;1\n')
+    with pytest.raises(InputError, match=r"decimal point and nothing between the thousands"):
+        read_table(tmp_path / "a.csv")
+
+
+def test_zero_bytes_are_no_text(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes("a,b,y\n1,2,0\n3,4,1\n".encode("utf-16-le"))
+    with pytest.raises(InputError, match="zero bytes in row 1: no text, save it as CSV"):
+        read_table(tmp_path / "a.csv")
 
 
 def test_kinds_of_bad_cells_in_several_columns(tmp_path: Path) -> None:

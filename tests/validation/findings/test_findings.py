@@ -17,6 +17,8 @@ from aucert.validation import suite
 from aucert.validation.claims.verdicts import FINDINGS as VOCABULARY
 from aucert.validation.claims.verdicts import Verdict
 from aucert.validation.findings import numbers as numbers_file
+from aucert.validation.findings import ours
+from aucert.validation.findings.capping import Bearing, Deviation, capped
 from aucert.validation.findings.judging import (
     above,
     interval,
@@ -40,6 +42,7 @@ from aucert.validation.findings.numbers import (
 )
 from aucert.validation.findings.on_page import NOT_RUN, said_by, said_on
 from aucert.validation.findings.registry import FINDINGS
+from aucert.validation.findings.sauc_toy import LAMBDAS
 from aucert.validation.findings.sht import _pooled
 from aucert.validation.tables.running.registry import tables
 from aucert.validation.tables.running.runner import reproduce
@@ -164,7 +167,7 @@ def variants(numbers: Numbers) -> list[Numbers]:
 
 @pytest.mark.parametrize("name", list(FINDINGS))
 def test_a_planted_mistake_in_the_numbers_turns_the_finding(name: str) -> None:
-    finding = dataclasses.replace(FINDINGS[name], capped=False)
+    finding = dataclasses.replace(FINDINGS[name], deviations=())
     numbers = numbers_of(finding.table)
     honest = finding.judged(numbers).verdict
 
@@ -180,7 +183,7 @@ def test_a_planted_mistake_in_the_numbers_turns_the_finding(name: str) -> None:
 def test_a_deviation_that_decides_leaves_a_finding_undecided() -> None:
     finding = FINDINGS["nbauc-orders-of-magnitude-faster"]
     numbers = numbers_of(finding.table)
-    free = dataclasses.replace(finding, capped=False)
+    free = dataclasses.replace(finding, deviations=())
     assert free.judged(numbers).verdict == Verdict.CONTRADICTED
     capped = finding.judged(numbers)
     assert capped.verdict == Verdict.UNDECIDED and "by itself contradicted" in capped.measured
@@ -206,6 +209,84 @@ def test_a_sentence_about_two_rivals_is_judged_by_both(name: str, row: str) -> N
     assert finding.judged(wrong).verdict == Verdict.CONTRADICTED
 
 
+@pytest.mark.parametrize(
+    ("bearing", "borne_out", "contradicted"),
+    [
+        (Bearing.FOR, "undecided", "contradicted"),
+        (Bearing.AGAINST, "borne-out", "undecided"),
+        (Bearing.EITHER, "undecided", "undecided"),
+        (Bearing.NEITHER, "borne-out", "contradicted"),
+    ],
+)
+def test_a_deviation_caps_the_verdict_that_it_could_have_made(
+    bearing: Bearing, borne_out: str, contradicted: str
+) -> None:
+    deviation = (Deviation("Ours is another.", bearing),)
+    for estimate, verdict in ((9.0, borne_out), (-9.0, contradicted), (0.0, "undecided")):
+        found = above([difference(estimate)])
+        judged = capped(found, deviation)
+        assert judged.verdict == verdict
+        assert ("capped: Ours is another." in judged.measured) == (verdict != found.verdict)
+
+
+def test_a_finer_grid_of_lambda_adds_little_as_the_deviation_says() -> None:
+    """LAMBDAS: of the seven printed values four are run; Fig. 5 has all of them."""
+    numbers = numbers_of("sauc-fig-5")
+    assert "0.004" in LAMBDAS.words and LAMBDAS.bearing == Bearing.NEITHER
+    for task in {column for _, column in numbers.cells}:
+        by_lambda = {
+            float(row.removeprefix("lambda = ")): numbers.cell(row, task).mean
+            for row in numbers.rows(task)
+        }
+        printed = max(value for at, value in by_lambda.items() if 1e-3 <= at <= 1e3)
+        assert printed - max(by_lambda[at] for at in (1e-3, 0.1, 10.0, 1e3)) <= 0.004
+
+
+COUNTED = ("seconds", "steps", "epochs")
+
+
+def test_every_finding_about_time_names_how_the_two_sides_were_run() -> None:
+    """Seconds, steps and epochs depend on program, machine and stopping rule: none is unnamed."""
+    found = []
+    for name, finding in FINDINGS.items():
+        judged = finding.judge(numbers_of(finding.table))
+        about = f"{judged.test} {judged.measured} {finding.statement}"
+        if any(word in about for word in COUNTED) or " time" in finding.statement:
+            found.append(name)
+            assert finding.deviations, name
+    assert len(found) >= 16
+
+
+def test_seconds_decide_only_where_both_sides_ran_alike() -> None:
+    """A verdict about seconds that stands has no deviation that could have made it."""
+    for finding in FINDINGS.values():
+        judged = finding.judged(numbers_of(finding.table))
+        if "seconds" in judged.test and judged.verdict != Verdict.UNDECIDED:
+            bearings = {deviation.bearing for deviation in finding.deviations}
+            assert Bearing.EITHER not in bearings and bearings
+
+
+OURS = {
+    "all-pairs-take-less-time-than-drawn-pairs": ("scaling-up-table-1", "s, full"),
+    "all-pairs-are-feasible-beyond-10000": ("scaling-up-table-1", "s, full"),
+    "all-pairs-take-less-time-on-real-sets": ("scaling-up-table-3", "s, all pairs"),
+}
+
+
+@pytest.mark.parametrize("name", list(OURS))
+def test_slower_fits_turn_what_we_state_of_ours(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    assert suite.run([name]).rows[0].verdict == "holds"
+    table, column = OURS[name]
+    numbers = numbers_of(table)
+    cells = {
+        at: dataclasses.replace(cell, mean=cell.mean * 1e6) if at[1] == column else cell
+        for at, cell in numbers.cells.items()
+    }
+    slower = dataclasses.replace(numbers, cells=cells)
+    monkeypatch.setattr(ours, "numbers_of", lambda name: slower)
+    assert suite.run([name]).rows[0].verdict == "fails"
+
+
 def test_the_mean_of_independent_differences_has_welchs_freedom() -> None:
     found = _pooled([difference(1.0, 0.3, 10), difference(2.0, 0.4, 20)], "mean")
     assert (found.estimate, found.error) == (1.5, pytest.approx(0.25))
@@ -215,7 +296,7 @@ def test_the_mean_of_independent_differences_has_welchs_freedom() -> None:
 def test_what_the_paper_says_of_other_sets_is_capped() -> None:
     for kernel in ("linear", "gaussian"):
         finding = FINDINGS[f"sauc-all-pairs-beat-svm-{kernel}"]
-        assert finding.capped and "Fig. 4" in finding.place
+        assert finding.deviations[0].bearing == Bearing.EITHER and "Fig. 4" in finding.place
 
 
 # No finding contradicts its page.

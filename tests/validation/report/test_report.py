@@ -13,7 +13,6 @@ import pytest
 from rich.console import Console
 
 from aucert.validation.claims.claim import DataUsed
-from aucert.validation.claims.row import Row
 from aucert.validation.commands.writing.console import (
     claims_progress,
     claims_table,
@@ -24,6 +23,7 @@ from aucert.validation.commands.writing.console import (
 )
 from aucert.validation.plots import Figure, Series, svg
 from aucert.validation.report.document import Report, brief, environment, repeat, shown
+from aucert.validation.report.row import Row
 from aucert.validation.report.story import stories
 from aucert.validation.suite import claims
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from threading import Event, Thread
 from typing import Self
 
-EVERY = 0.05
-"""Seconds between two looks."""
+EVERY = 0.1
+"""Seconds between two looks at the processes that are known."""
+
+NEW_ONES = 10
+"""Looks after which new processes are looked for: that reads the whole of /proc, which costs."""
 
 
 class Tree:
@@ -42,26 +46,37 @@ class Tree:
         self.cpu = sum(cpu - self._first.get(pid, 0.0) for pid, cpu in self._last.items())
 
     def _watch(self) -> None:
+        looks = 0
         while not self._end.wait(EVERY):
-            self._look()
+            looks += 1
+            self._look(looks % NEW_ONES > 0)
 
-    def _look(self) -> None:
-        found = looked_at()
+    def _look(self, known: bool = False) -> None:
+        found = looked_at(self._last if known else None)
         self._last |= {pid: cpu for pid, (cpu, _) in found.items()}
         self.peak = max(self.peak, sum(size for _, size in found.values()))
 
 
-def looked_at() -> dict[int, tuple[float, int]]:
-    """Return CPU seconds and resident bytes of this process and of its descendants."""
+def looked_at(known: Iterable[int] | None = None) -> dict[int, tuple[float, int]]:
+    """Return CPU seconds and resident bytes of this process and of its descendants.
+
+    Parameters
+    ----------
+    known : numbers of processes, optional
+        Only these are looked at; by default all descendants are looked for.
+    """
     tick, page = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
     held: dict[int, tuple[int, float, int]] = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
+    paths = Path("/proc").glob("[0-9]*") if known is None else [Path(f"/proc/{k}") for k in known]
+    for path in paths:
         try:
-            fields = path.read_text().rpartition(")")[2].split()
+            fields = (path / "stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue
         cpu = (int(fields[11]) + int(fields[12])) / tick
-        held[int(path.parent.name)] = int(fields[1]), cpu, int(fields[21]) * page
+        held[int(path.name)] = int(fields[1]), cpu, int(fields[21]) * page
+    if known is not None:
+        return {pid: found[1:] for pid, found in held.items()}
     ours, more = {os.getpid()}, True
     while more:
         more = {pid for pid, (parent, _, _) in held.items() if parent in ours} - ours

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from ....exact.api.solve import solve
-from ..claim import Context, Outcome, Verdict, claim
+from ..claim import Context, Outcome
+from ..papers import NONLINEAR
 from .enumerated import Judged, Objective, judge, mean_loss, outcome, worst_loss
 
-PAPER = "Nonlinear"
 PLACE = "eqs. (3), (5), for other pairs"
 LAM = 0.05
 DRAWS = 2
@@ -31,17 +31,13 @@ def _two_classes(X: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, n
     return X + 1.5 * y[:, None], y
 
 
-@claim(
-    "ordered-pairs-interval-holds-the-optimum",
-    paper=PAPER,
-    place=PLACE,
-    kind="suite",
-    statement="Over pairs by query and over the comparable pairs of survival, with ties in grades, "
-    "times and scores, the certificate's interval holds the optimum of the listed pairs.",
+@NONLINEAR.suite(
+    PLACE,
+    "Over pairs by query and over the comparable pairs of survival, with ties in grades, times and "
+    "scores, the certificate's interval holds the optimum of the listed pairs.",
     formula="D - rounding <= min F <= P + rounding,  F = lam/2 |w|^2 + mean of the listed pairs",
-    expected=Verdict.HOLDS,
 )
-def ordered_pairs_interval(context: Context) -> Outcome:
+def ordered_pairs_interval_holds_the_optimum(context: Context) -> Outcome:
     def cases() -> Iterator[Judged]:
         for X, rng in _draws(context):
             qid, grade = rng.integers(0, 3, 14), rng.integers(0, 3, 14)
@@ -62,17 +58,13 @@ def ordered_pairs_interval(context: Context) -> Outcome:
     return outcome(cases())
 
 
-@claim(
-    "partial-auc-interval-holds-the-optimum",
-    paper=PAPER,
-    place=PLACE,
-    kind="suite",
-    statement="For partial AUC, one-way and two-way and with row numbers that are not whole, the "
+@NONLINEAR.suite(
+    PLACE,
+    "For partial AUC, one-way and two-way and with row numbers that are not whole, the "
     "certificate's interval holds the optimum of the sorted mean.",
     formula="D - rounding <= min F <= P + rounding,  F with the kp lowest and kq highest rows",
-    expected=Verdict.HOLDS,
 )
-def partial_auc_interval(context: Context) -> Outcome:
+def partial_auc_interval_holds_the_optimum(context: Context) -> Outcome:
     def cases() -> Iterator[Judged]:
         for X, rng in _draws(context):
             rows, y = _two_classes(X, rng)
@@ -87,17 +79,13 @@ def partial_auc_interval(context: Context) -> Outcome:
     return outcome(cases())
 
 
-@claim(
-    "logistic-interval-holds-the-optimum",
-    paper=PAPER,
-    place=PLACE,
-    kind="suite",
-    statement="For the logistic loss over all pairs, by one convolution and by queries, the "
-    "certificate's interval holds the optimum of the listed pairs.",
+@NONLINEAR.suite(
+    PLACE,
+    "For the logistic loss over all pairs, by one convolution and by queries, the certificate's "
+    "interval holds the optimum of the listed pairs.",
     formula="D - rounding <= min F <= P + rounding,  loss(t) = log(1 + exp(-t))",
-    expected=Verdict.HOLDS,
 )
-def logistic_interval(context: Context) -> Outcome:
+def logistic_interval_holds_the_optimum(context: Context) -> Outcome:
     def cases() -> Iterator[Judged]:
         for X, rng in _draws(context):
             rows, y = _two_classes(X, rng)
@@ -110,17 +98,13 @@ def logistic_interval(context: Context) -> Outcome:
     return outcome(cases())
 
 
-@claim(
-    "penalty-interval-holds-the-optimum",
-    paper=PAPER,
-    place=PLACE,
-    kind="suite",
-    statement="With the lasso, the elastic net and the group lasso the certificate's interval "
-    "holds the optimum of the listed pairs.",
+@NONLINEAR.suite(
+    PLACE,
+    "With the lasso, the elastic net and the group lasso the certificate's interval holds the "
+    "optimum of the listed pairs.",
     formula="D - rounding <= min F <= P + rounding,  F = l2/2 |w|^2 + l1 R(w) + mean loss",
-    expected=Verdict.HOLDS,
 )
-def penalty_interval(context: Context) -> Outcome:
+def penalty_interval_holds_the_optimum(context: Context) -> Outcome:
     l1 = 0.05
 
     def cases() -> Iterator[Judged]:

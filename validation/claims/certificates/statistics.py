@@ -8,7 +8,8 @@ import numpy as np
 
 from ....exact.pairs.statistics.delong import delong
 from ...extremes import max
-from ..claim import Context, Outcome, Verdict, claim
+from ..claim import Context, Outcome, Verdict
+from ..papers import SAUC
 
 SAME = 1e-13
 """Relative difference up to which a float counts as the fraction that it stands for."""
@@ -28,17 +29,13 @@ def variance_by_pairs(scores: np.ndarray, positive: np.ndarray) -> tuple[Fractio
     return auc, sum(parts, Fraction(0))
 
 
-@claim(
-    "delong-variance-is-that-of-the-pairs",
-    paper="SAUC",
-    place="eq. (1)",
-    kind="suite",
-    statement="The AUC and DeLong's variance, which are found by two sorts, are those of a loop "
-    "over all pairs in fractions, with ties.",
+@SAUC.suite(
+    "eq. (1)",
+    "The AUC and DeLong's variance, which are found by two sorts, are those of a loop over all "
+    "pairs in fractions, with ties.",
     formula="Var = S+ / n+ + S- / n-,  S the sample variances of the placements",
-    expected=Verdict.HOLDS,
 )
-def delong_variance(context: Context) -> Outcome:
+def delong_variance_is_that_of_the_pairs(context: Context) -> Outcome:
     worst = 0.0
     for draw in range(20 if context.quick else 200):
         rng = context.rng(f"draw {draw}")

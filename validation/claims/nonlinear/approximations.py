@@ -13,9 +13,9 @@ from ....exact.spaces.kernels import Gaussian
 from ...data import datasets
 from ...data.labelled_data import Dataset, make_dataset
 from ...extremes import max, min
-from ..claim import Context, DataUsed, Outcome, Verdict, claim
+from ..claim import Context, Outcome, Verdict
 from ..common import wdbc_sample
-from .batch import PAPER
+from ..papers import NONLINEAR
 
 SIZES = (10, 30, 90)
 
@@ -29,13 +29,13 @@ def _sets(context: Context) -> list[tuple[Dataset, float]]:
 
 
 @lru_cache(maxsize=1)
-def _errors(seed: int, profile: str) -> tuple[dict[str, dict[str, float]], list[DataUsed]]:
+def _errors(seed: int, profile: str) -> tuple[dict[str, dict[str, float]], list[Dataset]]:
     """Return |K - K~| / |K| in the Frobenius norm, means over draws."""
     context = Context("kernel-errors", seed, profile)
     table: dict[str, dict[str, float]] = {}
     used, count = [], 3 if context.quick else 30
     for data, gamma in _sets(context):
-        used.append(DataUsed.of(data))
+        used.append(data)
         kernel = Gaussian(gamma)
         K = kernel(data.X, data.X)
         for size in SIZES:
@@ -64,30 +64,24 @@ def _compared(context: Context, better: str, worse: str) -> Outcome:
         f"the error of {worse} is {min(ratios.values()):.2f} to {max(ratios.values()):.2f} times "
         f"that of {better}",
         details={f"{name}: {', '.join(row)}": list(row.values()) for name, row in table.items()},
-        data=tuple(used),
+        data=used,
         tolerance="larger in each of six cells; |K - K~| / |K|, Frobenius norm, means over draws",
     )
 
 
-@claim(
-    "kmeans-landmarks-approximate-better-than-uniform",
-    paper=PAPER,
-    place="Section 3.2",
-    kind="suite",
-    statement="k-means landmarks have a lower approximation error of the kernel matrix than "
-    "uniformly drawn ones.",
+@NONLINEAR.suite(
+    "Section 3.2",
+    "k-means landmarks have a lower approximation error of the kernel matrix than uniformly drawn "
+    "ones.",
 )
 def kmeans_landmarks_approximate_better_than_uniform(context: Context) -> Outcome:
     return _compared(context, "k-means", "uniform")
 
 
-@claim(
-    "nystrom-approximates-better-than-random-fourier",
-    paper=PAPER,
-    place="Section 5.3",
-    kind="suite",
-    statement="The k-means Nystrom map, made from the data, approximates the kernel matrix better "
-    "than as many random Fourier features, which are oblivious to the data.",
+@NONLINEAR.suite(
+    "Section 5.3",
+    "The k-means Nystrom map, made from the data, approximates the kernel matrix better than as "
+    "many random Fourier features, which are oblivious to the data.",
 )
 def nystrom_approximates_better_than_random_fourier(context: Context) -> Outcome:
     return _compared(context, "k-means", "Fourier")
@@ -107,30 +101,24 @@ def _map_error(context: Context, printed: bool) -> Outcome:
         Verdict.HOLDS if error <= 1e-8 else Verdict.FAILS,
         f"off by {error:.1e} of the largest entry",
         details={"relative error of the Gram matrix": error, "landmarks": 15},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="1e-8",
     )
 
 
-@claim(
-    "algorithm-1-map-as-printed",
-    paper=PAPER,
-    place="Section 3.2, Algorithm 1",
-    kind="theorem",
-    statement="The printed embedding has the Nystrom approximation as its Gram matrix (all "
-    "eigenvalues kept, so that the product conforms).",
+@NONLINEAR.theorem(
+    "Section 3.2, Algorithm 1",
+    "The printed embedding has the Nystrom approximation as its Gram matrix (all eigenvalues kept, "
+    "so that the product conforms).",
     formula="phi~(X) = U Sigma^(-1/2) E',  phi~' phi~ = E W^+ E'",
 )
 def algorithm_1_map_as_printed(context: Context) -> Outcome:
     return _map_error(context, printed=True)
 
 
-@claim(
-    "algorithm-1-map-transposed",
-    paper=PAPER,
-    place="Section 3.2, Algorithm 1",
-    kind="corrected",
-    statement="With U transposed the embedding has the Nystrom approximation as its Gram matrix.",
+@NONLINEAR.corrected(
+    "Section 3.2, Algorithm 1",
+    "With U transposed the embedding has the Nystrom approximation as its Gram matrix.",
     formula="phi~(X) = Sigma^(-1/2) U' E'",
 )
 def algorithm_1_map_transposed(context: Context) -> Outcome:

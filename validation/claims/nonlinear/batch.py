@@ -21,10 +21,9 @@ from ....exact.spaces.rows import Rows
 from ...data import datasets
 from ...data.labelled_data import Dataset
 from ...extremes import max
-from ..claim import Context, DataUsed, Outcome, Verdict, claim
+from ..claim import Context, Outcome, Verdict
 from ..common import wdbc_sample
-
-PAPER = "Nonlinear"
+from ..papers import NONLINEAR
 
 PLUS, MINUS, C = ((3, 1), (-4, 4)), ((-4, 3), (2, 1)), 10
 """Four rows and a C for which full Newton steps cycle."""
@@ -68,13 +67,10 @@ def exact_newton(w: Point) -> Point:
     return (c * right[0] - b * right[1]) / det, (a * right[1] - b * right[0]) / det
 
 
-@claim(
-    "full-newton-steps-converge",
-    paper=PAPER,
-    place="Algorithm 2",
-    kind="theorem",
-    statement="Newton's full steps converge to the optimum of (5), from w = 0 (four rows of whole "
-    "numbers, C = 10, in rational arithmetic).",
+@NONLINEAR.theorem(
+    "Algorithm 2",
+    "Newton's full steps converge to the optimum of (5), from w = 0 (four rows of whole numbers, C "
+    "= 10, in rational arithmetic).",
     formula="w <- w + s,  H s = -g",
 )
 def full_newton_steps_converge(context: Context) -> Outcome:
@@ -116,13 +112,10 @@ def tied_problems(context: Context) -> list[Problem]:
     return problems
 
 
-@claim(
-    "newton-with-a-line-search-converges",
-    paper=PAPER,
-    place="Algorithm 2",
-    kind="corrected",
-    statement="With a line search and the right gradient truncated Newton converges, on the four "
-    "rows of the cycle and on random problems of whole numbers with ties.",
+@NONLINEAR.corrected(
+    "Algorithm 2",
+    "With a line search and the right gradient truncated Newton converges, on the four rows of the "
+    "cycle and on random problems of whole numbers with ties.",
     formula="w <- w + t s,  certified relative gap <= 1e-10",
 )
 def newton_with_a_line_search_converges(context: Context) -> Outcome:
@@ -146,13 +139,10 @@ def newton_with_a_line_search_converges(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "nbauc-reaches-its-optimum",
-    paper=PAPER,
-    place="Algorithms 1 and 2",
-    kind="corrected",
-    statement="NBAUC, made right, reaches the optimum of its own problem, that over the landmarks' "
-    "span, with proof.",
+@NONLINEAR.corrected(
+    "Algorithms 1 and 2",
+    "NBAUC, made right, reaches the optimum of its own problem, that over the landmarks' span, "
+    "with proof.",
     formula="relative gap <= 1e-10 over all pairs",
 )
 def nbauc_reaches_its_optimum(context: Context) -> Outcome:
@@ -173,7 +163,7 @@ def nbauc_reaches_its_optimum(context: Context) -> Outcome:
         Verdict.HOLDS if holds else Verdict.FAILS,
         f"relative gap at most {worst:.1e}, {steps} steps at most",
         details={"problems": 6, "largest relative gap, rounding included": worst, "steps": steps},
-        data=tuple(DataUsed.of(data) for data, _ in sets),
+        data=[data for data, _ in sets],
         tolerance="certified relative gap 1e-10, rounding included",
     )
 
@@ -204,41 +194,32 @@ def _gradient(context: Context, factor: float, printed: str | None) -> Outcome:
         f"off by up to {error:.1e} of a directional derivative",
         printed=printed,
         details={"factor of C": factor, "largest relative difference": error},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="1e-5, of central differences with step 1e-5",
     )
 
 
-@claim(
-    "gradient-as-printed",
-    paper=PAPER,
-    place="Algorithm 2",
-    kind="theorem",
-    statement="The gradient of (5) with p = 2 has the factor C.",
+@NONLINEAR.theorem(
+    "Algorithm 2",
+    "The gradient of (5) with p = 2 has the factor C.",
     formula="g = w - C X'A'D,  D = max(0, 1 - A X w)",
 )
 def gradient_as_printed(context: Context) -> Outcome:
     return _gradient(context, PRINTED_FACTOR, "the gradient")
 
 
-@claim(
-    "gradient-with-the-factor-two",
-    paper=PAPER,
-    place="Algorithm 2",
-    kind="corrected",
-    statement="The gradient of (5) with p = 2 has the factor 2 C.",
+@NONLINEAR.corrected(
+    "Algorithm 2",
+    "The gradient of (5) with p = 2 has the factor 2 C.",
     formula="g = w - 2 C X'A'D",
 )
 def gradient_with_the_factor_two(context: Context) -> Outcome:
     return _gradient(context, 2.0, None)
 
 
-@claim(
-    "printed-gradient-solves-for-half-of-c",
-    paper=PAPER,
-    place="Algorithm 2",
-    kind="suite",
-    statement="Newton's method with the printed gradient converges to the optimum for C/2, and the "
+@NONLINEAR.suite(
+    "Algorithm 2",
+    "Newton's method with the printed gradient converges to the optimum for C/2, and the "
     "certificate for C does not believe it.",
     formula="w printed = argmin 1/2 |w|^2 + (C/2) sum max(0, 1 - z)^2",
 )
@@ -254,6 +235,6 @@ def printed_gradient_solves_for_half_of_c(context: Context) -> Outcome:
         Verdict.HOLDS if distance <= 1e-5 and not believed else Verdict.FAILS,
         f"distance to the optimum for C/2: {distance:.1e}; certified gap for C: {gap:.2g}",
         details={"relative distance to the optimum for C/2": distance, "relative gap for C": gap},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="relative distance 1e-5, gap above 1e-3",
     )

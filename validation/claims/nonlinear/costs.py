@@ -7,7 +7,6 @@ that count what is done with them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log
 from types import FunctionType
 from typing import Any
 
@@ -23,8 +22,9 @@ from ....exact.pairs.all_pairs import AllPairs
 from ....exact.problem.problem import Ridge, pair_problem
 from ...data.labelled_data import Dataset, make_dataset
 from ...extremes import max
-from ..claim import Context, DataUsed, Outcome, Verdict, claim
-from .batch import PAPER
+from ..claim import Context, Outcome, Verdict
+from ..common import exponent
+from ..papers import NONLINEAR
 from .counting import Cells, Counted, CountedRows, Tally
 
 ROWS, COLUMNS = (1 << 8, 1 << 11, 1 << 14), (4, 32, 256)
@@ -75,17 +75,10 @@ def _products(context: Context, data: Dataset) -> _Products:
     return _Products(operations, n * d + 2 * n + d, error)
 
 
-def _exponent(sizes: tuple[int, ...], counts: list[float]) -> float:
-    return log(counts[-1] / counts[0]) / log(sizes[-1] / sizes[0])
-
-
-@claim(
-    "hessian-product-cost-without-the-pairs",
-    paper=PAPER,
-    place="Section 4",
-    kind="theorem",
-    statement="A product with H, the sum over all pairs, costs O(n d + 2 n + d) operations: here "
-    "once the scores are sorted, which the gradient before it has done.",
+@NONLINEAR.theorem(
+    "Section 4",
+    "A product with H, the sum over all pairs, costs O(n d + 2 n + d) operations: here once the "
+    "scores are sorted, which the gradient before it has done.",
     formula="operations of H v <= const (n d + 2 n + d),  growing like n^1 and at most like d^1",
 )
 def hessian_product_cost_without_the_pairs(context: Context) -> Outcome:
@@ -93,8 +86,8 @@ def hessian_product_cost_without_the_pairs(context: Context) -> Outcome:
     wide = {d: _gaussian(context, 512, d) for d in COLUMNS}
     by_rows = [_products(context, data) for data in sets.values()]
     by_columns = [_products(context, data) for data in wide.values()]
-    in_n = _exponent(ROWS, [found.operations for found in by_rows])
-    in_d = _exponent(COLUMNS, [found.operations for found in by_columns])
+    in_n = exponent(ROWS, [found.operations for found in by_rows])
+    in_d = exponent(COLUMNS, [found.operations for found in by_columns])
     error = max(found.error for found in by_rows)
     right = error <= 1e-8
     linear = in_n <= 1 + MARGIN and in_d <= 1 + MARGIN
@@ -111,7 +104,7 @@ def hessian_product_cost_without_the_pairs(context: Context) -> Outcome:
             "over n d + 2 n + d, n = 512": [x.operations / x.printed for x in by_columns],
             "residual of H s = -g, H from the listed pairs": error,
         },
-        data=tuple(DataUsed.of(data) for data in (*sets.values(), *wide.values())),
+        data=(*sets.values(), *wide.values()),
         tolerance=f"exponents {1 + MARGIN:g}, operations counted while conjugate gradients run; "
         "the step solves the equation of the listed pairs to 1e-8",
     )
@@ -173,11 +166,11 @@ def _growth(context: Context) -> _Growth:
     with_schedule = [count(100, d, 8, SKIP) for d in columns]
     due = [both - plain for both, plain in zip(with_schedule, by_columns, strict=True)]
     return _Growth(
-        rows=_exponent(rows, [count(n, 512, 8) for n in rows]),
-        nonzeros=_exponent(nonzeros, [count(100, 1024, a) for a in nonzeros]),
-        columns=_exponent(columns, by_columns),
-        scheduled=_exponent(columns, due),
-        dense=_exponent((16, 512), [count(100, d, None, SKIP) for d in (16, 512)]),
+        rows=exponent(rows, [count(n, 512, 8) for n in rows]),
+        nonzeros=exponent(nonzeros, [count(100, 1024, a) for a in nonzeros]),
+        columns=exponent(columns, by_columns),
+        scheduled=exponent(columns, due),
+        dense=exponent((16, 512), [count(100, d, None, SKIP) for d in (16, 512)]),
         spare=columns[-1] * 16 / by_columns[-1],
     )
 
@@ -205,13 +198,10 @@ def _within(*pairs: tuple[float, float]) -> bool:
     return all(found <= allowed + MARGIN for found, allowed in pairs)
 
 
-@claim(
-    "sgd-step-cost-as-printed",
-    paper=PAPER,
-    place="Section 4",
-    kind="theorem",
-    statement="An update of Algorithm 3 costs O(d a) operations, a being the number of nonzeros of "
-    "the difference x_t (read as their share, the sentence is the corrected one).",
+@NONLINEAR.theorem(
+    "Section 4",
+    "An update of Algorithm 3 costs O(d a) operations, a being the number of nonzeros of the "
+    "difference x_t (read as their share, the sentence is the corrected one).",
     formula="O(d a) an update",
 )
 def sgd_step_cost_as_printed(context: Context) -> Outcome:
@@ -222,13 +212,10 @@ def sgd_step_cost_as_printed(context: Context) -> Outcome:
     return _stochastic(growth, verdict if bounded else Verdict.FAILS, "O(d a)")
 
 
-@claim(
-    "sgd-step-costs-its-nonzeros",
-    paper=PAPER,
-    place="Section 4",
-    kind="corrected",
-    statement="An update of Algorithm 3 costs O(a) operations, a being the nonzeros of its pair, "
-    "whatever n and d are; a penalty and an average cost O(d).",
+@NONLINEAR.corrected(
+    "Section 4",
+    "An update of Algorithm 3 costs O(a) operations, a being the nonzeros of its pair, whatever n "
+    "and d are; a penalty and an average cost O(d).",
     formula="O(a) a step, O(d) every rskip and askip steps",
 )
 def sgd_step_costs_its_nonzeros(context: Context) -> Outcome:

@@ -15,27 +15,24 @@ from ...data.printed_numbers import numbers
 from ...data.real_data import load_npz, real_data_folder
 from ...extremes import max, min
 from ...plots import Figure
-from ..claim import Context, DataUsed, Outcome, Verdict, claim
-from .batch import PAPER
+from ..claim import Context, Outcome, Verdict
+from ..common import exponent
+from ..papers import NONLINEAR
 
-TABLE_2 = numbers(PAPER, "Table 2")
+TABLE_2 = numbers(NONLINEAR.key, "Table 2")
 """AUC of RBF-RankSVM, its subsampled variant, linear RankSVM, RFAUC, NBAUC. [Nonlinear, Table 2]"""
 
 TABLE_3 = {
     name: (row[0], row[4])
-    for name, row in numbers(PAPER, "Table 3").items()
+    for name, row in numbers(NONLINEAR.key, "Table 3").items()
     if not math.isnan(row[0])
 }
 """Seconds of RBF-RankSVM and of NBAUC. [Nonlinear, Table 3]"""
 
 
-@claim(
-    "nbauc-outperforms-by-table-2",
-    paper=PAPER,
-    place="Section 5.3, Table 2",
-    kind="theorem",
-    statement="By Table 2 NBAUC outperforms the competing batch methods in AUC on most sets (not "
-    "on all).",
+@NONLINEAR.theorem(
+    "Section 5.3, Table 2",
+    "By Table 2 NBAUC outperforms the competing batch methods in AUC on most sets (not on all).",
 )
 def nbauc_outperforms_by_table_2(context: Context) -> Outcome:
     behind = {
@@ -52,12 +49,9 @@ def nbauc_outperforms_by_table_2(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "nbauc-orders-of-magnitude-faster-by-table-3",
-    paper=PAPER,
-    place="Section 5.3, Table 3",
-    kind="theorem",
-    statement="By Table 3 NBAUC trains several orders of magnitude faster than RBF-RankSVM.",
+@NONLINEAR.theorem(
+    "Section 5.3, Table 3",
+    "By Table 3 NBAUC trains several orders of magnitude faster than RBF-RankSVM.",
 )
 def nbauc_orders_of_magnitude_faster_by_table_3(context: Context) -> Outcome:
     factors = {name: slow / fast for name, (slow, fast) in TABLE_3.items()}
@@ -72,13 +66,10 @@ def nbauc_orders_of_magnitude_faster_by_table_3(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "kernel-machines-above-linear-except-on-protein",
-    paper=PAPER,
-    place="Section 5.3, Table 2",
-    kind="theorem",
-    statement="By Table 2 RBF-RankSVM and its subsampled variant outperform the linear RankSVM on "
-    "all sets but protein.",
+@NONLINEAR.theorem(
+    "Section 5.3, Table 2",
+    "By Table 2 RBF-RankSVM and its subsampled variant outperform the linear RankSVM on all sets "
+    "but protein.",
 )
 def kernel_machines_above_linear_except_on_protein(context: Context) -> Outcome:
     below = [
@@ -94,13 +85,10 @@ def kernel_machines_above_linear_except_on_protein(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "protein-is-linearly-separable",
-    paper=PAPER,
-    place="Section 5.3",
-    kind="theorem",
-    statement="The protein data set is linearly separable (here: 1,500 of its rows; rows that are "
-    "not separable make every set that holds them not separable).",
+@NONLINEAR.theorem(
+    "Section 5.3",
+    "The protein data set is linearly separable (here: 1,500 of its rows; rows that are not "
+    "separable make every set that holds them not separable).",
     formula="there is w with w'(x_i - x_j) > 0 for all pairs",
     needs=("data:protein_val",),
 )
@@ -122,7 +110,7 @@ def protein_is_linearly_separable(context: Context) -> Outcome:
         printed="linearly separable",
         details={"rows": len(rows), "features": X.shape[1], "distance": point}
         | {"linear RankSVM's own AUC in Table 2": TABLE_2["protein"][2] / 100},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="by Gordan's theorem: a common point of the hulls, found by linear programming",
     )
 
@@ -149,12 +137,9 @@ class _Counting(Gaussian):
         return super().__call__(X, Z)
 
 
-@claim(
-    "nystrom-cost-is-linear-in-the-rows",
-    paper=PAPER,
-    place="Section 3.2",
-    kind="theorem",
-    statement="The k-means Nystrom map is linear in the number of rows, where the kernel matrix is "
+@NONLINEAR.theorem(
+    "Section 3.2",
+    "The k-means Nystrom map is linear in the number of rows, where the kernel matrix is "
     "quadratic: entries of the kernel that are computed, v = 50 landmarks.",
     formula="n v + v^2 against n^2",
 )
@@ -170,10 +155,7 @@ def nystrom_cost_is_linear_in_the_rows(context: Context) -> Outcome:
         _Counting.entries = 0
         kernel(data.X, data.X)
         whole.append(_Counting.entries)
-    slopes = [
-        float(np.log(counts[-1] / counts[0]) / np.log(sizes[-1] / sizes[0]))
-        for counts in (mapped, whole)
-    ]
+    slopes = [exponent(sizes, counts) for counts in (mapped, whole)]
     return Outcome(
         Verdict.HOLDS if slopes[0] <= 1.01 and slopes[1] >= 1.99 else Verdict.FAILS,
         f"entries grow like n^{slopes[0]:.2f}, those of the kernel matrix like n^{slopes[1]:.2f}",

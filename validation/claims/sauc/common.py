@@ -11,8 +11,6 @@ from ...data.generators import xor_train_test
 from ...data.labelled_data import Dataset
 from ..claim import Context
 
-PAPER = "SAUC"
-
 SIGMA = 1.0
 """Width of the Gaussian kernel exp(-d^2 / (2 sigma^2)); the paper does not state its convention."""
 

@@ -30,9 +30,10 @@ from ...bounds.exact_answers import optimum, solved
 from ...data.generators import xor
 from ...data.labelled_data import Dataset
 from ...extremes import max, min
-from ..claim import Context, DataUsed, Outcome, Verdict, claim
+from ..claim import Context, Outcome, Verdict
 from ..common import wdbc_sample
-from .common import PAPER, SIGMA, WIDTH, apart, every_pair, toy
+from ..papers import SAUC
+from .common import SIGMA, WIDTH, apart, every_pair, toy
 
 GAMMA = 1 / (2 * SIGMA**2)
 SCORED = (0.0, 0.3, 1.0, 50.0)
@@ -63,16 +64,13 @@ def _pair_scores(kernel: Kernel, data: Dataset, pairs: PairList, X: np.ndarray) 
     return kernel(X, data.X[pairs.i] - data.X[pairs.j]) @ theta
 
 
-@claim(
-    "sauc-eq-3-as-printed",
-    paper=PAPER,
-    place="eq. (3)",
-    kind="theorem",
-    statement="With a nonlinear kernel of the differences, k(x_i - x_j, x_u - x_v), (3) and its "
-    "f(x) rank test rows as AUC-SVM does (toy problem, 16 and 32 rows, all pairs, C = 1).",
+@SAUC.theorem(
+    "eq. (3)",
+    "With a nonlinear kernel of the differences, k(x_i - x_j, x_u - x_v), (3) and its f(x) rank "
+    "test rows as AUC-SVM does (toy problem, 16 and 32 rows, all pairs, C = 1).",
     formula="f(x) = sum_ij alpha_ij k(x_i - x_j, x)",
 )
-def eq_3_as_printed(context: Context) -> Outcome:
+def sauc_eq_3_as_printed(context: Context) -> Outcome:
     literal, right, used = [], [], []
     for draw in range(3 if context.quick else 20):
         # Fewer rows than the paper's: the literal dual has one dense row for each pair.
@@ -81,7 +79,7 @@ def eq_3_as_printed(context: Context) -> Outcome:
         scores = _pair_scores(WIDTH, train, every_pair(train.is_positive), test.X)
         literal.append(auc(scores, test.is_positive))
         right.append(auc(_fit(train, 0.0)[1](test.X), test.is_positive))
-        used += [DataUsed.of(train), DataUsed.of(test)]
+        used += [train, test]
     lost = np.array(right) - np.array(literal)
     return Outcome(
         Verdict.FAILS if lost.mean() > 0.1 else Verdict.HOLDS,
@@ -89,7 +87,7 @@ def eq_3_as_printed(context: Context) -> Outcome:
         f"{min(right):.2f} to {max(right):.2f} with four terms",
         printed="one kernel value",
         details={"test AUC as printed": literal, "test AUC with four terms": right},
-        data=tuple(used),
+        data=used,
         tolerance="refuted if more than 0.1 of test AUC is lost on average",
     )
 
@@ -111,16 +109,13 @@ def _fit(
     return solution, task.scorer(solution.w)
 
 
-@claim(
-    "sauc-eq-3-with-four-terms",
-    paper=PAPER,
-    place="eq. (3)",
-    kind="corrected",
-    statement="With the inner product of phi(x_i) - phi(x_j) and phi(x_u) - phi(x_v) the dual (3) "
-    "has the optimum and the scores of AUC-SVM; the printed kernel equals it for the linear one.",
+@SAUC.corrected(
+    "eq. (3)",
+    "With the inner product of phi(x_i) - phi(x_j) and phi(x_u) - phi(x_v) the dual (3) has the "
+    "optimum and the scores of AUC-SVM; the printed kernel equals it for the linear one.",
     formula="k(x_i, x_u) - k(x_i, x_v) - k(x_j, x_u) + k(x_j, x_v)",
 )
-def eq_3_with_four_terms(context: Context) -> Outcome:
+def sauc_eq_3_with_four_terms(context: Context) -> Outcome:
     train, test = toy(context)
     pairs = nearest_pairs(train.X, train.is_positive, 10)
     K = WIDTH(train.X, train.X)
@@ -148,22 +143,19 @@ def eq_3_with_four_terms(context: Context) -> Outcome:
             "relative difference of the optima": differ,
             "relative difference of the linear kernels": same,
         },
-        data=(DataUsed.of(train), DataUsed.of(test)),
+        data=(train, test),
         tolerance=f"optima {OPTIMA:g}; scores within the certified radii; linear kernels 1e-12",
     )
 
 
-@claim(
-    "sauc-dual-equals-primal",
-    paper=PAPER,
-    place="eqs. (8), (9), (12), (13)",
-    kind="theorem",
-    statement="The duals (9) and (13) have the optimal values of the primals (8) and (12): the gap "
-    "of SAUC-SVM is certified to be at most 1e-8 of the optimum.",
+@SAUC.theorem(
+    "eqs. (8), (9), (12), (13)",
+    "The duals (9) and (13) have the optimal values of the primals (8) and (12): the gap of "
+    "SAUC-SVM is certified to be at most 1e-8 of the optimum.",
     formula="max 1'a - a'A (I + lambda Sigma)^-1 A'a / 2  =  min |w|^2 / 2 + lambda/2 w'Sigma w "
     "+ C sum xi",
 )
-def dual_equals_primal(context: Context) -> Outcome:
+def sauc_dual_equals_primal(context: Context) -> Outcome:
     wdbc, (xor, _) = wdbc_sample(context), toy(context)
     gaps = {}
     for data, kernel, lam in ((wdbc, "linear", 0.1), (xor, "rbf", 1 / 3200)):
@@ -178,7 +170,7 @@ def dual_equals_primal(context: Context) -> Outcome:
         Verdict.HOLDS if worst <= 1e-8 else Verdict.FAILS,
         f"relative gap at most {worst:.1e}",
         details={f"{name}: relative gap with rounding": gap for name, gap in gaps.items()},
-        data=(DataUsed.of(wdbc), DataUsed.of(xor)),
+        data=(wdbc, xor),
         tolerance="certified relative gap, its rounding included, at most 1e-8",
     )
 
@@ -188,16 +180,13 @@ def _task(data: Dataset, kernel: str, lam: float, structure: float) -> Formulati
     return formulate(data.X, data.y, request)
 
 
-@claim(
-    "sauc-eq-19-with-a-generalised-inverse",
-    paper=PAPER,
-    place="eqs. (18), (19)",
-    kind="corrected",
-    statement="With the pseudo-inverse the matrix of (18) and (19) is that of (9), and its dual "
-    "has the certified optimum of the primal (12).",
+@SAUC.corrected(
+    "eqs. (18), (19)",
+    "With the pseudo-inverse the matrix of (18) and (19) is that of (9), and its dual has the "
+    "certified optimum of the primal (12).",
     formula="K - lambda (K+ - K-) R (R + lambda R K~ R)^+ R (K+ - K-)'  =  A G A'",
 )
-def eq_19_with_a_generalised_inverse(context: Context) -> Outcome:
+def sauc_eq_19_with_a_generalised_inverse(context: Context) -> Outcome:
     data = wdbc_sample(context, 15, 25)
     pairs = every_pair(data.is_positive)
     scatter, lam = class_scatter(data.is_positive), 0.1
@@ -225,14 +214,14 @@ def eq_19_with_a_generalised_inverse(context: Context) -> Outcome:
         details={f"lambda {s:g}: relative difference from (9)": x for s, x in errors.items()}
         | {f"lambda {s:g}: relative gap of the dual": x for s, x in gaps.items()}
         | {f"lambda {s:g}: relative difference of the optima": x for s, x in apart_by.items()},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance=f"matrices 1e-9; optima and certified relative gaps {OPTIMA:g}",
     )
 
 
 def _scored(
     context: Context, paper_literal: bool
-) -> tuple[dict[float, float], tuple[DataUsed, ...]]:
+) -> tuple[dict[float, float], tuple[Dataset, ...]]:
     """Return how far (20) is from f(x) = w'phi(x), relative, on training and test rows."""
     train, test = toy(context)
     K = WIDTH(train.X, train.X)
@@ -247,19 +236,16 @@ def _scored(
         w = np.linalg.solve(np.eye(len(Sigma)) + structure * Sigma, F.T @ beta)
         scores = sauc_scores(K, columns, beta, scatter, structure, paper_literal)
         errors[structure] = apart(scores, np.concatenate([F, new]) @ w)
-    return errors, (DataUsed.of(train), DataUsed.of(test))
+    return errors, (train, test)
 
 
-@claim(
-    "sauc-eq-20-as-printed",
-    paper=PAPER,
-    place="eq. (20)",
-    kind="theorem",
-    statement="The printed score is f(x) = w'phi(x) with the optimal w (the inverse read as a "
+@SAUC.theorem(
+    "eq. (20)",
+    "The printed score is f(x) = w'phi(x) with the optimal w (the inverse read as a "
     "pseudo-inverse).",
     formula="f(x) = a'[(K_x+ - K_x-) - (K+ - K-) R (R + lambda R K~ R)^-1 R K~_x]",
 )
-def eq_20_as_printed(context: Context) -> Outcome:
+def sauc_eq_20_as_printed(context: Context) -> Outcome:
     errors, data = _scored(context, paper_literal=True)
     wrong = [structure for structure, error in errors.items() if error > 1e-3]
     shown = ", ".join(f"{errors[s]:.2g} at lambda = {s:g}" for s in SCORED)
@@ -273,16 +259,13 @@ def eq_20_as_printed(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "sauc-eq-20-with-the-factor-lambda",
-    paper=PAPER,
-    place="eq. (20)",
-    kind="corrected",
-    statement="With the factor lambda the score is f(x) = w'phi(x), on training and on new rows, "
-    "also at lambda = 0.",
+@SAUC.corrected(
+    "eq. (20)",
+    "With the factor lambda the score is f(x) = w'phi(x), on training and on new rows, also at "
+    "lambda = 0.",
     formula="f(x) = a'[(K_x+ - K_x-) - lambda (K+ - K-) R (R + lambda R K~ R)^+ R K~_x]",
 )
-def eq_20_with_the_factor_lambda(context: Context) -> Outcome:
+def sauc_eq_20_with_the_factor_lambda(context: Context) -> Outcome:
     errors, data = _scored(context, paper_literal=False)
     worst = max(errors.values())
     return Outcome(

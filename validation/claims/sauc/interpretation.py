@@ -10,16 +10,17 @@ from scipy import stats
 from ....exact.certificate.solution import Solution
 from ....exact.formulation.formulation import formulate
 from ....exact.formulation.request import Request
+from ....exact.pairs.statistics.delong import delong
 from ....exact.solvers.cutting_plane import CuttingPlane
 from ....exact.structure.scatter import ClassScatter
 from ....exact.structure.woodbury import class_scatter
 from ...bounds.exact_answers import hinge_problem, optimum, solved
 from ...data.labelled_data import Dataset
 from ...extremes import max, min
-from ..claim import Context, DataUsed, Outcome, Verdict, claim
+from ..claim import Context, Outcome, Verdict
 from ..common import two_sided, wdbc_sample
-from ..scaling_up.population import empirical_auc
-from .common import PAPER, every_pair, toy
+from ..papers import SAUC
+from .common import every_pair, toy
 
 
 def _means(data: Dataset) -> np.ndarray:
@@ -34,13 +35,10 @@ def _active(data: Dataset, w: np.ndarray) -> bool:
     return bool(scores[data.is_positive].max() - scores[~data.is_positive].min() <= 1 + 1e-9)
 
 
-@claim(
-    "sauc-eq-22-slacks-and-means",
-    paper=PAPER,
-    place="eqs. (21), (22)",
-    kind="theorem",
-    statement="The sum of the slacks is at least n+ n- (1 - w'(u_1 - u_2)), at optima and at any "
-    "other w, with equality exactly where every hinge is active.",
+@SAUC.theorem(
+    "eqs. (21), (22)",
+    "The sum of the slacks is at least n+ n- (1 - w'(u_1 - u_2)), at optima and at any other w, "
+    "with equality exactly where every hinge is active.",
     formula="sum xi_ij >= n+ n- - n+ n- w'(u_1 - u_2)",
 )
 def sauc_eq_22_slacks_and_means(context: Context) -> Outcome:
@@ -66,7 +64,7 @@ def sauc_eq_22_slacks_and_means(context: Context) -> Outcome:
         details={"smallest excess over the bound, in units of 1 + max |f|": least}
         | {f"excess at the {name}": x for name, x in excess.items() if name.startswith("opt")}
         | {"points with every hinge active": equal, "equality there and only there": agree},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="1e-13 of the scores' size, for the bound and for equality",
     )
 
@@ -88,13 +86,10 @@ class _Direction:
         return cls(share, float(np.cos(max(angle, 0.0))))
 
 
-@claim(
-    "sauc-prop-2-as-printed",
-    paper=PAPER,
-    place="Proposition 2",
-    kind="theorem",
-    statement="AUC-SVM maximises w'(u_1 - u_2), the difference of the mean scores: no w of that "
-    "length has a larger one (breast cancer data, C n+ n- = 1, 10, 100).",
+@SAUC.theorem(
+    "Proposition 2",
+    "AUC-SVM maximises w'(u_1 - u_2), the difference of the mean scores: no w of that length has a "
+    "larger one (breast cancer data, C n+ n- = 1, 10, 100).",
     formula="w'(u_1 - u_2) = |w| |u_1 - u_2| at the optimum",
 )
 def sauc_prop_2_as_printed(context: Context) -> Outcome:
@@ -110,18 +105,15 @@ def sauc_prop_2_as_printed(context: Context) -> Outcome:
         printed="1",
         details={f"C n+ n- = {1 / lam:g}: share": x.share for lam, x in found.items()}
         | {f"C n+ n- = {1 / lam:g}: upper bound": x.high for lam, x in found.items()},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="refuted by a share below 0.99, the certified radius of the optimum allowed for",
     )
 
 
-@claim(
-    "sauc-prop-2-when-every-hinge-is-active",
-    paper=PAPER,
-    place="Proposition 2, eq. (22)",
-    kind="corrected",
-    statement="Where every hinge is active, as for small C, (22) is an equality and the optimum "
-    "maximises C n+ n- w'(u_1 - u_2) - (|w|^2 + lambda w'Sigma w) / 2.",
+@SAUC.corrected(
+    "Proposition 2, eq. (22)",
+    "Where every hinge is active, as for small C, (22) is an equality and the optimum maximises C "
+    "n+ n- w'(u_1 - u_2) - (|w|^2 + lambda w'Sigma w) / 2.",
     formula="w = C n+ n- (I + lambda Sigma)^-1 (u_1 - u_2)",
 )
 def sauc_prop_2_when_every_hinge_is_active(context: Context) -> Outcome:
@@ -150,18 +142,15 @@ def sauc_prop_2_when_every_hinge_is_active(context: Context) -> Outcome:
         details={f"lambda {s:g}: |w - closed form|": x for s, x in moved.items()}
         | {f"lambda {s:g}: certified radius": x for s, x in allowed.items()}
         | {f"lambda {s:g}: excess over (22)": x for s, x in excess.items()},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="w within the certified radius of the optimum; (22) to 1e-13",
     )
 
 
-@claim(
-    "sauc-scatter-falls-with-the-structure",
-    paper=PAPER,
-    place="Proposition 2, Section 3.2",
-    kind="corrected",
-    statement="The larger lambda, the smaller the scatter w'Sigma w at the optimum: SAUC-SVM "
-    "favours compact differences (it does not minimise their compactness).",
+@SAUC.corrected(
+    "Proposition 2, Section 3.2",
+    "The larger lambda, the smaller the scatter w'Sigma w at the optimum: SAUC-SVM favours compact "
+    "differences (it does not minimise their compactness).",
     formula="(lambda_2 - lambda_1)/2 (w_1'Sigma w_1 - w_2'Sigma w_2) >= 0",
 )
 def sauc_scatter_falls_with_the_structure(context: Context) -> Outcome:
@@ -183,7 +172,7 @@ def sauc_scatter_falls_with_the_structure(context: Context) -> Outcome:
         f"w'Sigma w from {spread[0]:.3g} at lambda = 0 to {spread[-1]:.2g} at {grid[-1]:g}",
         details={f"lambda {s:g}: w'Sigma w": x for s, x in zip(grid, spread, strict=True)}
         | {"slack for inexact optima": slack},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="what the certified gaps of two neighbouring optima can explain",
     )
 
@@ -193,13 +182,10 @@ def _scatter(data: Dataset, scatter: ClassScatter, w: np.ndarray) -> float:
     return float(scores @ scatter.times(scores))
 
 
-@claim(
-    "sauc-eq-23-auc-of-gaussians",
-    paper=PAPER,
-    place="eq. (23)",
-    kind="theorem",
-    statement="For two Gaussian classes the AUC of a linear score is the normal distribution "
-    "function at the mean of w'(X+ - X-) over its standard deviation.",
+@SAUC.theorem(
+    "eq. (23)",
+    "For two Gaussian classes the AUC of a linear score is the normal distribution function at the "
+    "mean of w'(X+ - X-) over its standard deviation.",
     formula="P(w'X+ > w'X-) = Psi(w'(u+ - u-) / sqrt(w'(Sigma+ + Sigma-) w))",
 )
 def sauc_eq_23_auc_of_gaussians(context: Context) -> Outcome:
@@ -211,10 +197,10 @@ def sauc_eq_23_auc_of_gaussians(context: Context) -> Outcome:
         factors = rng.standard_normal((2, d, d))
         rows = [rng.standard_normal((n, d)) @ factor.T for factor in factors]
         scores = np.concatenate([(rows[0] + u) @ w, rows[1] @ w])
-        found, deviation = empirical_auc(scores, np.arange(2 * n) < n)
+        found = delong(scores, np.arange(2 * n) < n)
         total = sum(float(np.square(factor.T @ w).sum()) for factor in factors)
         values.append(float(stats.norm.cdf(float(u @ w) / np.sqrt(total))))
-        deviations.append((found - values[-1]) / deviation)
+        deviations.append((found.value - values[-1]) / found.standard_error)
     worst = float(np.abs(deviations).max())
     return Outcome(
         Verdict.HOLDS if worst <= two_sided() else Verdict.FAILS,
@@ -238,13 +224,10 @@ def _bound(differences: np.ndarray, w: np.ndarray) -> tuple[float, float]:
     return float((z > 0).mean()), chebyshev(t) if np.isfinite(t) else float(t > 0)
 
 
-@claim(
-    "sauc-eq-24-chebyshev",
-    paper=PAPER,
-    place="eqs. (24), (25)",
-    kind="theorem",
-    statement="Whatever the distributions, the AUC of a linear score is at least Theta of the mean "
-    "over the standard deviation of w'Z; it is attained.",
+@SAUC.theorem(
+    "eqs. (24), (25)",
+    "Whatever the distributions, the AUC of a linear score is at least Theta of the mean over the "
+    "standard deviation of w'Z; it is attained.",
     formula="P(w'Z > 0) >= t^2 / (1 + t^2),  t = max(w'u / sqrt(w'Sigma w), 0)",
 )
 def sauc_eq_24_chebyshev(context: Context) -> Outcome:
@@ -267,6 +250,6 @@ def sauc_eq_24_chebyshev(context: Context) -> Outcome:
         f"smallest AUC - bound {margin:.3f} on data, {tight:.0e} where it is attained",
         details={"smallest AUC - bound on data": margin, "smallest AUC": low}
         | {"AUC and bound where it is attained": attained},
-        data=(DataUsed.of(wdbc), DataUsed.of(xor)),
+        data=(wdbc, xor),
         tolerance="bound not above the AUC, and attained, to 1e-12",
     )

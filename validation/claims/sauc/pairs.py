@@ -7,12 +7,12 @@ import numpy as np
 from ....exact.pairs.nearest_pairs import nearest_pairs
 from ...data.generators import xor_train_test
 from ...data.printed_numbers import printed
-from ..claim import Context, Outcome, Verdict, claim
-from .common import PAPER
+from ..claim import Context, Outcome, Verdict
+from ..papers import SAUC
 
 PRINTED = {
     int(k): int(row["rows or pairs, AUC-SVM"])
-    for k, row in printed(PAPER, "Table 2").items()
+    for k, row in printed(SAUC.key, "Table 2").items()
     if k != "80"  # all pairs
 }
 """Number of pairs by k, on 40 rows of one class and 80 of the other. [SAUC, Table 2]"""
@@ -35,13 +35,10 @@ def _text(values: np.ndarray) -> str:
     return f"{values.min()} to {values.max()}"
 
 
-@claim(
-    "sauc-pair-counts-by-the-printed-rule",
-    paper=PAPER,
-    place="Section 3.2, Table 2",
-    kind="theorem",
-    statement="The pairs of the samples and their k nearest neighbours in the opposite class, "
-    "either row being the sample, are as many as Table 2 prints.",
+@SAUC.theorem(
+    "Section 3.2, Table 2",
+    "The pairs of the samples and their k nearest neighbours in the opposite class, either row "
+    "being the sample, are as many as Table 2 prints.",
     formula="at least 80 k pairs, since each of the 80 rows has k neighbours",
 )
 def sauc_pair_counts_by_the_printed_rule(context: Context) -> Outcome:
@@ -60,14 +57,11 @@ def sauc_pair_counts_by_the_printed_rule(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "sauc-pair-counts-with-anchors-of-one-class",
-    paper=PAPER,
-    place="Section 3.2, Table 2",
-    kind="corrected",
-    statement="All six printed counts occur together if anchors come from the class of 40 only, "
-    "and one is dropped that is among the k nearest of no row of the other class; the paper does "
-    "not state this rule, it is inferred (without dropping, k = 5 has 200 pairs).",
+@SAUC.corrected(
+    "Section 3.2, Table 2",
+    "All six printed counts occur together if anchors come from the class of 40 only, and one is "
+    "dropped that is among the k nearest of no row of the other class; the paper does not state "
+    "this rule, it is inferred (without dropping, k = 5 has 200 pairs).",
     formula="145, 370, 585, 800, 1000, 1200 = k times 29, 37, 39, 40, 40, 40",
 )
 def sauc_pair_counts_with_anchors_of_one_class(context: Context) -> Outcome:

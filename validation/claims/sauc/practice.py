@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ..claim import Context, Outcome, Verdict, claim
-from .common import PAPER
+from ..claim import Context, Outcome, Verdict
+from ..common import exponent
+from ..papers import SAUC
 
 
 def _products(n: int, gathered: bool) -> float:
@@ -17,47 +16,38 @@ def _products(n: int, gathered: bool) -> float:
     return kernel + float(N) * n * n + float(N) * n * N
 
 
-def _exponent(gathered: bool) -> float:
-    sizes = (1000, 10_000, 100_000)
-    counts = [_products(n, gathered) for n in sizes]
-    return float(np.log(counts[-1] / counts[-2]) / np.log(sizes[-1] / sizes[-2]))
+def _power(gathered: bool) -> float:
+    sizes = (10_000, 100_000)
+    return exponent(sizes, [_products(n, gathered) for n in sizes])
 
 
-@claim(
-    "sauc-cost-of-the-added-matrix",
-    paper=PAPER,
-    place="Section 3.5",
-    kind="theorem",
-    statement="The matrix that (19) adds to AUC-SVM, lambda (K+ - K-) R (R + lambda R K R)^(-1) R "
-    "(K+ - K-)', can be had in O(n^4) operations (multiplied out as printed, N x n times n x n "
-    "times n x N, it takes O(n^5)).",
+def _cost(measured: str, printed: str | None = None) -> Outcome:
+    power = _power(gathered=True)
+    return Outcome(
+        Verdict.HOLDS if power <= 4.01 else Verdict.FAILS,
+        f"operations grow like n^{power:.2f}{measured}",
+        printed=printed,
+        details={f"n = {n}": _products(n, True) for n in (100, 1000, 10_000)},
+        tolerance="counted in closed form",
+    )
+
+
+@SAUC.theorem(
+    "Section 3.5",
+    "The matrix that (19) adds to AUC-SVM, lambda (K+ - K-) R (R + lambda R K R)^(-1) R (K+ - "
+    "K-)', can be had in O(n^4) operations (multiplied out as printed, N x n times n x n times n x "
+    "N, it takes O(n^5)).",
     formula="n^3 + 4 N^2  with  N = n+ n-",
 )
 def sauc_cost_of_the_added_matrix(context: Context) -> Outcome:
-    power, multiplied_out = _exponent(gathered=True), _exponent(gathered=False)
-    return Outcome(
-        Verdict.HOLDS if power <= 4.01 else Verdict.FAILS,
-        f"operations grow like n^{power:.2f}, multiplied out like n^{multiplied_out:.2f}",
-        printed="n^4",
-        details={f"n = {n}": _products(n, True) for n in (100, 1000, 10_000)},
-        tolerance="counted in closed form",
-    )
+    return _cost(f", multiplied out like n^{_power(gathered=False):.2f}", "n^4")
 
 
-@claim(
-    "sauc-cost-with-the-deformed-kernel",
-    paper=PAPER,
-    place="Section 3.5",
-    kind="corrected",
-    statement="It costs O(n^4) if the n x n deformed kernel is formed first and its entries are "
-    "gathered; the total of the paper, O(n^6), is not affected.",
+@SAUC.corrected(
+    "Section 3.5",
+    "It costs O(n^4) if the n x n deformed kernel is formed first and its entries are gathered; "
+    "the total of the paper, O(n^6), is not affected.",
     formula="n^3 + 4 N^2",
 )
 def sauc_cost_with_the_deformed_kernel(context: Context) -> Outcome:
-    power = _exponent(gathered=True)
-    return Outcome(
-        Verdict.HOLDS if power <= 4.01 else Verdict.FAILS,
-        f"operations grow like n^{power:.2f}",
-        details={f"n = {n}": _products(n, True) for n in (100, 1000, 10_000)},
-        tolerance="counted in closed form",
-    )
+    return _cost("")

@@ -10,11 +10,12 @@ from ....exact.pairs.auc import auc
 from ...bounds.exact_answers import hinge_problem, optimum
 from ...data.printed_numbers import numbers
 from ...extremes import max, min
-from ..claim import Context, DataUsed, Outcome, Verdict, claim
+from ..claim import Context, Outcome, Verdict
 from ..common import wdbc_sample
-from .common import PAPER, toy
+from ..papers import SAUC
+from .common import toy
 
-TABLE_3 = numbers(PAPER, "Table 3")
+TABLE_3 = numbers(SAUC.key, "Table 3")
 TABLE_3.pop("average")
 TABLE_3_LINEAR, TABLE_3_GAUSSIAN = (
     {name: row[part] for name, row in TABLE_3.items()} for part in (slice(3), slice(3, 6))
@@ -31,13 +32,10 @@ def printed_auc(scores: np.ndarray, positive: np.ndarray) -> float:
     return float(above.mean())
 
 
-@claim(
-    "sauc-eq-1-of-a-constant-score",
-    paper=PAPER,
-    place="eq. (1)",
-    kind="theorem",
-    statement="By (1) a random assignment has AUC 0.5: any scores without ties and their reverse, "
-    "which is as likely, have it on average (a constant score, all ties, has 0).",
+@SAUC.theorem(
+    "eq. (1)",
+    "By (1) a random assignment has AUC 0.5: any scores without ties and their reverse, which is "
+    "as likely, have it on average (a constant score, all ties, has 0).",
     formula="AUC = sum_ij 1(f(x_i) > f(x_j)) / (n+ n-)",
 )
 def sauc_eq_1_of_a_constant_score(context: Context) -> Outcome:
@@ -52,7 +50,7 @@ def sauc_eq_1_of_a_constant_score(context: Context) -> Outcome:
         printed="0.5",
         details={"without ties": mean, "constant score": tied}
         | {"constant score, ties one half": auc(constant, positive)},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="1e-12",
     )
 
@@ -62,13 +60,10 @@ def accuracy(scores: np.ndarray, positive: np.ndarray, threshold: float) -> floa
     return float(((scores > threshold) == positive).mean())
 
 
-@claim(
-    "sauc-eq-4-has-no-breakdown-point",
-    paper=PAPER,
-    place="eq. (4)",
-    kind="suite",
-    statement="The threshold (4) rests on one score a class: a single outlying positive row moves "
-    "it beyond every negative one, where the equal-error rule loses one row.",
+@SAUC.suite(
+    "eq. (4)",
+    "The threshold (4) rests on one score a class: a single outlying positive row moves it beyond "
+    "every negative one, where the equal-error rule loses one row.",
     formula="threshold = (min f(x+) + max f(x-)) / 2",
 )
 def sauc_eq_4_has_no_breakdown_point(context: Context) -> Outcome:
@@ -101,14 +96,11 @@ def sauc_eq_4_has_no_breakdown_point(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "sauc-diagonal-is-the-best-compromise",
-    paper=PAPER,
-    place="Section 2.2",
-    kind="theorem",
-    statement="The point of the ROC curve on the (0,1)-(1,0) diagonal has the best compromise of "
-    "true and false positive rate: no threshold makes the larger of the two error rates smaller "
-    "(the largest TPR - FPR, the least sum of the two, is elsewhere).",
+@SAUC.theorem(
+    "Section 2.2",
+    "The point of the ROC curve on the (0,1)-(1,0) diagonal has the best compromise of true and "
+    "false positive rate: no threshold makes the larger of the two error rates smaller (the "
+    "largest TPR - FPR, the least sum of the two, is elsewhere).",
     formula="TPR = 1 - FPR  at the maximum of  min(TPR, 1 - FPR)",
 )
 def sauc_diagonal_is_the_best_compromise(context: Context) -> Outcome:
@@ -126,7 +118,7 @@ def sauc_diagonal_is_the_best_compromise(context: Context) -> Outcome:
         f"{youden[around].max():.4f} there, {youden.max():.4f} at its largest",
         details={"on the diagonal": nearest, "largest": best}
         | {"TPR - FPR on the diagonal, largest": [youden[around].max(), youden.max()]},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="1e-12",
     )
 
@@ -136,34 +128,32 @@ def _worse_rate(cuts: Cuts) -> np.ndarray:
     return np.minimum(cuts.sensitivity, cuts.specificity)
 
 
-@claim(
-    "sauc-table-3-gain-over-svm",
-    paper=PAPER,
-    place="Section 4.2.1, Table 3",
-    kind="theorem",
-    statement="By Table 3 SAUC-SVM is 2.07 points above SVM on average with the Gaussian kernel.",
+ROUNDED = "0.02 points: what rounding of the entries and of the print can do"
+
+
+def _near(value: float, printed: float) -> bool:
+    return abs(value - printed) <= 0.02
+
+
+@SAUC.theorem(
+    "Section 4.2.1, Table 3",
+    "By Table 3 SAUC-SVM is 2.07 points above SVM on average with the Gaussian kernel.",
 )
 def sauc_table_3_gain_over_svm(context: Context) -> Outcome:
     svm, _, sauc = 100 * np.array(list(TABLE_3_GAUSSIAN.values())).mean(axis=0)
-    gain = float(sauc - svm)
-    # Each entry is rounded to 1e-4, so the mean is known to half of that.
     return Outcome(
-        Verdict.HOLDS if abs(gain - PRINTED_GAIN) <= 0.02 else Verdict.FAILS,
-        f"{gain:.2f} points",
+        Verdict.HOLDS if _near(sauc - svm, PRINTED_GAIN) else Verdict.FAILS,
+        f"{sauc - svm:.2f} points",
         printed=f"{PRINTED_GAIN} points",
         details={"mean of SVM": svm, "mean of SAUC-SVM": sauc, "data sets": len(TABLE_3_GAUSSIAN)},
-        tolerance="0.02 points: what rounding of the entries and of the print can do",
+        tolerance=ROUNDED,
     )
 
 
-@claim(
-    "sauc-table-3-against-auc-svm",
-    paper=PAPER,
-    place="Section 4.2.1, Table 3",
-    kind="theorem",
-    statement="By Table 3 SAUC-SVM beats AUC-SVM by a point or more on 12 sets (linear) and 15 "
-    "(Gaussian) of 18, by 7.09 and 4.33 points at most and 2.45 and 2.1 on average, and SVM by "
-    "1.24 (linear).",
+@SAUC.theorem(
+    "Section 4.2.1, Table 3",
+    "By Table 3 SAUC-SVM beats AUC-SVM by a point or more on 12 sets (linear) and 15 (Gaussian) of "
+    "18, by 7.09 and 4.33 points at most and 2.45 and 2.1 on average, and SVM by 1.24 (linear).",
 )
 def sauc_table_3_against_auc_svm(context: Context) -> Outcome:
     details: dict[str, object] = {}
@@ -171,19 +161,16 @@ def sauc_table_3_against_auc_svm(context: Context) -> Outcome:
     right = []
     for name, table in (("linear", TABLE_3_LINEAR), ("Gaussian", TABLE_3_GAUSSIAN)):
         svm, plain, sauc = 100 * np.array(list(table.values())).T
-        gain = np.round(sauc - plain, 6)
+        gain, over_svm = np.round(sauc - plain, 6), float((sauc - svm).mean())
         found = [int((gain >= 1).sum()), float(gain.max()), float(gain.mean())]
         details[f"{name}: sets a point better, largest gain, mean gain over AUC-SVM"] = found
-        details[f"{name}: mean gain over SVM, sets where SVM is better"] = [
-            float((sauc - svm).mean()),
-            int((svm > sauc).sum()),
-        ]
-        right += [found[0] == printed[name][0]]
-        right += [abs(a - b) <= 0.02 for a, b in zip(found[1:], printed[name][1:], strict=True)]
-        right += [abs(float((sauc - svm).mean()) - 1.24) <= 0.02] if name == "linear" else []
+        better = int((svm > sauc).sum())
+        details[f"{name}: mean gain over SVM, sets where SVM is better"] = [over_svm, better]
+        right += [_near(*pair) for pair in zip(found, printed[name], strict=True)]
+        right += [_near(over_svm, 1.24)] if name == "linear" else []
     return Outcome(
         Verdict.HOLDS if all(right) else Verdict.FAILS,
         f"{sum(right)} of {len(right)} numbers of the text agree with the table",
         details=details,
-        tolerance="0.02 points: what rounding of the entries and of the print can do",
+        tolerance=ROUNDED,
     )

@@ -9,20 +9,17 @@ from ....exact.losses.registry import HINGE
 from ....exact.pairs.all_pairs import AllPairs
 from ...bounds.exact_answers import hinge_problem, optimum
 from ...extremes import max, min
-from ..claim import Context, DataUsed, Outcome, Verdict, claim
+from ..claim import Context, Outcome, Verdict
 from ..common import wdbc_sample
-from .common import PAPER
+from ..papers import SAUC
 
 COSTS = (0.001, 0.01, 0.1)
 """C of a pair."""
 
 
-@claim(
-    "sauc-slacks-bound-the-misranked-pairs",
-    paper=PAPER,
-    place="Section 2.1",
-    kind="theorem",
-    statement="The sum of the slacks is at least the number of misranked pairs, for any w.",
+@SAUC.theorem(
+    "Section 2.1",
+    "The sum of the slacks is at least the number of misranked pairs, for any w.",
     formula="sum xi_ij >= |{(i, j): w'x_i < w'x_j}|",
 )
 def sauc_slacks_bound_the_misranked_pairs(context: Context) -> Outcome:
@@ -41,18 +38,15 @@ def sauc_slacks_bound_the_misranked_pairs(context: Context) -> Outcome:
         Verdict.HOLDS if least >= -1e-12 else Verdict.FAILS,
         f"mean slack less share of misranked pairs at least {least:.3g}",
         details={"draws": len(details), "least difference": least},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="every draw; a slack is at least one where a margin is not above zero",
     )
 
 
-@claim(
-    "sauc-auc-svm-is-a-one-class-svm",
-    paper=PAPER,
-    place="Section 2.1",
-    kind="theorem",
-    statement="The linear AUC-SVM has the optimum of the linear one-class SVM without a threshold, "
-    "trained on the difference vectors.",
+@SAUC.theorem(
+    "Section 2.1",
+    "The linear AUC-SVM has the optimum of the linear one-class SVM without a threshold, trained "
+    "on the difference vectors.",
     formula="min |w|^2/2 + C sum_ij max(0, 1 - w'z_ij),  z_ij = x_i - x_j",
 )
 def sauc_auc_svm_is_a_one_class_svm(context: Context) -> Outcome:
@@ -79,6 +73,6 @@ def sauc_auc_svm_is_a_one_class_svm(context: Context) -> Outcome:
         Verdict.HOLDS if worst <= 1e-4 else Verdict.FAILS,
         f"the one-class machine is within {worst:.1e} of the certified optimum",
         details={f"C = {C:g}": C for C in COSTS} | {"pairs": len(Z), "worst excess": worst},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="relative excess 1e-4 over the certified optimum over all pairs",
     )

@@ -11,10 +11,12 @@ from ....exact.pairs.nearest_pairs import nearest_pairs
 from ....exact.spaces.gram_factor import factor_gram
 from ....exact.structure.scatter import ClassScatter, PairScatter
 from ....exact.structure.woodbury import class_scatter, deformed_gram, direct_gram
+from ...data.labelled_data import Dataset
 from ...extremes import max, min
-from ..claim import Context, DataUsed, Outcome, Verdict, claim
+from ..claim import Context, Outcome, Verdict
 from ..common import wdbc_sample
-from .common import PAPER, STRUCTURES, WIDTH, apart, every_pair, toy
+from ..papers import SAUC
+from .common import STRUCTURES, WIDTH, apart, every_pair, toy
 
 EXACT = 1e-12
 """Relative difference up to which two short sums of the same numbers count as equal."""
@@ -33,16 +35,13 @@ def _both_sides(X: np.ndarray, positive: np.ndarray, pairs: PairList, ddof: int 
     return apart(summed, covariance(differences, ddof))
 
 
-@claim(
-    "sauc-prop-1-covariance-of-differences",
-    paper=PAPER,
-    place="Proposition 1, eqs. (5)-(7)",
-    kind="theorem",
-    statement="The covariance of all pair differences, squares divided by their number, is the "
-    "sum of the two class covariances, in the input space and in a kernel's.",
+@SAUC.theorem(
+    "Proposition 1, eqs. (5)-(7)",
+    "The covariance of all pair differences, squares divided by their number, is the sum of the "
+    "two class covariances, in the input space and in a kernel's.",
     formula="cov{x_i - x_j} = Sigma_1 + Sigma_2,  each divided by 1/n",
 )
-def prop_1_covariance_of_differences(context: Context) -> Outcome:
+def sauc_prop_1_covariance_of_differences(context: Context) -> Outcome:
     data, (xor, _) = wdbc_sample(context), toy(context)
     errors = {
         "breast cancer": _both_sides(data.X, data.is_positive, every_pair(data.is_positive)),
@@ -57,21 +56,18 @@ def prop_1_covariance_of_differences(context: Context) -> Outcome:
         Verdict.HOLDS if worst <= EXACT else Verdict.FAILS,
         f"relative difference at most {worst:.1e}",
         details=errors,
-        data=(DataUsed.of(data), DataUsed.of(xor)),
+        data=(data, xor),
         tolerance=f"relative difference at most {EXACT:g}",
     )
 
 
-@claim(
-    "sauc-prop-1-needs-division-by-n",
-    paper=PAPER,
-    place="Proposition 1",
-    kind="suite",
-    statement="With covariances divided by one less, the default of much software, the two sides "
-    "of Prop. 1 differ: the identity is that of (5) and (6), which divide by n.",
+@SAUC.suite(
+    "Proposition 1",
+    "With covariances divided by one less, the default of much software, the two sides of Prop. 1 "
+    "differ: the identity is that of (5) and (6), which divide by n.",
     formula="n+/(n+ - 1) Sigma_1 + n-/(n- - 1) Sigma_2  is not  N/(N - 1) (Sigma_1 + Sigma_2)",
 )
-def prop_1_needs_division_by_n(context: Context) -> Outcome:
+def sauc_prop_1_needs_division_by_n(context: Context) -> Outcome:
     data = wdbc_sample(context, 23, 41)
     pairs = every_pair(data.is_positive)
     divided = {ddof: _both_sides(data.X, data.is_positive, pairs, ddof) for ddof in (0, 1)}
@@ -80,21 +76,18 @@ def prop_1_needs_division_by_n(context: Context) -> Outcome:
         Verdict.HOLDS if differ else Verdict.FAILS,
         f"relative difference {divided[1]:.2g} with n - 1, {divided[0]:.0e} with n",
         details={f"relative difference, divided by n - {ddof}": x for ddof, x in divided.items()},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance=f"above 1e-3 with n - 1, at most {EXACT:g} with n",
     )
 
 
-@claim(
-    "sauc-prop-1-needs-all-pairs",
-    paper=PAPER,
-    place="Proposition 1, Section 3.2",
-    kind="suite",
-    statement="For nearest pairs the covariance of the differences is not the sum of the class "
-    "covariances, so the structure of all data is not that of the sampled pairs.",
+@SAUC.suite(
+    "Proposition 1, Section 3.2",
+    "For nearest pairs the covariance of the differences is not the sum of the class covariances, "
+    "so the structure of all data is not that of the sampled pairs.",
     formula="cov{x_i - x_j, (i, j) listed}  is not  Sigma_1 + Sigma_2",
 )
-def prop_1_needs_all_pairs(context: Context) -> Outcome:
+def sauc_prop_1_needs_all_pairs(context: Context) -> Outcome:
     data, _ = toy(context)
     errors = {
         k: _both_sides(data.X, data.is_positive, nearest_pairs(data.X, data.is_positive, k))
@@ -107,21 +100,18 @@ def prop_1_needs_all_pairs(context: Context) -> Outcome:
         f"relative difference {errors[5]:.2g} at k = 5, {errors[30]:.2g} at k = 30",
         details={f"relative difference, k = {k}": x for k, x in errors.items()}
         | {"relative difference, all pairs": everything},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance=f"above 0.1 at every k, at most {EXACT:g} for all pairs",
     )
 
 
-@claim(
-    "sauc-covariance-of-listed-pairs",
-    paper=PAPER,
-    place="Proposition 1",
-    kind="corrected",
-    statement="For any list of weighted pairs the covariance of the differences is F'R_w F, with "
-    "one known matrix R_w of the rows; for all pairs it is the R of (15).",
+@SAUC.corrected(
+    "Proposition 1",
+    "For any list of weighted pairs the covariance of the differences is F'R_w F, with one known "
+    "matrix R_w of the rows; for all pairs it is the R of (15).",
     formula="R_w = A' diag(c) A - (A'c)(A'c)',  A the pair incidence, c the weights",
 )
-def covariance_of_listed_pairs(context: Context) -> Outcome:
+def sauc_covariance_of_listed_pairs(context: Context) -> Outcome:
     data, _ = toy(context)
     X, positive, n = data.X, data.is_positive, data.y.size
     rng = context.rng("weights")
@@ -142,7 +132,7 @@ def covariance_of_listed_pairs(context: Context) -> Outcome:
         Verdict.HOLDS if worst <= EXACT else Verdict.FAILS,
         f"relative difference at most {worst:.1e}",
         details={f"relative difference, {name}": x for name, x in errors.items()},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance=f"relative difference at most {EXACT:g}",
     )
 
@@ -154,16 +144,13 @@ def printed_R(n_pos: int, n_neg: int) -> np.ndarray:
     return np.block([[blocks[0], corner], [corner.T, blocks[1]]])
 
 
-@claim(
-    "sauc-eq-15-structure-as-a-matrix",
-    paper=PAPER,
-    place="eq. (15)",
-    kind="theorem",
-    statement="The covariance of the pair differences is S R S' with the printed R (the zero "
-    "blocks taken as n+ x n- and n- x n+).",
+@SAUC.theorem(
+    "eq. (15)",
+    "The covariance of the pair differences is S R S' with the printed R (the zero blocks taken as "
+    "n+ x n- and n- x n+).",
     formula="Sigma = S R S',  R = blkdiag(I/n+ - 11'/n+^2, I/n- - 11'/n-^2)",
 )
-def eq_15_structure_as_a_matrix(context: Context) -> Outcome:
+def sauc_eq_15_structure_as_a_matrix(context: Context) -> Outcome:
     data, _ = toy(context)
     X = np.concatenate([data.X[data.is_positive], data.X[~data.is_positive]])
     positive = np.arange(X.shape[0]) < data.n_pos
@@ -183,7 +170,7 @@ def eq_15_structure_as_a_matrix(context: Context) -> Outcome:
                 class_scatter(positive).times(np.eye(len(X))), R
             ),
         },
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance=f"relative difference at most {EXACT:g}",
     )
 
@@ -195,15 +182,12 @@ def woodbury(A: np.ndarray, U: np.ndarray, B: np.ndarray, V: np.ndarray) -> np.n
     return inverse - inverse @ U @ B @ inside @ B @ V @ inverse
 
 
-@claim(
-    "sauc-eq-16-for-a-nonsingular-b",
-    paper=PAPER,
-    place="eq. (16)",
-    kind="corrected",
-    statement="The printed Woodbury formula is right where A, B and A + U B V are nonsingular.",
+@SAUC.corrected(
+    "eq. (16)",
+    "The printed Woodbury formula is right where A, B and A + U B V are nonsingular.",
     formula="(A + U B V)^-1 = A^-1 - A^-1 U B (B + B V A^-1 U B)^-1 B V A^-1",
 )
-def eq_16_for_a_nonsingular_b(context: Context) -> Outcome:
+def sauc_eq_16_for_a_nonsingular_b(context: Context) -> Outcome:
     rng = context.rng("matrices")
     errors = []
     for _ in range(50):
@@ -222,23 +206,19 @@ def eq_16_for_a_nonsingular_b(context: Context) -> Outcome:
     )
 
 
-def _routes(context: Context) -> tuple[np.ndarray, np.ndarray, ClassScatter, DataUsed]:
+def _routes(context: Context) -> tuple[np.ndarray, np.ndarray, ClassScatter, Dataset]:
     """Return K of the toy rows, features F with F F' = K, R, and the data's name."""
     data, _ = toy(context)
     K = WIDTH(data.X, data.X)
-    return K, factor_gram(K).features, class_scatter(data.is_positive), DataUsed.of(data)
+    return K, factor_gram(K).features, class_scatter(data.is_positive), data
 
 
-@claim(
-    "sauc-eq-17-as-printed",
-    paper=PAPER,
-    place="eq. (17)",
-    kind="theorem",
-    statement="(16) with B = R gives the inverse of I + lambda Sigma: R + lambda R K R can be "
-    "inverted.",
+@SAUC.theorem(
+    "eq. (17)",
+    "(16) with B = R gives the inverse of I + lambda Sigma: R + lambda R K R can be inverted.",
     formula="(I + lambda Sigma)^-1 = I - lambda S R (R + lambda R K R)^-1 R S'",
 )
-def eq_17_as_printed(context: Context) -> Outcome:
+def sauc_eq_17_as_printed(context: Context) -> Outcome:
     K, F, scatter, data = _routes(context)
     R = scatter.times(np.eye(K.shape[0]))
     sides = np.stack([scatter.positive, ~scatter.positive], axis=1).astype(float)
@@ -266,16 +246,13 @@ def eq_17_as_printed(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "sauc-eq-17-by-the-root-of-r",
-    paper=PAPER,
-    place="eq. (17)",
-    kind="corrected",
-    statement="With the root of R, and with the pseudo-inverse, (17) is the inverse of I + lambda "
-    "Sigma on explicit features, for lambda from 0.001 to 1000.",
+@SAUC.corrected(
+    "eq. (17)",
+    "With the root of R, and with the pseudo-inverse, (17) is the inverse of I + lambda Sigma on "
+    "explicit features, for lambda from 0.001 to 1000.",
     formula="R (R + lambda R K R)^+ R = R^(1/2) (I + lambda R^(1/2) K R^(1/2))^-1 R^(1/2)",
 )
-def eq_17_by_the_root_of_r(context: Context) -> Outcome:
+def sauc_eq_17_by_the_root_of_r(context: Context) -> Outcome:
     K, F, scatter, data = _routes(context)
     errors = {}
     for structure in STRUCTURES:

@@ -25,9 +25,9 @@ from ...bounds.experiment import POSTERIOR, PRINTED, PRIOR, Draw, Experiment, pr
 from ...data.labelled_data import Dataset
 from ...extremes import max
 from ...plots import Figure, Series
-from ..claim import Context, DataUsed, Outcome, Verdict, claim
+from ..claim import Context, Outcome, Verdict
 from ..common import Slope, two_sided
-from .paper import PAPER
+from ..papers import SCALING_UP
 from .theorem_4.prime import bound_data
 
 LAM, TOL, SHARES = 0.1, 1e-9, (0.05, 0.1, 0.2, 0.4, 1.0)
@@ -70,17 +70,10 @@ def ladders(seed: int, profile: str) -> tuple[Ladder, ...]:
     return tuple(found)
 
 
-def _used(rungs: tuple[Ladder, ...]) -> tuple[DataUsed, ...]:
-    return tuple(DataUsed.of(ladder.data) for ladder in rungs)
-
-
-@claim(
-    "nystrom-converges-in-the-landmarks",
-    paper=PAPER,
-    place="Section 3.1",
-    kind="theorem",
-    statement="With more and more landmarks, each set containing the one before, the optimal value "
-    "over their span falls to that of the kernel.",
+@SCALING_UP.theorem(
+    "Section 3.1",
+    "With more and more landmarks, each set containing the one before, the optimal value over "
+    "their span falls to that of the kernel.",
     formula="p*_P - p* falls in d, and is 0 for d = n",
 )
 def nystrom_converges_in_the_landmarks(context: Context) -> Outcome:
@@ -96,7 +89,7 @@ def nystrom_converges_in_the_landmarks(context: Context) -> Outcome:
         Verdict.HOLDS if holds else Verdict.FAILS,
         f"falls at every step; {last:.1e} with all rows",
         details=details,
-        data=_used(rungs),
+        data=[ladder.data for ladder in rungs],
         tolerance="1e-8 for d = n; 4e-9 in the comparison of two optima certified to 1e-9",
         figures=(_against_landmarks(context, rungs[0]),),
     )
@@ -129,13 +122,10 @@ def _against_landmarks(context: Context, ladder: Ladder) -> Figure:
     )
 
 
-@claim(
-    "nystrom-with-all-rows-is-the-kernel-machine",
-    paper=PAPER,
-    place="Section 3.1",
-    kind="suite",
-    statement="With all rows as landmarks our Nystrom solution is the exact kernel solution: its "
-    "objective by a certificate against the true kernel, and, for the squared hinge, its scores.",
+@SCALING_UP.suite(
+    "Section 3.1",
+    "With all rows as landmarks our Nystrom solution is the exact kernel solution: its objective "
+    "by a certificate against the true kernel, and, for the squared hinge, its scores.",
     formula="d = n: F(f~) - p* <= 1e-8;  max |f~(x_i) - f^(x_i)| <= 1e-8",
 )
 def nystrom_with_all_rows_is_the_kernel_machine(context: Context) -> Outcome:
@@ -157,7 +147,7 @@ def nystrom_with_all_rows_is_the_kernel_machine(context: Context) -> Outcome:
             "largest gap against the true kernel, rounding included": gap,
             "largest difference of a score, squared hinge": moved,
         },
-        data=tuple(DataUsed.of(data) for data, _ in sets),
+        data=[data for data, _ in sets],
         tolerance="1e-8",
     )
 
@@ -183,13 +173,10 @@ def _scores(rows: np.ndarray, positive: np.ndarray, lam: float) -> np.ndarray:
     return problem.space.scores(w - np.linalg.solve(hessian, gradient))
 
 
-@claim(
-    "incomplete-nystrom-converges-in-the-pairs",
-    paper=PAPER,
-    place="Section 3.2",
-    kind="theorem",
-    statement="With more and more drawn pairs the incomplete Nystrom solution comes nearer to the "
-    "optimum over the landmarks' span, at every step and about as 1/B.",
+@SCALING_UP.theorem(
+    "Section 3.2",
+    "With more and more drawn pairs the incomplete Nystrom solution comes nearer to the optimum "
+    "over the landmarks' span, at every step and about as 1/B.",
     formula="F(f~_B) - p*_P -> 0 as B grows, d fixed",
 )
 def incomplete_nystrom_converges_in_the_pairs(context: Context) -> Outcome:
@@ -218,7 +205,7 @@ def incomplete_nystrom_converges_in_the_pairs(context: Context) -> Outcome:
         Verdict.HOLDS if holds else Verdict.FAILS,
         "F(f~_B) - p*_P ~ B^" + ", B^".join(f"{slope.value:.2f}" for slope in slopes),
         details=details | {"draws of each B": count},
-        data=_used(rungs),
+        data=[ladder.data for ladder in rungs],
         tolerance="normal intervals of the mean logarithms, two-sided level 1e-6; slope -1 +- 0.25",
         figures=(
             Figure.of_curves(
@@ -231,13 +218,10 @@ def incomplete_nystrom_converges_in_the_pairs(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "incomplete-nystrom-converges-to-the-exact-answer",
-    paper=PAPER,
-    place="Section 3.2",
-    kind="theorem",
-    statement="With pairs and landmarks growing together the incomplete Nystrom solution converges "
-    "to the exact answer: what it loses on the full problem, and its loss.",
+@SCALING_UP.theorem(
+    "Section 3.2",
+    "With pairs and landmarks growing together the incomplete Nystrom solution converges to the "
+    "exact answer: what it loses on the full problem, and its loss.",
     formula="F(f~_B) - p* -> 0 and U_B(f~_B) -> U(f^) as B and d grow",
 )
 def incomplete_nystrom_converges_to_the_exact_answer(context: Context) -> Outcome:
@@ -262,7 +246,7 @@ def incomplete_nystrom_converges_to_the_exact_answer(context: Context) -> Outcom
         Verdict.HOLDS if holds and worst < 1e-3 else Verdict.FAILS,
         f"F(f~_B) - p* at most {worst:.1e} with d = n, B = 256 n",
         details=details | {"draws of each": count},
-        data=_used(rungs),
+        data=[ladder.data for ladder in rungs],
         tolerance="1e-3 at the end; the excesses of two steps do not overlap in any draw",
         figures=(
             Figure.of_curves(

@@ -17,11 +17,12 @@ from ....exact.spaces.kernels import Gaussian
 from ....exact.spaces.rows import Rows
 from ...bounds.exact_answers import hinge_problem, optimum, overlap, solved
 from ...data import datasets
+from ...data.labelled_data import Dataset
 from ...extremes import max, min
 from ...plots import Figure, Series
-from ..claim import Context, DataUsed, Outcome, Verdict, claim
+from ..claim import Context, Outcome, Verdict, claim
 from ..common import wdbc_sample
-from .paper import PAPER
+from ..papers import SCALING_UP
 
 QP_TOL = 1e-4
 """Relative gap that every QP solver must reach; OSQP, a first-order method, is the coarsest."""
@@ -32,7 +33,7 @@ def _qp_claim(backend: str, forms: tuple[tuple[str, str], ...], needs: tuple[str
 
     @claim(
         f"dual-qp-by-{backend.lower()}",
-        paper=PAPER,
+        paper=SCALING_UP.key,
         place="eq. (3)",
         kind="suite",
         statement=f"The dual quadratic program solved by {backend} has the optimum that cutting "
@@ -49,10 +50,10 @@ def _qp_claim(backend: str, forms: tuple[tuple[str, str], ...], needs: tuple[str
             f"{form} form, {interface}": solved(QP(form, interface, backend), problem)
             for form, interface in forms
         }
-        return _judge_qp(exact, found, DataUsed.of(data))
+        return _judge_qp(exact, found, data)
 
 
-def _judge_qp(exact: Solution, found: dict[str, Solution], data: DataUsed) -> Outcome:
+def _judge_qp(exact: Solution, found: dict[str, Solution], data: Dataset) -> Outcome:
     gaps = {
         name: solution.certificate.gap / exact.certificate.primal
         for name, solution in found.items()
@@ -78,13 +79,10 @@ _qp_claim("ECOS", (("teaching", "cvxpy"), ("lifted", "cvxpy")), ("ecos",))
 _qp_claim("CLARABEL", (("teaching", "cvxpy"), ("lifted", "cvxpy"), ("lifted", "direct")), ())
 
 
-@claim(
-    "marginals-certify-all-pairs",
-    paper=PAPER,
-    place="eq. (3)",
-    kind="suite",
-    statement="The optimum over all 75,684 pairs of the breast cancer data is certified to a "
-    "relative gap of 1e-8 by one number a row, for lam = 0.1, 0.01 and 0.001.",
+@SCALING_UP.suite(
+    "eq. (3)",
+    "The optimum over all 75,684 pairs of the breast cancer data is certified to a relative gap of "
+    "1e-8 by one number a row, for lam = 0.1, 0.01 and 0.001.",
     formula="F(f) - p* <= F(f) - [sum u - |sum u_i k_i|^2 / (2 lam)],  u the n marginals",
 )
 def marginals_certify_all_pairs(context: Context) -> Outcome:
@@ -103,18 +101,15 @@ def marginals_certify_all_pairs(context: Context) -> Outcome:
         f"relative gap at most {worst:.1e}, {evidence} numbers for {problem.n_pairs} pairs",
         details={f"lam {lam:g}: relative gap with rounding": gap for lam, gap in gaps.items()}
         | {f"lam {lam:g}: optimum": primal for lam, primal in primals.items()},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="certified relative gap, its rounding included, at most 1e-8",
     )
 
 
-@claim(
-    "factor-and-kernel-agree",
-    paper=PAPER,
-    place="Proposition 3",
-    kind="theorem",
-    statement="With K = V V' the kernel problem (10) is the linear problem in the rows of V, "
-    "also for a singular K.",
+@SCALING_UP.theorem(
+    "Proposition 3",
+    "With K = V V' the kernel problem (10) is the linear problem in the rows of V, also for a "
+    "singular K.",
     formula="min over theta of (10)  =  min over beta,  beta = V' theta",
 )
 def factor_and_kernel_agree(context: Context) -> Outcome:
@@ -141,18 +136,15 @@ def factor_and_kernel_agree(context: Context) -> Outcome:
         Verdict.HOLDS if max(worst, *gaps) <= 1e-6 else Verdict.FAILS,
         f"optima differ by {worst:.1e}",
         details=details | {"largest certified relative gap": max(gaps)},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="relative differences and certified relative gaps at most 1e-6",
     )
 
 
-@claim(
-    "no-solver-passes-the-lower-bound",
-    paper=PAPER,
-    place="eq. (3), eq. (7)",
-    kind="suite",
-    statement="On all pairs of one data set no method goes below the certified lower bound of "
-    "another, and the methods that solve the full problem agree.",
+@SCALING_UP.suite(
+    "eq. (3), eq. (7)",
+    "On all pairs of one data set no method goes below the certified lower bound of another, and "
+    "the methods that solve the full problem agree.",
     formula="max over methods of dual  <=  min over methods of F(w)",
 )
 def no_solver_passes_the_lower_bound(context: Context) -> Outcome:
@@ -188,7 +180,7 @@ def no_solver_passes_the_lower_bound(context: Context) -> Outcome:
         | {f"relative gap, {name}": gap for name, gap in last.items()}
         | {f"Adamax, {steps} steps: F above p*, relative": x for steps, x in adamax.items()},
         timings={"cutting planes": exact.seconds},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance=f"intervals overlap; last QP relative gaps below {QP_TOL:g}",
         figures=(_gap_figure(problem, curves),),
     )

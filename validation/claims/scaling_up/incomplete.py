@@ -9,12 +9,15 @@ from ....approx.drawn_pairs.draw_pairs import draw_pairs
 from ....exact.certificate.solution import Solution
 from ....exact.pairs.all_pairs import PairList
 from ....exact.problem.problem import Problem
+from ....exact.spaces.gram import Gram
 from ...bounds.exact_answers import hinge_problem, optimum
+from ...bounds.kernel import Approximation
+from ...bounds.prime import theorem4_prime
 from ...data.labelled_data import Dataset
 from ...plots import Figure, Series
-from ..claim import Context, DataUsed, Outcome, Verdict, claim
+from ..claim import Context, Outcome, Verdict
 from ..common import LEVEL, Slope, two_sided, wdbc_sample
-from .paper import PAPER
+from ..papers import SCALING_UP
 
 SMALL = (20, 30)
 """Rows of each class in the tests of mean and variance: 600 pairs, so that drawing half of them
@@ -40,13 +43,10 @@ def _draws(context: Context, problem: Problem, B: int, replace: bool) -> np.ndar
     return np.array([float(problem.loss.value(pairs.margins(scores)).mean()) for pairs in lists])
 
 
-@claim(
-    "incomplete-u-is-unbiased",
-    paper=PAPER,
-    place="Definition 2, eq. (6)",
-    kind="theorem",
-    statement="For a fixed f the incomplete statistic over B pairs drawn with replacement has the "
-    "mean of the complete one.",
+@SCALING_UP.theorem(
+    "Definition 2, eq. (6)",
+    "For a fixed f the incomplete statistic over B pairs drawn with replacement has the mean of "
+    "the complete one.",
     formula="E U_B(f) = U(f)",
 )
 def incomplete_u_is_unbiased(context: Context) -> Outcome:
@@ -63,7 +63,7 @@ def incomplete_u_is_unbiased(context: Context) -> Outcome:
             "B": B,
             "draws": values.size,
         },
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance=f"two-sided normal test at level {LEVEL:g} ({two_sided():.2f} standard errors)",
     )
 
@@ -82,30 +82,24 @@ def _variance_outcome(context: Context, replace: bool) -> Outcome:
         f"B var / sigma^2 = {ratio:.3f}, interval {low:.3f} to {high:.3f}",
         details={"sigma^2": losses.var(), "B": B, "pairs": pairs, "draws": values.size}
         | {"B var / sigma^2": ratio, "expected": factor, "interval": [low, high]},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance=f"two-sided chi-square interval at level {LEVEL:g} (U_B is nearly normal)",
     )
 
 
-@claim(
-    "incomplete-u-variance-with-replacement",
-    paper=PAPER,
-    place="Section 2.1",
-    kind="suite",
-    statement="With replacement, as Theorem 4 has it, the variance of the incomplete statistic is "
-    "that of one pair divided by B.",
+@SCALING_UP.suite(
+    "Section 2.1",
+    "With replacement, as Theorem 4 has it, the variance of the incomplete statistic is that of "
+    "one pair divided by B.",
     formula="var U_B(f) = sigma^2 / B",
 )
 def incomplete_u_variance_with_replacement(context: Context) -> Outcome:
     return _variance_outcome(context, replace=True)
 
 
-@claim(
-    "incomplete-u-variance-without-replacement",
-    paper=PAPER,
-    place="Definition 2",
-    kind="suite",
-    statement='For a true subset of B pairs (Definition 2 says "subset") the variance is smaller '
+@SCALING_UP.suite(
+    "Definition 2",
+    'For a true subset of B pairs (Definition 2 says "subset") the variance is smaller '
     "by the finite-population factor.",
     formula="var U_B(f) = (sigma^2 / B) (N - B) / (N - 1)",
 )
@@ -113,12 +107,9 @@ def incomplete_u_variance_without_replacement(context: Context) -> Outcome:
     return _variance_outcome(context, replace=False)
 
 
-@claim(
-    "incomplete-u-loss-rate",
-    paper=PAPER,
-    place="remark 1 on Theorem 4",
-    kind="theorem",
-    statement="For a fixed f the error of the incomplete statistic falls like the root of B.",
+@SCALING_UP.theorem(
+    "remark 1 on Theorem 4",
+    "For a fixed f the error of the incomplete statistic falls like the root of B.",
     formula="(E |U_B(f) - U(f)|^2)^(1/2) ~ B^(-1/2)",
 )
 def incomplete_u_loss_rate(context: Context) -> Outcome:
@@ -137,7 +128,7 @@ def incomplete_u_loss_rate(context: Context) -> Outcome:
         printed="-1/2",
         details={"B": sizes, "root mean square error": rms, "exponent interval": [low, high]}
         | {"draws of each size": count},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance=f"-1/2 lies in the least-squares slope's interval at level {LEVEL:g}",
         figures=(
             Figure.of_curves(
@@ -168,13 +159,10 @@ def _loss_errors(
     return np.array([[error(int(B)) for _ in range(count)] for B in sizes])
 
 
-@claim(
-    "incomplete-u-suboptimality-rate",
-    paper=PAPER,
-    place="remark 1 on Theorem 4",
-    kind="corrected",
-    statement="At fixed lam the minimiser over B drawn pairs loses like 1/B or less in the full "
-    "objective, faster than the root of B that a bound for the loss suggests.",
+@SCALING_UP.corrected(
+    "remark 1 on Theorem 4",
+    "At fixed lam the minimiser over B drawn pairs loses like 1/B or less in the full objective, "
+    "faster than the root of B that a bound for the loss suggests.",
     formula="E F(f_B) - p* <= c / (lam B)",
 )
 def incomplete_u_suboptimality_rate(context: Context) -> Outcome:
@@ -188,7 +176,7 @@ def incomplete_u_suboptimality_rate(context: Context) -> Outcome:
     deviation = excess.std(axis=1, ddof=1) / np.sqrt(count) / mean
     slope = Slope.fit(sizes, mean, deviation)
     low, high = slope.interval
-    proved = fast_bound(problem, sizes, delta=LEVEL / excess.size)
+    proved = _proved(problem, sizes, LEVEL / excess.size)
     holds = low <= -1.0 and high < -0.5 and bool((excess <= proved[:, None]).all())
     return Outcome(
         Verdict.HOLDS if holds else Verdict.FAILS,
@@ -202,7 +190,7 @@ def incomplete_u_suboptimality_rate(context: Context) -> Outcome:
             "exponent interval": [low, high],
             "draws of each size": count,
         },
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="the slope's interval reaches -1 and stays below -1/2 "
         f"(level {LEVEL:g}); no draw exceeds the proved bound",
         figures=(_rate_figure(context, problem, exact, sizes, excess, proved),),
@@ -223,27 +211,12 @@ def _excesses(
     return np.array([[excess(int(B)) for _ in range(count)] for B in sizes])
 
 
-def fast_bound(problem: Problem, sizes: np.ndarray, delta: float) -> np.ndarray:
-    """Return what F(f_B) - p* exceeds with probability delta at most: Theorem 4' (I), no Nystrom.
-
-    (R2 + R l)(2 R2 + R l) / (lam B) with l = sqrt(2 log(2 / delta)), R the largest and R2 the
-    root mean square |x_i - x_j| over all pairs.
-
-    Parameters
-    ----------
-    problem : Problem
-        Over rows, all pairs.
-    sizes : array (m,)
-        Numbers B of drawn pairs.
-    delta : float in (0, 1)
-    """
-    X, positive = problem.space.X, problem.pairs.positive  # type: ignore[attr-defined]
-    square = np.einsum("ij,ij->i", X, X)
-    distance = square[positive][:, None] + square[~positive][None, :]
-    distance = np.maximum(distance - 2 * X[positive] @ X[~positive].T, 0.0)
-    R, R2 = float(np.sqrt(distance.max())), float(np.sqrt(distance.mean()))
-    reach = R * float(np.sqrt(2 * np.log(2 / delta)))
-    return (R2 + reach) * (2 * R2 + reach) / (problem.lam * sizes)
+def _proved(problem: Problem, sizes: np.ndarray, delta: float) -> np.ndarray:
+    """Return what F(f_B) - p* exceeds with probability delta at most: Theorem 4' (I), K~ = K."""
+    X = problem.space.X  # type: ignore[attr-defined]
+    same = Approximation(Gram(X @ X.T), X, problem.pairs.positive)
+    bounds = (theorem4_prime(same, problem.lam, int(B), part="I", delta=delta) for B in sizes)
+    return np.array([bound.total for bound in bounds])
 
 
 def _rate_figure(

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import rankdata
 
 from ....exact.pairs.auc import auc
+from ....exact.pairs.statistics.delong import delong
 from ...data import datasets
 from ...data.labelled_data import Dataset
 from ...data.population import Model, offset_for_share, population_auc, share_for_auc
 from ...data.printed_numbers import numbers
 from ...extremes import max
-from ..claim import Context, DataUsed, Outcome, Verdict, claim
+from ..claim import Context, Outcome, Verdict
 from ..common import LEVEL, two_sided
-from .paper import PAPER
+from ..papers import SCALING_UP
 
 PRINTED: dict[str, float] = {
-    model: numbers(PAPER, f"below {table}")[model][0]
+    model: numbers(SCALING_UP.key, f"below {table}")[model][0]
     for model, table in (("linear", "Table 1"), ("radial", "Table 2"))
 }
 """AUC_true in per cent, below Table 1 and below Table 2."""
@@ -25,26 +25,20 @@ TEST_ROWS = 25_000
 """Rows of the paper's test sets."""
 
 
-@claim(
-    "population-auc-of-the-linear-model",
-    paper=PAPER,
-    place="Table 1",
-    kind="theorem",
-    statement="The population AUC of the linear model is 90.377 % for an offset that makes "
-    "approximately 80 % of the responses negative (a share that rounds to 80 % in tens).",
+@SCALING_UP.theorem(
+    "Table 1",
+    "The population AUC of the linear model is 90.377 % for an offset that makes approximately 80 "
+    "% of the responses negative (a share that rounds to 80 % in tens).",
     formula="P(f(x) > f(x') | y = 1, y' = -1),  y = sign(alpha + x1 + x2 + eps),  P(y = -1) ~ 0.8",
 )
 def population_auc_of_the_linear_model(context: Context) -> Outcome:
     return _against_print("linear", context)
 
 
-@claim(
-    "population-auc-of-the-radial-model",
-    paper=PAPER,
-    place="Table 2",
-    kind="theorem",
-    statement="The population AUC of the radial model is 90.985 % for an offset that makes "
-    "approximately 80 % of the responses negative (a share that rounds to 80 % in tens).",
+@SCALING_UP.theorem(
+    "Table 2",
+    "The population AUC of the radial model is 90.985 % for an offset that makes approximately 80 "
+    "% of the responses negative (a share that rounds to 80 % in tens).",
     formula="P(f(x) > f(x') | y = 1, y' = -1),  y = sign(alpha + |x|^2 + eps),  P(y = -1) ~ 0.8",
 )
 def population_auc_of_the_radial_model(context: Context) -> Outcome:
@@ -56,7 +50,7 @@ def _against_print(model: Model, context: Context) -> Outcome:
     exact, printed = 100 * population_auc(model), PRINTED[model]
     negative = 1 - share_for_auc(model, printed / 100)
     data = datasets.load(f"{model}:{TEST_ROWS}", context.draw_seed("test set"))
-    _, deviation = empirical_auc(_true_score(model, data), data.is_positive)
+    deviation = delong(_true_score(model, data), data.is_positive).standard_error
     apart = abs(exact - printed)
     return Outcome(
         Verdict.HOLDS if round(10 * negative) == 8 else Verdict.FAILS,
@@ -71,19 +65,16 @@ def _against_print(model: Model, context: Context) -> Outcome:
             "standard deviation of the AUC of one test set of 25,000, in points": 100 * deviation,
             "points away, in these standard deviations": apart / (100 * deviation),
         },
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="75 to 85 % negatives are called approximately 80 %; the quadrature's error is "
         "below 1e-6 %",
     )
 
 
-@claim(
-    "population-auc-by-monte-carlo",
-    paper=PAPER,
-    place="Section 4.1",
-    kind="suite",
-    statement="The population AUC by quadrature agrees with the AUC of the true score on a large "
-    "sample, for the linear and for the radial model.",
+@SCALING_UP.suite(
+    "Section 4.1",
+    "The population AUC by quadrature agrees with the AUC of the true score on a large sample, for "
+    "the linear and for the radial model.",
     formula="|AUC of f on n rows - population AUC| <= z sd",
 )
 def population_auc_by_monte_carlo(context: Context) -> Outcome:
@@ -91,10 +82,11 @@ def population_auc_by_monte_carlo(context: Context) -> Outcome:
     details, used, away = {}, [], []
     for model in ("linear", "radial"):
         data = datasets.load(f"{model}:{n}", context.draw_seed(model))
-        value, deviation = empirical_auc(_true_score(model, data), data.is_positive)
+        found = delong(_true_score(model, data), data.is_positive)
+        value, deviation = found.value, found.standard_error
         exact = population_auc(model)
         away.append(abs(value - exact) / deviation)
-        used.append(DataUsed.of(data))
+        used.append(data)
         details[f"{model}: by quadrature, per cent"] = 100 * exact
         details[f"{model}: on the sample, per cent"] = 100 * value
         details[f"{model}: standard deviation, points"] = 100 * deviation
@@ -102,7 +94,7 @@ def population_auc_by_monte_carlo(context: Context) -> Outcome:
         Verdict.HOLDS if max(away) <= two_sided() else Verdict.FAILS,
         f"{max(away):.2f} standard deviations apart at most, n = {n}",
         details=details,
-        data=tuple(used),
+        data=used,
         tolerance=f"two-sided normal test of each model at level {LEVEL:g} "
         f"({two_sided():.2f} standard deviations)",
     )
@@ -112,31 +104,9 @@ def _true_score(model: str, data: Dataset) -> np.ndarray:
     return data.X.sum(axis=1) if model == "linear" else np.square(data.X).sum(axis=1)
 
 
-def empirical_auc(scores: np.ndarray, positive: np.ndarray) -> tuple[float, float]:
-    """Return the AUC, ties one half, and its standard deviation by DeLong's formula.
-
-    AUC is the mean over positive rows of V_i, the share of negative rows below row i, and alike
-    over negative rows; var = var(V) / n_pos + var(W) / n_neg.
-
-    Parameters
-    ----------
-    scores : array (n,)
-    positive : bool array (n,)
-    """
-    n_pos, n_neg = int(positive.sum()), int((~positive).sum())
-    ranks = rankdata(scores)
-    below = (ranks[positive] - rankdata(scores[positive])) / n_neg
-    above = 1.0 - (ranks[~positive] - rankdata(scores[~positive])) / n_pos
-    variance = below.var(ddof=1) / n_pos + above.var(ddof=1) / n_neg
-    return float(below.mean()), float(np.sqrt(variance))
-
-
-@claim(
-    "eq-2-of-a-constant-score",
-    paper=PAPER,
-    place="eq. (2)",
-    kind="theorem",
-    statement="(2) is the empirical counterpart of the AUC: a score that tells nothing has 1/2.",
+@SCALING_UP.theorem(
+    "eq. (2)",
+    "(2) is the empirical counterpart of the AUC: a score that tells nothing has 1/2.",
     formula="mean of 1{f(x_i) <= f(x_j)}",
 )
 def eq_2_of_a_constant_score(context: Context) -> Outcome:
@@ -148,6 +118,6 @@ def eq_2_of_a_constant_score(context: Context) -> Outcome:
         Verdict.HOLDS if value == 0.5 else Verdict.FAILS,
         f"(2) gives {value:g}, the AUC with ties counted one half is {half:g}",
         details={"(2)": value, "AUC, ties one half": half},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="exact",
     )

@@ -14,18 +14,15 @@ from ...bounds.exact_answers import hinge_problem
 from ...data import datasets
 from ...extremes import max, min
 from ...plots import Figure
-from ..claim import Context, DataUsed, Outcome, Verdict, claim
+from ..claim import Context, Outcome, Verdict
 from ..common import LEVEL, two_sided
-from .paper import PAPER
+from ..papers import SCALING_UP
 
 
-@claim(
-    "overall-cost-is-linear-in-n",
-    paper=PAPER,
-    place="Section 5",
-    kind="theorem",
-    statement="The overall complexity is O(n) (B = n pairs, a fixed number of landmarks, fixed lam "
-    "and accuracy): pairs times features times steps grow no faster.",
+@SCALING_UP.theorem(
+    "Section 5",
+    "The overall complexity is O(n) (B = n pairs, a fixed number of landmarks, fixed lam and "
+    "accuracy): pairs times features times steps grow no faster.",
     formula="steps(n) B d + n d^2 + d^3 = O(n)",
 )
 def overall_cost_is_linear_in_n(context: Context) -> Outcome:
@@ -33,7 +30,7 @@ def overall_cost_is_linear_in_n(context: Context) -> Outcome:
     d, work, steps, used = 20, [], [], []
     for n in sizes:
         data = datasets.load(f"radial:{n}", context.draw_seed(f"{n}"))
-        used.append(DataUsed.of(data))
+        used.append(data)
         kernel = Gaussian(0.5)
         points = choose_landmarks("uniform", data.X, d, kernel, None, context.draw_seed(f"d{n}"))
         rows = nystrom_map(kernel, points.rows).transform(data.X)
@@ -51,19 +48,16 @@ def overall_cost_is_linear_in_n(context: Context) -> Outcome:
         printed="n",
         details={"n": list(sizes), "steps to a certified relative gap of 1 %": steps}
         | {"with d = n / log n, as in the remarks, n d^2 alone is n^3 / (log n)^2": "not O(n)"},
-        data=tuple(used),
+        data=used,
         tolerance="exponent 1.2; operations are counted and not timed",
         figures=(Figure.of_curves("overall-cost", what, {"B = n": (sizes, work)}, note),),
     )
 
 
-@claim(
-    "incomplete-u-constant-at-b-equal-n",
-    paper=PAPER,
-    place="Section 2.1",
-    kind="suite",
-    statement="With B = n the incomplete statistic keeps the rate of the complete one but not its "
-    "constant: over new data its variance is larger by sigma^2 / n, here by more than a quarter.",
+@SCALING_UP.suite(
+    "Section 2.1",
+    "With B = n the incomplete statistic keeps the rate of the complete one but not its constant: "
+    "over new data its variance is larger by sigma^2 / n, here by more than a quarter.",
     formula="var U_B = var U_n + E sigma^2_n / B",
 )
 def incomplete_u_constant_at_b_equal_n(context: Context) -> Outcome:

@@ -9,21 +9,18 @@ from ....exact.losses.registry import HINGE
 from ....exact.pairs.all_pairs import AllPairs
 from ...data import datasets
 from ...extremes import max, min
-from ..claim import Context, DataUsed, Outcome, Verdict, claim
-from .paper import PAPER
+from ..claim import Context, Outcome, Verdict
+from ..papers import SCALING_UP
 
 DIRECTIONS = 24
 ALLOWED = -0.35
 """An exponent of n up to which the supremum is said to fall like the root: log n costs a tenth."""
 
 
-@claim(
-    "incomplete-u-keeps-the-rate-uniformly",
-    paper=PAPER,
-    place="Section 2.1",
-    kind="theorem",
-    statement="With B = n the incomplete statistic keeps the rate sqrt(log(n) / n) uniformly over "
-    "linear scores: its largest error over directions and lengths falls like the root of n.",
+@SCALING_UP.theorem(
+    "Section 2.1",
+    "With B = n the incomplete statistic keeps the rate sqrt(log(n) / n) uniformly over linear "
+    "scores: its largest error over directions and lengths falls like the root of n.",
     formula="sup_f |U_B(f) - U(f)| = O_P(sqrt(log(n) / n)),  B = n",
 )
 def incomplete_u_keeps_the_rate_uniformly(context: Context) -> Outcome:
@@ -43,7 +40,7 @@ def incomplete_u_keeps_the_rate_uniformly(context: Context) -> Outcome:
                 for w in scores_of
             ]
             found.append(max(errors))
-        used.append(DataUsed.of(data))
+        used.append(data)
         worst.append(float(np.mean(found)))
     slope = float(np.polyfit(np.log(sizes), np.log(worst), 1)[0])
     ratios = [w / float(np.sqrt(np.log(n) / n)) for w, n in zip(worst, sizes, strict=True)]
@@ -51,6 +48,6 @@ def incomplete_u_keeps_the_rate_uniformly(context: Context) -> Outcome:
         Verdict.HOLDS if slope <= ALLOWED else Verdict.FAILS,
         f"falls like n^{slope:.2f}; {min(ratios):.2f} to {max(ratios):.2f} times sqrt(log(n) / n)",
         details={"n": list(sizes), "mean of the largest error": worst, "times the rate": ratios},
-        data=tuple(used),
+        data=used,
         tolerance=f"exponent at most {ALLOWED:g}",
     )

@@ -19,9 +19,8 @@ from ...data import datasets
 from ...data.generators import sparse_mean_shift
 from ...data.labelled_data import Dataset
 from ...extremes import max, min
-from ..claim import Context, DataUsed, Outcome, Verdict, claim
-
-PAPER = "SHT"
+from ..claim import Context, Outcome, Verdict
+from ..papers import SHT
 
 
 def _sets(context: Context) -> list[Dataset]:
@@ -43,12 +42,9 @@ def _points(data: Dataset, rng: np.random.Generator, count: int) -> np.ndarray:
     return rng.standard_normal((count, data.X.shape[1])) / size
 
 
-@claim(
-    "prop-1-pairwise-is-an-average-over-rows",
-    paper=PAPER,
-    place="Proposition 1",
-    kind="theorem",
-    statement="The mean square loss over all pairs is an average over the rows.",
+@SHT.theorem(
+    "Proposition 1",
+    "The mean square loss over all pairs is an average over the rows.",
     formula="mean_ij (1 - w'(x_i - x_j))^2 = (1/n) sum_j f(w; x_j, y_j)",
 )
 def prop_1_pairwise_is_an_average_over_rows(context: Context) -> Outcome:
@@ -65,18 +61,15 @@ def prop_1_pairwise_is_an_average_over_rows(context: Context) -> Outcome:
         Verdict.HOLDS if worst <= 1e-9 else Verdict.FAILS,
         f"largest relative difference {worst:.1e}",
         details={"points": 4 * count, "largest relative difference": worst},
-        data=tuple(map(DataUsed.of, sets)),
+        data=sets,
         tolerance="1e-9: shifted by 1,000 standard deviations, doubles have 13 digits left",
     )
 
 
-@claim(
-    "prop-1-in-blocks-needs-all-rows-means",
-    paper=PAPER,
-    place="Proposition 1, eq. (5)",
-    kind="corrected",
-    statement="The blocks' gradients have the full gradient as their mean with the class means and "
-    "shares of all rows, for unequal blocks too; with those of each block they have not.",
+@SHT.corrected(
+    "Proposition 1, eq. (5)",
+    "The blocks' gradients have the full gradient as their mean with the class means and shares of "
+    "all rows, for unequal blocks too; with those of each block they have not.",
     formula="mean_i grad f_Bi(w) = grad F(w)",
 )
 def prop_1_in_blocks_needs_all_rows_means(context: Context) -> Outcome:
@@ -97,7 +90,7 @@ def prop_1_in_blocks_needs_all_rows_means(context: Context) -> Outcome:
             "relative error of the mean gradient": errors[0],
             "the same with each block's own means and shares": errors[1],
         },
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="1e-10 for the right form, more than 1e-3 for the other",
     )
 
@@ -123,41 +116,32 @@ def _hessian(context: Context, factor: float) -> Outcome:
         f"v'(Hessian)v / v'Mv between {min(ratios):.6f} and {max(ratios):.6f}",
         printed="1" if factor == 1 else None,
         details={"directions": len(ratios), "largest relative difference": worst},
-        data=tuple(map(DataUsed.of, sets)),
+        data=sets,
         tolerance="1e-6, of second differences of the double sum",
     )
 
 
-@claim(
-    "hessian-as-printed",
-    paper=PAPER,
-    place="supplement, Section C",
-    kind="theorem",
-    statement="The Hessian of the pairwise square loss is the mean of (x_i - x_j)(x_i - x_j)'.",
+@SHT.theorem(
+    "supplement, Section C",
+    "The Hessian of the pairwise square loss is the mean of (x_i - x_j)(x_i - x_j)'.",
     formula="Hessian of F = M = mean_ij (x_i - x_j)(x_i - x_j)'",
 )
 def hessian_as_printed(context: Context) -> Outcome:
     return _hessian(context, 1.0)
 
 
-@claim(
-    "hessian-with-the-factor-two",
-    paper=PAPER,
-    place="supplement, Section C",
-    kind="corrected",
-    statement="The Hessian of the pairwise square loss is twice that.",
+@SHT.corrected(
+    "supplement, Section C",
+    "The Hessian of the pairwise square loss is twice that.",
     formula="Hessian of F = 2 M,  M = Sigma+ + Sigma- + delta delta'",
 )
 def hessian_with_the_factor_two(context: Context) -> Outcome:
     return _hessian(context, 2.0)
 
 
-@claim(
-    "eq-6-keeps-k-entries",
-    paper=PAPER,
-    place="eq. (6)",
-    kind="theorem",
-    statement="The entries above the k-th largest absolute value are the k largest ones.",
+@SHT.theorem(
+    "eq. (6)",
+    "The entries above the k-th largest absolute value are the k largest ones.",
     formula="|{i: |w_i| > |w_tau_k|}| = k",
 )
 def eq_6_keeps_k_entries(context: Context) -> Outcome:
@@ -183,12 +167,9 @@ def eq_6_keeps_k_entries(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "sht-keeps-exactly-k-features",
-    paper=PAPER,
-    place="Algorithm 1",
-    kind="corrected",
-    statement="With H_k as defined in (1), SHT-AUC returns exactly k features and lowers the loss.",
+@SHT.corrected(
+    "Algorithm 1",
+    "With H_k as defined in (1), SHT-AUC returns exactly k features and lowers the loss.",
     formula="|supp w_T| = k,  F(w_T) < F(0) = 1",
 )
 def sht_keeps_exactly_k_features(context: Context) -> Outcome:
@@ -206,7 +187,7 @@ def sht_keeps_exactly_k_features(context: Context) -> Outcome:
         Verdict.HOLDS if holds else Verdict.FAILS,
         f"k features in all 8 runs, F at most {largest:.3f}" if holds else "another number",
         details=details,
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="whole numbers",
     )
 
@@ -217,14 +198,11 @@ def _published(context: Context, r: float, at: int) -> Dataset:
     return sparse_mean_shift(1000, seed, d=1000, k_star=20, r=r, normalize=True)
 
 
-@claim(
-    "published-sht-is-mean-difference-screening",
-    paper=PAPER,
-    place="Tables I and II",
-    kind="suite",
-    statement="In the configuration of Tables I and II (step 1 on r(1-r) F, rows of length one, 50 "
-    "epochs; not the 300 of Fig. 1) SHT-AUC selects nothing: its weights are those of the k-1 "
-    "features of largest mean difference.",
+@SHT.suite(
+    "Tables I and II",
+    "In the configuration of Tables I and II (step 1 on r(1-r) F, rows of length one, 50 epochs; "
+    "not the 300 of Fig. 1) SHT-AUC selects nothing: its weights are those of the k-1 features of "
+    "largest mean difference.",
     formula="cosine(w_T, H_{k-1}(delta)) >= 0.99,  |supp w_T| = k - 1,  delta = xbar_+ - xbar_-",
 )
 def published_sht_is_mean_difference_screening(context: Context) -> Outcome:
@@ -233,7 +211,7 @@ def published_sht_is_mean_difference_screening(context: Context) -> Outcome:
     for r in shares:
         for at in range(copies):
             data = _published(context, r, at)
-            used.append(DataUsed.of(data))
+            used.append(data)
             loss = sparse_problem(data.X, data.y)
             for k in (20, 60, 100):
                 for m in (1, 10):
@@ -254,7 +232,7 @@ def published_sht_is_mean_difference_screening(context: Context) -> Outcome:
             "overlap with screening, least": min(overlaps),
             "features less k, least and largest": [min(sizes), max(sizes)],
         },
-        data=tuple(used),
+        data=used,
         tolerance="cosine 0.99, the same features",
     )
 

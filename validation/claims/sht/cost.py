@@ -9,18 +9,15 @@ import numpy as np
 from ....approx.hard_thresholding.sht_auc import sparse_problem
 from ...data.generators import sparse_mean_shift
 from ...extremes import max, min
-from ..claim import Context, Outcome, Verdict, claim
+from ..claim import Context, Outcome, Verdict
 from ..nonlinear.counting import Counted
-from .basics import PAPER
+from ..papers import SHT
 
 
-@claim(
-    "sht-gradient-costs-o-bd",
-    paper=PAPER,
-    place="abstract, Section II",
-    kind="theorem",
-    statement="A stochastic gradient of SHT-AUC costs O(b d) operations: once the class means are "
-    "known it grows no faster than the rows of the block times the features.",
+@SHT.theorem(
+    "abstract, Section II",
+    "A stochastic gradient of SHT-AUC costs O(b d) operations: once the class means are known it "
+    "grows no faster than the rows of the block times the features.",
     formula="operations of grad f_B(w) <= const b d",
 )
 def sht_gradient_costs_o_bd(context: Context) -> Outcome:
@@ -44,13 +41,10 @@ def sht_gradient_costs_o_bd(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "sht-objective-is-not-strongly-convex",
-    paper=PAPER,
-    place="Section I",
-    kind="theorem",
-    statement="The objective of SHT-AUC need not be strongly convex as a whole: with more features "
-    "than rows its Hessian is singular.",
+@SHT.theorem(
+    "Section I",
+    "The objective of SHT-AUC need not be strongly convex as a whole: with more features than rows "
+    "its Hessian is singular.",
     formula="lambda_min(2 M) = 0  for  d > n - 1",
 )
 def sht_objective_is_not_strongly_convex(context: Context) -> Outcome:

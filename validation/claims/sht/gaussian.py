@@ -16,9 +16,9 @@ from ....exact.square_loss.restricted_constants import (
 )
 from ...bounds.sht_gaussian import least_curvature, rows_for_curvature, sht_theorem2
 from ...extremes import above, max, min
-from ..claim import Context, Outcome, Verdict, claim
+from ..claim import Context, Outcome, Verdict
 from ..common import LEVEL
-from .basics import PAPER
+from ..papers import SHT
 
 D, S, LAM, EPS = 12, 3, 1.0, 0.05
 """Features and support size: 220 supports can be tried; Sigma = I, so that lam = rho(Sigma) = 1."""
@@ -56,13 +56,10 @@ def _draws(context: Context, n: int, r: float) -> list[_Drawn]:
     return [_draw(n, r, rng) for _ in range(10 if context.quick else 100)]
 
 
-@claim(
-    "sht-theorem-2-eq-12-as-printed",
-    paper=PAPER,
-    place="Theorem 2, eq. (12)",
-    kind="theorem",
-    statement="rho- is at least (12), whatever the sign of what is squared there (centred Gaussian "
-    "rows, Sigma = I).",
+@SHT.theorem(
+    "Theorem 2, eq. (12)",
+    "rho- is at least (12), whatever the sign of what is squared there (centred Gaussian rows, "
+    "Sigma = I).",
     formula="rho-_s >= (lam/2 - 6 sqrt(2) sqrt(s log d/(r n)))^2 - (32/3) s log d/(r n)",
 )
 def sht_theorem_2_eq_12_as_printed(context: Context) -> Outcome:
@@ -84,13 +81,10 @@ def sht_theorem_2_eq_12_as_printed(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "sht-theorem-2-eq-12-with-the-positive-part",
-    paper=PAPER,
-    place="Theorem 2, eq. (12)",
-    kind="corrected",
-    statement="With the positive part squared (12) is a lower bound of rho-; at the paper's sizes "
-    "it is not above zero.",
+@SHT.corrected(
+    "Theorem 2, eq. (12)",
+    "With the positive part squared (12) is a lower bound of rho-; at the paper's sizes it is not "
+    "above zero.",
     formula="((...)_+)^2 - ... > 0  only for  n > 552.4 s log d / (lam^2 r)",
 )
 def sht_theorem_2_eq_12_with_the_positive_part(context: Context) -> Outcome:
@@ -115,13 +109,10 @@ def sht_theorem_2_eq_12_with_the_positive_part(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "sht-theorem-2-by-both-classes",
-    paper=PAPER,
-    place="Theorem 2, eq. (12)",
-    kind="corrected",
-    statement="With probability at least 1 - 2 eps = 0.9 rho- is at least the sum of both classes' "
-    "bounds; nothing need be subtracted for the means.",
+@SHT.corrected(
+    "Theorem 2, eq. (12)",
+    "With probability at least 1 - 2 eps = 0.9 rho- is at least the sum of both classes' bounds; "
+    "nothing need be subtracted for the means.",
     formula="rho-_s >= 2 lam^2 sum_c (m/n_c) ((1 - sqrt(s/m) - sqrt(2 log(N/eps)/m))_+)^2",
 )
 def sht_theorem_2_by_both_classes(context: Context) -> Outcome:
@@ -170,12 +161,9 @@ def _smoothness(context: Context, form: str) -> Outcome:
     )
 
 
-@claim(
-    "sht-theorem-2-eq-13-as-printed",
-    paper=PAPER,
-    place="Theorem 2, eq. (13)",
-    kind="theorem",
-    statement="rho+ of blocks of 50 is at most (13) (its proof counts the rows of one block, and a "
+@SHT.theorem(
+    "Theorem 2, eq. (13)",
+    "rho+ of blocks of 50 is at most (13) (its proof counts the rows of one block, and a "
     "superfluous log d makes up for it).",
     formula="rho+_s <= 16 s log d (log(b)/2 + log d) / r",
 )
@@ -183,25 +171,19 @@ def sht_theorem_2_eq_13_as_printed(context: Context) -> Outcome:
     return _smoothness(context, "printed")
 
 
-@claim(
-    "sht-theorem-2-eq-13-as-its-proof-gives-it",
-    paper=PAPER,
-    place="Theorem 2, eq. (13)",
-    kind="corrected",
-    statement="rho+ of blocks of 50 is at most (13) with a union over all n rows, log n for log b.",
+@SHT.corrected(
+    "Theorem 2, eq. (13)",
+    "rho+ of blocks of 50 is at most (13) with a union over all n rows, log n for log b.",
     formula="rho+_s <= 16 s log d (log(n)/2 + log d) / r",
 )
 def sht_theorem_2_eq_13_as_its_proof_gives_it(context: Context) -> Outcome:
     return _smoothness(context, "corrected")
 
 
-@claim(
-    "sht-smoothness-from-the-data",
-    paper=PAPER,
-    place="Assumption 2, eq. (13)",
-    kind="suite",
-    statement="The bound of rho+ that we compute from the rows is never below rho+, and within a "
-    "factor three of it.",
+@SHT.suite(
+    "Assumption 2, eq. (13)",
+    "The bound of rho+ that we compute from the rows is never below rho+, and within a factor "
+    "three of it.",
     formula="rho+_s <= 2 max_i min{lambda_max(M_i), sum of the s largest diagonal entries, ...}",
 )
 def sht_smoothness_from_the_data(context: Context) -> Outcome:

@@ -9,9 +9,9 @@ import numpy as np
 from scipy import stats
 
 from ...extremes import above, max, min
-from ..claim import Context, Outcome, Verdict, claim
+from ..claim import Context, Outcome, Verdict
 from ..common import LEVEL
-from .basics import PAPER
+from ..papers import SHT
 
 D, K = 12, 2
 """Features, and k of Lemma 3, whose vectors have 2k nonzeros: 495 supports can be tried."""
@@ -28,13 +28,10 @@ def _least_stretch(X: np.ndarray, size: int) -> float:
     return math.sqrt(max(float(np.linalg.eigvalsh(blocks)[:, 0].min()), 0.0))
 
 
-@claim(
-    "sht-lemma-3",
-    paper=PAPER,
-    place="Lemma 3, eq. (17)",
-    kind="theorem",
-    statement="With probability 1 - exp(-n/72) a Gaussian design shrinks no vector with 2k "
-    "nonzeros by more than (17) says (Sigma = I, d = 12, k = 2, n = 100 and 4,000).",
+@SHT.theorem(
+    "Lemma 3, eq. (17)",
+    "With probability 1 - exp(-n/72) a Gaussian design shrinks no vector with 2k nonzeros by more "
+    "than (17) says (Sigma = I, d = 12, k = 2, n = 100 and 4,000).",
     formula="|Xv| / sqrt(n) >= (|Sigma^(1/2) v| / (2 |v|) - 6 sqrt(2) sqrt(k log d / n)) |v|",
 )
 def sht_lemma_3(context: Context) -> Outcome:
@@ -68,13 +65,10 @@ def _tail(kind: str, d: int, k: int, t: float) -> float:
     return float(-np.expm1(d * np.log1p(-stats.chi2.sf(limit, 1))))  # k = 1: the largest
 
 
-@claim(
-    "sht-lemma-4",
-    paper=PAPER,
-    place="Lemma 4, eq. (18)",
-    kind="theorem",
-    statement="The mean square of the k largest of d Gaussian variables exceeds t log(2d/k) with "
-    "probability (2d/k)^(1 - 3t/8) at most, whatever their dependence.",
+@SHT.theorem(
+    "Lemma 4, eq. (18)",
+    "The mean square of the k largest of d Gaussian variables exceeds t log(2d/k) with probability "
+    "(2d/k)^(1 - 3t/8) at most, whatever their dependence.",
     formula="P(sum of the k largest g^2 > k sigma^2 t log(2d/k)) <= (2d/k)^(1 - 3t/8)",
 )
 def sht_lemma_4(context: Context) -> Outcome:
@@ -100,13 +94,10 @@ def sht_lemma_4(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "sht-eq-21-cross-term-of-the-means",
-    paper=PAPER,
-    place="supplement, eq. (21)",
-    kind="corrected",
-    statement="The cross term of the two class means is at most (21) on vectors with s nonzeros, "
-    "with probability 1 - s/d (a union over both classes; s at least 2; Sigma = I).",
+@SHT.corrected(
+    "supplement, eq. (21)",
+    "The cross term of the two class means is at most (21) on vectors with s nonzeros, with "
+    "probability 1 - s/d (a union over both classes; s at least 2; Sigma = I).",
     formula="2 (v'x+)(v'x-) <= (32/3) s log d / sqrt(n+ n-) |v|^2",
 )
 def sht_eq_21_cross_term_of_the_means(context: Context) -> Outcome:

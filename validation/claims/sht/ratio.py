@@ -8,8 +8,8 @@ import numpy as np
 
 from ...bounds.sht_gaussian import ratio_coefficients, sht_theorem2
 from ...extremes import max
-from ..claim import Context, Outcome, Verdict, claim
-from .basics import PAPER
+from ..claim import Context, Outcome, Verdict
+from ..papers import SHT
 
 SHARES = (0.01, 0.05, 0.1, 0.25, 0.5)
 
@@ -36,38 +36,29 @@ def _eq_14(form: str) -> Outcome:
     )
 
 
-@claim(
-    "sht-eq-14-as-printed",
-    paper=PAPER,
-    place="eq. (14)",
-    kind="theorem",
-    statement="(13) divided by (12) is (14) with the printed a, b and c.",
+@SHT.theorem(
+    "eq. (14)",
+    "(13) divided by (12) is (14) with the printed a, b and c.",
     formula="b = -6 sqrt(2) lam / sqrt(n k log d L),  L = log(b)/2 + log d",
 )
 def sht_eq_14_as_printed(context: Context) -> Outcome:
     return _eq_14("printed")
 
 
-@claim(
-    "sht-eq-14-with-the-logarithm-outside",
-    paper=PAPER,
-    place="eq. (14)",
-    kind="corrected",
-    statement="(13) divided by (12) is (14) with the logarithm of b outside the root.",
+@SHT.corrected(
+    "eq. (14)",
+    "(13) divided by (12) is (14) with the logarithm of b outside the root.",
     formula="b = -6 sqrt(2) lam / (L sqrt(n k log d))",
 )
 def sht_eq_14_with_the_logarithm_outside(context: Context) -> Outcome:
     return _eq_14("corrected")
 
 
-@claim(
-    "sht-eq-14-falls-with-the-share",
-    paper=PAPER,
-    place="eq. (14)",
-    kind="theorem",
-    statement="rho_k(r) by (14) falls as the share r of positives grows to 1/2 once n is large "
-    "enough, which the paper assumes; at the sizes of its experiments it does not (the "
-    "denominator, convex and not concave, is before its minimum).",
+@SHT.theorem(
+    "eq. (14)",
+    "rho_k(r) by (14) falls as the share r of positives grows to 1/2 once n is large enough, which "
+    "the paper assumes; at the sizes of its experiments it does not (the denominator, convex and "
+    "not concave, is before its minimum).",
     formula="r > r* = 288 s log d / (lam^2 n)",
 )
 def sht_eq_14_falls_with_the_share(context: Context) -> Outcome:
@@ -93,13 +84,10 @@ def _denominator(n: int, d: int, s: int) -> tuple[float, float, np.ndarray]:
     return a, (-linear / (2 * a)) ** 2, a * r + linear * np.sqrt(r) + c
 
 
-@claim(
-    "sht-eq-15-grows-with-the-imbalance",
-    paper=PAPER,
-    place="eq. (15)",
-    kind="theorem",
-    statement="The lower bound (15) of the tolerance, its constants not given, shows that the "
-    "tolerance grows as the share r of positives falls.",
+@SHT.theorem(
+    "eq. (15)",
+    "The lower bound (15) of the tolerance, its constants not given, shows that the tolerance "
+    "grows as the share r of positives falls.",
     formula="c_1 r / (1 - c_2 sqrt(1 - r))  rises as r falls from 1/2 to 0.01",
 )
 def sht_eq_15_grows_with_the_imbalance(context: Context) -> Outcome:

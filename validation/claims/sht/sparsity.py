@@ -5,27 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from ....approx.hard_thresholding.sht_auc import sparse_problem
-from ....approx.square_loss.fsauc import MultiStageSaddle
-from ....approx.square_loss.spam import StochasticProximal
 from ....exact.solvers.convex_reference import convex_reference
 from ....exact.square_loss.convex_square import ConvexSquare
 from ...data.generators import sparse_mean_shift
 from ...data.printed_numbers import numbers
-from ..claim import Context, DataUsed, Outcome, Verdict, claim
-from .basics import PAPER
+from ..claim import Context, Outcome, Verdict
+from ..papers import SHT
 
-TABLE_2 = numbers(PAPER, "Table II")
+TABLE_2 = numbers(SHT.key, "Table II")
 F1, JACCARD = (
     {name: row[part] for name, row in TABLE_2.items()} for part in (slice(4), slice(4, 8))
 )
 
 
-@claim(
-    "sht-jaccard-column",
-    paper=PAPER,
-    place="Table II",
-    kind="theorem",
-    statement="The mean Jaccard indices go with the mean F1 scores beside them.",
+@SHT.theorem(
+    "Table II",
+    "The mean Jaccard indices go with the mean F1 scores beside them.",
     formula="JI = F1 / (2 - F1) in each run, convex:  mean JI >= F1 / (2 - F1) at the mean F1",
 )
 def sht_jaccard_column(context: Context) -> Outcome:
@@ -44,35 +39,22 @@ def sht_jaccard_column(context: Context) -> Outcome:
     )
 
 
-def _l1_sizes(context: Context) -> tuple[list[int], DataUsed]:
-    """Return how many of 200 weights are not zero: SPAM's last and mean point, FSAUC, optimum."""
-    data = sparse_mean_shift(600, context.draw_seed("data"), d=200, k_star=20, r=0.25)
-    loss = sparse_problem(data.X, data.y)
-    l1 = float(np.abs(loss.delta).max())  # half of what makes w = 0 optimal
-    last, mean = (
-        StochasticProximal(l1=l1, max_passes=20, average=average).solve(loss).w
-        for average in (False, True)
-    )
-    best = convex_reference(ConvexSquare(loss, l1=l1)).w
-    ball = MultiStageSaddle(radius=float(np.abs(best).sum()), max_passes=20).solve(loss).w
-    return [int(np.count_nonzero(w)) for w in (last, mean, ball, best)], DataUsed.of(data)
-
-
-@claim(
-    "sht-l1-optimum-is-sparse",
-    paper=PAPER,
-    place="Section IV-A, footnote 2",
-    kind="suite",
-    statement="It is the stochastic steps and not the penalty: the optimum of the same problem has "
-    "few weights that are not zero.",
+@SHT.suite(
+    "Section IV-A, footnote 2",
+    "It is the stochastic steps and not the penalty: the optimum of the same problem has few "
+    "weights that are not zero.",
     formula="min F(w) + l1 |w|_1",
 )
 def sht_l1_optimum_is_sparse(context: Context) -> Outcome:
-    sizes, data = _l1_sizes(Context("sht-l1", context.seed, context.profile))
+    seed = Context("sht-l1", context.seed, context.profile).draw_seed("data")
+    data = sparse_mean_shift(600, seed, d=200, k_star=20, r=0.25)
+    loss = sparse_problem(data.X, data.y)
+    l1 = float(np.abs(loss.delta).max())  # half of what makes w = 0 optimal
+    size = int(np.count_nonzero(convex_reference(ConvexSquare(loss, l1=l1)).w))
     return Outcome(
-        Verdict.HOLDS if sizes[3] <= 50 else Verdict.FAILS,
-        f"{sizes[3]} of 200 weights are not zero",
-        details={"nonzero at the optimum": sizes[3]},
+        Verdict.HOLDS if size <= 50 else Verdict.FAILS,
+        f"{size} of 200 weights are not zero",
+        details={"nonzero at the optimum": size},
         data=(data,),
         tolerance="at most a quarter of the weights",
     )

@@ -20,21 +20,18 @@ from ...bounds.sht import least_sparsity, nu_lemma2, nu_printed, sht_theorem1
 from ...data.generators import sparse_mean_shift
 from ...data.labelled_data import Dataset
 from ...extremes import above, max, min
-from ..claim import Context, DataUsed, Outcome, Verdict, claim
-from .basics import PAPER
+from ..claim import Context, Outcome, Verdict
+from ..papers import SHT
 
 RHOS = (1.2, 1.5, 2.0, 5.0, 10.0)
 GOLDEN = (1 + math.sqrt(5)) / 2
 """Where rho^2 - rho = 1."""
 
 
-@claim(
-    "sht-lemma-2",
-    paper=PAPER,
-    place="Lemma 2",
-    kind="theorem",
-    statement="Thresholding moves a vector away from a k*-sparse one by no more than the factor "
-    "sqrt(1 + nu), for k >= k*.",
+@SHT.theorem(
+    "Lemma 2",
+    "Thresholding moves a vector away from a k*-sparse one by no more than the factor sqrt(1 + "
+    "nu), for k >= k*.",
     formula="|H_k(w) - w*| <= sqrt(1 + nu) |w - w*|",
 )
 def sht_lemma_2(context: Context) -> Outcome:
@@ -70,13 +67,10 @@ def _cut(context: Context, loss: RowAverage, m: int, stream: str) -> np.ndarray:
     return block_matrices(solver.blocks(loss, context.rng(stream)))
 
 
-@claim(
-    "sht-lemma-1-with-a-set-of-each-block",
-    paper=PAPER,
-    place="Lemma 1, eq. (16), proof of Theorem 1",
-    kind="corrected",
-    statement="The inequality of Lemma 1 holds with a set Omega of each block, as the proof of "
-    "Theorem 1 needs it (there Omega depends on the drawn block; in the lemma it is fixed).",
+@SHT.corrected(
+    "Lemma 1, eq. (16), proof of Theorem 1",
+    "The inequality of Lemma 1 holds with a set Omega of each block, as the proof of Theorem 1 "
+    "needs it (there Omega depends on the drawn block; in the lemma it is fixed).",
     formula="mean_i |v - gamma P_i H_i v| <= sqrt(1 - (2 - gamma rho+) gamma rho-) |v|",
 )
 def sht_lemma_1_with_a_set_of_each_block(context: Context) -> Outcome:
@@ -104,7 +98,7 @@ def sht_lemma_1_with_a_set_of_each_block(context: Context) -> Outcome:
         f"largest left side / right side {worst:.4f} in {count} draws",
         details={"draws": count, "largest ratio": worst}
         | {"rho-": constants.minus, "rho+": constants.plus},
-        data=(DataUsed.of(data),),
+        data=(data,),
         tolerance="1e-12; rho- and rho+ by trying all supports",
     )
 
@@ -121,13 +115,10 @@ def _kappas(nu: str) -> dict[str, float]:
     return found
 
 
-@claim(
-    "sht-theorem-1-condition-as-printed",
-    paper=PAPER,
-    place="Theorem 1, eq. (10)",
-    kind="theorem",
-    statement="Where k > (rho^2 - rho) k* the contraction factor with the displayed nu = 1 + k*/k "
-    "+ sqrt(k*/k) is below one.",
+@SHT.theorem(
+    "Theorem 1, eq. (10)",
+    "Where k > (rho^2 - rho) k* the contraction factor with the displayed nu = 1 + k*/k + "
+    "sqrt(k*/k) is below one.",
     formula="kappa = sqrt(nu (1 - 1/rho)) < 1",
 )
 def sht_theorem_1_condition_as_printed(context: Context) -> Outcome:
@@ -143,13 +134,10 @@ def sht_theorem_1_condition_as_printed(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "sht-theorem-1-condition-with-the-nu-of-lemma-2",
-    paper=PAPER,
-    place="Theorem 1, eq. (10)",
-    kind="corrected",
-    statement="With the 1 + nu of Lemma 2, which the proof uses, the printed condition (and "
-    "k >= k*) is exactly kappa < 1.",
+@SHT.corrected(
+    "Theorem 1, eq. (10)",
+    "With the 1 + nu of Lemma 2, which the proof uses, the printed condition (and k >= k*) is "
+    "exactly kappa < 1.",
     formula="(1 + nu)(1 - 1/rho) < 1  <=>  k > (rho^2 - rho) k*",
 )
 def sht_theorem_1_condition_with_the_nu_of_lemma_2(context: Context) -> Outcome:
@@ -192,20 +180,17 @@ def _walks(
     return found, M, constants
 
 
-@claim(
-    "sht-theorem-1-bound",
-    paper=PAPER,
-    place="Theorem 1, eq. (9)",
-    kind="corrected",
-    statement="Where kappa < 1 (nu of Lemma 2) the mean distance of SHT-AUC from the best subset "
-    "of one feature is at most (9) after every step; so is one step, mean by mean.",
+@SHT.corrected(
+    "Theorem 1, eq. (9)",
+    "Where kappa < 1 (nu of Lemma 2) the mean distance of SHT-AUC from the best subset of one "
+    "feature is at most (9) after every step; so is one step, mean by mean.",
     formula="E |w_t - w*| <= kappa^t |w_0 - w*| + sigma / (1 - kappa)",
 )
 def sht_theorem_1_bound(context: Context) -> Outcome:
     worst, single, largest, table, used = 0.0, 0.0, 0.0, {}, []
     for n, d, k, r, m in CASES:
         data, loss = _problem(context, n, d, r, f"{r}")
-        used.append(DataUsed.of(data))
+        used.append(data)
         w_star = best_subset(data.X, data.y, 1).w
         found, M, constants = _walks(context, loss, k, m, w_star)
         mean = found.mean(axis=0)
@@ -231,25 +216,22 @@ def sht_theorem_1_bound(context: Context) -> Outcome:
         verdict if max(worst, single) <= 1 else Verdict.FAILS,
         f"distance at most {worst:.2f} of the bound, one step {single:.2f} of its own",
         details=table | {"largest distance / bound": worst, "the same of one step": single},
-        data=tuple(used),
+        data=used,
         tolerance="normal interval of each mean at level 1e-6; rho+ and rho- by trying all "
         "supports",
     )
 
 
-@claim(
-    "sht-theorem-1-in-the-experiments",
-    paper=PAPER,
-    place="Theorem 1, Figs. 1 and 3, Tables I and II",
-    kind="theorem",
-    statement="The theorem explains the experiments: with k = k* its condition can hold there.",
+@SHT.theorem(
+    "Theorem 1, Figs. 1 and 3, Tables I and II",
+    "The theorem explains the experiments: with k = k* its condition can hold there.",
     formula="k > (rho^2 - rho) k*  with  k = k*  <=>  rho < (1 + sqrt(5)) / 2",
 )
 def sht_theorem_1_in_the_experiments(context: Context) -> Outcome:
     lowest, used = {}, []
     for r in (0.05, 0.5):
         data = sparse_mean_shift(1000, context.draw_seed(f"{r}"), d=1000, k_star=20, r=r)
-        used.append(DataUsed.of(data))
+        used.append(data)
         loss = sparse_problem(data.X, data.y)
         blocks = StochasticHardThresholding(20, block_size=50).blocks(loss, context.rng("cut"))
         lowest[f"r = {r:g}"] = rho_from_below(data, loss, blocks[:4], 60)
@@ -260,7 +242,7 @@ def sht_theorem_1_in_the_experiments(context: Context) -> Outcome:
         printed="proves our theoretical analysis",
         details={f"rho at least, {name}": value for name, value in lowest.items()}
         | {"k needed at the smaller": least_sparsity(least, 20), "features": 1000},
-        data=tuple(used),
+        data=used,
         tolerance="rho+ from below and rho- from above, by one support of 60 features each: rho "
         "is larger still",
     )

@@ -22,6 +22,7 @@ from ...data.datasets import load, names
 from ...data.labelled_data import data_sha256
 from ...files.selection import Selection
 from ...memory import check_room
+from ..writing.progress import pass_progress
 from .scaled_tables import fit_scaling, scaled, selection_of, true_names
 
 BYTES_A_PAIR = 40
@@ -44,6 +45,8 @@ class Data:
         What the positive rows are called in the file; None for built-in data.
     ordered : OrderedPairs, optional
         With `--qid` or `--time`: the pairs; `y` is then the grades or the times.
+    ordered_by : {"qid", "time"}, optional
+        Which of the two.
     negative : str or number, optional
         What the other rows are called; None for all the rest.
     columns : list of str, optional
@@ -58,6 +61,7 @@ class Data:
     sha256: str | None
     label: str | float | None = None
     ordered: OrderedPairs | None = None
+    ordered_by: str | None = None
     negative: str | float | None = None
     columns: list[str] | None = None
     scaler: Any = None
@@ -71,6 +75,15 @@ class Data:
     def positive(self) -> np.ndarray:
         """Bool array (n,)."""
         return self.y == 1
+
+    @property
+    def labelled(self) -> dict[str, Any]:
+        """What orders the rows, by the names that `write_proof` has for it."""
+        if self.ordered is None:
+            return {"y": self.y, "positive": 1}
+        if self.ordered_by == "qid":
+            return {"y": self.y, "qid": self.ordered.group}
+        return {"y": None, "time": self.y, "event": self.ordered.upper}
 
     @property
     def partitioned(self) -> bool:
@@ -132,7 +145,10 @@ def _folder_data(name: str, options: dict[str, Any], model: Any) -> Data:
         asked = asked if model.columns is None else replace(asked, columns=model.columns)
     found = read_parquet_folder(name, asked, positive, options.get("row_weights"))
     kept = {"negative": found.negative, "columns": true_names(found.columns)}
-    return Data(name, found.rows(), np.zeros(0), None, found.positive, **kept)
+    with pass_progress(quiet=options.get("as_json", False)) as heard:
+        rows = found.rows(heard=heard)
+    rows.engine.heard = None
+    return Data(name, rows, np.zeros(0), None, found.positive, **kept)
 
 
 def data_of(name: str, options: dict[str, Any], model: Any = None) -> Data:
@@ -182,7 +198,8 @@ def _ordered_data(name: str, options: dict[str, Any], model: Any) -> Data:
     sha, columns = sha256(whole.encode()).hexdigest(), true_names(table.columns)
     scaler = fit_scaling(table.X, columns, options) if model is None else model.scaler
     X = scaled(scaler, table.X)
-    return Data(name, X, y, sha, None, pairs, columns=columns, scaler=scaler)
+    by = "time" if qid is None else "qid"
+    return Data(name, X, y, sha, None, pairs, by, columns=columns, scaler=scaler)
 
 
 def _features_of(options: dict[str, Any], model: Any) -> Selection:

@@ -141,7 +141,7 @@ def read_model(path: str) -> SavedModel:
             f"{path}: this is a folder, the model file in it is needed: {path}/model.npz"
         )
     from ....approx.saved_models import load_model
-    from ....exact.api.roc_svm import ROCSVM
+    from ....exact.api.saved_models import ROCSVM  # the import makes its estimators known
 
     whole = load_model(path)
     steps = [step for _, step in whole.steps] if hasattr(whole, "steps") else [whole]

@@ -13,9 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ...claims.claim import Claim
-from ...claims.row import Row
 from ...claims.verdicts import PAPER_KINDS
 from ...report.document import Report, shown, shown_seconds
+from ...report.row import Row
 
 
 def claims_table(entries: Sequence[Claim]) -> Table:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ....exact.errors import InputError
-from ....exact.spaces.partitions.engine import LocalEngine
+from ....exact.spaces.partitions.engine import Heard, LocalEngine
 from ....exact.spaces.partitions.partitioned_rows import PartitionedRows
 from ..file_checks import check_names, damage_reported, target_place
 from ..labels import (
@@ -26,7 +26,7 @@ from ..parquet_files import check_type, is_words, parquet_library
 from ..selection import Selection
 from .parquet_partition import ParquetPartition, open_parquet, remote
 
-PARTITION_NUMBERS = 1 << 22
+PARTITION_NUMBERS = 1 << 24
 """Small row groups of a file are put together up to about so many numbers."""
 
 
@@ -52,10 +52,13 @@ class ParquetFolder:
     negative: Label | None
     n: int
 
-    def rows(self, jobs: int | None = None) -> PartitionedRows:
-        """Return the rows, read by `jobs` processes; by default one a processor."""
+    def rows(self, jobs: int | None = None, heard: Heard | None = None) -> PartitionedRows:
+        """Return the rows, read by `jobs` processes; by default one a processor.
+
+        `heard` is told how far a pass is, as `LocalEngine` says.
+        """
         jobs = _processors() if jobs is None else jobs
-        return PartitionedRows(LocalEngine(self.partitions, jobs), self.columns)
+        return PartitionedRows(LocalEngine(self.partitions, jobs, heard), self.columns)
 
 
 def read_parquet_folder(

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ....exact.errors import InputError
-from ....exact.spaces.partitions.partition import Block, block_rows
+from ....exact.spaces.partitions.partition import Block, Memory, block_rows
 from ....exact.tools.lossless import is_large
 from ..file_checks import Refused, damage_reported, refuse_lost, refuse_value
 from ..parquet_files import as_numbers, is_words, parquet_library
@@ -133,11 +133,11 @@ class ParquetPartition:
         held = [self._column(table, name, before) for name in self.columns]
         positive = self._labels(table, before)
         weight = None if self.weight is None else self._column(table, self.weight, before)
-        step = block_rows(len(held))
+        step, memory = block_rows(len(held)), Memory()
         for start in range(0, table.num_rows, step):
             rows = slice(start, start + step)
             own = positive[rows]
-            columns = np.empty((len(held), own.size))
+            columns = memory.array(len(held), own.size)
             for k, column in enumerate(held):
                 columns[k] = column[rows]
             more = None if weight is None else weight[rows].astype(float)

@@ -6,11 +6,10 @@ import numpy as np
 
 from ...plots import Series
 from ..pictures import Panel, Picture
-from ..statistics import mean_error
-from ..table import Entry, Page, Results, Table
-from .labels import label
+from ..sheet import Sheet
+from ..table import Page, Results, Table
 from .online import LARGE, ONLINE
-from .sets import PAPER, UNAVAILABLE
+from .sets import PAPER, UNAVAILABLE, label
 from .table4 import OPTIMUM, mean_auc
 
 CURVES = ("NSAUC", "NSVMSGD2", "NSOLAM")
@@ -20,7 +19,7 @@ TITLE = "AUC over the epochs"
 def render(results: Results) -> Page:
     """Draw a panel a set, and put the ends of the curves in a table."""
     panels: list[Panel] = []
-    entries: list[Entry] = []
+    sheet = Sheet()
     for name in LARGE:
         records = list(results.select(set=name))
         if not records:
@@ -32,8 +31,7 @@ def render(results: Results) -> Page:
             series.append(Series(method, tuple(epochs), tuple(curves.mean(axis=0).tolist())))
             for epoch in (0, -1):
                 column = f"{method}, epoch {epochs[epoch]:g}"
-                ours = mean_error(curves[:, epoch])
-                entries.append(Entry(label(name), column, None, *ours, len(records)))
+                sheet.mean(label(name), column, curves[:, epoch])
         level = mean_auc(results, "optimum", name)
         ends = (epochs[0], epochs[-1])
         series.append(Series(OPTIMUM, ends, (level, level), reference=True))
@@ -45,8 +43,7 @@ def render(results: Results) -> Page:
         "at a larger lam and of the squared hinge (NBAUC)."
     )
     picture = Picture("nonlinear-figure-1", TITLE, tuple(panels), caption)
-    pictures = (picture,) if panels else ()
-    return Page(tuple(entries), (), _DIFFERENCES, pictures)
+    return sheet.page(_DIFFERENCES, pictures=(picture,) if panels else ())
 
 
 _DIFFERENCES = (

@@ -30,7 +30,6 @@ from ....exact.pairs.all_pairs import AllPairs
 from ....exact.pairs.auc import auc
 from ....exact.problem.problem import Problem, Ridge, pair_problem
 from ....exact.spaces.rows import Rows
-from ..costs import CPU_MINUTES
 from ..races import race
 from ..table import Budget, Experiment, Job, Part, Run
 from .batch import TOL, lams, nystrom, squared_hinge, tuned
@@ -245,6 +244,4 @@ SEARCH = (
     "NBAUC and the optimum follow one certified path of lam in each fold."
 )
 
-ONLINE = Experiment(
-    "nonlinear-online", BUDGET, parts, compute, CPU_MINUTES["nonlinear-online"], SEARCH
-)
+ONLINE = Experiment("nonlinear-online", BUDGET, parts, compute, SEARCH)

@@ -19,6 +19,12 @@ UNAVAILABLE = {
     "acoustic": "no copy could be had",
     "protein": "only 2,871 of its 24,387 rows could be had, with other shares of the classes",
 }
+LABELS = {
+    "covtype": "covtype, sample of 258,565 rows",
+    "cod-rna": "cod-rna, without its third file",
+}
+"""Names under which sets are shown that are not the paper's row for row."""
+
 PUBLISHED = ("usps", "ijcnn1")
 """Sets whose published test part is used, as in the paper; the others are split at random."""
 
@@ -42,6 +48,11 @@ class Split:
     positive: np.ndarray
     X_test: np.ndarray
     positive_test: np.ndarray
+
+
+def label(name: str) -> str:
+    """Return the name of a row or panel."""
+    return LABELS.get(name, name)
 
 
 def file_of(name: str) -> str:

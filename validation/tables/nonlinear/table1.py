@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...data.real_data import load_real
-from ..costs import CPU_MINUTES
 from ..table import Budget, Entry, Experiment, Job, Page, Part, Results, Run, Table
-from .labels import label
-from .sets import NOTES, PAPER, PRINTED, PUBLISHED, SETS, TEST_SHARE, UNAVAILABLE, file_of
+from .sets import NOTES, PAPER, PRINTED, PUBLISHED, SETS, TEST_SHARE, UNAVAILABLE, file_of, label
 
 BUDGET = (Budget("share of the test part, where none is published", 0.2, TEST_SHARE, TEST_SHARE),)
 
@@ -79,7 +77,7 @@ TABLE_1 = Table(
     PAPER,
     "Table 1",
     "The benchmark sets",
-    Experiment("nonlinear-table-1", BUDGET, parts, compute, CPU_MINUTES["nonlinear-table-1"]),
+    Experiment("nonlinear-table-1", BUDGET, parts, compute),
     render,
     UNAVAILABLE,
 )

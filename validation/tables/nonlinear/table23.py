@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...data.printed_numbers import printed
-from ..statistics import mean_error, paired_test
-from ..table import Entry, Page, Results, Table
+from ..sheet import Sheet
+from ..table import Page, Results, Table
 from .batch import BATCH
-from .labels import label
-from .sets import NOTES, OVERLAP, PAPER, PUBLISHED, UNAVAILABLE
+from .sets import NOTES, OVERLAP, PAPER, PUBLISHED, UNAVAILABLE, label
 
 TITLES = {
     "rbf": "RBF-RankSVM",
@@ -24,41 +23,33 @@ PRINTED_SECONDS = printed(PAPER, "Table 3")
 
 def render_auc(results: Results) -> Page:
     """Show the AUC, with tests of NBAUC against its rivals."""
-    entries = _entries(results, "auc", PRINTED_AUC)
+    sheet = _sheet(results, "auc", PRINTED_AUC)
     for name in PRINTED_AUC:
         gaps = results.values("gap", set=name)
-        if gaps.size:
-            text = f"<= {gaps.max():.1e}"
-            entries.append(
-                Entry(label(name), "relative gap, all methods", None, text, None, gaps.size)
-            )
-    tests = []
+        sheet.largest(label(name), "relative gap, all methods", gaps)
     for name in PRINTED_AUC:
         for rival in ("rfauc", "linear", "rbf"):
             if name in PUBLISHED:
                 continue
             sides = [("auc", {"set": name, "method": method}) for method in ("nbauc", rival)]
-            test = paired_test(*results.matched("rep", *sides), OVERLAP)
-            if test is not None:
-                sentence = test.sentence("NBAUC", TITLES[rival], "points of AUC")
-                tests.append(f"{label(name)}: {sentence}")
-    return Page(tuple(entries), tuple(tests), _differences())
+            pairs = results.matched("rep", *sides)
+            names = ("NBAUC", TITLES[rival])
+            sheet.paired(pairs, names, "points of AUC", before=label(name), overlap=OVERLAP)
+    return sheet.page(_differences())
 
 
 def render_seconds(results: Results) -> Page:
     """Show the seconds of one fit, features included."""
-    entries = _entries(results, "seconds", PRINTED_SECONDS)
-    return Page(tuple(entries), differences=_differences())
+    return _sheet(results, "seconds", PRINTED_SECONDS).page(_differences())
 
 
-def _entries(results: Results, field: str, rows: Mapping[str, Mapping[str, str]]) -> list[Entry]:
-    entries: list[Entry] = []
+def _sheet(results: Results, field: str, rows: Mapping[str, Mapping[str, str]]) -> Sheet:
+    sheet = Sheet()
     for name, row in rows.items():
         for method, title in TITLES.items():
-            ours = results.values(field, set=name, method=method)
-            mean, error = mean_error(ours)
-            entries.append(Entry(label(name), title, row[title], mean, error, ours.size))
-    return entries
+            values = results.values(field, set=name, method=method)
+            sheet.mean(label(name), title, values, row[title])
+    return sheet
 
 
 def _differences() -> tuple[str, ...]:

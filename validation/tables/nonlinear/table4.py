@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from ...data.printed_numbers import printed
-from ..statistics import Paired, mean_error, paired_test
-from ..table import Entry, Page, Results, Table
-from .labels import label
+from ..sheet import Sheet
+from ..table import Page, Results, Table
 from .online import LARGE, METHODS, ONLINE
-from .sets import NOTES, OVERLAP, PAPER, PUBLISHED, UNAVAILABLE
+from .sets import NOTES, OVERLAP, PAPER, PUBLISHED, UNAVAILABLE, label
 
 PRINTED = printed(PAPER, "Table 4")
 OPTIMUM = "hinge optimum, lam ≥ 1e-5"
@@ -15,36 +14,29 @@ OPTIMUM = "hinge optimum, lam ≥ 1e-5"
 
 def render(results: Results) -> Page:
     """Show AUC and seconds, without the features, and the optimum of what NSAUC minimises."""
-    entries: list[Entry] = []
-    tests: list[str] = []
+    sheet = Sheet()
     for name, texts in PRINTED.items():
         for field, unit in (("auc", "AUC %"), ("seconds", "s")):
             row = f"{label(name)}, {unit}"
             for method in METHODS:
-                shown = texts[f"{method}, {unit}"]
-                ours = results.values(f"{method}_{field}", set=name)
-                entries.append(Entry(row, method, shown, *mean_error(ours), ours.size))
-            ours = results.values(f"optimum_{field}", set=name)
-            if ours.size:
-                entries.append(Entry(row, OPTIMUM, None, *mean_error(ours), ours.size))
+                values = results.values(f"{method}_{field}", set=name)
+                sheet.mean(row, method, values, texts[f"{method}, {unit}"])
+            values = results.values(f"optimum_{field}", set=name)
+            if values.size:
+                sheet.mean(row, OPTIMUM, values)
         if name in PUBLISHED or name not in LARGE:
             continue
         for rival in ("NBAUC", "NSOLAM"):
-            test = _test(results, name, rival)
-            if test is not None:
-                tests.append(f"{label(name)}: {test.sentence('NSAUC', rival, 'points of AUC')}")
-    return Page(tuple(entries), tuple(tests), _differences(results))
+            sides = (results.values(f"{x}_auc", set=name) for x in ("NSAUC", rival))
+            names = ("NSAUC", rival)
+            sheet.paired(sides, names, "points of AUC", before=label(name), overlap=OVERLAP)
+    return sheet.page(_differences(results))
 
 
 def mean_auc(results: Results, method: str, name: str) -> float:
     """Return the mean over the splits; NaN if there is none."""
     values = results.values(f"{method}_auc", set=name)
     return float(values.mean()) if values.size else float("nan")
-
-
-def _test(results: Results, name: str, rival: str) -> Paired | None:
-    a, b = (results.values(f"{x}_auc", set=name) for x in ("NSAUC", rival))
-    return paired_test(a, b, OVERLAP)
 
 
 def _differences(results: Results) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ from ....exact.api.path import regularization_path
 from ....exact.classifier.threshold import RULES
 from ....exact.pairs.all_pairs import AllPairs
 from ....exact.pairs.auc import auc
-from ..costs import CPU_MINUTES
 from ..table import Budget, Experiment, Job, Part, Run
 from .printed import PLAIN, STRUCTURED
 
@@ -72,6 +71,5 @@ EXPERIMENT = Experiment(
     BUDGET,
     parts,
     compute,
-    CPU_MINUTES["sauc-geometry"],
     tolerance=1e-4,
 )

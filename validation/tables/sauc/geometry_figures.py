@@ -9,8 +9,8 @@ import numpy as np
 from ...data.printed_numbers import printed
 from ...plots import Series
 from ..pictures import Panel, Picture
-from ..statistics import mean_error, paired_test
-from ..table import Entry, Page, Results, Table
+from ..sheet import Sheet
+from ..table import Page, Results, Table
 from .geometry import COVARIANCE, EXPERIMENT
 from .printed import PAPER, PLAIN, STRUCTURED
 
@@ -37,29 +37,21 @@ def render_differences(results: Results) -> Page:
 
 
 def _page(results: Results, what: str, place: str, digits: int, picture: Picture) -> Page:
-    entries, tests = [], []
+    sheet = Sheet()
     rows = printed(PAPER, place)
     column = next(iter(rows[PLAIN]))
     for method in (PLAIN, STRUCTURED):
-        values = results.values(f"{what} {method}")
-        mean, error = mean_error(values)
-        entries.append(
-            Entry(method, column, rows[method][column], mean, error, values.size, digits)
-        )
-        mean, error = mean_error(results.values(f"held {method}"))
-        entries.append(
-            Entry(method, "training pairs with margin at most 1", None, mean, error, digits=1)
-        )
-    a, b = (results.values(f"{what} {method}") for method in (STRUCTURED, PLAIN))
-    test = paired_test(a, b)
-    if test is None:
-        return Page(tuple(entries), pictures=(picture,))
-    tests.append(test.sentence(STRUCTURED, PLAIN, column, digits + 1))
-    plain, structured = (_off_axis(results, method) for method in (PLAIN, STRUCTURED))
-    turn = paired_test(structured, plain)
-    if turn is not None:
-        tests.append(turn.sentence(STRUCTURED, PLAIN, "degrees off the long axis", 2))
-    return Page(tuple(entries), tuple(tests), _NOTES, (picture,))
+        values, text = results.values(f"{what} {method}"), rows[method][column]
+        sheet.mean(method, column, values, text, digits)
+        held = results.values(f"held {method}")
+        sheet.mean(method, "training pairs with margin at most 1", held, digits=1)
+    names = (STRUCTURED, PLAIN)
+    sheet.paired((results.values(f"{what} {m}") for m in names), names, column, digits + 1)
+    if not sheet.tests:
+        return sheet.page(pictures=(picture,))
+    angles = (_off_axis(results, method) for method in names)
+    sheet.paired(angles, names, "degrees off the long axis", 2)
+    return sheet.page(_NOTES, pictures=(picture,))
 
 
 def _off_axis(results: Results, method: str) -> np.ndarray:

@@ -6,8 +6,9 @@ import numpy as np
 
 from ...plots import Series
 from ..pictures import Panel, Picture
-from ..statistics import Paired, clear_scatter, mean_error, paired_test
-from ..table import Entry, Page, Results, Table
+from ..sheet import Sheet
+from ..statistics import clear_scatter
+from ..table import Page, Results, Table
 from ..wording import CLEAR
 from .machines import ALL
 from .neighbours import LAMBDA, METHODS, NEIGHBOURS, SELECTED
@@ -22,22 +23,18 @@ def label(k: int) -> str:
 
 def render_4(results: Results) -> Page:
     """Show the AUC by k: a panel a task."""
-    entries, tests, panels = [], [], []
+    sheet, panels = Sheet(), []
     ks = sorted(results.budget["neighbours k (0: all)"], key=lambda k: k or 10**6)
     for name, kernel in SELECTED.items():
         curves: dict[str, list[Point]] = {method: [] for method in METHODS}
         for at, k in enumerate(ks):
-            for method in METHODS:
-                values = results.values(f"auc {method}", set=name, k=k)
-                ours, error = mean_error(values)
+            found = {m: results.values(f"auc {m}", set=name, k=k) for m in METHODS}
+            for method, values in found.items():
                 row = f"{name} ({NAMES[kernel]}), {label(k)}"
-                entries.append(Entry(row, method, None, ours, error, values.size, 3))
-                if ours is not None:
-                    curves[method].append((at, ours, error or 0.0))
-            test = _structure_test(results, name, k)
-            if test is not None:
-                text = test.sentence(STRUCTURED, PLAIN, "in AUC", 4)
-                tests.append(f"{name}, {label(k)}: {text}")
+                mean = sheet.mean(row, method, values, digits=3)
+                curves[method] += [(at, *mean)] if mean else []
+            sides, before = (found[STRUCTURED], found[PLAIN]), f"{name}, {label(k)}"
+            sheet.paired(sides, (STRUCTURED, PLAIN), "in AUC", 4, before, overlap=1.0)
         if any(curves.values()):
             panels.append(curve_panel(f"{name}, {NAMES[kernel]}", "k", by_k(ks), curves))
     picture = Picture(
@@ -47,7 +44,7 @@ def render_4(results: Results) -> Page:
         "Means over the splits against k, in steps of equal width; the last point has all pairs. "
         "SVM has no k. Bars are standard errors.",
     )
-    return Page(tuple(entries), tuple(tests), _notes_4(results), (picture,))
+    return sheet.page(_notes_4(results), pictures=(picture,))
 
 
 def by_k(ks: list[int]) -> tuple[str, ...]:
@@ -93,46 +90,32 @@ def _notes_4(results: Results) -> tuple[str, ...]:
     )
 
 
-def _structure_test(results: Results, name: str, k: int) -> Paired | None:
-    """Return the test of SAUC-SVM against AUC-SVM in one cell."""
-    a, b = (results.values(f"auc {m}", set=name, k=k) for m in (STRUCTURED, PLAIN))
-    return paired_test(a, b, overlap=1.0)
-
-
 def render_5(results: Results) -> Page:
     """Show the AUC by lambda."""
-    entries, tests, panels = [], [], []
+    sheet, panels = Sheet(), []
     lambdas = results.budget["lambda"]
     for name, kernel in SELECTED.items():
+        found = {lam: results.values(f"auc {lam:g}", set=name) for lam in lambdas}
         points = []
-        for at, lam in enumerate(lambdas):
-            values = results.values(f"auc {lam:g}", set=name)
-            ours, error = mean_error(values)
+        for at, (lam, values) in enumerate(found.items()):
             column = f"{name} ({NAMES[kernel]})"
-            entries.append(Entry(f"lambda = {lam:g}", column, None, ours, error, values.size, 3))
-            if ours is not None:
-                points.append((at, ours, error or 0.0))
+            mean = sheet.mean(f"lambda = {lam:g}", column, values, digits=3)
+            points += [(at, *mean)] if mean else []
         if not points:
             continue
-        top = max(points, key=lambda point: point[1])[0]
-        best = lambdas[top]
-        panels.append(
-            curve_panel(f"{name}, {NAMES[kernel]}", "lambda", by_lambda(lambdas), {
-                STRUCTURED: points,
-            })
-        )  # fmt: skip
-        sides = (results.values(f"auc {lam:g}", set=name) for lam in (best, 0.0))
-        test = paired_test(*sides, overlap=1.0)
-        if test is not None and best > 0:
-            text = test.sentence(f"lambda = {best:g}", "lambda = 0", "in AUC", 4)
-            tests.append(f"{name}: {text}")
+        best = lambdas[max(points, key=lambda point: point[1])[0]]
+        title, curves = f"{name}, {NAMES[kernel]}", {STRUCTURED: points}
+        panels.append(curve_panel(title, "lambda", by_lambda(lambdas), curves))
+        if best > 0:
+            names = (f"lambda = {best:g}", "lambda = 0")
+            sheet.paired((found[best], found[0.0]), names, "in AUC", 4, name, overlap=1.0)
     picture = Picture(
         "sauc-fig-5",
         "AUC of SAUC-SVM by the weight of the structure",
         tuple(panels),
         "Means over the splits. lambda = 0, on the left, is AUC-SVM; then 1e-5 to 1e5.",
     )
-    return Page(tuple(entries), tuple(tests), _NOTES_5, (picture,))
+    return sheet.page(_NOTES_5, pictures=(picture,))
 
 
 _NOTES_5 = (

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..costs import CPU_MINUTES
 from ..table import Budget, Experiment, Job, Part, Run
 from .data import TASKS, half_split, load_task, prepared, unscaled
 from .machines import SEARCH, Grid, Sides, all_machines, chosen_pair_machine, pairs_of
@@ -21,13 +20,17 @@ NEIGHBOURS = 10
 POWERS = [1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1e3]
 SIGMAS = "2^-10, 2^-9, ..., 2^10"
 
-BUDGET = (
-    Budget("splits into halves", 10, 3, 10),
-    Budget("neighbours k", 10, 10, 10),
+SEARCHED = (
     Budget("folds", 5, 2, 5),
     Budget("grid of C", POWERS, [0.01, 1.0, 100.0], POWERS),
     Budget("grid of lambda", POWERS, [1.0, 1e3], [1e-3, 0.1, 10.0, 1e3]),
-    Budget("grid of sigma", SIGMAS, [2.0, 8.0], [0.5, 2.0, 4.0, 8.0, 32.0]),
+)
+SIGMA = Budget("grid of sigma", SIGMAS, [2.0, 8.0], [0.5, 2.0, 4.0, 8.0, 32.0])
+BUDGET = (
+    Budget("splits into halves", 10, 3, 10),
+    Budget("neighbours k", 10, 10, 10),
+    *SEARCHED,
+    SIGMA,
 )
 
 
@@ -75,4 +78,4 @@ def compute(job: Job) -> dict[str, Any]:
     return flat
 
 
-EXPERIMENT = Experiment("sauc-real", BUDGET, parts, compute, CPU_MINUTES["sauc-real"], SEARCH)
+EXPERIMENT = Experiment("sauc-real", BUDGET, parts, compute, SEARCH)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...data.printed_numbers import number
-from ..statistics import clear_scatter, mean_error, paired_test
+from ..sheet import Sheet
+from ..statistics import clear_scatter, paired_test
 from ..table import Entry, Page, Results, Table
 from ..wording import CLEAR, change, is_clear
 from .data import TASKS, UNAVAILABLE
@@ -21,20 +22,17 @@ ADDED = {"linear": (EXACT, RAW, RAW_STRUCTURED), "rbf": (EXACT,)}
 
 def render_auc(results: Results) -> Page:
     """Show the AUC of Table 3."""
-    entries: list[Entry] = []
+    sheet = Sheet()
     for name in PRINTED_TASKS:
         for kernel in KERNELS:
             for method in (*METHODS, *ADDED[kernel]):
                 values = results.values(f"auc {method}", set=name, kernel=kernel)
-                ours, error = mean_error(values)
-                if ours is None and method not in METHODS:
-                    continue
-                column = f"{method} ({NAMES[kernel]})"
-                entries.append(
-                    Entry(name, column, AUC[name].get(column), ours, error, values.size, 3)
-                )
-    entries += _averages(results)
-    return Page(tuple(entries), _tests(results), _differences(results))
+                if values.size or method in METHODS:
+                    column = f"{method} ({NAMES[kernel]})"
+                    sheet.mean(name, column, values, AUC[name].get(column), 3)
+    sheet.entries += _averages(results)
+    sheet.tests += _tests(results)
+    return sheet.page(_differences(results))
 
 
 def _averages(results: Results) -> list[Entry]:

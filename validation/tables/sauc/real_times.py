@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...data.printed_numbers import printed
-from ..statistics import mean_error
-from ..table import Entry, Page, Results, Table
+from ..sheet import Sheet
+from ..table import Page, Results, Table
 from .data import UNAVAILABLE
 from .printed import EXACT, PAPER, PLAIN
 from .real import EXPERIMENT, KERNELS, NAMES
@@ -15,7 +15,7 @@ TIMES = printed(PAPER, "Table 4")
 
 def render_times(results: Results) -> Page:
     """Show the seconds and the pairs of Table 4."""
-    entries: list[Entry] = []
+    sheet = Sheet()
     for name, row in TIMES.items():
         counts = (
             ("training rows", "rows", row["training rows"]),
@@ -23,31 +23,28 @@ def render_times(results: Results) -> Page:
             ("pairs, raw units", "raw pairs", row["pairs"]),
         )
         for column, what, text in counts:
-            ours, error = mean_error(results.values(what, set=name, kernel="linear"))
-            entries.append(Entry(name, column, text, ours, error, digits=0))
+            values = results.values(what, set=name, kernel="linear")
+            sheet.mean(name, column, values, text, 0)
         for kernel in KERNELS:
             for method in (*METHODS, EXACT):
                 values = results.values(f"seconds {method}", set=name, kernel=kernel)
-                ours, error = mean_error(values)
                 column = f"s, {method} ({NAMES[kernel]})"
-                text = row.get(column)
-                if ours is not None or text:
-                    entries.append(Entry(name, column, text, ours, error, values.size, 3))
-    return Page(tuple(entries), (), _time_differences(results))
+                if values.size or row.get(column):
+                    sheet.mean(name, column, values, row.get(column), 3)
+    return sheet.page(_TIME_DIFFERENCES)
 
 
-def _time_differences(results: Results) -> tuple[str, ...]:
-    return (
-        "The text of the paper has another rule for the pairs, by which there would be many more; "
-        "that of its programs is inferred here from the counts. Units of the features matter for "
-        "it: raw units mostly come nearer to the printed counts.",
-        "Printed seconds are of Mosek on a machine of 2006, ours of a certified Newton method to a "
-        "relative gap of 1e-6 at the parameters chosen, the kernel's factor and the whitening by "
-        "the structure included: compare within a row, not across.",
-        "Printed counts of the linear kernel are shown; those of the Gaussian one differ in a few "
-        "places (arrhythmia 1,121, glass1 323, glass6 146, spectf 244 and 262, tae2 240), though "
-        "pairs do not depend on it.",
-    )
+_TIME_DIFFERENCES = (
+    "The text of the paper has another rule for the pairs, by which there would be many more; "
+    "that of its programs is inferred here from the counts. Units of the features matter for "
+    "it: raw units mostly come nearer to the printed counts.",
+    "Printed seconds are of Mosek on a machine of 2006, ours of a certified Newton method to a "
+    "relative gap of 1e-6 at the parameters chosen, the kernel's factor and the whitening by "
+    "the structure included: compare within a row, not across.",
+    "Printed counts of the linear kernel are shown; those of the Gaussian one differ in a few "
+    "places (arrhythmia 1,121, glass1 323, glass6 146, spectf 244 and 262, tae2 240), though "
+    "pairs do not depend on it.",
+)
 
 
 TABLE_4 = Table(

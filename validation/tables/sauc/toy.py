@@ -9,11 +9,10 @@ import numpy as np
 
 from ....exact.pairs.nearest_pairs import nearest_pairs
 from ...data.generators import xor_train_test
-from ..costs import CPU_MINUTES
 from ..table import Budget, Experiment, Job, Part, Run
 from .machines import ALL, SEARCH, Grid, Sides, all_machines
 from .printed import PLAIN, STRUCTURED, SVM, TOY
-from .real import POWERS, SIGMAS
+from .real import SEARCHED, SIGMAS
 
 METHODS = (SVM, PLAIN, STRUCTURED)
 KS = [5, 10, 15, 20, 25, 30, ALL]
@@ -21,11 +20,9 @@ KS = [5, 10, 15, 20, 25, 30, ALL]
 BUDGET = (
     Budget("draws", 1, 6, 20),
     Budget("neighbours k (0: all)", KS, KS, KS),
-    Budget("folds", 5, 2, 5),
-    Budget("grid of C", POWERS, [0.01, 1.0, 100.0], POWERS),
-    Budget("grid of lambda", POWERS, [1.0, 1e3], [1e-3, 0.1, 10.0, 1e3]),
+    *SEARCHED,
     Budget("grid of sigma", SIGMAS, [0.5, 1.0], [0.25, 0.5, 1.0, 2.0]),
-)  # fmt: skip
+)
 DATA_BUDGET = (Budget("draws", 1, 1000, 10_000),)
 
 
@@ -51,7 +48,7 @@ def compute(job: Job) -> dict[str, Any]:
     return flat | {"pairs by the text": whole, "gap": gap}
 
 
-EXPERIMENT = Experiment("sauc-toy", BUDGET, parts, compute, CPU_MINUTES["sauc-toy"], SEARCH)
+EXPERIMENT = Experiment("sauc-toy", BUDGET, parts, compute, SEARCH)
 
 
 def data_parts(run: Run, budget: Mapping[str, Any]) -> list[Part]:
@@ -92,6 +89,4 @@ def gaussians(train: Any, test: Any) -> dict[str, np.ndarray]:
     return found
 
 
-DATA = Experiment(
-    "sauc-toy-data", DATA_BUDGET, data_parts, compute_data, CPU_MINUTES["sauc-toy-data"]
-)
+DATA = Experiment("sauc-toy-data", DATA_BUDGET, data_parts, compute_data)

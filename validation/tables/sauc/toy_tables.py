@@ -11,11 +11,11 @@ from ....exact.pairs.auc import auc
 from ...data.printed_numbers import number, printed
 from ...plots import Series
 from ..pictures import Panel, Picture
-from ..statistics import mean_error, paired_test
+from ..sheet import Sheet
 from ..table import Entry, Page, Results, Table
 from .geometry_figures import points_of
 from .machines import ALL
-from .neighbour_figures import Point, by_k, curve_panel
+from .neighbour_figures import Point, by_k, curve_panel, label
 from .printed import PAPER, PLAIN, STRUCTURED, SVM, TOY
 from .toy import DATA, EXPERIMENT, METHODS
 
@@ -114,28 +114,23 @@ def _cloud(done: dict[str, Any], side: str) -> Panel:
 
 def render_times(results: Results) -> Page:
     """Show seconds, pairs and steps of Table 2."""
-    entries: list[Entry] = []
+    sheet = Sheet()
     for k, shown in TIMES.items():
         row = "INF (all pairs)" if k == "80" else f"k = {k}"
         at = ALL if k == "80" else int(k)
         for method in METHODS:
-            ours = [
-                results.values(f"{what} {method}", k=at) for what in ("seconds", "pairs", "steps")
-            ]
-            if method == SVM:
-                ours[1] = np.full(ours[0].size, 120.0)
-            columns = (
-                (f"s, {method}", 4),
-                (f"rows or pairs, {method}", 0),
-                (f"steps, {method}", 1),
-            )
-            for (column, digits), values in zip(columns, ours, strict=True):
-                mean, error = mean_error(values)
-                text = f"{number(shown[column]):g}"
-                entries.append(Entry(row, column, text, mean, error, values.size, digits))
-        mean, error = mean_error(results.values("pairs by the text", k=at))
-        entries.append(Entry(row, "pairs by the rule in the text", None, mean, error, digits=0))
-    return Page(tuple(entries), differences=_TIME_NOTES)
+            found = {
+                (f"s, {method}", 4): results.values(f"seconds {method}", k=at),
+                (f"rows or pairs, {method}", 0): results.values(f"pairs {method}", k=at),
+                (f"steps, {method}", 1): results.values(f"steps {method}", k=at),
+            }
+            for (column, digits), values in found.items():
+                if method == SVM and digits == 0:
+                    values = np.full(found[f"s, {SVM}", 4].size, 120.0)
+                sheet.mean(row, column, values, f"{number(shown[column]):g}", digits)
+        values = results.values("pairs by the text", k=at)
+        sheet.mean(row, "pairs by the rule in the text", values, digits=0)
+    return sheet.page(_TIME_NOTES)
 
 
 _TIME_NOTES = (
@@ -148,31 +143,24 @@ _TIME_NOTES = (
 
 def render_auc(results: Results) -> Page:
     """Show the AUC of Fig. 3."""
-    entries, tests = [], []
+    sheet = Sheet()
     curves: dict[str, list[Point]] = {method: [] for method in METHODS}
     ks = results.budget["neighbours k (0: all)"]
     for at, k in enumerate(ks):
-        row = "all pairs" if k == ALL else f"k = {k}"
-        for method in METHODS:
-            values = results.values(f"auc {method}", k=k)
-            mean, error = mean_error(values)
-            entries.append(Entry(row, method, None, mean, error, values.size, 4))
-            if mean is not None:
-                curves[method].append((at, mean, error or 0.0))
+        row, found = label(k), {m: results.values(f"auc {m}", k=k) for m in METHODS}
+        for method, values in found.items():
+            mean = sheet.mean(row, method, values, digits=4)
+            curves[method] += [(at, *mean)] if mean else []
         for rival in (PLAIN, SVM):
-            test = paired_test(
-                results.values(f"auc {STRUCTURED}", k=k), results.values(f"auc {rival}", k=k)
-            )
-            if test is not None:
-                tests.append(f"{row}: {test.sentence(STRUCTURED, rival, 'in AUC', 4)}")
-    test = paired_test(*_few_and_all(results))
-    if test is not None:
-        names = ("SAUC-SVM at k = 5", "AUC-SVM with all pairs")
-        tests.append(test.sentence(*names, "in AUC", 4))
+            sides, names = (found[STRUCTURED], found[rival]), (STRUCTURED, rival)
+            sheet.paired(sides, names, "in AUC", 4, row)
+    names = ("SAUC-SVM at k = 5", "AUC-SVM with all pairs")
+    few, every = (f"auc {STRUCTURED}", {"k": 5}), (f"auc {PLAIN}", {"k": ALL})
+    sheet.paired(results.matched("draw", few, every), names, "in AUC", 4)
     panels = (curve_panel("test rows", "k", by_k(ks), curves),) if any(curves.values()) else ()
     caption = "Means over the draws with their standard errors; the last point has all pairs."
     picture = Picture("sauc-fig-3", "Toy problem: AUC by the number of neighbours", panels, caption)
-    return Page(tuple(entries), tuple(tests), _auc_notes(results), (picture,))
+    return sheet.page(_auc_notes(results), pictures=(picture,))
 
 
 def _auc_notes(results: Results) -> tuple[str, ...]:
@@ -185,11 +173,6 @@ def _auc_notes(results: Results) -> tuple[str, ...]:
         f"varies{spread}.",
         "The figure prints no numbers; its claims are in the tests above.",
     )
-
-
-def _few_and_all(results: Results) -> tuple[np.ndarray, np.ndarray]:
-    """Return the AUC of SAUC-SVM at k = 5 and of AUC-SVM with all pairs, of the same draws."""
-    return results.matched("draw", (f"auc {STRUCTURED}", {"k": 5}), (f"auc {PLAIN}", {"k": ALL}))
 
 
 TABLE_1 = Table("sauc-table-1", PAPER, "Table 1", "The XOR problem", DATA, render_data)

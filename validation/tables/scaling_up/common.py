@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from ....approx.drawn_pairs.descent import Adamax
 from ....approx.drawn_pairs.draw_pairs import draw_pairs
+from ....approx.nystrom.nystrom import nystrom_map
 from ....exact.api.path_selection import cross_validated_path
 from ....exact.api.solve import choose_solver
 from ....exact.certificate.certificate import Certificate
@@ -19,6 +20,7 @@ from ....exact.losses.registry import get_loss
 from ....exact.pairs.all_pairs import AllPairs
 from ....exact.pairs.auc import auc
 from ....exact.problem.problem import Problem, Ridge, pair_problem
+from ....exact.spaces.kernels import get_kernel
 from ....exact.spaces.rows import Rows
 from ....exact.spaces.streamed import StreamedRows
 
@@ -108,3 +110,21 @@ def chosen_lam(
         X, positive.astype(int), grid, cv=folds, seed=seed % 2**31, tol=1e-4
     )
     return path.lam_of("best"), time.process_time() - start, float(path.mean_auc.max())
+
+
+def chosen_width(
+    X: np.ndarray,
+    positive: np.ndarray,
+    gammas: Iterable[float],
+    budget: Mapping[str, Any],
+    landmarks: np.ndarray,
+    seed: int,
+) -> tuple[float, float]:
+    """Return gamma and lam of the highest held-out AUC, in Nyström features of some rows."""
+    best = (-np.inf, 0.0, 0.0)
+    for gamma in gammas:
+        rows = nystrom_map(get_kernel("rbf", gamma, X.shape[1]), landmarks).transform(X)
+        grid, folds = budget["grid of lam"], budget["folds"]
+        lam, _, value = chosen_lam(rows, positive, grid, folds, seed)
+        best = max(best, (value, gamma, lam))
+    return best[1], best[2]

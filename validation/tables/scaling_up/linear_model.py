@@ -7,7 +7,6 @@ from typing import Any
 
 from ...data.generators import linear
 from ...data.printed_numbers import printed
-from ..costs import CPU_MINUTES
 from ..table import Budget, Experiment, Job, Part, Run
 from .common import PAPER, PATHS, auc_percent, chosen_lam, full_fit, hinge, incomplete_fit
 
@@ -73,7 +72,6 @@ EXPERIMENT = Experiment(
     BUDGET,
     parts,
     compute,
-    CPU_MINUTES["scaling-up-table-1"],
     PATHS,
     protocol=2,
 )

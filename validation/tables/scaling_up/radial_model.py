@@ -16,9 +16,8 @@ from ....exact.spaces.kernels import get_kernel
 from ...data.generators import radial
 from ...data.labelled_data import Dataset
 from ...data.printed_numbers import printed
-from ..costs import CPU_MINUTES
 from ..table import Budget, Experiment, Job, Part, Run
-from .common import PAPER, PATHS, Mapped, auc_percent, chosen_lam, full_fit, hinge, incomplete_fit
+from .common import PAPER, PATHS, Mapped, auc_percent, chosen_width, full_fit, hinge, incomplete_fit
 
 PRINTED = {int(n): row for n, row in printed(PAPER, "Table 2").items()}
 LARGE = 50_000
@@ -87,16 +86,9 @@ def _choice(job: Job, data: Dataset) -> tuple[float, float]:
     budget = job.budget
     some = slice(min(data.y.size, budget["rows that choose gamma and lam, at most"]))
     X, positive = data.X[some], data.is_positive[some]
-    best = (-np.inf, 0.0, 0.0)
-    for gamma in budget["gamma"]:
-        count = min(budget["landmarks"], X.shape[0])
-        landmarks = uniform(X, count, job.draw_seed("landmarks of the choice"))
-        rows = nystrom_map(get_kernel("rbf", gamma, 2), landmarks.rows).transform(X)
-        lam, _, value = chosen_lam(
-            rows, positive, budget["grid of lam"], budget["folds"], job["rep"]
-        )
-        best = max(best, (value, gamma, lam))
-    return best[1], best[2]
+    count = min(budget["landmarks"], X.shape[0])
+    landmarks = uniform(X, count, job.draw_seed("landmarks of the choice")).rows
+    return chosen_width(X, positive, budget["gamma"], budget, landmarks, job["rep"])
 
 
 def _whole_kernel(
@@ -116,6 +108,4 @@ def _whole_kernel(
     return found
 
 
-EXPERIMENT = Experiment(
-    "scaling-up-table-2", BUDGET, parts, compute, CPU_MINUTES["scaling-up-table-2"], PATHS
-)
+EXPERIMENT = Experiment("scaling-up-table-2", BUDGET, parts, compute, PATHS)

@@ -13,9 +13,8 @@ from ....approx.nystrom.landmarks import uniform
 from ....approx.nystrom.nystrom import nystrom_map
 from ....exact.spaces.kernels import get_kernel
 from ...data.real_data import TASKS, load_real
-from ..costs import CPU_MINUTES
 from ..table import Budget, Experiment, Job, Part, Run
-from .common import PATHS, chosen_lam, full_fit, hinge, incomplete_fit
+from .common import PATHS, chosen_lam, chosen_width, full_fit, hinge, incomplete_fit
 
 SETS = {"skin": "Skin Segmentation", "bank": "Bank Marketing", "accelerometer": "Accelerometer"}
 TEST_SHARE = 0.2
@@ -94,13 +93,8 @@ def _width(job: Job, X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     """Return gamma and lam of the highest held-out AUC, in Nyström features of some rows."""
     budget, (few, labels) = job.budget, _few(job, X, y)
     landmarks = uniform(few, min(budget["landmarks"], labels.size), job.draw_seed("landmarks"))
-    best = (-np.inf, 0.0, 0.0)
-    for share in budget["gamma times the number of columns"]:
-        gamma = share / X.shape[1]
-        rows = nystrom_map(get_kernel("rbf", gamma, X.shape[1]), landmarks.rows).transform(few)
-        lam, _, value = chosen_lam(rows, labels, budget["grid of lam"], budget["folds"], 0)
-        best = max(best, (value, gamma, lam))
-    return best[1], best[2]
+    gammas = [share / X.shape[1] for share in budget["gamma times the number of columns"]]
+    return chosen_width(few, labels, gammas, budget, landmarks.rows, 0)
 
 
 def _fits(
@@ -128,6 +122,4 @@ def _fits(
     return found
 
 
-EXPERIMENT = Experiment(
-    "scaling-up-table-3", BUDGET, parts, compute, CPU_MINUTES["scaling-up-table-3"], PATHS
-)
+EXPERIMENT = Experiment("scaling-up-table-3", BUDGET, parts, compute, PATHS)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...data.population import population_auc, share_for_auc
 from ...data.printed_numbers import printed
-from ..statistics import mean_error, paired_test
-from ..table import Entry, Page, Results, Table
+from ..sheet import Sheet
+from ..table import Page, Results, Table
 from .common import PAPER
 from .linear_model import EXPERIMENT, PRINTED
 
@@ -14,28 +14,21 @@ POPULATION = printed(PAPER, "below Table 1")["linear"]["AUC of the true score"]
 
 def render(results: Results) -> Page:
     """Show times and AUC at every size, the paper's dashes filled."""
-    entries: list[Entry] = []
-    tests: list[str] = []
+    sheet = Sheet()
     sizes = dict.fromkeys(part.parameters["n"] for part in reversed(results.parts))
     for n in sorted(sizes):
         row, shown = f"{n:,}", PRINTED.get(n, {})
         for column, name, digits in _COLUMNS:
-            ours, error = mean_error(results.values(name, n=n))
-            count = results.values(name, n=n).size
-            if ours is not None or column in shown:
-                entries.append(Entry(row, column, shown.get(column), ours, error, count, digits))
-        for column, name in _ADDED:
             values = results.values(name, n=n)
-            if values.size:
-                largest = f"<= {values.max():.1e}"
-                entries.append(Entry(row, column, None, largest, None, values.size))
-        test = paired_test(
-            results.values("full_auc", n=n)[: results.values("incomplete_auc", n=n).size],
-            results.values("incomplete_auc", n=n),
-        )
-        if test is not None:
-            tests.append(f"n = {n:,}: " + test.sentence("full", "incomplete", "points of AUC", 4))
-    return Page(tuple(entries), tuple(tests), _differences(results))
+            if values.size or column in shown:
+                sheet.mean(row, column, values, shown.get(column), digits)
+        for column, name in _ADDED:
+            sheet.largest(row, column, results.values(name, n=n))
+        sides = [("full_auc", {"n": n}), ("incomplete_auc", {"n": n})]
+        names = ("full", "incomplete")
+        pairs = results.matched("rep", *sides)
+        sheet.paired(pairs, names, "points of AUC", 4, f"n = {n:,}")
+    return sheet.page(_differences(results))
 
 
 _COLUMNS = (
@@ -48,9 +41,6 @@ _ADDED = (
     ("objective above optimum, full", "full_excess"),
     ("objective above optimum, incomplete", "incomplete_excess"),
 )
-
-
-STEPS = "steps of Adamax, at most"
 
 
 def _differences(results: Results) -> tuple[str, ...]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...data.population import population_auc, share_for_auc
 from ...data.printed_numbers import printed
-from ..statistics import mean_error, paired_test
-from ..table import Entry, Page, Results, Table
+from ..sheet import Sheet
+from ..table import Page, Results, Table
 from .common import PAPER
 from .radial_model import EXPERIMENT, PRINTED
 
@@ -14,27 +14,20 @@ POPULATION = printed(PAPER, "below Table 2")["radial"]["AUC of the true score"]
 
 def render(results: Results) -> Page:
     """Show times and AUC at every size, with the certified optima beside them."""
-    entries: list[Entry] = []
-    tests: list[str] = []
+    sheet = Sheet()
     sizes = [*results.budget["training rows"], *results.budget["training rows beyond the paper's"]]
     for n in sizes:
+        row, shown = f"{n:,}", PRINTED.get(n, {})
         for column, name, digits in _COLUMNS:
-            shown = PRINTED.get(n, {}).get(column)
             values = results.values(name, n=n)
-            ours, error = mean_error(values)
-            if ours is not None or shown is not None:
-                entries.append(Entry(f"{n:,}", column, shown, ours, error, values.size, digits))
-        excess = results.values("nystrom_excess", n=n)
-        if excess.size:
-            text = f"<= {excess.max():.1e}"
-            entries.append(Entry(f"{n:,}", _EXCESS, None, text, None, excess.size))
-        test = paired_test(
-            results.values("full_nystrom_auc", n=n), results.values("nystrom_auc", n=n)
-        )
-        if test is not None:
-            sentence = test.sentence("all pairs", "incomplete, both Nyström", "points of AUC", 4)
-            tests.append(f"n = {n:,}: {sentence}")
-    return Page(tuple(entries), tuple(tests), _differences(results))
+            if values.size or column in shown:
+                sheet.mean(row, column, values, shown.get(column), digits)
+        sheet.largest(row, _EXCESS, results.values("nystrom_excess", n=n))
+        sides = [(name, {"n": n}) for name in ("full_nystrom_auc", "nystrom_auc")]
+        names = ("all pairs", "incomplete, both Nyström")
+        pairs = results.matched("rep", *sides)
+        sheet.paired(pairs, names, "points of AUC", 4, f"n = {n:,}")
+    return sheet.page(_differences(results))
 
 
 _COLUMNS = (

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ...data.printed_numbers import printed
-from ..statistics import mean_error, paired_test
-from ..table import Entry, Page, Results, Table
+from ..sheet import Sheet
+from ..table import Page, Results, Table
 from .common import PAPER
 from .real_sets import EXPERIMENT, SETS, TEST_SHARE
 
@@ -15,33 +13,25 @@ PRINTED = printed(PAPER, "Table 3")
 
 def render(results: Results) -> Page:
     """Show times and AUC on each set, with the optima over all pairs beside them."""
-    entries: list[Entry] = []
+    sheet = Sheet()
     for place, texts in PRINTED.items():
         name, kernel = place.split(", ")
         row = f"{SETS[name]}, {kernel}"
         for column, end, digits in _COLUMNS:
             values = results.values(f"{kernel}_{end}", set=name)
-            ours, error = mean_error(values)
-            shown = texts.get(column)
-            if ours is not None or shown is not None:
-                entries.append(Entry(row, column, shown, ours, error, values.size, digits))
+            if values.size or column in texts:
+                sheet.mean(row, column, values, texts.get(column), digits)
         excess = results.values(f"{kernel}_incomplete_excess", set=name)
-        if excess.size:
-            text = f"<= {excess.max():.1e}"
-            entries.append(Entry(row, "objective above optimum, incomplete", None, text))
-    return Page(tuple(entries), tuple(_tests(results)), _DIFFERENCES)
-
-
-def _tests(results: Results) -> Iterator[str]:
-    """Yield the kernel against the linear model, and all pairs against drawn ones."""
+        sheet.largest(row, "objective above optimum, incomplete", excess)
+    # The kernel against the linear model, and all pairs against drawn ones.
     compared = [("radial_full", "linear_full")]
     compared += [(f"{kernel}_full", f"{kernel}_incomplete") for kernel in KERNELS]
     for name, title in SETS.items():
-        for a, b in compared:
-            first, second = (results.values(f"{x}_auc", set=name) for x in (a, b))
-            test = paired_test(first, second, OVERLAP)
-            if test is not None:
-                yield f"{title}: {test.sentence(_named(a), _named(b), 'points of AUC')}"
+        for fits in compared:
+            sides = (results.values(f"{fit}_auc", set=name) for fit in fits)
+            names = (_named(fits[0]), _named(fits[1]))
+            sheet.paired(sides, names, "points of AUC", before=title, overlap=OVERLAP)
+    return sheet.page(_DIFFERENCES)
 
 
 def _named(fit: str) -> str:

@@ -12,7 +12,6 @@ from ....approx.hard_thresholding.sht_auc import StochasticHardThresholding, spa
 from ....exact.api.folds import make_splits
 from ....exact.pairs.auc import auc
 from ...data.generators import sparse_mean_shift
-from ..costs import CPU_MINUTES
 from ..table import Budget, Experiment, Job, Part, Run
 from .printed import STARS
 
@@ -90,4 +89,4 @@ def _cosine(a: np.ndarray, b: np.ndarray) -> float:
     return float(a @ b / max(np.linalg.norm(a) * np.linalg.norm(b), 1e-300))
 
 
-EXPERIMENT = Experiment("sht-convergence", BUDGET, parts, compute, CPU_MINUTES["sht-convergence"])
+EXPERIMENT = Experiment("sht-convergence", BUDGET, parts, compute)

@@ -7,8 +7,9 @@ import numpy as np
 from ...data.printed_numbers import printed
 from ...plots import Series
 from ..pictures import Panel, Picture
-from ..statistics import mean_error, paired_test
-from ..table import Entry, Page, Results, Table
+from ..sheet import Sheet
+from ..statistics import mean_error
+from ..table import Page, Results, Table
 from .convergence import COMMON, EXPERIMENT, PUBLISHED, SHARES
 from .printed import PAPER, STARS
 
@@ -17,23 +18,18 @@ EPOCHS = printed(PAPER, "Fig. 1")
 
 def render(results: Results) -> Page:
     """Show epochs to nearly all of the descent, and the curves."""
-    entries, tests = [], []
+    sheet = Sheet()
     for k in STARS:
         for name in (PUBLISHED, COMMON):
             for r in SHARES:
                 values = results.values(f"epochs {name}", k_star=k, r=r)
-                ours, error = mean_error(values)
                 text = EPOCHS.get(f"r = {r:g}", {}).get("epochs") if name == PUBLISHED else None
-                column = f"epochs, r = {r:g}, {name}"
-                entries.append(Entry(f"k* = {k}", column, text, ours, error, values.size, 0))
+                sheet.mean(f"k* = {k}", f"epochs, r = {r:g}, {name}", values, text, 0)
+    names = ("epochs at r = 0.05", "at r = 0.5")
     for name in (PUBLISHED, COMMON):
-        rare, even = _ends(results, name)
-        test = paired_test(rare, even)
-        if test is not None:
-            tests.append(f"{name}: {test.sentence('epochs at r = 0.05', 'at r = 0.5', '', 0)}")
-    pictures = _pictures(results)
+        sheet.paired(_ends(results, name), names, "", 0, name)
     notes = (*_NOTES, _held_out(results)) if results.done else _NOTES
-    return Page(tuple(entries), tuple(tests), notes, pictures)
+    return sheet.page(notes, pictures=_pictures(results))
 
 
 _NOTES = (

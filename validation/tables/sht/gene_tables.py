@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...plots import Series
 from ..pictures import Panel, Picture
-from ..statistics import Paired, mean_error, paired_test
-from ..table import Entry, Page, Results, Table
+from ..sheet import Sheet
+from ..table import Page, Results, Table
 from .genes import EXPERIMENT, SPARSE, SUBSET, TRAINING
 from .methods import DENSE, EXACT, FISHER, TOP
 from .printed import GENES, METHODS, PAPER, SETS
@@ -38,58 +40,29 @@ def overlap(name: str) -> float:
 
 def render_auc(results: Results) -> Page:
     """Show Table III, as published and without the leaks."""
-    entries = []
+    sheet = Sheet()
     for method in (*METHODS, *ADDED):
         for name in SETS:
             printed = GENES[method][name] if method in GENES else None
             if method in METHODS:
                 values = by_test_k(results, "published", method, name)
-                ours, error = mean_error(values)
-                entries.append(
-                    Entry(method, f"{name}, as published", printed, ours, error, values.size, 4)
-                )
+                sheet.mean(method, f"{name}, as published", values, printed, 4)
             values = results.values(f"right {method}", set=name)
-            ours, error = mean_error(values)
-            column = f"{name}, chosen on training rows"
-            entries.append(Entry(method, column, None, ours, error, values.size, 4))
+            sheet.mean(method, f"{name}, chosen on training rows", values, digits=4)
             if method in SPARSE:
                 leak = by_test_k(results, "unslipped", method, name)
-                ours, error = mean_error(leak)
-                column = f"{name}, only k on test rows"
-                entries.append(Entry(method, column, None, ours, error, leak.size, 4))
-    return Page(tuple(entries), _tests(results), _differences(results))
-
-
-def _tests(results: Results) -> tuple[str, ...]:
-    sentences = []
+                sheet.mean(method, f"{name}, only k on test rows", leak, digits=4)
     for name in SETS:
+        right = {m: results.values(f"right {m}", set=name) for m in (*METHODS, *ADDED)}
+        more: dict[str, Any] = {"unit": "in AUC", "digits": 4, "overlap": overlap(name)}
         for method in (*SPARSE, "SPAM-l1", "FSAUC"):
-            test = _against_right(results, method, name)
-            if test is not None:
-                text = test.sentence("as published", "chosen on training rows", "in AUC", 4)
-                sentences.append(f"{name}, {method}: {text}")
-        for rival, test in _rivals(results, name):
-            text = test.sentence("SHT-AUC", rival, "in AUC", 4)
-            sentences.append(f"{name}, chosen on training rows: {text}")
-    return tuple(sentences)
-
-
-def _against_right(results: Results, method: str, name: str) -> Paired | None:
-    """Return the AUC as published against that of parameters chosen on the training rows."""
-    published = by_test_k(results, "published", method, name)
-    right = results.values(f"right {method}", set=name)
-    return paired_test(published, right, overlap(name)) if published.size == right.size else None
-
-
-def _rivals(results: Results, name: str) -> list[tuple[str, Paired]]:
-    """Return SHT-AUC against each of the others, all parameters chosen on the training rows."""
-    base, share = results.values("right SHT-AUC", set=name), overlap(name)
-    others = {
-        rival: results.values(f"right {rival}", set=name)
-        for rival in ("StoIHT", "SPAM-l1", DENSE, EXACT, SUBSET)
-    }
-    tests = ((rival, paired_test(base, values, share)) for rival, values in others.items())
-    return [(rival, test) for rival, test in tests if test is not None]
+            published = by_test_k(results, "published", method, name)
+            names = ("as published", "chosen on training rows")
+            sheet.paired((published, right[method]), names, before=f"{name}, {method}", **more)
+        for rival in ("StoIHT", "SPAM-l1", DENSE, EXACT, SUBSET):
+            sides, before = (right["SHT-AUC"], right[rival]), f"{name}, chosen on training rows"
+            sheet.paired(sides, ("SHT-AUC", rival), before=before, **more)
+    return sheet.page(_differences(results))
 
 
 def _differences(results: Results) -> tuple[str, ...]:
@@ -122,21 +95,19 @@ def _differences(results: Results) -> tuple[str, ...]:
 def render_by_k(results: Results) -> Page:
     """Show the AUC by k, as Fig. 3."""
     ks = [float(k) for k in results.budget["k"]]
-    entries, panels = [], []
+    sheet, panels = Sheet(), []
     for name in SETS:
         series, bars = [], {}
         for method in SPARSE:
             table = table_of(results, "published", method, name)
-            for at, k in enumerate(ks):
-                values = table[:, at] if len(table) else np.empty(0)
-                ours, error = mean_error(values)
-                entries.append(
-                    Entry(f"{name}, {method}", f"k = {k:g}", None, ours, error, values.size, 3)
-                )
+            columns = table.T if len(table) else [np.empty(0)] * len(ks)
+            means = [
+                sheet.mean(f"{name}, {method}", f"k = {k:g}", values, digits=3)
+                for k, values in zip(ks, columns, strict=True)
+            ]
             if len(table):
-                means = table.mean(axis=0)
-                series.append(Series(method, tuple(ks), tuple(means.tolist())))
-                bars[method] = tuple((mean_error(column)[1] or 0.0) for column in table.T)
+                heights, bars[method] = zip(*filter(None, means), strict=True)
+                series.append(Series(method, tuple(ks), heights))
         for method in ("SPAM-l1", "SOLAM"):
             values = by_test_k(results, "published", method, name)
             if values.size:
@@ -150,7 +121,7 @@ def render_by_k(results: Results) -> Page:
         "The figure prints no numbers. Each point is a choice made on the test rows, see Table "
         "III; SHT-AUC as published keeps k - 1 genes, none at k = 1.",
     )
-    return Page(tuple(entries), (), notes, (picture,))
+    return sheet.page(notes, pictures=(picture,))
 
 
 TABLE_3 = Table(

@@ -21,7 +21,6 @@ from ....exact.api.folds import make_splits
 from ....exact.solvers.best_subset.best_subset import best_subset
 from ...data.real_data import load_real
 from ...files.npz_files import column_names, read_arrays
-from ..costs import CPU_MINUTES
 from ..table import Budget, Experiment, Job, Part, Run
 from .markers import marker_columns, ratios
 from .methods import (
@@ -209,4 +208,4 @@ class _Trial:
         return found
 
 
-EXPERIMENT = Experiment("sht-genes", BUDGET, parts, compute, CPU_MINUTES["sht-genes"], SEARCH)
+EXPERIMENT = Experiment("sht-genes", BUDGET, parts, compute, SEARCH)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...plots import Series
 from ..pictures import Panel, Picture
-from ..statistics import mean_error
+from ..sheet import Sheet
 from ..table import Entry, Page, Results, Table
 from .genes import EXPERIMENT, SPARSE, SUBSET
 from .markers import COLON, LEUKEMIA
@@ -23,21 +23,18 @@ COMPARED = {"colon": 29, "leukemia": 32}
 def render_ratio(results: Results) -> Page:
     """Show the share of marker genes by k, as Fig. 4, both ways."""
     ks = [float(k) for k in results.budget["k"]]
-    entries, panels = [], []
+    sheet, panels = Sheet(), []
     for name, d in (("colon", 2000), ("leukemia", 7129)):
         series = []
         for method in SPARSE:
-            records = [record[f"ratios {method}"] for record in results.select(set=name)]
-            if not records:
+            records = np.array([r[f"ratios {method}"] for r in results.select(set=name)])
+            if not len(records):
                 continue
-            mean = np.mean(records, axis=0)
             for at, k in enumerate(ks):
                 for side, what in enumerate(("of those found", "of the markers")):
-                    values = np.array(records)[:, at, side]
-                    ours, error = mean_error(values)
-                    row, column = f"{name}, {method}", f"{what}, k = {k:g}"
-                    entries.append(Entry(row, column, None, ours, error, values.size, 3))
-            series.append(Series(method, tuple(ks), tuple(mean[:, 0].tolist())))
+                    values, column = records[:, at, side], f"{what}, k = {k:g}"
+                    sheet.mean(f"{name}, {method}", column, values, digits=3)
+            series.append(Series(method, tuple(ks), tuple(records.mean(axis=0)[:, 0].tolist())))
         if series:
             chance = float(results.values("markers", set=name)[0]) / d
             level = (chance, chance)
@@ -50,7 +47,7 @@ def render_ratio(results: Results) -> Page:
         "do the latter, which is drawn. Both are in the table.",
         *_lists(),
     )
-    return Page(tuple(entries), (), notes, (picture,))
+    return sheet.page(notes, pictures=(picture,))
 
 
 def _lists() -> tuple[str, ...]:

@@ -14,7 +14,6 @@ from ....exact.api.folds import make_splits
 from ....exact.solvers.best_subset.best_subset import best_subset
 from ...data.generators import sparse_mean_shift
 from ...data.labelled_data import Dataset
-from ..costs import CPU_MINUTES
 from ..table import Budget, Experiment, Job, Part, Run
 from .measures import f1, true_auc
 from .methods import DENSE, EXACT, FISHER, SEARCH, TOP, Rows, chosen, exact_auc_svm
@@ -127,6 +126,4 @@ def _measures(
     }
 
 
-EXPERIMENT = Experiment(
-    "sht-synthetic", BUDGET, parts, compute, CPU_MINUTES["sht-synthetic"], SEARCH
-)
+EXPERIMENT = Experiment("sht-synthetic", BUDGET, parts, compute, SEARCH)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 from scipy import stats
 
 from ...data.printed_numbers import printed
 from ...plots import Series
 from ..pictures import Panel, Picture
-from ..statistics import mean_error, paired_test
-from ..table import Entry, Page, Results, Table
+from ..sheet import Sheet
+from ..table import Page, Results, Table
+from .measures import SHIFT
 from .methods import DENSE, EXACT, TOP
 from .printed import AUC, BOTH, METHODS, PAPER, STARS
 from .synthetic import ADDED, EXPERIMENT, ORACLE, RARE, SUBSET, SWAPS
 
 FEATURES = printed(PAPER, "Table II")
-
-SHIFT = 0.3
-"""Of each true feature's mean, in its deviations. [SHT, Section IV-A]"""
+TOP_F1 = "F1 of the k* largest, k* = {}"
+Print = Mapping[str, Mapping[str, str]]
 
 
 def by_trial(results: Results, name: str, k_star: int, r: float = RARE) -> np.ndarray:
@@ -29,45 +31,39 @@ def by_trial(results: Results, name: str, k_star: int, r: float = RARE) -> np.nd
     return np.array([np.mean(values) for values in found.values()])
 
 
-def _entry(
-    results: Results, row: str, column: str, text: str | None, name: str, k_star: int
-) -> Entry:
-    values = by_trial(results, name, k_star)
-    ours, error = mean_error(values)
-    return Entry(row, column, text, ours, error, values.size, 3)
+def _sheet(
+    results: Results, methods: Sequence[str], columns: Sequence[tuple[str, str]], print_of: Print
+) -> Sheet:
+    """Enter each column, named with a `k*` to be filled in, of each method at the four k*."""
+    sheet = Sheet()
+    for method in methods:
+        for column, measure in columns:
+            for k_star in STARS:
+                name = column.format(k_star)
+                values = by_trial(results, f"{measure} {method}", k_star)
+                sheet.mean(method, name, values, print_of.get(method, {}).get(name), 3)
+    return sheet
 
 
 def _against(
-    results: Results, measure: str, unit: str, pairs: tuple[tuple[str, str], ...]
-) -> tuple[str, ...]:
-    """Return the paired tests, the trials of all k* together."""
-    sentences = []
-    for a, b in pairs:
-        first, second = (
-            np.concatenate([by_trial(results, f"{measure} {m}", k) for k in STARS]) for m in (a, b)
+    sheet: Sheet, results: Results, measure: str, unit: str, rivals: Sequence[str]
+) -> None:
+    """Enter the paired tests of SHT-AUC, the trials of all k* together."""
+    for rival in rivals:
+        names = ("SHT-AUC", rival)
+        sides = (
+            np.concatenate([by_trial(results, f"{measure} {m}", k) for k in STARS]) for m in names
         )
-        test = paired_test(first, second) if first.size == second.size else None
-        if test is not None:
-            sentences.append(f"All four k*: {test.sentence(a, b, unit)}")
-    return tuple(sentences)
+        sheet.paired(sides, names, unit, before="All four k*")
 
 
 def render_auc(results: Results) -> Page:
     """Show the AUC of Table I."""
-    entries = []
-    for method in (*METHODS, *ADDED):
-        for k_star in STARS:
-            column = f"k* = {k_star}"
-            text = AUC[method][column] if method in AUC else None
-            entries.append(_entry(results, method, column, text, f"auc {method}", k_star))
-        for k_star in STARS:
-            column = f"k* = {k_star}, new rows"
-            entries.append(_entry(results, method, column, None, f"true {method}", k_star))
-    rivals = tuple(
-        ("SHT-AUC", b) for b in ("SPAM-l1", "FSAUC", "SPAM-l2", DENSE, TOP, EXACT, SWAPS)
-    )
-    tests = _against(results, "true", "in AUC on new rows", rivals)
-    return Page(tuple(entries), tests, _auc_differences(results))
+    columns = (("k* = {}", "auc"), ("k* = {}, new rows", "true"))
+    sheet = _sheet(results, (*METHODS, *ADDED), columns, AUC)
+    rivals = ("SPAM-l1", "FSAUC", "SPAM-l2", DENSE, TOP, EXACT, SWAPS)
+    _against(sheet, results, "true", "in AUC on new rows", rivals)
+    return sheet.page(_auc_differences(results))
 
 
 def _mean(results: Results, name: str) -> float:
@@ -109,19 +105,12 @@ def _auc_differences(results: Results) -> tuple[str, ...]:
 
 def render_features(results: Results) -> Page:
     """Show F1 and the Jaccard index of Table II."""
-    entries = []
-    for method in (*METHODS, *(m for m in ADDED if m != ORACLE)):
-        for measure in ("f1", "ji"):
-            for k_star in STARS:
-                column = f"{measure.upper()}, k* = {k_star}"
-                text = FEATURES[method][column] if method in FEATURES else None
-                entries.append(_entry(results, method, column, text, f"{measure} {method}", k_star))
-        for k_star in STARS:
-            column = f"F1 of the k* largest, k* = {k_star}"
-            entries.append(_entry(results, method, column, None, f"top {method}", k_star))
-    rivals = tuple(("SHT-AUC", b) for b in ("FSAUC", "SPAM-l2", "StoIHT", "HSG-HT", DENSE, TOP))
-    tests = _against(results, "top", "in F1 of the k* largest", rivals)
-    return Page(tuple(entries), tests, _FEATURE_NOTES)
+    columns = (("F1, k* = {}", "f1"), ("JI, k* = {}", "ji"), (TOP_F1, "top"))
+    methods = (*METHODS, *(m for m in ADDED if m != ORACLE))
+    sheet = _sheet(results, methods, columns, FEATURES)
+    rivals = ("FSAUC", "SPAM-l2", "StoIHT", "HSG-HT", DENSE, TOP)
+    _against(sheet, results, "top", "in F1 of the k* largest", rivals)
+    return sheet.page(_FEATURE_NOTES)
 
 
 _FEATURE_NOTES = (
@@ -135,7 +124,7 @@ _FEATURE_NOTES = (
 
 def render_imbalance(results: Results) -> Page:
     """Show AUC and F1 by the share of positives, as Fig. 2."""
-    entries, panels, tests = [], [], []
+    sheet, panels = Sheet(), []
     shares = results.budget["r"]
     methods = (*METHODS, BOTH, DENSE, TOP)
     for measure, title in (("auc", "AUC"), ("f1", "F1"), ("true", "AUC on new rows")):
@@ -144,12 +133,8 @@ def render_imbalance(results: Results) -> Page:
             points = []
             for r in shares:
                 values = by_trial(results, f"{measure} {method}", STARS[0], r)
-                ours, error = mean_error(values)
-                entries.append(
-                    Entry(method, f"{title}, r = {r:g}", None, ours, error, values.size, 3)
-                )
-                if ours is not None:
-                    points.append((float(r), ours, error or 0.0))
+                mean = sheet.mean(method, f"{title}, r = {r:g}", values, digits=3)
+                points += [(float(r), *mean)] if mean else []
             if points and method in ("SHT-AUC", "SPAM-l1", "FSAUC", "StoIHT", "HSG-HT", DENSE):
                 x, y, bars[method] = zip(*points, strict=True)
                 series.append(Series(method, x, y, method == DENSE))
@@ -159,15 +144,14 @@ def render_imbalance(results: Results) -> Page:
     last = shares[-1]
     for rival in ("StoIHT", "HSG-HT", "SPAM-l2", DENSE):
         for r in (RARE, last):
-            a, b = (by_trial(results, f"true {m}", STARS[0], r) for m in ("SHT-AUC", rival))
-            test = paired_test(a, b)
-            if test is not None:
-                tests.append(f"r = {r:g}: {test.sentence('SHT-AUC', rival, 'in AUC on new rows')}")
+            names = ("SHT-AUC", rival)
+            sides = (by_trial(results, f"true {m}", STARS[0], r) for m in names)
+            sheet.paired(sides, names, "in AUC on new rows", before=f"r = {r:g}")
     caption = "Means over the trials with their standard errors, k* = 20; the rest is in the table."
     picture = Picture("sht-fig-2", "AUC and F1 by the share of positives", tuple(panels), caption)
     low, high = (by_trial(results, "true SHT-AUC", STARS[0], r) for r in (RARE, last))
     if not low.size or not high.size:
-        return Page(tuple(entries), pictures=(picture,))
+        return sheet.page(pictures=(picture,))
     known = [by_trial(results, f"true {ORACLE}", STARS[0], r).mean() for r in (RARE, last)]
     ceiling = stats.norm.cdf(np.sqrt(STARS[0] / 2) * SHIFT)
     notes = (
@@ -175,7 +159,7 @@ def render_imbalance(results: Results) -> Page:
         f"{ceiling:.3f}; with the {ORACLE} ours have {known[0]:.3f} at r = {RARE:g} and "
         f"{known[1]:.3f} at r = {last:g}.",
     )
-    return Page(tuple(entries), tuple(tests), notes, (picture,))
+    return sheet.page(notes, pictures=(picture,))
 
 
 TABLE_1 = Table("sht-table-1", PAPER, "Table I", "AUC on simulated data", EXPERIMENT, render_auc)

@@ -323,8 +323,8 @@ def test_numbers_that_are_none_are_named(bad: float) -> None:
 def test_what_partitions_cannot_do_is_said() -> None:
     X, positive = some_rows(100, 2)
     rows = rows_in(X, positive, 3)
-    for words in ({"loss": "square"}, {"kernel": "rbf"}, {"structure": 1.0}, {"l1": 0.1}):
-        with pytest.raises(InputError, match="rows in partitions are for the linear hinge"):
+    for words in ({"kernel": "rbf"}, {"structure": 1.0}, {"l1": 0.1}):
+        with pytest.raises(InputError, match="rows in partitions are for linear problems"):
             solve(rows, None, 1e-2, **words)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="leave y, positive and sample_weight out"):
         solve(rows, positive, 1e-2)

@@ -92,6 +92,7 @@ def check(seed: int, kind: str, method: str, sparse: bool = False) -> tuple[bool
     assert Fraction(found.lower) <= best
     assert truth.value(found.w) <= Fraction(found.upper)
     assert best <= Fraction(found.upper)
+    assert Fraction(found.gap) >= Fraction(found.upper) - Fraction(found.lower)
     assert found.proved == (found.upper - found.lower <= 1e-9)
     assert Fraction(found.gap_of(found.w)) >= truth.value(found.w) - Fraction(found.lower)
     return found.proved, found.upper - float(best)

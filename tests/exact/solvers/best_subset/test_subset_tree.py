@@ -65,7 +65,16 @@ def test_every_support_is_ruled_out_looked_at_or_left_over(
     best, tol = known * max(q.values()), 1e-9
     data = (sigma, delta, entries)
     found, closed, states, bounds, count = dive(
-        data, start, diagonal.inverse, k, best, tol, nodes, slots, most, *doubt
+        data,
+        start,
+        np.ascontiguousarray(diagonal.inverse),
+        k,
+        best,
+        tol,
+        nodes,
+        slots,
+        most,
+        *doubt,
     )
     assert count <= (nodes if most > 0 else 0)
     if found.size:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -106,3 +108,35 @@ def test_two_hundred_thousand_rows_take_a_few_steps(loss) -> None:
     problem = Problem(Rows(X), Mean(survival_pairs(time, event), loss), Ridge(1e-3))
     solution = PairNewton(1e-6).solve(problem)
     assert solution.status is Status.CERTIFIED and solution.n_iter <= 10
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-5, 1e-9])
+def test_steps_on_a_coarse_grid_reach_the_same_optimum(tol: float, monkeypatch) -> None:
+    X, time, event = some_rows(4000)
+    problem = Problem(Rows(X), Mean(survival_pairs(time, event), HINGE), Ridge(1e-3))
+    plain = PairNewton(tol).solve(problem)
+    monkeypatch.setattr(pair_newton, "LARGE", 2000)
+    monkeypatch.setattr(PairNewton, "_of_part", lambda *_: None)
+    assert pair_newton.in_bins(problem).pairs.form == "binned"
+    found = PairNewton(tol).solve(problem)
+    assert plain.status is found.status is Status.CERTIFIED
+    for one, other in ((plain, found), (found, plain)):
+        bound = one.certificate.dual - one.certificate.rounding
+        assert bound <= other.certificate.primal + other.certificate.rounding
+
+
+def test_where_a_coarse_grid_leads_nowhere_the_finest_one_is_taken(monkeypatch) -> None:
+    X, time, event = some_rows(3000)
+    problem = Problem(Rows(X), Mean(survival_pairs(time, event), HINGE), Ridge(1e-3))
+    monkeypatch.setattr(pair_newton, "LARGE", 2000)
+    monkeypatch.setattr(PairNewton, "_of_part", lambda *_: None)
+    forms, newton = [], PairNewton._newton
+
+    def stalled_in_bins(self, problem, recorder, w):
+        forms.append(problem.pairs.form)
+        reason = newton(replace(self, max_iter=1), problem, recorder, w)
+        return newton(self, problem, recorder, w) if len(forms) > 1 else reason and Status.STALLED
+
+    monkeypatch.setattr(PairNewton, "_newton", stalled_in_bins)
+    assert PairNewton(1e-6).solve(problem).status is Status.CERTIFIED
+    assert forms == ["binned", "auto"]

@@ -22,6 +22,7 @@ from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.problem.tail import Tail, tail_risk
 from aucert.exact.solvers.choose import choose_solver
+from aucert.exact.solvers.partial import tail_newton
 from aucert.exact.solvers.partial.tail_newton import TailNewton, thinned
 
 LOSSES = ["hinge", "squared_hinge", "logistic"]
@@ -215,3 +216,22 @@ def test_limits_end_a_run_with_what_it_has() -> None:
     problem = partial(0, "hinge", 1e-4, 0.3, 0.0)
     found = TailNewton(1e-12, max_iter=2).solve(problem)
     assert found.status == Status.ITERATION_LIMIT and found.certificate.gap <= 1
+
+
+@pytest.mark.parametrize("tpr", [0.0, 0.5])
+def test_steps_in_bins_reach_the_same_optimum(tpr: float, monkeypatch) -> None:
+    problem = partial(3, "hinge", 1e-2, 0.2, tpr, n=3000)
+    plain = TailNewton(1e-4).solve(problem)
+    monkeypatch.setattr(tail_newton, "SAMPLE", 800)
+    monkeypatch.setattr(tail_newton, "thinned", lambda problem, size: problem)
+    binned = tail_newton.in_bins(problem, 0.1)
+    assert tail(binned).mean.pairs.form == "binned"
+    assert tail_newton.in_bins(problem, 0.0) is problem
+    found = TailNewton(1e-4).solve(problem)
+    assert plain.status is found.status is Status.CERTIFIED
+    for one, other in ((plain, found), (found, plain)):
+        bound = one.certificate.dual - one.certificate.rounding
+        assert bound <= other.certificate.primal + other.certificate.rounding
+    # The bound is about the problem itself: the finest sums prove nearly as much of the same point.
+    again = Certificate.of(problem, found.w, found.witness)
+    assert again.relative_gap is not None and again.relative_gap <= 1e-4

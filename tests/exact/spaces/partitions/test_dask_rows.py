@@ -11,9 +11,13 @@ import pytest
 from aucert.exact.api.certify import certify
 from aucert.exact.api.roc_svm import ROCSVM
 from aucert.exact.api.solve import solve
+from aucert.exact.certificate.evaluation import Evaluation
+from aucert.exact.certificate.partitioned.evaluate import Partitioned
 from aucert.exact.errors import CertificateError, InputError
-from aucert.exact.formulation.partitioned import rows_of_dask
+from aucert.exact.formulation.partitioned import partitioned_problem, rows_of_dask
+from aucert.exact.formulation.request import Request
 from aucert.exact.spaces.partitions import engine
+from aucert.exact.spaces.partitions.dask_work import Stretch
 from aucert.exact.spaces.partitions.partition import cut
 from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
 
@@ -112,6 +116,14 @@ def test_dataframes_and_their_names(kept: bool, monkeypatch: pytest.MonkeyPatch)
         model.predict(table[["b", "a", "c"]])
 
 
+def test_another_loss_is_solved_in_place() -> None:
+    X, y = some_rows()
+    found = solve(da.from_array(X, chunks=(700, 3)), y, 0.1, loss="logistic", tol=1e-6)
+    held = solve(X, y, 0.1, loss="logistic", tol=1e-8)
+    room = sum(one.certificate.gap + one.certificate.rounding for one in (found, held))
+    assert abs(found.certificate.primal - held.certificate.primal) <= room
+
+
 @pytest.mark.slow
 def test_certify_takes_dask_too() -> None:
     X, y = some_rows()
@@ -128,7 +140,7 @@ def test_a_model_of_partitions_with_labels_of_their_own() -> None:
     model = ROCSVM(0.1, tol=1e-4).fit(PartitionedRows(cut(X, y, None, [100])), None)
     assert list(model.classes_) == [False, True]
     assert (model.predict(X) == y).mean() > 0.65
-    for words in ({"loss": "square"}, {"pairs": "nearest:3"}):
+    for words in ({"kernel": "rbf"}, {"pairs": "nearest:3"}):
         with pytest.raises(InputError, match="rows in partitions"):
             ROCSVM(0.1, **words).fit(PartitionedRows(cut(X, y, None, [])), None)  # type: ignore[arg-type]
 
@@ -229,16 +241,62 @@ def test_a_collection_that_changes_when_it_is_made_again_is_noticed(client: Any)
         rows.drawn(0.1, 0.1)
 
 
+def test_the_gap_stands_beside_dasks_bar(
+    client: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On the terminal's own stream: standard output is left to the caller."""
+    X, y = some_rows()
+    told: list[Any] = []
+    seen: list[Any] = []
+    client.subscribe_topic("aucert", lambda event: told.append(event[1]))
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    found = solve(da.from_array(X, chunks=(700, 3)), y, 0.1, tol=1e-4, callback=seen.append)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "] | 100% of the pass |" in shown.err
+    assert f"step 1, gap {seen[0].gap:.1e}" in shown.err
+    assert [event["step"] for event in told][: found.n_iter] == [step.n_iter for step in seen]
+    client.unsubscribe_topic("aucert")
+
+
+def at_will(stretches: list[list[int]]) -> list[Stretch]:
+    """Return stretches for which dask looks for workers."""
+    return [Stretch(places, None) for places in stretches]
+
+
 def test_a_partition_that_answers_twice_is_noticed() -> None:
     X, y = some_rows()
     rows, _ = rows_of_dask(da.from_array(X, chunks=(600, 3)), y, None, None)
-    each = rows.engine._each
-    rows.engine._each = lambda *words: [*each(*words), each(*words)[0]]
+    rows.engine._stretches = lambda: at_will([[0, 1], [2, 3, 4], [0]])
     with pytest.raises(CertificateError, match="partition 0 was counted twice"):
         rows.drawn(0.1, 0.1)
-    rows.engine._each = lambda *words: each(*words)[1:]
+    rows.engine._stretches = lambda: at_will([[1, 2], [3, 4]])
     with pytest.raises(CertificateError, match="partition 0 has not answered"):
         rows.drawn(0.1, 0.1)
+
+
+def test_where_the_partitions_lie_changes_no_bit() -> None:
+    """Stretches as of one worker, of many, and of one that holds every other partition."""
+    X, y = some_rows()
+    rows, _ = rows_of_dask(da.from_array(X, chunks=(170, 3)), y, None, None)
+    problem = partitioned_problem(rows, None, Request.of(0.1))
+    assert problem is not None
+
+    def evaluate() -> Evaluation:
+        return Partitioned(problem, 1 << 10).with_bins(np.array([0.5, 0.4, 0.6]), 1 << 10, 1)
+
+    usual = evaluate()
+    assert max(len(places) for places, _ in rows.engine._stretches()) > 1
+    for stretches in (
+        [list(range(18))],
+        [[k] for k in range(18)],
+        [list(range(0, 18, 2)), list(range(1, 18, 2))],
+        [[17, *range(5)], list(range(5, 17))],
+    ):
+        rows.engine._stretches = lambda stretches=stretches: at_will(stretches)
+        found = evaluate()
+        np.testing.assert_array_equal(found.pull, usual.pull)
+        assert (found.loss, found.total) == (usual.loss, usual.total)
 
 
 @pytest.mark.slow

@@ -58,6 +58,31 @@ def test_a_folder_is_solved_as_its_rows_in_one_file_are(folder: Path) -> None:
     assert {"good", "bad"} == set(lines["labels"])
 
 
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
+def test_a_folder_is_solved_for_another_loss(folder: Path, loss: str) -> None:
+    words = ("--target", "y", "--drop", "w", "--lam", "0.1", "--tol", "1e-6", "--loss", loss)
+    many = answer("solve", folder / "data", *words, "--out", folder / "out")
+    one = answer("solve", folder / "whole.parquet", *words)
+    assert many["status"] == "certified"
+    assert abs(many["primal"] - one["primal"]) <= many["gap"] + one["gap"] + 1e-9
+    model = ("--model", folder / "out" / "model.npz", "--tol", "1e-5", "--target", "y")
+    assert answer("certify", folder / "data", *model)["primal"] == pytest.approx(one["primal"])
+
+
+def test_a_folder_has_a_proof_where_it_is_asked_for(folder: Path) -> None:
+    from aucert.exact.proof.check_partitions import main
+
+    words = ("--target", "y", "--drop", "w", "--lam", "0.1", "--tol", "1e-4", "--proof")
+    told = answer("solve", folder / "data", *words, "--out", folder / "out")
+    assert told["proof"] == "proof.npz"
+    assert main([str(folder / "out" / "proof.npz")]) == 0
+    for more, message in (((), "give --out"), (("--loss", "logistic"), "is for the hinge")):
+        out = ("--out", str(folder / "out")) if more else ()
+        asked = ["solve", str(folder / "data"), *words, *more, *out]
+        found = CliRunner().invoke(cli.aucert, asked, standalone_mode=False)
+        assert message in str(found.exception)
+
+
 def test_weights_of_rows_come_from_the_same_files(folder: Path) -> None:
     words = (folder / "data", "--target", "y", "--lam", "0.1", "--tol", "1e-4")
     weighed = answer("solve", *words, "--row-weights", "w")
@@ -68,7 +93,7 @@ def test_weights_of_rows_come_from_the_same_files(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--loss", "square"), "take a sample of the rows"),
+        (("--fpr-max", "0.1"), "take a sample of the rows"),
         (("--kernel", "rbf"), "take a sample of the rows"),
         (("--pairs", "drawn:5"), "--pairs all"),
         (("--standardise",), "standardise the files"),

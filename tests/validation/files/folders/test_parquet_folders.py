@@ -146,7 +146,7 @@ def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
         ("list", r"column 'b' holds list"),
         ("classes", r"1 class|a single class"),
         ("many", r"more than 1000 different values"),
-        ("damaged", r"damaged, or no Parquet file"),
+        ("damaged", r"damaged, or not a readable Parquet file"),
         ("target", r"no column 'z'"),
         ("empty", r"no rows"),
         ("files", r"no Parquet files in this folder"),

@@ -20,7 +20,7 @@ from ....bounds.kernel import Approximation
 from ....bounds.steps import DrawnPair, least_norm
 from ....data import datasets
 from ....data.labelled_data import Dataset
-from ...claim import Context, DataUsed
+from ...claim import Context
 from ...common import wdbc_sample
 
 TOL = 1e-9
@@ -35,7 +35,7 @@ class Case:
     `all_rows` every row is a landmark, and K~ = K.
     """
 
-    data: DataUsed
+    data: Dataset
     experiment: Experiment
     pair: DrawnPair
     dual: DrawnPair
@@ -93,7 +93,7 @@ def drawn_cases(seed: int, profile: str) -> tuple[Case, ...]:
                 pairs = draw_pairs(data.is_positive, B, rng, merge=True)
                 truth = run.full.space
                 found = drawn_pairs(run.approximation, run.factor, truth, pairs, B, lam)
-                cases.append(Case(DataUsed.of(data), run, *found, all_rows=d == n))
+                cases.append(Case(data, run, *found, all_rows=d == n))
     return tuple(cases)
 
 

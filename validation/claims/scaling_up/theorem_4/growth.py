@@ -12,8 +12,9 @@ from ....bounds.kernel import Approximation
 from ....bounds.printed import theorem4
 from ....data import datasets
 from ....extremes import max, min
-from ...claim import Context, DataUsed, Outcome, Verdict, claim
-from ..paper import PAPER
+from ...claim import Context, Outcome, Verdict
+from ...common import exponent
+from ...papers import SCALING_UP
 
 SIZES = (1000, 10_000, 100_000, 1_000_000)
 
@@ -37,13 +38,10 @@ def _counts(context: Context, share: float | None) -> dict[int, float]:
     }
 
 
-@claim(
-    "n-max-grows-like-log-n",
-    paper=PAPER,
-    place="Section 3.2, remarks on Theorem 4",
-    kind="corrected",
-    statement="With B = n and both classes a fixed share of the rows (min(n+, n-) at least a "
-    "constant times n) the largest number of drawn pairs of one row is of order log n.",
+@SCALING_UP.corrected(
+    "Section 3.2, remarks on Theorem 4",
+    "With B = n and both classes a fixed share of the rows (min(n+, n-) at least a constant times "
+    "n) the largest number of drawn pairs of one row is of order log n.",
     formula="N_max = O_P(log n)",
 )
 def n_max_grows_like_log_n(context: Context) -> Outcome:
@@ -61,13 +59,10 @@ def n_max_grows_like_log_n(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "n-max-under-the-printed-condition",
-    paper=PAPER,
-    place="Section 3.2, remarks on Theorem 4",
-    kind="theorem",
-    statement="N_max = O_P(log n) when no class dominates the other, which is what the paper says "
-    "its condition min(n+, n-) = O(n) means (a class of ten rows satisfies the O alone, and there "
+@SCALING_UP.theorem(
+    "Section 3.2, remarks on Theorem 4",
+    "N_max = O_P(log n) when no class dominates the other, which is what the paper says its "
+    "condition min(n+, n-) = O(n) means (a class of ten rows satisfies the O alone, and there "
     "N_max is no logarithm).",
     formula="min(n+, n-) of the order n  =>  N_max = O_P(log n)",
 )
@@ -75,7 +70,7 @@ def n_max_under_the_printed_condition(context: Context) -> Outcome:
     slopes, table = [], {}
     for share in (0.2, None):
         found = _counts(context, share)
-        slopes.append(math.log(found[SIZES[-1]] / found[SIZES[0]]) / math.log(1000))
+        slopes.append(exponent(SIZES, [*found.values()]))
         rows = "ten positive rows" if share is None else f"{share:.0%} positive"
         table |= {f"{rows}, n = {n:,}": value for n, value in found.items()}
     return Outcome(
@@ -88,12 +83,9 @@ def n_max_under_the_printed_condition(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "nystrom-error-order",
-    paper=PAPER,
-    place="Section 3.2, remarks on Theorem 4",
-    kind="theorem",
-    statement="The error of the kernel matrix with d uniform landmarks is O(n / sqrt(d)).",
+@SCALING_UP.theorem(
+    "Section 3.2, remarks on Theorem 4",
+    "The error of the kernel matrix with d uniform landmarks is O(n / sqrt(d)).",
     formula="|K - K~| <= n / sqrt(d)",
 )
 def nystrom_error_order(context: Context) -> Outcome:
@@ -105,7 +97,7 @@ def nystrom_error_order(context: Context) -> Outcome:
     table, ratios, used = {}, [], []
     for n in (100, 200, 400) if context.quick else (100, 200, 400, 800, 1600):
         data = datasets.load(f"radial:{n}", context.draw_seed(f"{n}"))
-        used.append(DataUsed.of(data))
+        used.append(data)
         for name, kernel in kernels.items():
             for d in (5, math.ceil(n / math.log(n))):
                 points = uniform(data.X, d, context.draw_seed(f"{n} {d}")).rows
@@ -118,7 +110,7 @@ def nystrom_error_order(context: Context) -> Outcome:
         Verdict.FAILS if min(ratios) < 1 else verdict,
         f"n / sqrt(d) is {min(ratios):.1f} to {max(ratios):.0f} times |E|, median {middle:.0f}",
         details=table,
-        data=tuple(used),
+        data=used,
         tolerance="K_ii = 1, constant 1",
     )
 
@@ -140,14 +132,11 @@ def _orders(E2: float, power: float) -> tuple[float, float]:
     return (parts[1] - parts[0]) / (math.log(1e9) - math.log(1e6)), 0.0
 
 
-@claim(
-    "second-term-order-as-printed",
-    paper=PAPER,
-    place="Section 3.2, remarks on Theorem 4",
-    kind="theorem",
-    statement="With d = n / log n, |E| = O(sqrt(n log n)) (the root read as one over both factors) "
-    "and N_max = O(log n) the second term is O((log n)^(3/2)) (everything else held constant, "
-    "n^(3/2) as printed).",
+@SCALING_UP.theorem(
+    "Section 3.2, remarks on Theorem 4",
+    "With d = n / log n, |E| = O(sqrt(n log n)) (the root read as one over both factors) and N_max "
+    "= O(log n) the second term is O((log n)^(3/2)) (everything else held constant, n^(3/2) as "
+    "printed).",
     formula="(N_max / B)(A_2 |E| sqrt(n) + A_3 sqrt(N_max |E| n^(3/2) / B)) = O((log n)^(3/2))",
 )
 def second_term_order_as_printed(context: Context) -> Outcome:
@@ -165,13 +154,10 @@ def second_term_order_as_printed(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "second-term-order-corrected",
-    paper=PAPER,
-    place="Section 3.2, remarks on Theorem 4",
-    kind="corrected",
-    statement="With |E| = O(sqrt(n log n)), which n / sqrt(d) is for d = n / log n, and n^(5/2), "
-    "the second term is O((log n)^(7/4)) (everything else held constant).",
+@SCALING_UP.corrected(
+    "Section 3.2, remarks on Theorem 4",
+    "With |E| = O(sqrt(n log n)), which n / sqrt(d) is for d = n / log n, and n^(5/2), the second "
+    "term is O((log n)^(7/4)) (everything else held constant).",
     formula="n / sqrt(n / log n) = sqrt(n log n)",
 )
 def second_term_order_corrected(context: Context) -> Outcome:
@@ -184,12 +170,9 @@ def second_term_order_corrected(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "second-term-is-subpolynomial",
-    paper=PAPER,
-    place="Section 3.2, remarks on Theorem 4",
-    kind="theorem",
-    statement="A growth of sqrt(n) log n, which the remark allows for any d, is subpolynomial.",
+@SCALING_UP.theorem(
+    "Section 3.2, remarks on Theorem 4",
+    "A growth of sqrt(n) log n, which the remark allows for any d, is subpolynomial.",
     formula="sqrt(n) log n = o(n^c) for every c > 0",
 )
 def second_term_is_subpolynomial(context: Context) -> Outcome:
@@ -204,13 +187,10 @@ def second_term_is_subpolynomial(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "second-term-on-growing-data",
-    paper=PAPER,
-    place="Section 3.2, remarks on Theorem 4",
-    kind="theorem",
-    statement="On rows of the radial model (Gaussian kernel, gamma = 5, d = n / log n, N_max = "
-    "log n) the second term is O((log n)^(3/2)): its eigenvalues may be held constant.",
+@SCALING_UP.theorem(
+    "Section 3.2, remarks on Theorem 4",
+    "On rows of the radial model (Gaussian kernel, gamma = 5, d = n / log n, N_max = log n) the "
+    "second term is O((log n)^(3/2)): its eigenvalues may be held constant.",
     formula="A_2 ~ lambda~+_min^(-1/2),  A_3 ~ lambda_min^(-1/4)",
 )
 def second_term_on_growing_data(context: Context) -> Outcome:
@@ -236,7 +216,7 @@ def second_term_on_growing_data(context: Context) -> Outcome:
         f"grew by a factor {grew:.0f} at least, (log n)^(3/2) by {allowed:.2f}",
         printed="(log n)^(3/2)",
         details=table,
-        data=(DataUsed.of(whole),),
+        data=(whole,),
         tolerance="three times the allowed factor; an eigenvalue below rounding is taken as large "
         "as it may be",
     )

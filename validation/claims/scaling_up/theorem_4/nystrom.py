@@ -13,9 +13,9 @@ import numpy as np
 from ....bounds.right_side import DELTA
 from ....bounds.steps import Step, eq_18, eq_19, eq_20, eq_21, hoeffding
 from ....extremes import above, max
-from ...claim import Context, Outcome, Verdict, claim
+from ...claim import Context, Outcome, Verdict
 from ...common import LEVEL
-from ..paper import PAPER
+from ...papers import SCALING_UP
 from .drawn import TOL, Case, drawn_cases, three_rows
 from .proof import lower_limit
 
@@ -55,18 +55,15 @@ def _judge(
             "right side / left side where d < n, median": float(np.median(ratios)),
             "largest slack": slacks.max(),
         },
-        data=tuple({case.data.name: case.data for case in cases}.values()),
+        data=[case.data for case in cases],
         tolerance="a violation must exceed what the certified gaps of 1e-9 can explain",
     )
 
 
-@claim(
-    "theorem-4-hoeffding-step",
-    paper=PAPER,
-    place="proof of Theorem 4, Hoeffding",
-    kind="theorem",
-    statement="With probability at least 1 - delta = 0.95 the two statistics differ by no more "
-    "than Hoeffding's bound at both minimisers (on ordinary draws; the argument is not valid, see "
+@SCALING_UP.theorem(
+    "proof of Theorem 4, Hoeffding",
+    "With probability at least 1 - delta = 0.95 the two statistics differ by no more than "
+    "Hoeffding's bound at both minimisers (on ordinary draws; the argument is not valid, see "
     "theorem-4-first-term).",
     formula="max over f in {f^, f^_B} of |U_B(f) - U(f)| <= "
     "(1 + 2 K_max sqrt(C_max)) sqrt(log(4/delta) / (2B)),  C_max = max(|f^|^2, |f^_B|^2)",
@@ -88,39 +85,29 @@ def theorem_4_hoeffding_step(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "eq-18-as-printed",
-    paper=PAPER,
-    place="eq. (18)",
-    kind="theorem",
-    statement="The Nystrom part bounds the difference of U(f^) and U_B(f~_B), also where all rows "
-    "are landmarks and it is zero.",
+@SCALING_UP.theorem(
+    "eq. (18)",
+    "The Nystrom part bounds the difference of U(f^) and U_B(f~_B), also where all rows are "
+    "landmarks and it is zero.",
     formula="|U(f^) - U_B(f~_B)| <= (N_max / B)(n K_max |f_D| + sqrt(n) E2 |theta~|)",
 )
 def eq_18_as_printed(context: Context) -> Outcome:
     return _judge(context, lambda case: eq_18(case.pair, case.U), lambda case: case.loss_slack)
 
 
-@claim(
-    "eq-18-with-the-left-side-of-the-proof",
-    paper=PAPER,
-    place="eq. (18)",
-    kind="corrected",
-    statement="The Nystrom part bounds the difference of the drawn losses of f^_B and f~_B, in "
-    "every draw.",
+@SCALING_UP.corrected(
+    "eq. (18)",
+    "The Nystrom part bounds the difference of the drawn losses of f^_B and f~_B, in every draw.",
     formula="|U_B(f^_B) - U_B(f~_B)| <= (N_max / B)(n K_max |f_D| + sqrt(n) E2 |theta~|)",
 )
 def eq_18_with_the_left_side_of_the_proof(context: Context) -> Outcome:
     return _judge(context, lambda case: eq_18(case.pair), lambda case: NOISE)
 
 
-@claim(
-    "eq-19-strong-convexity",
-    paper=PAPER,
-    place="eq. (19)",
-    kind="theorem",
-    statement="The squared change of the coefficients is bounded by what theta~ loses against "
-    "theta^ in the drawn objective with the kernel itself, in every draw.",
+@SCALING_UP.theorem(
+    "eq. (19)",
+    "The squared change of the coefficients is bounded by what theta~ loses against theta^ in the "
+    "drawn objective with the kernel itself, in every draw.",
     formula="lam/2 |theta^ - theta~|_H^2 <= F_B,k(theta~) - F_B,k(theta^)",
 )
 def eq_19_strong_convexity(context: Context) -> Outcome:
@@ -132,13 +119,10 @@ def eq_19_strong_convexity(context: Context) -> Outcome:
     return _judge(context, lambda case: eq_19(case.pair), slack)
 
 
-@claim(
-    "eq-20-as-printed",
-    paper=PAPER,
-    place="eq. (20), first line",
-    kind="theorem",
-    statement="The objective grows from theta^ to theta~ by no more than the hinge sums change "
-    "(three rows; theta~ of least norm, as in the paper).",
+@SCALING_UP.theorem(
+    "eq. (20), first line",
+    "The objective grows from theta^ to theta~ by no more than the hinge sums change (three rows; "
+    "theta~ of least norm, as in the paper).",
     formula="F_K(theta~) - F_K(theta^) <= U_K(theta~) - U_K~(theta~) + U_K~(theta^) - U_K(theta^)",
 )
 def eq_20_as_printed(context: Context) -> Outcome:
@@ -163,13 +147,10 @@ def eq_20_as_printed(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "eq-20-with-the-penalties",
-    paper=PAPER,
-    place="eq. (20), first line",
-    kind="corrected",
-    statement="With the change of the penalty added, the first line of (20) holds in every draw, "
-    "for theta~ of least norm and for that of the dual point.",
+@SCALING_UP.corrected(
+    "eq. (20), first line",
+    "With the change of the penalty added, the first line of (20) holds in every draw, for theta~ "
+    "of least norm and for that of the dual point.",
     formula="... + lam/2 (theta~' E theta~ - theta^' E theta^)",
 )
 def eq_20_with_the_penalties(context: Context) -> Outcome:
@@ -187,26 +168,20 @@ def eq_20_with_the_penalties(context: Context) -> Outcome:
     )
 
 
-@claim(
-    "eq-21-for-the-square-root-of-the-norms",
-    paper=PAPER,
-    place="eq. (21)",
-    kind="theorem",
-    statement="The coefficients change by no more than (21) says, the sum of the norms inside the "
-    "root (proved with a factor sqrt(3/2) more).",
+@SCALING_UP.theorem(
+    "eq. (21)",
+    "The coefficients change by no more than (21) says, the sum of the norms inside the root "
+    "(proved with a factor sqrt(3/2) more).",
     formula="|theta^ - theta~|_H <= sqrt(2 N_max E2 sqrt(n) (|theta~| + |theta^|) / (B lam))",
 )
 def eq_21_for_the_square_root_of_the_norms(context: Context) -> Outcome:
     return _judge(context, lambda case: eq_21(case.pair), lambda case: 2 * case.radius)
 
 
-@claim(
-    "eq-21-with-the-sum-outside-the-root",
-    paper=PAPER,
-    place="eq. (21)",
-    kind="theorem",
-    statement="The same with the sum of the norms outside the root, as in our copy (three rows, "
-    "lam = 1000, where all norms are small).",
+@SCALING_UP.theorem(
+    "eq. (21)",
+    "The same with the sum of the norms outside the root, as in our copy (three rows, lam = 1000, "
+    "where all norms are small).",
     formula="|theta^ - theta~|_H <= sqrt(2 N_max E2 sqrt(n) / (B lam)) (|theta~| + |theta^|)",
 )
 def eq_21_with_the_sum_outside_the_root(context: Context) -> Outcome:

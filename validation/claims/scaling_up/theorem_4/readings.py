@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....bounds.right_side import DELTA, PRINTED, REPAIRED, Theorem4
+from ....bounds.clusters import ClusterInstance, most_often
+from ....bounds.right_side import DELTA, PRINTED, REPAIRED
 from ....extremes import min
-from ...claim import Context, Outcome, Verdict, claim
-from ..paper import PAPER
-from .clusters import ClusterInstance
-from .theorem4_cases import most_often
+from ...claim import Context, Outcome, Verdict
+from ...papers import SCALING_UP
 
 MISSED = 1e-6
 """Probability with which Hoeffding's inequality for the drawn scores may not hold."""
@@ -38,12 +37,9 @@ class Reading:
         g = drift + np.sqrt(2 * np.log(2 / MISSED) / self.B)
         return self.instance.norm2, 1 / lam, float(g / lam) ** 2
 
-    def right(self, N_max: float, exponent: float = PRINTED, root: float = 0.5) -> float:
-        """Return the right side, the landmark in the mixed cluster."""
-        made = self.instance
-        sizes = (made.kernel_error, made.smallest_eigenvalue, made.landmark_eigenvalue)
-        theorem = Theorem4(made.n, self.B, made.lam, N_max, *sizes, *self.norms)
-        return theorem.bound(exponent, root)
+    def right(self, N_max: float, **form: float) -> float:
+        """Return the right side, the landmark in the mixed cluster; `form` as `Theorem4.bound`."""
+        return self.instance.theorem4(self.B, N_max, self.norms).bound(**form)
 
     def judged(self, root: float) -> tuple[float, float, float]:
         """Return left side, right side, and a probability with which left exceeds right."""
@@ -65,13 +61,10 @@ def _many(n: float, B: float, constants: str) -> Reading:
     return Reading(f"n = {n:g}, B = {B:g}, {constants}", made, B, constants)
 
 
-@claim(
-    "theorem-4-under-other-readings",
-    paper=PAPER,
-    place="Theorem 4",
-    kind="theorem",
-    statement="Read with B = n and the realised norms, or with C = C_B = C~_B = 2/lam, Theorem 4 "
-    "as printed holds with probability at least 1 - delta (clusters, one uniform landmark).",
+@SCALING_UP.theorem(
+    "Theorem 4",
+    "Read with B = n and the realised norms, or with C = C_B = C~_B = 2/lam, Theorem 4 as printed "
+    "holds with probability at least 1 - delta (clusters, one uniform landmark).",
     formula="C = |f^|^2, C~_B = |f~_B|^2, B = n;  or C = C_B = C~_B = 2/lam",
 )
 def theorem_4_under_other_readings(context: Context) -> Outcome:
@@ -112,14 +105,10 @@ def _standing() -> list[tuple[str, Reading, float, float]]:
     return cases
 
 
-@claim(
-    "theorem-4-readings-that-stand",
-    paper=PAPER,
-    place="Theorem 4",
-    kind="theorem",
-    statement="On the same clusters two readings are not refuted: B = n with C = C_B = C~_B = "
-    "1/lam, and n^(5/2) with each of the constants above; there the right side is above 1 and says "
-    "nothing.",
+@SCALING_UP.theorem(
+    "Theorem 4",
+    "On the same clusters two readings are not refuted: B = n with C = C_B = C~_B = 1/lam, and "
+    "n^(5/2) with each of the constants above; there the right side is above 1 and says nothing.",
     formula="|U(f^) - U_B(f~_B)| <= 1 < right side",
 )
 def theorem_4_readings_that_stand(context: Context) -> Outcome:
@@ -127,7 +116,7 @@ def theorem_4_readings_that_stand(context: Context) -> Outcome:
     violated = False
     for name, reading, exponent, root in _standing():
         N_max = most_often(reading.instance.n, reading.B)[0]
-        details[f"{name}: right side"] = right = reading.right(N_max, exponent, root)
+        details[f"{name}: right side"] = right = reading.right(N_max, exponent=exponent, root=root)
         violated |= reading.instance.left_side(reading.B, MISSED)[0] > right
     least = min(details.values())
     verdict = Verdict.VACUOUS if least > 1 else Verdict.HOLDS

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -18,34 +17,21 @@ from .....exact.spaces.gram_factor import factor_gram
 from .....exact.spaces.kernels import Gaussian, Kernel, Laplacian
 from .....exact.spaces.rows import Rows
 from ....bounds.exact_answers import hinge_problem, optimum
-from ....bounds.experiment import EXCESS, NYSTROM, POSTERIOR, Draw, prepare
+from ....bounds.experiment import EXCESS, NYSTROM, POSTERIOR, prepare
 from ....bounds.right_side import DELTA
 from ....data import datasets
 from ....data.labelled_data import Dataset, make_dataset
 from ....extremes import max, min
-from ...claim import Context, DataUsed, Outcome, Verdict, claim
+from ...claim import Context, Outcome, Verdict
 from ...common import upper_limit, wdbc_sample
-from ..paper import PAPER
+from ...papers import SCALING_UP
 from .prime import DOUBT
+from .prime_shown import Cell
 
 SIZES = (40, 80)
 LAMS = (1.0, 0.3, 0.1, 0.03)
-KERNELS: tuple[tuple[str, Kernel], ...] = (
-    ("Gaussian 0.05", Gaussian(0.05)),
-    ("Gaussian 0.5", Gaussian(0.5)),
-    ("Gaussian 5", Gaussian(5.0)),
-    ("Laplacian 1", Laplacian(1.0)),
-)
+KERNELS: tuple[Kernel, ...] = (Gaussian(0.05), Gaussian(0.5), Gaussian(5.0), Laplacian(1.0))
 NAMES = ("linear", "radial", "noise", "wdbc")
-
-
-@dataclass(frozen=True)
-class _Cell:
-    """One choice of everything but the pairs; cells of one data set share its rows."""
-
-    data: Dataset
-    label: str
-    draws: list[Draw]
 
 
 def _rows(name: str, n: int, context: Context) -> Dataset:
@@ -59,7 +45,7 @@ def _rows(name: str, n: int, context: Context) -> Dataset:
 
 
 @lru_cache(maxsize=1)
-def cells(seed: int, profile: str) -> tuple[_Cell, ...]:
+def cells(seed: int, profile: str) -> tuple[Cell, ...]:
     """Return cells chosen at random from the grid, each with several draws of the pairs.
 
     60 cells of 5 draws in the quick profile, 400 of 25 (10,000 draws) in the full one.
@@ -69,24 +55,20 @@ def cells(seed: int, profile: str) -> tuple[_Cell, ...]:
     rng, found = context.rng("grid"), []
     for at in range(count):
         n, lam = int(rng.choice(SIZES)), float(rng.choice(LAMS))
-        name, (kernel_name, kernel) = str(rng.choice(NAMES)), KERNELS[rng.integers(len(KERNELS))]
+        name, kernel = str(rng.choice(NAMES)), KERNELS[rng.integers(len(KERNELS))]
         d, B = (n // 10, n // 3, n)[rng.integers(3)], n * int(rng.choice([1, 10, 100]))
         data = _rows(name, n, context)
         case = prepare(data.X, data.y, kernel, lam, d, context.draw_seed(f"{at}"), 1e-8)
         pairs = context.rng(f"pairs {at}")
         draws = [case.draw(B, pairs, DELTA) for _ in range(n_draws)]
-        label = f"{data.name}, {kernel_name}, lam = {lam:g}, d = {d}, B = {B}"
-        found.append(_Cell(data, label, draws))
+        found.append(Cell(data, lam, d, B, draws))
     return tuple(found)
 
 
-@claim(
-    "theorem-4-prime-over-a-wide-grid",
-    paper=PAPER,
-    place="Theorem 4, corrected: (A), (I), (II)",
-    kind="corrected",
-    statement="No part of Theorem 4' is violated in any draw (10,000 in the full profile) over a "
-    "grid of data, kernels, n, B, d and lam; how tight they are is measured.",
+@SCALING_UP.corrected(
+    "Theorem 4, corrected: (A), (I), (II)",
+    "No part of Theorem 4' is violated in any draw (10,000 in the full profile) over a grid of "
+    "data, kernels, n, B, d and lam; how tight they are is measured.",
     formula="(A) surely; (I) and (II) each with probability >= 1 - delta = 0.95",
 )
 def theorem_4_prime_over_a_wide_grid(context: Context) -> Outcome:
@@ -110,12 +92,12 @@ def theorem_4_prime_over_a_wide_grid(context: Context) -> Outcome:
         Verdict.FAILS if any(hits.values()) else Verdict.HOLDS,
         f"{sum(hits.values())} violations in {len(draws)} draws of {len(made)} cells",
         details=details,
-        data=tuple({c.data.name: DataUsed.of(c.data) for c in made}.values()),
+        data=[cell.data for cell in made],
         tolerance="none may be violated (delta = 0.05 would allow one in twenty)",
     )
 
 
-def limit_by_cells(name: str, made: Sequence[_Cell]) -> float:
+def limit_by_cells(name: str, made: Sequence[Cell]) -> float:
     """Return the upper confidence limit, at level `DOUBT`, of the probability of a violation.
 
     It is that of a random draw in a random cell, on the data sets of the grid. Draws of a cell
@@ -127,13 +109,10 @@ def limit_by_cells(name: str, made: Sequence[_Cell]) -> float:
     return upper_limit(hits, len(made), DOUBT)
 
 
-@claim(
-    "duality-gap-bounds-the-loss-of-any-approximation",
-    paper=PAPER,
-    place="Section 3.2",
-    kind="suite",
-    statement="What an approximate solution (few landmarks, B = n pairs, unfinished Adamax) loses "
-    "on the full problem is at most its duality gap, which costs no exact solution.",
+@SCALING_UP.suite(
+    "Section 3.2",
+    "What an approximate solution (few landmarks, B = n pairs, unfinished Adamax) loses on the "
+    "full problem is at most its duality gap, which costs no exact solution.",
     formula="F(f) - p* <= F(f) - [sum of u+ - u'Ku / (2 lam)]",
 )
 def duality_gap_bounds_the_loss_of_any_approximation(context: Context) -> Outcome:
@@ -141,7 +120,7 @@ def duality_gap_bounds_the_loss_of_any_approximation(context: Context) -> Outcom
     wrong, ratios, used = 0, [], []
     for name, kernel in (("linear", Gaussian(0.5)), ("radial", Gaussian(0.5))):
         data = datasets.load(f"{name}:{n}", context.draw_seed(name))
-        used.append(DataUsed.of(data))
+        used.append(data)
         for lam in (1.0, 0.1, 0.01):
             factor = Rows(factor_gram(kernel(data.X, data.X)).features)
             truth = hinge_problem(data, lam, space=factor)
@@ -165,7 +144,7 @@ def duality_gap_bounds_the_loss_of_any_approximation(context: Context) -> Outcom
         f"{len(ratios)} solutions",
         details={"solutions": len(ratios), "gap below the true loss": wrong}
         | {"largest ratio": max(ratios)},
-        data=tuple(used),
+        data=used,
         tolerance="1e-9; holds surely, no probability is involved",
     )
 

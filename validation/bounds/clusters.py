@@ -14,9 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import stats
 
-from .....exact.errors import InputError
-from ....extremes import max, min
+from ...exact.errors import InputError
+from ..extremes import max, min
+from .right_side import Theorem4
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,14 @@ class ClusterInstance:
         g = 2 * self.eta_mixed / self.n + np.sqrt(2 * np.log(2 / missed) / B)
         return float(1 - g**2 / self.lam - self.loss), missed
 
+    def theorem4(self, B: float, N_max: float, norms: tuple[float, ...] = ()) -> Theorem4:
+        """Return the right side of Theorem 4, the landmark in the mixed cluster.
+
+        `norms` are C, C_B and C~_B; 1/lam each by default, which is always valid.
+        """
+        sizes = (self.kernel_error, self.smallest_eigenvalue, self.landmark_eigenvalue)
+        return Theorem4(self.n, B, self.lam, N_max, *sizes, *(norms or (1 / self.lam,) * 3))
+
     def dense(self) -> tuple[np.ndarray, np.ndarray, int]:
         """Return K (n, n), the mask of the positive rows, and a row of the mixed cluster.
 
@@ -131,3 +141,13 @@ class ClusterInstance:
         K = (1 - eta) * (cluster[:, None] == cluster[None, :]) + np.diag(eta)
         positive = np.where(cluster == 0, np.arange(n) % 2 == 0, cluster % 2 == 1)
         return K, positive, 0
+
+
+def most_often(n: float, B: float, level: float = 0.1) -> tuple[float, float]:
+    """Return a t and a bound of P(N_max > t), from the exact binomial tail of one row.
+
+    Balanced classes: each row is in each drawn pair with probability 2/n, and a union bound over
+    the n rows is nearly exact.
+    """
+    t = float(stats.binom.isf(level / n, B, 2 / n))
+    return t, float(n * stats.binom.sf(t, B, 2 / n))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ..claims.claim import DataUsed
 from ..plots import Figure
-from .claim import DataUsed
 
 
 @dataclass(frozen=True)

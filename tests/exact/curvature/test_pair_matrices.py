@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from aucert.exact.sums.pair_graph import PairGraph
+from aucert.exact.curvature.pair_matrices import PairGraph
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -1,0 +1,109 @@
+"""What an evaluation of a smooth loss asks of each partition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...spaces.blocked.pull import CHAIN, Pull
+from ...spaces.partitions.partition import Block, added_up
+from ...sums.gathered.gathered import WeighedSums
+from ...sums.gathered.lines import Lines, Ruler
+
+
+@dataclass(frozen=True, eq=False)
+class LinesTask:
+    """Counts rows and sums their moments by bin, and keeps the sums of each bin's rows.
+
+    Parameters
+    ----------
+    offset, w : arrays (dim,)
+    ruler : Ruler
+    weighted : bool
+        Whether rows have weights.
+    kept : bool
+        Whether sums are kept; without them there are only moments.
+    """
+
+    offset: np.ndarray
+    w: np.ndarray
+    ruler: Ruler
+    weighted: bool
+    kept: bool = True
+
+    def run(self, blocks: Iterator[Block], index: int) -> Lines:
+        """Return the moments and sums of one partition."""
+        found = Lines.over(self.ruler, self.w.size if self.kept else 0, self.weighted)
+        for columns, positive, weight in blocks:
+            found.add(self.ruler, columns, self.offset, self.w, positive, weight)
+        return found
+
+    def merge(self, first: Lines, second: Lines) -> Lines:
+        """Return the moments and sums of both."""
+        return first.merge(second)
+
+    def message(self, left: Lines) -> Lines:
+        """Return the moments alone."""
+        return left.moments(self.ruler.powers)
+
+    def merge_messages(self, first: Lines, second: Lines) -> Lines:
+        """Return the moments of both."""
+        return first.merge(second)
+
+
+@dataclass(frozen=True, eq=False)
+class LineWeighing:
+    """The second step: what the rows of each bin pull, for a table of marginals.
+
+    Parameters
+    ----------
+    table : array (2, size, powers)
+    chain : float
+        As `Lines.weighed`.
+    """
+
+    table: np.ndarray
+    chain: float
+
+    def answer(self, left: Lines) -> WeighedSums:
+        """Return the pull of what was gathered."""
+        return left.weighed(self.table, self.chain)
+
+    def merge(self, first: WeighedSums, second: WeighedSums) -> WeighedSums:
+        """Return the pull of both."""
+        return first.merge(second)
+
+
+@dataclass(frozen=True, eq=False)
+class LinePullTask:
+    """Reads the rows again, and sums them by the marginals that the table gives them."""
+
+    offset: np.ndarray
+    w: np.ndarray
+    ruler: Ruler
+    table: np.ndarray
+
+    def run(self, blocks: Iterator[Block], index: int) -> WeighedSums:
+        """Return the pull of one partition."""
+        into = Pull(self.w.size)
+        steep = np.abs(self.table[..., 1:]).sum(axis=2)
+        for columns, positive, weight in blocks:
+            scores = added_up(columns, self.offset, self.w)
+            c = self.ruler.marginals(scores, positive, weight, self.table)
+            side, at, theta = self.ruler.placed(scores, positive)
+            # A line's two terms may cancel: what they round goes by their sizes.
+            sizes = np.abs(self.table[side, at, 0]) + steep[side, at] * np.abs(theta)
+            sizes = sizes if weight is None else weight * sizes
+            centred = columns - self.offset[:, None]
+            into.rows += c.size
+            into.size += float(sizes @ np.sqrt(np.einsum("ij,ij->j", centred, centred)))
+            for start in range(0, c.size, CHAIN):
+                some = slice(start, start + CHAIN)
+                into.add(centred[:, some] @ c[some])
+        return WeighedSums(into.total, into.carry, into.size, into.error)
+
+    def merge(self, first: WeighedSums, second: WeighedSums) -> WeighedSums:
+        """Return the pull of both."""
+        return first.merge(second)

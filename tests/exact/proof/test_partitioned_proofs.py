@@ -1,0 +1,209 @@
+"""Proof files over partitions: honest ones, exact sums, and what is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aucert.exact import save_partitions, write_partitioned_proof
+from aucert.exact.api.solve import solve
+from aucert.exact.certificate.solution import Solution
+from aucert.exact.errors import InputError
+from aucert.exact.proof import check_partitions
+from aucert.exact.spaces.partitions.partition import cut
+from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
+
+LAM, N, CUTS = 0.02, 120, [0, 30, 30, 80]  # the first and the third partition are empty
+
+
+def some_rows(weighted: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    rng = np.random.default_rng(0)
+    y = rng.random(N) < 0.4
+    X = rng.normal(size=(N, 3)) + 0.6 * y[:, None] + [0.0, 50.0, -3.0]
+    return X, y, rng.integers(0, 4, N).astype(float) if weighted else None
+
+
+def solved(weighted: bool = True) -> tuple[PartitionedRows, Solution]:
+    X, y, weight = some_rows(weighted)
+    rows = PartitionedRows(cut(X, y, weight, CUTS))
+    return rows, solve(rows, None, LAM, tol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], list[Path]]:
+    folder = tmp_path_factory.mktemp("proof")
+    rows, solution = solved()
+    write_partitioned_proof(folder / "p.npz", rows, LAM, solution)
+    return dict(np.load(folder / "p.npz")), save_partitions(rows, folder)
+
+
+def verdict(proof: dict[str, Any], parts: list[Path], tmp_path: Path, capsys: Any) -> str:
+    np.savez(tmp_path / "changed.npz", **proof)
+    status = check_partitions.main([str(tmp_path / "changed.npz"), *map(str, parts)])
+    said = capsys.readouterr().out
+    assert said.startswith({0: "verified", 1: "REFUSED", 2: "not readable"}[status])
+    return said
+
+
+def test_an_honest_proof_is_verified_one_partition_at_a_time(
+    honest: tuple[dict[str, Any], list[Path]], tmp_path: Path, capsys: Any
+) -> None:
+    proof, parts = honest
+    assert "verified 2 of 5" in verdict(proof, [], tmp_path, capsys)  # those without rows
+    for part in (parts[1], parts[3], parts[4]):
+        assert "verified 3 of 5 partitions: gap <= " in verdict(proof, [part], tmp_path, capsys)
+    said = verdict(proof, [parts[1], parts[3], parts[4]], tmp_path, capsys)
+    assert "verified 5 of 5" in said and "if the other" not in said
+
+
+def test_the_checker_runs_alone(honest: tuple[dict[str, Any], list[Path]], tmp_path: Path) -> None:
+    proof, parts = honest
+    np.savez(tmp_path / "proof.npz", **proof)
+    (tmp_path / "alone.py").write_bytes(Path(check_partitions.__file__).read_bytes())
+    run = [sys.executable, "-I", "alone.py", "proof.npz", str(parts[3])]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stdout.startswith("verified 3 of 5")
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("other", [False, True])
+def test_the_bounds_are_those_of_all_pairs(weighted: bool, other: bool, tmp_path: Path) -> None:
+    """In fractions, pair by pair: F(w) from above and the dual point's bound from below."""
+    rows, solution = solved(weighted)
+    if other:  # the dual point is made of other weights than the primal
+        object.__setattr__(solution, "w", solution.w * 1.001)
+        object.__setattr__(solution.certificate, "gap", 1e-2)
+    path = tmp_path / "p.npz"
+    write_partitioned_proof(path, rows, LAM, solution)
+    proof = dict(np.load(path))
+    upper, lower, pairs = check_partitions.whole(proof)
+    X, y, weight = some_rows(weighted)
+    r = np.ones(N, int) if weight is None else weight.astype(int)
+    assert pairs == r[y].sum() * r[~y].sum()
+    w, dual = proof["w"], proof["w_dual"]
+    K, half, scale = int(proof["bins"]), int(proof["half"]), Fraction(float(proof["scale"]))
+    s = [sum(Fraction(a) * Fraction(b) for a, b in zip(x, w, strict=True)) for x in X.tolist()]
+    told = np.zeros(N)
+    for k in range(3):
+        told += (X[:, k] - rows.offset[k]) * dual[k]
+    bins = np.floor(K * told).astype(int)
+    hinge, total, pull = Fraction(0), Fraction(0), [Fraction(0)] * 3
+    for i in np.flatnonzero(y & (r > 0)):
+        for j in np.flatnonzero(~y & (r > 0)):
+            share = Fraction(int(r[i] * r[j]), int(pairs))
+            hinge += share * max(Fraction(0), 1 - s[i] + s[j])
+            m = int(bins[j] - bins[i]) + K
+            alpha = min(max(Fraction(m + half, 2 * half), Fraction(0)), Fraction(1))
+            total += share * alpha * scale
+            for k in range(3):
+                pull[k] += share * alpha * scale * (Fraction(X[i, k]) - Fraction(X[j, k]))
+    primal = hinge + Fraction(LAM) / 2 * sum(Fraction(x) ** 2 for x in w.tolist())
+    bound = total - sum(g * g for g in pull) / (2 * Fraction(LAM))
+    assert primal <= upper <= primal + Fraction(1, 100 * K)
+    assert bound - Fraction(1, 10**11) <= lower <= bound
+
+
+@pytest.mark.parametrize("parts", [1, 7, 150])
+def test_any_cut_proves_the_same(parts: int, tmp_path: Path) -> None:
+    X, y, weight = some_rows()
+    _, solution = solved()
+    places = sorted(np.random.default_rng(parts).integers(0, N, parts - 1).tolist())
+    rows = PartitionedRows(cut(X, y, weight, places))
+    found = write_partitioned_proof(tmp_path / "p.npz", rows, LAM, solution)
+    held = write_partitioned_proof(tmp_path / "q.npz", solved()[0], LAM, solution)
+    assert (found.primal, found.dual) == (held.primal, held.dual)
+
+
+FAULTS: dict[str, Any] = {
+    "lam doubled": lambda p: {"lam": p["lam"] * 2},
+    "lam negative": lambda p: {"lam": -p["lam"]},
+    "lam nan": lambda p: {"lam": np.nan},
+    "w smaller": lambda p: {"w": p["w"] * 0.9},
+    "w and w_dual smaller": lambda p: {"w": p["w"] * 0.9, "w_dual": p["w"] * 0.9},
+    "w longer": lambda p: {"w": np.append(p["w"], 1.0)},
+    "offset moved": lambda p: {"offset": p["offset"] + 1.0},
+    "bins halved": lambda p: {"bins": p["bins"] // 2},
+    "bins no power of two": lambda p: {"bins": p["bins"] + 1},
+    "bins huge": lambda p: {"bins": np.int64(1) << 62},
+    "half more": lambda p: {"half": p["half"] + 1},
+    "half negative": lambda p: {"half": np.int64(-1)},
+    "scale above one": lambda p: {"scale": 1.5},
+    "units less": lambda p: {"units": p["units"] - 1},
+    "units negative": lambda p: {"units": np.int64(-5)},
+    "places less": lambda p: {"places": p["places"] - 1},
+    "primal less": lambda p: {"primal": p["primal"] * 0.99},
+    "dual more": lambda p: {"dual": p["dual"] * 1.01},
+    "gap less": lambda p: {"gap": p["gap"] * 0.5},
+    "another format": lambda p: {"format": np.int64(7)},
+    "another label": lambda p: {"positive": False},
+    "a hash of other rows": lambda p: {"sha256": np.char.replace(p["sha256"], "a", "b")},
+    "a hash too few": lambda p: {"sha256": p["sha256"][:-1]},
+    "a smaller size": lambda p: {"size": p["size"] * 0.5},
+    "a count more": lambda p: {"cells": p["cells"] + [[0], [0], [1], [0]]},
+    "counts negative": lambda p: {"cells": -p["cells"]},
+    "thetas less": lambda p: {"cells": p["cells"] * [[1], [1], [1], [0]]},
+    "thetas more": lambda p: {"cells": p["cells"] + [[0], [0], [0], [1 << 60]]},
+    "classes swapped": lambda p: {"cells": np.vstack([1 - p["cells"][:1], p["cells"][1:]])},
+    "a third class": lambda p: {"cells": p["cells"] + [[1], [0], [0], [0]]},
+    "bins moved": lambda p: {"cells": p["cells"] + [[0], [1], [0], [0]]},
+    "ends moved": lambda p: {"cells_ends": p["cells_ends"][::-1].copy()},
+    "pulls zero": lambda p: {"pulls": np.full(p["pulls"].shape, "0")},
+    "a pull of one partition": lambda p: {
+        "pulls": np.vstack([p["pulls"][:3], np.char.add(p["pulls"][3:4], "0"), p["pulls"][4:]])
+    },
+    "pulls no numbers": lambda p: {"pulls": np.full(p["pulls"].shape, "x")},
+    "cells of floats": lambda p: {"cells": p["cells"].astype(float)},
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda name: name.replace(" ", "-"))
+def test_a_fault_is_refused(
+    honest: tuple[dict[str, Any], list[Path]], fault: str, tmp_path: Path, capsys: Any
+) -> None:
+    proof, parts = honest
+    said = verdict(proof | FAULTS[fault](proof), [parts[k] for k in (1, 3, 4)], tmp_path, capsys)
+    assert said.startswith("REFUSED"), said
+
+
+@pytest.mark.parametrize("what", ["number", "label", "weight", "order", "row"])
+def test_other_rows_are_refused(
+    honest: tuple[dict[str, Any], list[Path]], what: str, tmp_path: Path, capsys: Any
+) -> None:
+    proof, parts = honest
+    part = {name: np.array(values) for name, values in np.load(parts[3]).items()}
+    match what:
+        case "number":
+            part["X"][7, 1] = np.nextafter(part["X"][7, 1], np.inf)
+        case "label":
+            part["y"][7] = ~part["y"][7]
+        case "weight":
+            part["weight"][7] += 1
+        case "order":
+            part = {name: values[::-1] for name, values in part.items()}
+        case "row":
+            part = {name: values[:-1] for name, values in part.items()}
+    np.savez(tmp_path / "other.npz", **part)
+    assert "are no partition of the proof" in verdict(
+        proof, [tmp_path / "other.npz"], tmp_path, capsys
+    )
+
+
+def test_what_no_proof_can_be_written_of_is_said(tmp_path: Path) -> None:
+    rows, solution = solved()
+    X, y, _ = some_rows()
+    with pytest.raises(InputError, match="prove a gap of"):
+        write_partitioned_proof(tmp_path / "p.npz", rows, 50 * LAM, solution)
+    halves = PartitionedRows(cut(X, y, np.full(N, 0.5), [9]))
+    with pytest.raises(InputError, match="takes whole numbers"):
+        write_partitioned_proof(tmp_path / "p.npz", halves, LAM, solve(halves, None, LAM, tol=1e-4))
+    with pytest.raises(InputError, match="not one over partitions"):
+        write_partitioned_proof(tmp_path / "p.npz", rows, LAM, solve(X, y, LAM))
+    with pytest.raises(InputError, match="use write_proof"):
+        write_partitioned_proof(tmp_path / "p.npz", X, LAM, solution)  # type: ignore[arg-type]
+    assert not (tmp_path / "p.npz").exists()

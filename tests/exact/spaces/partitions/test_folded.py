@@ -1,0 +1,132 @@
+"""The tree of sums over partitions, the blocks of an array, and who works on what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aucert.exact.errors import CertificateError
+from aucert.exact.spaces.partitions.engine import LocalEngine, stretch
+from aucert.exact.spaces.partitions.partition import ArrayPartition, cut
+from aucert.exact.spaces.partitions.work import Folded, Reply, new_key
+
+
+class Adding:
+    """A task whose answers are floats, or the words that add them up."""
+
+    def run(self, blocks: Any, index: int) -> str:
+        return f"{index}:{sum(block.positive.size for block in blocks)}"
+
+    def merge(self, first: Any, second: Any) -> Any:
+        return f"({first} {second})" if isinstance(first, str) else first + second
+
+
+def leaf(index: int, answer: Any) -> Reply[Any]:
+    return Reply({index: b""}, answer)
+
+
+def by_hand(names: list[str]) -> str:
+    """Return how neighbours are added up, level by level."""
+    while len(names) > 1:
+        pairs = [names[k : k + 2] for k in range(0, len(names), 2)]
+        names = [f"({pair[0]} {pair[1]})" if len(pair) == 2 else pair[0] for pair in pairs]
+    return names[0]
+
+
+@given(st.integers(1, 40).flatmap(lambda n: st.permutations(range(n))), st.randoms())
+def test_the_tree_is_the_same_whoever_adds_up_what(order: list[int], rng: Any) -> None:
+    count = len(order)
+    expected = by_hand([str(k) for k in range(count)])
+    cuts = sorted(rng.sample(range(count + 1), rng.randrange(count + 1)))
+    whole = Folded(Adding(), count)
+    for a, b in zip([0, *cuts], [*cuts, count], strict=True):
+        some = Folded(Adding(), count)
+        for k in order[a:b]:
+            some.add(leaf(k, str(k)), k)
+        whole.add_all(some.nodes)
+    assert whole.total().answer == expected
+    assert set(whole.total().digests) == set(range(count))
+
+
+@given(st.integers(2, 20), st.data())
+def test_one_that_is_missing_or_comes_twice_is_noticed(count: int, data: Any) -> None:
+    odd = data.draw(st.integers(0, count - 1))
+    order = data.draw(st.permutations(range(count)))
+    some = Folded(Adding(), count)
+    for k in order:
+        if k != odd:
+            some.add(leaf(k, 1.0), k)
+    with pytest.raises(CertificateError, match=f"partition {odd} has not answered"):
+        some.total()
+    some.add(leaf(odd, 1.0), odd)
+    with pytest.raises(CertificateError, match=f"partition {odd} was counted twice"):
+        some.add(leaf(odd, 1.0), odd)
+        some.total()
+
+
+def test_no_answer_at_all_is_noticed() -> None:
+    with pytest.raises(CertificateError, match="partition 0 has not answered"):
+        Folded(Adding(), 1).total()
+
+
+def test_how_far_a_pass_is_can_be_heard() -> None:
+    told: list[tuple[int, int]] = []
+    parts = cut(np.zeros((3, 2)), np.zeros(3, dtype=bool), None, [1, 2])
+    engine = LocalEngine(parts, heard=lambda *far: told.append(far))
+    engine.run(Adding(), new_key())
+    assert told == [(1, 3), (2, 3), (3, 3)]
+    engine.heard = None
+    engine.run(Adding(), new_key())
+    assert len(told) == 3
+
+
+@given(st.integers(1, 10**6), st.integers(1, 100))
+def test_a_stretch_is_a_power_of_two_and_there_are_enough(count: int, pieces: int) -> None:
+    step = stretch(count, pieces)
+    assert step & (step - 1) == 0
+    assert step == 1 or count >= pieces * step > count / 2
+
+
+@pytest.mark.slow
+def test_processes_add_up_and_tell_as_this_one_does() -> None:
+    X = np.zeros((37, 2))
+    parts = cut(X, np.zeros(37, dtype=bool), None, [*range(1, 35)])
+    told: list[tuple[int, int]] = []
+    here, there = LocalEngine(parts), LocalEngine(parts, 2, lambda *far: told.append(far))
+    assert here.run(Adding(), new_key()).answer == there.run(Adding(), new_key()).answer
+    assert told[-1] == (35, 35) and [done for done, _ in told] == sorted({d for d, _ in told})
+
+
+@pytest.mark.parametrize("kind", ["<f4", ">f4", "<f8", ">f8", "f2", "i2", "u1", "?"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_blocks_are_the_columns_in_any_format(kind: str, turned: bool) -> None:
+    rng = np.random.default_rng(0)
+    X = np.asarray(rng.normal(size=(60_000, 4)) * 10 % 100, dtype=kind)
+    given = np.asfortranarray(X) if turned else X
+    part = ArrayPartition(given, np.arange(60_000) % 3 == 0, np.arange(60_000.0))
+    blocks = list(part.blocks())
+    assert len(blocks) > 1
+    found = np.concatenate([block.columns for block in blocks], axis=1)
+    assert found.dtype == np.dtype(float)
+    assert all(block.columns.flags.c_contiguous for block in blocks)
+    np.testing.assert_array_equal(found, X.astype(float).T)
+
+
+def test_blocks_use_the_memory_of_those_that_nobody_holds() -> None:
+    rows = np.arange(8 * 40_000.0).reshape(-1, 4)
+    part = ArrayPartition(rows, np.zeros(rows.shape[0], dtype=bool))
+    places, kept = set(), []
+    for block in part.blocks():
+        places.add(block.columns.__array_interface__["data"][0])
+    assert len(places) == 2  # this one, and the one before it that is let go of next
+    for k, block in enumerate(part.blocks()):
+        if k % 2:
+            kept.append(block.columns.T[5:, 1])  # a view of a view
+    step = kept[0].size + 5
+    for k, view in enumerate(kept):
+        first = (2 * k + 1) * step
+        np.testing.assert_array_equal(view, rows[first + 5 : first + step, 1])

@@ -1,0 +1,87 @@
+"""Running counters against the readable form of the same sums, and against every pair."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aucert.exact.losses.registry import HINGE
+from aucert.exact.pairs.ordered.kinds import survival_pairs
+from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
+from aucert.exact.sums.merged import ordered_sums
+from aucert.exact.sums.merged.arrangement import Arrangement
+from aucert.exact.sums.merged.counters_compiled import hinge_counts_by_counters
+from aucert.exact.sums.merged.merged import hinge_counts
+
+rows = st.lists(
+    st.tuples(
+        st.integers(0, 2), st.integers(0, 6), st.integers(0, 3), st.integers(0, 3), st.integers(0)
+    ),
+    min_size=1,
+    max_size=60,
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(rows, st.integers(1, 5000), st.integers(0, 10), st.integers(0, 60))
+def test_counters_count_what_merges_count(drawn, top: int, k: int, half: int) -> None:
+    group, key, a, b, places = (np.array(column) for column in zip(*drawn, strict=True))
+    group = np.unique(group, return_inverse=True)[1]
+    at = Arrangement.of(group, key, a > 0)
+    a, b, places = a[at.order], b[at.order], (places % top).astype(np.int64)
+    places -= places.min()
+    told = hinge_counts_by_counters(at, places, a, b, 1 << k, half)
+    true = hinge_counts(at, places, a, b, 1 << k, half)
+    assert np.array_equal(told.soft, true.soft)
+    assert np.array_equal(told.hard, true.hard)
+    for which in range(3):
+        assert told.total(which) == true.total(which)
+        assert np.array_equal(told.by_group(which), true.by_group(which))
+
+
+def counted_pairs(seed: int, n: int = 600) -> tuple[OrderedPairs, np.ndarray, np.ndarray]:
+    """Pairs of survival, scores, and which pairs these are."""
+    rng = np.random.default_rng(seed)
+    time, event = np.round(rng.exponential(size=n), 2), rng.random(n) < 0.5
+    pairs = survival_pairs(time, event)
+    key = np.asarray(pairs.key)
+    above = (key[:, None] > key[None, :]) & event[:, None]
+    return pairs, rng.normal(size=n) * 0.05 + 0.3 * time, above
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_binned_form_brackets_every_pair(seed: int, monkeypatch) -> None:
+    pairs, scores, above = counted_pairs(seed)
+    taken = []
+    true_counts = ordered_sums._counts
+    monkeypatch.setattr(
+        ordered_sums, "_counts", lambda *args: taken.append(args[-1]) or true_counts(*args)
+    )
+    width = 0.4
+    told, fine = (p.sums(scores, HINGE, width) for p in (pairs.by("binned"), pairs))
+    assert taken[0] == "counters"
+    assert "counters" not in taken[1:]
+    z = 1 - (scores[:, None] - scores[None, :])
+    value = float(np.maximum(z, 0)[above].mean())
+    assert told.value - 1e-15 <= value <= told.value + told.value_rounding
+    assert told.value_rounding <= width**2  # far below what smoothing costs
+    # The marginals are those of one alpha in the box: of the scores on the grid.
+    k = int(np.ceil(np.log2(2 * ordered_sums.STEPS / width)))
+    places, half = np.floor(np.ldexp(scores, k)), round(np.ldexp(width, k - 1))
+    m = places[None, :] - places[:, None] + 2.0**k
+    alpha = np.where(above, np.clip(m + half, 0, 2 * half) / (2 * half), 0.0) / above.sum()
+    assert np.abs(told.c - (alpha.sum(axis=1) - alpha.sum(axis=0))).max() <= 1e-15
+    assert told.total == pytest.approx(alpha.sum(), abs=1e-14)
+    assert np.abs(told.c - fine.c).sum() <= 0.05
+
+
+def test_another_form_of_the_same_pairs_arranges_nothing_anew() -> None:
+    pairs, scores, _ = counted_pairs(9)
+    same = pairs.by("binned")
+    assert same.arrangement is pairs.arrangement
+    assert (pairs.form, same.form) == ("auto", "binned")
+    told, fine = (p.sums(scores, HINGE, 0.0) for p in (same, pairs))
+    assert told.value == fine.value  # without a width there is no coarser grid
+    assert np.array_equal(told.c, fine.c)

@@ -1,5 +1,0 @@
-"""Whose claims these are."""
-
-from __future__ import annotations
-
-PAPER = "ScalingUp"

@@ -1,0 +1,65 @@
+"""What a deviation from the paper's protocol does to a verdict: one rule, for every finding.
+
+A deviation caps the verdict that it could have made by itself. One that can only help the statement
+leaves no room for `borne-out`, one that can only hurt it none for `contradicted`, and one that can
+do either none for both: such a finding is `undecided`, whatever the numbers say. What helps and
+is contradicted all the same stays contradicted, and alike for what hurts.
+
+Of seconds and steps follows: they decide between two sides only where both ran as the paper's did,
+or where what differs can only work against the verdict. Absolute seconds, another algorithm on
+one side, and a stopping rule that is not printed leave them undecided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ..claims.verdicts import Verdict
+from .judging import Judged
+
+
+class Bearing(StrEnum):
+    """Which way a deviation can move what is compared."""
+
+    FOR = "can only help the statement"
+    AGAINST = "can only hurt the statement"
+    EITHER = "can work either way"
+    NEITHER = "moves nothing that is compared"
+
+
+CAPPED = {
+    Verdict.BORNE_OUT: (Bearing.FOR, Bearing.EITHER),
+    Verdict.CONTRADICTED: (Bearing.AGAINST, Bearing.EITHER),
+}
+"""Verdict to the bearings that leave no room for it."""
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """Where our run departs from the paper's in what a statement depends on.
+
+    Attributes
+    ----------
+    words : str
+        One or two sentences.
+    bearing : Bearing
+    """
+
+    words: str
+    bearing: Bearing
+
+    def __str__(self) -> str:
+        return f"{self.words} ({self.bearing}.)"
+
+
+def capped(found: Judged, deviations: Sequence[Deviation]) -> Judged:
+    """Return what the numbers say, undecided where a deviation could have made the verdict."""
+    barred = CAPPED.get(found.verdict, ())
+    deciding = " ".join(each.words for each in deviations if each.bearing in barred)
+    if not deciding:
+        return found
+    measured = f"{found.measured} (by itself {found.verdict}; capped: {deciding})"
+    turned_by = f"none while this deviation stands; without it {found.turned_by}"
+    return Judged(Verdict.UNDECIDED, measured, turned_by, found.test)
