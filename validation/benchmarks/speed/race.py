@@ -63,8 +63,8 @@ def raced(case: Case, X: Any, y: np.ndarray, loss: str, effort: Effort) -> Rows:
     """Yield our row and those of the peers on one objective."""
     head = (case.called(effort), loss, case.lam)
     problem = linear_problem(X, y, case.lam, loss)
-    limit = {"tol": FINEST, "max_time": 3 * effort.longest}
-    best = solve(X, y, case.lam, loss=loss, n_jobs=1, **limit).certificate
+    limit = 3 * effort.longest
+    best = solve(X, y, case.lam, loss=loss, tol=FINEST, n_jobs=1, max_time=limit).certificate
     lower = best.dual - best.rounding
     yield (*head, *ours(X, y, case.lam, loss, effort))
     for rival in RIVALS:
