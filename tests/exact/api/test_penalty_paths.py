@@ -60,13 +60,14 @@ def test_paths_of_ordered_pairs_have_penalties_too() -> None:
 
 
 def test_what_makes_no_sense_is_refused() -> None:
-    for wrong, why in (
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"l1_ratio": 1.5}, "l1_ratio"),
         ({"groups": GROUPS}, "l1_ratio > 0"),
         ({"l1_ratio": 0.5, "groups": [0]}, "4 features"),
         ({"l1_ratio": 0.5, "kernel": "rbf"}, "linear kernel"),
         ({"sign": "positive"}, "nonnegative"),
-    ):
+    ]
+    for wrong, why in cases:
         with pytest.raises(InputError, match=why):
             regularization_path(X, Y, [0.1], **wrong)
     with pytest.raises(InputError, match="penalties of this library"):
