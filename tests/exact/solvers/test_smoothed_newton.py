@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from aucert.exact.certificate.certificate import Certificate
-from aucert.exact.certificate.evaluation import InMemory
+from aucert.exact.certificate.evaluate_rows import InMemory
 from aucert.exact.certificate.solution import Recorder, Status, Step
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
@@ -188,7 +188,7 @@ def test_bins_are_finer_where_their_roughness_would_show() -> None:
 
 
 def test_a_looser_tolerance_takes_no_more_steps() -> None:
-    """At a small lam the slopes of coarse bins are too rough for the dual point of any tolerance."""
+    """At a small lam the slopes of coarse bins are too rough for any dual point."""
     problem = some_problem(5, 4000, 20, 1e-4)
     steps = [SmoothedNewton(tol=tol).solve(problem).n_iter for tol in (1e-3, 1e-9)]
     assert steps[0] <= steps[1]
