@@ -79,8 +79,11 @@ PLAIN = {
 LOOPS = 3
 """Files of its loops beside these: in `tools/plain` until compiling pays, or compiled."""
 
-MOST_FILES = 46
-"""Files of a solve with a kernel, loops included."""
+MOST_FILES = 47
+"""Files of a solve with a kernel, loops included.
+
+One more than before two methods shared the memory of steps.
+"""
 
 TO_THE_PROBLEM = 15
 """Files between the caller's data and the problem that a solver gets.
