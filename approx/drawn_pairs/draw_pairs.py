@@ -64,31 +64,58 @@ def draw_pairs(
     rows_pos, rows_neg = np.flatnonzero(positive), np.flatnonzero(~positive)
     if rows_pos.size == 0 or rows_neg.size == 0:
         raise InputError("pairs need rows of both classes")
-    check_count("n_pairs", n_pairs)
-    total = int(rows_pos.size) * int(rows_neg.size)
-    if total > LARGEST:
-        raise InputError(f"{total} pairs cannot be numbered: at most {LARGEST} can")
-    rng = np.random.default_rng(seed)
-    if weight is not None:
+    n_pos, n_neg = int(rows_pos.size), int(rows_neg.size)
+    if weight is None:
+        codes = draw_codes(n_pos, n_neg, n_pairs, seed, replace)
+    else:
+        _total(n_pos, n_neg, n_pairs)
         a, b = AllPairs(weight).on(positive).sides()
         if not replace:
             raise InputError("row weights need draws with replacement: set replace=True")
+        rng = np.random.default_rng(seed)
         i, j = by_weight(a, rng.random(n_pairs)), by_weight(b, rng.random(n_pairs))
-        codes = i * rows_neg.size + j
-    elif replace:
-        codes = rng.integers(total, size=n_pairs)
-    elif n_pairs > total:
+        codes = i * n_neg + j
+    count = None
+    if merge:
+        codes, count = np.unique(codes, return_counts=True)
+    i, j = np.divmod(codes, n_neg)
+    return PairList(rows_pos[i], rows_neg[j], count, positive)
+
+
+def draw_codes(
+    n_pos: int,
+    n_neg: int,
+    n_pairs: int,
+    seed: int | np.random.Generator | None,
+    replace: bool,
+) -> np.ndarray:
+    """Return drawn pairs as numbers i n_neg + j, of the i-th positive and the j-th negative row.
+
+    Parameters
+    ----------
+    n_pos, n_neg : int
+    n_pairs, seed, replace
+        As `draw_pairs`.
+    """
+    total = _total(n_pos, n_neg, n_pairs)
+    rng = np.random.default_rng(seed)
+    if replace:
+        return rng.integers(total, size=n_pairs)
+    if n_pairs > total:
         raise InputError(
             f"{n_pairs} different pairs are wanted, but there are only {total}: "
             "draw fewer, or with replacement"
         )
-    else:
-        codes = different_numbers(total, n_pairs, rng)
-    count = None
-    if merge:
-        codes, count = np.unique(codes, return_counts=True)
-    i, j = np.divmod(codes, rows_neg.size)
-    return PairList(rows_pos[i], rows_neg[j], count, positive)
+    return different_numbers(total, n_pairs, rng)
+
+
+def _total(n_pos: int, n_neg: int, n_pairs: int) -> int:
+    """Return the number of pairs; `InputError` if they cannot be numbered."""
+    check_count("n_pairs", n_pairs)
+    total = n_pos * n_neg
+    if total > LARGEST:
+        raise InputError(f"{total} pairs cannot be numbered: at most {LARGEST} can")
+    return total
 
 
 def by_weight(weight: np.ndarray, uniform: np.ndarray) -> np.ndarray:

@@ -9,8 +9,10 @@ import numpy as np
 
 from ...exact.certificate.from_scores import full_certificate
 from ...exact.certificate.solution import Callback, Solution
-from ...exact.classifier.base import AUCClassifier, shortfall_of
+from ...exact.classifier.base import AUCClassifier, Progress, shortfall_of
 from ...exact.classifier.inputs import Matrix, TrainingRows, draw_seed
+from ...exact.classifier.partitions import in_partitions, opened, set_linear
+from ...exact.classifier.threshold import get_rule
 from ...exact.losses.registry import LOSSES, get_loss
 from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.problem.problem import Problem, Ridge, pair_problem
@@ -18,6 +20,7 @@ from ...exact.spaces.rows import Rows
 from ...exact.tools.checks import check_choice, check_count
 from .descent import Adamax, Descent, GradientDescent
 from .draw_pairs import draw_pairs
+from .in_partitions import certificate_over_all, named_rows
 
 STEPS = {"adamax": 0.05, "adamax-scalar": 0.002, "gradient": 0.01}
 """Default lengths of the first step. Adamax's was measured: on features of order one it needs 10 to
@@ -38,6 +41,9 @@ class IncompleteROCSVM(AUCClassifier):
     The result differs from the optimum over all pairs for two reasons. The descent stops early,
     which `incomplete_certificate_` bounds; and the drawn pairs are not all pairs, which
     `certificate_` covers too.
+
+    Of dask collections and `PartitionedRows` without weights, the same pairs are drawn as in
+    memory, and only the rows that they name are fetched.
 
     Parameters
     ----------
@@ -99,6 +105,28 @@ class IncompleteROCSVM(AUCClassifier):
     def _check_parameters(self) -> None:
         self._solver()
         check_choice("loss", self.loss, LOSSES)
+
+    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
+        if not in_partitions(X):
+            super()._fit(X, y, sample_weight, callback)
+            return
+        self._check_parameters()
+        get_rule(self.threshold)
+        self._fit_in_partitions(X, y, sample_weight, callback)
+
+    def _fit_in_partitions(
+        self, X: object, y: object, sample_weight: object, callback: Progress | None
+    ) -> None:
+        """Fit to rows in partitions, of which only those that the pairs name are fetched."""
+        with opened(X, y, sample_weight) as (rows, self.classes_):
+            self.n_pairs_, seed = self._count(rows.n), draw_seed(self.random_state)
+            named = named_rows(rows, self.n_pairs_, seed, not self.replace)
+            solution, _, _ = self._solve(*named, AllPairs(), callback)
+            self._keep_solution(solution)
+            self.incomplete_certificate_ = solution.certificate
+            loss = get_loss(self.loss)
+            self.certificate_ = certificate_over_all(rows, loss, self.lam, solution.w)
+            set_linear(self, rows, solution.w)
 
     def _train(self, data: TrainingRows, callback: Callback | None) -> None:
         rows, positive, weight = data

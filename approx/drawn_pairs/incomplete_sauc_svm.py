@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ...exact.certificate.solution import Callback, Solution
+from ...exact.classifier.base import Progress
 from ...exact.classifier.inputs import Matrix
 from ...exact.errors import InputError
 from ...exact.formulation.formulation import formulate
@@ -64,6 +65,14 @@ class IncompleteSAUCSVM(IncompleteROCSVM):
     def _check_parameters(self) -> None:
         check_structure(self.structure)
         super()._check_parameters()
+
+    def _fit_in_partitions(
+        self, X: object, y: object, sample_weight: object, callback: Progress | None
+    ) -> None:
+        raise InputError(
+            "the structure of rows in partitions is not known: take a sample of the rows, or "
+            "IncompleteROCSVM, which has none"
+        )
 
     def _solve(
         self,

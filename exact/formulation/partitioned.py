@@ -113,7 +113,7 @@ def dask_too(work: Callable[P, T]) -> Callable[P, T]:
         rows, _ = rows_of_dask(given["X"], given.get("y"), weight, positive)
         try:
             given |= {"X": rows, "y": None}
-            if "callback" in inspect.signature(work).parameters:
+            if "callback" in names and "lams" not in names:  # those of a path hear of each lam
                 given["callback"] = rows.engine.telling(given.get("callback"))
             return work(**given)  # type: ignore[call-arg]
         finally:

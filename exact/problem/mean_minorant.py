@@ -150,7 +150,8 @@ def of_weights(pairs: Any, loss: Loss, evidence: Weights) -> Minorant:
         raise InputError("binned dual points are for the hinge over all pairs, or for its square")
     check_scale(evidence.scale)
     bins, half = check_count("bins", evidence.bins), check_count("half", evidence.half, 0)
-    if loss != HINGE and (half or evidence.scale != 1.0):
+    # A dual part is concave with dual(0) >= 0: s alpha has at least s times the conjugate sum.
+    if loss != HINGE and (half or (evidence.scale != 1.0 and not apart)):
         raise InputError(
             "only for the hinge over all pairs has a binned dual point a width or scale"
         )

@@ -41,7 +41,7 @@ class CellsTask:
         held: list[list[np.ndarray]] = [[np.zeros(0, np.int64)] for _ in self.points]
         for columns, positive, weight in blocks:
             digest.update(np.ascontiguousarray(columns.T, dtype="<f8").tobytes())
-            sides.append(positive)
+            sides.append(positive.copy())  # blocks may reuse their memory
             weights.append(_whole(weight, positive.size))
             for k, w in enumerate(self.points):
                 S, far = _checked(check_partitions.scores, columns, self.offset, w, self.units)
@@ -110,9 +110,9 @@ class SaveTask:
         """Return the name of the file."""
         rows, sides, weights = [], [np.zeros(0, bool)], []
         for columns, positive, weight in blocks:
-            rows.append(columns.T)
-            sides.append(positive)
-            weights += [] if weight is None else [weight]
+            rows.append(columns.T.copy())  # blocks may reuse their memory
+            sides.append(positive.copy())
+            weights += [] if weight is None else [weight.copy()]
         X = np.concatenate(rows) if rows else np.zeros((0, 0))
         data = {"X": X, "y": np.concatenate(sides)}
         data |= {"weight": np.concatenate(weights)} if weights else {}

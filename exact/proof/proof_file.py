@@ -26,15 +26,13 @@ from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
 from ..tools.atomic_files import write_atomically
 from . import check_proof
+from .claims import claims_of, supports
 from .evidence import evidence_of, repetitions
 from .ordered import Columns, as_column, columns_of, ordered_evidence
 from .rows_of_proofs import RowBlocks, as_rows, middle
 
 FORMAT = 2
 """Version of the format written here; the checker reads format 1 too."""
-
-_MARGIN = 0.02
-"""Part of the verified gap added to either bound: another machine rounds otherwise."""
 
 
 @dataclass(frozen=True)
@@ -223,30 +221,20 @@ def _write(
         upper, lower, digest = check_proof.bounds(arrays, X, order, repeats, np.float64)
     except (ValueError, TypeError, OverflowError) as problem:
         raise InputError(f"no proof file can be written: {problem}") from None
-    if not _supports(solution, upper - lower):
+    if not supports(solution, upper - lower):
         # Of badly scaled data float64 may verify less; the long format tells that from other data.
         top, low, _ = check_proof.bounds(arrays, X, order, repeats)
         _compare(solution, top - low)
-    gap = float(upper - lower)
-    primal = float(np.nextafter(float(upper) + _MARGIN * gap, np.inf))
-    dual = max(float(np.nextafter(float(lower) - _MARGIN * gap, -np.inf)), 0.0)
-    claims = {"primal": primal, "dual": dual, "gap": (1 + 3 * _MARGIN) * gap}
+    primal, dual, gap = claims_of(upper, lower)
+    claims = {"primal": primal, "dual": dual, "gap": gap}
     arrays |= {name: np.asarray(value) for name, value in claims.items()}
     _save(path, {**arrays, "sha256": np.asarray(digest)})
-    return Proof(path, kind, primal, dual, claims["gap"])
-
-
-def _supports(solution: Solution, gap: Fraction) -> bool:
-    """Whether the evidence proves about as much as the solution's certificate says."""
-    reported = solution.certificate
-    # The checker's own rounding is about 1e-12, whatever the objective is.
-    allowed = 2 * (reported.gap + reported.rounding) + 1e-6 * reported.primal + 1e-11
-    return float(gap) <= allowed
+    return Proof(path, kind, primal, dual, gap)
 
 
 def _compare(solution: Solution, gap: Fraction) -> None:
     """Raise `InputError` if the evidence proves far less than the solution's certificate says."""
-    if not _supports(solution, gap):
+    if not supports(solution, gap):
         raise InputError(
             f"the evidence proves a gap of {float(gap):.3g} on these data, the solution reports "
             f"{solution.certificate.gap:.3g}: give the data, lam and weights that were solved, "

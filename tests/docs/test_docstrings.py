@@ -175,12 +175,12 @@ def untyped(source: str) -> list[str]:
     return wrong
 
 
-STANDS_ALONE = "check_proof.py"  # one short file to copy and to read as a whole
+STANDS_ALONE = ("check_proof.py", "check_partitions.py")  # files to copy and to read as a whole
 LIBRARY = [
     path
     for room in ROOMS
     for path in sorted((ROOT / room).rglob("*.py"))
-    if path.name != STANDS_ALONE
+    if path.name not in STANDS_ALONE
 ]
 
 

@@ -5,21 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from ...certificate.partitioned.spread import counted_scores
 from ...certificate.solution import Callback
+from ...classifier.partitions import in_partitions, opened, set_linear
 from ...classifier.threshold import get_rule
 from ...errors import InputError
-from ...formulation.partitioned import check_request, is_dask, rows_of_dask
+from ...formulation.partitioned import check_request
 from ...formulation.request import Request
 from ...spaces.partitions.partitioned_rows import PartitionedRows
 from ..solve import solve_request
-
-
-def in_partitions(X: object) -> bool:
-    """Return whether `X` is of the kinds that `fit_in_partitions` takes."""
-    return is_dask(X) or isinstance(X, PartitionedRows)
 
 
 def fit_in_partitions(
@@ -46,28 +39,15 @@ def fit_in_partitions(
         raise InputError(f"rows in partitions go with pairs='all', not {model.pairs!r}")
     check_request(request)
     get_rule(model.threshold)
-    if isinstance(X, PartitionedRows):
-        if y is not None or sample_weight is not None:
-            raise InputError("labels and weights lie with the rows in their partitions: give none")
-        rows, model.classes_ = X, np.array([False, True])
-    else:
-        rows, model.classes_ = rows_of_dask(X, y, sample_weight, None)
-        callback = rows.engine.telling(callback)
-    try:
+    with opened(X, y, sample_weight) as (rows, model.classes_):
+        telling = getattr(rows.engine, "telling", None)
+        callback = callback if telling is None else telling(callback)
         request = request if choose is None else choose(rows)
         found = solve_request(
             rows, None, request.unlabelled(), model.method, model.tol, model.max_time, callback
         )
-        spread = counted_scores(rows, found.w)
-    finally:
-        if rows is not X:
-            rows.engine.close()
+        set_linear(model, rows, found.w)
     model._keep_solution(found)
-    model.coef_ = np.array(found.w, dtype=float).reshape(1, -1)
-    scores, positive, weight = spread.as_rows()
-    model.intercept_ = np.array([0.0 - get_rule(model.threshold)(scores, positive, weight)])
-    model.n_features_in_ = rows.dim
-    if rows.columns is not None:
-        model.feature_names_in_ = np.array(rows.columns, dtype=object)
-    elif hasattr(model, "feature_names_in_"):
-        del model.feature_names_in_
+
+
+__all__ = ["fit_in_partitions", "in_partitions"]

@@ -13,7 +13,7 @@ from ..rows import LARGEST_REACH, SMALLEST_REACH
 from .engine import Engine, LocalEngine, Staged
 from .facts import Facts, FactsTask
 from .partition import Partition
-from .thinning import Drawn, ThinningTask, assembled
+from .thinning import Drawn, NamedTask, ThinningTask, assembled
 from .work import Reply, Task, new_key
 
 MOST_ROWS = 1 << 50
@@ -115,16 +115,24 @@ class PartitionedRows:
         shares = share_neg, share_pos
         if shares in self._drawn:
             return self._drawn[shares]
+        found = assembled(self.run(ThinningTask(self._before(), (share_neg, share_pos))))
+        self._drawn = {shares: found}  # the next problem over these rows begins with the same
+        if self.sample is None or found.rows.size < self.sample.rows.size:
+            self.sample = found
+        return found
+
+    def named(self, negative: np.ndarray, positive: np.ndarray) -> Drawn:
+        """Return the rows of these numbers within their class, ascending, as they are: a pass."""
+        return assembled(self.run(NamedTask(self._before(), (negative, positive))))
+
+    def _before(self) -> dict[int, tuple[int, int]]:
+        """Return how many negative and positive rows the partitions before each have."""
         before, seen = {}, [0, 0]
         for k in range(self.parts):
             n, plus = self.facts.sizes[k]
             before[k] = (seen[0], seen[1])
             seen = [seen[0] + n - plus, seen[1] + plus]
-        found = assembled(self.run(ThinningTask(before, (share_neg, share_pos))))
-        self._drawn = {shares: found}  # the next problem over these rows begins with the same
-        if self.sample is None or found.rows.size < self.sample.rows.size:
-            self.sample = found
-        return found
+        return before
 
     def norm2(self, w: np.ndarray) -> float:
         """Return w'w."""

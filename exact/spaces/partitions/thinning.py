@@ -64,6 +64,42 @@ class ThinningTask:
         return first + second
 
 
+@dataclass(frozen=True, eq=False)
+class NamedTask:
+    """Takes the rows that are named, by their numbers within their class.
+
+    Parameters
+    ----------
+    before : dict
+        As `ThinningTask`.
+    wanted : pair of ascending int arrays
+        Numbers of negative and of positive rows.
+    """
+
+    before: dict[int, tuple[int, int]]
+    wanted: tuple[np.ndarray, np.ndarray]
+
+    def run(self, blocks: Iterator[Block], index: int) -> list[Drawn]:
+        """Return the rows of one partition that are named."""
+        seen, found = list(self.before[index]), []
+        for columns, positive, weight in blocks:
+            taken = []
+            for side in (0, 1):
+                places, numbers = np.flatnonzero(positive == bool(side)), self.wanted[side]
+                ends = np.searchsorted(numbers, [seen[side], seen[side] + places.size])
+                taken.append(places[numbers[ends[0] : ends[1]] - seen[side]])
+                seen[side] += places.size
+            at = np.sort(np.concatenate(taken))
+            if at.size:
+                rows = np.ascontiguousarray(columns[:, at].T)
+                found.append(Drawn(rows, positive[at], None if weight is None else weight[at]))
+        return found
+
+    def merge(self, first: list[Drawn], second: list[Drawn]) -> list[Drawn]:
+        """Return both."""
+        return first + second
+
+
 def assembled(parts: list[Drawn]) -> Drawn:
     """Return rows from several partitions as one set."""
     weights = [part.weight for part in parts if part.weight is not None]

@@ -70,7 +70,7 @@ def test_a_pipeline_takes_dask_and_orders_what_no_line_orders() -> None:
         Nystrom(gamma=0.5, n_landmarks=30, random_state=0), ROCSVM(1e-2, tol=1e-4)
     ).fit(table[["a", "b"]], table["y"])
     held = make_pipeline(model[0], ROCSVM(1e-2, tol=1e-6))
-    held[1].fit(model[0].transform(X), y)
+    held[1].fit(model[0].transform(pd.DataFrame(X, columns=["a", "b"])), y)
     certificates = model[1].certificate_, held[1].certificate_
     room = sum(one.gap + one.rounding for one in certificates)
     assert abs(certificates[0].primal - certificates[1].primal) <= room

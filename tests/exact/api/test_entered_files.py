@@ -67,7 +67,7 @@ PLAIN = {
     "its sums over pairs": "sums/assembled sums/sorted sums/counted sums/binned tools/compiling",
     "the solver": "certificate/solver certificate/solution solvers/smoothed_newton "
     "solvers/smoothing/levels solvers/smoothing/evaluations solvers/smoothing/sampled_hessian "
-    "certificate/evaluation certificate/evaluate_rows curvature/pair_matrices tools/root_of_slope "
+    "certificate/evaluation curvature/pair_matrices tools/root_of_slope "
     "tools/threads",
     "the last digits": "solvers/active_pairs solvers/line_search solvers/window/window "
     "solvers/window/multipliers solvers/window/linear_systems",

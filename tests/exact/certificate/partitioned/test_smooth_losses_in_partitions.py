@@ -10,6 +10,7 @@ import pytest
 from aucert.exact.api.certify import certify
 from aucert.exact.api.roc_svm import ROCSVM
 from aucert.exact.api.solve import solve
+from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.partitioned.line_tasks import LinesTask
 from aucert.exact.certificate.partitioned.lined import Lined
 from aucert.exact.certificate.partitioned.losses import smooth_over_partitions
@@ -193,6 +194,17 @@ def test_an_estimator_is_fitted() -> None:
     np.testing.assert_allclose(model.coef_, held.coef_, atol=3e-3)
 
 
+@pytest.mark.parametrize("loss", [loss.name for loss in SMOOTH[:-1]])
+def test_a_shrunk_dual_point_is_a_bound_too(loss: str) -> None:
+    X, positive = some_rows(400, 2, 1)
+    problem = over(rows_in(X, positive, 3), loss, 0.1)
+    best = solve(X, positive, 0.1, loss=loss).certificate
+    for scale in (0.0, 0.4, 1.0):
+        witness = Witness.from_weights(problem, np.array([0.3, -0.2]), 64, 0, scale)
+        found = Certificate.of(problem, np.zeros(2), witness)
+        assert found.dual <= best.primal + found.rounding
+
+
 def test_a_wrong_sum_over_partitions_is_noticed() -> None:
     X, positive = some_rows(500, 2, 0)
 
@@ -223,9 +235,8 @@ def test_what_cannot_be_done_is_said() -> None:
     with pytest.raises(InputError, match="have no sums of the loss 'own': choose one of hinge"):
         solve(rows, None, 1e-2, loss=Own())  # type: ignore[arg-type]
     problem = over(rows, "logistic")
-    for half, scale in ((1, 1.0), (0, 0.5)):
-        with pytest.raises(InputError, match="has a binned dual point a width or scale"):
-            Witness.from_weights(problem, np.zeros(2), 64, half, scale)
+    with pytest.raises(InputError, match="has a binned dual point a width or scale"):
+        Witness.from_weights(problem, np.zeros(2), 64, 1)
     far = PartitionedRows(cut(np.array([[0.0], [2e3], [1e3]]), positive[:3] * 1 == 1, None, [1]))
     with pytest.raises(InputError, match="the exponential loss overflows"):
         certify(far, None, 1.0, loss="exponential", w=[1.0], refine=False)
