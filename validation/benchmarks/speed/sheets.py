@@ -82,9 +82,10 @@ def filled(sheet: Sheet, rows: Iterable[Row]) -> Generator[Table | Row, None, No
 
 
 def _plain(value: Any) -> Any:
-    """Return a plain value; None for what is not finite."""
+    """Return a plain value; None for what is not finite, and for no text."""
     value = value.item() if hasattr(value, "item") else value
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    unknown = value == "" or (isinstance(value, float) and not math.isfinite(value))
+    return None if unknown else value
 
 
 def _value(text: str) -> Any:
