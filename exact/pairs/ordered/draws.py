@@ -7,7 +7,6 @@ import numpy as np
 from ...sums.merged.arrangement import Arrangement
 from ...sums.merged.weights import PairWeights
 
-
 MANY = 40_000
 """Rows that are more than the cache next to a core holds."""
 
