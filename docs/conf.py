@@ -87,6 +87,9 @@ sphinx_gallery_conf: dict[str, Any] = {
 }
 
 
+LONG = 24
+"""Characters of a formula within a line that may be wider than a phone."""
+
 MATHML, PRIME = "http://www.w3.org/1998/Math/MathML", "\N{PRIME}"
 ElementTree.register_namespace("", MATHML)
 
@@ -116,8 +119,10 @@ def _lower_prime(element: ElementTree.Element, parts: list[ElementTree.Element])
 
 
 def inline_math(self: Any, node: nodes.math) -> None:
-    """Write a formula within a line."""
-    self.body.append(mathml(node.astext(), "inline"))
+    """Write a formula within a line; a long one can be scrolled where the lines are short."""
+    text = node.astext()
+    formula = mathml(text, "inline")
+    self.body.append(f'<span class="long">{formula}</span>' if len(text) > LONG else formula)
     raise nodes.SkipNode
 
 

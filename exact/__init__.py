@@ -47,6 +47,7 @@ from .problem.problem import Problem, Ridge, linear_problem, pair_problem
 from .problem.risk import Mean
 from .problem.scalings import C_from_lam, lam_from_C
 from .problem.tail import Tail, tail_risk
+from .problem.worst import Worst
 from .spaces.gram import Gram, StreamedGram
 from .spaces.partitions.partition import ArrayPartition
 from .spaces.partitions.partitioned_rows import PartitionedRows
@@ -114,6 +115,7 @@ __all__ = [
     "Tail",
     "TooLargeError",
     "Witness",
+    "Worst",
     "best_subset",
     "certify",
     "compare_models",

@@ -46,7 +46,8 @@ MAX_ROOMS, MAX_FILES = 15, 12
 FOLDERS = (
     *("early", "workers", "memory", "extremes", "plots", "files", "data", "bounds"),
     "budget",
-    *("claims", "report", "tables", "findings", "suite", "reference", "checking", "benchmarks"),
+    *("claims", "report", "tables", "findings", "judged", "suite"),
+    *("reference", "checking", "benchmarks"),
     "commands",
     "formal",
 )

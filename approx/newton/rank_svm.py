@@ -65,6 +65,8 @@ class RankSVM(QueryClassifier, NewtonClassifier):
         lam/2 |w|^2 + mean over all positive-negative pairs of max(0, 1 - w'(x_i - x_j))^2.
 
     With `fit(X, y, qid=...)` the pairs are those within a query. Standardise the features first.
+    Penalties with an l1 or a sign have no second derivative for these Newton steps: they are in
+    `ROCSVM(loss="squared_hinge", l1=..., groups=..., sign=...)`, the same problem.
     The paper's sum over the pairs with a factor C means
     lam = 1 / (C n_pos n_neg); see `aucert.exact.problem.scalings`.
 

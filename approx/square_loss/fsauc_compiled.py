@@ -26,6 +26,7 @@ import math
 import numpy as np
 
 from ...exact.tools.compiling import compiled
+from .fsauc_ends_compiled import into_ball, move_ends, squared
 
 WORK = 40  # near weights gone through in a block, over the weights that are listed, about
 DEEP = 100  # C over R, at most, where a step begins: levels are rounded in proportion to it
@@ -50,7 +51,7 @@ def stage_steps(
     pairs, now = np.empty(2 * d), np.zeros(9)
     levels, lives, room = np.zeros(d + 48), np.zeros(d + 48), np.empty(d + 48)
     lists, row = np.empty((4, d + 48), np.uint32), np.empty((4, d + 16))
-    square = _square(centre, d)
+    square = squared(centre, d)
     near, far = 2, _load(point, total, pairs, lists, now)
     later, then, to = order[0], np.uint64(indptr[order[0]]), np.uint64(indptr[order[0] + 1])
     for t in range(order.size):
@@ -64,7 +65,7 @@ def stage_steps(
             near = packed = _pack(pairs, levels, lives, lists, near, now)
         a, b = point[d], point[d + 1]
         score = _score(data, indices, lo, hi, first, pairs, row, now[CUT])
-        move = limits[4] * _ends(score, positive[i], limits, point, duals, counts)
+        move = limits[4] * move_ends(score, positive[i], limits, point, duals, counts)
         near = _move(indices, lo - first, hi - lo, row, move, pairs, levels, lists, near, now)
         while not _cut(levels, near, room, now, limits[0]):
             reach = 2.0 * (t + 2 - begun) * now[GUESS]
@@ -76,7 +77,7 @@ def stage_steps(
         if not away < ball:
             _renew(pairs, levels, lives, lists, near, far, now, 0.0)
             _unpack(pairs, point, total)
-            away = _into_ball(point, centre, ball)
+            away = into_ball(point, centre, ball)
             near, far = 2, _load(point, total, pairs, lists, now)
             work, begun, packed = 0, t, near
         duals[0] = min(max(duals[0], duals[1] - limits[3]), duals[1] + limits[3])
@@ -93,60 +94,11 @@ def stage_steps(
     _unpack(pairs, point, total)
 
 
-# Loops, where slices would say the same: the compiler takes seconds over what slices may raise.
-
-
-@compiled
-def _square(x, d):  # pragma: no cover
-    """Return the squared norm of the first d entries."""
-    total = 0.0
-    for j in range(d):
-        total += x[j] * x[j]
-    return total
-
-
 @compiled
 def _unpack(pairs, point, total):  # pragma: no cover
     """Write weights and their sums from the pairs back to their places."""
     for j in range(point.size - 2):
         point[j], total[j] = pairs[2 * j], pairs[2 * j + 1]
-
-
-@compiled
-def _into_ball(point, centre, ball):  # pragma: no cover
-    """Project the point on the ball around the centre; return its distance from the centre."""
-    squares = 0.0
-    for j in range(point.size):
-        squares += (point[j] - centre[j]) ** 2
-    away = math.sqrt(squares)
-    share = ball / max(away, ball) if ball > 0.0 else 0.0
-    for j in range(point.size):
-        point[j] = centre[j] + share * (point[j] - centre[j])
-    return min(away, ball)
-
-
-@compiled
-def _ends(score, is_positive, limits, point, duals, counts):  # pragma: no cover
-    """Count the row, move a, b and alpha into their boxes, and return the factor of x in w."""
-    counts[0] += 1
-    counts[1] += 1 if is_positive else 0
-    p = limits[5] if limits[5] > 0.0 else counts[1] / counts[0]
-    a, b, alpha, d = point[-2], point[-1], duals[0], point.size - 2
-    eta, wide = limits[4], limits[0] * limits[1]
-    if is_positive:
-        q = 2.0 * (1.0 - p)
-        slope = q * (score - a - 1.0 - alpha)
-        point[d] = a - eta * q * (a - score)
-        duals[0] = alpha - eta * q * (score + p * alpha)
-    else:
-        q = 2.0 * p
-        slope = q * (score - b + 1.0 + alpha)
-        point[d + 1] = b - eta * q * (b - score)
-        duals[0] = alpha + eta * q * (score - (1.0 - p) * alpha)
-    point[d] = min(max(point[d], -wide), wide)
-    point[d + 1] = min(max(point[d + 1], -wide), wide)
-    duals[0] = min(max(duals[0], -2.0 * wide), 2.0 * wide)
-    return slope
 
 
 @compiled

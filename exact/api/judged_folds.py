@@ -14,6 +14,8 @@ from ..classifier.inputs import Matrix
 from ..formulation.request import Request
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.auc import auc
+from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..pairs.statistics.concordance import right_share
 from ..spaces.gram import blocked_product, chain_of
 from ..spaces.kernels import Linear
 from ..spaces.rows import Rows
@@ -122,6 +124,9 @@ def part_of(
 ) -> tuple[Matrix, np.ndarray, Request]:
     """Return some of the rows, their labels, and the request over their pairs."""
     rows, positive, weight = data.part(index, index)
+    within = data.pairs(index)
+    if within is not None:
+        return rows, positive, replace(request, pairs=within, positive=None)
     made = AllPairs(weight) if pairs is None else pairs(rows, positive, weight)
     return rows, positive, replace(request, pairs=made)
 
@@ -131,7 +136,7 @@ def _judge(path: Path, data: FoldedData, train: np.ndarray, test: np.ndarray) ->
     X, positive, weight = data.part(test, train)
     used = data.used(test)
     diagonal = np.asarray(data.rows[used, used]).ravel() if data.square else None
-    scorer = _scorer(path, X, data, train, used)
+    scorer, within = _scorer(path, X, data, train, used), data.pairs(test)
     lengths, size = _new_lengths(path, X, diagonal, scorer)
     found = []
     for point in path.points:
@@ -139,9 +144,8 @@ def _judge(path: Path, data: FoldedData, train: np.ndarray, test: np.ndarray) ->
         error = size * float(np.linalg.norm(point.solution.w, 1))
         low, high = score_range(scores, lengths, certificate.radius, error)
         relative = certificate.relative_gap
-        least, most = auc_range(low, high, positive, weight)
         gap = np.nan if relative is None else relative
-        found.append((auc(scores, positive, weight), least, most, gap))
+        found.append((*_shares(within, scores, low, high, positive, weight), gap))
     shown, least, most, gap = np.array(found).T
     return JudgedFold(shown, least, most, gap)
 
@@ -154,6 +158,22 @@ def _scorer(
         return lambda w: path.task.evaluate(w, X)
     across = data.gram.K[np.ix_(used, data.used(train))]
     return lambda w: blocked_product(across, w)
+
+
+def _shares(
+    within: OrderedPairs | None,
+    scores: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    positive: np.ndarray,
+    weight: np.ndarray | None,
+) -> tuple[float, float, float]:
+    """Return the share of right pairs, all or within queries, and its bounds for low .. high."""
+    if within is None:
+        return auc(scores, positive, weight), *auc_range(low, high, positive, weight)
+    worst, best = np.where(positive, low, high), np.where(positive, high, low)
+    share, least, most = (right_share(within, s) for s in (scores, worst, best))
+    return share, least, most
 
 
 def _new_lengths(

@@ -18,11 +18,14 @@ from ..certificate.solution import Solution, Status
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.lam_grid import all_the_pairs, check_lams, lam_grid
 from ..formulation.partitioned import dask_too, refuse_other_methods
+from ..formulation.penalty_grid import strengthened, unit_penalty
 from ..formulation.request import Request
+from ..formulation.screening import with_zeros
 from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..pairs.statistics.concordance import right_share
+from ..problem.penalty import Penalty
 from ..spaces.blocked.tiles import Tiles
 from ..spaces.gram import Gram, StreamedGram
 from ..spaces.kernel import Kernel
@@ -141,6 +144,9 @@ def regularization_path(
     max_time: float | None = None,
     callback: Callable[[PathPoint], object] | None = None,
     n_jobs: int | None = None,
+    l1_ratio: float = 0.0,
+    groups: object = None,
+    sign: object = None,
 ) -> Path:
     """Solve the pairwise problem at many lam, with a proof of optimality at each.
 
@@ -161,6 +167,11 @@ def regularization_path(
         Seconds for the whole path; the first point is always there.
     callback : callable, optional
         Called with each `PathPoint` once it is solved.
+    l1_ratio : float
+        In [0, 1]: the penalty is lam ((1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1), from the ridge to
+        the lasso. The default grid then begins where the weights leave zero.
+    groups, sign
+        As in `solve`; groups go with l1_ratio > 0.
 
     Returns
     -------
@@ -172,7 +183,7 @@ def regularization_path(
         If the input cannot be used; the message says what and where.
     """
     request = Request.of(
-        1.0,
+        None,
         loss,
         pairs,
         positive,
@@ -181,6 +192,7 @@ def regularization_path(
         structure,
         structure_source,
         sample_weight,
+        penalty=unit_penalty(l1_ratio, groups, sign),
         fpr_max=fpr_max,
         tpr_min=tpr_min,
         y=y,
@@ -217,14 +229,15 @@ def path_of(
     else:
         refuse_other_methods(X, method)
     grid = _grid(task, n_lams) if given is None else given
-    task = task.at_lam(float(grid[0]))
-    points = _follow(task, grid, method, tol, start, max_time, callback, judged)
+    unit, task = request.penalty, task.with_penalty(strengthened(request.penalty, float(grid[0])))
+    points = _follow(task, unit, grid, method, tol, start, max_time, callback, judged)
     complete = len(points) == grid.size and not _stopped(points[-1].solution)
     return Path(points, task, complete, time.perf_counter() - start)
 
 
 def _follow(
     task: Formulation,
+    unit: Penalty,
     grid: np.ndarray,
     method: str,
     tol: float,
@@ -243,10 +256,10 @@ def _follow(
         if left is not None and left <= 0 and points:
             break
         try:
-            now = task.at_lam(float(lam))
+            now = task.with_penalty(strengthened(unit, float(lam)))
             limit = None if left is None else max(left, 1e-3)
             found = choose_solver(now.work, method, tol, limit).solve(now.work, w)
-            solution = now.judge(found, tol)
+            solution = with_zeros(now.meant, now.judge(found, tol))
             share = _right_share(now, pairs, solution) if judged else np.nan
         except KeyboardInterrupt:
             if not points:

@@ -25,6 +25,7 @@ from ..spaces.kernel import Kernel
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import check_matrix
 from ..tools.checks import check_choice, check_tolerance
+from ..tools.lossless import check_labels
 from .folds import FoldedData, make_splits
 from .judged_folds import FoldedPath, JudgedFold, PairMaker, judged_folds, part_of
 from .partitions.folds import judged_partitions
@@ -120,6 +121,7 @@ def cross_validated_path(
     structure_source: str = "full",
     loss: str | Loss = "hinge",
     method: str = "auto",
+    qid: object = None,
 ) -> CVPath:
     """Return the AUC of held-out rows at each lam.
 
@@ -144,6 +146,9 @@ def cross_validated_path(
         Seconds for all folds.
     kernel, gamma, structure, structure_source, loss, method
         As in `regularization_path`.
+    qid : array (n,), optional
+        The query of each row: pairs are within a query, in training and in the AUC; a number of
+        folds keeps queries whole, and splits that cut one are refused.
 
     Returns
     -------
@@ -160,7 +165,8 @@ def cross_validated_path(
         return cross_validate_partitions(X, request, lams, cv, seed, n_lams, method, tol, max_time)
     mask, _, _ = split_labels(y, positive)
     return cross_validate(
-        X, mask, request, lams, sample_weight, cv, seed, pairs, n_lams, method, tol, max_time
+        *(X, mask, request, lams, sample_weight, cv, seed, pairs, n_lams, method, tol, max_time),
+        queries=None if qid is None else check_labels(qid),
     )
 
 
@@ -178,6 +184,7 @@ def cross_validate(
     tol: float = 1e-6,
     max_time: float | None = None,
     n_jobs: int | None = None,
+    queries: np.ndarray | None = None,
 ) -> CVPath:
     """Return what `cross_validated_path` does, for a request at any lam and over any pairs."""
     check_tolerance(tol, max_time)
@@ -186,8 +193,13 @@ def cross_validate(
     if positive.size != rows.shape[0]:
         raise InputError(f"{rows.shape[0]} rows, but {positive.size} labels")
     weight = check_row_weights(sample_weight, positive.size)
-    data = FoldedData(rows, positive, weight, request.gives_matrix, _whole_gram(rows, request))
-    splits = make_splits(cv, data.rows, positive, seed)
+    if queries is not None and queries.shape != positive.shape:
+        raise InputError(f"{positive.size} rows, but qid of shape {queries.shape}")
+    if queries is not None and (pairs is not None or request.structure != 0):
+        raise InputError("qid makes the pairs: leave pairs and structure out")
+    gram = _whole_gram(rows, request)
+    data = FoldedData(rows, positive, weight, request.gives_matrix, gram, queries)
+    splits = make_splits(cv, data.rows, positive, seed, queries)
     for number, (train, test) in enumerate(splits):
         data.check(number, train, test)
     grid = check_lams(lams) if lams is not None else _grid(data, request, pairs, n_lams)

@@ -125,7 +125,29 @@ class ExactClassifier(AUCClassifier):
 
 
 @dataclass(eq=False, repr=False)
-class ROCSVM(QueryClassifier, ExactClassifier):
+class QueriedClassifier(QueryClassifier, ExactClassifier):
+    """Base of those that `fit(X, y, qid=...)` trains on the pairs within queries."""
+
+    def _asked(self, request: Request, data: TrainingRows) -> Request:
+        """Return the request over these rows' pairs, within their queries if they have any."""
+        if self._queries is None:
+            return super()._asked(request, data)
+        self._check_queries()
+        grade = data.positive.astype(float)
+        pairs = ordered_pairs_of(grade, self._queries, None, None, data.weight)
+        return replace(request, pairs=pairs, positive=None)
+
+    def _no_queries(self) -> None:
+        if self._queries is not None:
+            raise InputError("rows in partitions have no qid: take a sample of whole queries")
+
+    def _check_queries(self) -> None:
+        if self.pairs != "all":
+            raise InputError(f"qid makes the pairs: leave pairs='all', not {self.pairs!r}")
+
+
+@dataclass(eq=False, repr=False)
+class ROCSVM(QueriedClassifier):
     """The ROC-optimizing support vector machine, solved with a proof of optimality.
 
     [ScalingUp, eq. (3), eq. (10); SAUC, eq. (2); Nonlinear, eq. (4)]: minimise over f
@@ -172,6 +194,10 @@ class ROCSVM(QueryClassifier, ExactClassifier):
         In (0, 1]: partial AUC up to this false positive rate, as in `solve`.
     tpr_min : float
         In [0, 1): partial AUC from this true positive rate on.
+    groups : array (n_features_in_,), optional
+        The group of each feature, with l1 > 0: the group lasso.
+    sign : "nonnegative" or int array, optional
+        w >= 0 for all features, or for those columns; for the linear kernel.
     n_jobs : int, optional
         Threads for passes over many rows, as in `solve`.
 
@@ -202,13 +228,14 @@ class ROCSVM(QueryClassifier, ExactClassifier):
     l1: float = 0.0
     fpr_max: float = 1.0
     tpr_min: float = 0.0
+    groups: object = None
+    sign: object = None
 
     def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
         if not in_partitions(X):
             super()._fit(X, y, sample_weight, callback)
             return
-        if self._queries is not None:
-            raise InputError("rows in partitions have no qid: take a sample of whole queries")
+        self._no_queries()
         self._check_parameters()
         fit_in_partitions(self, X, y, sample_weight, callback)
 
@@ -227,14 +254,6 @@ class ROCSVM(QueryClassifier, ExactClassifier):
             l1=self.l1,
             fpr_max=self.fpr_max,
             tpr_min=self.tpr_min,
+            groups=self.groups,
+            sign=self.sign,
         )
-
-    def _asked(self, request: Request, data: TrainingRows) -> Request:
-        """Return the request over these rows' pairs, within their queries if they have any."""
-        if self._queries is None:
-            return super()._asked(request, data)
-        if self.pairs != "all":
-            raise InputError(f"qid makes the pairs: leave pairs='all', not {self.pairs!r}")
-        grade = data.positive.astype(float)
-        pairs = ordered_pairs_of(grade, self._queries, None, None, data.weight)
-        return replace(request, pairs=pairs, positive=None)

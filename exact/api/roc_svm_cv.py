@@ -13,16 +13,17 @@ from ..tools.checks import check_choice, check_number
 from ..tools.threads import small_in_one_thread
 from .partitions.fit import fit_in_partitions, in_partitions
 from .path_selection import CHOICES, cross_validate, cross_validate_partitions
-from .roc_svm import ExactClassifier
+from .roc_svm import QueriedClassifier
 
 
 @dataclass(eq=False, repr=False)
-class ROCSVMCV(ExactClassifier):
+class ROCSVMCV(QueriedClassifier):
     """A ROC-SVM with the lam of the highest cross-validated AUC, solved with proof.
 
     [ScalingUp, eq. (3), eq. (10); SAUC, eq. (12)], the penalty's weight chosen: along a path of
     falling lam each fold is solved with warm starts and certificates, the AUC of its held-out rows
-    averaged, and the whole problem solved at the chosen lam.
+    averaged, and the whole problem solved at the chosen lam. With `fit(X, y, qid=...)` pairs are
+    those within a query, in training and held out, and folds keep queries whole.
 
     Parameters
     ----------
@@ -71,9 +72,12 @@ class ROCSVMCV(ExactClassifier):
         """Choose lam, with the weights as they are given, then do what `fit` promises."""
         self._check_parameters()
         if in_partitions(X):
+            self._no_queries()
             fit_in_partitions(self, X, y, sample_weight, callback, self._choose)
             return
         rows, positive, _ = self._check_fit(X, y)
+        if self._queries is not None:
+            self._check_queries()
         self.cv_path_ = cross_validate(
             rows,
             positive,
@@ -82,12 +86,13 @@ class ROCSVMCV(ExactClassifier):
             sample_weight,
             self.cv,
             draw_seed(self.random_state),
-            self._pairs,
+            self._pairs if self._queries is None else None,
             self.n_lams,
             self.method,
             self.cv_tol,
             self.max_time,
             self.n_jobs,
+            self._queries,
         )
         self.lam_ = self.cv_path_.lam_of(self.choice)
         super()._fit(X, y, sample_weight, callback)

@@ -35,8 +35,9 @@ class SAUCSVM(ROCSVM):
         As in `ROCSVM`.
     fpr_max, tpr_min : float
         As in `ROCSVM`; partial AUC goes with structure = 0 only.
-    l1 : float
-        As in `ROCSVM`; it goes with structure = 0 only.
+    l1, groups, sign
+        As in `ROCSVM`; they go with structure = 0 only: the structured norm turns the features, and
+        what acts on single weights has no bound there.
 
     Attributes
     ----------

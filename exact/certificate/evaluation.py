@@ -1,8 +1,10 @@
 """One evaluation of a hinge problem at given weights: loss, marginals' mass and pull, in any form.
 
-Three forms of the pair sums, one interface: sorted (`problem.sums`, in memory), binned in memory,
-and binned over blocks of rows. A smoothed evaluation at width delta has alpha = clip(z / delta +
-1/2, 0, 1); with g its pull the smoothed objective has gradient lam w - g, and the gap splits into
+Three forms of the pair sums, one interface: sorted (`problem.sums`, in memory) and binned in
+memory, both here, and binned over blocks of rows (`blocks/`, `partitioned/`).
+
+A smoothed evaluation at width delta has alpha = clip(z / delta + 1/2, 0, 1). With g its pull the
+smoothed objective has gradient lam w - g, and the gap splits into
 
     primal - dual = bias + |lam w - g|^2 / (2 lam),   bias = mean of max(0, z) - alpha z >= 0.
 
@@ -24,7 +26,11 @@ from typing import Protocol
 
 import numpy as np
 
+from ..pairs.all_pairs import AllPairs
 from ..problem.problem import Problem
+from ..spaces.rows import Rows
+from ..sums.assembled import PairSums
+from ..sums.binned import half_width
 from ..tools.rounding import gamma
 
 
@@ -117,6 +123,84 @@ class Evaluator(Protocol):
     def line(self, start: Evaluation, p: np.ndarray, width: float) -> Line:
         """Return the line from `start.w` along `p`."""
         ...
+
+
+class InMemory:
+    """Evaluations through scores that are held: sorted sums, or bins.
+
+    Parameters
+    ----------
+    problem : Problem
+        Hinge, over `Rows`.
+    bins : int
+        Bins a unit, a power of two; 0 for sorted sums.
+    """
+
+    def __init__(self, problem: Problem, bins: int = 0):
+        assert isinstance(problem.space, Rows)
+        self.space, self.bins = problem.space, bins
+        if isinstance(problem.pairs, AllPairs):
+            form = "binned" if bins else problem.pairs.form
+            problem = problem.with_pairs(replace(problem.pairs, form=form, bins=bins or 1))
+        self.problem = problem
+        self._known: tuple[np.ndarray, np.ndarray] | None = None
+
+    def scores(self, w: np.ndarray) -> np.ndarray:
+        """Return the scores of `w`, remembered from the last call."""
+        if self._known is None or self._known[0] is not w:
+            self._known = w, self.space.scores(w)
+        return self._known[1]
+
+    def at(self, w: np.ndarray, width: float) -> Evaluation:
+        """Return the evaluation at `w`."""
+        scores = self.scores(w)
+        return self._evaluation(w, self.problem.sums(scores, width), width)
+
+    def _evaluation(self, w: np.ndarray, sums: PairSums, width: float) -> Evaluation:
+        half = half_width(width, self.bins)
+        width = 2 * half / self.bins if self.bins else width
+        slip = 2 * self.space.score_slip(w)
+        error = self.space.pull_error(sums.c) + self.space.reach * sums.rounding
+        return Evaluation(
+            w,
+            sums.value,
+            sums.conjugate,
+            self.space.pull(sums.c),
+            sums.value_rounding + slip,
+            sums.conjugate_rounding,
+            error,
+            width,
+            self.bins,
+            half,
+        )
+
+    def line(self, start: Evaluation, p: np.ndarray, width: float) -> Line:
+        """Return the line from `start.w` along `p`, searched in score space."""
+        return _ScoreLine(self, start.w, p, width)
+
+
+class _ScoreLine:
+    def __init__(self, evaluator: InMemory, w: np.ndarray, p: np.ndarray, width: float):
+        self.evaluator, self.w, self.p, self.width = evaluator, w, p, width
+        self.scores, self.shift = evaluator.scores(w), evaluator.space.scores(p)
+        self.inner, self.norm2 = float(w @ p), float(p @ p)
+        self.last: tuple[float, np.ndarray, PairSums] | None = None
+
+    def slope(self, t: float) -> float:
+        problem = self.evaluator.problem
+        moved = self.scores + t * self.shift
+        sums = problem.sums(moved, self.width)
+        self.last = t, moved, sums
+        return problem.lam * (self.inner + t * self.norm2) - float(sums.c @ self.shift)
+
+    def at(self, t: float) -> Evaluation:
+        if self.last is None or self.last[0] != t:
+            self.slope(t)
+        assert self.last is not None
+        _, moved, sums = self.last
+        w = self.w + t * self.p
+        self.evaluator._known = w, moved
+        return self.evaluator._evaluation(w, sums, self.width)
 
 
 @dataclass(frozen=True, eq=False)

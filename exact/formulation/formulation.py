@@ -20,6 +20,7 @@ from ..errors import InputError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.penalties import Ridge
+from ..problem.penalty import Penalty
 from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..spaces.blocked.many_features import takes_many_features
@@ -74,11 +75,10 @@ class Formulation:
         space = self.meant.space
         return cast(PlainSpace, space.base if isinstance(space, Structured) else space)
 
-    def at_lam(self, lam: float) -> Formulation:
-        """Return the same at another lam; factor and whitening are shared."""
-        work = replace(self.work, penalty=replace(cast(Any, self.work.penalty), lam=lam))
-        same = self.work is self.meant
-        meant = work if same else replace(self.meant, penalty=work.penalty)
+    def with_penalty(self, penalty: Penalty) -> Formulation:
+        """Return the same with another penalty; factor and whitening are shared."""
+        work = replace(self.work, penalty=penalty)
+        meant = work if self.work is self.meant else replace(self.meant, penalty=penalty)
         return replace(self, work=work, meant=meant)
 
     def evaluate(self, w: np.ndarray, X: object) -> np.ndarray:

@@ -22,6 +22,7 @@ from ..errors import InputError
 from ..losses.loss import Loss, loss_slip, shrunk_dual
 from ..pairs.all_pairs import AllPairs
 from ..sums.assembled import PairSums
+from ..sums.largest_rows import Chosen, candidates, exact_sum, highest
 from ..tools.checks import as_float_scores, check_scores
 from ..tools.exact_numbers import float_below
 from ..tools.rounding import UNIT, Bound, gamma
@@ -30,7 +31,6 @@ from .mean_minorant import check_width, of_scores
 from .minorant import Minorant, mixed
 from .rates import check_rates
 from .risk import LONG_ROWS, Mean
-from .worst_rows import Chosen, candidates, exact_sum, highest
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,7 @@ import scipy.sparse as sp
 
 from ..errors import InputError
 from ..tools.rounding import LONG_UNIT, UNIT, Bound, gamma
-from .blocked.centring import centred_rows
-from .blocked.long_sums import long_product, long_pull
+from .blocked.row_blocks import centred_rows, long_product, long_pull
 from .incoming import check_matrix
 
 SMALLEST_REACH = 1e-140

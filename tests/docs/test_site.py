@@ -171,6 +171,9 @@ def drawn(
     run = subprocess.run(command, capture_output=True, text=True, timeout=300)
     look.unlink()
     match = re.search(r'<pre id="found">(.*?)</pre>', run.stdout, re.S)
+    if match is None and len(pages) > 1:  # it ended before all were drawn
+        half = len(pages) // 2
+        return drawn(folder, pages[:half], width, dark) | drawn(folder, pages[half:], width, dark)
     assert match, run.stderr[-1000:]
     return json.loads(html.unescape(match[1]))
 

@@ -19,8 +19,12 @@ def mean_loss(name: str, margins: Any, c: np.ndarray) -> Any:
     half: Any = 0.5
     if name == "rounded hinge":  # z^2 / (2 r) below r, then z - r/2: a Huber function, r = 1/2
         return c @ cp.huber(cp.pos(z), half)
+    if name == "smooth_hinge":  # the same with a corner of one
+        return c @ cp.huber(cp.pos(z), 1) / 2
     if name == "logistic":
         return c @ cp.logistic(-margins)
+    if name == "exponential":
+        return c @ cp.exp(-margins)
     power = {"hinge": cp.pos(z), "squared_hinge": cp.square(cp.pos(z)), "square": cp.square(z)}
     return c @ power[name]
 
@@ -50,13 +54,46 @@ def reference(
     X: np.ndarray, pairs: Sequence[tuple[Any, Any, float]], loss: str, penalty: Any
 ) -> Any:
     """Return Clarabel's optimum and weights over pairs (i, j, weight)."""
-    i, j, c = (np.array(part) for part in zip(*pairs, strict=True))
+    return worst_reference(X, [pairs], loss, penalty)
+
+
+def worst_reference(
+    X: np.ndarray, lists: Sequence[Sequence[tuple[Any, Any, float]]], loss: str, penalty: Any
+) -> Any:
+    """Return Clarabel's optimum and weights where the worst of several lists of pairs counts."""
     w = cp.Variable(X.shape[1])
     value, constraints = penalty_value(penalty, w)
-    program = cp.Problem(cp.Minimize(mean_loss(loss, (X[i] - X[j]) @ w, c) + value), constraints)
+    kinds = sorted({(i, j) for pairs in lists for i, j, _ in pairs})
+    place = {pair: k for k, pair in enumerate(kinds)}
+    C = np.zeros((len(lists), len(kinds)))
+    for row, pairs in zip(C, lists, strict=True):
+        for i, j, c in pairs:
+            row[place[i, j]] += c
+    i, j = np.array(kinds).T
+    margins = (X[i] - X[j]) @ w
+    if len(lists) == 1:
+        mean = mean_loss(loss, margins, C[0])
+    else:
+        each = cp.Variable(len(kinds))
+        constraints = [*constraints, *_above(loss, margins, each)]
+        mean = cp.max(C @ each)
+    program = cp.Problem(cp.Minimize(mean + value), constraints)
     tight = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11, "max_threads": 1}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         program.solve(solver=cp.CLARABEL, **tight)
     best: Any = program.value
     return float(best), np.asarray(w.value)
+
+
+def _above(loss: str, margins: Any, each: Any) -> list[Any]:
+    """Return constraints that keep `each` (m,) above the loss of each margin."""
+    z = 1 - margins
+    whole = {
+        "hinge": lambda: cp.pos(z),
+        "squared_hinge": lambda: cp.square(cp.pos(z)),
+        "smooth_hinge": lambda: cp.huber(cp.pos(z), 1) / 2,
+        "logistic": lambda: cp.logistic(-margins),
+        "exponential": lambda: cp.exp(-margins),
+    }
+    return [each >= whole[loss]()]

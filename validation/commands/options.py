@@ -55,6 +55,8 @@ PAIRS = (
         show_default=True,
         help="Weight of |w|_1 beside lam/2 |w|^2, >= 0; linear problems only.",
     ),
+    click.option("--groups", help="Columns in groups, A,B;C,D: with --l1, the group lasso."),
+    click.option("--sign", help="nonnegative, or columns A,B whose weights are >= 0."),
     click.option("--pairs", default="all", show_default=True, help="all, nearest:K or drawn:B."),
     click.option("--qid", help="Column of the query: pairs are within one, larger target above."),
     click.option("--time", help="Column of the time, for survival."),

@@ -91,7 +91,7 @@ def _judged(
     solution: Solution, data: Data, request: Request, options: dict[str, Any], seconds: float
 ) -> dict[str, Any]:
     """Return what the document says of the solution."""
-    certificate = solution.certificate
+    certificate, zeros = solution.certificate, solution.zeros_proved
     return {
         "method": solution.method,
         "primal": certificate.primal,
@@ -100,6 +100,7 @@ def _judged(
         "relative_gap": certificate.relative_gap,
         "radius": certificate.radius,
         "rounding": certificate.rounding,
+        "zeros_proved": None if zeros is None else int(zeros.sum()),
         "status": str(solution.status),
         "message": _message(solution, request, options["tol"]),
         "n_iter": solution.n_iter,

@@ -8,6 +8,10 @@ from ...sums.merged.arrangement import Arrangement
 from ...sums.merged.weights import PairWeights
 
 
+MANY = 40_000
+"""Rows that are more than the cache next to a core holds."""
+
+
 class Draws:
     """What draws need to know of all rows, kept for further draws.
 
@@ -36,11 +40,14 @@ class Draws:
         """Return rows i and j of `m` pairs, drawn by their weight with replacement.
 
         First i, by what all its pairs weigh as the upper row; then j among the rows below, by a
-        search in what the pairs of i with the rows up to a place weigh. Pairs come in the order of
-        i, so that searches and reads go through the memory once.
+        search in what the pairs of i with the rows up to a place weigh. Of many rows, pairs come in
+        the order of i, so that searches and reads go through the memory once.
         """
         at, mass = self.at, self.mass
-        upper = np.searchsorted(mass, np.sort(rng.random(m)) * mass[-1], side="right")
+        shares = rng.random(m)
+        if mass.size >= MANY:
+            shares.sort()
+        upper = np.searchsorted(mass, shares * mass[-1], side="right")
         upper = np.minimum(upper, int(np.searchsorted(mass, mass[-1], side="left")))
         wanted = rng.random(m) * self._upto(upper, at.end[upper])
         low, high = at.below[upper], at.end[upper]

@@ -17,6 +17,7 @@ import numpy as np
 from ...certificate.solution import Recorder, Solution, Status
 from ...certificate.solver import Solver
 from ...errors import InputError, OverflowingError
+from ...losses.hinge import Hinge
 from ...problem.minorant import Minorant
 from ...problem.penalties import Ridge
 from ...problem.problem import Problem
@@ -215,7 +216,8 @@ class PairNewton(Solver):
 def in_bins(problem: Problem) -> Problem:
     """Return a large problem with sums on a grid no finer than needed, or the problem itself."""
     coarser = getattr(problem.pairs, "by", None)
-    if coarser is None or problem.n < LARGE or problem.pairs.form != "auto":
+    small = problem.n < LARGE or not isinstance(problem.loss, Hinge)
+    if coarser is None or small or problem.pairs.form != "auto":
         return problem
     return replace(problem, risk=Mean(coarser("binned"), problem.loss))
 

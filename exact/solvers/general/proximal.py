@@ -103,6 +103,7 @@ class Proximal(Solver):
             if part is not None:
                 near = self._of_part(part, recorder)
                 newton_from_part(problem, part, near, recorder, self.tol)
+                assert recorder.best_w is not None
                 recorder.w0 = recorder.best_w
                 if recorder.near(FURTHER * self.tol):
                     return None

@@ -10,8 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ...certificate.evaluate_rows import InMemory, Kept, Streamed, blocked
-from ...certificate.evaluation import Evaluation, Evaluator
+from ...certificate.evaluate_rows import Kept, Streamed, blocked
+from ...certificate.evaluation import Evaluation, Evaluator, InMemory
 from ...certificate.solution import Recorder
 from ...certificate.witness import LONG_ROWS, Witness
 from ...pairs.all_pairs import AllPairs

@@ -24,9 +24,7 @@ from ...sums.assembled import PairSums
 from ...tools.root_of_slope import root_of_slope
 from .functions import Functions
 from .levels import BIAS_SHARE, COLD_WIDTH, LEAST_PRIMAL, WARM_WIDTH
-
-MEMORY = 30
-"""Steps that are remembered."""
+from .memory import Memory
 
 SHRINK = 0.2
 """The least factor from one width to the next."""
@@ -36,9 +34,6 @@ SOLVED = 0.5
 
 FLAT, TRIALS = 0.1, 6
 """A search ends at this share of the first slope, or after so many trials."""
-
-CURVED = 1e-12
-"""A step and its change of gradient are remembered from this cosine on: below it is rounding."""
 
 PROGRESS, FLATTER, PATIENCE = 0.9, 0.25, 60
 """The run has stalled after so many steps in a row that each leave more than the first share of the
@@ -65,9 +60,7 @@ class LimitedMemory:
         self.f = functions.of(w)
         self.scores = functions.scores(self.f)
         self.width = WARM_WIDTH if w.any() else COLD_WIDTH
-        self.steps: list[np.ndarray] = []
-        self.changes: list[np.ndarray] = []
-        self.curvatures: list[float] = []
+        self.memory = Memory(functions.inner)
         self._evaluate(problem.sums(self.scores, self.width))
 
     def run(self, max_iter: int) -> Status | None:
@@ -85,7 +78,7 @@ class LimitedMemory:
                 return Status.STALLED
             if self.steep / (2 * self.problem.lam) <= SOLVED * self.bias and self._narrowed():
                 continue
-            if not self._moved() and not self._restarted():
+            if not self._moved() and not self.memory.forget():
                 return Status.STALLED
         return Status.ITERATION_LIMIT
 
@@ -123,7 +116,7 @@ class LimitedMemory:
     def _moved(self) -> bool:
         """Take a step; return whether there was one."""
         lam, functions, before = self.problem.lam, self.functions, self.gradient
-        p = self._direction()
+        p = self.memory.direction(before)
         shift = functions.scores(p)
         along, length2 = functions.inner(self.f, p), functions.inner(p, p)
         last: dict[float, PairSums] = {}
@@ -138,41 +131,5 @@ class LimitedMemory:
             return False
         self.f, self.scores = moved, self.scores + t * shift
         self._evaluate(last[t])
-        self._remember(t * p, self.gradient - before)
+        self.memory.remember(t * p, self.gradient - before)
         return True
-
-    def _remember(self, step: np.ndarray, change: np.ndarray) -> None:
-        """Keep a step and the change of the gradient along it, if it tells a curvature."""
-        inner = self.functions.inner
-        curvature, step2, change2 = inner(step, change), inner(step, step), inner(change, change)
-        if not (step2 > 0 and change2 > 0):  # rounding, which may be larger than squares of kernels
-            return
-        if not curvature > CURVED * np.sqrt(step2) * np.sqrt(change2):
-            return
-        self.steps, self.changes = [*self.steps, step], [*self.changes, change]
-        self.curvatures = [*self.curvatures, curvature]
-        for kept in (self.steps, self.changes, self.curvatures):
-            del kept[:-MEMORY]
-
-    def _restarted(self) -> bool:
-        """Forget the memory, which may mislead; return whether there was any."""
-        held = bool(self.steps)
-        self.steps, self.changes, self.curvatures = [], [], []
-        return held
-
-    def _direction(self) -> np.ndarray:
-        """Return minus the inverse Hessian times the gradient, as the memory knows it."""
-        inner, p = self.functions.inner, -self.gradient
-        memory = list(zip(self.steps, self.changes, self.curvatures, strict=True))
-        shares = []
-        for step, change, curvature in reversed(memory):
-            share = inner(step, p) / curvature
-            shares.append(share)
-            p -= share * change
-        if memory:
-            p *= self.curvatures[-1] / inner(self.changes[-1], self.changes[-1])
-        elif self.steep > 0:
-            p /= np.sqrt(self.steep)
-        for (step, change, curvature), share in zip(memory, reversed(shares), strict=True):
-            p += (share - inner(change, p) / curvature) * step
-        return p

@@ -2,7 +2,9 @@
 
 try the hard-margin point, which may be the optimum already
 take quasi-Newton steps at ever smaller widths (`limited_memory.py`)
-if the gap is open: let `CuttingPlane` go on from there
+if the gap is open, over rows of many coordinates: keep the width and find the multipliers of the
+    pairs near their margin (`multiplier_steps.py`)
+if it still is: let `CuttingPlane` go on from there
 """
 
 from __future__ import annotations
@@ -21,9 +23,13 @@ from ..cutting_plane import CuttingPlane
 from ..hard_margin import offer_hard_margin
 from .functions import functions_of
 from .limited_memory import LimitedMemory
+from .multiplier_steps import MultiplierSteps
 
 FINER = 0.25
 """Share of the tolerance that a dual point aims at where only rounding was missing."""
+
+CLOSE = 1e-3
+"""Relative gap from which the pairs near their margin are likely to be those of the optimum."""
 
 SEPARATED = 0.1
 """Share of F that the loss may have at the best point of rows that are taken for separable."""
@@ -60,13 +66,19 @@ class QuasiNewton(Solver):
         if recorder.near(INSIDE * self.tol):
             return None
         functions = functions_of(problem, self.tol, lambda: recorder.out_of_time)
-        reason = LimitedMemory(problem, functions, recorder, self.tol).run(self.max_iter)
+        run = LimitedMemory(problem, functions, recorder, self.tol)
+        reason = run.run(self.max_iter)
         if recorder.near(self.tol) or reason == Status.TIME_LIMIT:
             return reason
         if self._is_separated(problem, recorder):
             offer_hard_margin(problem, recorder, separable=True)
             if recorder.near(INSIDE * self.tol):
                 return None
+        if MultiplierSteps.suits(problem) and recorder.gap <= CLOSE * recorder.best_primal:
+            steps = MultiplierSteps(problem, functions, recorder, self.tol, run.f, run.width)
+            reason = steps.run()
+            if recorder.near(self.tol) or reason == Status.TIME_LIMIT:
+                return reason
         return CuttingPlane(self.tol, max_time=self.max_time).run(problem, recorder)
 
     def conclude(self, problem: Problem, recorder: Recorder, reason: Status | None) -> Solution:

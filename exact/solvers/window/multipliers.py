@@ -58,8 +58,7 @@ NARROWEST = 1e-9
 """The narrowest width, in units of the margin: below it the rounding of the scores would show."""
 
 FRESH_WIDTH, WARM_WIDTH = 2.0, 0.03
-"""The first width in units of the largest shortfall, without and with multipliers to start from:
-warm ones need little smoothing."""
+"""The first width in units of the largest shortfall: warm multipliers need little smoothing."""
 
 LEAST_SHORTFALL = 1e-9
 """Shortfalls below this count as this: the width must be above zero."""

@@ -18,11 +18,14 @@ from .dask_errors import one_sentence, threads_of
 from .engine import KEPT_NUMBERS, Staged
 from .work import Reply, Task
 
-KEPT_A_WORKER = 1 << 24
-"""Numbers that the first step of all partitions of a worker may leave behind (128 MB)."""
+KEPT_A_WORKER = 1 << 25
+"""Numbers that the first step of all partitions of a worker may leave behind (256 MB)."""
 
 STRETCHES = 4
 """Tasks of a pass for each thread of the workers, at most; dask's bar shows how many are done."""
+
+TASKS = 64
+"""About so many tasks are enough for a pass, and more threads get one each."""
 
 FAN = 8
 """Sums of so many tasks are added up by one more task."""
@@ -177,9 +180,11 @@ class DaskEngine:
 
     def _stretches(self) -> list[work.Stretch]:
         """Return which partitions go together: those that one worker holds."""
-        threads, who = threads_of(self.client), self.client.who_has(self._parts)
+        threads = threads_of(self.client)
+        who: Any = self.client.who_has(self._parts)  # dask's own types fit no use of it
         holders = {k: min(who[part.key]) for k, part in enumerate(self._parts) if who.get(part.key)}
-        return work.stretches(self.count, holders, threads, STRETCHES)
+        each = max(1, min(STRETCHES, TASKS // max(1, sum(threads.values()))))
+        return work.stretches(self.count, holders, threads, each)
 
     def _heard(
         self, name: str, there: Future, task: Task, asked: list[Future], add: Callable[..., Any]

@@ -114,7 +114,8 @@ class FramePartition(ArrayPartition):
 
 def held(part: tuple[Any, ...], place: int) -> FramePartition:
     """Return the partition of (rows, positive, weight or None)."""
-    return FramePartition(*part, f"partition {place}")
+    X, positive, weight = part
+    return FramePartition(X, positive, weight, f"partition {place}")
 
 
 class Stretch(NamedTuple):

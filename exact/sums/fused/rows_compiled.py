@@ -130,7 +130,8 @@ def fill(X, offset, w, positive, weight, K, limits, grid, ends, over):  # pragma
         rows = min(CHUNK, X.shape[0] - start)
         side = positive[start : start + rows]
         if weight.size > 0:
-            mass[:rows] = weight[start : start + rows]
+            for i in range(rows):  # over what slices may raise the compiler takes seconds
+                mass[i] = weight[start + i]
         _columns(flat, start, rows, offset, columns)
         _scores(columns, rows, w, scores)
         _widened(scores, side, rows, True, 1.0, low_a)

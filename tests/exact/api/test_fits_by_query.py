@@ -88,8 +88,8 @@ def test_queries_go_without_structure_nearest_pairs_and_partial_auc() -> None:
     ):
         with pytest.raises(InputError, match=said):
             model.fit(X, y, qid=qid)
-    with pytest.raises(TypeError, match="qid"):
-        ROCSVMCV().fit(X, y, qid=qid)  # type: ignore[call-arg]
+    with pytest.raises(InputError, match="structure"):
+        ROCSVMCV(structure=1.0, cv=2).fit(X, y, qid=qid)
 
 
 def test_the_lasso_of_the_estimator_is_that_of_solve() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aucert.exact.certificate.evaluate_rows import InMemory, Streamed
+from aucert.exact.certificate.evaluate_rows import Streamed
+from aucert.exact.certificate.evaluation import InMemory
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers.smoothed_newton import SmoothedNewton
 from aucert.exact.spaces.streamed import StreamedRows

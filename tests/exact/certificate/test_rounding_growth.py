@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import naive
-from aucert.exact.certificate.evaluate_rows import InMemory
+from aucert.exact.certificate.evaluation import InMemory
 from aucert.exact.certificate.witness import Witness
 from aucert.exact.losses.registry import HINGE, LOSSES
 from aucert.exact.pairs.all_pairs import AllPairs, PairList

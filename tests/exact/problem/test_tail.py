@@ -14,7 +14,7 @@ from aucert.exact.losses.registry import ALL_LOSSES, HINGE, LOGISTIC, SQUARE, ge
 from aucert.exact.problem import tail as module
 from aucert.exact.problem.risk import Mean
 from aucert.exact.problem.tail import Tail, tail_risk
-from aucert.exact.problem.worst_rows import candidates, highest
+from aucert.exact.sums.largest_rows import candidates, highest
 
 FALLING = [loss for loss in ALL_LOSSES.values() if loss.nonincreasing]
 

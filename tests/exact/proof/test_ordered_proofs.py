@@ -62,7 +62,7 @@ def written(folder: Path, kind: str) -> tuple[Columns, Columns, Any]:
     """Solve, write the proof, and return it, the data and the solution."""
     pairs, data = data_of(kind)
     ordered = pairs_of(pairs, data)
-    solution = solve(data["X"], None, LAM, pairs=ordered, tol=1e-6 if kind == "long" else 1e-9)
+    solution = solve(data["X"], None, LAM, pairs=ordered, tol=1e-6 if kind == "long" else 1e-12)
     path = folder / "proof.npz"
     if pairs == "ordered":
         problem = Problem(Rows(data["X"]), Mean(ordered, HINGE), Ridge(LAM))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aucert.exact.solvers.smoothing.limited_memory import LimitedMemory
+from aucert.exact.solvers.smoothing.memory import Memory
 
 
 class Rounded:
@@ -20,11 +20,8 @@ class Rounded:
 @pytest.mark.parametrize("square", [0.0, -1e-20])
 def test_a_change_whose_square_is_lost_to_rounding_is_not_remembered(square):
     # The first guess of the curvature divides by that square: it was a ZeroDivisionError.
-    memory = LimitedMemory.__new__(LimitedMemory)
-    memory.functions = Rounded(square)  # type: ignore[assignment]
-    memory.steps, memory.changes, memory.curvatures = [], [], []
-    memory.gradient, memory.steep = np.ones(2), 2.0
-    memory._remember(np.array([1.0, 1.0]), np.array([2.0, 1.0]))
-    assert np.isfinite(memory._direction()).all() and not memory.steps
-    memory._remember(np.array([1.0, 1.0]), np.array([3.0, 1.0]))
+    memory = Memory(Rounded(square).inner)
+    memory.remember(np.array([1.0, 1.0]), np.array([2.0, 1.0]))
+    assert np.isfinite(memory.direction(np.ones(2))).all() and not memory.steps
+    memory.remember(np.array([1.0, 1.0]), np.array([3.0, 1.0]))
     assert len(memory.steps) == 1

@@ -188,7 +188,7 @@ def test_bins_are_finer_where_their_roughness_would_show() -> None:
 
 
 def test_a_looser_tolerance_takes_no_more_steps() -> None:
-    """At a small lam the slopes of coarse bins are too rough for the dual point of any tolerance."""
+    """At a small lam the slopes of coarse bins are too rough for any dual point."""
     problem = some_problem(5, 4000, 20, 1e-4)
     steps = [SmoothedNewton(tol=tol).solve(problem).n_iter for tol in (1e-3, 1e-9)]
     assert steps[0] <= steps[1]

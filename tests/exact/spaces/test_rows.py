@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from aucert.exact.spaces.blocked.centring import centred_rows
+from aucert.exact.spaces.blocked.row_blocks import centred_rows
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows, check_matrix
 

@@ -39,12 +39,11 @@ SMALLEST = {
     "approx.peers": "--rows 300",
     "approx.sauc_scale": "--toy-rows 80 --landmarks 4 --structure 1 --only",
     "approx.sparse_auc": "--max-time 0.05 --seeds 1 --problems 1",
+    "speed.page": "--only threads --shrink 20000 --repeats 1",
     "approx.truncated_newton": "--rows 2000 --features 5 --lam 0.1",
 }
-NEWER = tuple(
-    f"exact.{name}"
-    for name in ("cluster", "first_answers", "hard_regimes", "pair_problems", "partitions")
-)
+_NEWER = ("cluster", "first_answers", "hard_regimes", "pair_problems", "partitions")
+NEWER = (*(f"exact.{name}" for name in _NEWER), "speed.page")
 """Benchmarks that version 0.1 did not have."""
 
 SLOW = ("exact.first_answers", "approx.online_passes", "approx.peers", "approx.sparse_auc")

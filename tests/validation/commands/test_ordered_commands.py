@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -211,3 +213,53 @@ def test_the_folder_has_a_proof_that_the_checker_verifies(tmp_path: Path, capsys
     words = ("solve", path, "--lam", 0.1, *order, "--tol", 1e-6, "--loss", "squared_hinge")
     assert result(capsys, *words, "--out", out)["proof"] is None
     assert not (out / "proof.npz").exists()
+
+
+def test_groups_and_signs_are_named_by_columns_and_kept_with_the_model(
+    tmp_path: Path, capsys
+) -> None:
+    path, held = table(tmp_path)
+    out, words = tmp_path / "out", ("--lam", 0.01, "--qid", "q", "--tol", 1e-5)
+    penalty = ("--l1", 0.02, "--groups", "a,b", "--sign", "t,e", "--loss", "squared_hinge")
+    found = result(capsys, "solve", path, *words, *penalty, "--out", out)
+    X = np.column_stack([held[name] for name in "abte"])
+    parts = {"l1": 0.02, "groups": [0, 0, 2, 3], "sign": [2, 3], "loss": "squared_hinge"}
+    same = solve(X, held["g"], 0.01, qid=held["q"], tol=1e-5, **parts)
+    assert found["primal"] == pytest.approx(same.certificate.primal, rel=1e-5)
+    assert found["penalty"] == {"l2": 0.01, "l1": 0.02, "groups": 3, "sign": [2, 3]}
+    assert found["zeros_proved"] == int(same.zeros_proved.sum())
+    assert "0.02 sum of sqrt(size) |w_group|" in found["statement"]
+    assert "w_k >= 0 for [2, 3]" in found["statement"]
+    judged = result(capsys, "certify", path, "--qid", "q", "--model", out / "model.npz")
+    assert judged["penalty"] == found["penalty"]
+    assert judged["primal"] == pytest.approx(found["primal"], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--groups", "a,b"), "l1 > 0"),
+        (("--l1", 0.1, "--groups", "a,zz"), "no such column: 'zz'"),
+        (("--l1", 0.1, "--groups", "a,b;b,t"), "stands in two groups"),
+        (("--l1", 0.1, "--groups", "a;;b"), "needs the names of columns"),
+        (("--sign", "g"), "no such column: 'g'"),
+        (("--sign", "a", "--kernel", "rbf"), "linear kernel"),
+    ],
+)
+def test_penalties_that_make_no_sense_are_refused(
+    tmp_path: Path, capsys, words: tuple, why: str
+) -> None:
+    path, _ = table(tmp_path)
+    assert why in refused(capsys, "solve", path, "--lam", 0.1, "--qid", "q", *words)
+
+
+@pytest.mark.slow
+def test_a_fresh_process_knows_the_model_of_ordered_pairs(tmp_path: Path, capsys) -> None:
+    path, _ = table(tmp_path)
+    out = tmp_path / "out"
+    result(capsys, "solve", path, "--lam", 0.1, "--qid", "q", "--tol", 1e-5, "--out", out)
+    command = [sys.executable, "-m", "aucert", "certify", str(path), "--qid", "q"]
+    command += ["--model", str(out / "model.npz"), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["status"] == "certified"

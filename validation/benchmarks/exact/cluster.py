@@ -1,15 +1,18 @@
 """Rows on a dask cluster of this machine, against the same rows in this process.
 
 n x dim float32 rows are drawn where they lie: by this process, or by the workers, processes of one
-thread each. CPU seconds are those of this process and all that it started, for one evaluation: the
-best of several. The overhead is CPU over that of this process. Memory is the largest that a worker
-had before its end, beyond its share of the rows.
+thread each. CPU seconds are those of this process and all that it started, for one evaluation, the
+best of several. The overhead is CPU over that of this process. Idle processes of dask take CPU by
+the second, too. Memory is the largest that a worker had in the evaluations and the solve, beyond
+its share of the rows.
 """
 
 from __future__ import annotations
 
 import os
-import resource
+import time
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +23,9 @@ from ....exact.spaces.partitions.partition import ArrayPartition
 from ....exact.spaces.partitions.partitioned_rows import PartitionedRows
 from ..harness import Lines, Table, benchmark
 from ..measuring.partitions_work import compile_evaluation, evaluation, said, watched
+
+IDLE = 5.0
+"""Seconds for which an idle cluster is watched."""
 
 
 def drawn(k: int, rows: int, dim: int) -> np.ndarray:
@@ -64,9 +70,16 @@ def best(rows: PartitionedRows, repeats: int) -> tuple[float, float]:
     return min(cpu for cpu, _ in taken), min(clock for _, clock in taken)
 
 
+def begin_peak() -> None:
+    """Forget the most bytes that this process has held so far; Linux alone can."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
 def peak_here() -> int:
-    """Return the most bytes that this process has held."""
-    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    """Return the most bytes that this process has held since `begin_peak`."""
+    told = Path("/proc/self/status").read_text()
+    return 1024 * int(told.partition("VmHWM:")[2].split()[0])
 
 
 def message_bytes(rows: PartitionedRows) -> tuple[int, int]:
@@ -112,6 +125,7 @@ def main(
     yield Table(
         f"{n:.0e} rows of {dim} float32 columns in {parts} partitions: one evaluation",
         *("what:<18", "CPU s:8.2f", "clock s:8.2f", "ns a row:9.1f", "overhead:9.1%"),
+        "idle CPU a s:13.3f",
         *("worker MB beyond rows:22.0f", "MB to a worker:15.2f", "MB back a partition:20.2f"),
         "solve:",
     )
@@ -119,7 +133,7 @@ def main(
     rows = rows_here(n, dim, parts)
     unit, clock = best(rows, repeats)
     told = said(solve(rows, None, lam, tol=1e-6)) if lam else ""
-    yield "this process", unit, clock, 1e9 * unit / n, 0.0, None, None, None, told
+    yield "this process", unit, clock, 1e9 * unit / n, 0.0, None, None, None, None, told
     del rows
     for count in workers:
         yield _on_dask(n, dim, parts, count, repeats, lam, unit)
@@ -133,12 +147,15 @@ def _on_dask(
     from distributed import Client, LocalCluster
 
     words: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": ":0"}
-    with LocalCluster(n_workers=workers, **words) as cluster, Client(cluster) as client:
+    with LocalCluster(n_workers=workers, **words) as cluster, Client(cluster) as made:
+        client: Any = made  # dask's own types fit no use of what it returns
         rows = rows_there(n, dim, parts)
+        client.run(begin_peak)
+        idle = watched(lambda: time.sleep(IDLE))[1] / IDLE
         cpu, clock = best(rows, repeats)
         told = said(solve(rows, None, lam, tol=1e-6)) if lam else ""
         there, back = message_bytes(rows)
-        peaks: dict[str, int] = client.run(peak_here)
+        peaks = client.run(peak_here)
         held = {address: 0 for address in peaks}
         for addresses in client.who_has(rows.engine._parts).values():
             for address in addresses:
@@ -146,7 +163,7 @@ def _on_dask(
         beyond = max(peaks[address] - held[address] for address in peaks) / 1e6
         name = f"dask, {workers} {'workers' if workers > 1 else 'worker'}"
         sent = there / 1e6, back / 1e6 / parts
-        return name, cpu, clock, 1e9 * cpu / n, cpu / unit - 1, beyond, *sent, told
+        return name, cpu, clock, 1e9 * cpu / n, cpu / unit - 1, idle, beyond, *sent, told
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 from ....exact.api.solve import solve
 from ....exact.errors import InputError
 from ...files.folders.parquet_folder import ParquetFolder, read_parquet_folder
-from ..harness import Lines, Table, benchmark
+from ..harness import Line, Lines, Table, benchmark
 from ..measuring.partitions_work import compile_evaluation, evaluation, said, watched
 
 FILES, GROUP = 8, 1 << 20
@@ -58,6 +59,9 @@ def read_once(found: ParquetFolder) -> None:
                 file.read_row_group(group, columns=names, use_threads=False)
 
 
+CLUSTERS = (1e9, 1, 2), (1e10, 4, 16), (1e12, 100, 16)
+"""Rows, machines, and cores of each, for which a solve is projected."""
+
 LEAST_SECONDS = 1e-6
 """What a reading takes at least: the clock may not move over a small file."""
 
@@ -95,15 +99,21 @@ def main(
         yield "one bare reading", unit, 1.0, clock, 1e9 * unit / n, peak, ""
         yield "finding the labels", cpu, cpu / unit, opened, 1e9 * cpu / n, most, ""
         compile_evaluation(dim)
+        least = float("inf")
         for count in jobs:
-            yield from _local(found, count, lam, unit, (cpu, opened))
+            least = min(least, (yield from _local(found, count, lam, unit, (cpu, opened))))
+    if jobs:
+        yield from _projected(least, dim)
     return 0
 
 
 def _local(
     found: ParquetFolder, jobs: int, lam: float, unit: float, labels: tuple[float, float]
-) -> Lines:
-    """Yield the lines of the local adapter; `labels` took so many seconds, CPU and by the clock."""
+) -> Generator[Line, None, float]:
+    """Yield the lines of the local adapter; return the seconds a row of first pass and solve.
+
+    `labels` took so many seconds, CPU and by the clock.
+    """
     name, n = f"{jobs} processes" if jobs > 1 else "this process", found.n
 
     def line(what: str, cpu: float, clock: float, peak: float, told: str = "") -> tuple[Any, ...]:
@@ -113,11 +123,33 @@ def _local(
     yield line("first pass", first, begun, peak)
     solution, cpu, clock, peak = watched(lambda: solve(rows, None, lam, tol=1e-6))
     yield line("solve to 1e-6", cpu, clock, peak, said(solution))
-    once, *more = watched(evaluation(rows))[1:]
-    yield line("an evaluation", once, *more)
+    _, *once = watched(evaluation(rows))
+    yield line("an evaluation", once[0], once[1], once[2])
     yield line(
         "labels, first pass, solve", labels[0] + first + cpu, labels[1] + begun + clock, peak
     )
+    return (first + cpu) / n
+
+
+def _projected(second: float, dim: int) -> Lines:
+    """Yield what a solve takes on clusters, at so many seconds a row."""
+    yield Table(
+        f"projected, not run: {1e9 * second:.0f} ns a row, first pass and solve, {dim} columns",
+        *("rows:>6.0e", "data GB:9.0f", "machines:9d", "cores:6d", "core hours:11.1f"),
+        *("minutes:8.1f", "GB of rows a machine:21.0f"),
+    )
+    for n, machines, cores in CLUSTERS:
+        size, hours = 4e-9 * n * dim, n * second / 3600
+        yield (
+            n,
+            size,
+            machines,
+            machines * cores,
+            hours,
+            60 * hours / machines / cores,
+            size / machines,
+        )
+    return 0
 
 
 if __name__ == "__main__":

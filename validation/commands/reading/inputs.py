@@ -23,6 +23,7 @@ from ...data.labelled_data import data_sha256
 from ...files.selection import Selection
 from ...memory import check_room
 from ..writing.progress import pass_progress
+from .penalties import penalty_options
 from .scaled_tables import fit_scaling, scaled, selection_of, true_names
 
 BYTES_A_PAIR = 40
@@ -238,7 +239,7 @@ def request_of(options: dict[str, Any], data: Data) -> Request:
         kernel=options["kernel"],
         gamma=options["gamma"],
         structure=options["structure"],
-        l1=options.get("l1", 0.0),
+        **penalty_options(options, data.columns, int(data.X.shape[1])),
         fpr_max=options.get("fpr_max", 1.0),
         tpr_min=options.get("tpr_min", 0.0),
     )

@@ -19,9 +19,11 @@ from ....exact.errors import InputError
 from ...data.datasets import load, names
 from ...files.data_files import read_features
 from .inputs import Data
+from .penalties import penalty_options
 from .scaled_tables import true_names
 
-ASKED = ("lam", "loss", "gamma", "structure", "l1", "pairs", "fpr_max", "tpr_min", "seed")
+ASKED = ("lam", "loss", "gamma", "structure", "l1", "groups", "sign")
+ASKED = (*ASKED, "pairs", "fpr_max", "tpr_min", "seed")
 ORDER = ("qid", "target", "time", "event")
 """Options of a problem over ordered pairs, and the columns that they name."""
 
@@ -44,7 +46,7 @@ def write_model(
     from ....exact.api.saved_models import save_model, solved_model, solved_order
 
     asked = {key: options[key] for key in (*ASKED, "kernel", *HOW) if key in options}
-    asked = {"l1": 0.0} | asked
+    asked |= penalty_options(options, data.columns, int(data.X.shape[1]))
     model: Any
     if data.ordered is not None:
         model = solved_order(solution, data.X, asked | {key: options.get(key) for key in ORDER})

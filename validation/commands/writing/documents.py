@@ -16,9 +16,11 @@ from ....exact.pairs.auc import auc
 from ....exact.pairs.partitioned_pairs import pairs_in
 from ....exact.pairs.statistics.concordance import right_share
 from ....exact.pairs.statistics.delong import delong
+from ....exact.problem.penalties import Ridge
 from ....exact.spaces.kernels import get_kernel
 from ....exact.tools.interrupts import finish
 from ..reading.inputs import Data
+from ..reading.penalties import penalty_in_words, penalty_keys
 
 SCHEMA_VERSION = 1
 
@@ -58,7 +60,7 @@ def common_keys(data: Data, options: dict[str, Any], request: Request) -> dict[s
         "n_neg": None if n_pos is None else n - n_pos,
         "n_pairs": pairs_of(data, request).count(),
         "lam": request.penalty.l2,
-        "penalty": {"l2": request.penalty.l2, "l1": getattr(request.penalty, "l1", 0.0)},
+        "penalty": penalty_keys(request.penalty),
         "loss": named["loss"],
         "pairs": _pairs_name(options),
         "kernel": named["kernel"],
@@ -102,8 +104,8 @@ def order_keys(data: Data, scores: Any) -> dict[str, Any]:
 
 def objective_in_words(data: Data, request: Request, options: dict[str, Any]) -> str:
     """Return a sentence on the objective, or nothing for the plain one: hinge, ridge, all pairs."""
-    l1 = getattr(request.penalty, "l1", 0.0)
-    plain = request.loss == HINGE and data.ordered is None and not l1 and not request.is_partial
+    plain = request.loss == HINGE and data.ordered is None and not request.is_partial
+    plain = plain and isinstance(request.penalty, Ridge)
     if plain:
         return ""
     if options.get("qid") is not None:
@@ -115,10 +117,10 @@ def objective_in_words(data: Data, request: Request, options: dict[str, Any]) ->
     if request.is_partial:
         which += f", false positive rates up to {options['fpr_max']:g}"
         which += f" and true positive rates from {options['tpr_min']:g}"
-    penalty = f"{request.penalty.l2:g}/2 |f|^2" if request.penalty.l2 > 0 else ""
-    if l1:
-        penalty += f"{' + ' if penalty else ''}{l1:g} |w|_1"
-    return f" The objective is {penalty} + mean {request.loss.name} loss over {which}."
+    penalty, loss = penalty_in_words(request.penalty), request.loss.name
+    first, _, last = penalty.partition(" with ")
+    where = f", {last}" if last else ""
+    return f" The objective is {first} + mean {loss} loss over {which}{where}."
 
 
 def print_document(document: dict[str, Any], as_json: bool) -> None:
@@ -131,8 +133,8 @@ def print_document(document: dict[str, Any], as_json: bool) -> None:
         return
     shown = (
         "n positive n_pos n_neg n_pairs lam loss pairs method primal dual gap relative_gap radius "
-        "rounding residual rival_primal rival_gap n_right n_wrong auc auc_within auc_interval "
-        "concordance status seconds"
+        "rounding zeros_proved residual rival_primal rival_gap n_right n_wrong auc auc_within "
+        "auc_interval concordance status seconds"
     ).split()
     for key in shown:
         value = document.get(key)

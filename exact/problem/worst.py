@@ -1,0 +1,160 @@
+"""The worst group: the largest of several means over pairs of the same rows.
+
+    U(s) = max over groups g of U_g(s) = max over q >= 0, sum q <= 1 of sum_g q_g U_g(s),
+
+because no loss is negative. So for any such q the mixture of the groups' minorants is a minorant.
+For solvers the weights are smoothed: q is the projection of U / width onto the simplex, in whole
+multiples of 2^-40, which is feasible exactly. The value is never smoothed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InputError
+from ..losses.loss import Loss
+from ..losses.loss import shrunk_dual as shrunk
+from ..sums.assembled import PairSums
+from ..tools.rounding import Bound, gamma
+from .evidence import Evidence, Mix, Scores
+from .mean_minorant import check_width, of_scores
+from .minorant import Minorant, mixed
+from .risk import LONG_ROWS, Mean
+
+STEPS = 2**40
+"""Group weights are whole multiples of one over this."""
+
+
+@dataclass(frozen=True, eq=False)
+class Worst:
+    """The largest of several means: of groups of rows, say, as fairness asks for.
+
+    Parameters
+    ----------
+    means : tuple of Mean
+        Over pairs of the same rows, with one loss.
+
+    Raises
+    ------
+    InputError
+        If there are none, or they differ in their rows or their loss.
+    """
+
+    means: tuple[Mean, ...]
+
+    def __post_init__(self) -> None:
+        if not self.means or not all(isinstance(mean, Mean) for mean in self.means):
+            raise InputError("the worst group needs means over pairs: Worst((Mean(...), ...))")
+        if len({mean.n for mean in self.means}) > 1:
+            raise InputError("all means of the worst group must be over the same rows")
+        if any(mean.loss != self.loss for mean in self.means):
+            raise InputError("all means of the worst group must have one loss")
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.means[0].n
+
+    @property
+    def loss(self) -> Loss:
+        """The loss of a pair."""
+        return self.means[0].loss
+
+    @property
+    def plain(self) -> bool:
+        """Whether sums are made of float scores anyway."""
+        return self.n > LONG_ROWS or all(mean.plain for mean in self.means)
+
+    def sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
+        """Return U and the minorant of a mixture of the groups at `scores` (n,).
+
+        Parameters
+        ----------
+        scores : array (n,)
+        width : float
+            Smoothing of the loss's slope and of the group weights.
+        """
+        found = [mean.sums(scores, width) for mean in self.means]
+        values = np.array([float(part.value) for part in found])
+        q = group_weights(values, width)
+        top = max(part.value + part.value_rounding for part in found)
+        value, chain = float(values.max()), gamma(q.size + 4)
+        c = np.add.reduce([k * part.c for k, part in zip(q, found, strict=True)])
+        size = sum(k * float(np.abs(part.c).sum()) for k, part in zip(q, found, strict=True))
+
+        def mixture(name: str) -> float:
+            return float(sum(k * getattr(p, name) for k, p in zip(q, found, strict=True)))
+
+        heavy = sum(k * abs(part.conjugate) for k, part in zip(q, found, strict=True))
+        return PairSums(
+            value,
+            c,
+            mixture("conjugate"),
+            mixture("total"),
+            (top - value) * (1 + gamma(4)) + gamma(4) * abs(value),
+            (mixture("rounding") + chain * size) * (1 + gamma(self.n + 8)),
+            (mixture("conjugate_rounding") + chain * heavy) * (1 + chain),
+        )
+
+    def careful_sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
+        """Return the sums in the long format where they then round less, while n is moderate."""
+        check_width(width)
+        return self.sums(scores.astype(float if self.plain else np.longdouble), width)
+
+    def upper(self, scores: np.ndarray, error: np.ndarray, sums: PairSums | None = None) -> Bound:
+        """Return U(scores) and what rounding and errors (n,) of the scores can do to it."""
+        bounds = [mean.upper(scores, error) for mean in self.means]
+        value = max(bound.value for bound in bounds)
+        top = max(bound.value + bound.error for bound in bounds)
+        return Bound(value, (top - value) * (1 + gamma(4)) + gamma(4) * abs(top))
+
+    def shrunk_dual(self, sums: PairSums) -> tuple[float, float]:
+        """Return p, q: the conjugate sum of s alpha is at least s p - s^2 q for s in [0, 1]."""
+        return shrunk(self.loss, sums.total, sums.conjugate)
+
+    def minorant(self, evidence: Evidence, sums: PairSums | None = None) -> Minorant:
+        """Return the minorant of the groups at the scores of the evidence, or a mixture.
+
+        Raises
+        ------
+        InputError
+            For another kind of evidence: it does not tell the group weights.
+        """
+        if isinstance(evidence, Scores):
+            scores = np.asarray(evidence.scores, dtype=float)
+            sums = self.careful_sums(scores, evidence.width) if sums is None else sums
+            return of_scores(self.loss, evidence, sums)
+        if isinstance(evidence, Mix):
+            return mixed(self, evidence)
+        raise InputError(
+            f"the worst group makes no minorant of a {type(evidence).__name__}: give the scores"
+        )
+
+
+def group_weights(values: np.ndarray, width: float) -> np.ndarray:
+    """Return weights >= 0 of sum one, multiples of 1 / `STEPS`, that tend to the largest value.
+
+    They are the projection of values / width onto the simplex, to the rounding down; what is lost
+    goes to the largest value, as does all at width 0.
+
+    Parameters
+    ----------
+    values : array (groups,)
+    width : float
+        >= 0.
+    """
+    top = int(np.argmax(values))
+    whole = np.zeros(values.size, dtype=np.int64)
+    if width > 0:
+        x = np.maximum(values - values[top], -2 * width) / width  # below -1 all weigh nothing
+        ranked = np.sort(x)[::-1]
+        least = (np.cumsum(ranked) - 1) / np.arange(1, x.size + 1)
+        level = least[np.flatnonzero(ranked > least)[-1]]
+        whole = np.floor(np.clip(x - level, 0.0, 1.0) * STEPS).astype(np.int64)
+        whole[top] = 0
+    whole[top] = STEPS - int(whole.sum())
+    if whole[top] < 0:  # the others' rounding cannot take more than there is
+        whole = np.where(np.arange(values.size) == top, STEPS, 0)
+    return whole / STEPS
