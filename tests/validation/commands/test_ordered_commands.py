@@ -227,6 +227,7 @@ def test_groups_and_signs_are_named_by_columns_and_kept_with_the_model(
     same = solve(X, held["g"], 0.01, qid=held["q"], tol=1e-5, **parts)
     assert found["primal"] == pytest.approx(same.certificate.primal, rel=1e-5)
     assert found["penalty"] == {"l2": 0.01, "l1": 0.02, "groups": 3, "sign": [2, 3]}
+    assert same.zeros_proved is not None
     assert found["zeros_proved"] == int(same.zeros_proved.sum())
     assert "0.02 sum of sqrt(size) |w_group|" in found["statement"]
     assert "w_k >= 0 for [2, 3]" in found["statement"]
