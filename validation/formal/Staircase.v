@@ -1,4 +1,4 @@
-(* docs/certificates.md. Ordered pairs in levels, weights zero or one: row i is paired with the columns
+(* docs/certificates.md, docs/proof-files.md. Ordered pairs in levels, weights zero or one: row i is paired with the columns
    below its level. The largest flow within u and v is min over k_1 .. k_L of
      sum u - sum_l T_l(k_l) + sum_j min(v_j, K_j),
    T_l(k) the k largest u of level l and K_j the number chosen above the level of column j. *)
