@@ -162,6 +162,11 @@ def no_false_links(app: Any, tree: nodes.document) -> None:
     site_fields.without_false_links(tree)
 
 
+def classes_only(app: Any, tree: nodes.document, docname: str) -> None:
+    """Leave links of types to classes only, those included that were looked up late."""
+    site_fields.links_to_classes_only(tree)
+
+
 def setup(app: Any) -> None:
     """Register the formulas, the links and the docstrings."""
     app.connect("source-read", site_source)
@@ -171,3 +176,4 @@ def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", plain_docstring, priority=100)
     app.connect("autodoc-skip-member", not_ours)
     app.connect("doctree-read", no_false_links)
+    app.connect("doctree-resolved", classes_only)

@@ -53,3 +53,12 @@ def without_false_links(tree: nodes.document) -> None:
         of_a_type &= next(link.findall(pending_xref_condition), None) is None  # of a signature
         if of_a_type and not word[:1].isupper():
             link.replace_self(link.children)
+
+
+def links_to_classes_only(tree: nodes.document) -> None:
+    """Make what is left of them plain once links are resolved: some words are looked up late."""
+    for link in list(tree.findall(nodes.reference)):
+        word = str(link.get("reftitle", "")).rpartition(".")[2]
+        of_a_type = bool(link.children) and isinstance(link.children[0], nodes.emphasis)
+        if word and of_a_type and not word[:1].isupper():
+            link.replace_self(link.children)

@@ -64,8 +64,9 @@ function measured(page) {
     if (said && drawn(node) && drawn(node).height > 0 && contrast(node) < LEAST)
       faint.add(said.slice(0, 40));
   }
+  const ground = rgba(style(page.body).backgroundColor);
   return {
-    dark: light(rgba(style(page.body).backgroundColor)) < 0.2,
+    dark: ground[3] === 255 && light(ground) < 0.2,
     faint: [...faint],
     over: root.scrollWidth - root.clientWidth,
     formulas: page.querySelectorAll("math").length,
@@ -168,10 +169,13 @@ def drawn(
     command += ["--allow-file-access-from-files", "--window-size=1400,1000"]
     command += [f"--blink-settings=preferredColorScheme={0 if dark else 1}"]
     command += ["--virtual-time-budget=600000", "--dump-dom", look.as_uri()]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    for _ in range(3 if len(pages) == 1 else 1):  # now and then it ends before a page is drawn
+        run = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        match = re.search(r'<pre id="found">(.*?)</pre>', run.stdout, re.S)
+        if match is not None:
+            break
     look.unlink()
-    match = re.search(r'<pre id="found">(.*?)</pre>', run.stdout, re.S)
-    if match is None and len(pages) > 1:  # it ended before all were drawn
+    if match is None and len(pages) > 1:
         half = len(pages) // 2
         return drawn(folder, pages[:half], width, dark) | drawn(folder, pages[half:], width, dark)
     assert match, run.stderr[-1000:]

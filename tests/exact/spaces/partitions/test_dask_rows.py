@@ -178,7 +178,7 @@ def test_partitions_of_unknown_size_of_one_class_and_empty() -> None:
         ("complex", "complex"),
         ("text", "matrix of numbers"),
         ("index", "the index of X is not that of its labels"),
-        ("loss", "take a sample of the rows"),
+        ("kernel", "take a sample of the rows"),
         ("scores", "with weights"),
     ],
 )
@@ -223,8 +223,8 @@ def test_what_cannot_be_used_is_said(what: str, message: str) -> None:
         case "index":
             rows = dd.from_pandas(frame()[["a", "b"]], npartitions=1)
             labels = dd.from_pandas(frame()["y"].iloc[::-1], npartitions=1, sort=False)
-        case "loss":
-            words["loss"] = "logistic"
+        case "kernel":
+            words["kernel"] = "rbf"
     with pytest.raises(InputError, match=message):
         if what == "scores":
             certify(rows, labels, 0.1, scores=np.zeros(3000))
