@@ -118,7 +118,8 @@ def test_a_warm_start_at_the_optimum_is_kept(name: str) -> None:
     warm = solver.solve(problem_of(loss), w0=cold.w)
     assert warm.status == Status.CERTIFIED
     assert warm.n_iter <= cold.n_iter
-    assert warm.certificate.primal <= cold.certificate.primal
+    room = warm.certificate.rounding + cold.certificate.rounding  # of two values of one F
+    assert warm.certificate.primal <= cold.certificate.primal + room
 
 
 def test_a_warm_start_is_never_left_for_worse() -> None:
