@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -58,7 +59,7 @@ class ClassSums:
 
 
 @dataclass(frozen=True, eq=False)
-class _ClassTask:
+class _ClassTask(ABC):
     """Sums of factors that are functions of the score.
 
     Parameters
@@ -69,11 +70,11 @@ class _ClassTask:
     offset: np.ndarray
     w: np.ndarray
 
+    @abstractmethod
     def factors(
         self, scores: np.ndarray, mass: np.ndarray, positive: bool
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return what is summed of each row (k, m), and what its vector is multiplied by."""
-        raise NotImplementedError
 
     def run(self, blocks: Iterator[Block], index: int) -> ClassSums:
         """Return the sums of one partition."""
