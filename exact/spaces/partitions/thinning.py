@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -29,31 +30,32 @@ def marks(seen: int, more: int, share: float) -> np.ndarray:
     return at[(at >= 0) & (at < more) & (np.diff(at, prepend=-1) > 0)]
 
 
-@dataclass(frozen=True)
-class ThinningTask:
-    """Takes the same rows however they are cut.
+@dataclass(frozen=True, eq=False)
+class _TakingTask(ABC):
+    """Takes rows by their numbers within their class.
 
     Parameters
     ----------
     before : dict
         Of each partition's number: negative and positive rows of the partitions before it.
-    shares : tuple
-        Of the negative and of the positive rows.
     """
 
     before: dict[int, tuple[int, int]]
-    shares: tuple[float, float]
+
+    @abstractmethod
+    def taken(self, side: int, seen: int, more: int) -> np.ndarray:
+        """Return which of a class's next `more` rows are taken; `seen` rows came before."""
 
     def run(self, blocks: Iterator[Block], index: int) -> list[Drawn]:
         """Return the rows of one partition that are taken."""
         seen, found = list(self.before[index]), []
         for columns, positive, weight in blocks:
-            taken = []
+            places = []
             for side in (0, 1):
-                places = np.flatnonzero(positive == bool(side))
-                taken.append(places[marks(seen[side], places.size, self.shares[side])])
-                seen[side] += places.size
-            at = np.sort(np.concatenate(taken))
+                own = np.flatnonzero(positive == bool(side))
+                places.append(own[self.taken(side, seen[side], own.size)])
+                seen[side] += own.size
+            at = np.sort(np.concatenate(places))
             if at.size:
                 rows = np.ascontiguousarray(columns[:, at].T)
                 found.append(Drawn(rows, positive[at], None if weight is None else weight[at]))
@@ -65,39 +67,39 @@ class ThinningTask:
 
 
 @dataclass(frozen=True, eq=False)
-class NamedTask:
-    """Takes the rows that are named, by their numbers within their class.
+class ThinningTask(_TakingTask):
+    """Takes the same evenly spread rows however they are cut.
 
     Parameters
     ----------
-    before : dict
-        As `ThinningTask`.
+    shares : tuple
+        Of the negative and of the positive rows.
+    """
+
+    shares: tuple[float, float]
+
+    def taken(self, side: int, seen: int, more: int) -> np.ndarray:
+        """Return which rows are taken."""
+        return marks(seen, more, self.shares[side])
+
+
+@dataclass(frozen=True, eq=False)
+class NamedTask(_TakingTask):
+    """Takes the rows that are named.
+
+    Parameters
+    ----------
     wanted : pair of ascending int arrays
         Numbers of negative and of positive rows.
     """
 
-    before: dict[int, tuple[int, int]]
     wanted: tuple[np.ndarray, np.ndarray]
 
-    def run(self, blocks: Iterator[Block], index: int) -> list[Drawn]:
-        """Return the rows of one partition that are named."""
-        seen, found = list(self.before[index]), []
-        for columns, positive, weight in blocks:
-            taken = []
-            for side in (0, 1):
-                places, numbers = np.flatnonzero(positive == bool(side)), self.wanted[side]
-                ends = np.searchsorted(numbers, [seen[side], seen[side] + places.size])
-                taken.append(places[numbers[ends[0] : ends[1]] - seen[side]])
-                seen[side] += places.size
-            at = np.sort(np.concatenate(taken))
-            if at.size:
-                rows = np.ascontiguousarray(columns[:, at].T)
-                found.append(Drawn(rows, positive[at], None if weight is None else weight[at]))
-        return found
-
-    def merge(self, first: list[Drawn], second: list[Drawn]) -> list[Drawn]:
-        """Return both."""
-        return first + second
+    def taken(self, side: int, seen: int, more: int) -> np.ndarray:
+        """Return which rows are named."""
+        numbers = self.wanted[side]
+        first, last = np.searchsorted(numbers, [seen, seen + more])
+        return numbers[first:last] - seen
 
 
 def assembled(parts: list[Drawn]) -> Drawn:
