@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -90,6 +91,11 @@ sphinx_gallery_conf: dict[str, Any] = {
 LONG = 24
 """Characters of a formula within a line that may be wider than a phone."""
 
+SIGNS = ("\N{MINUS SIGN}", "+", "\N{PLUS-MINUS SIGN}")
+BEFORE_A_SIGN = tuple(
+    "=\N{LESS-THAN OR EQUAL TO}\N{GREATER-THAN OR EQUAL TO}\N{ALMOST EQUAL TO}<>,;:([{"
+)
+
 MATHML, PRIME = "http://www.w3.org/1998/Math/MathML", "\N{PRIME}"
 ElementTree.register_namespace("", MATHML)
 
@@ -101,6 +107,9 @@ def mathml(text: str, display: str) -> str:
         if element.text == "|":  # a delimiter, which needs no space
             element.attrib |= {"lspace": "0", "rspace": "0"}
         parts = list(element)
+        for before, sign in pairwise(parts):
+            if sign.text in SIGNS and before.text in BEFORE_A_SIGN:
+                sign.set("form", "prefix")  # a sign, and no difference: it stands close
         if len(parts) in (2, 3) and parts[-1].text == PRIME and "sup" in element.tag:
             _lower_prime(element, parts)
     return ElementTree.tostring(root, encoding="unicode")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .api.certify import certify
-from .api.ordered import ordered_problem
 from .api.path import Path, PathPoint, regularization_path
 from .api.solve import solve
 from .certificate.audit import Audit
@@ -13,6 +12,7 @@ from .certificate.certificate import Certificate, Witness
 from .certificate.exact_certificate import ExactCertificate, exact_certificate
 from .certificate.solution import Solution, Status, Step
 from .errors import CertificateError, InputError, TooLargeError
+from .formulation.ordered import ordered_problem
 from .losses.registry import (
     EXPONENTIAL,
     HINGE,
@@ -49,6 +49,8 @@ from .problem.scalings import C_from_lam, lam_from_C
 from .problem.tail import Tail, tail_risk
 from .problem.worst import Worst
 from .spaces.gram import Gram, StreamedGram
+from .spaces.partitions.grouped.blocks import GroupedPartition
+from .spaces.partitions.grouped.grouped_rows import GroupedRows
 from .spaces.partitions.partition import ArrayPartition
 from .spaces.partitions.partitioned_rows import PartitionedRows
 from .spaces.rows import Rows
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
     from .api.sauc_svm import SAUCSVM
     from .api.saved_models import load_model, recertify, save_model
     from .api.survival_svm import SurvivalSVM
+    from .api.survival_svm_cv import SurvivalSVMCV
     from .proof.partitioned_proof import save_partitions, write_partitioned_proof
     from .proof.proof_file import write_proof, write_proof_of
     from .solvers.best_subset.best_subset import BestSubset, best_subset
@@ -93,6 +96,8 @@ __all__ = [
     "ExactCertificate",
     "Gram",
     "GroupLasso",
+    "GroupedPartition",
+    "GroupedRows",
     "InputError",
     "OrderedPairs",
     "PairList",
@@ -112,6 +117,7 @@ __all__ = [
     "StreamedGram",
     "StreamedRows",
     "SurvivalSVM",
+    "SurvivalSVMCV",
     "Tail",
     "TooLargeError",
     "Witness",
@@ -156,6 +162,7 @@ _LAZY = {
     "convex_reference": ".solvers.convex_reference",
     "SAUCSVM": ".api.sauc_svm",
     "SurvivalSVM": ".api.survival_svm",
+    "SurvivalSVMCV": ".api.survival_svm_cv",
     "ROCSVMCV": ".api.roc_svm_cv",
     "CVPath": ".api.path_selection",
     "cross_validated_path": ".api.path_selection",

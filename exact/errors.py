@@ -11,6 +11,14 @@ class TooLargeError(InputError):
     """The problem is past what this form can hold; the message names one that copes."""
 
 
+class NoRowsError(InputError):
+    """There are no rows."""
+
+
+class NoPairError(InputError):
+    """No pair is ordered, or none of weight: a mean over the pairs is not defined."""
+
+
 class OverflowingError(InputError):
     """A loss leaves the range of floating point at these scores; smaller weights have one."""
 

@@ -56,6 +56,7 @@ MAY_USE_CVXPY = frozenset(
 )
 UNSAFE_MODULES = frozenset({"pickle", "cloudpickle", "dill", "marshal", "shelve"})
 UNSAFE_CALLS = frozenset({"eval", "exec", "compile"})
+LOSS_NAMES = frozenset(f.stem for f in (ROOT / "exact" / "losses").glob("*.py"))
 MAX_FILE_LINES = 300
 MAX_BODY_LINES = 60
 
@@ -220,6 +221,33 @@ def unsafe_violations(source: str, module: str) -> list[str]:
     return wrong
 
 
+def loss_name_violations(source: str, module: str) -> list[str]:
+    """A branch on the name of a loss: a loss says what it is by what it does, or by its class."""
+    if module.split(".")[1] not in ("exact", "approx"):
+        return []
+    wrong = []
+    for node in ast.walk(parsed(source)):
+        tested = [node] if isinstance(node, ast.Compare | ast.MatchValue) else []
+        texts = {c.value for one in tested for c in ast.walk(one) if isinstance(c, ast.Constant)}
+        if texts & LOSS_NAMES:
+            wrong.append(f"{module}:{node.lineno}: {ast.unparse(node)}")  # type: ignore[attr-defined]
+    return wrong
+
+
+def twice_violations(source: str, module: str) -> list[str]:
+    """A name that a module gives to two things: whoever meant the first one gets the second."""
+    seen: set[str] = set()
+    wrong = []
+    for node in parsed(source).body:
+        names = {node.name} if isinstance(node, ast.FunctionDef | ast.ClassDef) else set()
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            stored = (p for p in ast.walk(target) if isinstance(p, ast.Name))
+            names |= {part.id for part in stored if isinstance(part.ctx, ast.Store)}
+        wrong += [f"{module}:{node.lineno}: {name} again" for name in sorted(names & seen)]
+        seen |= names
+    return wrong
+
+
 def size_violations(source: str, module: str) -> list[str]:
     """A file or the body of a function (docstring not counted) that has grown too long."""
     lines = len(source.splitlines())
@@ -260,6 +288,8 @@ CHECKERS: tuple[Checker, ...] = (
     size_violations,
     order_violations,
     room_violations,
+    loss_name_violations,
+    twice_violations,
 )
 
 
@@ -340,7 +370,7 @@ def test_importing_exact_loads_no_heavy_library(tmp_path: Path) -> None:
 
 def planted() -> Iterator[tuple[Checker, str, str, bool]]:
     """Checker, module, source, and whether the checker must complain."""
-    fence, style, unsafe, size, order, room = CHECKERS
+    fence, style, unsafe, size, order, room, named, twice = CHECKERS
     pairs, descent = "aucert.exact.pairs.all_pairs", "aucert.approx.drawn_pairs.descent"
     yield fence, pairs, "from ...approx.nystrom.nystrom import Nystrom", True
     yield fence, pairs, "def f():\n    from ... import validation", True
@@ -380,6 +410,14 @@ def planted() -> Iterator[tuple[Checker, str, str, bool]]:
         "from aucert.exact.pairs.all_pairs import AllPairs",
         True,
     )
+    yield named, pairs, "if loss.name == 'hinge':\n    pass", True
+    yield named, descent, "x = loss in ('hinge', 'square')", True
+    yield named, pairs, "match loss:\n    case 'logistic':\n        pass", True
+    yield named, pairs, "if isinstance(loss, Hinge) or kernel == 'linear':\n    pass", False
+    yield named, "aucert.validation.claims.claim", "x = loss == 'hinge'", False
+    yield twice, pairs, "STEPS = 8\nSTEPS, FEWEST = 16, 4", True
+    yield twice, pairs, "def f():\n    x = 1\nf = 2", True
+    yield twice, pairs, "def f():\n    x = 1\nx = 2\nclass C:\n    x = 3", False
     yield unsafe, pairs, "import pickle", True
     yield unsafe, pairs, "from joblib import load", True
     yield unsafe, pairs, "import joblib\njoblib.load('x')", True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import datetime
 import importlib.metadata
 import json
@@ -150,11 +151,15 @@ def test_the_page_of_a_package_index_has_no_link_into_the_repository() -> None:
     assert "aucert.exact" in text and "Windows is not" in text
 
 
+ROOMS = ("exact", "approx", "validation")
+PYTHONS = ("CI_PYTHONS", "CI_NEWEST")
+
+
 def test_the_versions_of_python_that_are_named_are_those_that_ci_runs() -> None:
     named = [c.rpartition(" ")[2] for c in project_table()["classifiers"] if "Python :: 3." in c]
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    (run,) = re.findall(r"CI_PYTHONS:-([^}]*)\}", script)
-    assert run.split() == [f"python{version}" for version in named]
+    (run,), (newest,) = (re.findall(rf"{name}:-([^}}]*)\}}", script) for name in PYTHONS)
+    assert [*run.split(), *newest.split()] == [f"python{version}" for version in named]
     assert f"Python {named[0]} to {named[-1]}" in readme()
 
 
@@ -173,6 +178,24 @@ def test_every_dependency_names_the_oldest_version_that_will_do() -> None:
     wanted = [*project["dependencies"], *(name for extra in extras.values() for name in extra)]
     others = [name for name in wanted if not name.startswith("aucert[")]
     assert [name for name in others if not re.match(r"[\w-]+(\[[\w,]+\])?>=\d", name)] == []
+
+
+def test_who_builds_the_pages_gets_what_the_library_imports() -> None:
+    """The pages import every module; what they need beside the dependencies is an extra's."""
+    extras = project_table()["optional-dependencies"]
+    (ours,) = [name for name in extras["docs"] if name.startswith("aucert[")]
+    named = re.findall(r"\w+", ours.partition("[")[2])
+    wanted = [*project_table()["dependencies"], *(name for one in named for name in extras[one])]
+    held = {re.split(r"[^\w-]", name)[0].replace("-", "_") for name in wanted}
+    held = {{"scikit_learn": "sklearn"}.get(name, name) for name in held}
+    used = set()
+    for path in (path for room in ROOMS for path in (ROOT / room).rglob("*.py")):
+        for line in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(line, ast.Import):
+                used |= {name.name.partition(".")[0] for name in line.names}
+            elif isinstance(line, ast.ImportFrom) and line.level == 0:
+                used.add(str(line.module).partition(".")[0])
+    assert used - held - sys.stdlib_module_names == set()
 
 
 def test_the_typing_marker_is_beside_the_package() -> None:

@@ -1,5 +1,5 @@
-"""The command line: `aucert validate | solve | certify | predict | check-solver | bench | plot |
-reproduce`.
+"""The command line: `aucert validate | solve | path | certify | predict | check-solver | bench |
+plot | reproduce`.
 
 Results go to standard output, everything else to standard error. How a command ends is in
 `commands.endings`.
@@ -16,7 +16,7 @@ import click
 
 from .. import __version__
 from .commands.endings import run, stopped_at_once
-from .commands.options import NameOf, problem_options
+from .commands.options import NameOf, path_options, problem_options, table_options
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -48,6 +48,7 @@ def aucert() -> None:
 )
 @click.option("--out", type=click.Path(), help="Folder for model, weights, result and proof.")
 @click.option("--proof", is_flag=True, help="With --out, of a folder of Parquet files too.")
+@click.option("--proof-rows", type=click.Path(), help="With --proof: folder for that proof's rows.")
 @problem_options
 def solve(data: str, **options: object) -> None:
     """Solve the full pairwise problem of DATA (a file, or a built-in name like wdbc)."""
@@ -55,6 +56,27 @@ def solve(data: str, **options: object) -> None:
         from .commands.solve import run_solve
 
         run_solve(data, options)
+
+
+@aucert.command()
+@click.argument("data")
+@click.option("--lam", type=float, multiple=True, help="Repeatable.  [default: a grid of the data]")
+@click.option("--n-lams", type=int, default=20, show_default=True, help="Length of that grid.")
+@click.option("--cv", type=int, help="Folds, >= 2: the AUC of held-out rows at each lam, too.")
+@click.option(
+    "--method",
+    type=NameOf("solvers.choose", "NAMES"),
+    default="auto",
+    show_default=True,
+)
+@click.option("--out", type=click.Path(), help="Folder for path.json and path-weights.csv.")
+@path_options
+def path(data: str, **options: object) -> None:
+    """Solve the problem of DATA (a file, a folder, a built-in name) at many lam, with proofs."""
+    with stopped_at_once():
+        from .commands.path import run_path
+
+        run_path(data, options)
 
 
 @aucert.command()
@@ -116,12 +138,16 @@ def validate(**options: object) -> None:
 @click.option("--tol", type=float, default=1e-3, show_default=True, help="Relative excess.")
 @click.option("--max-time", type=float, default=60.0, show_default=True, help="Seconds a problem.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--only", multiple=True, metavar="NAME", help="Of problems or data; repeatable.")
+@click.option("--only", multiple=True, metavar="NAME", help="One of --list; repeatable.")
 @click.option("--list", "list_only", is_flag=True, help="List the problems and stop.")
 @click.option("--out", type=click.Path(), help="Folder for check-solver.json and .txt.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")
 def check_solver(**options: object) -> None:
-    """Run somebody's fit(X, y, lam) -> w over problems whose optima are proved."""
+    """Run somebody's fit(X, y, lam) -> w over problems whose optima are proved.
+
+    The labels y are 1 and 0, and w has one number a feature. FILE.py:FUNCTION is taken, too. For
+    data of your own there is `aucert bench`.
+    """
     with stopped_at_once():
         from .commands.check_solver import run_check_solver
 
@@ -132,14 +158,27 @@ def check_solver(**options: object) -> None:
 @click.argument("solvers", metavar="MODULE:FUNCTION...", nargs=-1, required=True)
 @click.option("--data", multiple=True, help="Built-in name or file; repeatable.  [default: wdbc]")
 @click.option("--lam", type=float, multiple=True, help="Repeatable.  [default: 1e-3]")
-@click.option("--loss", type=NameOf("losses.registry", "LOSSES"), default="hinge")
-@click.option("--max-time", type=float, default=10.0, show_default=True, help="Seconds a solver.")
-@click.option("--standardise", is_flag=True, help="Give the columns mean 0 and scale 1.")
+@click.option("--loss", type=NameOf("losses.registry", "ALL_LOSSES"), default="hinge")
+@click.option(
+    "--max-time",
+    type=float,
+    default=10.0,
+    show_default=True,
+    help="Seconds a solver, after a first small run of at most a minute.",
+)
+@table_options
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--out", type=click.Path(), help="Folder for bench.json, bench.txt and bench.svg.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")
 def bench(**options: object) -> None:
-    """Run fits (X, y, lam) -> w beside ours: proved gaps against time."""
+    """Run fits (X, y, lam) -> w beside ours: proved gaps against time.
+
+    The labels y are 1 and 0, and w has one number a feature. FILE.py:FUNCTION is taken, too.
+
+    A fit with an argument `callback` is asked for its weights on the way: it calls callback(w). One
+    with `max_iter` is run with 1, 2, 4, ... of them, one with `tol` at 0.1, 0.01, ...; any other
+    runs once, which is one point.
+    """
     with stopped_at_once():
         from .commands.bench import run_bench
 

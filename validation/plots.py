@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,18 +63,6 @@ class Figure:
     y_label: str
     series: tuple[Series, ...]
     caption: str
-
-    @classmethod
-    def of_curves(
-        cls,
-        name: str,
-        labels: tuple[str, str, str],
-        curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
-        caption: str,
-    ) -> Figure:
-        """Return the picture of named (x, y), `labels` being the title and those of x and y."""
-        series = tuple(Series.of(key, x, y) for key, (x, y) in curves.items())
-        return cls(name, *labels, series, caption)
 
     @classmethod
     def from_document(cls, figure: dict[str, Any]) -> Figure:

@@ -9,6 +9,7 @@ from typing import Protocol, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ...exact.certificate.certificate import Certificate
 from ...exact.classifier.base import AUCClassifier
 from ...exact.classifier.inputs import TrainingRows, draw_seed
 from ...exact.errors import InputError
@@ -16,6 +17,7 @@ from ...exact.pairs.all_pairs import AllPairs
 from ...exact.spaces.rows import Rows
 from ...exact.square_loss.row_average import RowAverage
 from ...exact.square_loss.support_bounds import objective_above, sparse_floor
+from ...exact.tools.rounding import above
 from .sht_auc import StochasticHardThresholding
 from .sparse_solution import Epoch, Stop
 
@@ -55,9 +57,9 @@ class SHTAUC(AUCClassifier):
         mean over all positive-negative pairs of (1 - w'(x_i - x_j))^2.
 
     Standardise the features first: the first step goes along the difference of the class means, so
-    the features chosen depend on their units. The answer is local and has no certificate;
-    `stationarity_` says how near it is to a fixed point. `StochasticHardThresholding` lists the
-    departures from the paper.
+    the features chosen depend on their units. The answer is local: `stationarity_` says how near it
+    is to a fixed point. The problem is not convex, so the lower bound in `certificate_` is that of
+    a convex relaxation. `StochasticHardThresholding` lists the departures from the paper.
 
     Parameters
     ----------
@@ -102,6 +104,8 @@ class SHTAUC(AUCClassifier):
     gap_ : float
         At least objective_ - lower_bound_, rounding included. Of a loaded model
         (`solution_.as_saved`) both are what its file says, until `judge` makes them anew.
+    certificate_ : Certificate
+        Of the same bounds. Where the bound is zero its `statement` says that much and no more.
     proved_ : bool
         Whether gap_ is at most 1e-9: then no other features are better by more than that.
     solution_ : SparseSolution
@@ -177,11 +181,15 @@ class SHTAUC(AUCClassifier):
         """Set what is proved by bounds of the optimum and of the objective, rounding included."""
         self.lower_bound_ = lower
         self.gap_ = (upper if np.isfinite(upper) else self.objective_) - lower
+        # The upper bound is of the rows as given; the objective is of the centred ones.
+        rounding = max(above(upper - self.objective_), 0.0)
+        words = f"the mean square loss over all pairs among weights with {self.k} nonzeros at most"
+        self.certificate_ = Certificate.from_bounds(self.objective_, lower, rounding, 0.0, words)
         self.proved_ = bool(upper - lower <= PROVED)
 
     def _shortfall(self) -> str | None:
         awaited = [Stop.STATIONARY]
-        if self.n_blocks > 1 or self.mode == "authors":
+        if (self.n_blocks or 1) > 1 or self.mode == "authors":
             awaited.append(Stop.EPOCH_LIMIT)  # neither is meant to settle
         if self.status_ in awaited:
             return None

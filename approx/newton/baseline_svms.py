@@ -9,7 +9,7 @@ scikit-learn, and the second an estimator with the certificates of `NBAUC`.
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -106,6 +106,12 @@ class SubsampledRankSVM(KernelRankSVM):
         some, side = data.rows[self.subsample_], data.positive[self.subsample_]
         features = self._fit_map(some, side, n_landmarks=side.size, random_state=0)
         self._set_function(self._solve(TrainingRows(features, side, None), callback), some, side)
+        words = (
+            f"the mean squared hinge over all pairs of the {side.size} rows taken, of "
+            f"{data.positive.size}, + {float(self.lam)!r} |f|^2 / 2"
+        )
+        found = replace(self.solution_.certificate, objective=words)
+        self._keep_solution(replace(self.solution_, certificate=found))
 
 
 def random_part(positive: np.ndarray, size: int, seed: int) -> np.ndarray:

@@ -74,8 +74,9 @@ class OnlineClassifier(AUCClassifier):
         """Train on these rows, after all rows that came before.
 
         A first call starts a new model; a call after `fit` goes on with its model. What `fit`
-        proved of its weights (certificate, gap, status) is removed: no single problem has been
-        stated for the new ones.
+        proved of its weights (certificate, gap, status) is removed: the rows of all batches, about
+        which it would have to speak, are not kept. `aucert.exact.certify` speaks about any weights
+        and rows at hand.
 
         Parameters
         ----------

@@ -10,11 +10,13 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from ...exact.certificate.certificate import Certificate
 from ...exact.certificate.solution import Status
 from ...exact.errors import InputError
-from ...exact.square_loss.convex_square import ConvexSquare
+from ...exact.square_loss.convex_square import ConvexSquare, Judged
 from ...exact.square_loss.row_average import RowAverage
 from ...exact.tools.lossless import as_float64
+from ...exact.tools.rounding import UNIT
 
 Look = Callable[["Pass"], object]
 
@@ -134,6 +136,8 @@ class OnlineSolution:
         One line a pass if asked for, else the last only.
     status : Status
         "iteration_limit" after all passes, or "time_limit".
+    certificate : Certificate, optional
+        The same, as all estimators have it: with the objective in words.
     as_saved : bool
         True where it was read from a file: then the gap is what the file says.
     """
@@ -145,6 +149,7 @@ class OnlineSolution:
     seconds: float
     history: list[Pass] = field(default_factory=list)
     status: Status = Status.ITERATION_LIMIT
+    certificate: Certificate | None = None
     as_saved: bool = field(default=False, init=False, compare=False)
 
 
@@ -173,27 +178,45 @@ def run_passes(
         If the answer is not finite.
     """
     history: list[Pass] = []
+    certificate: Certificate | None = None
     seconds, n_iter, w = 0.0, 0, np.zeros(problem.loss.dim)
     status = Status.ITERATION_LIMIT
     start = time.perf_counter()
     for n_iter, w in walk:
         seconds += time.perf_counter() - start
         if callback is not None:
-            history.append(_judge(problem, w, n_iter, seconds))
+            line, certificate = _judge(problem, w, n_iter, seconds)
+            history.append(line)
             callback(history[-1])
         if max_time is not None and seconds > max_time:
             status = Status.TIME_LIMIT
             break
         start = time.perf_counter()
-    if not history:
-        history.append(_judge(problem, w, n_iter, seconds))
+    if certificate is None:
+        line, certificate = _judge(problem, w, n_iter, seconds)
+        history.append(line)
     last = history[-1]
-    return OnlineSolution(w, last.objective, last.gap, n_iter, seconds, history, status)
+    return OnlineSolution(
+        w, last.objective, last.gap, n_iter, seconds, history, status, certificate
+    )
 
 
-def _judge(problem: ConvexSquare, w: np.ndarray, n_iter: int, seconds: float) -> Pass:
+def _judge(
+    problem: ConvexSquare, w: np.ndarray, n_iter: int, seconds: float
+) -> tuple[Pass, Certificate]:
     with np.errstate(over="ignore", invalid="ignore"):
-        objective, gap = problem.value_and_gap(w)
-    if not np.isfinite(objective):
+        judged = problem.judged(w)
+        gap = problem.gap_of(judged)
+    if not np.isfinite(judged.value):
         raise InputError("the steps diverged: take a shorter step, or scale the features")
-    return Pass(n_iter, seconds, float(objective), gap)
+    return Pass(n_iter, seconds, float(judged.value), gap), certificate_of(problem, judged)
+
+
+def certificate_of(problem: ConvexSquare, judged: Judged) -> Certificate:
+    """Return the certificate of weights that were judged; outside a ball its primal is infinite."""
+    inside = np.isfinite(judged.error)
+    value, error = (judged.value, judged.error) if inside else (np.inf, 0.0)
+    l2 = float(problem.loss.lam)
+    return Certificate.from_bounds(
+        value, judged.lower, error * (1 + 2 * UNIT), l2, problem.in_words
+    )

@@ -8,9 +8,9 @@ buffer, d = s (x - b), with the weight c = (C / 2) max(1, rows of the other clas
     sequential    for one b after the other:  w <- w + min(c, max(0, 1 - w'd) / |d|^2) d,
     gradient      w <- w + c sum of the d with w'd <= 1,    w held while they are summed.
 
-The updates minimise no objective: the method is made for one pass over a stream. The factor 1/2
-belongs to the paper's objective, which counts each pair from both its rows. It is taken from public
-implementations of the method, because the paper itself was not at hand.
+The updates reach the optimum of no objective: the method is made for one pass over a stream. The
+factor 1/2 belongs to the paper's objective, which counts each pair from both its rows. It is taken
+from public implementations of the method, because the paper itself was not at hand.
 """
 
 from __future__ import annotations

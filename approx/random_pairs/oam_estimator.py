@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
+from ...exact.certificate.certificate import Certificate
+from ...exact.certificate.from_scores import full_certificate
 from ...exact.certificate.solution import Callback, Recorder, Status
 from ...exact.classifier.inputs import Matrix, TrainingRows
 from ...exact.classifier.threshold import get_rule
+from ...exact.losses.registry import HINGE
+from ...exact.pairs.all_pairs import AllPairs
+from ...exact.problem.penalties import LARGEST_LAM, SMALLEST_LAM
+from ...exact.problem.problem import Ridge, pair_problem
+from ...exact.spaces.rows import Rows
 from ...exact.tools.checks import check_count, check_number
 from ..online.online_classifier import OnlineClassifier
 from .oam import OnlineAUC
@@ -25,10 +32,14 @@ class OAM(OnlineClassifier):
     """Online AUC maximisation: each row meets a buffer of the other class. (Zhao et al., 2011)
 
     [Nonlinear, Section 5.2] uses it as a rival, on Nyström features: see
-    `aucert.approx.pipelines.noam`. It is made for one pass over a stream. It minimises no
-    objective, and so has no certificate of its own; `aucert.exact.certify` tells how far its
-    weights are from the optimum for any lam. Standardise the features first. The updates are
-    written out in `aucert.approx.random_pairs.oam`.
+    `aucert.approx.pipelines.noam`. It is made for one pass over a stream, and starts from
+    the objective
+
+        |w|^2 / 2 + C sum over all positive-negative pairs of max(0, 1 - w'(x_i - x_j)),
+
+    whose optimum its updates do not reach: `certificate_` says how far from it they end, and
+    `aucert.exact.certify` says the same for any lam. Standardise the features first. The updates
+    are written out in `aucert.approx.random_pairs.oam`.
 
     Parameters
     ----------
@@ -58,6 +69,9 @@ class OAM(OnlineClassifier):
         Minus the threshold; zero until rows of both classes have come.
     classes_ : array (2,)
         The negative and the positive label.
+    certificate_ : Certificate
+        After `fit`: of the objective above divided by C n_pos n_neg, which is the ROC-SVM's with
+        lam = 1 / (C n_pos n_neg), among all weights, those outside of `radius` too.
     stream_ : Stream
         Weights, their mean, and the buffers.
     status_ : Status
@@ -91,6 +105,20 @@ class OAM(OnlineClassifier):
                 self.status_ = Status.TIME_LIMIT
                 break
         self._set_weights(self._point(), rows, positive)
+        self.certificate_ = self._certificate(rows, positive)
+
+    def _certificate(self, rows: Matrix, positive: np.ndarray) -> Certificate:
+        """Return how far the weights are from the optimum of the objective of the paper.
+
+        It costs a few sorts of the scores, and no step of the method.
+        """
+        n_pos = int(positive.sum())
+        lam = 1 / (float(self.C) * n_pos * (positive.size - n_pos))
+        ridge = Ridge(min(max(lam, SMALLEST_LAM), LARGEST_LAM))
+        problem = pair_problem(Rows(rows), positive, AllPairs(), HINGE, ridge)
+        found = full_certificate(problem, self.coef_[0])
+        words = f"the mean hinge over all pairs + {ridge.l2!r} |w|^2 / 2"
+        return replace(found, objective=words)
 
     def _shortfall(self) -> str | None:
         if self.status_ != Status.TIME_LIMIT:

@@ -176,7 +176,8 @@ class StageWalk(RowWalk):
 
     def _steps(self, order: np.ndarray) -> None:
         exact = self.solver.exact_share(self.loss)
-        limits = np.array([self.solver.radius, self.kappa, self.near, self.wide, self.eta, exact])
+        radius = float(self.solver.radius)
+        limits = np.array([radius, self.kappa, self.near, self.wide, self.eta, exact])
         stage_steps(
             self.rows.data,
             self.rows.indices,

@@ -50,7 +50,7 @@ class SOLAM(SaddleClassifier):
     Attributes
     ----------
     coef_, intercept_, classes_, support_, objective_, gap_, lower_bound_, proved_,
-    solution_, history_, n_iter_, n_features_in_, feature_names_in_
+    certificate_, solution_, history_, n_iter_, n_features_in_, feature_names_in_
         As in `SPAM`.
     """
 
@@ -86,7 +86,7 @@ class FSAUC(SaddleClassifier):
     Attributes
     ----------
     coef_, intercept_, classes_, support_, objective_, gap_, lower_bound_, proved_,
-    solution_, history_, n_iter_, n_features_in_, feature_names_in_
+    certificate_, solution_, history_, n_iter_, n_features_in_, feature_names_in_
         As in `SPAM`.
     """
 

@@ -56,6 +56,9 @@ class SPAM(SquareClassifier):
     proved_ : bool
         After `fit`: whether `gap_` is at most 1e-9. Steps of this kind hardly ever come so near,
         save where w = 0 is the optimum.
+    certificate_ : Certificate
+        After `fit`: the same as a certificate. Its `statement` names the objective and says how far
+        at most these weights are from the optimum of it, which after a few passes is far.
     solution_ : OnlineSolution
         After `fit`.
     history_ : list of Pass

@@ -53,6 +53,7 @@ class SquareClassifier(OnlineClassifier):
         self.solution_ = solver.run(self._walk, callback)
         self.objective_, self.gap_ = self.solution_.objective, self.solution_.gap
         self.lower_bound_ = float(np.nextafter(self.objective_ - self.gap_, -np.inf))
+        self.certificate_ = self.solution_.certificate
         self.proved_ = bool(self.gap_ <= PROVED)
         self.history_, self.n_iter_ = self.solution_.history, self.solution_.n_iter
         self.status_ = self.solution_.status

@@ -19,7 +19,7 @@ so with :math:`(z)_+ = \max(0, z)`
 import matplotlib.pyplot as plt
 import numpy as np
 
-from aucert.exact import Certificate, Witness, linear_problem, solve
+from aucert.exact import Certificate, Minorant, linear_problem, solve
 
 X = np.array([[2.0], [0.0], [1.0], [-1.0]])
 y = np.array([1, 1, 0, 0])
@@ -41,10 +41,11 @@ def F(w, lam):
 # :math:`g = \frac14 \sum \alpha_{ij} (x_i - x_j)`,
 #
 # .. math:: F(w) \ge \frac{\lambda}{2} w^2 + \frac14 \sum \alpha_{ij} - g w
-#           \ge \frac14 \sum \alpha_{ij} - \frac{g^2}{2\lambda} =: D(\alpha),
+#           \ge \frac14 \sum \alpha_{ij} - \frac{g^2}{2\lambda},
 #
-# the last step because a parabola is nowhere below its lowest point, at :math:`w = g/\lambda`. The
-# right side does not contain :math:`w`: it is below the optimum, whoever chose :math:`\alpha`.
+# the last step because a parabola is nowhere below its lowest point, at :math:`w = g/\lambda`. Call
+# the right side :math:`D(\alpha)`. It does not contain :math:`w`: it is below the optimum, whoever
+# chose :math:`\alpha`.
 
 
 def D(alpha, lam):
@@ -54,8 +55,8 @@ def D(alpha, lam):
 
 
 # %%
-# By hand, lambda = 1/2
-# ---------------------
+# By hand, :math:`\lambda = 1/2`
+# ------------------------------
 # Suppose :math:`1/3 < w < 1`. Then all pairs but the second are active, and
 # :math:`F'(w) = \lambda w - \frac14(1 - 1 + 1) = 0` gives :math:`w = \frac{1}{4\lambda} = \frac12`,
 # which is in the range supposed. Here :math:`F = \frac1{16} + \frac58 = \frac{11}{16}`. The slopes
@@ -65,8 +66,8 @@ def D(alpha, lam):
 assert F(0.5, lam=0.5) == D(np.array([1, 0, 1, 1]), lam=0.5) == 11 / 16
 
 # %%
-# By hand, lambda = 1/8: a kink
-# -----------------------------
+# By hand, :math:`\lambda = 1/8`: a kink
+# --------------------------------------
 # Now :math:`\frac{1}{4\lambda} = 2` is out of the range: :math:`w` stops at the kink :math:`w = 1`,
 # where the first and the fourth pair have margin exactly 1. A slope there may be anything between
 # 0 and 1. Call it :math:`a`: optimality :math:`\lambda w = g = \frac14(2a - 1)` wants
@@ -103,21 +104,22 @@ plt.show()
 #    :language: python
 #    :pyobject: largest_flow
 #
-# Marginals that fall short are not refused; what is missing is subtracted from the bound.
+# Marginals that no :math:`\alpha` has are not refused: what is missing is subtracted from the
+# bound. A lower bound of the loss, with the evidence for it, is called a ``Minorant``.
 
 problem = linear_problem(X, y, lam)
 u, v = np.array([0.75, 1.75]) / 4, np.array([1.75, 0.75]) / 4
-witness = Witness.from_marginals(problem, u, v)
-certificate = Certificate.of(problem, np.array([1.0]), witness)
+minorant = Minorant.from_marginals(problem, u, v)
+certificate = Certificate.of(problem, np.array([1.0]), minorant)
 print(f"by hand:      {certificate.dual:.6f} <= optimum <= {certificate.primal:.6f}")
 assert abs(certificate.gap) <= certificate.rounding
 
-impossible = Witness.from_marginals(problem, u + np.array([0.02, 0]), v)
+impossible = Minorant.from_marginals(problem, u + np.array([0.02, 0]), v)
 worse = Certificate.of(problem, np.array([1.0]), impossible)
 print(f"infeasible:   {worse.dual:.6f} <= optimum, deficiency {impossible.deficiency:.2f}")
 assert worse.dual < certificate.dual
 
-lazy = Certificate.of(problem, np.array([1.0]), Witness.from_scores(problem, X[:, 0]))
+lazy = Certificate.of(problem, np.array([1.0]), Minorant.from_scores(problem, X[:, 0]))
 print(f"from scores:  {lazy.dual:.6f} <= optimum (slopes 1 or 0 at the kink)")
 
 found = solve(X, y, lam).certificate
@@ -132,6 +134,6 @@ assert found.reaches(1e-9) and np.isclose(found.primal, 9 / 16)
 # :math:`|w - w^*| \le \sqrt{2\,\mathrm{gap}/\lambda}`. The library calls this the ``radius``:
 
 trial = np.array([1.4])
-certificate = Certificate.of(problem, trial, witness)
+certificate = Certificate.of(problem, trial, minorant)
 print(f"at w = 1.4: gap {certificate.gap:.4f}, radius {certificate.radius:.4f}, true distance 0.4")
 assert certificate.radius >= 0.4

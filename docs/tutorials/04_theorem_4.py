@@ -6,13 +6,21 @@ r"""
 taking all, and it replaces the kernel :math:`K` by a Nyström approximation :math:`\tilde K`. Let
 :math:`\hat f` minimise the exact objective and :math:`\tilde f_B` the cheap one; :math:`U` and
 :math:`U_B` are the mean hinge losses, without the penalty. Theorem 4 is to bound what the change
-costs: with probability :math:`1 - \delta`, for :math:`E = K - \tilde K`,
+costs: with probability at least :math:`1 - \delta`,
 
 .. math:: |U(\hat f) - U_B(\tilde f_B)| \le A_1 \sqrt{\frac{\log(4/\delta)}{B}}
     + \frac{N_{\max}}{B} \left( A_2 |E| \sqrt{n}
     + A_3 \sqrt{\frac{N_{\max} |E|\, n^{3/2}}{B}} \right).
 
-Here it is evaluated on data, beside the true error; then it is refuted; then it is mended.
+Here :math:`|E|` is the spectral norm of :math:`E = K - \tilde K`, and :math:`N_{\max}` is the
+largest number of times that one row is drawn. :math:`A_1`, :math:`A_2` and :math:`A_3` hold bounds
+of the three norms that occur, for instance :math:`|\hat f|^2 \le C`, and :math:`K_{\max}`, the
+largest :math:`\sqrt{K_{ii}}`:
+
+.. math:: A_1 = \frac{1 + 2 K_{\max} \sqrt{\max(C, C_B)}}{\sqrt 2}.
+
+In this tutorial the theorem is evaluated on data, beside the true error; then it is refuted; then
+it is mended.
 """
 
 import matplotlib.pyplot as plt
@@ -32,15 +40,16 @@ approximation = experiment.approximation
 # The printed terms
 # -----------------
 # ``experiment`` has solved the exact problem and the one with :math:`\tilde K`, with certificates,
-# so that the left side is known. :math:`A_3` holds :math:`1/\sqrt{\lambda_{\min}}`, the smallest
-# eigenvalue of :math:`K`:
+# so that the left side is known. :math:`A_3` holds :math:`1/\sqrt{\lambda_{\min}}`, where
+# :math:`\lambda_{\min}` is the smallest eigenvalue of :math:`K`. The columns below are the three
+# summands, with all their factors:
 #
 # .. literalinclude:: /../validation/bounds/right_side.py
 #    :language: python
 #    :pyobject: Theorem4.terms
 
 print(f"smallest eigenvalue of K: {approximation.lam_min.high:.2g}")
-print(f"{'B':>8} {'true error':>11} {'A1':>8} {'A2':>9} {'A3':>9}")
+print(f"{'B':>8} {'true error':>11} {'first':>8} {'second':>9} {'third':>9}")
 sizes, draws = [120, 1200, 12_000, 120_000], []
 for B in sizes:
     draw = experiment.draw(B, seed=B)
@@ -50,12 +59,14 @@ for B in sizes:
     print(f" {terms['A2']:9.3g} {terms['A3']:9.3g}")
 
 # %%
-# The left side can never exceed 1, because :math:`0 \le U(\hat f) \le F(\hat f) \le F(0) = 1`. So
-# a right side above 1 says nothing, and here it always does.
+# The left side can never exceed 1, because :math:`0 \le U(\hat f) \le F(\hat f) \le F(0) = 1`, and
+# :math:`U_B(\tilde f_B)` is between 0 and 1 for the same reason. So a right side above 1 says
+# nothing, and here it is always above 1.
 #
 # One step of algebra
 # -------------------
-# The proof multiplies (21), which has a factor :math:`\sqrt{\sqrt n}`, by the :math:`n` of (18):
+# The paper's proof multiplies its bound (21), which has a factor :math:`\sqrt{\sqrt n}`, by the
+# :math:`n` of (18):
 #
 # .. math:: n \cdot \sqrt{\sqrt n} = \sqrt{n^2 \cdot n^{1/2}} = \sqrt{n^{5/2}},
 #
@@ -84,10 +95,11 @@ for n, B in ((1e6, 1e9), (1e7, 1e10), (1e10, 1e16)):
 #
 # Where the proof breaks
 # ----------------------
-# Even with 5/2 it is not proved. Its first term is Hoeffding's inequality for :math:`U_B(f) - U(f)`
-# at :math:`f = \hat f_B`. But Hoeffding wants a function that was **fixed before the draw**, and
-# :math:`\hat f_B` was fitted to it. The remedy is to compare with a function that is fixed:
-# :math:`f_P`, the minimiser over *all* pairs with :math:`\tilde K`.
+# Even with 5/2 it is not proved. Its first term is Hoeffding's inequality for
+# :math:`U_B(f) - U(f)` at :math:`f = \hat f_B`, the minimiser over the drawn pairs with :math:`K`.
+# But Hoeffding wants a function that was **fixed before the draw**, and :math:`\hat f_B` was fitted
+# to it. The remedy is to compare with a function that is fixed: :math:`f_P`, the minimiser over
+# *all* pairs with :math:`\tilde K`.
 #
 # * *Nyström, no probability.* Write :math:`K = \tilde K + E`. The feasible dual points do not
 #   depend on the kernel, and :math:`D_{\tilde K}(c) = D_K(c) + c'Ec / (2\lambda)`. So at the dual
@@ -97,8 +109,10 @@ for n, B in ((1e6, 1e9), (1e7, 1e10), (1e10, 1e16)):
 #
 # * *Sampling.* :math:`f_P` and its dual slopes are fixed, so the subgradient of the drawn problem
 #   at :math:`f_P` is a mean of :math:`B` independent vectors of mean zero. It is at most
-#   :math:`z = (R_2 + R_P \sqrt{2\log(2/\delta)}) / \sqrt B` long, and strong convexity turns that
-#   into :math:`|\tilde f_B - f_P| \le z/\lambda`.
+#   :math:`z = (R_2 + R_P \sqrt{2\log(2/\delta)}) / \sqrt B` long, except with probability
+#   :math:`\delta/2`. :math:`R_P` is the largest length of a difference :math:`x_i - x_j` in the
+#   space of :math:`\tilde K`, and :math:`R_2` the root of their mean square. Strong convexity turns
+#   that into :math:`|\tilde f_B - f_P| \le z/\lambda`.
 # * *Losses.* Hoeffding at :math:`f_P` gives
 #   :math:`H = (1 + R_P |f_P|) \sqrt{\log(4/\delta) / (2B)}`.
 #
@@ -107,13 +121,16 @@ for n, B in ((1e6, 1e9), (1e7, 1e10), (1e10, 1e16)):
 # .. math:: |U(\hat f) - U_B(\tilde f_B)| \le H + \frac{\max(z^2, q)}{2\lambda}
 #    + \frac{|\hat f| + |\tilde f_B|}{2} (z + \sqrt q),
 #
-# or a second form where that is smaller. No :math:`\lambda_{\min}`, no :math:`N_{\max}`; every
-# term goes to zero. The page *Bounds on your own data* has the whole proof.
+# or a second form where that is smaller. There is no :math:`\lambda_{\min}` and no
+# :math:`N_{\max}`, and every term goes to zero as :math:`B` grows and :math:`E` vanishes. The
+# :doc:`page on Theorem 4' </theorem-4-prime>` has the whole proof.
 
 for B in sizes:
-    print(theorem4_prime(approximation, lam, B, projected=experiment.posterior))
+    bound = theorem4_prime(approximation, lam, B, projected=experiment.posterior)
+    parts = " + ".join(f"{value:.3g} ({name})" for name, value in bound.terms.items())
+    print(f"B = {B:6d}: {bound.total:.3g} = {parts}")
 
-print(theorem4(approximation, lam, sizes[-1]))
+print(f"as printed, B = {sizes[-1]}: {theorem4(approximation, lam, sizes[-1]).total:.4g}")
 
 # %%
 # On the data of the beginning

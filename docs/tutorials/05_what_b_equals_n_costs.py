@@ -28,8 +28,8 @@ optimum = exact.certificate.primal
 print(f"{problem.n} rows, {problem.n_pairs} pairs, optimum {optimum:.9f}")
 
 # %%
-# For a fixed function: unbiased, variance sigma^2 / B
-# ----------------------------------------------------
+# For a fixed function: unbiased, variance :math:`\sigma^2 / B`
+# -------------------------------------------------------------
 # The draws are independent given the data, so for any :math:`f` that was fixed before,
 # :math:`\mathbb E\, U_B(f) = U(f)` and :math:`\mathrm{Var}\, U_B(f) = \sigma^2 / B`, with
 # :math:`\sigma^2` the variance of the loss over all pairs. Nobody needs the pairs in memory: a pair
@@ -37,8 +37,7 @@ print(f"{problem.n} rows, {problem.n_pairs} pairs, optimum {optimum:.9f}")
 #
 # .. literalinclude:: /../approx/drawn_pairs/draw_pairs.py
 #    :language: python
-#    :pyobject: draw_pairs
-#    :start-after: rng = np.random
+#    :pyobject: draw_codes
 
 scores = X @ exact.w
 losses = np.maximum(0, 1 - (scores[positive][:, None] - scores[~positive]))
@@ -60,8 +59,8 @@ assert abs(np.std(values) * np.sqrt(B) / losses.std() - 1) < 4 / np.sqrt(2 * len
 # .. math:: f_B - \hat f \approx -H^{-1} \xi, \qquad
 #    F(f_B) - F(\hat f) \approx \tfrac12\, \xi' H^{-1} \xi = O(1/B),
 #
-# while the *value* :math:`F_B(f_B)` is off by the :math:`O(1/\sqrt B)` above. Twice the pairs, half
-# the loss of the model: no faster.
+# while the *value* :math:`F_B(f_B)` is off by the :math:`O(1/\sqrt B)` above. Twice the pairs halve
+# what the model loses, and no more.
 
 sizes = [problem.n * factor for factor in (1, 2, 5, 10, 20, 50)]
 excess, own, lost_auc = (np.empty((len(sizes), 12)) for _ in range(3))
@@ -78,7 +77,8 @@ figure, axes = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
 axes.loglog(sizes, np.abs(own).mean(axis=1), "s--", label=r"$|F_B(f_B) - F(\hat f)|$")
 axes.loglog(sizes, excess.mean(axis=1), "o-", label=r"$F(f_B) - F(\hat f)$")
 axes.loglog(sizes, excess[0].mean() * sizes[0] / np.array(sizes), "k:", label="slope -1")
-axes.loglog(sizes, own[0].__abs__().mean() * np.sqrt(sizes[0] / np.array(sizes)), "k-.", lw=0.8)
+half = np.abs(own[0]).mean() * np.sqrt(sizes[0] / np.array(sizes))
+axes.loglog(sizes, half, "k-.", lw=0.8, label="slope -1/2")
 axes.axvline(problem.n_pairs, color="grey", lw=0.8)
 axes.set(xlabel="drawn pairs, B (the line: all pairs)", title="Means of 12 draws; B starts at n")
 axes.legend()

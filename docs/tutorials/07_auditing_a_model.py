@@ -7,6 +7,8 @@ best? The question has an answer whoever made them, because a lower bound of the
 every model of the class. This tutorial audits five models, and shows what an audit cannot say.
 """
 
+from textwrap import fill
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -110,7 +112,7 @@ assert (rescaled <= as_is + 1e-9).all()
 
 hidden = certify(X, y, lam, scores=X @ models["linear SVM"] - 3.0)
 assert hidden.residual < 1e-8 and np.isclose(hidden.primal, audits["linear SVM"].primal)
-print(hidden.statement)
+print(fill(hidden.statement, 88))
 
 # %%
 # A forest is no linear function. It has no norm in this space, so there is no objective value to
@@ -119,7 +121,7 @@ print(hidden.statement)
 forest = RandomForestClassifier(50, random_state=0).fit(X, y).predict_proba(X)[:, 1]
 outside = certify(X, y, lam, scores=forest)
 assert outside.gap is None
-print(outside.statement)
+print(fill(outside.statement, 88))
 
 # %%
 # The same from the command line

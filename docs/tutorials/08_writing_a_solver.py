@@ -7,7 +7,7 @@ Anybody can write a solver of
 .. math:: F(w) = \frac\lambda2 |w|^2
           + \frac1{n_+n_-} \sum_{ij} \max(0, 1 - w'(x_i - x_j)),
 
-and few can say when it is done. This tutorial writes one in forty lines, with the certificate as
+and few can say when it is done. This tutorial writes one in thirty lines, with the certificate as
 its stopping rule, and has ``check_solver`` look for what is wrong with it.
 
 What the library gives: ``problem.sums(scores, width)`` evaluates the loss over all pairs and its
@@ -18,7 +18,7 @@ signed marginals :math:`c`, ``space.pull(c)`` is :math:`\sum_i c_i x_i`, so that
 import matplotlib.pyplot as plt
 import numpy as np
 
-from aucert.exact import Certificate, Witness, linear_problem
+from aucert.exact import Certificate, Minorant, linear_problem
 from aucert.validation import check_solver
 
 # %%
@@ -38,8 +38,8 @@ def subgradient(X, y, lam, steps=1000):
     for t in range(1, steps + 1):
         sums = problem.sums(space.scores(w))
         mean += (sums.c - mean) / t
-        averaged = Witness.from_marginals(problem, mean[positive], -mean[~positive])
-        last = Certificate.of(problem, w, Witness.from_scores(problem, space.scores(w)))
+        averaged = Minorant.from_marginals(problem, mean[positive], -mean[~positive])
+        last = Certificate.of(problem, w, Minorant.from_scores(problem, space.scores(w)))
         history.append((last.primal, last.dual, Certificate.of(problem, w, averaged).dual))
         w = w - (lam * w - space.pull(sums.c)) / (lam * t)
     return w, np.array(history)
@@ -57,7 +57,7 @@ print(f"after {len(slow)} steps: {slow[:, 2].max():.5f} <= optimum <= {slow[:, 0
 # -----------------------------------------------
 # With a ``width`` the slope is a ramp, :math:`\alpha = \mathrm{clip}((1-t)/\text{width} + \frac12,
 # 0, 1)`. Its values are *feasible whatever the width*: they are numbers in [0, 1]. So the smoothed
-# problem is solved by accelerated gradient steps, its scores give a witness, and the certificate,
+# problem is solved by accelerated gradient steps, its scores give a minorant, and the certificate,
 # which is about the *unsmoothed* problem, says whether the width was small enough. If not, shrink.
 #
 # .. literalinclude:: /../exact/losses/hinge.py
@@ -79,7 +79,7 @@ def smoothed(X, y, lam, tol=1e-4, rounds=24, steps=150, history=None):
             ahead = w + momentum * (w - previous)
             pull = space.pull(problem.sums(space.scores(ahead), width).c)
             w, previous = ahead - step * (lam * ahead - pull), w
-        found = Certificate.of(problem, w, Witness.from_scores(problem, space.scores(w), width))
+        found = Certificate.of(problem, w, Minorant.from_scores(problem, space.scores(w), width))
         best = min(best, (found.primal, w), key=lambda pair: pair[0])
         if history is not None:
             history.append((found.primal, found.dual))
@@ -114,8 +114,9 @@ names = "overlap:0.01 overlap:0.1 ties one-positive separable:0.1 wide:0.01 outl
 print(check_solver(smoothed, only=names, max_time=20).table)
 
 # %%
-# What fails has a tiny :math:`\lambda` or a row a thousand times longer than the others: there
-# :math:`\text{rounds} \times \text{steps}` were not enough, and the certificate said so at once.
+# Two problems fail: one whose optimum is tiny, since hardly any loss is left, and one with a row a
+# thousand times longer than the others. There :math:`\text{rounds} \times \text{steps}` were not
+# enough, and the certificate said so at once.
 #
 # Now a slip that everybody makes once: a sum where a mean is meant, or a factor of one half. The
 # answer is plausible, the AUC is fine, and no stopping rule notices.

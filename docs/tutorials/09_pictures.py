@@ -65,9 +65,9 @@ plt.show()
 # same side of 1 for the exact optimum. A model with a gap left decides fewer:
 
 rough = ROCSVM(lam=1e-3, tol=0.05).fit(data.X, data.y)
-figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.8), layout="constrained", sharey=True)
-margin_distribution(model, data.X, data.y, axes=left)
-margin_distribution(rough, data.X, data.y, axes=right)
+figure, (above, below) = plt.subplots(2, 1, figsize=(6.4, 7.2), layout="constrained")
+margin_distribution(model, data.X, data.y, axes=above)
+margin_distribution(rough, data.X, data.y, axes=below)
 plt.show()
 print(f"radius {model.certificate_.radius:.2g} and {rough.certificate_.radius:.2g}")
 

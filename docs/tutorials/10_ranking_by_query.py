@@ -7,6 +7,8 @@ of a hard query needs no higher score than a poor one of an easy query. This tut
 ranking SVM over such pairs with a proof, and shows what is lost by ignoring the queries.
 """
 
+from textwrap import fill
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -23,8 +25,9 @@ from aucert.exact import (
 # %%
 # Queries that differ in difficulty
 # ---------------------------------
-# Forty queries of twelve documents have five features and grades 0, 1 and 2. Feature 4 tells how
-# easy the query is, so it predicts the grade well and the order within a query not at all.
+# There are forty queries of twelve documents, each with five features and a grade 0, 1 or 2.
+# Feature 4 tells how easy the query is, so it predicts the grade well and the order within a query
+# not at all.
 
 rng = np.random.default_rng(0)
 qid = np.repeat(np.arange(40), 12)
@@ -56,16 +59,17 @@ print(f"{pairs.count()} pairs within queries, {mixed.count()} if queries are ign
 lam = 1e-3
 within = solve(X, grade, lam, qid=qid)
 across = solve(X, grade, lam, qid=np.zeros(480, dtype=int))
-print(within.certificate)
+print(fill(within.certificate.statement, 88))
 assert within.certificate.relative_gap < 1e-8
 
 # %%
 # What ignoring the queries costs
 # -------------------------------
-# The concordance is the share of pairs in the right order. Its standard error sums what each row
-# contributes, so two models on the same rows can be compared.
+# The concordance is the share of pairs in the right order. Its standard error sums what each query
+# contributes, so two models on the same queries can be compared.
 
-first, second = (concordance(pairs, X @ solution.w) for solution in (within, across))
+scores = [X @ solution.w for solution in (within, across)]
+first, second = (concordance(pairs, each, units="groups") for each in scores)
 difference = compare_models(first, second)
 print(f"within queries {first.value:.3f}, across {second.value:.3f}, p = {difference.p_value:.1g}")
 assert difference.interval[0] > 0

@@ -66,7 +66,7 @@ found = {"Harrell": concordance_index(*judged), "Uno": uno_concordance(*judged, 
 for name, C in found.items():
     low, high = C.interval()
     print(f"{name}'s C = {C.value:.3f}, 95 % interval {low:.3f} to {high:.3f}")
-    assert low < 0.75 < high + 0.1
+    assert low > 0.5  # better than a coin
 
 # %%
 # Two models are compared on the same rows, where most of the chance cancels:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
 from ..certificate.audit import Audit, Rival, audit_weights
 from ..certificate.certificate import Witness, dual_value
+from ..certificate.partitioned.grouped.evaluate import OfGroups
+from ..certificate.solution import Status
 from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
-from ..formulation.named_weights import match_weights
+from ..formulation.named_weights import cut_off, match_weights
 from ..formulation.partitioned import dask_too
 from ..formulation.request import Request
 from ..formulation.rival_units import in_units_of
@@ -25,11 +28,13 @@ from ..problem.problem import LARGEST_SCORE, Problem
 from ..problem.scalings import convention_loss
 from ..spaces.gram import AS_STORED
 from ..spaces.kernel import Kernel
+from ..spaces.partitions.grouped.grouped_rows import GroupedRows
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..tools.checks import check_scores
 from ..tools.lossless import as_float64
 from ..tools.threads import small_in_one_thread
-from .solve import check_tolerance, choose_solver, streamed_problem
+from .partitions.held import can_be_held, held_rows
+from .solve import HELD_NUMBERS, check_tolerance, choose_solver, streamed_problem
 
 BINS = 1 << 14
 """Bins a unit of score in the dual point of somebody's weights, for rows read in blocks."""
@@ -68,6 +73,7 @@ def certify(
     fpr_max: float = 1.0,
     tpr_min: float = 0.0,
     n_jobs: int | None = None,
+    worst_of: object = None,
 ) -> Audit:
     """Certify weights or scores that came from anywhere.
 
@@ -109,6 +115,8 @@ qid, time, event
         The part of the ROC curve that is meant, as in `solve`. Partial AUC needs weights.
     n_jobs : int, optional
         Threads for passes over many rows, as in `solve`.
+    worst_of : array (n,), optional
+        The group of each row, as in `solve`; it needs weights.
 
     Returns
     -------
@@ -146,6 +154,7 @@ qid, time, event
         qid=qid,
         time=time,
         event=event,
+        worst_of=worst_of,
     )
     judge = None
     if rival is not None and C is not None:
@@ -172,7 +181,11 @@ def certify_request(
         w = match_weights(X, w) if request.is_linear else w
         large = streamed_problem(X, y, request)
         if large is not None:
-            return _audit_streamed(large, _weights(large, w), refine, rival, tol, max_time)
+            audit = _audit_streamed(large, _weights(large, w), refine, rival, tol, max_time)
+            if audit is not None:
+                return replace(audit, statement=audit.statement + cut_off(w, large.space.dim))
+            X, y, request = held_rows(cast(PartitionedRows, X), request)
+            return certify_request(X, y, request, w, None, None, rival, True, tol, max_time)
     half = None if max_time is None or w is None else max_time / 2  # scores need all features
     task = formulate(X, y, request, max_time=half)
     problem = task.meant
@@ -180,6 +193,7 @@ def certify_request(
         weights = _weights(problem, w)
         witness = best_witness(task, problem.space.scores(weights), refine, tol, max_time)
         audit = audit_weights(problem, weights, witness, tol, rival)
+        audit = replace(audit, statement=audit.statement + cut_off(w, problem.space.dim))
     else:
         values = _scores(problem, scores)
         witness = best_witness(task, values, refine, tol, max_time)
@@ -206,6 +220,8 @@ def _check_judged(
         raise InputError("no rival's C is a scaling of partial AUC: give lam")
     if request.is_partial and scores is not None:
         raise InputError("partial AUC (fpr_max, tpr_min) of scores has no gap: give the weights")
+    if request.worst_of is not None and (rival is not None or scores is not None):
+        raise InputError("the worst of several groups needs weights and lam: no scores, no rival")
     if scores is not None and isinstance(X, PartitionedRows):
         raise InputError("rows in partitions are certified with weights (w), not with scores")
 
@@ -217,16 +233,32 @@ def _audit_streamed(
     rival: Rival | None,
     tol: float,
     max_time: float | None,
-) -> Audit:
-    """Return the audit of weights over rows that are read in blocks."""
-    half = 2 if problem.loss == HINGE else 0  # others' slopes have no jump to smooth
-    witness = Witness.from_weights(problem, w, BINS, half)
+) -> Audit | None:
+    """Return the audit of weights over rows that are read in blocks.
+
+    None where they lie in partitions, the best lower bound was not found, and they can be held.
+    """
+    witness = _own_witness(problem, w)
     if refine:
         solution = choose_solver(problem, "newton", tol, max_time).solve(problem)
+        apart = isinstance(problem.space, PartitionedRows) and can_be_held(
+            problem.space, HELD_NUMBERS
+        )
+        if apart and solution.status == Status.STALLED:
+            return None
         witness = max(
             witness, solution.witness, key=lambda witness: dual_value(problem, witness)[0]
         )
     return audit_weights(problem, w, witness, tol, rival)
+
+
+def _own_witness(problem: Problem, w: np.ndarray) -> Witness:
+    """Return the dual point of the weights' own scores, on a grid."""
+    half = 2 if problem.loss == HINGE else 0  # others' slopes have no jump to smooth
+    if isinstance(problem.space, GroupedRows):
+        found = OfGroups(problem).at(w, 2 * half / BINS)
+        return Witness.from_weights(problem, w, found.bins, found.half)
+    return Witness.from_weights(problem, w, BINS, half)
 
 
 def best_witness(

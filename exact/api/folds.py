@@ -1,4 +1,4 @@
-"""Folds of rows for cross-validation, every part with both classes."""
+"""Folds of rows for cross-validation, every part with pairs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, NoPairError
 from ..pairs.ordered.asked import ordered_pairs_of
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..spaces.gram import Gram
@@ -18,38 +18,95 @@ Splits = Sequence[tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True, eq=False)
+class RowOrder:
+    """The order of rows that have no two classes, or have them within queries; split with the rows.
+
+    Attributes
+    ----------
+    grade : array (n,), optional
+        Larger is better, with `queries`.
+    queries : array (n,), optional
+        The query of each row; folds then keep queries whole.
+    time, event : arrays (n,), optional
+        Of survival.
+    lacking : str
+        What a part without a pair lacks.
+    """
+
+    grade: np.ndarray | None = None
+    queries: np.ndarray | None = None
+    time: np.ndarray | None = None
+    event: np.ndarray | None = None
+    lacking: str = "pair of rows"
+
+    @classmethod
+    def of_classes(cls, positive: np.ndarray, queries: np.ndarray) -> RowOrder:
+        """Return positive rows above negative ones of their query."""
+        return cls(positive.astype(float), queries, lacking="query with rows of both classes")
+
+    @classmethod
+    def of_grades(cls, grade: np.ndarray, queries: np.ndarray) -> RowOrder:
+        """Return rows above those of their query with a smaller grade."""
+        return cls(grade, queries, lacking="query with rows of different grades")
+
+    @classmethod
+    def of_times(cls, time: np.ndarray, event: np.ndarray) -> RowOrder:
+        """Return the comparable rows of survival."""
+        return cls(time=time, event=event, lacking="two comparable rows")
+
+    def pairs(self, index: np.ndarray, weight: np.ndarray | None) -> OrderedPairs:
+        """Return the pairs of the named rows, whose weights are `weight`."""
+        columns = (self.grade, self.queries, self.time, self.event)
+        y, qid, time, event = (None if x is None else x[index] for x in columns)
+        return ordered_pairs_of(y, qid, time, event, weight)
+
+    def check(self, n: int) -> None:
+        """Raise `InputError` unless there is one entry a row."""
+        for name, column in (("qid", self.queries), ("y", self.grade), ("time", self.time)):
+            if column is not None and column.shape != (n,):
+                raise InputError(f"{n} rows, but {name} of shape {column.shape}")
+
+
+@dataclass(frozen=True, eq=False)
 class FoldedData:
     """Rows, labels and weights, to be cut into folds; rows of weight zero are left out.
 
     Attributes
     ----------
     rows : array or CSR (n, d), or the Gram matrix (n, n)
-    positive : bool array (n,)
+    positive : bool array (n,) or None
+        None for rows without two classes.
     weight : array (n,) or None
     square : bool
         Whether the rows are those of a Gram matrix, whose columns are rows too.
     gram : Gram or None
         The space of a kernel on all rows, whose matrix is then cut and not made again in each fold.
-    queries : array (n,), optional
-        The query of each row, where pairs are within one; folds then keep queries whole.
+    order : RowOrder, optional
+        What orders the rows, where not all positive rows are above all negative ones.
     """
 
     rows: Any
-    positive: np.ndarray
+    positive: np.ndarray | None
     weight: np.ndarray | None
     square: bool
     gram: Gram | None = None
-    queries: np.ndarray | None = None
+    order: RowOrder | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.rows.shape[0])
 
     def part(
         self, index: np.ndarray, columns: np.ndarray
-    ) -> tuple[Any, np.ndarray, np.ndarray | None]:
-        """Return the named rows; of a kernel matrix only the columns of used training rows."""
+    ) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
+        """Return the named rows, labels and weights; of a Gram matrix the used training columns."""
         index = self.used(index)
         rows = self.rows[index]
         if self.square:
             rows = rows[:, self.used(columns)]
-        return rows, self.positive[index], None if self.weight is None else self.weight[index]
+        positive, weight = (None if x is None else x[index] for x in (self.positive, self.weight))
+        return rows, positive, weight
 
     def held(self, index: np.ndarray) -> Gram | None:
         """Return the space of the kernel on the named rows, where it is held."""
@@ -60,25 +117,18 @@ class FoldedData:
         return index if self.weight is None else index[self.weight[index] > 0]
 
     def pairs(self, index: np.ndarray) -> OrderedPairs | None:
-        """Return the pairs within the queries of the named rows; None without queries."""
-        if self.queries is None:
+        """Return the ordered pairs of the named rows; None where all pairs of classes are meant."""
+        if self.order is None:
             return None
         used = self.used(index)
-        grade = self.positive[used].astype(float)
-        weight = None if self.weight is None else self.weight[used]
-        return ordered_pairs_of(grade, self.queries[used], None, None, weight)
+        return self.order.pairs(used, None if self.weight is None else self.weight[used])
 
     def check(self, number: int, train: np.ndarray, test: np.ndarray) -> None:
-        """Raise `InputError` unless both parts have both classes, in one query and cutting none."""
-        if self.queries is not None:
-            cut = np.intersect1d(self.queries[self.used(train)], self.queries[self.used(test)])
-            if cut.size:
-                raise InputError(
-                    f"fold {number} cuts query {cut[0]} apart: give a splitter that keeps groups "
-                    "whole, or a number of folds"
-                )
-            for part in (train, test):
-                self._has_pairs(number, part)
+        """Raise `InputError` unless both parts have pairs, and no query is cut."""
+        if self.order is not None:
+            self._check_order(number, train, test, self.order)
+            return
+        assert self.positive is not None
         for name, part in (("training", train), ("held-out", test)):
             found = self.positive[self.used(part)]
             if not found.any() or found.all():
@@ -87,13 +137,41 @@ class FoldedData:
                     "stratified ones"
                 )
 
-    def _has_pairs(self, number: int, part: np.ndarray) -> None:
-        try:
-            self.pairs(part)
-        except InputError:
-            raise InputError(
-                f"fold {number} has no query with rows of both classes: use fewer folds"
-            ) from None
+    def _check_order(
+        self, number: int, train: np.ndarray, test: np.ndarray, order: RowOrder
+    ) -> None:
+        if order.queries is not None:
+            cut = np.intersect1d(order.queries[self.used(train)], order.queries[self.used(test)])
+            if cut.size:
+                raise InputError(
+                    f"fold {number} cuts query {cut[0]} apart: give a splitter that keeps groups "
+                    "whole, or a number of folds"
+                )
+        for part in (train, test):
+            try:
+                self.pairs(part)
+            except NoPairError:
+                raise InputError(f"fold {number} has no {order.lacking}: use fewer folds") from None
+
+
+def split_rows(data: FoldedData, cv: object, seed: int) -> Splits:
+    """Return (train, test) row numbers of each fold, as `make_splits` does, for any rows.
+
+    A number of folds keeps queries whole. Folds of two classes have the same share of each, and
+    those of survival the same share of events where there are enough.
+
+    Raises
+    ------
+    InputError
+        As `make_splits`.
+    """
+    queries = None if data.order is None else data.order.queries
+    if data.positive is not None:
+        return make_splits(cv, data.rows, data.positive, seed, queries)
+    if queries is not None:  # grades are of too many kinds to have each in every fold
+        return _splits(_of_queries(cv, queries, seed), data.rows, np.zeros(data.n, int), queries)
+    assert data.order is not None and data.order.event is not None
+    return _splits(_of_times(cv, data.order.event, seed), data.rows, data.order.event.astype(int))
 
 
 def make_splits(
@@ -107,7 +185,7 @@ def make_splits(
         If the smaller class has fewer rows, or the data fewer queries, than there are folds, or
         `cv` does not split rows.
     """
-    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
+    from sklearn.model_selection import StratifiedKFold
 
     if isinstance(cv, int | np.integer):
         check_count("cv", cv, 2)
@@ -116,16 +194,48 @@ def make_splits(
             raise InputError(
                 f"cv = {cv}, but the smaller class has {smaller} rows: use at most {smaller} folds"
             )
-        kinds = None if queries is None else np.unique(queries).size
-        if kinds is not None and kinds < cv:
-            raise InputError(f"cv = {cv}, but there are {kinds} queries: use at most {kinds} folds")
-        kind = StratifiedKFold if queries is None else StratifiedGroupKFold
-        splitter = kind(int(cv), shuffle=True, random_state=seed)
-    elif cv is None or isinstance(cv, str) or not (hasattr(cv, "split") or hasattr(cv, "__iter__")):
+        if queries is None:
+            cv = StratifiedKFold(int(cv), shuffle=True, random_state=seed)
+    if queries is not None:
+        cv = _of_queries(cv, queries, seed)
+    return _splits(cv, X, positive.astype(int), queries)
+
+
+def _of_queries(cv: object, queries: np.ndarray, seed: int) -> object:
+    """Return a splitter that keeps queries whole for a number of folds; anything else as is."""
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    if not isinstance(cv, int | np.integer):
+        return cv
+    check_count("cv", cv, 2)
+    kinds = np.unique(queries).size
+    if kinds < cv:
+        raise InputError(f"cv = {cv}, but there are {kinds} queries: use at most {kinds} folds")
+    return StratifiedGroupKFold(int(cv), shuffle=True, random_state=seed)
+
+
+def _of_times(cv: object, event: np.ndarray, seed: int) -> object:
+    """Return a splitter of survival rows for a number of folds; return anything else as is."""
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    if not isinstance(cv, int | np.integer):
+        return cv
+    check_count("cv", cv, 2)
+    if event.size < cv:
+        raise InputError(f"cv = {cv}, but there are {event.size} rows: use at most {event.size}")
+    enough = min(int(event.sum()), int((~event).sum())) >= cv
+    kind = StratifiedKFold if enough else KFold
+    return kind(int(cv), shuffle=True, random_state=seed)
+
+
+def _splits(cv: object, X: Any, labels: np.ndarray, queries: np.ndarray | None = None) -> Splits:
+    """Return the splits that a splitter, or anything scikit-learn accepts as one, makes of these
+    rows."""
+    from sklearn.model_selection import check_cv
+
+    if cv is None or isinstance(cv, str) or not (hasattr(cv, "split") or hasattr(cv, "__iter__")):
         raise InputError(f"cv must be a number of folds, a splitter or splits, not {cv!r}")
-    else:
-        splitter = check_cv(cast(Iterable[Any], cv))
-    labels = positive.astype(int)
+    splitter = check_cv(cast(Iterable[Any], cv))
     splits = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, labels, queries)]
     if len(splits) < 2:
         raise InputError("cv must give at least two folds")

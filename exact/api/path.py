@@ -1,19 +1,19 @@
 """The regularization path: one problem at many lam, from large to small, certified at each.
 
 The factor of a kernel and the whitening of a structure do not depend on lam, so they are made
-once; each solution starts the next one.
+once; each solution starts the next one. Rows in partitions stay where they are; few of them are
+held in memory from the lam on at which their sums stall.
 """
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..certificate.certificate import Certificate
 from ..certificate.solution import Solution, Status
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.lam_grid import all_the_pairs, check_lams, lam_grid
@@ -30,92 +30,12 @@ from ..spaces.blocked.tiles import Tiles
 from ..spaces.gram import Gram, StreamedGram
 from ..spaces.kernel import Kernel
 from ..spaces.partitions.partitioned_rows import PartitionedRows
-from ..tools.checks import check_tolerance
+from ..tools.checks import check_callback, check_tolerance
 from ..tools.threads import small_in_one_thread
+from .partitions.held import better, can_be_held, held_formulation
 from .partitions.path import auc_of, partitioned_formulation, partitioned_grid
-from .solve import PLAIN_KERNELS, choose_solver
-
-
-@dataclass(frozen=True, eq=False)
-class PathPoint:
-    """One lam of a path.
-
-    Attributes
-    ----------
-    lam : float
-    solution : Solution
-    auc : float
-        Of the training rows, row weights counted, or their concordance; NaN if not asked for.
-    """
-
-    lam: float
-    solution: Solution
-    auc: float
-
-    @property
-    def certificate(self) -> Certificate:
-        """The solution's own, in the space meant."""
-        return self.solution.certificate
-
-
-@dataclass(frozen=True, eq=False)
-class Path:
-    """Solutions at falling lam.
-
-    Attributes
-    ----------
-    points : list of PathPoint
-        Largest lam first.
-    task : Formulation
-        The problem at the largest lam; all others differ in lam alone.
-    complete : bool
-        False after a time limit or Ctrl-C: the last gap is valid, smaller lam are missing.
-    seconds : float
-    """
-
-    points: list[PathPoint]
-    task: Formulation
-    complete: bool
-    seconds: float
-
-    @property
-    def lams(self) -> np.ndarray:
-        """The lam of each point, falling: (k,)."""
-        return np.array([point.lam for point in self.points])
-
-    @property
-    def weights(self) -> np.ndarray:
-        """Weights of the features, or coefficients of k(., x_i) for kernels: (k, dim)."""
-        return np.array([point.solution.w for point in self.points])
-
-    @property
-    def aucs(self) -> np.ndarray:
-        """AUC of the training rows: (k,)."""
-        return np.array([point.auc for point in self.points])
-
-    @property
-    def gaps(self) -> np.ndarray:
-        """Certified gaps: (k,)."""
-        return np.array([point.certificate.gap for point in self.points])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return each lam's certificate and AUC as JSON can hold them; `aucert plot` draws them."""
-        keys = ("primal", "dual", "gap", "relative_gap")
-        points = [
-            {"lam": point.lam, "auc": None if np.isnan(point.auc) else float(point.auc)}
-            | {key: getattr(point.certificate, key) for key in keys}
-            | {"status": str(point.solution.status)}
-            for point in self.points
-        ]
-        loss = self.task.meant.loss.name
-        return {"path": points, "loss": loss, "complete": self.complete, "seconds": self.seconds}
-
-    def scores(self, X: object) -> np.ndarray:
-        """Return the scores of rows (m, d) at each lam: (k, m).
-
-        For a precomputed kernel the rows hold k(x, x_i), (m, n).
-        """
-        return np.array([self.task.evaluate(point.solution.w, X) for point in self.points])
+from .paths.points import Path, PathPoint
+from .solve import HELD_NUMBERS, PLAIN_KERNELS, choose_solver
 
 
 @dask_too
@@ -153,8 +73,8 @@ def regularization_path(
     Parameters
     ----------
     X, y, kernel, gamma, structure, loss, pairs, positive, sample_weight, method
-        The problem, as in `solve`; rows in partitions and dask collections too. Their AUC is known
-        to within the pairs of one step of a fine grid.
+        The problem, as in `solve`; rows in partitions and dask collections too. The AUC of more
+        than a million of these is known to within the pairs of one step of a fine grid.
     lams : array (k,), optional
         > 0; solved from the largest to the smallest, equal ones once. By default `lam_grid`.
     n_lams : int
@@ -221,6 +141,7 @@ def path_of(
     `held` is the space of a kernel on these rows where it was made before, as in `formulate`.
     """
     check_tolerance(tol, max_time)
+    check_callback(callback)
     start = time.perf_counter()
     given = None if lams is None else check_lams(lams)
     task = partitioned_formulation(X, y, request)
@@ -230,9 +151,14 @@ def path_of(
         refuse_other_methods(X, method)
     grid = _grid(task, n_lams) if given is None else given
     unit, task = request.penalty, task.with_penalty(strengthened(request.penalty, float(grid[0])))
-    points = _follow(task, unit, grid, method, tol, start, max_time, callback, judged)
+    hold = None
+    if isinstance(X, PartitionedRows) and method == "auto" and can_be_held(X, HELD_NUMBERS):
+        hold = functools.partial(held_formulation, X, request)
+    points, interrupted = _follow(
+        task, unit, grid, method, tol, start, max_time, callback, judged, hold
+    )
     complete = len(points) == grid.size and not _stopped(points[-1].solution)
-    return Path(points, task, complete, time.perf_counter() - start)
+    return Path(points, task, complete, time.perf_counter() - start, interrupted)
 
 
 def _follow(
@@ -245,26 +171,34 @@ def _follow(
     max_time: float | None,
     callback: Callable[[PathPoint], object] | None,
     judged: bool,
-) -> list[PathPoint]:
-    """Solve at each lam of the grid, each started from the one before."""
+    hold: Callable[[], Formulation] | None,
+) -> tuple[list[PathPoint], bool]:
+    """Solve at each lam of the grid, each started from the one before, unless interrupted.
+
+    Where sums over partitions stall, `hold` gives the problem over the same rows in memory.
+    """
     points: list[PathPoint] = []
     w: np.ndarray | None = None
     pairs = all_the_pairs(task.meant)
-    tiles = _kernel_values(task, tol, np.inf if max_time is None else start + max_time)
+    end = np.inf if max_time is None else start + max_time
+    tiles = _kernel_values(task, tol, end)
     for lam in grid:
-        left = None if max_time is None else max_time - (time.perf_counter() - start)
-        if left is not None and left <= 0 and points:
+        if time.perf_counter() >= end and points:
             break
         try:
             now = task.with_penalty(strengthened(unit, float(lam)))
-            limit = None if left is None else max(left, 1e-3)
-            found = choose_solver(now.work, method, tol, limit).solve(now.work, w)
+            found = _solved(now, method, tol, end, w)
+            stalled = found.status == Status.STALLED and time.perf_counter() < end
+            if hold is not None and stalled:  # at smaller lam it would be the same
+                task, hold = hold(), None
+                now, pairs = task.with_penalty(now.meant.penalty), all_the_pairs(task.meant)
+                found = better(found, _solved(now, method, tol, end, found.w))
             solution = with_zeros(now.meant, now.judge(found, tol))
             share = _right_share(now, pairs, solution) if judged else np.nan
         except KeyboardInterrupt:
             if not points:
                 raise
-            break
+            return points, True
         point = PathPoint(float(lam), solution, share)
         points.append(point)
         if callback is not None:
@@ -273,11 +207,19 @@ def _follow(
             break
         w = found.w
     del tiles
-    return points
+    return points, points[-1].solution.status == Status.INTERRUPTED
+
+
+def _solved(
+    task: Formulation, method: str, tol: float, end: float, w: np.ndarray | None
+) -> Solution:
+    """Return the solution of `work` from a start, found before the time `end`."""
+    left = None if np.isinf(end) else max(end - time.perf_counter(), 1e-3)
+    return choose_solver(task.work, method, tol, left).solve(task.work, w)
 
 
 def _kernel_values(task: Formulation, tol: float, end: float) -> Tiles | None:
-    """Return what holds the values of a kernel in tiles: whoever keeps it shares it among lam."""
+    """Return the tiles that hold a kernel's values; keep the object to share them among all lam."""
     space = task.work.space
     if not isinstance(space, StreamedGram):
         return None

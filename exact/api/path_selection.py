@@ -1,4 +1,4 @@
-"""Choosing lam by cross-validated AUC along the path.
+"""Choosing lam by cross-validated AUC, or concordance, along the path.
 
 The models are proved to be within their radius of the optima, so the AUC on held-out rows that
 the exact optima would have is known up to a range: how much of a difference between two lam is
@@ -17,23 +17,25 @@ from ..errors import InputError
 from ..formulation.formulation import Matrix, formulate, kernel_of
 from ..formulation.lam_grid import check_lams, lam_grid
 from ..formulation.partitioned import beside_rows, dask_too
+from ..formulation.penalty_grid import unit_penalty
 from ..formulation.request import Request
 from ..losses.loss import Loss
+from ..pairs.ordered.survival_times import as_survival
 from ..problem.problem import split_labels
 from ..spaces.gram import Gram
 from ..spaces.kernel import Kernel
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import check_matrix
-from ..tools.checks import check_choice, check_tolerance
+from ..tools.checks import as_numbers, check_choice, check_tolerance
 from ..tools.lossless import check_labels
-from .folds import FoldedData, make_splits
-from .judged_folds import FoldedPath, JudgedFold, PairMaker, judged_folds, part_of
+from .folds import FoldedData, RowOrder, split_rows
 from .partitions.folds import judged_partitions
+from .paths.judged_folds import FoldedPath, JudgedFold, PairMaker, judged_folds, part_of
 
 
 @dataclass(frozen=True, eq=False)
 class CVPath:
-    """Held-out AUC at each lam, by fold.
+    """Held-out AUC at each lam, by fold; of ordered pairs their concordance, such as Harrell's C.
 
     Attributes
     ----------
@@ -42,7 +44,8 @@ class CVPath:
     fold_auc : array (folds, k)
         AUC of the held-out rows, ties one half.
     fold_low, fold_high : arrays (folds, k)
-        Proved bounds of the AUC that the exact optimum has on the same rows.
+        Proved bounds of the AUC that the exact optimum has on the same rows; 0 and 1 for the
+        lasso, whose optimum may be anywhere.
     fold_gap : array (folds, k)
         Certified relative gaps (NaN where the objective is zero).
     complete : bool
@@ -122,19 +125,25 @@ def cross_validated_path(
     loss: str | Loss = "hinge",
     method: str = "auto",
     qid: object = None,
+    time: object = None,
+    event: object = None,
+    l1_ratio: float = 0.0,
+    groups: object = None,
+    sign: object = None,
 ) -> CVPath:
-    """Return the AUC of held-out rows at each lam.
+    """Return the AUC of held-out rows at each lam, or the concordance of ordered ones.
 
     Parameters
     ----------
     X, y, positive
-        As in `solve`.
+        As in `solve`: two kinds of labels; with `qid` also grades of more kinds; None with `time`.
     lams, n_lams, tol
         As in `regularization_path`; the default grid is that of all rows.
     cv : int, splitter or iterable
-        Folds, stratified and shuffled by `seed`; or anything of scikit-learn that splits rows; or
-        pairs of index arrays (train, test). Rows in partitions take a number of folds: a hash of a
-        row's place in its partition, and of `seed`, says in which it is.
+        Folds, stratified by the class or by `event`, and shuffled by `seed`; or anything of
+        scikit-learn that splits rows; or pairs of index arrays (train, test). Rows in partitions
+        take a number of folds: `seed` and the number of a row within its class, or the name of its
+        query, tell in which it is, so that the folds are the same however the rows are cut.
     seed : int
         Of the shuffling.
     pairs : callable, optional
@@ -144,7 +153,7 @@ def cross_validated_path(
         >= 0; a weight means repetition, in training and in the AUC.
     max_time : float, optional
         Seconds for all folds.
-    kernel, gamma, structure, structure_source, loss, method
+    kernel, gamma, structure, structure_source, loss, method, time, event, l1_ratio, groups, sign
         As in `regularization_path`.
     qid : array (n,), optional
         The query of each row: pairs are within a query, in training and in the AUC; a number of
@@ -157,22 +166,51 @@ def cross_validated_path(
     Raises
     ------
     InputError
-        If the input cannot be used, or a fold lacks a class.
+        If the input cannot be used, or a fold has no pairs.
+    KeyboardInterrupt
+        After Ctrl-C: some of the folds compare nothing.
     """
-    request = Request.of(1.0, loss, None, None, kernel, gamma, structure, structure_source)
+    penalty = unit_penalty(l1_ratio, groups, sign)
+    parts = (kernel, gamma, structure, structure_source)
+    request = Request.of(None, loss, None, None, *parts, penalty=penalty)
     if isinstance(X, PartitionedRows):
         beside_rows(y, positive, sample_weight, pairs)
+        if not (qid is None and time is None and event is None):
+            raise InputError(
+                "what orders rows in partitions lies there: leave qid, time, event out"
+            )
         return cross_validate_partitions(X, request, lams, cv, seed, n_lams, method, tol, max_time)
-    mask, _, _ = split_labels(y, positive)
+    mask, order = _ordered(y, positive, qid, time, event)
     return cross_validate(
         *(X, mask, request, lams, sample_weight, cv, seed, pairs, n_lams, method, tol, max_time),
-        queries=None if qid is None else check_labels(qid),
+        order=order,
     )
+
+
+def _ordered(
+    y: object, positive: object, qid: object, time: object, event: object
+) -> tuple[np.ndarray | None, RowOrder | None]:
+    """Return the positive rows, where there are two classes, and what orders rows otherwise."""
+    if time is None and event is None:
+        if qid is None:
+            return split_labels(y, positive)[0], None
+        queries = check_labels(qid)
+        if positive is None and np.unique(check_labels(y)).size > 2:
+            return None, RowOrder.of_grades(as_numbers("grade", y), queries)
+        mask = split_labels(y, positive)[0]
+        return mask, RowOrder.of_classes(mask, queries)
+    if time is None:
+        raise InputError("event goes with time: give both")
+    if not (y is None and qid is None and positive is None):
+        raise InputError("survival takes time and event: leave y, qid and positive None")
+    times = as_numbers("time", time)
+    seen = np.ones(times.shape) if event is None else event
+    return None, RowOrder.of_times(*as_survival(times, seen))
 
 
 def cross_validate(
     X: object,
-    positive: np.ndarray,
+    positive: np.ndarray | None,
     request: Request,
     lams: object,
     sample_weight: object,
@@ -184,22 +222,22 @@ def cross_validate(
     tol: float = 1e-6,
     max_time: float | None = None,
     n_jobs: int | None = None,
-    queries: np.ndarray | None = None,
+    order: RowOrder | None = None,
 ) -> CVPath:
-    """Return what `cross_validated_path` does, for a request at any lam and over any pairs."""
+    """Return what `cross_validated_path` does, for a request at lam = 1 and over any pairs."""
     check_tolerance(tol, max_time)
     start = time.perf_counter()
     rows = check_matrix(X)
-    if positive.size != rows.shape[0]:
+    if positive is not None and positive.size != rows.shape[0]:
         raise InputError(f"{rows.shape[0]} rows, but {positive.size} labels")
-    weight = check_row_weights(sample_weight, positive.size)
-    if queries is not None and queries.shape != positive.shape:
-        raise InputError(f"{positive.size} rows, but qid of shape {queries.shape}")
-    if queries is not None and (pairs is not None or request.structure != 0):
-        raise InputError("qid makes the pairs: leave pairs and structure out")
+    weight = check_row_weights(sample_weight, rows.shape[0])
+    if order is not None:
+        order.check(rows.shape[0])
+        if pairs is not None:
+            raise InputError("qid makes the pairs: leave pairs out")
     gram = _whole_gram(rows, request)
-    data = FoldedData(rows, positive, weight, request.gives_matrix, gram, queries)
-    splits = make_splits(cv, data.rows, positive, seed, queries)
+    data = FoldedData(rows, positive, weight, request.gives_matrix, gram, order)
+    splits = split_rows(data, cv, seed)
     for number, (train, test) in enumerate(splits):
         data.check(number, train, test)
     grid = check_lams(lams) if lams is not None else _grid(data, request, pairs, n_lams)
@@ -233,7 +271,7 @@ def cross_validate_partitions(
 
 
 def _collect(grid: np.ndarray, folds: list[JudgedFold]) -> CVPath:
-    """Return the folds as one, as far as all of them came."""
+    """Merge the folds, cut to the lam that all of them reached."""
     k = min(fold.auc.size for fold in folds)
 
     def stacked(name: str) -> np.ndarray:
@@ -245,6 +283,6 @@ def _collect(grid: np.ndarray, folds: list[JudgedFold]) -> CVPath:
 
 def _grid(data: FoldedData, request: Request, pairs: PairMaker | None, n_lams: int) -> np.ndarray:
     """Return the default grid of all rows."""
-    every = np.arange(data.positive.size)
+    every = np.arange(data.n)
     rows, labels, asked = part_of(data, every, request, pairs)
     return lam_grid(formulate(rows, labels, asked).work, n_lams)

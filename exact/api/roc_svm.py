@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..certificate.solution import Callback
+from ..certificate.trivial import warn_if_trivial
 from ..classifier.base import AUCClassifier, Progress, shortfall_of
 from ..classifier.inputs import Matrix, TrainingRows
 from ..classifier.queries import QueryClassifier
@@ -25,12 +26,13 @@ from ..spaces.rows import Rows
 from ..tools.checks import check_choice, check_number
 from ..tools.threads import check_jobs
 from .partitions.fit import fit_in_partitions, in_partitions
-from .solve import METHODS, solve_formulated, solve_large, warn_if_trivial
+from .solve import METHODS, solve_formulated, solve_large
 
 
 @dataclass(eq=False, repr=False)
 class ExactClassifier(AUCClassifier):
-    """Base of the classifiers solved with proof: what is asked for but lam, and how it is kept."""
+    """Base of the classifiers solved with proof: every parameter but lam, and the fitted
+    attributes."""
 
     _: KW_ONLY
     kernel: str | Kernel = "linear"
@@ -44,7 +46,7 @@ class ExactClassifier(AUCClassifier):
 
     @abstractmethod
     def _request(self) -> Request:
-        """Return what the parameters ask for, but for the pairs."""
+        """Return the request that the parameters make, without the pairs."""
 
     def _solve(self, request: Request, data: TrainingRows, callback: Callback | None) -> None:
         """Solve the request over these rows, and keep the model."""
@@ -79,7 +81,8 @@ class ExactClassifier(AUCClassifier):
         return nearest_pairs(rows, positive, int(number), anchor_filter=self.anchor_filter)
 
     def _keep(self, task: Formulation | None, rows: Matrix) -> None:
-        """Keep what scores new rows: weights, or the rows that span the kernel machine."""
+        """Store what is needed to score new rows: weights, or the rows that span the kernel
+        machine."""
         for name in ("coef_", "dual_coef_", "support_", "_support_rows"):
             if hasattr(self, name):
                 delattr(self, name)
@@ -137,10 +140,6 @@ class QueriedClassifier(QueryClassifier, ExactClassifier):
         pairs = ordered_pairs_of(grade, self._queries, None, None, data.weight)
         return replace(request, pairs=pairs, positive=None)
 
-    def _no_queries(self) -> None:
-        if self._queries is not None:
-            raise InputError("rows in partitions have no qid: take a sample of whole queries")
-
     def _check_queries(self) -> None:
         if self.pairs != "all":
             raise InputError(f"qid makes the pairs: leave pairs='all', not {self.pairs!r}")
@@ -155,7 +154,8 @@ class ROCSVM(QueriedClassifier):
         lam/2 |f|^2 + mean over all positive-negative pairs of loss(f(x_i) - f(x_j)).
 
     With `fit(X, y, qid=...)` the pairs are those within a query. X and y may be dask collections,
-    for the linear hinge; so may the rows that are scored.
+    for linear problems; so may the rows that are scored, and `qid`, a query of which lies whole in
+    one partition.
 
     Standardise the features first, as for any penalised linear model. The larger label is the
     positive class; exchanging the classes only changes the sign of the scores.
@@ -235,14 +235,14 @@ class ROCSVM(QueriedClassifier):
         if not in_partitions(X):
             super()._fit(X, y, sample_weight, callback)
             return
-        self._no_queries()
         self._check_parameters()
-        fit_in_partitions(self, X, y, sample_weight, callback)
+        fit_in_partitions(self, X, y, sample_weight, callback, qid=self._queries)
 
     def _train(self, data: TrainingRows, callback: Callback | None) -> None:
         request = self._request()
         self._solve(request, data, callback)
-        warn_if_trivial(request, self.solution_, self.tol)
+        if request.is_partial:
+            warn_if_trivial(request.loss, self.solution_.certificate, self.tol)
 
     def _request(self) -> Request:
         return Request.of(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 
 from ..certificate.solution import Callback
 from ..classifier.base import Progress
 from ..classifier.inputs import TrainingRows, draw_seed
+from ..formulation.penalty_grid import strengthened, unit_penalty
 from ..formulation.request import Request
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..tools.checks import check_choice, check_number
 from ..tools.threads import small_in_one_thread
+from .folds import RowOrder
 from .partitions.fit import fit_in_partitions, in_partitions
 from .path_selection import CHOICES, cross_validate, cross_validate_partitions
 from .roc_svm import QueriedClassifier
@@ -37,6 +39,11 @@ class ROCSVMCV(QueriedClassifier):
         The lam of the highest mean, or the largest one within one standard error of it.
     structure : float
         >= 0, as in `SAUCSVM`; 0 for none.
+    l1_ratio : float
+        In [0, 1]: the penalty is lam ((1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1), as in
+        `regularization_path`; for the linear kernel.
+    groups, sign
+        As in `ROCSVM`; groups go with l1_ratio > 0.
     kernel, gamma, loss, pairs, anchor_filter, method, threshold
         As in `ROCSVM`.
     tol, cv_tol : float
@@ -64,6 +71,9 @@ class ROCSVMCV(QueriedClassifier):
     cv: object = 5
     choice: str = "best"
     structure: float = 0.0
+    l1_ratio: float = 0.0
+    groups: object = None
+    sign: object = None
     cv_tol: float = 1e-6
     random_state: object = None
 
@@ -72,12 +82,14 @@ class ROCSVMCV(QueriedClassifier):
         """Choose lam, with the weights as they are given, then do what `fit` promises."""
         self._check_parameters()
         if in_partitions(X):
-            self._no_queries()
-            fit_in_partitions(self, X, y, sample_weight, callback, self._choose)
+            queries = self._queries
+            fit_in_partitions(self, X, y, sample_weight, callback, self._choose, queries)
             return
         rows, positive, _ = self._check_fit(X, y)
+        order = None
         if self._queries is not None:
             self._check_queries()
+            order = RowOrder.of_classes(positive, self._queries)
         self.cv_path_ = cross_validate(
             rows,
             positive,
@@ -92,7 +104,7 @@ class ROCSVMCV(QueriedClassifier):
             self.cv_tol,
             self.max_time,
             self.n_jobs,
-            self._queries,
+            order,
         )
         self.lam_ = self.cv_path_.lam_of(self.choice)
         super()._fit(X, y, sample_weight, callback)
@@ -111,20 +123,26 @@ class ROCSVMCV(QueriedClassifier):
             self.max_time,
         )
         self.lam_ = self.cv_path_.lam_of(self.choice)
-        return self._request().at(self.lam_)
+        return self._chosen()
 
     def _train(self, data: TrainingRows, callback: Callback | None) -> None:
-        self._solve(self._request().at(self.lam_), data, callback)
+        self._solve(self._chosen(), data, callback)
+
+    def _chosen(self) -> Request:
+        """Return what the parameters ask for at the lam chosen."""
+        request = self._request()
+        return replace(request, penalty=strengthened(request.penalty, self.lam_))
 
     def _request(self) -> Request:
-        """Return what the parameters ask for, at no lam in particular."""
+        """Return what the parameters ask for, at lam = 1."""
         return Request.of(
-            1.0,
+            None,
             self.loss,
             positive=True,
             kernel=self.kernel,
             gamma=self.gamma,
             structure=self.structure,
+            penalty=unit_penalty(self.l1_ratio, self.groups, self.sign),
         )
 
     def _check_parameters(self) -> None:

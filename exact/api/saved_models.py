@@ -41,11 +41,19 @@ class SolvedSVM(SAUCSVM):
         As in `SAUCSVM`. Pairs that were drawn ("drawn:B") are the command line's.
     seed : int
         Of the pairs that were drawn.
+    worst_of : str, optional
+        The column of the groups of which the worst counts.
     """
 
     structure: float = 0.0
     _: KW_ONLY
     seed: int = 0
+    worst_of: str | None = None
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.worst_of is not None:
+            raise InputError("a model of worst groups is not fitted: call solve with worst_of")
 
 
 @dataclass(eq=False, repr=False)
@@ -87,7 +95,7 @@ def solved_model(
     parameters: dict[str, Any],
     weight: np.ndarray | None = None,
 ) -> ROCSVM:
-    """Return the estimator that a fit with these parameters is, from a solution that is there.
+    """Return the estimator that a fit with these parameters would be, from an existing solution.
 
     Parameters
     ----------
@@ -106,8 +114,9 @@ def solved_model(
     """
     asked = dict(parameters)
     kind: type[ROCSVM] = SolvedSVM
-    if not str(asked["pairs"]).startswith("drawn"):
+    if not str(asked["pairs"]).startswith("drawn") and asked.get("worst_of") is None:
         del asked["seed"]
+        asked.pop("worst_of", None)
         kind = SAUCSVM if asked["structure"] else ROCSVM
         if kind is ROCSVM:
             del asked["structure"]
@@ -119,7 +128,7 @@ def solved_model(
 
 
 def solved_order(solution: Solution, rows: Any, parameters: dict[str, Any]) -> SolvedOrder:
-    """Return the model of ordered pairs with these parameters, from a solution that is there.
+    """Return the model of ordered pairs with these parameters, from an existing solution.
 
     Parameters
     ----------
@@ -135,7 +144,7 @@ def solved_order(solution: Solution, rows: Any, parameters: dict[str, Any]) -> S
 
 
 def _keep(model: ROCSVM, solution: Solution, rows: Any) -> None:
-    """Keep the solution, and what scores new rows."""
+    """Store the solution and what is needed to score new rows."""
     model.n_features_in_ = int(rows.shape[1])
     model._keep_solution(solution)
     if model.kernel == "linear":

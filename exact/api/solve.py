@@ -1,19 +1,17 @@
-"""`solve`: data in, the certified optimum of the full pairwise problem out.
+"""`solve`: data in, the certified optimum out.
 
-`solve_request` is `solve` for a request that was made before. It hands over to `solve_large`, which
-reads rows in blocks, or to `solve_formulated`.
+`solve_request` is `solve` for a request that was made before, by `solve_large` in blocks or whole.
 """
 
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import replace
 
 import numpy as np
 
 from ..certificate.solution import Callback, Solution, Status
-from ..certificate.trivial import TRIVIAL, zero_is_optimal
+from ..certificate.trivial import warn_if_trivial
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.partitioned import dask_too, partitioned_problem, refuse_method
 from ..formulation.request import Request
@@ -27,9 +25,10 @@ from ..problem.penalty import Penalty
 from ..problem.problem import Problem
 from ..solvers.choose import LARGEST_HESSIAN, NAMES, Solver, choose_solver
 from ..spaces.kernel import Kernel
+from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..tools.checks import check_tolerance
-from ..tools.lossless import on_disk
 from ..tools.threads import small_in_one_thread
+from .partitions.held import better, can_be_held, held_rows
 
 HELD_NUMBERS = 8_000_000
 """Numbers in X from which its rows are read in blocks rather than copied and centred."""
@@ -78,6 +77,7 @@ def solve(
     fpr_max: float = 1.0,
     tpr_min: float = 0.0,
     n_jobs: int | None = None,
+    worst_of: object = None,
 ) -> Solution:
     """Solve the full pairwise problem, linear or kernel, with a proof of optimality.
 
@@ -109,7 +109,8 @@ def solve(
     positive : label, optional
         The larger label by default.
     sample_weight : array (n,), optional
-        >= 0; a weight means repetition. Not with `pairs`.
+        >= 0; a weight means repetition. Not with `pairs`. With `qid`, `time` or `worst_of` those
+        that are not whole are held to 2^-52 of the largest (of its group, for `worst_of`).
     l1 : float
         >= 0: adds l1 |w|_1 (the elastic net) or, with `groups`, the group lasso. This, `sign` and
         `penalty` are for linear problems without structure.
@@ -122,14 +123,16 @@ def solve(
         `aucert.exact.problem.penalty`.
     qid : array (n,), optional
         The query of each row: pairs are rows of one query, the larger grade above. Neither this
-        nor `time` goes with `structure`, `fpr_max` or `tpr_min`, which need two classes.
+        nor `time` goes with `fpr_max` or `tpr_min`; `structure` is the scatter of all rows of two
+        grades. Dask's collections hold each query whole in one partition.
     time, event : arrays (n,), optional
         Times, and whether the event was seen: an earlier event is above what comes later.
     method : {"auto", "closed-form", "quasi-newton", "cutting-plane", "newton", "qp", "lifted",
         "pair-newton", "tail-newton", "proximal"}
         "auto" takes the closed form for the square loss and Newton for the hinge and its square,
         but the quasi-Newton method for the hinge where there are many coordinates, or a kernel
-        that takes many. For everything else it takes the proximal method.
+        that takes many. For everything else it takes the proximal method. Of rows in partitions
+        "newton" keeps to sums over them; "auto" fetches few rows where these stall.
     tol : float
         Relative gap to reach, > 0.
     max_time : float, optional
@@ -144,8 +147,11 @@ def solve(
     tpr_min : float
         In [0, 1): count only the (1 - tpr_min) n_pos lowest positives.
     n_jobs : int, optional
-        Threads for passes over many rows; -1 for all processors. By default all where that pays,
-        within the bounds set already (`OMP_NUM_THREADS`, threadpoolctl). No number depends on it.
+        Threads for passes over many rows, no number depends on them; -1 for all processors. The
+        linear algebra then takes one. By default all where that pays, within the bounds set already
+        (`OMP_NUM_THREADS`).
+    worst_of : array (n,), optional
+        The group of each row: the largest of the groups' means counts, each over its own pairs.
 
     Returns
     -------
@@ -178,16 +184,12 @@ def solve(
         qid=qid,
         time=time,
         event=event,
+        worst_of=worst_of,
     )
     solution = solve_request(X, y, request, method, tol, max_time, callback)
-    warn_if_trivial(request, solution, tol)
+    if request.is_partial:
+        warn_if_trivial(request.loss, solution.certificate, tol)
     return solution
-
-
-def warn_if_trivial(request: Request, solution: Solution, tol: float) -> None:
-    """Warn where partial AUC's surrogate says nothing: the weights zero are optimal."""
-    if request.is_partial and zero_is_optimal(request.loss, solution.certificate, tol):
-        warnings.warn(TRIVIAL, UserWarning, stacklevel=3)
 
 
 def solve_request(
@@ -218,7 +220,8 @@ def solve_large(
 ) -> Solution | None:
     """Return the solution by reading the rows in blocks, or None where they are better held.
 
-    Rows that could be held are, if the bins cannot prove what is asked for.
+    Rows that could be held are, if the bins cannot prove what is asked for. Of rows in partitions
+    method "newton" keeps the solution of the bins: proof files over partitions are made of bins.
     """
     if method not in ("auto", "newton"):
         refuse_method(X, method)
@@ -227,15 +230,17 @@ def solve_large(
     if large is None:
         return None
     found = choose_solver(large, method, tol, max_time).solve(large, callback=callback)
-    in_memory = isinstance(X, np.ndarray) and not on_disk(X) and X.size < HELD_NUMBERS
-    if not in_memory or found.status != Status.STALLED:
+    if found.status != Status.STALLED or not can_be_held(X, HELD_NUMBERS):
         return found
     left = None if max_time is None else max_time - (time.monotonic() - start)
     if left is not None and left <= 0:
         return found
+    if isinstance(X, PartitionedRows):
+        if method != "auto":
+            return found
+        X, y, request = held_rows(X, request)
     again = solve_formulated(X, y, request, method, tol, left, callback, collapse=True)[1]
-    proved = [one.certificate.gap + one.certificate.rounding for one in (found, again)]
-    return found if proved[0] < proved[1] else again
+    return better(found, again)
 
 
 def solve_formulated(
@@ -277,8 +282,7 @@ def solve_formulated(
 def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
     """Return the problem over rows that are read in blocks, or None where they are better held.
 
-    They are read in blocks if X is a memory map, a `StreamedRows`, or an array of many rows or too
-    large to copy cheaply.
+    In blocks if X is a memory map, a `StreamedRows`, or an array of many rows or hard to copy.
     Only linear problems over all pairs support this, of the hinge or its square.
     """
     apart = partitioned_problem(X, y, request)

@@ -15,14 +15,15 @@ from ..certificate.solution import Callback, Solution, Status, Step
 from ..classifier.base import shortfall_of
 from ..classifier.inputs import check_rows
 from ..errors import InputError
+from ..formulation.ordered import ordered_problem
 from ..formulation.screening import with_zeros
 from ..losses.loss import Loss
 from ..pairs.ordered.survival_times import as_survival
 from ..pairs.statistics.concordance import concordance_index
+from ..problem.problem import Problem
 from ..solvers.choose import choose_solver
 from ..tools.checks import check_number
 from ..tools.interrupts import ends_on_interrupt
-from .ordered import ordered_problem
 
 
 class SurvivalSVM(BaseEstimator):
@@ -132,15 +133,13 @@ class SurvivalSVM(BaseEstimator):
         if self.max_time is not None:
             check_number("max_time", self.max_time)
         if y is None:
-            raise InputError("SurvivalSVM requires y to be passed, but the target y is None")
+            name = type(self).__name__
+            raise InputError(f"{name} requires y to be passed, but the target y is None")
         rows = check_rows(self, X)
         if rows.shape[0] < 2:
             raise InputError("pairs need two rows, X has 1 sample")
         times, seen = event_times(y, event)
-        parts = {"l1": self.l1, "groups": self.groups, "sign": self.sign}
-        problem = ordered_problem(
-            rows, None, self.lam, loss=self.loss, time=times, event=seen, **parts
-        )
+        problem = self._problem(rows, times, seen)
         solver = choose_solver(problem, "auto", tol, self.max_time)
         solution = with_zeros(problem, solver.solve(problem, callback=callback))
         self.coef_ = np.array(solution.w, dtype=float)
@@ -151,6 +150,13 @@ class SurvivalSVM(BaseEstimator):
         if shortfall is not None:
             warnings.warn(shortfall, ConvergenceWarning, stacklevel=3)
         return self
+
+    def _problem(self, rows: Any, times: np.ndarray, seen: np.ndarray) -> Problem:
+        """Return the problem of checked rows, times and events."""
+        parts = {"l1": self.l1, "groups": self.groups, "sign": self.sign}
+        return ordered_problem(
+            rows, None, self.lam, loss=self.loss, time=times, event=seen, **parts
+        )
 
     def predict(self, X: object) -> np.ndarray:
         """Return the score of each row, larger for a higher risk: (n,).

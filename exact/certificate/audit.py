@@ -8,11 +8,14 @@ from enum import StrEnum
 import numpy as np
 
 from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..pairs.partitioned_order import PartitionedOrder
 from ..problem.problem import Problem
 from ..problem.tail import Tail
+from ..problem.worst import Worst
+from ..spaces.partitions.grouped.grouped_rows import GroupedRows
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.streamed import StreamedRows
-from ..tools.wording import at_least, at_most
+from ..tools.wording import at_least, at_most, objective
 from .certificate import Certificate, dual_value
 from .certified_order import CertifiedOrder, certified_order
 from .witness import Witness
@@ -39,10 +42,6 @@ _ADVICE = {
     AuditStatus.NO_GAP: "There is a lower bound of the optimum, and no objective of the model to "
     "compare with it.",
 }
-
-
-PRINTED = 5e-11
-"""Half a unit in the tenth digit. The sentence mentions rounding above this share."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,8 @@ class Audit:
     loss_value : float
         The mean loss over the pairs, without the penalty; for scores, of the scores as given.
     primal : float or None
-        The objective; for scores, `loss_value` and lam / 2 times the norm. That of every function
+        The objective, or an upper bound of it for rows in blocks or partitions, which are counted
+        in bins; for scores, `loss_value` and lam / 2 times the norm. That of every function
         meant is within `rounding` of it. None where the model has no norm in this space, or
         the norm cannot be told from the scores.
     gap, relative_gap, radius : float or None
@@ -132,7 +132,7 @@ def audit_without_gap(
     residual: float,
     why: str,
 ) -> Audit:
-    """Return the audit of scores that have no objective in this space, or none that is known."""
+    """Return the audit of scores whose objective in this space does not exist or is not known."""
     dual, rounding = lower_bound(problem, witness)
     near = f", up to {at_most(loss_error, 2)}" if loss_error > 1e-11 * loss_value else ""
     statement = (
@@ -175,11 +175,18 @@ def audit_weights(
     if isinstance(problem.risk, Tail):  # the order of all pairs follows from the radius alone
         whole = Problem(problem.space, problem.risk.mean, problem.penalty)
         meant = f" The objective is that of {problem.risk!r}."
-    order = CertifiedOrder(whole.n_pairs, 0, 0)
+    parts = [whole]
+    if isinstance(problem.risk, Worst):
+        parts = [Problem(problem.space, mean, problem.penalty) for mean in problem.risk.means]
+        whole, meant = parts[0], f" The objective is that of {problem.risk!r}."
+    orders = [CertifiedOrder(part.n_pairs, 0, 0) for part in parts]
     if certificate.radius is not None:
-        order = certified_order(whole, w, certificate.radius)
+        orders = [certified_order(part, w, certificate.radius) for part in parts]
+    names = ("n_pairs", "n_right", "n_wrong")
+    order = CertifiedOrder(*(sum(getattr(one, name) for one in orders) for name in names))
     value = _mean_loss(problem, w, certificate)
-    return audit_of(whole, certificate, value, order, tol, rival, meant=meant)
+    in_bins = witness.weights is not None and not isinstance(problem.space, GroupedRows)
+    return audit_of(whole, certificate, value, order, tol, rival, meant=meant, in_bins=in_bins)
 
 
 def audit_of(
@@ -192,13 +199,15 @@ def audit_of(
     residual: float | None = None,
     meant: str = "",
     floor: float | None = None,
+    in_bins: bool = False,
 ) -> Audit:
     """Return the audit made from a certificate and a count of pairs.
 
     `residual`, `meant`, a sentence on what functions are judged, and `floor`, which no function
-    is below, are for scores.
+    is below, are for scores; `in_bins` says that the objective is an upper bound only.
     """
-    upper = "upper" if isinstance(problem.pairs, OrderedPairs) else "positive"
+    ordered = isinstance(problem.pairs, OrderedPairs | PartitionedOrder)
+    upper = "upper" if ordered else "positive"
     least = certificate.dual - certificate.rounding if floor is None else floor
     status = AuditStatus.CERTIFIED if certificate.reaches(tol) else AuditStatus.ABOVE_TOLERANCE
     return Audit(
@@ -217,7 +226,8 @@ def audit_of(
         n_wrong=order.n_wrong,
         rival_primal=None if rival is None else certificate.primal * rival.scale,
         rival_gap=None if rival is None else certificate.gap * rival.scale,
-        statement=_in_words(certificate, order, rival, least, residual is not None, upper) + meant,
+        statement=_in_words(certificate, order, rival, least, residual is not None, upper, in_bins)
+        + meant,
         status=status,
     )
 
@@ -229,6 +239,7 @@ def _in_words(
     least: float,
     scores: bool,
     upper: str,
+    in_bins: bool,
 ) -> str:
     """Return the sentence of a certificate; its words about the gap include the rounding."""
     primal, rounding = certificate.primal, certificate.rounding
@@ -240,13 +251,12 @@ def _in_words(
     units = ""
     if rival is not None:
         units = f" ({primal * rival.scale:.10g} in the units of {rival.name} at C = {rival.C:g})"
-    unsure = scores or rounding > PRINTED * primal
-    near = f", up to {at_most(rounding, 2)}," if unsure else ""
     what, others = (
         ("scores", "function of this class has") if scores else ("weights", "weights have")
     )
     return (
-        f"The {what} have objective {primal:.10g}{near}{units} over {order.n_pairs} pairs, and no "
+        f"The {what} have {objective(primal, rounding, 10, in_bins, scores)}{units} over "
+        f"{order.n_pairs} pairs, and no "
         f"{others} less than {at_least(max(least, 0.0))}: "
         f"they are at most {at_most(above)}{share} above the optimum, which "
         f"{_order_in_words(order, upper)}."

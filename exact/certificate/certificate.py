@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import CertificateError
+from ..problem.evidence import Evidence
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..tools.rounding import above
 from ..tools.wording import at_least, at_most
-from .bounds.two_sides import careful_primal, dual_value, evaluated, score_slip
+from .bounds.two_sides import careful_primal, dual_value, evaluated, evaluated_with, score_slip
 from .witness import Witness
 
 __all__ = [
@@ -59,6 +60,9 @@ class Certificate:
     as_saved : bool
         True where it was read from a file and not computed here: it is what the file says, of data
         that nobody has looked at again. `recertify` makes a new one from the model and its data.
+    objective : str
+        The objective and the models among which the optimum is meant, in words; empty where the
+        estimator has one problem only, the one that its page states.
     """
 
     primal: float
@@ -68,9 +72,12 @@ class Certificate:
     radius: Any
     rounding: float
     as_saved: bool = field(default=False, init=False, compare=False)
+    objective: str = field(default="", kw_only=True, repr=False)
 
     @classmethod
-    def of(cls, problem: Problem, w: np.ndarray, witness: Minorant) -> Certificate:
+    def of(
+        cls, problem: Problem, w: np.ndarray, witness: Minorant, tol: float = 0.0
+    ) -> Certificate:
         """Return the certificate of the coordinates `w`, everything computed afresh.
 
         Parameters
@@ -79,6 +86,9 @@ class Certificate:
         w : array (dim,)
         witness : Minorant
             Any minorant; it is made anew from its evidence.
+        tol : float
+            >= 0, a relative gap that is enough: sums are not made in the long format where plain
+            ones prove it, rounding included. By default rounding is made as small as it gets.
 
         Raises
         ------
@@ -87,17 +97,32 @@ class Certificate:
         InputError
             If the witness does not belong to the problem.
         """
-        primal, primal_rounding, dual, dual_rounding = evaluated(problem, w, witness)
+        return cls.with_minorant(problem, w, witness, tol)[0]
+
+    @classmethod
+    def with_minorant(
+        cls, problem: Problem, w: np.ndarray, witness: Minorant | Evidence, tol: float = 0.0
+    ) -> tuple[Certificate, Minorant]:
+        """Return what `of` does, and the minorant that was made for it.
+
+        For callers that have only evidence, this makes the minorant once and returns it too.
+        """
+        (primal, primal_rounding, dual, dual_rounding), made = evaluated_with(
+            problem, w, witness, tol
+        )
         if dual - dual_rounding < 0:
             dual, dual_rounding = 0.0, 0.0  # F >= 0 needs no witness
         rounding = primal_rounding + dual_rounding
-        return cls.from_bounds(primal, dual, rounding, problem.penalty.l2)
+        return cls.from_bounds(primal, dual, rounding, problem.penalty.l2), made
 
     @classmethod
-    def from_bounds(cls, primal: float, dual: float, rounding: float, l2: float) -> Certificate:
+    def from_bounds(
+        cls, primal: float, dual: float, rounding: float, l2: float, objective: str = ""
+    ) -> Certificate:
         """Return the certificate of an upper and a lower bound with their rounding.
 
-        `l2` is the penalty's weight of |f|^2 / 2; without any there is no radius.
+        `l2` is the penalty's weight of |f|^2 / 2; without any there is no radius. An infinite
+        `primal` is that of weights which break a constraint.
         """
         difference = primal - dual
         if not difference >= -rounding:
@@ -106,11 +131,11 @@ class Certificate:
                 "a bound is false, please report this with the data"
             )
         gap, dual = max(difference, 0.0), min(dual, primal)
-        relative = gap / primal if primal > rounding else None
+        relative = gap / primal if np.isfinite(primal) and primal > rounding else None
         # Each step up covers the rounding of one operation: difference, sum, quotient and root.
         whole = above(above(gap) + rounding) if difference > 0 else rounding
         radius = None if l2 == 0 else above(np.sqrt(above(2 * above(whole) / l2)))
-        return cls(primal, dual, gap, relative, radius, rounding)
+        return cls(primal, dual, gap, relative, radius, rounding, objective=objective)
 
     @property
     def statement(self) -> str:
@@ -125,6 +150,8 @@ class Certificate:
             f"of this problem has less than {least}, and so this one is at most "
             f"{at_most(above_it, 2)}{share} above the optimum"
         )
+        if self.objective:
+            text = f"of {self.objective}, {text}"
         if self.as_saved:
             return f"The model file says, of data that were not looked at again, that {text}."
         return f"Proved on the training rows: {text}."
@@ -138,4 +165,4 @@ class Certificate:
         """
         proved = above(above(self.gap) + self.rounding)
         floor = tol / 10 if above(self.primal + self.rounding) <= 1e-6 else 0.0
-        return proved <= max(tol * self.primal, floor)
+        return proved < np.inf and proved <= max(tol * self.primal, floor)

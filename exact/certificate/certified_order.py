@@ -19,14 +19,15 @@ import numpy as np
 from ..pairs.all_pairs import PairList
 from ..pairs.auc import auc
 from ..pairs.ordered.ordered_pairs import OrderedPairs
-from ..pairs.statistics.concordance import concordance
 from ..problem.problem import Problem
 from ..spaces.gram import Gram, StreamedGram, chain_of
+from ..spaces.partitions.grouped.grouped_rows import GroupedRows
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import Rows, Space
 from ..spaces.streamed import StreamedRows
 from ..structure.structured_norm import Structured
 from ..tools.rounding import UNIT, gamma
+from .partitioned.grouped.order import GroupOrderTask, ordered_counts
 from .partitioned.order import order_task, score_range, surely_above
 
 GRID = 1 << 16
@@ -73,6 +74,10 @@ def certified_order(
     """
     if isinstance(problem.space, StreamedRows):
         return _streamed_order(problem, problem.space, w, radius)
+    if isinstance(problem.space, GroupedRows):
+        space, error = problem.space, problem.space.score_slip(w) + slip
+        found = space.run(GroupOrderTask(space.offset, w, radius, error))
+        return CertifiedOrder(problem.n_pairs, *found)
     if isinstance(problem.space, PartitionedRows):
         counts = problem.space.run(order_task(problem.space, w, radius, slip))
         return CertifiedOrder(problem.n_pairs, surely_above(counts, 1), surely_above(counts, 0))
@@ -83,32 +88,12 @@ def certified_order(
         right = int(np.count_nonzero(low[pairs.i] > high[pairs.j]))
         wrong = int(np.count_nonzero(high[pairs.i] < low[pairs.j]))
     elif isinstance(pairs, OrderedPairs):
-        right, wrong = _ordered_counts(pairs, low, high)
+        right, wrong = ordered_counts(pairs, low, high)
     else:
         positive = pairs.positive
         right = count_above(low[positive], high[~positive])
         wrong = count_above(low[~positive], high[positive])
     return CertifiedOrder(problem.n_pairs, right, wrong)
-
-
-def _ordered_counts(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> tuple[int, int]:
-    """Return the pairs (i, j) with low_i > high_j, and those with high_i < low_j.
-
-    Each row enters twice: as an upper row with one of its bounds, and as a lower row with the
-    other.
-    """
-    upper, lower = np.zeros((2, pairs.n), dtype=np.int64)
-    order, none = pairs.arrangement.order, np.zeros(pairs.n, dtype=np.int64)
-    upper[order], lower[order] = pairs.a > 0, pairs.b > 0
-    twice = OrderedPairs(
-        np.tile(np.asarray(pairs.group), 2),
-        np.tile(pairs.key, 2),
-        np.concatenate([upper, none]),
-        np.concatenate([none, lower]),
-        form=pairs.form,
-    )
-    right = concordance(twice, np.concatenate([low, high])).concordant
-    return right, concordance(twice, np.concatenate([high, low])).discordant
 
 
 def _streamed_order(

@@ -7,6 +7,7 @@ import numpy as np
 from ..errors import InputError
 from ..losses.registry import HINGE, SQUARED_HINGE
 from ..problem.problem import Problem
+from ..spaces.partitions.grouped.grouped_rows import GroupedRows
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
@@ -16,12 +17,13 @@ from .blocks.squared import SquaredInBlocks
 from .blocks.streamed import Streamed
 from .evaluation import Evaluation, InMemory, noted
 from .partitioned.evaluate import Partitioned
+from .partitioned.grouped.evaluate import OfGroups
 from .partitioned.losses import smooth_over_partitions
 
 __all__ = ["Kept", "Streamed", "binned_at", "blocked", "loss_at"]
 
 FINE = 1 << 14
-"""Bins a unit, at least, where the loss of weights that no solver has made is asked for."""
+"""Minimum bins per unit for the loss of weights that no solver made."""
 
 SMOOTH_FINE = 1 << 11
 """The same for a smooth loss over partitions, whose bins are sent: it needs fewer."""
@@ -48,6 +50,9 @@ def binned_at(problem: Problem, w: np.ndarray, bins: int, half: int) -> Evaluati
     half : int
         Half width of the smoothing in bins.
     """
+    if isinstance(problem.space, GroupedRows):
+        known = noted(problem, w, bins, half)
+        return OfGroups(problem).with_grid(w, bins, half) if known is None else known
     if isinstance(problem.space, PartitionedRows) and problem.loss != HINGE:
         known = noted(problem, w, bins)
         return smooth_over_partitions(problem).at(w, bins) if known is None else known
@@ -69,6 +74,12 @@ def loss_at(problem: Problem, w: np.ndarray, bins: int) -> Evaluation:
     would be too large by far more than its rounding says.
     """
     known = noted(problem, w, bins)
+    if isinstance(problem.space, GroupedRows):
+        return OfGroups(problem).at(w) if known is None else known
+    return binned_at(problem, w, max(bins, fine_bins(problem)), 0) if known is None else known
+
+
+def fine_bins(problem: Problem) -> int:
+    """Return the bins a unit from which the bound of a loss is close enough for any purpose."""
     smooth = isinstance(problem.space, PartitionedRows) and problem.loss != HINGE
-    fine = SMOOTH_FINE if smooth else FINE
-    return binned_at(problem, w, max(bins, fine), 0) if known is None else known
+    return SMOOTH_FINE if smooth else FINE

@@ -82,7 +82,7 @@ class Evaluation:
         return (self.loss_rounding + sums) * (1 + gamma(8))
 
     def scale(self, lam: float) -> float:
-        """Return the best shrinking factor of alpha."""
+        """Return the best factor in [0, 1] by which to shrink alpha."""
         norm2 = float(self.pull @ self.pull)
         return min(1.0, lam * self.total / norm2) if norm2 > 0 else 1.0
 
@@ -145,6 +145,10 @@ class InMemory:
         self.problem = problem
         self._known: tuple[np.ndarray, np.ndarray] | None = None
 
+    def knows(self, w: np.ndarray) -> bool:
+        """Return whether `w` is the very array whose scores were used last."""
+        return self._known is not None and self._known[0] is w
+
     def scores(self, w: np.ndarray) -> np.ndarray:
         """Return the scores of `w`, remembered from the last call."""
         if self._known is None or self._known[0] is not w:
@@ -157,7 +161,7 @@ class InMemory:
         return self._evaluation(w, self.problem.sums(scores, width), width)
 
     def _evaluation(self, w: np.ndarray, sums: PairSums, width: float) -> Evaluation:
-        half = half_width(width, self.bins)
+        half = half_width(width, self.bins) if self.bins else 0
         width = 2 * half / self.bins if self.bins else width
         slip = 2 * self.space.score_slip(w)
         error = self.space.pull_error(sums.c) + self.space.reach * sums.rounding
@@ -205,7 +209,7 @@ class _ScoreLine:
 
 @dataclass(frozen=True, eq=False)
 class Note:
-    """An evaluation and what it was made of; `point` holds the bytes of its w."""
+    """An evaluation and its origin; `point` holds the bytes of its w."""
 
     problem: Problem
     point: bytes
@@ -217,12 +221,17 @@ _NOTES: ContextVar[list[Note] | None] = ContextVar("notes", default=None)
 
 @contextmanager
 def noting() -> Iterator[None]:
-    """Within, evaluations are written down; they are forgotten at the end."""
+    """Within this block evaluations are noted; they are discarded at its end."""
     token = _NOTES.set([])
     try:
         yield
     finally:
         _NOTES.reset(token)
+
+
+def within_a_solve() -> bool:
+    """Whether evaluations are written down just now."""
+    return _NOTES.get() is not None
 
 
 def note(problem: Problem, found: Evaluation) -> Evaluation:

@@ -16,7 +16,8 @@ from fractions import Fraction
 import numpy as np
 
 from ..errors import CertificateError, InputError, TooLargeError
-from ..losses.registry import LOSSES
+from ..losses.loss import Loss
+from ..losses.registry import HINGE, SQUARE, SQUARED_HINGE
 from ..pairs.all_pairs import PairList
 from ..problem.problem import Problem
 from ..spaces.gram import Gram, StreamedGram
@@ -33,12 +34,19 @@ from ..tools.exact_numbers import (
     sum_of_squares,
     whole_numbers_of,
 )
-from .exact_sums import ExactAllPairs, ExactPairList, ExactPoint, Grid, exact_pairs
+from .exact_sums import ExactAllPairs, ExactPairList, ExactPoint, Form, Grid, exact_pairs
 from .solution import Solution
 from .witness import Witness
 
 MOST_NUMBERS = 20_000_000
 """Largest number of entries of X, or of listed pairs, for the exact mode: about 10 s."""
+
+FORMS: tuple[tuple[Loss, Form], ...] = (
+    (HINGE, Form(1, clipped=True)),
+    (SQUARED_HINGE, Form(2, clipped=True)),
+    (SQUARE, Form(2, clipped=False)),
+)
+"""The losses that exact scores turn into whole numbers, each with its form."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +115,7 @@ class ExactCertificate:
         """
         rows = _rows(problem)
         w = problem.check_weights(w)
-        sums = exact_pairs(problem.pairs, problem.pairs.positive, problem.loss.name)
+        sums = exact_pairs(problem.pairs, problem.pairs.positive, _form_of(problem.loss))
         lam, weights = Fraction(problem.lam), whole_numbers_of(w)
         norm2 = sum_of_squares([(m, weights[1]) for m in weights[0].tolist()])
         primal = sums.value(Grid.of(*rows.scores(w))) + lam / 2 * norm2
@@ -115,6 +123,15 @@ class ExactCertificate:
         if dual > primal:
             raise CertificateError("the exact dual exceeds the exact primal: please report this")
         return cls(primal, dual, lam)
+
+
+def _form_of(loss: Loss) -> Form:
+    """Return how the loss is made of exact scores, or raise `InputError` for another loss."""
+    for known, form in FORMS:
+        if loss == known:
+            return form
+    names = ", ".join(known.name for known, _ in FORMS)
+    raise InputError(f"the exact mode knows {names}, not this loss")
 
 
 def exact_certificate(problem: Problem, solution: Solution) -> ExactCertificate:
@@ -151,8 +168,7 @@ def check_exact(problem: Problem) -> None:
         raise InputError(f"{known}, not for rows read in blocks: make the problem of an array")
     if type(space) is not Rows:
         raise InputError(f"{known}: leave the structure out")
-    if problem.loss not in LOSSES.values():
-        raise InputError(f"the exact mode knows {', '.join(LOSSES)}, not this loss")
+    _form_of(problem.loss)
     size = int(space.raw.nnz) if space.is_sparse else int(space.raw.size)
     if isinstance(problem.pairs, PairList):
         size = max(size, int(problem.pairs.i.size))

@@ -110,6 +110,14 @@ class _Ladder:
         return self.second[-1] - self.second[i] - 2 * at * first + at * at * mass
 
 
+@dataclass(frozen=True)
+class Form:
+    """A loss of the shortfall z = 1 - t: max(0, z)^power, or z^power where it is not clipped."""
+
+    power: int
+    clipped: bool
+
+
 @dataclass(frozen=True, eq=False)
 class ExactAllPairs:
     """Sums over all pairs, row weights taken exactly as the floats that they are.
@@ -119,19 +127,19 @@ class ExactAllPairs:
     positive : bool array (n,)
     a, b : lists of int
         Row weights in one unit a class, which cancels.
-    loss : str
+    form : Form
     """
 
     positive: np.ndarray
     a: list[int]
     b: list[int]
-    loss: str
+    form: Form
 
     @classmethod
-    def of(cls, pairs: AllPairs, positive: np.ndarray, loss: str) -> ExactAllPairs:
+    def of(cls, pairs: AllPairs, positive: np.ndarray, form: Form) -> ExactAllPairs:
         """Return the exact form of `pairs`."""
         a, b = (whole_numbers_of(side)[0].tolist() for side in pairs.sides())
-        return cls(positive, a, b, loss)
+        return cls(positive, a, b, form)
 
     @property
     def mass(self) -> int:
@@ -145,15 +153,14 @@ class ExactAllPairs:
     def value(self, grid: Grid) -> Fraction:
         """Return the mean loss."""
         t, b = self._sides(grid)
-        ladder = _Ladder(b, self.b, self.loss != "square")
-        sums = ladder.above if self.loss == "hinge" else ladder.above2
+        ladder = _Ladder(b, self.b, self.form.clipped)
+        sums = ladder.above if self.form.power == 1 else ladder.above2
         total = sum(a * sums(at) for a, at in zip(self.a, t, strict=True))
-        powers = 1 if self.loss == "hinge" else 2
-        return Fraction(total, self.mass) * power_of_two(powers * grid.exponent)
+        return Fraction(total, self.mass) * power_of_two(self.form.power * grid.exponent)
 
     def point(self, grid: Grid, width: Fraction) -> ExactPoint:
         """Return alpha = -loss'(margin), the hinge's slope smoothed over `width`."""
-        if self.loss == "hinge":
+        if self.form.power == 1:
             grid, half = grid.fine(width)
             t, b = self._sides(grid)
             cap = 2 * half or 1  # at width 0 clip(z, 0, 1) is 1[z > 0], z being whole
@@ -163,7 +170,7 @@ class ExactAllPairs:
             unit, square = Fraction(1, cap * self.mass), Fraction(0)
         else:
             t, b = self._sides(grid)
-            clipped = self.loss != "square"
+            clipped = self.form.clipped
             up, down = _Ladder(b, self.b, clipped), _Ladder([-x for x in t], self.a, clipped)
             u = [a * up.above(at) for a, at in zip(self.a, t, strict=True)]
             v = [a * down.above(-at) for a, at in zip(self.b, b, strict=True)]
@@ -227,12 +234,12 @@ class ExactPairList:
     i: np.ndarray
     j: np.ndarray
     weight: np.ndarray
-    loss: str
+    form: Form
 
     @classmethod
-    def of(cls, pairs: PairList, positive: np.ndarray, loss: str) -> ExactPairList:
+    def of(cls, pairs: PairList, positive: np.ndarray, form: Form) -> ExactPairList:
         """Return the exact form of `pairs`."""
-        return cls(pairs.i, pairs.j, whole_numbers_of(pairs.c)[0], loss)
+        return cls(pairs.i, pairs.j, whole_numbers_of(pairs.c)[0], form)
 
     @property
     def mass(self) -> int:
@@ -241,17 +248,16 @@ class ExactPairList:
 
     def _shortfalls(self, grid: Grid) -> np.ndarray:
         z = grid.one - grid.scores[self.i] + grid.scores[self.j]
-        return z if self.loss == "square" else np.maximum(z, 0)
+        return np.maximum(z, 0) if self.form.clipped else z
 
     def value(self, grid: Grid) -> Fraction:
         """Return the mean loss."""
-        powers = 1 if self.loss == "hinge" else 2
-        total = int(self.weight.dot(self._shortfalls(grid) ** powers))
-        return Fraction(total, self.mass) * power_of_two(powers * grid.exponent)
+        total = int(self.weight.dot(self._shortfalls(grid) ** self.form.power))
+        return Fraction(total, self.mass) * power_of_two(self.form.power * grid.exponent)
 
     def point(self, grid: Grid, width: Fraction) -> ExactPoint:
         """Return alpha = -loss'(margin), the hinge's slope smoothed over `width`."""
-        if self.loss != "hinge":
+        if self.form.power == 2:
             unit = 2 * power_of_two(grid.exponent)
             return self._point(self._shortfalls(grid), unit, grid.scores.size)
         grid, half = grid.fine(width)
@@ -269,15 +275,15 @@ class ExactPairList:
         np.subtract.at(c, self.j, carried)
         total = Fraction(int(carried.sum()), self.mass) * unit
         square = Fraction(0)
-        if self.loss != "hinge":
+        if self.form.power == 2:
             square = Fraction(int(carried.dot(alpha)), self.mass) * unit**2 / 4
         return ExactPoint(c, unit / self.mass, total, square)
 
 
 def exact_pairs(
-    pairs: AllPairs | PairList, positive: np.ndarray, loss: str
+    pairs: AllPairs | PairList, positive: np.ndarray, form: Form
 ) -> ExactAllPairs | ExactPairList:
     """Return the exact form of a pair set."""
     if isinstance(pairs, PairList):
-        return ExactPairList.of(pairs, positive, loss)
-    return ExactAllPairs.of(pairs, positive, loss)
+        return ExactPairList.of(pairs, positive, form)
+    return ExactAllPairs.of(pairs, positive, form)

@@ -11,18 +11,23 @@ from html import escape
 import numpy as np
 
 from ..losses.registry import HINGE
+from ..problem.evidence import Evidence
 from ..problem.problem import Problem
 from ..spaces.partitions.partitioned_rows import PartitionedRows
+from ..tools.checks import check_callback
 from ..tools.rounding import above
 from ..tools.wording import at_most
 from .certificate import Certificate, Minorant, Witness
 
 LEAST_TIME = 1e-3
-"""Least number of seconds that `Recorder.time_left` reports: solvers need a limit above zero."""
+"""`Recorder.time_left` reports at least this many seconds: solvers need a positive limit."""
 
+
+Proof = Witness | Evidence
+"""What proves a lower bound."""
 
 BINS = 1 << 10
-"""Bins a unit of score for the dual point of a run that ended before it had any."""
+"""Bins per unit of score for the dual point of a run that ended before it made one."""
 
 
 class Status(StrEnum):
@@ -154,6 +159,7 @@ class Recorder:
     def __init__(
         self, max_time: float | None = None, callback: Callback | None = None, method: str = ""
     ):
+        check_callback(callback)
         self.start = time.perf_counter()
         self.max_time = max_time
         self.callback = callback
@@ -162,7 +168,7 @@ class Recorder:
         self.w0: np.ndarray | None = None  # where to start; None for the solver's own choice
         self.best_primal, self.best_dual = np.inf, -np.inf
         self.best_w: np.ndarray | None = None
-        self.best_witness: Witness | Callable[[], Witness] | None = None
+        self.best_witness: Proof | Callable[[], Proof] | None = None
 
     @property
     def seconds(self) -> float:
@@ -192,12 +198,13 @@ class Recorder:
         self,
         w: np.ndarray | None = None,
         primal: float = np.inf,
-        witness: Witness | Callable[[], Witness] | None = None,
+        witness: Proof | Callable[[], Proof] | None = None,
         dual: float = -np.inf,
     ) -> None:
         """Keep a point if it is better than the best so far on its side.
 
-        A witness that is expensive to make may be given as a function that makes it on demand.
+        A witness that is expensive to make may be given as a function that makes it on demand, or
+        that returns its evidence: the certificate makes it from that anyway.
         """
         if w is not None and primal < self.best_primal:
             self.best_primal, self.best_w = primal, w
@@ -232,11 +239,11 @@ class Recorder:
             witness = Witness.from_weights(problem, w, BINS, 1 if problem.loss == HINGE else 0)
         elif witness is None:
             witness = Witness.from_scores(problem, problem.space.scores(w))
-        certificate = Certificate.of(problem, w, witness)
+        certificate, made = Certificate.with_minorant(problem, w, witness, tol)
         status = Status.CERTIFIED if certificate.reaches(tol) else reason or Status.STALLED
         return Solution(
             w,
-            witness,
+            made,
             certificate,
             status,
             self.history[-1].n_iter if self.history else 0,

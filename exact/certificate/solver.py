@@ -30,7 +30,7 @@ from .evaluation import noting
 from .solution import Callback, Recorder, Solution, Status
 
 INSIDE = 0.5
-"""Share of the tolerance that solvers aim at: the certificate adds the rounding to their gap."""
+"""Solvers aim at this share of the tolerance: the certificate adds rounding to their gap."""
 
 Run = Callable[[Problem, Recorder], Status | None]
 

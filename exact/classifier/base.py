@@ -21,13 +21,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..certificate.solution import Solution, Status
 from ..errors import InputError
 from ..pairs.labels import kinds_of
-from ..spaces.incoming import check_matrix
 from ..tools.interrupts import ends_on_interrupt
-from ..tools.lossless import as_float64, check_labels
+from ..tools.lossless import as_float64, check_labels, check_matrix
 from ..tools.threads import small_in_one_thread
 from ..tools.wording import at_most
 from .dask_blocks import in_blocks
-from .inputs import Matrix, TrainingRows, check_row_weights, check_rows
+from .inputs import Matrix, TrainingRows, check_column_names, check_row_weights, check_rows
 from .threshold import Rule, get_rule
 
 Progress = Callable[[Any], object]
@@ -95,7 +94,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
         self._train(self._check_fit(X, y, sample_weight), callback)
 
     def _warn(self) -> Self:
-        """Warn the caller of `fit`, which calls this, of what the run fell short of."""
+        """Warn the caller of `fit` if the run fell short."""
         shortfall = self._shortfall()
         if shortfall is not None:
             warnings.warn(shortfall, ConvergenceWarning, stacklevel=4)
@@ -181,6 +180,7 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _check_data(self, X: object, y: object, reset: bool = True) -> tuple[Matrix, np.ndarray]:
         """Return the rows, checked as by `check_rows`, and their labels."""
+        check_column_names(X)
         found = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=reset)
         check_labels(y)
         return check_matrix(X), found[1]
@@ -260,7 +260,7 @@ class _Named:
 
 
 def _some_of_each(labels: np.ndarray) -> np.ndarray:
-    """Return one label of each kind where they are two, else all: checks sort what they see."""
+    """Return one label of each kind if there are two kinds, else all: checks sort their input."""
     if labels.ndim != 1 or labels.dtype.kind == "O":
         return labels
     kinds = kinds_of(labels)

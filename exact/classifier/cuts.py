@@ -21,7 +21,7 @@ SLACK = 1e-12
 """Differences of rates below this are rounding, because rates are sums of weights."""
 
 MANY = 10_000
-"""Least number of rows that are counted; fewer are sorted in no time."""
+"""Minimum number of rows for counting; sorting fewer is quick anyway."""
 
 SPREAD = 1.0
 """A sample is rarely further off than this share of the rows, over the root of its rarer class."""

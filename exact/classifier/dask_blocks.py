@@ -1,4 +1,4 @@
-"""What is done with a dask collection through its own methods: rows fetched, blocks mapped.
+"""Operations on dask collections by their own methods: fetching rows, mapping blocks.
 
 Nothing of dask is imported here: whoever has a collection has dask.
 """
@@ -76,7 +76,7 @@ class OfNumbers:
     function: Callable[[np.ndarray], np.ndarray]
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
-        """Return the function of some rows; dask asks for none to see what comes."""
+        """Return the function of some rows; dask passes no rows to learn the type of the result."""
         numbers = as_float64(rows, "X", "a matrix of numbers")
         if not np.isfinite(numbers).all():
             raise InputError("X has a value that is not finite: remove or impute it first")

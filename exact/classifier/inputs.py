@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -12,8 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from ..errors import InputError
-from ..spaces.incoming import check_matrix
-from ..tools.lossless import as_float64
+from ..tools.lossless import as_float64, check_matrix
 
 Matrix = np.ndarray | sp.csr_matrix
 
@@ -37,8 +37,19 @@ def check_rows(estimator: BaseEstimator, X: object, reset: bool = True) -> Matri
     reset : bool
         Whether to set these from X, or else to compare X with them.
     """
+    check_column_names(X)
     validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, reset=reset)
     return check_matrix(X)
+
+
+def check_column_names(X: object) -> None:
+    """Raise `InputError` for a data frame in which two columns have one name."""
+    columns = getattr(X, "columns", None)
+    if columns is None or not hasattr(columns, "__iter__"):
+        return
+    repeated = [name for name, times in Counter(columns).items() if times > 1]
+    if repeated:
+        raise InputError(f"X has two columns called {repeated[0]!r}: rename or drop one")
 
 
 def draw_seed(random_state: Any) -> int:

@@ -1,9 +1,9 @@
 """Fitted models as a tree of plain JSON and a list of arrays, and back: only known types pass.
 
 A tree has one entry for each value: numbers, words, lists and None as they are, and for the rest an
-object with one telling key: array, strings, csr, tuple, dict, enum, value (a dataclass) or model
-(an estimator). Reading one makes objects of the types that were registered and of no other; nothing
-in a file can name a function, a module or a type from elsewhere.
+object with one telling key: array, dtype, strings, csr, tuple, dict, enum, value (a dataclass) or
+model (an estimator). Reading one makes objects of the types that were registered and of no other;
+nothing in a file can name a function, a module or a type from elsewhere.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from sklearn.base import BaseEstimator
 from ..errors import InputError
 
 NAME = re.compile(r"_?[a-z][A-Za-z0-9_]*")
+
+NUMBERS = re.compile(r"[<>|=]?[biuf]\d{1,2}")
 
 KNOWN: dict[str, type] = {}
 """Types that may occur in a tree, by name; `register` adds to them."""
@@ -75,6 +77,8 @@ class Encoder:
             return value
         if isinstance(value, np.ndarray):
             return self._array(value, where)
+        if isinstance(value, np.dtype) and value.kind in "biuf":
+            return {"dtype": value.str}
         if sp.issparse(value):
             return self._sparse(value, where)
         if isinstance(value, list | tuple):
@@ -95,7 +99,11 @@ class Encoder:
         """Return the name of a value's type, or raise `InputError` where it is not registered."""
         name = type(value).__name__
         if KNOWN.get(name) is not type(value):
-            raise InputError(f"{where} is a {name}, which this function cannot save")
+            after = ".steps[0]" in where
+            advice = (
+                "; save the step after it, and encode rows before it scores them" if after else ""
+            )
+            raise InputError(f"{where} is a {name}, which this function cannot save{advice}")
         return name
 
     def _all(self, values: dict[str, Any], where: str) -> dict[str, Any]:
@@ -127,6 +135,13 @@ class Encoder:
         return {"model": name, "with": self._all(given, where), "found": self._all(found, where)}
 
 
+def _number_type(name: str) -> np.dtype[Any]:
+    """Return a type of numbers by its name."""
+    if not NUMBERS.fullmatch(name):
+        raise ValueError(f"{name} is no type of numbers")
+    return np.dtype(name)
+
+
 class Decoder:
     """Turns trees back into values.
 
@@ -154,6 +169,8 @@ class Decoder:
             return [self.decode(item) for item in tree]
         if "array" in tree:
             return self._take(tree)
+        if "dtype" in tree:
+            return _number_type(tree["dtype"])
         if "strings" in tree:
             return np.array([str(word) for word in tree["strings"]], dtype=object)
         if "csr" in tree:

@@ -28,8 +28,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from ... import __version__
@@ -46,7 +47,8 @@ FORMAT = "aucert model"
 SCHEMA = 1
 
 
-register(Pipeline, StandardScaler, Gaussian, Laplacian, Linear)
+register(StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, SimpleImputer)
+register(Pipeline, Gaussian, Laplacian, Linear)
 register(Certificate, Minorant, Solution, Status, Step)
 register(Alpha, Marginals, Mix, Scores, Weights)
 
@@ -78,8 +80,8 @@ def save_model(model: Any, path: str | Path) -> None:
     ----------
     model : estimator
         A fitted classifier of `aucert.exact` or `aucert.approx`, a `Nystrom`, or a scikit-learn
-        `Pipeline` of such, `StandardScaler` and `RBFSampler`. Each room's `save_model` knows
-        its own estimators; once both are imported, each knows all.
+        `Pipeline` of such, scalers of columns, `SimpleImputer` and `RBFSampler`. Each room's
+        `save_model` knows its own estimators; once both are imported, each knows all.
     path : str or Path
         Written as it is, whatever its ending; .npz is the custom.
     Raises

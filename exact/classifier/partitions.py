@@ -11,6 +11,7 @@ import numpy as np
 from ..certificate.partitioned.spread import counted_scores
 from ..errors import InputError
 from ..formulation.partitioned import is_dask, rows_of_dask
+from ..spaces.partitions.grouped.grouped_rows import GroupedRows
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from .threshold import get_rule
 
@@ -22,7 +23,7 @@ def in_partitions(X: object) -> bool:
 
 @contextmanager
 def opened(
-    X: Any, y: object, sample_weight: object
+    X: Any, y: object, sample_weight: object, qid: object = None
 ) -> Iterator[tuple[PartitionedRows, np.ndarray]]:
     """Yield rows in partitions and both labels; what was made for a dask collection ends after.
 
@@ -34,11 +35,13 @@ def opened(
         If labels are given twice, or the data cannot be used.
     """
     if isinstance(X, PartitionedRows):
-        if y is not None or sample_weight is not None:
+        if not (y is None and sample_weight is None and qid is None):
             raise InputError("labels and weights lie with the rows in their partitions: give none")
+        if isinstance(X, GroupedRows):
+            X.as_classes()
         yield X, np.array([False, True])
         return
-    rows, classes = rows_of_dask(X, y, sample_weight, None)
+    rows, classes = rows_of_dask(X, y, sample_weight, None, qid)
     try:
         yield rows, classes
     finally:

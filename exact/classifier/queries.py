@@ -12,6 +12,7 @@ from ..tools.interrupts import ends_on_interrupt
 from ..tools.lossless import check_labels
 from .base import AUCClassifier, Progress
 from .inputs import TrainingRows, check_row_weights
+from .partitions import in_partitions
 
 
 @dataclass(eq=False, repr=False)
@@ -56,7 +57,8 @@ class QueryClassifier(AUCClassifier):
             If the run ended short of its tolerance.
         """
         if qid is not None:
-            self._queries = check_labels(qid)
+            queries: Any = qid  # a dask collection stays where it is
+            self._queries = queries if in_partitions(X) else check_labels(qid)
         try:
             self._fit(X, y, sample_weight, callback)
         finally:

@@ -11,14 +11,14 @@ from functools import cached_property
 
 import numpy as np
 
-from ..certificate.certificate import Witness
 from ..certificate.solution import Recorder
+from ..problem.evidence import Scores
 from ..problem.problem import Problem
 from ..problem.subsample import starting_sample
 from ..spaces.rows import Rows
-from ..tools.root_of_slope import root_of_slope
 from ..tools.rounding import UNIT
 from .curvature import Curvature, curvature
+from .line_search import root_of_slope
 
 ROUGH = 1e-3
 """A sample is solved at least to this relative gap."""
@@ -111,9 +111,12 @@ class NewtonPoint:
         recorder.best_w = self.w
         recorder.step()
 
-    def witness(self) -> Witness:
-        """Return the slopes' dual point."""
-        return Witness.from_scores(self.problem, self.scores, scale=1.0)
+    def witness(self) -> Scores:
+        """Return the evidence of the slopes' dual point.
+
+        It is that at the scores of w itself, so that one evaluation serves the whole certificate.
+        """
+        return Scores(self.problem.space.scores(self.w))
 
 
 class NewtonLine:

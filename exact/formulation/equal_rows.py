@@ -23,10 +23,13 @@ from ..spaces.gram_factor import GramFactor
 from ..spaces.rows import Rows
 
 WORTH = 0.9
-"""Groups are used if they are at most this part of the rows."""
+"""Groups are used if their number is at most this share of the rows."""
 
 SAMPLE = 20_000
-"""Rows looked at first: where no two of so many are equal, few of all are."""
+"""Size of the sample checked first: if no two of its rows are equal, few rows of the whole are."""
+
+FEW = 8
+"""Number of columns hashed first: rows that differ there differ."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +100,7 @@ class Groups:
 
 
 class Spread:
-    """Scores and pulls of all rows, by a space on one row of each group.
+    """Scores and pulls of all rows, computed by a space that holds one row of each group.
 
     Parameters
     ----------
@@ -120,7 +123,7 @@ class Spread:
 
 
 def equal_rows(X: np.ndarray | sp.csr_matrix, positive: np.ndarray) -> Groups | None:
-    """Return the groups of exactly equal rows of one class; None where they would not pay.
+    """Return the groups of exactly equal rows of one class, or None if merging would not pay.
 
     Rows are compared by a hash first, and those with one hash by their numbers.
 
@@ -135,6 +138,9 @@ def equal_rows(X: np.ndarray | sp.csr_matrix, positive: np.ndarray) -> Groups | 
         hashed = _hashes(X[some], positive[some])
         if np.unique(hashed).size == SAMPLE:
             return None
+    ranked = np.sort(_quick_hashes(X))
+    if 1 + np.count_nonzero(ranked[1:] != ranked[:-1]) > WORTH * n:
+        return None
     hashed = _hashes(X, positive)
     order = np.argsort(hashed, kind="stable")
     one, other = order[:-1], order[1:]
@@ -153,6 +159,17 @@ def equal_rows(X: np.ndarray | sp.csr_matrix, positive: np.ndarray) -> Groups | 
     group = np.empty(n, dtype=np.int64)
     group[order] = number[np.cumsum(starts) - 1]
     return Groups(first[by_row], group)
+
+
+def _quick_hashes(X: np.ndarray | sp.csr_matrix) -> np.ndarray:
+    """Return 64 bits a row that are equal for equal rows: of a few columns, or of one product.
+
+    The product of sparse rows with a vector is summed row by row, always in the same order.
+    """
+    if isinstance(X, np.ndarray):
+        return _hashes(X[:, :: max(X.shape[1] // FEW, 1)], np.zeros(X.shape[0], dtype=bool))
+    product = X @ np.random.default_rng(7).normal(size=X.shape[1])
+    return (np.asarray(product) + 0.0).view(np.uint64)
 
 
 def _hashes(X: np.ndarray | sp.csr_matrix, positive: np.ndarray) -> np.ndarray:

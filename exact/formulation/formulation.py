@@ -19,6 +19,7 @@ from ..certificate.solution import Solution, Status
 from ..errors import InputError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
+from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.penalties import Ridge
 from ..problem.penalty import Penalty
 from ..problem.problem import Problem
@@ -129,7 +130,7 @@ class Formulation:
         w, witness = self.lift(solution.w), solution.witness
         if self.groups is not None:
             witness = self.groups.witness(self.meant, witness)
-        certificate = Certificate.of(self.meant, w, witness)
+        certificate = Certificate.of(self.meant, w, witness, tol)
         status = solution.status
         if certificate.reaches(tol):
             status = Status.CERTIFIED
@@ -180,6 +181,7 @@ def formulate(
     meant = Problem(base, request.risk(mask), request.penalty)
     groups = None
     whole = isinstance(request.pairs, AllPairs) and not request.is_partial
+    whole = whole and request.worst_of is None  # equal rows may be of two groups
     if collapse and rows is not None and whole and mask is not None:
         groups = equal_rows(rows, mask)
     # `few` is what is meant on one row of each group; the rest makes its space one of rows.
@@ -193,18 +195,31 @@ def formulate(
     if groups is not None and factor is not None:
         factor = groups.factor(factor)
         back = factor.coefficients
-    if weight == 0 or mask is None:  # ordered pairs have no structure
+    if weight == 0:
         work = few if features is few.space else few.over(features)
         return Formulation(meant, work, back, kernel, rows, factor, groups)
-    white = whitened(features, scatter_of(few.pairs, few.pairs.positive, source), weight)
+    white = whitened(features, scatter_of(*_classes(few.pairs), source), weight)
 
     def lift(w: np.ndarray) -> np.ndarray:
         return back(white.to_input(w))
 
     seen = white if groups is None else cast(Rows, Spread(white, groups))
-    scatter = scatter_of(cast(Any, request.pairs), mask, source)
+    scatter = scatter_of(*_classes(meant.pairs), source)
     meant = meant.over(Structured(base, scatter, weight, seen, lift))
     return Formulation(meant, few.over(white), lift, kernel, rows, factor, groups)
+
+
+def _classes(pairs: Any) -> tuple[AllPairs | PairList, np.ndarray]:
+    """Return pairs of the two classes that the structure is the scatter of, and the positive rows.
+
+    Those of ordered pairs are their two grades, whatever the groups; a row weighs there what it
+    weighs as the upper or the lower one of a pair.
+    """
+    if not isinstance(pairs, OrderedPairs):
+        return pairs, pairs.positive
+    positive = np.asarray(pairs.key == pairs.key.max())
+    sides = [np.ones(pairs.n) if side is None else side for side in (pairs.upper, pairs.lower)]
+    return AllPairs(np.where(positive, *sides)), positive
 
 
 def _features(

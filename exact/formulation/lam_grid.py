@@ -1,4 +1,4 @@
-"""The lam of a path: from the one at which the order of the rows is settled to a share of it."""
+"""The lam of a path: from the one above which the order of rows is fixed down to a share of it."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from ..errors import InputError
 from ..tools.lossless import as_float64
 
 INTERCEPTS = frozenset({"intercept", "(intercept)", "intercept_", "const", "bias", "_intercept"})
-"""Names, in small letters, of the one number that is no weight; it does not matter to pairs."""
+"""Lower-case names of the intercept, which cancels in every pair."""
 
 SHOWN = 5
 """Names that a message shows at most."""
@@ -84,6 +85,13 @@ def match_weights(X: object, w: object) -> object:
         return w
     values = np.ravel(as_float64(w, "the weights"))
     return in_column_order(values, names, columns)
+
+
+def cut_off(w: Any, d: int) -> str:
+    """Return the sentence that says so where one number more than d was taken as an intercept."""
+    if np.size(w) != d + 1:
+        return ""
+    return f" The last of the {d + 1} numbers was taken as an intercept, which no pair sees."
 
 
 def weight_names(w: object) -> list[str] | None:

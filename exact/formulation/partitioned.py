@@ -1,4 +1,4 @@
-"""Problems over rows in partitions, from whatever holds them."""
+"""Problems over rows in partitions: of `PartitionedRows`, or of dask's collections."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ import numpy as np
 from ..errors import InputError
 from ..losses.registry import ALL_LOSSES, OURS
 from ..pairs.labels import split_labels
+from ..pairs.partitioned_order import PartitionedOrder
 from ..pairs.partitioned_pairs import pairs_in
 from ..problem.problem import Problem
 from ..problem.risk import Mean
+from ..spaces.partitions.grouped.grouped_rows import GroupedRows
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import Space
 from .request import Request
@@ -37,15 +39,17 @@ def partitioned_problem(X: object, y: object, request: Request) -> Problem | Non
         return None
     check_request(request)
     beside_rows(y, request.positive, getattr(request.pairs, "weight", None))
+    if isinstance(X, GroupedRows):
+        return Problem(cast(Space, X), Mean(PartitionedOrder(X), request.loss), request.penalty)
     return Problem(cast(Space, X), Mean(pairs_in(X.facts), request.loss), request.penalty)
 
 
 def check_request(request: Request) -> None:
-    """Raise `InputError` unless partitions can do what is asked for."""
+    """Raise `InputError` unless rows in partitions support the request."""
     if not request.is_plain:
         raise InputError(
-            "rows in partitions are for linear problems over all pairs with the ridge: take a "
-            "sample of the rows for anything else"
+            "rows in partitions are for linear problems over all pairs, or those within a query, "
+            "with the ridge: take a sample of the rows for anything else"
         )
     if type(request.loss) not in OURS:
         raise InputError(
@@ -55,7 +59,7 @@ def check_request(request: Request) -> None:
 
 
 def beside_rows(*given: object) -> None:
-    """Raise `InputError` if anything is given that lies with the rows in their partitions."""
+    """Raise `InputError` if labels or weights are given: they belong to the partitions."""
     if any(one is not None for one in given):
         raise InputError(
             "labels and weights lie with the rows in their partitions: leave y, positive and "
@@ -80,8 +84,13 @@ def is_dask(X: object) -> bool:
     return hasattr(X, "__dask_graph__") and hasattr(X, "to_delayed")
 
 
-def rows_of_dask(X: Any, y: Any, weight: Any, positive: object) -> tuple[PartitionedRows, Any]:
+def rows_of_dask(
+    X: Any, y: Any, weight: Any, positive: object, qid: Any = None, graded: bool = False
+) -> tuple[PartitionedRows, Any]:
     """Return the rows of a dask collection, and both labels: the negative and the positive one.
+
+    With `qid` their pairs are those within a query; with `graded`, too, y are the grades, and there
+    are no labels.
 
     Raises
     ------
@@ -97,7 +106,7 @@ def rows_of_dask(X: Any, y: Any, weight: Any, positive: object) -> tuple[Partiti
         _, one, other = split_labels(labels, positive)
         return one, other
 
-    return dask_rows(X, y, weight, split)
+    return dask_rows(X, y, weight, None if graded else split, qid=qid)
 
 
 def dask_too(work: Callable[P, T]) -> Callable[P, T]:
@@ -109,8 +118,12 @@ def dask_too(work: Callable[P, T]) -> Callable[P, T]:
         given = dict(zip(names, args, strict=False)) | kwargs
         if not is_dask(given.get("X")):
             return work(*args, **kwargs)
-        weight, positive = given.pop("sample_weight", None), given.pop("positive", None)
-        rows, _ = rows_of_dask(given["X"], given.get("y"), weight, positive)
+        weight, positive, qid = (given.pop(k, None) for k in ("sample_weight", "positive", "qid"))
+        if qid is not None and positive is not None:
+            raise InputError("ordered pairs have no positive label: leave positive out")
+        rows, _ = rows_of_dask(
+            given["X"], given.get("y"), weight, positive, qid, graded=qid is not None
+        )
         try:
             given |= {"X": rows, "y": None}
             if "callback" in names and "lams" not in names:  # those of a path hear of each lam

@@ -12,12 +12,14 @@ from ..losses.registry import HINGE, get_loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.labels import split_labels
 from ..pairs.ordered.asked import ordered_pairs_of
+from ..pairs.ordered.members import as_member, pairs_of_members, pairs_within
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.penalties import Ridge, penalty_from
 from ..problem.penalty import Penalty
 from ..problem.rates import check_rates
 from ..problem.risk import Mean
 from ..problem.tail import Tail, tail_risk
+from ..problem.worst import Worst
 from ..spaces.kernel import Kernel, name_of
 from ..spaces.kernels import LINEAR, PRECOMPUTED, check_kernel_name
 from ..structure.scatter import SOURCES
@@ -29,7 +31,8 @@ WHOLE_CURVE = (1, 0)
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """Which problem is meant, whatever the rows are. `Request.of` makes one of a caller's words.
+    """Which problem is meant, whatever the rows are. `Request.of` makes one of a caller's
+    arguments.
 
     Attributes
     ----------
@@ -53,6 +56,8 @@ class Request:
         In (0, 1]: partial AUC up to this false positive rate, 1 for all of it.
     tpr_min : float
         In [0, 1): partial AUC from this true positive rate on, 0 for all of it.
+    worst_of : array (n,), optional
+        The group of each row: the largest of the groups' means over their own pairs counts.
 
     Raises
     ------
@@ -70,6 +75,7 @@ class Request:
     structure_source: str = "full"
     fpr_max: float = 1.0
     tpr_min: float = 0.0
+    worst_of: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.pairs, AllPairs | PairList | OrderedPairs):
@@ -91,14 +97,27 @@ class Request:
             Tail.check(self.pairs, self.loss)
         if self.is_ordered:
             self._check_ordered()
+        if self.worst_of is not None:
+            self._check_groups()
+
+    def _check_groups(self) -> None:
+        """Raise `InputError` for what does not go with the worst of several groups."""
+        if self.is_partial or self.structure != 0:
+            raise InputError("worst_of goes without fpr_max, tpr_min and a structure")
+        if isinstance(self.pairs, PairList) or getattr(self.pairs, "share", None) is not None:
+            raise InputError("worst_of makes the pairs within its groups: give no list, no share")
 
     def _check_ordered(self) -> None:
         """Raise `InputError` for what needs two classes of rows."""
         if self.positive is not None:
             raise InputError("ordered pairs have no positive label: leave positive out")
-        if self.structure != 0:
+        if self.structure == 0 or not isinstance(self.pairs, OrderedPairs):
+            return
+        kinds = int(self.pairs.key.max()) + 1  # keys are ranks without gaps
+        if kinds != 2:
             raise InputError(
-                "the structure is the scatter of two classes: ordered pairs (qid, time) go without"
+                "the structure is the scatter of two classes, and these ordered pairs have "
+                f"{kinds} kinds of rows: leave structure out"
             )
 
     @classmethod
@@ -124,8 +143,10 @@ class Request:
         qid: object = None,
         time: object = None,
         event: object = None,
+        worst_of: object = None,
     ) -> Request:
-        """Return the request that these words make; all but `lam` and the names as above.
+        """Return the request that a caller's arguments make; see the attributes for what is not
+        listed.
 
         Parameters
         ----------
@@ -143,6 +164,8 @@ class Request:
             The grades where `qid` is given; labels are no part of a request.
         qid, time, event : arrays (n,), optional
             As in `ordered_pairs_of`: they make the pairs.
+        worst_of : array (n,), optional
+            Numbers or words.
 
         Raises
         ------
@@ -170,6 +193,7 @@ class Request:
             structure_source,
             fpr_max,
             tpr_min,
+            None if worst_of is None else as_member(worst_of),
         )
 
     def at(self, lam: float) -> Request:
@@ -212,12 +236,14 @@ class Request:
     def takes_proof(self) -> bool:
         """Whether a proof file can hold it: linear, hinge and ridge, all or ordered pairs."""
         linear = self.kernel == "linear" and self.loss == HINGE and isinstance(self.penalty, Ridge)
-        return self.is_linear_hinge or (linear and self.is_ordered)
+        linear = linear and self.structure == 0
+        return self.is_linear_hinge or (linear and self.is_ordered and self.worst_of is None)
 
     @property
     def is_plain(self) -> bool:
         """Whether this is linear over all pairs, with the ridge and no structure."""
         plain = self.is_linear and self.structure == 0 and isinstance(self.penalty, Ridge)
+        plain = plain and self.worst_of is None
         return plain and isinstance(self.pairs, AllPairs) and not self.is_partial
 
     @property
@@ -238,15 +264,26 @@ class Request:
         return None if self.is_ordered else split_labels(y, self.positive)[0]
 
     def pairs_on(self, positive: np.ndarray | None) -> AllPairs | PairList | OrderedPairs:
-        """Return the pairs of rows whose positive ones are `positive`, as `mask` returns them."""
+        """Return the pairs of rows whose positive ones are `positive`, within groups if given."""
+        pairs = self._all_pairs_on(positive)
+        if self.worst_of is None:
+            return pairs
+        assert not isinstance(pairs, PairList)
+        return pairs_within(pairs, self.worst_of)
+
+    def _all_pairs_on(self, positive: np.ndarray | None) -> AllPairs | PairList | OrderedPairs:
         if isinstance(self.pairs, OrderedPairs):
             return self.pairs
         assert positive is not None
         return self.pairs.on(positive)
 
-    def risk(self, positive: np.ndarray | None) -> Mean | Tail:
+    def risk(self, positive: np.ndarray | None) -> Mean | Tail | Worst:
         """Return the risk of rows whose positive ones are `positive`, as `mask` returns them."""
-        pairs = self.pairs_on(positive)
+        pairs = self._all_pairs_on(positive)
+        if self.worst_of is not None:
+            assert not isinstance(pairs, PairList)
+            groups = pairs_of_members(pairs, self.worst_of)
+            return Worst(tuple(Mean(group, self.loss) for group in groups))
         if self.is_partial:
             assert isinstance(pairs, AllPairs)
             return tail_risk(pairs, self.loss, self.fpr_max, self.tpr_min)

@@ -12,6 +12,7 @@ from ..pairs.all_pairs import PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..pairs.partitioned_pairs import pairs_in
 from ..problem.scalings import convention_name, lam_from_C, objective_scale
+from ..spaces.partitions.grouped.grouped_rows import GroupedRows
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..tools.checks import check_number
 from .request import Request
@@ -24,8 +25,11 @@ def in_units_of(
     name = convention_name(rival)
     check_number("C", C)
     inside = isinstance(X, PartitionedRows)
-    pairs = pairs_in(X.facts) if inside else request.pairs_on(request.mask(y))
-    count, share = _pair_mass(pairs)
+    if isinstance(X, GroupedRows):
+        count, share = float(X.order.mass), None
+    else:
+        pairs = pairs_in(X.facts) if inside else request.pairs_on(request.mask(y))
+        count, share = _pair_mass(pairs)
     lam = lam_from_C(C, count, name, share)
     return Rival(name, float(C), objective_scale(C, count, name, share)), request.at(lam)
 

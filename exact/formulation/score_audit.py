@@ -1,4 +1,4 @@
-"""The audit of scores: the loss as given, the norm as far as scores tell it."""
+"""The audit of scores: their loss as given, and the norm as far as the scores determine it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FEW_PAIRS = 1_000_000
 """Pairs up to which the loss of scores is summed one by one."""
 
 NORM_SHARE = 1e-6
-"""Relative error at which a norm given for scores still counts as their least one."""
+"""Relative error up to which a given norm still counts as the least one for these scores."""
 
 
 class _Norm(NamedTuple):

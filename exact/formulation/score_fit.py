@@ -33,7 +33,7 @@ DENSE_NUMBERS = 20_000_000
 """Numbers of the largest matrix whose smallest singular value is bounded."""
 
 FEW_DIGITS = 6
-"""Scores of so few digits are taken for exact ones; of more, but below 16, for printed ones."""
+"""Scores with at most this many digits count as exact; with more, but below 16, as printed."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 from ..sums.assembled import PairSums, SideSums, Whole, assembled
 from ..sums.counted import counted_hinge
 from ..sums.grid import counted_sides, grid_ramps
-from ..sums.sorted import centred, hinge_sides, roundings
+from ..sums.sorted import centred, hinge_roundings, hinge_sides
 from ..tools.rounding import unit_of
 
 
@@ -58,7 +58,7 @@ class Hinge:
         side = _sides(pairs, t, b, width)
         smoothed = 0.0 if side.exact else width
         counts = pairs.weight is None and smoothed == 0
-        value_rounding, rounding = roundings("hinge", pairs.n, size, smoothed, unit_of(scores))
+        value_rounding, rounding = hinge_roundings(pairs.n, size, smoothed, unit_of(scores))
         return assembled(pairs, side, value_rounding, None if counts else rounding, linear=True)
 
 

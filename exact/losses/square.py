@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..sums.assembled import PairSums, Whole, assembled
-from ..sums.sorted import centred, roundings, square_sides
+from ..sums.sorted import centred, square_sides, squared_roundings
 from ..tools.rounding import unit_of
 
 
@@ -47,5 +47,5 @@ class Square:
         """Return the sums over all pairs, from the class moments: O(n)."""
         t, b, size = centred(scores, pairs.positive)
         side = square_sides(t, b, *pairs.sides())
-        slips = roundings("square", pairs.n, size, width, unit_of(scores))
+        slips = squared_roundings(pairs.n, size, unit_of(scores), moments=True)
         return assembled(pairs, side, *slips, linear=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..sums.assembled import PairSums, Whole, assembled
-from ..sums.sorted import centred, roundings, squared_hinge_sides
+from ..sums.sorted import centred, squared_hinge_sides, squared_roundings
 from ..tools.rounding import unit_of
 
 
@@ -50,5 +50,5 @@ class SquaredHinge:
         if pairs.compiled(t, b):
             from ..sums.squared_hinge_compiled import squared_hinge_sides_compiled as sides
         side = sides(t, b, *pairs.sides())
-        slips = roundings("squared_hinge", pairs.n, size, width, unit_of(scores))
+        slips = squared_roundings(pairs.n, size, unit_of(scores))
         return assembled(pairs, side, *slips, linear=False)

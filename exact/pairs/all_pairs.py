@@ -6,6 +6,7 @@ Pair weights c_ij always add up to one, so every loss here is a mean over pairs.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -108,8 +109,22 @@ class AllPairs(Labelled):
             raise InputError("each class needs a row of positive weight")
         return a, b
 
+    @property
+    def mass(self) -> np.floating:
+        """What all pairs weigh together before they are normalised."""
+        return self._mass
+
+    @cached_property
+    def _mass(self) -> np.floating:
+        a, b = self.sides()
+        return a.sum(dtype=np.longdouble) * b.sum(dtype=np.longdouble)
+
     def normalised(self) -> tuple[np.ndarray, np.ndarray]:
         """Return a (n_pos,) and b (n_neg,), each adding up to one, with c_ij = a_i b_j."""
+        if self.weight is None:
+            sizes = self.n_pos, self.n_neg
+            one_each = (np.full(n, float(np.longdouble(1) / n)) for n in sizes)
+            return next(one_each), next(one_each)
         a, b = self.sides()
         whole = a.sum(dtype=np.longdouble), b.sum(dtype=np.longdouble)
         return (a / whole[0]).astype(float), (b / whole[1]).astype(float)

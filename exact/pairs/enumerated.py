@@ -10,7 +10,7 @@ from ..sums.assembled import PairSums, Whole
 from ..tools.rounding import gamma, unit_of
 
 LARGEST = 400_000_000
-"""Pairs up to which they are gone through one by one, some ten seconds."""
+"""Most pairs to sum one by one: about ten seconds."""
 
 _BLOCK = 1 << 20
 

@@ -10,14 +10,14 @@ from typing import Self
 import numpy as np
 
 from ..errors import InputError
-from ..tools.lossless import check_labels, in_memory
+from ..tools.lossless import check_labels, in_memory, why_unsorted
 
 _BLOCK = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
 class Labelled(ABC):
-    """What sets of pairs share that own the labels of their rows.
+    """Base of the sets of pairs that own the labels of their rows.
 
     A set without labels is a description ("all pairs"); `on` turns it into the pairs of given rows.
     """
@@ -90,18 +90,20 @@ def split_labels(y: object, positive: object = None) -> tuple[np.ndarray, object
     """
     labels = check_labels(y)
     if labels.ndim != 1:
-        raise InputError(f"y must have one label a row; its shape is {labels.shape}")
+        found = "it is None" if y is None else f"its shape is {labels.shape}"
+        raise InputError(f"y must have one label a row; {found}")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         row = int(np.flatnonzero(~np.isfinite(labels))[0])
         raise InputError(f"the label of row {row} is {labels[row]}: remove the row or set a label")
     try:
         kinds = kinds_of(labels)
     except TypeError:
-        raise InputError("the labels are of mixed types: use numbers or strings") from None
+        raise InputError(why_unsorted(labels)) from None
     if kinds.size != 2:
         shown = ", ".join(repr(kind) for kind in kinds[:6].tolist())
         raise InputError(
-            f"y must have exactly two classes, it has {kinds.size}: {shown}"
+            f"y must have exactly two classes, it has {kinds.size}"
+            + (f": {shown}" if shown else "")
             + (", ..." if kinds.size > 6 else "")
         )
     if positive is None:
@@ -131,5 +133,5 @@ def kinds_of(labels: np.ndarray) -> np.ndarray:
 
 
 def _plain(label: object) -> object:
-    """Return a label as Python's own kind of object."""
+    """Return a label as a plain Python object."""
     return label.item() if isinstance(label, np.generic) else label

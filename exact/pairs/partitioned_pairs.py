@@ -14,7 +14,7 @@ from .all_pairs import AllPairs
 
 @dataclass(frozen=True, eq=False)
 class PartitionedPairs(AllPairs):
-    """Every positive row with every negative row: their numbers, and no labels.
+    """All pairs, known by their numbers alone; the labels stay in the partitions.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class PartitionedPairs(AllPairs):
 
 
 def pairs_in(facts: Facts) -> PartitionedPairs:
-    """Return all pairs of partitions of which these facts are known.
+    """Return all pairs of the partitions that have these facts.
 
     Raises
     ------

@@ -45,7 +45,7 @@ class Alpha:
 
 @dataclass(frozen=True, eq=False)
 class Marginals:
-    """What the pairs of each row carry together, for the hinge over all pairs.
+    """The summed alpha of each row's pairs, for the hinge over all pairs.
 
     Parameters
     ----------

@@ -12,6 +12,7 @@ from ..losses.registry import HINGE, OURS, SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.marginals import deficiency
 from ..pairs.ordered.listed_sums import WEIGHT_UNITS
+from ..pairs.partitioned_order import PartitionedOrder
 from ..pairs.partitioned_pairs import PartitionedPairs
 from ..sums.assembled import PairSums
 from ..tools.checks import check_count
@@ -19,17 +20,20 @@ from ..tools.rounding import UNIT, gamma, short_chain, short_sum
 from .evidence import Alpha, Marginals, Scores, Weights
 from .minorant import Minorant
 
+LARGEST_WIDTH = 1e150
+"""Largest smoothing: sums at wider ones could overflow."""
+
 
 def check_scale(scale: float) -> None:
-    """Raise `InputError` unless `scale` is in [0, 1]."""
-    if not 0 <= scale <= 1:
+    """Raise `InputError` unless `scale` is a number in [0, 1]."""
+    if np.ndim(scale) or not 0 <= scale <= 1:
         raise InputError(f"scale must be between 0 and 1, not {scale}")
 
 
 def check_width(width: float) -> None:
-    """Raise `InputError` unless `width` is >= 0 and finite."""
-    if not (np.isfinite(width) and width >= 0):
-        raise InputError(f"width must be >= 0 and finite, not {width}")
+    """Raise `InputError` unless `width` is a number from 0 to `LARGEST_WIDTH`."""
+    if np.ndim(width) or not 0 <= width <= LARGEST_WIDTH:
+        raise InputError(f"width must be >= 0 and at most {LARGEST_WIDTH:g}, not {width}")
 
 
 def of_scores(loss: Loss, evidence: Scores, sums: PairSums) -> Minorant:
@@ -40,7 +44,7 @@ def of_scores(loss: Loss, evidence: Scores, sums: PairSums) -> Minorant:
     value = scale * linear - scale**2 * quadratic
     size = scale * abs(linear) + scale**2 * abs(quadratic)
     return Minorant(
-        scale * sums.c,
+        sums.c if scale == 1 else scale * sums.c,
         value,
         c_error=scale * (sums.rounding + UNIT * float(np.abs(sums.c).sum())),
         value_error=scale * (sums.conjugate_rounding + 3 * sums.rounding) + gamma(8) * size,
@@ -145,8 +149,10 @@ def _listed(pairs: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
 
 def of_weights(pairs: Any, loss: Loss, evidence: Weights) -> Minorant:
     """Return the evidence alone: its vector is as long as the data and is never held."""
-    apart = isinstance(pairs, PartitionedPairs) and type(loss) in OURS
-    if not (isinstance(pairs, AllPairs) and (loss in (HINGE, SQUARED_HINGE) or apart)):
+    ordered = isinstance(pairs, PartitionedOrder)
+    apart = (isinstance(pairs, PartitionedPairs) or ordered) and type(loss) in OURS
+    held = isinstance(pairs, AllPairs) and loss in (HINGE, SQUARED_HINGE)
+    if not (held or apart):
         raise InputError("binned dual points are for the hinge over all pairs, or for its square")
     check_scale(evidence.scale)
     bins, half = check_count("bins", evidence.bins), check_count("half", evidence.half, 0)

@@ -23,8 +23,9 @@ from .penalty import Penalty, best_scale
 class Risk(Protocol):
     """U: a convex function >= 0 of differences of the n rows' scores.
 
-    `sums` in the last two is an optional shortcut: the risk's own sums at these very scores, which
-    a certificate passes on only where the risk has an attribute `plain` that is true.
+    `sums` in the last two is an optional shortcut: the risk's own sums at these very scores. A
+    certificate passes them on where the risk has an attribute `plain` that is true, or where their
+    rounding is small enough for what is asked.
     """
 
     @property
@@ -189,7 +190,7 @@ class Minorant:
 
     @property
     def scores(self) -> np.ndarray | None:
-        """The scores of the evidence, if it has some."""
+        """The scores of the evidence, or None."""
         return self.evidence.scores if isinstance(self.evidence, Scores) else None
 
     @property
@@ -199,17 +200,17 @@ class Minorant:
 
     @property
     def scale(self) -> float:
-        """What the evidence's alpha is shrunk by."""
+        """The factor by which the evidence's alpha is shrunk."""
         return self.evidence.scale if isinstance(self.evidence, Scores | Weights) else 1.0
 
     @property
     def alpha(self) -> np.ndarray | None:
-        """The alpha of the evidence, if it has one."""
+        """The alpha of the evidence, or None."""
         return self.evidence.alpha if isinstance(self.evidence, Alpha) else None
 
     @property
     def weights(self) -> np.ndarray | None:
-        """The weights of the evidence, if it has some."""
+        """The weights of the evidence, or None."""
         return self.evidence.w if isinstance(self.evidence, Weights) else None
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import InputError
 from ..spaces.rows import Rows, Space
 from ..tools.checks import check_number
+from ..tools.lossless import check_labels
 from ..tools.rounding import Bound, gamma
 from .penalty import FeaturePenalty
 
@@ -129,10 +130,16 @@ class GroupLasso(FeaturePenalty):
 
     def __post_init__(self) -> None:
         check_weights(self.l2, self.l1)
-        groups = np.asarray(self.groups)
+        groups = check_labels(self.groups)
         if groups.ndim != 1 or groups.size == 0:
             raise InputError("groups must name one group a feature")
-        _, number = np.unique(groups, return_inverse=True)
+        if groups.dtype.kind == "f" and not np.isfinite(groups).all():
+            feature = int(np.flatnonzero(~np.isfinite(groups))[0])
+            raise InputError(f"the group of feature {feature} is {groups[feature]}: name one")
+        try:
+            number = np.unique(groups, return_inverse=True)[1]
+        except TypeError:
+            raise InputError("groups are of mixed types: use numbers or words") from None
         object.__setattr__(self, "groups", number)
 
     @property
@@ -197,7 +204,12 @@ class Sign(FeaturePenalty):
         columns = np.asarray(self.columns)
         whole = columns.size == 0 or np.issubdtype(columns.dtype, np.integer)
         if columns.ndim != 1 or not whole or (columns < 0).any():
-            raise InputError("columns of a sign must be whole numbers >= 0, one a column")
+            raise InputError(
+                "columns of a sign must be whole numbers >= 0, each the place of a column: "
+                "np.flatnonzero(mask) has those of a mask"
+            )
+        if np.unique(columns).size < columns.size:
+            raise InputError("a column of a sign is named twice: give the places of columns")
         object.__setattr__(self, "columns", columns.astype(np.int64))
 
     @property
@@ -228,7 +240,7 @@ class Sign(FeaturePenalty):
         return self.penalty.residual(self.cut(g))
 
     def zeros(self, g: np.ndarray, error: np.ndarray) -> np.ndarray:
-        """Return what the other penalty does, a pull below zero there being none."""
+        """Return where the other penalty makes zeros, and the columns where g is surely below 0."""
         above, ours = g + error * (1 + gamma(4)), np.zeros(g.size, dtype=bool)
         ours[slice(None) if self.columns is None else self.columns] = True
         if isinstance(self.penalty, Ridge):
@@ -286,7 +298,7 @@ def penalty_from(
     if groups is not None and l1 == 0:
         raise InputError("groups need l1 > 0: it is the weight of their norms")
     plain = Ridge(lam) if l1 == 0 else ElasticNet(lam, l1)
-    whole = plain if groups is None else GroupLasso(lam, l1, np.asarray(groups))
+    whole = plain if groups is None else GroupLasso(lam, l1, groups)  # type: ignore[arg-type]
     if isinstance(sign, str) and sign != "nonnegative":
         raise InputError(f"sign must be 'nonnegative' or a list of columns, not {sign!r}")
     if sign is None:

@@ -15,9 +15,10 @@ from ..pairs.labels import split_labels
 from ..spaces.rows import Rows, Space
 from ..sums.assembled import PairSums
 from ..tools.lossless import as_float64
+from .contracts.penalty import check_penalty
 from .minorant import Risk
 from .penalties import LARGEST_LAM, OURS, SMALLEST_LAM, Ridge
-from .penalty import Penalty, check_penalty
+from .penalty import Penalty
 from .risk import LARGEST_SCORE, Mean
 
 LARGEST_WEIGHT = 1e100

@@ -97,7 +97,7 @@ ALIASES = {
 
 
 def convention_name(name: object) -> str:
-    """Return the convention that `name` means, capitals and underscores aside.
+    """Return the convention named `name`, ignoring case and underscores.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def C_from_lam(
 ) -> float:
     """Return the convention's C whose minimiser is that of the house's objective at `lam`.
 
-    Arguments as in `lam_from_C`; raises alike.
+    Takes the arguments of `lam_from_C` and raises the same errors.
     """
     if not (np.isfinite(lam) and lam > 0):
         raise InputError(f"lam must be > 0 and finite, not {lam!r}")
@@ -178,8 +178,8 @@ def objective_scale(
     """Return what the house's objective is multiplied by to give the convention's own.
 
     The convention's objective at C is this number times lam/2 |w|^2 + mean loss, at
-    ``lam = lam_from_C(C, ...)``, for every w; so its gaps are multiplied too. Arguments as in
-    `lam_from_C`; raises alike.
+    ``lam = lam_from_C(C, ...)``, for every w; so its gaps are multiplied too. Arguments and errors
+    are those of `lam_from_C`.
     """
     lam = lam_from_C(C, n_pairs, convention, share_pos)
     return 1.0 / (_factor(convention, n_pairs, share_pos) if _direct(convention) else lam)

@@ -13,19 +13,20 @@ from ..spaces.streamed import StreamedRows
 from .problem import Problem
 
 THINNING = 20
-"""A large problem is first solved on one row in so many."""
+"""A large problem is first solved on one row in this many."""
 
 LEAST_ROWS, ROWS_PER_COORDINATE = 5000, 20
-"""A sample has at least so many rows, and so many a coordinate: fewer tell too little."""
+"""Minimum rows of a sample, in all and per coordinate: fewer tell too little."""
 
 MOST_ROWS = 100
-"""A sample has at most so many times the least number: more would tell no more."""
+"""Maximum rows of a sample, as a multiple of the minimum: more would tell no more."""
 
 LARGE = 10
-"""A problem is large from so many times the least sample on: below, a sample saves nothing."""
+"""Minimum rows of a large problem, as a multiple of the least sample: below, sampling saves
+nothing."""
 
 FEWEST = LARGE * LEAST_ROWS
-"""Rows of the smallest problem that is large, however few its coordinates are."""
+"""Minimum rows of a large problem, however few its coordinates."""
 
 
 def starting_sample(problem: Problem) -> Problem | None:

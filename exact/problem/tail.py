@@ -70,8 +70,13 @@ class Tail:
     @staticmethod
     def check(pairs: object, loss: Loss) -> None:
         """Raise `InputError` unless these pairs and this loss have a tail."""
-        if not isinstance(pairs, AllPairs) or pairs.weight is not None:
-            raise InputError("partial AUC is over all pairs of rows without weights")
+        if not isinstance(pairs, AllPairs):
+            raise InputError(
+                "partial AUC is over all pairs of two classes: leave out fpr_max and tpr_min, or "
+                "qid, time and lists of pairs"
+            )
+        if pairs.weight is not None:
+            raise InputError("partial AUC is over rows without weights: leave sample_weight out")
         if not loss.nonincreasing:
             raise InputError(
                 f"partial AUC needs a loss that never grows with the margin: {loss.name} "
@@ -84,7 +89,7 @@ class Tail:
         return self.mean.n
 
     def __repr__(self) -> str:
-        """Return how many rows count, and not the rows."""
+        """Return a short form: the numbers of rows, without the rows."""
         counts = f"{float(self.kp):g} positive and {float(self.kq):g} negative rows"
         return f"partial AUC ({self.mean.loss.name}, the worst {counts})"
 

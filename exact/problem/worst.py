@@ -24,7 +24,7 @@ from .minorant import Minorant, mixed
 from .risk import LONG_ROWS, Mean
 
 STEPS = 2**40
-"""Group weights are whole multiples of one over this."""
+"""Group weights are whole multiples of 1 / STEPS."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +51,10 @@ class Worst:
             raise InputError("all means of the worst group must be over the same rows")
         if any(mean.loss != self.loss for mean in self.means):
             raise InputError("all means of the worst group must have one loss")
+
+    def __repr__(self) -> str:
+        """Return a short form: the number of groups, without their rows."""
+        return f"the worst of {len(self.means)} groups ({self.loss.name})"
 
     @property
     def n(self) -> int:

@@ -2,21 +2,25 @@
 
     python check_partitions.py proof.npz                 do the partitions' sums prove the claims?
     python check_partitions.py proof.npz part.npz ...    are these the sums of these partitions?
+        [--all]    refuse unless the files are all partitions, each once
+        [--lam L] [--positive LABEL]    refuse a proof for another penalty or label
 
-A part holds X, y and perhaps weight, and is found by its hash. The claims are proved where all
-partitions are verified, here or by others. docs/proof-files.md says how. Exit 0 verified, 1
-REFUSED, 2 not readable.
+A part holds X, y and perhaps weight, and is found by its hash. The claims are about the rows of the
+partitions that the proof lists. They are proved where each of these is verified, here or by others.
+docs/proof-files.md says how. Exit 0 verified, 1 REFUSED, 2 not readable.
 """
 
 import sys
 from fractions import Fraction
 from hashlib import sha256
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 RUN = 1024
 WIDE = 2.0**62
+PINS = {"--lam", "--positive"}
 
 
 def need(condition: object, otherwise: str) -> None:
@@ -166,6 +170,7 @@ def hashed(X, positive, r) -> str:
 
 def check_part(proof, X, positive, r):  # the numbers of the partitions with these rows
     w, dual, offset, places, bins, half, q, shift = header(proof)
+    need(X.shape[1] == len(w), f"X has {X.shape[1]} columns, the proof is of {len(w)}")
     hashes = read(proof, "sha256", (-1,), "U").tolist()
     digest = hashed(X, positive, r)
     need(digest in hashes, "these rows, labels and weights are no partition of the proof")
@@ -210,20 +215,35 @@ def rows_of(data, label):  # X as float64 that it equals, the mask of the label,
     return X, y == own, r.astype(np.int64)
 
 
+def check_parts(proof, files):  # each file answers for one partition, one without rows for all such
+    hashes = read(proof, "sha256", (-1,), "U").tolist()
+    none = np.zeros((0, proof["w"].size)), np.zeros(0, bool), np.zeros(0, np.int64)
+    seen = set(check_part(proof, *none) if hashed(*none) in hashes else ())
+    for name in files:
+        X, positive, r = rows_of(dict(np.load(name)), proof["positive"])
+        left = [k for k in check_part(proof, X, positive, r) if k not in seen]
+        need(left or not len(X), f"{name}: the proof has these rows, but not once more")
+        seen.update(left[:1])
+    return [k for k in range(len(hashes)) if k not in seen]
+
+
 def main(argv: list[str], status: int = 2) -> int:
     try:
-        need(argv, "give proof.npz, and perhaps partitions as npz files")
-        proof, *files = (np.load(name) for name in argv)
-        proof, status = dict(proof), 1
-        verdict, count = check_whole(proof), len(proof["sha256"])
-        none = np.zeros((0, proof["w"].size)), np.zeros(0, bool), np.zeros(0, np.int64)
-        parts = [none] * (hashed(*none) in proof["sha256"])
-        parts += [rows_of(dict(part), proof["positive"]) for part in files]
-        found = {k for part in parts for k in check_part(proof, *part)}
-        left = count - len(found)
-        held = f"verified {len(found)} of {count} partitions: "
-        rest = f", if the other {left} are verified, too" if left else ""
-        _, status = print(f"{held}{verdict}{rest}"), 0
+        pins = {k: float(x) if k == "--lam" else x for k, x in pairwise([*argv, ""]) if k in PINS}
+        names = [x for k, x in pairwise(["", *argv]) if not {k, x} & PINS and x != "--all"]
+        need(names, "give proof.npz, and perhaps partitions as npz files")
+        for name in names:  # what cannot be read is said before the work
+            with open(name, "rb") as file:
+                need(file.read(2) == b"PK", f"{name} is no npz file")
+        proof, status = dict(np.load(names[0])), 1
+        lam, label = read(proof, "lam"), str(proof["positive"])
+        need(pins.get("--lam", lam) == lam, f"the proof is for lam = {lam}")
+        need(pins.get("--positive", label) == label, f"the proof is for the label {label}")
+        verdict = check_whole(proof)
+        left, count = check_parts(proof, names[1:]), len(proof["sha256"])
+        need(not left or "--all" not in argv, f"there is no file for the partitions {left[:5]}")
+        rest = f", if the other {len(left)} are verified, too" if left else ""
+        _, status = print(f"verified {count - len(left)} of {count} partitions: {verdict}{rest}"), 0
     except Exception as problem:
         print("REFUSED:" if status == 1 else "not readable:", problem)
     return status

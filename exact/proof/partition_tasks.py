@@ -102,9 +102,10 @@ class PullsTask:
 
 @dataclass(frozen=True, eq=False)
 class SaveTask:
-    """Writes a partition into a folder, as the checker reads it."""
+    """Writes a partition of `dim` columns into a folder, as the checker reads it."""
 
     folder: str
+    dim: int
 
     def run(self, blocks: Iterator[Block], index: int) -> dict[int, str]:
         """Return the name of the file."""
@@ -113,7 +114,7 @@ class SaveTask:
             rows.append(columns.T.copy())  # blocks may reuse their memory
             sides.append(positive.copy())
             weights += [] if weight is None else [weight.copy()]
-        X = np.concatenate(rows) if rows else np.zeros((0, 0))
+        X = np.concatenate([np.zeros((0, self.dim)), *rows])
         data = {"X": X, "y": np.concatenate(sides)}
         data |= {"weight": np.concatenate(weights)} if weights else {}
         path = Path(self.folder) / f"partition-{index:06d}.npz"

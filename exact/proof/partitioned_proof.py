@@ -18,6 +18,7 @@ from ..losses.registry import HINGE
 from ..pairs.partitioned_pairs import pairs_in
 from ..problem.problem import Problem, Ridge
 from ..problem.risk import Mean
+from ..spaces.partitions.grouped.grouped_rows import GroupedRows
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..tools.atomic_files import write_atomically
 from . import check_partitions
@@ -47,7 +48,8 @@ def write_partitioned_proof(
     lam : float
         > 0.
     solution : Solution
-        Of the linear hinge problem over all pairs of these rows.
+        Of the linear hinge problem over all pairs of these rows, by method "newton": where few rows
+        are solved in memory, "auto" ends at a dual point that is not one over partitions.
     positive : label
         What the labels of positive rows are where a partition is given to the checker.
 
@@ -58,11 +60,16 @@ def write_partitioned_proof(
     """
     if not isinstance(rows, PartitionedRows):
         raise InputError("these rows are not in partitions: use write_proof")
+    if isinstance(rows, GroupedRows):
+        raise InputError("there are no proof files over partitions for the pairs within queries")
     space: Any = rows
     witness = solution.witness
     problem = Problem(space, Mean(pairs_in(rows.facts), HINGE), Ridge(lam))
     if witness.weights is None:
-        raise InputError("the solution's dual point is not one over partitions: solve these rows")
+        raise InputError(
+            "the solution's dual point is not one over partitions: solve these rows with "
+            "method='newton'"
+        )
     if np.asarray(positive).dtype.kind not in "biufU":
         raise InputError(f"the positive label {positive!r} is neither a number nor text")
     w, dual = problem.check_weights(solution.w), problem.check_weights(witness.weights)
@@ -121,7 +128,7 @@ def save_partitions(rows: PartitionedRows, folder: str | Path) -> list[Path]:
         Of the machines that hold the rows, each of which writes its own. The files hold `X`, `y`,
         true on positive rows, and `weight` where rows have weights.
     """
-    made = rows.run(SaveTask(str(folder)))
+    made = rows.run(SaveTask(str(folder), rows.dim))
     return [Path(made[k]) for k in range(rows.parts)]
 
 

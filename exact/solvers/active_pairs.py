@@ -24,13 +24,13 @@ import scipy.sparse as sp
 from ..certificate.certificate import dual_value
 from ..certificate.solution import Recorder, Status
 from ..certificate.solver import INSIDE, Solver
+from ..curvature.line_search import best_on_segment
 from ..errors import InputError
 from ..formulation.equal_rows import equal_rows
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
-from .line_search import best_on_segment
 from .qp_backends import direct_backends, solve_qp
 from .window.multipliers import WarmMultipliers
 from .window.window import Window, open_window
@@ -58,16 +58,16 @@ FIRST, FIRST_QP = 100, 3
 """Pairs a coordinate in the first window. The QP solvers get fewer, as each pair costs them
 more."""
 
-LEAST, LEAST_QP, MOST = 5000, 1000, 200_000
-"""The first window has at least so many pairs (the second number for the QP solvers), because fewer
-are all overhead, and at most so many, because a look at the gap then pays."""
+LEAST, LEAST_QP, MOST = 1000, 1000, 200_000
+"""The first window has at least LEAST pairs (LEAST_QP for the QP solvers), because fewer are all
+overhead, and at most MOST, because then a look at the gap pays."""
 
 GROWTH = 4
 """Factor by which a window that gains little may grow."""
 
 LITTLE, LESS = 0.2, 0.5
-"""A round that leaves more than the first share of the gap widens the window. One that leaves more
-than the second share is idle."""
+"""A round that leaves more than LITTLE of the gap widens the window. One that leaves more than LESS
+is idle."""
 
 TIED, PATIENCE = 2, 3
 """Idle rounds in a row after which ties are suspected, and after which the run may end."""
@@ -222,7 +222,9 @@ class _Run:
         witness = window.witness(problem, alpha)
         dual, _ = dual_value(problem, witness)
         target = space.pull(witness.c) / problem.lam if target is None else target
-        found, primal = best_on_segment(problem, w, scores, target)
+        found, primal = target, problem.objective(target)
+        if not primal - dual <= INSIDE * self.solver.tol * primal:
+            found, primal = best_on_segment(problem, w, scores, target)
         self._set_width(scores, space.scores(target), found is target)
         recorder.offer(found, primal, witness, dual)
         return True

@@ -23,11 +23,13 @@ from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..problem.tail import Tail
 from ..spaces.gram import Gram, StreamedGram
+from ..spaces.partitions.grouped.grouped_rows import GroupedRows
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
 from .closed_form import SquaredLossSolver
 from .cutting_plane import CuttingPlane
+from .general.grouped_newton import GroupedNewton
 from .general.pair_newton import LARGEST_DIM, PairNewton
 from .general.partitioned_newton import PartitionedNewton
 from .general.proximal import Proximal
@@ -127,6 +129,8 @@ def is_wide(problem: Problem) -> bool:
 
 
 def _newton(problem: Problem, tol: float, max_time: float | None) -> Solver:
+    if isinstance(problem.space, GroupedRows):
+        return GroupedNewton(tol, max_time=max_time)
     if not (isinstance(problem.risk, Mean) and isinstance(problem.loss, Hinge)):
         if isinstance(problem.space, StreamedRows):
             return StreamedNewton(tol, max_time=max_time)

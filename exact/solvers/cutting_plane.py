@@ -40,21 +40,21 @@ from .hard_margin import offer_hard_margin
 from .qp_backends import direct_backends
 
 PATIENCE, PROGRESS = 60, 0.9
-"""The run has stalled once so many cuts have left more than this share of the gap."""
+"""The run has stalled once PATIENCE cuts have left more than PROGRESS of the gap."""
 
 TURN, NEAR_BEST = 3, 0.9
 """Every third cut is made between best and target: this share of best, the rest of target."""
 
 LOOK, MANY = 40, 150
-"""Every so many cuts, `ActivePairs` is tried if more than the second number of cuts are still
-needed at the present rate."""
+"""Every LOOK cuts, `ActivePairs` is tried if more than MANY cuts are still needed at the present
+rate."""
 
 FINISH_ROUNDS = 12
 """Rounds of `ActivePairs` in one try."""
 
 CLOSER, LAST = 0.1, 10.0
-"""After a try that failed, the next one waits until the gap has fallen to this share of what it
-was, but no longer than to so many times tol."""
+"""After a try that failed, the next one waits until the gap has fallen to CLOSER of what it was, or
+to LAST times tol."""
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from ..pairs.all_pairs import AllPairs
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
 
-LARGEST = 4000
-"""The most rows: the matrix of their inner products is formed and factored."""
+LARGEST, WIDEST = 4000, 40_000
+"""The most rows, whose inner products are formed and factored, and the most coordinates."""
 
 ROUNDS = 60
 """The most guesses. Runs that succeed need about five."""
@@ -60,7 +60,7 @@ def offer_hard_margin(problem: Problem, recorder: Recorder, separable: bool = Fa
     space, pairs = problem.space, problem.pairs
     if not (isinstance(space, Rows) and isinstance(pairs, AllPairs)):
         return
-    if problem.n > LARGEST or space.dim > 10 * LARGEST:
+    if problem.n > LARGEST or space.dim > WIDEST:
         return
     many = problem.n - 1 <= space.dim
     if not (many or separable):

@@ -16,6 +16,7 @@ import numpy as np
 from ..certificate.certificate import Witness, dual_value
 from ..certificate.solution import Recorder, Status
 from ..certificate.solver import Solver
+from ..curvature.line_search import best_on_segment
 from ..errors import InputError, TooLargeError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
@@ -24,7 +25,6 @@ from ..spaces.gram import Gram
 from ..spaces.gram_factor import factor_gram
 from ..spaces.rows import Rows
 from .active_pairs import ActivePairs
-from .line_search import best_on_segment
 from .qp_backends import BACKENDS, call_solver, direct_backends, solve_qp
 from .window.window import Window
 from .window.window_qp import window_qp

@@ -3,7 +3,8 @@
 At width delta the hinge's slope is a ramp and the objective has a Hessian. The gap is a sum of
 two terms: what smoothing costs (the bias, of order delta^2), and |gradient|^2 / (2 lam).
 
-    if there are many rows: solve a twentieth of them roughly, and start from its optimum
+    if there are many rows: solve a twentieth of them roughly, and start from its optimum, unless
+        a start was given that is as near
     take Newton steps at ever smaller widths (`smoothing/levels.py`)
     if the gap is open, and the rows are held:
         with as many coordinates as rows: try the hard-margin point, all pairs at margin one
@@ -39,15 +40,19 @@ LARGEST_DIM = 10_000
 """Coordinates above which no Hessian is formed (800 MB)."""
 
 ROUGH, ROUGH_A_COORDINATE = 1e-3, 20
-"""A sample is solved to this relative gap, or to so many times dim / n where that is less: what
-lies below is noise of the sample."""
+"""A sample is solved to the smaller of this relative gap and this multiple of dim / n: anything
+below is noise of the sample."""
+
+SAMPLE_NOISE = 0.2
+"""On a sample the optimum of all rows costs about dim (1 / n_pos + 1 / n_neg) times this more than
+the sample's own. A start that costs at most twice as much is as near to it as the sample's is."""
 
 FEW_ROWS = 100
 """With fewer rows of a class than this per coordinate, a sample's pairs are far from
 independent."""
 
 DRAWN_NUMBERS = 5_000_000
-"""Where rows are read in blocks, so many of their numbers are held for the Hessian."""
+"""If rows are read in blocks, at most this many of their numbers are held for the Hessian."""
 
 TRIED_ROWS = 20_000
 """Up to this many rows, one more evaluation, at the dual point's own w, costs little."""
@@ -172,10 +177,20 @@ class SmoothedNewton(Solver):
         tol = max(self.tol, min(ROUGH, ROUGH_A_COORDINATE * dim / sample.n))
         part = recorder.part()
         inner, width = replace(self, tol=tol)._levels(sample, part, w, rough=True)
-        inner.run(width, self.max_iter)
-        assert part.best_w is not None
+        near = w is not None and inner.w is w and inner.begin(width) <= 2 * _noise(sample)
+        if not near:
+            inner.run(width, self.max_iter)
+            w = part.best_w
+        assert w is not None
+        hessian = inner.begun[1] if near and inner.begun is not None else None
         if min(sample.n_pos, sample.n_neg) < FEW_ROWS * dim:  # draw from all rows, or from many
-            held = isinstance(problem.space, Rows)
+            held, hessian = isinstance(problem.space, Rows), None
             sample = problem if held else subsample(problem, max(sample.n, DRAWN_NUMBERS // dim))
-        levels = Levels(problem, sample, recorder, part.best_w, self.tol, self.seed, rough)
+        levels = Levels(problem, sample, recorder, w, self.tol, self.seed, rough)
+        levels.known = hessian
         return levels, levels.first_width(inner)
+
+
+def _noise(sample: Problem) -> float:
+    """Return about what the optimum of all rows costs on a sample above that of the sample."""
+    return SAMPLE_NOISE * sample.space.dim * (1 / sample.n_pos + 1 / sample.n_neg)

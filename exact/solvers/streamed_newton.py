@@ -23,6 +23,7 @@ from ..certificate.solution import Recorder, Status
 from ..certificate.solver import INSIDE, Solver
 from ..certificate.witness import Witness
 from ..curvature.curvature import curvature
+from ..curvature.line_search import root_of_slope
 from ..curvature.newton_equation import DRAWS, sampled_hessian
 from ..curvature.pair_matrices import factored
 from ..errors import InputError, OverflowingError
@@ -31,7 +32,6 @@ from ..problem.problem import Problem
 from ..problem.subsample import starting_sample
 from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
-from ..tools.root_of_slope import root_of_slope
 from .newton import DRAWN, Newton
 from .smoothing.sampled_hessian import PairHessian
 

@@ -107,7 +107,8 @@ class Gram:
 
     @classmethod
     def of_kernel(cls, kernel: Kernel, X: Any) -> Gram:
-        """Return the space of a kernel on rows (n, d), its matrix held; the formula is meant."""
+        """Return the space of a kernel on rows (n, d) with its matrix in memory; claims are about
+        the formula."""
         gram, noise = cls.__new__(cls), kernel.noise(X)  # which refuses rows that overflow
         gram._hold(kernel(X, X))
         gram.kernel, gram.lengths = kernel, lengths_of(kernel, X)

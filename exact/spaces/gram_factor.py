@@ -278,5 +278,7 @@ def _few_sparse(space: Rows) -> tuple[Rows, Lift]:
     X = cast(Any, space.X)
     product, share = (X @ X.T).toarray(), X @ space.offset
     product += float(space.offset @ space.offset) - share[:, None] - share[None, :]
+    if not (np.diag(product) > 0).any():  # all rows are the same one: every score is zero
+        return Rows(np.zeros((space.n, 1)), check=False), lambda w: np.zeros(space.dim)
     factor = factor_gram(product)
     return Rows(factor.features, check=False), lambda w: space.pull(factor.coefficients(w))

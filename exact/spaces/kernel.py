@@ -18,9 +18,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
-from ..tools.lossless import as_float64
+from ..tools.checks import as_float
+from ..tools.lossless import as_float64, canonical
 from ..tools.rounding import UNIT, gamma
-from .incoming import canonical
 
 FEATURE_BLOCK = 64
 """Number of features summed at a time, so that long sums have short chains of roundings."""
@@ -43,6 +43,7 @@ class Kernel(Protocol):
 
     Rows come as a float64 array or, where X is sparse, as CSR. An object with these three methods
     is a kernel: `solve` and the others take it where they take a name. A `name` is optional.
+    Several threads may call it at once.
     """
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
@@ -151,7 +152,7 @@ def check_gamma(gamma: object) -> None:
     """Raise `InputError` unless `gamma` is a finite number > 0."""
     if isinstance(gamma, bool) or not isinstance(gamma, int | float | np.number):
         raise InputError(f"gamma must be a number, not {gamma!r}")
-    if not (np.isfinite(gamma) and gamma > 0):
+    if not (np.isfinite(as_float(gamma)) and gamma > 0):
         raise InputError(f"gamma must be > 0 and finite, not {gamma!r}")
 
 

@@ -15,18 +15,27 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
+from ..tools.lossless import check_matrix
 from ..tools.rounding import LONG_UNIT, UNIT, Bound, gamma
-from .blocked.row_blocks import centred_rows, long_product, long_pull
-from .incoming import check_matrix
+from .blocked.row_blocks import (
+    column_mass,
+    column_means,
+    column_sizes,
+    held_rows,
+    long_dot,
+    long_product,
+    long_pull,
+    most_numbers,
+    pull_of,
+    scores_of,
+    sparse_norms,
+)
 
 SMALLEST_REACH = 1e-140
 """Smallest norm of a row: squares of smaller ones lose digits to underflow."""
 
 LARGEST_REACH = 1e100
 """Largest norm of a row: products of larger ones may overflow."""
-
-_FEW = 100
-"""Largest number of columns for which products of small blocks are made in one call."""
 
 
 class Space(Protocol):
@@ -84,14 +93,36 @@ class Space(Protocol):
         ...
 
 
-class Rows:
+class FeatureWeights:
+    """What spaces share whose coordinates are the weights of the features."""
+
+    dim: int
+
+    def norm2(self, w: np.ndarray) -> float:
+        """Return w'w."""
+        return float(w @ w)
+
+    def norm2_error(self, w: np.ndarray) -> float:
+        """Return gamma_{d+4} w'w."""
+        return gamma(self.dim + 4) * self.norm2(w)
+
+    def inner(self, w: np.ndarray, other: np.ndarray) -> float:
+        """Return w'other."""
+        return float(w @ other)
+
+    def to_input(self, w: np.ndarray) -> np.ndarray:
+        """Return the weights of the original features: `w` itself."""
+        return w
+
+
+class Rows(FeatureWeights):
     """Linear functions f(x) = w'(x - offset) of the rows of a matrix, dense or CSR.
 
     Parameters
     ----------
     X : array or sparse matrix (n, d)
-        Dense rows are centred explicitly (it halves no pair difference and saves digits),
-        sparse rows implicitly, so that they stay sparse.
+        Dense rows are centred explicitly (it halves no pair difference and saves digits), unless
+        they are many and need it little; sparse rows implicitly, so that they stay sparse.
     check : bool
         Whether to check X as incoming data. If False, X must have been checked, or made from
         checked data.
@@ -106,24 +137,15 @@ class Rows:
 
     def __init__(self, X: object, check: bool = True, centred: bool = False):
         matrix = check_matrix(X) if check else cast(np.ndarray, X)
-        self.n, self.dim = int(matrix.shape[0]), int(matrix.shape[1])
-        centred = centred and isinstance(matrix, np.ndarray)
-        mean = np.zeros(self.dim) if centred else np.asarray(matrix.mean(axis=0)).ravel()
-        self.offset: np.ndarray = mean
-        if not np.isfinite(self.offset).all():
-            raise InputError("X has values so large that their mean overflows: rescale it")
+        self.n, self.dim = matrix.shape
+        self.X: np.ndarray | sp.csr_matrix = matrix
         self.raw: np.ndarray | sp.csr_matrix = matrix
         if isinstance(matrix, np.ndarray):
-            if centred:
-                made, squares = matrix, np.einsum("ij,ij->i", matrix, matrix)
-            else:
-                made, squares = centred_rows(matrix, mean)
-            self.X: np.ndarray | sp.csr_matrix = made
+            self.X, squares, self.offset = held_rows(matrix, centred)
             norms = np.sqrt(squares)
         else:
-            self.X = matrix
-            norms = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
-            norms += np.linalg.norm(self.offset)
+            self.offset = column_means(matrix)
+            norms = sparse_norms(matrix) + np.linalg.norm(self.offset)
         if not np.isfinite(norms).all():
             raise InputError("X has values whose squares overflow: rescale it")
         self.norms: np.ndarray = norms * (1.0 + gamma(self.dim + 8))
@@ -140,21 +162,15 @@ class Rows:
 
     def scores(self, w: np.ndarray) -> np.ndarray:
         """Return X w less the offset's share: (n,)."""
-        scores = np.asarray(self.X @ w)
-        return scores - float(self.offset @ w) if self.is_sparse else scores
+        if isinstance(self.X, np.ndarray):
+            return scores_of(self.X, w)
+        return np.asarray(self.X @ w) - long_dot(self.offset, w)
 
     def pull(self, c: np.ndarray) -> np.ndarray:
         """Return (X - offset)'c, summed block by block so that rounding stays small: (d,)."""
-        if self.is_sparse:
-            return np.asarray(self.X.T @ c) - self.offset * float(c.sum())
-        total, block = np.zeros(self.dim), self._block
-        if self.dim <= _FEW and self.X.flags.c_contiguous and c.flags.c_contiguous:
-            whole = self.n // block * block
-            parts = c[:whole].reshape(-1, 1, block) @ self.X[:whole].reshape(-1, block, self.dim)
-            return parts[:, 0].sum(axis=0) + c[whole:] @ self.X[whole:]
-        for start in range(0, self.n, block):
-            total += c[start : start + block] @ self.X[start : start + block]
-        return total
+        if isinstance(self.X, np.ndarray):
+            return pull_of(self.X, c, self._block)
+        return np.asarray(self.X.T @ c) - self.offset * float(c.sum(dtype=np.longdouble))
 
     @property
     def _block(self) -> int:
@@ -170,21 +186,26 @@ class Rows:
                     raise InputError("X was changed while it was computed with: hand over a copy")
         return self.raw
 
-    def norm2(self, w: np.ndarray) -> float:
-        """Return w'w."""
-        return float(w @ w)
-
-    def inner(self, w: np.ndarray, other: np.ndarray) -> float:
-        """Return w'other."""
-        return float(w @ other)
-
     def score_error(self, w: np.ndarray) -> np.ndarray:
-        """Return gamma_{d+3} |x_i| |w|, a bound of the rounding in each score: (n,)."""
-        return gamma(self.dim + 3) * float(np.linalg.norm(w)) * self.norms
+        """Return gamma_{k+3} |x_i| |w|, a bound of the rounding in each score: (n,).
+
+        k is the most numbers in a row; what centres sparse rows is summed in the long format.
+        """
+        return self._relative_error(w) * self.norms
 
     def score_slip(self, w: np.ndarray) -> float:
         """Return a bound of the rounding in every score: the largest of `score_error`."""
-        return gamma(self.dim + 3) * float(np.linalg.norm(w)) * self.reach
+        return self._relative_error(w) * self.reach
+
+    def _relative_error(self, w: np.ndarray) -> float:
+        chain = gamma(self.dim + 3)
+        if self.is_sparse:
+            chain = gamma(self._longest[0] + 6) + gamma(self.dim + 8, LONG_UNIT)
+        return chain * float(np.linalg.norm(w)) * (1 + gamma(self.dim + 4))
+
+    @cached_property
+    def _longest(self) -> tuple[int, int]:
+        return most_numbers(self.X) if sp.issparse(self.X) else (self.dim, self.n)
 
     def dual_norm2(self, c: np.ndarray) -> float:
         """Return |pull(c)|^2, the pull summed in the long format."""
@@ -202,22 +223,12 @@ class Rows:
     @cached_property
     def sizes(self) -> np.ndarray:
         """Upper bounds of the largest |x_ik - m_k| of each column: (dim,)."""
-        if isinstance(self.X, np.ndarray):
-            top = np.maximum(self.X.max(axis=0), -self.X.min(axis=0))
-        else:
-            top = abs(self.X).max(axis=0).toarray().ravel() + np.abs(self.offset)
-        return top * (1 + gamma(4))
+        return column_sizes(self.X, self.offset) * (1 + gamma(4))
 
     def magnitude(self, c: np.ndarray) -> np.ndarray:
         """Return an upper bound of sum_i |c_i| |x_ik - m_k| of each column: (dim,)."""
-        mass, total = np.abs(c), np.zeros(self.dim)
-        if isinstance(self.X, np.ndarray):
-            for start in range(0, self.n, self._block):
-                some = slice(start, start + self._block)
-                total += mass[some] @ np.abs(self.X[some])
-        else:
-            total = np.asarray(abs(self.X).T @ mass) + np.abs(self.offset) * float(mass.sum())
-        return total * (1 + gamma(self.n + 16))
+        whole = column_mass(self.X, self.offset, np.abs(c), self._block)
+        return whole * (1 + gamma(self.n + 16))
 
     def careful_norm2(
         self, c: np.ndarray, missing: float, slip: float, relative: float | None = None
@@ -256,8 +267,10 @@ class Rows:
 
     def pull_error(self, c: np.ndarray) -> float:
         """Return gamma_k sum_i |c_i| |x_i| >= the error of pull(c), k the chain of additions."""
-        chain = self.n if self.is_sparse else self._block + self.n // self._block + 1
-        return gamma(chain + 6) * float(np.abs(c) @ self.norms) * (1 + gamma(self.n))
+        mass = float(np.abs(c) @ self.norms) * (1 + gamma(self.n))
+        if self.is_sparse:
+            return (gamma(self._longest[1] + 8) + gamma(self.n + 8, LONG_UNIT)) * mass
+        return gamma(self._block + self.n // self._block + 7) * mass
 
     def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the scores summed in the long format, and their rounding: (n,) each."""
@@ -265,10 +278,6 @@ class Rows:
         size = float(np.abs(w) @ self.sizes) * (1 + gamma(self.dim + 4))
         error = gamma(2 * self.dim + 8, LONG_UNIT) * np.minimum(length * self.norms, size)
         return long_product(self._given(), self.offset, w), error
-
-    def norm2_error(self, w: np.ndarray) -> float:
-        """Return gamma_{d+4} w'w."""
-        return gamma(self.dim + 4) * self.norm2(w)
 
     def rows(self, index: np.ndarray) -> np.ndarray | sp.csr_matrix:
         """Return the named rows, centred where that costs no sparsity."""
@@ -278,10 +287,6 @@ class Rows:
         """Return all rows, centred, as a dense matrix."""
         chosen = self.rows(np.arange(self.n))
         return chosen if isinstance(chosen, np.ndarray) else chosen.toarray() - self.offset
-
-    def to_input(self, w: np.ndarray) -> np.ndarray:
-        """Return the weights of the original features: `w` itself."""
-        return w
 
     def blocks(self) -> Iterator[slice]:
         """Yield the one slice that holds all rows."""

@@ -18,7 +18,7 @@ from ..tools.fingerprints import Fingerprints
 from ..tools.lossless import as_float64, on_disk
 from ..tools.rounding import gamma
 from .blocked.pull import CHAIN, Pull
-from .rows import LARGEST_REACH, SMALLEST_REACH
+from .rows import LARGEST_REACH, SMALLEST_REACH, FeatureWeights
 
 FEW_COLUMNS = 8
 """Largest number of columns for which compiled loops beat the library's matrix products."""
@@ -44,7 +44,7 @@ class Source(Protocol):
         ...
 
 
-class StreamedRows:
+class StreamedRows(FeatureWeights):
     """Linear functions f(x) = w'(x - offset) of rows that are read a block at a time.
 
     Parameters
@@ -160,18 +160,6 @@ class StreamedRows:
         """Return sum_i c_i (x_i - offset): (d,)."""
         return self.pulled(c).value
 
-    def norm2(self, w: np.ndarray) -> float:
-        """Return w'w."""
-        return float(w @ w)
-
-    def norm2_error(self, w: np.ndarray) -> float:
-        """Return gamma_{d+4} w'w."""
-        return gamma(self.dim + 4) * self.norm2(w)
-
-    def inner(self, w: np.ndarray, other: np.ndarray) -> float:
-        """Return w'other."""
-        return float(w @ other)
-
     def score_slip(self, w: np.ndarray) -> float:
         """Return gamma_{d+4} times what enters a score at most: a bound of its rounding.
 
@@ -195,10 +183,6 @@ class StreamedRows:
         into = self.pulled(c)
         norm, error = float(np.linalg.norm(into.value)), into.error
         return error * (2 * norm + error) + gamma(self.dim + 4) * norm**2
-
-    def to_input(self, w: np.ndarray) -> np.ndarray:
-        """Return the weights of the original features: `w` itself."""
-        return w
 
     def rows(self, index: np.ndarray) -> np.ndarray:
         """Return the named rows (ascending), centred, as a dense matrix.

@@ -14,6 +14,7 @@ a lower bound of the optimum for every s >= 0 where it is finite.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +25,17 @@ from .row_average import RowAverage
 from .square_parts import SquareParts, square_parts
 
 BALLS = ("none", "l1", "l2")
+
+
+class Judged(NamedTuple):
+    """The objective at some weights, a bound of its rounding, and a lower bound of the optimum.
+
+    The bound `error` is infinite outside the ball; `lower` includes its rounding.
+    """
+
+    value: float
+    error: float
+    lower: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,14 +89,46 @@ class ConvexSquare:
 
     def value_and_gap(self, w: np.ndarray) -> tuple[float, float]:
         """Return `value(w)` and `gap(w)` from one evaluation."""
+        judged = self.judged(w)
+        return judged.value, self.gap_of(judged)
+
+    def judged(self, w: np.ndarray) -> Judged:
+        """Return what `gap_of` needs, and what a certificate is made of, from one evaluation."""
         parts = square_parts(self.loss, w)
         value, error = self._value(w, parts)
+        return Judged(value, error + self._outside(w), self._lower_bound(parts))
+
+    def gap_of(self, judged: Judged) -> float:
+        """Return the gap of what was judged."""
+        if not np.isfinite(judged.error):
+            return np.inf
+        upper = (judged.value + judged.error) * (1 + 2 * UNIT)
+        return max(float(upper - judged.lower) * (1 + UNIT), 0.0)
+
+    @property
+    def in_words(self) -> str:
+        """The objective and the weights that are allowed, in words."""
+        mean = "the mean square loss over all pairs"
         if self.ball != "none":
-            size = np.abs(w).sum() if self.ball == "l1" else np.linalg.norm(w)
-            if size > self.radius * (1 + 1e-12):
-                return value, np.inf
-        upper = (value + error) * (1 + 2 * UNIT)
-        return value, max(float(upper - self._lower_bound(parts)) * (1 + UNIT), 0.0)
+            norm = "|w|_1" if self.ball == "l1" else "|w|"
+            return f"{mean} among the weights with {norm} <= {float(self.radius)!r}"
+        names = {"|w|_1": self.l1, "|w|^2 / 2": float(self.loss.lam)}
+        return " + ".join(
+            [mean, *(f"{float(size)!r} {name}" for name, size in names.items() if size)]
+        )
+
+    def _outside(self, w: np.ndarray) -> float:
+        """Return by how much the objective may rise until `w` is in the ball: 0, tiny, or inf.
+
+        Weights that rounding alone has put outside count as those in their direction on the ball.
+        F is convex and F(0) = 1, so that F at w / (1 + e) is at most F(w) + e.
+        """
+        if self.ball == "none":
+            return 0.0
+        size = np.abs(w).sum() if self.ball == "l1" else np.linalg.norm(w)
+        if not size <= self.radius * (1 + 1e-12):
+            return np.inf
+        return max(float(size * (1 + gamma(w.size + 8)) / self.radius - 1), 0.0) * (1 + gamma(8))
 
     def _value(self, w: np.ndarray, parts: SquareParts) -> tuple[float, float]:
         """Return the objective and a bound of its rounding."""

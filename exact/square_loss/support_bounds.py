@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import scipy.sparse as sp
 
+from ..tools.rounding import gamma
 from .exact_moments import ExactMoments, above, below
 from .moments import Moments
 from .row_average import RowAverage, Source
@@ -24,6 +25,7 @@ from .sparse_bounds import (
     objective_ceiling,
     objective_floor,
 )
+from .square_parts import square_parts
 from .support_loss import SupportLoss, SupportOptimum
 
 TOLERANCE = 1e-9
@@ -249,7 +251,7 @@ def sparse_floor(average: RowAverage, k: int) -> float:
 def objective_above(average: RowAverage, w: np.ndarray) -> float:
     """Return an upper bound of F(w), rounding included, from the features that w uses.
 
-    Infinite where that would be too slow.
+    A looser one, from a single look at each row, where their moments would take too long.
 
     Parameters
     ----------
@@ -258,5 +260,17 @@ def objective_above(average: RowAverage, w: np.ndarray) -> float:
     """
     used = np.flatnonzero(w)
     if average.mass.size * used.size**2 > LARGEST_WORK:
-        return np.inf
+        return _above_by_rows(average.among(used), w[used])
     return support_bounds_of(average.among(used)).ceiling(w[used])
+
+
+def _above_by_rows(average: RowAverage, w: np.ndarray) -> float:
+    """Return an upper bound of F(w) from the scores of the rows as they were given."""
+    source = average.source or Source(average.X, average.mass, None)
+    means = average.means if source.offset is None else average.means + source.offset
+    given = RowAverage(source.X, average.positive, average.mass, means, average.share)
+    with np.errstate(over="ignore", invalid="ignore"):
+        parts = square_parts(given, w)
+        square = parts.square + parts.square_error
+        whole = (square + average.lam / 2 * float(w @ w)) * (1 + gamma(w.size + 16))
+    return float(whole) if np.isfinite(whole) else np.inf

@@ -22,6 +22,7 @@ import scipy.sparse as sp
 
 from ..errors import InputError
 from ..pairs.all_pairs import AllPairs, PairList
+from ..tools.checks import as_float
 
 SOURCES = ("full", "sampled")
 """Whose covariances the structure takes: those of all data, or of the listed pairs."""
@@ -188,6 +189,6 @@ def check_structure(structure: float) -> float:
     """Return `structure` as a float >= 0, or raise `InputError`."""
     if isinstance(structure, bool) or not isinstance(structure, int | float | np.number):
         raise InputError(f"structure must be a number, not {structure!r}")
-    if not (np.isfinite(structure) and structure >= 0):
+    if not (np.isfinite(as_float(structure)) and structure >= 0):
         raise InputError(f"structure must be >= 0 and finite, not {structure!r}")
     return float(structure)

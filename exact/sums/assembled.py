@@ -82,6 +82,11 @@ class Whole(Protocol):
         """The positive rows: bool (n,)."""
         ...
 
+    @property
+    def mass(self) -> np.floating:
+        """What all pairs weigh together, not normalised."""
+        ...
+
     def sides(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the weights of the positive and of the negative rows, not normalised."""
         ...
@@ -113,9 +118,7 @@ def assembled(
         Whether dual(alpha) = alpha; otherwise dual(alpha) = alpha - alpha^2 / 4 at
         alpha = -loss', where the conjugate sum is the mass of alpha less the value.
     """
-    weight_t, weight_b = pairs.sides()
-    positive = pairs.positive
-    mass = weight_t.sum(dtype=np.longdouble) * weight_b.sum(dtype=np.longdouble)
+    positive, mass = pairs.positive, pairs.mass
     c = np.empty(positive.size)
     c[positive] = side.u / mass
     c[~positive] = -side.v / mass

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..tools.plain.sorted import whole_ramps as plain_ramps
 from .assembled import SideSums
+from .orders import both_orders
 from .sorted_compiled import merged_hinge
 from .sorted_compiled import whole_ramps as compiled_ramps
 
@@ -72,7 +73,7 @@ def grid_ramps(
 
 def counted_sides(t: np.ndarray, b: np.ndarray, width: float) -> SideSums:
     """Return the hinge's sums over all pairs, for weights of one and width > 0, compiled."""
-    t_order, b_order = np.argsort(t), np.argsort(b)
+    t_order, b_order = both_orders(t, b)
     ramps = grid_ramps(t, b, t_order, b_order, width)
     hard = merged_hinge(
         t, b, np.ones(t.size), np.ones(b.size), t_order, b_order, 0.0 if ramps else width

@@ -125,20 +125,30 @@ def square_sides(
     return SideSums(value, u, 2 * weight_b * mass_t * (b - mean_t))
 
 
-def roundings(
-    loss: str, n: int, size: float, width: float, unit: float = UNIT
-) -> tuple[float, float]:
-    """Return bounds of the rounding in the value and in the marginals (sum of absolute errors).
+def hinge_roundings(n: int, size: float, width: float, unit: float = UNIT) -> tuple[float, float]:
+    """Return bounds of the rounding in the hinge's value and marginals (sum of absolute errors).
 
     They are for weights that add up to one in each class; `size` bounds |t| and |b|, `unit` is
-    the roundoff of the scores' format. A running sum has at most n terms, in the long format or
-    compensated (error of order (n u)^2 then), the sum of it over the other class n more. The
-    moments of the square loss are added up by `short_sum`.
+    the roundoff of the scores' format.
     """
-    chain = gamma(2 * n + 16, LONG_UNIT) + gamma(16, unit) + (n * unit) ** 2
-    if loss == "square":
+    chain, ramp = _chain(n, unit), 4 * (size + width) / width if width > 0 else 0.0
+    return chain * 4 * (size + 1), chain * (4 + 2 * ramp)
+
+
+def squared_roundings(
+    n: int, size: float, unit: float = UNIT, moments: bool = False
+) -> tuple[float, float]:
+    """Return the same of the squared hinge, or of the square loss, whose sums are `moments`."""
+    chain = _chain(n, unit)
+    if moments:  # these are added up by `short_sum`
         chain += gamma(short_chain(n) + 16, unit)
-    if loss == "hinge":
-        ramp = 4 * (size + width) / width if width > 0 else 0.0
-        return chain * 4 * (size + 1), chain * (4 + 2 * ramp)
     return chain * 12 * (size + 1) ** 2, chain * 16 * (size + 1)
+
+
+def _chain(n: int, unit: float) -> float:
+    """Return the relative rounding of a sum over one class of running sums over the other.
+
+    A running sum has at most n terms, in the long format or compensated (error of order (n u)^2
+    then), the sum of it over the other class n more.
+    """
+    return gamma(2 * n + 16, LONG_UNIT) + gamma(16, unit) + (n * unit) ** 2

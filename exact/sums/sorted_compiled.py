@@ -12,6 +12,7 @@ import numpy as np
 from ..tools.compiling import compiled, compiled_later
 from ..tools.plain import sorted as plain
 from .assembled import SideSums
+from .orders import both_orders
 
 
 @compiled
@@ -132,7 +133,7 @@ def hinge_sides_compiled(
     t: np.ndarray, b: np.ndarray, weight_t: np.ndarray, weight_b: np.ndarray, width: float
 ) -> SideSums:
     """Return what `sorted.hinge_sides` returns, up to rounding."""
-    return merged_hinge(t, b, weight_t, weight_b, np.argsort(t), np.argsort(b), width)
+    return merged_hinge(t, b, weight_t, weight_b, *both_orders(t, b), width)
 
 
 def merged_hinge(

@@ -11,6 +11,7 @@ import numpy as np
 from ..tools.compiling import compiled, compiled_later
 from ..tools.plain import squared as plain
 from .assembled import SideSums
+from .orders import both_orders
 
 
 @compiled
@@ -111,7 +112,7 @@ class Merged:
     """
 
     def __init__(self, t: np.ndarray, b: np.ndarray, a_t: np.ndarray, a_b: np.ndarray):
-        self.t_order, self.b_order = np.argsort(t), np.argsort(b)
+        self.t_order, self.b_order = both_orders(t, b)
         self.a_t, self.a_b = a_t[self.t_order], a_b[self.b_order]
         p, q = t.size, b.size
         self.above, self.below = np.empty(p, dtype=np.int64), np.empty(q, dtype=np.int64)

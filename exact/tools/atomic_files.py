@@ -54,7 +54,7 @@ def write_atomically(path: str | Path, write: Callable[[BinaryIO], object]) -> N
 
 
 def _first_of_system(error: BaseException | None) -> OSError | None:
-    """Return what the system said first, behind whatever came of it."""
+    """Return the first `OSError` of a chain of errors, or None."""
     found = None
     while error is not None:
         found = error if isinstance(error, OSError) else found

@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
 from .lossless import as_float64
+
+MOST = 2**62
+"""Largest count."""
 
 FAR_APART = 1e100
 """Largest quotient of two weights > 0: products of those further apart would lose digits, or all of
@@ -43,7 +47,7 @@ def check_number(
     """
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InputError(f"{name} must be a number, not {value!r}")
-    number = float(value)
+    number = as_float(value)
     above = number >= low if closed in ("low", "both") else number > low
     below = number <= high if closed in ("high", "both") else number < high
     if not (math.isfinite(number) and above and below):
@@ -53,10 +57,23 @@ def check_number(
     return number
 
 
+def as_float(value: Any) -> float:
+    """Return a number as a float; a whole number beyond all floats is infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
 def check_count(name: str, value: object, low: int = 1) -> int:
-    """Return `value` as a whole number of at least `low`, or raise `InputError`."""
+    """Return `value` as a whole number of at least `low`, or raise `InputError`.
+
+    Beyond 2^62 none can be counted up to, and int64 does not hold twice as many.
+    """
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < low:
         raise InputError(f"{name} must be a whole number >= {low}, not {value!r}")
+    if int(value) > MOST:
+        raise InputError(f"{name} must be a whole number <= 2^62, not {value!r}")
     return int(value)
 
 
@@ -65,6 +82,12 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise InputError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
     return value
+
+
+def check_callback(callback: object) -> None:
+    """Raise `InputError` unless `callback` is None or can be called."""
+    if callback is not None and not callable(callback):
+        raise InputError(f"callback must be a function or None, not {callback!r}")
 
 
 def as_numbers(name: str, values: object) -> np.ndarray:

@@ -9,6 +9,7 @@ bits are the same, no result depends on when this happens.
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 from collections.abc import Callable
@@ -30,7 +31,7 @@ _SPENT = [0.0]
 
 
 class Loop:
-    """A function that is compiled when it has paid for it.
+    """A function that is compiled once its plain form has cost as much as compiling.
 
     Calling it calls the compiled form, or the plain one as long as that is the cheaper choice.
 
@@ -65,12 +66,16 @@ class Loop:
         """Return what the function returns, by the compiled or the plain form."""
         if self._fast is not None:
             return self._fast(*args)
-        if self.plain is None or self._paid():
+        if self.plain is None or self.pays():
             self._fast = self.compiled
             return self._fast(*args)
+        return self.charged(self.plain, *args)
+
+    def charged(self, plain: Callable[..., Any], *args: Any) -> Any:
+        """Return plain(*args), and charge its time to this loop."""
         start = thread_time()
         try:
-            return self.plain(*args)
+            return plain(*args)
         finally:
             took = thread_time() - start
             self.spent += took
@@ -98,8 +103,10 @@ class Loop:
                     resolved.__globals__[self.__name__] = made  # it calls itself
             return made
 
-    def _paid(self) -> bool:
+    def pays(self) -> bool:
         """Whether the plain form has cost as much as the compiled one will."""
+        if self._fast is not None:
+            return True
         if "numba" not in sys.modules and _SPENT[0] < IMPORT_PRICE:
             return False
         if self.spent >= COMPILE_PRICE:
@@ -131,8 +138,27 @@ def compiled_later(plain: Callable[..., Any] | None = None) -> Callable[[Functio
     return lambda function: cast(Function, Loop(function, plain, plain is None))
 
 
+def cheaper(plain: Function, fast: Function, loop: object) -> Function:
+    """Return `plain` as long as that has cost less than compiling, and `fast` from then on.
+
+    Parameters
+    ----------
+    plain, fast : function
+        Take the same arguments and return the same bits.
+    loop : function
+        What `fast` calls, made by `compiled`.
+    """
+    assert isinstance(loop, Loop)
+
+    @functools.wraps(plain)
+    def chosen(*args: Any) -> Any:
+        return fast(*args) if loop.pays() else loop.charged(plain, *args)
+
+    return cast(Function, chosen)
+
+
 def compile_at_once() -> None:
-    """Compile every loop at its first call from now on, as timings of many calls want it."""
+    """Compile every loop at its first call from now on; benchmarks need this."""
     global IMPORT_PRICE, COMPILE_PRICE
     IMPORT_PRICE = COMPILE_PRICE = 0.0
 

@@ -24,7 +24,7 @@ AGAIN = 2.0
 """Seconds after which an interrupt that somebody swallowed is raised again."""
 
 INSISTING = 3
-"""Interrupts from the user that no cleaning up is waited for."""
+"""After this many interrupts, exit without waiting for clean-up."""
 
 
 REARMED = 0.02
@@ -93,7 +93,7 @@ def _unheard(number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def _inside(outer: _Watch) -> Iterator[None]:
-    """Let nothing go on behind the block if the block around it has been interrupted."""
+    """Raise the interrupt after this block if the block around it has been interrupted."""
     try:
         yield
     except BaseException:
@@ -105,7 +105,7 @@ def _inside(outer: _Watch) -> Iterator[None]:
 
 
 class _Watch:
-    """What has been heard of the user, and a timer that repeats it."""
+    """The interrupts received so far, and a timer that raises them again."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -127,7 +127,7 @@ class _Watch:
             raise Stopped
 
     def _dropped(self, what: sys.UnraisableHookArgs) -> None:
-        """Say nothing where a finaliser dropped the interrupt: it is raised again."""
+        """Suppress the message about an interrupt that a finaliser dropped: it is raised again."""
         if not isinstance(what.exc_value, Stopped):
             self._hook(what)
 
@@ -212,7 +212,7 @@ _LEFT: list[threading.Event] = []
 
 
 def left_behind() -> bool:
-    """Return whether a call goes on that an interrupt has not waited for."""
+    """Return whether a call that an interrupt abandoned is still running."""
     return not all(done.is_set() for done in _LEFT)
 
 

@@ -1,25 +1,25 @@
-"""Numbers as float64, unless float64 cannot hold them.
+"""The only entrance for data: numbers, labels and rows become float64 here, once, or are refused.
 
 A certificate is about the numbers that were computed with. So what would be rounded (time stamps in
 nanoseconds, whole numbers beyond 2^53, the long format) or dropped (imaginary parts, what is under
 a mask) is refused. Decimal text and decimal fractions mean the nearest float64, as everywhere.
+
+A sparse matrix is copied and made canonical (entries stored in several parts are summed, in
+float64, and indices sorted): norms, kernels and hashes read entries one by one and would count each
+part as an entry. Data on disk are copied too, as they may change between two readings. The caller's
+data are never written to.
 """
 
 from __future__ import annotations
 
 import mmap
-from collections.abc import Callable
-from decimal import Decimal, InvalidOperation
-from numbers import Rational, Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
-
-EXACT = 2.0**53
-"""Every whole number up to here is one of float64."""
+from .digits import is_large, promoted_exactly
 
 
 def check_labels(y: object, name: str = "y") -> np.ndarray:
@@ -35,6 +35,18 @@ def check_labels(y: object, name: str = "y") -> np.ndarray:
     if isinstance(y, list | tuple) and labels.dtype.kind == "f":
         as_float64(y, name)
     return labels
+
+
+def why_unsorted(labels: np.ndarray, where: str = "") -> str:
+    """Return why labels (objects) have no order: one is missing, or they are of mixed types."""
+    # Whatever stands for a missing value differs from itself, or does not say.
+    missing = np.array([one is None or (one != one) is not False for one in labels.tolist()])
+    try:
+        np.unique(labels[~missing])
+    except TypeError:
+        return "the labels are of mixed types: use numbers or strings"
+    row = int(np.argmax(missing))
+    return f"the label of row {row}{where} is missing: remove the row or set a label"
 
 
 def as_float64(values: object, name: str, what: str = "numbers") -> np.ndarray:
@@ -100,6 +112,8 @@ def _refuse_masked(values: object, name: str) -> None:
 
 
 def _float64(given: np.ndarray, name: str, what: str, column: int | None = None) -> np.ndarray:
+    if given.dtype == np.float64:
+        return given
     kind = given.dtype.kind
     if kind == "c" or (kind == "O" and any(map(_is_complex, given.flat))):
         raise InputError(f"{name} must be {what}; it holds complex ones")
@@ -123,81 +137,12 @@ def _is_complex(value: object) -> bool:
 
 
 def place_of(where: tuple[int, ...]) -> str:
-    """Return the words that say where a number stands."""
+    """Return the words that say where a number is."""
     if not where:
         return ""
     if len(where) == 2:
         return f" in row {where[0]}, column {where[1]} (from 0)"
     return f" at place {', '.join(map(str, where))} (from 0)"
-
-
-def promoted_exactly(given: np.ndarray, name: str, place: Callable[[int], str]) -> np.ndarray:
-    """Return float64 of real numbers, or refuse the first that it cannot hold."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        held = given.astype(float, copy=False)
-    lost = _lost(given, held)
-    if lost.size:
-        at = int(lost[0])
-        if given.dtype.kind == "f":
-            raise InputError(
-                f"{name} has a number of the long format{place(at)} that float64 cannot hold: "
-                "round it first, with astype(float)"
-            )
-        raise InputError(
-            f"{name} holds {given.flat[at]}{place(at)}, which float64 would round to "
-            f"{held.flat[at]:.17g}: subtract an offset or round it first"
-        )
-    return held
-
-
-def lost_digits(given: np.ndarray) -> np.ndarray:
-    """Return the flat places of the numbers that float64 cannot hold."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return _lost(given, given.astype(float, copy=False))
-
-
-def is_large(held: np.ndarray) -> np.ndarray:
-    """Where float64 does not hold every whole number."""
-    return (held >= EXACT) | (held <= -EXACT)
-
-
-def _lost(given: np.ndarray, held: np.ndarray) -> np.ndarray:
-    """Return the flat places of the numbers that became others."""
-    kind, size = given.dtype.kind, given.dtype.itemsize
-    if kind in "OSU":
-        suspects = range(held.size) if kind == "O" else np.flatnonzero(is_large(held))
-        found = [k for k in suspects if loses_digits(given.flat[k], held.flat[k])]
-        return np.array(found, dtype=int)
-    if kind == "f" and size > 8:
-        return np.flatnonzero((held != given) & ~np.isnan(given))
-    if kind in "iu" and size == 8:
-        top = 2.0**63 if kind == "i" else 2.0**64
-        with np.errstate(invalid="ignore"):
-            back = held.astype(given.dtype)
-        return np.flatnonzero(is_large(held) & ((held >= top) | (back != given)))
-    return np.empty(0, dtype=int)
-
-
-def loses_digits(given: Any, held: float) -> bool:
-    """Return whether a number or its text is not what the float64 `held` made of it is.
-
-    Text and decimals mean the nearest float64 where they are smaller than 2^53, and so does text
-    with an exponent; beyond that they are taken for whole numbers that have to be kept.
-    """
-    if isinstance(given, str | bytes):
-        text = given.decode() if isinstance(given, bytes) else given
-        if not (EXACT <= abs(held) < np.inf) or "e" in text.lower():
-            return False
-        try:
-            given = Decimal(text.strip())
-        except InvalidOperation:
-            return False
-    held = float(held)
-    if isinstance(given, np.generic):
-        given = given.item()  # as numpy compares, a float would make the whole number one
-    if isinstance(given, Decimal) or (isinstance(given, Rational) and given.denominator != 1):
-        return EXACT <= abs(held) < np.inf and given != Decimal(held)  # exact, as == of Decimals is
-    return isinstance(given, Real) and given == given and given != held
 
 
 def in_memory(array: np.ndarray) -> np.ndarray:
@@ -213,3 +158,109 @@ def on_disk(array: np.ndarray) -> bool:
             return True
         base = base.obj if isinstance(base, memoryview) else getattr(base, "base", None)
     return False
+
+
+def check_matrix(X: object, name: str = "X") -> np.ndarray | sp.csr_matrix:
+    """Return X as float64: dense, or CSR in canonical form.
+
+    Sparse input is copied, and so are data on disk, which may change between two readings. A dense
+    float64 array in memory is returned as it is.
+
+    Parameters
+    ----------
+    X : array, data frame or sparse matrix (n, d)
+        Of finite real numbers that float64 can hold.
+    name : str
+        What messages call the matrix.
+
+    Raises
+    ------
+    InputError
+        If X is not two-dimensional, is empty, is not numeric, is masked, has a number that float64
+        cannot hold, or one that is not finite; the message names the first such row and column.
+    """
+    if sp.issparse(X):
+        matrix: Any = canonical(X, name)
+        values = matrix.data
+    else:
+        matrix = values = as_float64(X, name, "a matrix of numbers")
+    if matrix.ndim != 2:
+        raise _no_matrix(name, matrix.ndim)
+    if 0 in matrix.shape:
+        raise InputError(f"{name} is empty: its shape is {matrix.shape}")
+    if not np.isfinite(values).all():
+        row, column = _first_bad(matrix)
+        raise InputError(
+            f"{name} has a value that is not finite in row {row}, column {column} (from 0): "
+            "remove or impute it first"
+        )
+    return matrix
+
+
+def _no_matrix(name: str, ndim: int) -> InputError:
+    """Return the error of what has another number of dimensions than two."""
+    found = {0: "a single value", 1: "one row of numbers: X.reshape(-1, 1) makes one column of it"}
+    shown = found.get(ndim, f"an array of {ndim} dimensions")
+    return InputError(f"{name} must be a matrix, one row a sample, not {shown}")
+
+
+def _first_bad(matrix: np.ndarray | sp.csr_matrix) -> tuple[int, int]:
+    if isinstance(matrix, np.ndarray):
+        row, column = np.argwhere(~np.isfinite(matrix))[0]
+    else:
+        coo = matrix.tocoo()
+        at = int(np.flatnonzero(~np.isfinite(coo.data))[0])
+        row, column = coo.row[at], coo.col[at]
+    return int(row), int(column)
+
+
+def canonical(X: Any, name: str = "X") -> sp.csr_matrix:
+    """Return a copy of a sparse matrix as CSR of float64: no repeated, no zero entries, sorted.
+
+    Entries become float64 before the repeated ones are summed (truth values stay such).
+
+    Raises
+    ------
+    InputError
+        If the entries are no real numbers that float64 can hold, or the indices are out of range.
+    """
+    if X.ndim != 2:
+        raise _no_matrix(name, X.ndim)
+    kind = np.dtype(getattr(X, "dtype", object)).kind
+    if kind == "c":
+        raise InputError(f"{name} must be a matrix of numbers; it holds complex ones")
+    if kind not in "fiub":
+        raise InputError(f"{name} must be a matrix of numbers, not of {X.dtype}")
+    copy = _own(X, name)
+    if kind == "b":
+        copy.sum_duplicates()
+
+    def place(at: int) -> str:
+        entries = copy.tocoo()
+        return place_of((int(entries.row[at]), int(entries.col[at])))
+
+    held = promoted_exactly(copy.data, name, place)
+    if copy.format == "coo":
+        made = sp.coo_matrix((held, (copy.row, copy.col)), shape=copy.shape).tocsr()
+    else:
+        made = type(copy)((held, copy.indices, copy.indptr), shape=copy.shape).tocsr()
+    made.sum_duplicates()
+    made.eliminate_zeros()
+    return made
+
+
+def _own(X: Any, name: str) -> Any:
+    """Return a copy with checked indices: CSR, CSC or, of the other formats, COO."""
+    given = X if X.format in ("csr", "csc") else X.tocoo()
+    try:
+        # Rebuilt from its arrays: the flags that a matrix caches may be out of date.
+        if given.format == "coo":
+            parts = (given.data, (given.row, given.col))
+            return sp.coo_matrix(parts, shape=given.shape, copy=True)
+        make = sp.csr_matrix if given.format == "csr" else sp.csc_matrix
+        parts = (given.data, given.indices, given.indptr)
+        copy = make(parts, shape=given.shape, copy=True)
+        copy.check_format(full_check=True)
+        return copy
+    except (ValueError, IndexError) as error:
+        raise InputError(f"{name} is no valid sparse matrix: {error}") from None

@@ -36,7 +36,7 @@ def unit_of(values: np.ndarray) -> float:
 
 
 def above(x: float) -> float:
-    """Return the next float above x: at least what x is the rounded value of."""
+    """Return the next float above x, which is at least the number that was rounded to x."""
     return float(np.nextafter(x, np.inf))
 
 

@@ -32,13 +32,13 @@ SMALL = 4_000_000
 """Numbers of the largest matrix for which several threads gain little, even if all are free."""
 
 FAST = 1e-9
-"""Seconds a number that the fastest of our loops take."""
+"""Seconds per number of the fastest loops here."""
 
 STARTS = 4
-"""A thread has to save this many times the time that its start takes."""
+"""A thread must save at least this multiple of its start-up time."""
 
 WORTH = 1 << 17
-"""Numbers below which no thread is worth its start, however fast that is."""
+"""Below this many numbers no thread is worth its start-up time, however short."""
 
 _LOCK = threading.Lock()
 _INSIDE = 0
@@ -78,6 +78,9 @@ def one_thread() -> Iterator[None]:
 def small_in_one_thread(work: Callable[P, T]) -> Callable[P, T]:
     """Let `work` run within `one_thread` if its matrix is small, and `at_most` its `n_jobs`.
 
+    Where `n_jobs` is given it is the passes over rows that share so many threads; the linear
+    algebra takes one, whose numbers would depend on how many it has.
+
     The matrix is the first argument of two dimensions; it counts as its kernel matrix if the
     keyword `kernel`, or that attribute of the first argument, names one: its columns are the rows,
     or the landmarks if the first argument has `n_landmarks`. What has no shape, such as a list of
@@ -86,8 +89,9 @@ def small_in_one_thread(work: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(work)
     def bounded(*args: P.args, **kwargs: P.kwargs) -> T:
-        with at_most(cast(Any, _option("n_jobs", None, args, kwargs))):
-            if _numbers(args, kwargs) > SMALL:
+        asked = cast(Any, _option("n_jobs", None, args, kwargs))
+        with at_most(asked):
+            if asked is None and _numbers(args, kwargs) > SMALL:
                 return work(*args, **kwargs)
             with one_thread():
                 return work(*args, **kwargs)
@@ -181,15 +185,25 @@ def _bound() -> int:
 
 @functools.cache
 def _start_time() -> float:
-    """Return the seconds that starting a thread and waiting for it takes here."""
+    """Return the seconds that starting a thread and waiting for it takes; inf if none starts."""
     times = []
     for _ in range(5):
         start = time.perf_counter()
         thread = threading.Thread(target=int)
-        thread.start()
+        if not _started(thread):
+            return float("inf")
         thread.join()
         times.append(time.perf_counter() - start)
     return max(sorted(times)[2], 1e-5)
+
+
+def _started(thread: threading.Thread) -> bool:
+    """Start a thread, unless memory, or a limit on processes, leaves no room for one more."""
+    try:
+        thread.start()
+    except RuntimeError:
+        return False
+    return True
 
 
 def in_parts(work: Callable[[Part, int], T], parts: Sequence[Part], jobs: int) -> list[T]:
@@ -227,7 +241,8 @@ def in_parts(work: Callable[[Part, int], T], parts: Sequence[Part], jobs: int) -
     threads = [threading.Thread(target=run, args=(k,), daemon=True) for k in range(1, jobs)]
     try:
         for thread in threads:
-            thread.start()
+            if not _started(thread):
+                break  # those that run, and this one, do its parts
         run(0)
     finally:
         stop.set()

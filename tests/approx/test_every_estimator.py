@@ -134,7 +134,7 @@ def test_the_settings_page_tells_who_takes_row_weights() -> None:
     rows = [line.split("|")[1] for line in page.splitlines() if line.startswith(("| `", "| none"))]
     told = {
         name: not row.strip().startswith("none")
-        for row in rows[1:]
+        for row in rows
         for name in re.findall(r"`(\w+)`", row)
     }
     models = [*SEARCHED, ROCSVM, SAUCSVM, ROCSVMCV]

@@ -11,6 +11,7 @@ import json
 import re
 import shutil
 import subprocess
+import tempfile
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -167,10 +168,17 @@ def drawn(
     look.write_text(re.sub("PAGES|WIDTH|LEAST", lambda m: asked[m[0]], LOOK), encoding="utf-8")
     command = [browser, "--headless", "--no-sandbox", "--disable-gpu"]
     command += ["--allow-file-access-from-files", "--window-size=1400,1000"]
+    command += ["--no-first-run", "--disable-background-networking", "--disable-sync"]
     command += [f"--blink-settings=preferredColorScheme={0 if dark else 1}"]
-    command += ["--virtual-time-budget=600000", "--dump-dom", look.as_uri()]
-    for _ in range(3 if len(pages) == 1 else 1):  # now and then it ends before a page is drawn
-        run = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    command += ["--virtual-time-budget=600000", "--dump-dom"]
+    for _ in range(5 if len(pages) == 1 else 1):  # now and then it ends before a page is drawn
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as own:  # not another one's
+            run = subprocess.run(
+                [*command, f"--user-data-dir={own}", look.as_uri()],
+                capture_output=True,
+                text=True,
+                timeout=300,
+            )
         match = re.search(r'<pre id="found">(.*?)</pre>', run.stdout, re.S)
         if match is not None:
             break

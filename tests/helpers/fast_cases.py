@@ -7,6 +7,12 @@ from typing import Any
 
 import pytest
 
+MANY_CASES, SAMPLE = 5, 4
+"""Cases of a test above which about so many of them run by default, and the others as slow ones."""
+
+GOLDEN = (5**0.5 - 1) / 2
+"""Its multiples lie evenly in [0, 1) whatever the order of the cases repeats."""
+
 
 def first_fast(cases: Iterable[Any], fast: int = 1) -> list[Any]:
     """The cases, all but the first `fast` of them marked `slow`."""
@@ -27,3 +33,16 @@ def costly_slow(cases: Iterable[Any], costly: Collection[Any]) -> list[Any]:
     cases = list(cases)
     assert set(costly) < set(cases), f"not there: {set(costly) - set(cases)}"
     return [_slow(case) if case in costly else case for case in cases]
+
+
+def leave_to_slow(items: list[pytest.Item]) -> None:
+    """Of a test of many cases, mark all but a sample from all over as slow."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if not item.get_closest_marker("slow"):
+            cases.setdefault(item.nodeid.split("[")[0], []).append(item)
+    for those in cases.values():
+        if len(those) > MANY_CASES:
+            for k, item in enumerate(those):
+                if k * GOLDEN % 1 >= SAMPLE / len(those):
+                    item.add_marker(pytest.mark.slow)

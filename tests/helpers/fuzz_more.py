@@ -62,6 +62,15 @@ def online(rng: np.random.Generator, found: Found) -> None:
             wrong.append(f"gap_ {model.gap_:.6g}, at least {float(value - least):.6g} is true")
         if model.proved_ and value - least > Fraction(1, 10**9):
             wrong.append(f"proved_, but {float(value - least):.6g} above the optimum")
+    told = model.certificate_
+    if np.isfinite(told.primal):
+        rounding = Fraction(told.rounding)
+        if value > Fraction(told.primal) + rounding:
+            wrong.append(
+                f"the certificate's objective is {told.primal:.6g}, not {float(value):.6g}"
+            )
+        if Fraction(told.dual) - rounding > least:
+            wrong.append(f"the certificate's bound {told.dual:.6g} is above {float(least):.6g}")
     found.judged(wrong)
 
 

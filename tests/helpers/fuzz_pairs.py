@@ -21,9 +21,9 @@ from aucert.exact.solvers.choose import choose_solver
 from aucert.exact.solvers.partial.pieces import PUSHES, Pieces
 from decimal_losses import mean_of, tail_pairs
 from fuzz_core import QUADRATIC, SMOOTH, grades, minorant_faults
-from fuzz_penalties import claim_faults
+from fuzz_penalties import claim_faults, exact_penalty
 from fuzz_rows import hard_labels, hard_values
-from fuzzing import Found, Kind
+from fuzzing import Found
 
 SHAPES = ("gaussian", "ties", "constant", "duplicates", "equal")
 
@@ -42,7 +42,7 @@ def solved_ordered(rng: np.random.Generator, found: Found) -> None:
     pairs = list(zip(true.i, true.j, true.weight, strict=True))
 
     def objective(w: np.ndarray) -> Fraction:
-        return mean_of(loss, exact_scores(X, w), pairs) + exact_penalty(penalty, w)
+        return mean_of(loss, exact_scores(X, w), pairs) + of_penalty(penalty, w)
 
     judge_solver(rng, problem, objective, found)
 
@@ -65,7 +65,7 @@ def solved_tail(rng: np.random.Generator, found: Found) -> None:
     def objective(w: np.ndarray) -> Fraction:
         s = exact_scores(X, w)
         worst = tail_pairs(s, (y == 1).tolist(), kp, kq)
-        return mean_of(loss, s, worst) + exact_penalty(penalty, w)
+        return mean_of(loss, s, worst) + of_penalty(penalty, w)
 
     judge_solver(rng, problem, objective, found)
     pieces = Pieces(problem)
@@ -95,11 +95,11 @@ def exact_scores(X: np.ndarray, w: np.ndarray) -> Sequence[Fraction]:
     return [sum((a * b for a, b in zip(row, v, strict=True)), Fraction(0)) for row in rows]
 
 
-def exact_penalty(penalty: Any, w: np.ndarray) -> Fraction:
-    """Return l2/2 |w|^2 + l1 |w|_1 in fractions."""
-    v = naive.exact(w)
-    l1 = Fraction(getattr(penalty, "l1", 0.0))
-    return Fraction(penalty.l2) / 2 * sum(x * x for x in v) + l1 * sum(map(abs, v))
+def of_penalty(penalty: Any, w: np.ndarray) -> Fraction:
+    """Return the penalty of weights that keep its signs."""
+    value = exact_penalty(penalty, naive.exact(w))
+    assert value is not None, "a weight has a sign that the penalty forbids"
+    return value
 
 
 def zeros(rng: np.random.Generator, found: Found) -> None:
@@ -153,7 +153,3 @@ def statistics(rng: np.random.Generator, found: Found) -> None:
     wrong = [f"AUC {estimate.value!r}"] * bool(abs(estimate.value - right.mean()) > 1e-14)
     apart = abs(estimate.standard_error**2 - variance)
     found.judged(wrong + [f"variance off by {apart:.3g}"] * bool(apart > 1e-12))
-
-
-PAIRS: list[Kind] = [solved_ordered, solved_tail, statistics, solved_ordered, zeros]
-"""Five in turn; `python tests/helpers/fuzzing.py pairs 0:300` runs three hundred."""

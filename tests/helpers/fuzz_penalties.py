@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -85,24 +85,30 @@ def whole_of(
     """Return F by its definition; None where a sign is broken."""
     rows = naive.exact(X)
     pairs = naive.weighted_pairs(positive.tolist(), AllPairs())
-    inner = penalty.penalty if isinstance(penalty, Sign) else penalty
-    l2, l1 = Fraction(penalty.l2), Fraction(getattr(inner, "l1", 0.0))
-    groups = inner.groups.tolist() if isinstance(inner, GroupLasso) else list(range(X.shape[1]))
 
     def objective(weights: np.ndarray) -> Fraction | None:
         w = naive.exact(weights)
-        if isinstance(penalty, Sign):
-            bound = range(len(w)) if penalty.columns is None else penalty.columns.tolist()
-            if any(w[k] < 0 for k in bound):
-                return None
-        value = mean_of(loss, naive.products(rows, w), pairs) + l2 / 2 * naive.norm2(w)
-        for group in set(groups):
-            inside = [x for x, of in zip(w, groups, strict=True) if of == group]
-            size = Fraction(len(inside) if isinstance(inner, GroupLasso) else 1)
-            value += l1 * root(size * Fraction(naive.norm2(inside)))
-        return value
+        extra = exact_penalty(penalty, w)
+        return None if extra is None else mean_of(loss, naive.products(rows, w), pairs) + extra
 
     return objective
+
+
+def exact_penalty(penalty: Any, w: Sequence[Fraction]) -> Fraction | None:
+    """Return the penalty by its definition; None where a sign is broken."""
+    inner = penalty.penalty if isinstance(penalty, Sign) else penalty
+    l2, l1 = Fraction(penalty.l2), Fraction(getattr(inner, "l1", 0.0))
+    groups = inner.groups.tolist() if isinstance(inner, GroupLasso) else list(range(len(w)))
+    if isinstance(penalty, Sign):
+        bound = range(len(w)) if penalty.columns is None else penalty.columns.tolist()
+        if any(w[k] < 0 for k in bound):
+            return None
+    value = l2 / 2 * Fraction(naive.norm2(w))
+    for group in set(groups):
+        inside = [x for x, of in zip(w, groups, strict=True) if of == group]
+        size = Fraction(len(inside) if isinstance(inner, GroupLasso) else 1)
+        value += l1 * root(size * Fraction(naive.norm2(inside)))
+    return value
 
 
 def claim_faults(claim: Any, value: Fraction, rival: Fraction, l2: float) -> list[str]:

@@ -19,7 +19,7 @@ from fuzz_rows import hard_lam, hard_rows
 from fuzz_truth import TIGHT, LinearTruth
 from fuzzing import Found
 
-FIELDS = ("lam", "w", "offset", "scale", "u", "v", "cap", "bins", "half", "w_dual")
+FIELDS = ("lam", "w", "offset", "scale", "u", "v", "cap", "bins", "half", "w_dual", "scores")
 
 
 def proof_fields(rng: np.random.Generator, found: Found) -> None:
@@ -39,7 +39,7 @@ def proof_fields(rng: np.random.Generator, found: Found) -> None:
     data = {"X": hard.true, "y": hard.positive, "weight": r}
     proof = _other_evidence(rng, proof, solution.w)
     for _ in range(6):
-        changed, text = _mutated(rng, proof)
+        changed, text = mutated(rng, proof)
         try:
             if rng.uniform() < 0.7:  # whoever changes a field claims what can be verified then
                 text += ", claims as tight as can be"
@@ -60,7 +60,7 @@ def _other_evidence(rng: np.random.Generator, proof: dict[str, Any], w: np.ndarr
     return kept | fields
 
 
-def _mutated(rng: np.random.Generator, proof: dict[str, Any]) -> tuple[dict[str, Any], str]:
+def mutated(rng: np.random.Generator, proof: dict[str, Any]) -> tuple[dict[str, Any], str]:
     """Return the proof with one or two fields changed, and what was done."""
     changed, done = dict(proof), []
     names = [name for name in FIELDS if name in proof]

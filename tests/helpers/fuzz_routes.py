@@ -33,6 +33,9 @@ def lowered(rng: np.random.Generator) -> dict[str, Any]:
     if rng.integers(2):
         found |= {"api.solve.HELD_ROWS": 1, "api.solve.HELD_NUMBERS": 1}
     if rng.integers(2):
+        found["spaces.blocked.row_blocks.LARGE"] = 1
+        found |= {"problem.risk.LONG_ROWS": 0, "problem.risk.NEGLIGIBLE": 1.0}
+    if rng.integers(2):
         few = int(rng.integers(1, 8))
         for name in ("spaces.streamed", "certificate.blocks.passes"):
             found[f"{name}.FEW_COLUMNS"] = few

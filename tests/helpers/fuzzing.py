@@ -4,6 +4,7 @@
     python tests/helpers/fuzzing.py core 0:1000         the same for the kinds of `CORE`
     python tests/helpers/fuzzing.py pairs 0:300         and for those of `PAIRS`
     python tests/helpers/fuzzing.py routes 0:1000       and for those of `ROUTES`
+    python tests/helpers/fuzzing.py parted 0:200        and for those of `PARTED`
 
 A new kind is one function in a list of `KINDS`: it takes a random generator and returns the `Found`
 of what was claimed. Input that is refused with `InputError` is counted; anything else that is
@@ -115,12 +116,13 @@ def seeds_of(arguments: list[str]) -> list[int]:
 
 if __name__ == "__main__":
     from fuzz_kinds import KINDS
-    from fuzz_pairs import PAIRS
+    from fuzz_ordered import PAIRS
+    from fuzz_partition_proofs import PARTED
     from fuzz_penalties import CORE
     from fuzz_routes import ROUTES
 
     begin = time.process_time()
-    named = {"core": CORE, "pairs": PAIRS, "routes": ROUTES}
+    named = {"core": CORE, "pairs": PAIRS, "parted": PARTED, "routes": ROUTES}
     chosen = named.get(sys.argv[1] if len(sys.argv) > 1 else "", KINDS)
     seeds = sys.argv[1:] if chosen is KINDS else sys.argv[2:]
     print(run(seeds_of(seeds), chosen), f"{time.process_time() - begin:.1f} s", sep="\n")

@@ -151,6 +151,9 @@ BAD = [
     (["certify", "{table}", "--from", "dlib", "--C", "0", "--weights", "{w3}"], "C must be > 0"),
     (["certify", "{table}", "--lam", "1", "--from", "dlib", "--weights", "{w3}"], "not both"),
     (["certify", "{table}", "--lam", "1", "--weights", "nowhere.npy"], "nowhere.npy"),
+    (["solve", "", "--lam", "1"], "names no data"),
+    (["solve", "{table}", "--lam", "1", "--method", "tail-newton"], "fpr_max or tpr_min"),
+    (["solve", "{table}", "--lam", "1", "--method", "pair-newton"], "take the method auto"),
     (["frobnicate"], "frobnicate"),
     (["solve", "{table}", "--lam", "1", "--frob"], "--frob"),
 ]

@@ -115,7 +115,7 @@ PLANTED = [
     ("sht-lemma-4", "sht.lemmas._tail"),
     ("sht-eq-14-as-printed", "sht.ratio.ratio_coefficients"),
     ("sauc-eq-24-chebyshev", "sauc.interpretation._bound"),
-    ("n-max-grows-like-log-n", "scaling_up.theorem_4.growth._counts"),
+    ("n-max-under-the-printed-condition", "scaling_up.theorem_4.growth._counts"),
 ]
 
 

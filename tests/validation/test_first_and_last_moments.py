@@ -12,7 +12,6 @@ import pytest
 
 from aucert.exact.certificate import certificate
 from aucert.validation.cli import main
-from fast_cases import costly_slow
 
 WHILE_LOADING = """
 import os, runpy, signal, sys
@@ -54,6 +53,7 @@ LOADED_LATE = (
 
 COMMANDS = {
     "solve": ("solve linear:60 --lam 0.01 --json", "proof.npz", {"solution.json", "weights.csv"}),
+    "path": ("path linear:60 --n-lams 3 --json", "path-weights.csv", {"path.json"}),
     "check-solver": (
         "check-solver zero_solver:fit --only ties --json",
         "check-solver.json",
@@ -87,7 +87,8 @@ def test_a_result_that_is_being_printed_is_printed_to_its_end(tmp_path: Path) ->
     assert "n_pairs" in done.stdout and "no weights have less than" in done.stdout
 
 
-@pytest.mark.parametrize("name", costly_slow(COMMANDS, {"validate", "reproduce"}))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_whose_results_appear_ends_as_if_nothing_had_come(name: str, tmp_path) -> None:
     (tmp_path / "zero_solver.py").write_text("def fit(X, y, lam):\n    return X[0] * 0\n")
     words, first, others = COMMANDS[name]
@@ -113,13 +114,13 @@ print(sorted(name for name in set(sys.modules) - before if not name.startswith("
 def test_a_certificate_that_fails_its_check_is_one_sentence_and_status_2(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    evaluated = certificate.evaluated
+    evaluated = certificate.evaluated_with
 
     def false_bound(*given):
-        primal, primal_rounding, dual, dual_rounding = evaluated(*given)
-        return primal, primal_rounding, dual + 1.0, dual_rounding
+        (primal, primal_rounding, dual, dual_rounding), made = evaluated(*given)
+        return (primal, primal_rounding, dual + 1.0, dual_rounding), made
 
-    monkeypatch.setattr(certificate, "evaluated", false_bound)
+    monkeypatch.setattr(certificate, "evaluated_with", false_bound)
     with pytest.raises(SystemExit) as ended:
         main(["solve", "linear:60", "--lam", "0.01"])
     said = capsys.readouterr()

@@ -57,7 +57,7 @@ def bound_figure(draws: Sequence[Draw], title: str, name: str = "bounds-and-erro
         name,
         title,
         "drawn pairs, B",
-        f"|U(f^) - U_B(f~_B)| and its bounds, {_sample(draws)}",
+        f"error and its bounds, {_sample(draws)}",
         tuple(series),
         "Medians over the draws. Above 1 a bound says nothing. Theorem 4 as printed, with "
         "C = C_B = C~_B = 1/lam and the realised N_max.",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 from ...exact.errors import InputError
@@ -86,7 +87,9 @@ def check_solver(
             if problem.sample_weight is not None and not runner.takes_weights:
                 row = CheckRow(problem, "skipped", *problem.optimum[loss])
             else:
-                row = judged(problem, loss, tol, runner.ask(_request(problem), max_time))
+                answer = runner.ask(_request(problem), max_time)
+                row = judged(problem, loss, tol, answer)
+                row = replace(row, changed=tuple(answer.get("changed", ())))
             rows.append(row)
             if progress is not None:
                 progress(len(rows), len(problems), row)

@@ -40,6 +40,7 @@ SCALINGS: tuple[tuple[str, Factor], ...] = (
     ("lam n / N: a sum over pairs divided by the rows", lambda p: p.y.size / _n_pairs(p)),
     ("lam n: the penalty counted once a row", lambda p: float(p.y.size)),
     ("lam / n: a sum over rows in place of the mean", lambda p: 1 / p.y.size),
+    ("lam N: a mean over pairs divided by the pairs once more", _n_pairs),
     ("1 / lam: lam read as the constant C of the mean", lambda p: p.lam**-2),
     ("1 / (lam N): lam read as the constant C of the sum", lambda p: p.lam**-2 / _n_pairs(p)),
 )
@@ -69,7 +70,9 @@ def likely_causes(rows: Sequence[CheckRow], loss: str, tol: float) -> tuple[str,
             if not any(found):
                 found.append(look(failed, loss, tol))
     if not any(found):
-        found += [_units(rows), _stopped_early(failed)]
+        found += [_units(rows), _repeats(rows)]
+    if not any(found):
+        found.append(_stopped_early(failed))
     return tuple(sentence for sentence in found if sentence)
 
 
@@ -162,7 +165,9 @@ def _worst_at(probes: Sequence[CheckRow], loss: str, factor: Factor) -> float:
     for row in probes:
         problem, solution = _solved_at(row, loss, factor(row.problem))
         lower = max(solution.certificate.dual, 1e-300)
-        worst = max(worst, problem.objective(np.asarray(row.w)) / lower - 1)
+        # Where F(0) = 1 is nearly optimal, any short w has nearly the least F.
+        scale = max(min(lower, 10 * (1 - lower)), 1e-300)
+        worst = max(worst, (problem.objective(np.asarray(row.w)) - lower) / scale)
     return worst
 
 
@@ -193,6 +198,24 @@ def _units(rows: Sequence[CheckRow]) -> str:
         "only features that are not of order one fail: a step, a tolerance or a starting point "
         "that depends on their units."
     )
+
+
+def _repeats(rows: Sequence[CheckRow]) -> str:
+    """Look whether all that fails has equal rows in a class, and what has none passes."""
+    judged = [row for row in rows if row.verdict != "skipped"]
+    bad = {row.problem.data for row in judged if row.verdict != "pass"}
+    plain = [row for row in judged if not _has_equal_rows(row.problem)]
+    if len(bad) < 2 or not plain or any(row.verdict != "pass" for row in plain):
+        return ""
+    return (
+        "only data with equal rows in a class fail: it may count repeated rows once, or go wrong "
+        "where scores tie."
+    )
+
+
+def _has_equal_rows(problem: ReferenceProblem) -> bool:
+    sides = [problem.X[problem.y == side] for side in (0, 1)]
+    return any(len(np.unique(side, axis=0)) < len(side) for side in sides)
 
 
 def _stopped_early(failed: Sequence[CheckRow]) -> str:

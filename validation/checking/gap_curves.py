@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -14,11 +12,12 @@ from ...exact.api.solve import solve
 from ...exact.certificate.certificate import careful_primal
 from ...exact.certificate.solution import Solution
 from ...exact.errors import InputError
-from ...exact.losses.registry import LOSSES
+from ...exact.losses.registry import ALL_LOSSES
 from ...exact.problem.problem import Problem, linear_problem
 from ...exact.tools.checks import check_choice, check_number
 from ...exact.tools.rounding import above
 from ..report import pictures
+from .curves import Curve, GapCurves
 from .process import start
 from .traced import Point, points_of, way_of
 
@@ -36,114 +35,6 @@ WARM_UP_SECONDS = 60.0
 
 ACCURACY = 1e-10
 """Relative gap of the lower bound that all are measured by, where it can be reached."""
-
-
-@dataclass(frozen=True)
-class Curve:
-    """One solver: when it had weights, and how far they were from the optimum at most.
-
-    Attributes
-    ----------
-    name : str
-    seconds, gap, relative_gap : tuples of float
-        Proved bounds of F(w) - p* and of (F(w) - p*) / F(w) at each of these times.
-    ended : str
-        "finished", "out of time", or what went wrong.
-    way : {"callback", "max_iter", "tol", "once"}
-        How the points were found; all but the callback are runs of their own.
-    """
-
-    name: str
-    seconds: tuple[float, ...]
-    gap: tuple[float, ...]
-    relative_gap: tuple[float, ...]
-    ended: str
-    way: str
-
-
-@dataclass(frozen=True)
-class GapCurves:
-    """The curves of several solvers on one problem.
-
-    Attributes
-    ----------
-    data : str
-    n, d : int
-    lam : float
-    loss : str
-    max_time : float
-    dual : float
-        The proved lower bound of the optimum that all are measured by.
-    curves : tuple of Curve
-    isolation : str
-        Where the fits ran.
-    """
-
-    data: str
-    n: int
-    d: int
-    lam: float
-    loss: str
-    max_time: float
-    dual: float
-    curves: tuple[Curve, ...]
-    isolation: str
-
-    @property
-    def table(self) -> str:
-        """One line a solver: its best proved relative gap, when, and how it ended."""
-        lines = [f"{self.data}: {self.n} x {self.d}, lam {self.lam:g}, {self.loss}"]
-        width = max(len(curve.name) for curve in self.curves)
-        lines.append(f"  {'solver':{width}}  {'gap / F':>9}  {'seconds':>9}  {'points':>6}  ended")
-        for curve in self.curves:
-            if curve.seconds:
-                k = int(np.argmin(curve.relative_gap))
-                best = f"{curve.relative_gap[k]:9.2e}  {curve.seconds[k]:9.3g}"
-            else:
-                best = f"{'-':>9}  {'-':>9}"
-            ended = f"{len(curve.seconds):6}  {curve.ended}"
-            lines.append(f"  {curve.name:{width}}  {best}  {ended}")
-        return "\n".join(lines)
-
-    def __str__(self) -> str:
-        return self.table
-
-    def plot(self, axes: Any = None) -> Any:
-        """Return a matplotlib Figure of relative gap against seconds, drawn on `axes` if given."""
-        figure, axes = pictures.canvas(axes)
-        for k, curve in enumerate(c for c in self.curves if c.seconds):
-            color, marker, dashes = pictures.STYLES[k % len(pictures.STYLES)]
-            y = [max(value, 1e-16) for value in curve.relative_gap]
-            how = {"color": color, "marker": marker, "linestyle": dashes, "ms": 3}
-            axes.plot(curve.seconds, y, **how, label=curve.name)
-        drawn = [s for curve in self.curves for s in curve.seconds if s > 0]
-        if drawn:
-            axes.set(xscale="log", yscale="log")
-        axes.set(xlabel="seconds", ylabel="relative gap, proved", title=self.table.split("\n")[0])
-        axes.grid(alpha=0.3)
-        if drawn:
-            pictures.legend_below(axes)
-        return figure
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON can hold it."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, held: dict[str, Any]) -> GapCurves:
-        """Return what `to_dict` took apart.
-
-        Raises
-        ------
-        KeyError, TypeError, ValueError
-            If it is not such a document.
-        """
-        numbers = ("seconds", "gap", "relative_gap")
-        curves = tuple(
-            Curve(**{**curve, **{key: tuple(map(float, curve[key])) for key in numbers}})
-            for curve in held["curves"]
-        )
-        return cls(**{**held, "curves": curves})
 
 
 def gap_curves(
@@ -180,7 +71,8 @@ def gap_curves(
         > 0.
     max_time : float
         Seconds for each solver, all its runs together.
-    loss : {"hinge", "squared_hinge", "square"}
+    loss : str
+        A name of `exact.losses.registry.ALL_LOSSES`: "hinge", "logistic", ...
     seed : int
         As in `check_solver`.
     isolate : bool
@@ -205,7 +97,7 @@ def gap_curves(
         return pictures.gap_curves(fits, by=by, axes=axes)  # type: ignore[arg-type]
     if X is None or y is None or lam is None:
         raise InputError("give X, y and lam together")
-    check_choice("loss", loss, LOSSES)
+    check_choice("loss", loss, ALL_LOSSES)
     check_number("lam", lam)
     check_number("max_time", max_time)
     named = _named(fits, loss, ours)
@@ -280,14 +172,3 @@ def _judged(
         gaps.append(float(max(gap, 0.0)))
         shares.append(float(above(max(gap, 0.0) / primal)) if primal > 0 else 0.0)
     return Curve(name, tuple(seconds), tuple(gaps), tuple(shares), ended, way)
-
-
-def picture(figure: Any, kind: str) -> bytes:
-    """Return a figure as the bytes of an svg, png or pdf file, the same for the same figure."""
-    import matplotlib
-
-    held = io.BytesIO()
-    dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
-    with matplotlib.rc_context({"svg.hashsalt": "aucert"}):
-        figure.savefig(held, format=kind, metadata=dated)
-    return held.getvalue()

@@ -20,3 +20,18 @@ def squared_hinge(X: np.ndarray, y: np.ndarray, lam: float, tol: float = 1e-9) -
 def square(X: np.ndarray, y: np.ndarray, lam: float, tol: float = 1e-9) -> np.ndarray:
     """Return the weights that `solve` finds for the square loss."""
     return solve(X, y, lam, loss="square", tol=tol).w
+
+
+def logistic(X: np.ndarray, y: np.ndarray, lam: float, tol: float = 1e-9) -> np.ndarray:
+    """Return the weights that `solve` finds for the logistic loss."""
+    return solve(X, y, lam, loss="logistic", tol=tol).w
+
+
+def smooth_hinge(X: np.ndarray, y: np.ndarray, lam: float, tol: float = 1e-9) -> np.ndarray:
+    """Return the weights that `solve` finds for the smooth hinge."""
+    return solve(X, y, lam, loss="smooth_hinge", tol=tol).w
+
+
+def exponential(X: np.ndarray, y: np.ndarray, lam: float, tol: float = 1e-9) -> np.ndarray:
+    """Return the weights that `solve` finds for the exponential loss."""
+    return solve(X, y, lam, loss="exponential", tol=tol).w

@@ -17,7 +17,8 @@ from contextlib import suppress
 from typing import Any
 
 from ...exact.errors import InputError
-from .worker import Answer, SameProcess, load_function, send, serve
+from .naming import load_function
+from .worker import Answer, SameProcess, send, serve
 
 START_SECONDS = 120.0
 """For the interpreter and the solver's imports; not part of a fit's time."""
@@ -88,7 +89,9 @@ class OwnProcess:
             return
         self.close()
         reasons = {"timeout": f"{self.fit}: importing it took more than {START_SECONDS:g} s"}
-        raise InputError(reasons.get(first["kind"], f"{self.fit}: {first['message']}"))
+        message = str(first["message"])
+        named = message if message.startswith(str(self.fit)) else f"{self.fit}: {message}"
+        raise InputError(reasons.get(first["kind"], named))
 
     def _execute(self, requests: int, answers: int, output: int) -> int:
         """Start a new interpreter; the solver's module is imported there and not here."""

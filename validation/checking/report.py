@@ -51,6 +51,8 @@ class CheckRow:
     message : str
         What went wrong, or nothing.
     w : array (d,) or None
+    changed : tuple of str
+        Which of "X" and "y" the fit wrote into: the caller's data, elsewhere.
     """
 
     problem: ReferenceProblem
@@ -63,6 +65,7 @@ class CheckRow:
     seconds: float = 0.0
     message: str = ""
     w: np.ndarray | None = field(default=None, repr=False)
+    changed: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -86,6 +89,7 @@ class CheckRow:
             "excess": self.excess,
             "seconds": self.seconds,
             "message": self.message,
+            "changed": list(self.changed),
         }
 
 
@@ -137,7 +141,11 @@ class CheckReport:
         text = f"{counts.get('pass', 0)} of {total - skipped} problems solved within {self.tol:g}"
         others = [f"{k} {v}" for v, k in counts.items() if v not in ("pass", "skipped")]
         text += f" ({', '.join(others)})" if others else ""
-        return text + (f"; {skipped} skipped: it takes no sample_weight." if skipped else ".")
+        text += f"; {skipped} skipped: it takes no sample_weight." if skipped else "."
+        changed = sorted({name for row in self.rows for name in row.changed})
+        if changed:
+            text += f" It changes its caller's {' and '.join(changed)}: let it take a copy."
+        return text
 
     @property
     def table(self) -> str:

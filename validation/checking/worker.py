@@ -7,7 +7,6 @@ fit prints goes elsewhere, and of that the last lines are kept.
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import io
 import json
@@ -15,7 +14,6 @@ import os
 import random
 import sys
 import time
-import traceback
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from typing import Any, BinaryIO
@@ -26,37 +24,12 @@ import scipy.sparse as sp
 from ...exact.errors import InputError
 from ...exact.tools.interrupts import is_interrupt
 from ...exact.tools.lossless import as_float64
+from .naming import described, load_function
 from .traced import TimeOver, Trace
 
 Answer = dict[str, Any]
-"""kind: "w" (with w), "points" (of a trace), "error", "wrong shape" (with message); and seconds."""
-
-
-def load_function(name: str) -> Callable[..., Any]:
-    """Return the function that `MODULE:FUNCTION` names, the current folder searched first.
-
-    Raises
-    ------
-    InputError
-        If there is none, or importing its module fails.
-    """
-    module_name, _, path = name.partition(":")
-    if not (module_name and path):
-        raise InputError(f"{name}: write MODULE:FUNCTION, say mysolver:fit")
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
-    try:
-        found: Any = importlib.import_module(module_name)
-    except Exception as error:  # whatever the module's own code raises
-        hint = " (a module, not a file: leave out .py)" if module_name.endswith(".py") else ""
-        raise InputError(f"cannot import {module_name}: {described(error)}{hint}") from error
-    for part in path.split("."):
-        if not hasattr(found, part):
-            raise InputError(f"{module_name} has no {path}")
-        found = getattr(found, part)
-    if not callable(found):
-        raise InputError(f"{name} is not a function")
-    return found
+"""kind: "w" (with w), "points" (of a trace), "error", "wrong shape" (with message); seconds; and
+changed: which of X and y the fit wrote into, though they are the caller's."""
 
 
 def takes_weights(fit: Callable[..., Any]) -> bool:
@@ -95,6 +68,7 @@ def call(fit: Callable[..., Any], request: dict[str, Any], seed: int) -> Answer:
         trace = None
     random.seed(seed)
     np.random.seed(seed % 2**32)  # noqa: NPY002 - for solvers that draw from it
+    before = (X.copy(), y.copy())
     start = time.perf_counter()
     try:
         found = fit(X, y, float(request["lam"]), **extra)
@@ -109,33 +83,29 @@ def call(fit: Callable[..., Any], request: dict[str, Any], seed: int) -> Answer:
         if is_interrupt(error):
             raise
         answer = {"kind": "error", "message": described(error)}
-    return answer | {"seconds": time.perf_counter() - start}
+    seconds = time.perf_counter() - start
+    after = zip("Xy", (X, y), before, strict=True)
+    changed = [name for name, now, then in after if not np.array_equal(now, then)]
+    return answer | {"seconds": seconds, "changed": changed}
 
 
 def read_weights(found: Any, d: int) -> Answer:
     """Return what a fit gave back as an answer: `coef_` or `w` of an object, else itself."""
+    if found is None:
+        return {"kind": "wrong shape", "message": "None returned: does it end with `return w`?"}
     values = getattr(found, "coef_", getattr(found, "w", found))
     if sp.issparse(values):
         values = values.toarray()
     try:
         array = as_float64(values, "what was returned", f"{d} numbers")
     except InputError as error:
-        return {"kind": "error", "message": f"{type(found).__name__} returned: {error}"}
+        why = "return the weights alone" if isinstance(found, tuple) else str(error)
+        return {"kind": "error", "message": f"{type(found).__name__} returned: {why}"}
     if array.shape not in ((d,), (1, d), (d, 1)):
         hint = " (leave out the intercept)" if array.size == d + 1 else ""
         message = f"shape {array.shape} returned, ({d},) wanted{hint}"
         return {"kind": "wrong shape", "message": message}
     return {"kind": "w", "w": array.ravel().tolist()}
-
-
-def described(error: BaseException) -> str:
-    """Return the error's type, its message, and where it was raised."""
-    text = " ".join(str(error).split())
-    frames = traceback.extract_tb(error.__traceback__)
-    place = (
-        f" ({os.path.basename(frames[-1].filename)}, line {frames[-1].lineno})" if frames else ""
-    )
-    return f"{type(error).__name__}{': ' if text else ''}{text[:300]}{place}"
 
 
 class SameProcess:

@@ -47,6 +47,11 @@ def upper_limit(hits: int, count: int, level: float = LEVEL) -> float:
     return float(stats.beta.isf(level, hits + 1, count - hits)) if hits < count else 1.0
 
 
+def lower_limit(hits: int, count: int) -> float:
+    """Return the lower confidence limit of a probability (Clopper and Pearson) at `LEVEL`."""
+    return float(stats.beta.ppf(LEVEL, hits, count - hits + 1)) if hits else 0.0
+
+
 def exponent(sizes: Sequence[float], counts: Sequence[float]) -> float:
     """Return p with counts like sizes^p, from the first to the last."""
     return float(np.log(counts[-1] / counts[0]) / np.log(sizes[-1] / sizes[0]))

@@ -11,7 +11,9 @@ from ... import __version__
 from ...exact.errors import InputError
 from ...exact.tools.checks import check_number
 from ...exact.tools.interrupts import finish
-from ..checking.gap_curves import GapCurves, gap_curves, picture
+from ..checking.curves import GapCurves, picture
+from ..checking.gap_curves import gap_curves
+from ..checking.naming import check_name
 from ..files.written_files import write_atomically, write_json
 from .reading.inputs import open_data
 from .writing.documents import SCHEMA_VERSION
@@ -37,8 +39,9 @@ def run_bench(options: dict[str, Any]) -> None:
     found = []
     with output_folder(options["out"]) as folder:
         for name in options["data"] or (DATA,):
-            asked = {"target": None, "positive": None, "kernel": "linear"}
-            data = open_data(name, {**options, **asked, "data": None})
+            data = open_data(name, {**options, "kernel": "linear", "data": None})
+            if data.partitioned:
+                raise InputError(f"{name} is a folder: a fit takes one matrix, so give one file")
             shown = f"{name}, standardised" if options["standardise"] else name
             for lam in lams:
                 limits = {key: options[key] for key in ("max_time", "loss", "seed")}
@@ -62,8 +65,7 @@ def run_bench(options: dict[str, Any]) -> None:
 def _fits(names: tuple[str, ...]) -> dict[str, str]:
     """Return the solvers by name."""
     for name in names:
-        if ":" not in name:
-            raise InputError(f"{name}: write MODULE:FUNCTION, say mysolver:fit")
+        check_name(name)
     if len(set(names)) < len(names):
         raise InputError("a solver is given twice: name each one once")
     return {name: name for name in names}

@@ -21,10 +21,11 @@ from ...exact.problem.scalings import convention_loss, convention_name
 from ...exact.tools.checks import check_number
 from ..files.data_files import read_vector
 from ..files.models.model_files import read_model_of_another
-from ..files.named_vectors import read_named_vector
+from ..files.named_vectors import of_standardised, read_named_vector
 from .exact_mode import check_exact_options, exact_interval
-from .reading.inputs import Data, data_of, request_of
+from .reading.inputs import Data, data_of
 from .reading.model_file import SavedModel, read_model
+from .reading.requests import request_of
 from .reading.scaled_tables import in_units
 from .writing.documents import (
     common_keys,
@@ -103,7 +104,7 @@ def _document(
 
 def _turned(order: dict[str, Any], data: Data) -> str:
     """Return the hint for an AUC below one half, which most often is a mixed-up class."""
-    if data.ordered is not None:
+    if not data.has_classes:
         share = order["concordance"]
         hint = f"A concordance of {share:.3g} ranks the lower rows higher: if that is what was "
         return "" if share >= 0.5 else f"{hint}meant, change the sign of the scores."
@@ -121,6 +122,11 @@ def _read_weights(options: dict[str, Any], data: Data) -> np.ndarray:
     w = read_model_of_another(options["weights"], d) if linear else None
     if w is None:
         names, w = read_named_vector(options["weights"])
+    if data.scaler is None and of_standardised(options["weights"]):
+        raise InputError(
+            f"{options['weights']}: these weights are of standardised columns: add --standardise "
+            "for the same rows, or give the model file beside them with --model"
+        )
     if names is not None and linear:
         columns = data.columns
         if columns is None and w.size == d + 1:  # an intercept is told by its name alone

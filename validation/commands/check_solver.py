@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +10,13 @@ import click
 
 from ...exact.errors import InputError
 from ...exact.tools.interrupts import finish
-from ..checking.check_solver import Progress, check_solver
+from ..checking.check_solver import check_solver
+from ..checking.naming import check_name
 from ..checking.report import CheckReport, CheckRow
 from ..files.written_files import write_atomically, write_json
 from ..reference.problems import reference_problems
 from .writing.outputs import output_folder
+from .writing.progress import counted_progress
 
 
 def run_check_solver(options: dict[str, Any]) -> int:
@@ -48,10 +47,9 @@ def run_check_solver(options: dict[str, Any]) -> int:
         return 0
     if options["solver"] is None:
         raise InputError("which solver? give MODULE:FUNCTION, say mysolver:fit")
-    if ":" not in options["solver"]:
-        raise InputError(f"{options['solver']}: write MODULE:FUNCTION, say mysolver:fit")
+    check_name(options["solver"])
     with output_folder(options["out"]) as folder:
-        with check_progress(quiet=options["as_json"]) as show:
+        with counted_progress("problems", _judged, options["as_json"]) as show:
             report = check_solver(
                 options["solver"],
                 loss=options["loss"],
@@ -68,6 +66,10 @@ def run_check_solver(options: dict[str, Any]) -> int:
     return 0 if report.passed else 1
 
 
+def _judged(row: CheckRow) -> str:
+    return f"{row.name}: {row.verdict}"
+
+
 def write_report(report: CheckReport, folder: Path) -> None:
     """Write check-solver.json and check-solver.txt into `folder`, which must exist."""
     write_json(folder / "check-solver.json", report.to_dict())
@@ -82,26 +84,3 @@ def problems_list(only: Any = None) -> str:
     return "\n".join(
         f"{p.name:{width}}  {p.y.size:4} x {p.X.shape[1]:<3}  {p.tests}" for p in problems
     )
-
-
-@contextmanager
-def check_progress(quiet: bool = False) -> Iterator[Progress | None]:
-    """Yield a function (done, total, row): a bar on standard error, on a terminal only."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich import progress
-    from rich.console import Console
-
-    columns = (
-        progress.TextColumn("{task.description}"),
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-    )
-    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("problems", total=None)
-
-        def show(done: int, total: int, row: CheckRow) -> None:
-            bar.update(task, completed=done, total=total, description=f"{row.name}: {row.verdict}")
-
-        yield show

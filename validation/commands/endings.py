@@ -2,12 +2,13 @@
 
 Exit status 0; 1 exactly when a verdict differs from the expected one; 2 for bad input, with one
 line that says what to do; 130 when interrupted: then the work at hand is lost, and nothing of it
-is written.
+is written; 141 when whatever read the output, such as `head`, has stopped reading.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -27,6 +28,7 @@ def run(group: click.Command, arguments: Sequence[str] | None = None) -> None:
     After a command that has put its results in place, interrupts stay unheard.
     """
     # Where files are limited in size joblib says so at its import, whether it is used or not.
+    out = sys.stdout
     warnings.filterwarnings("ignore", r"(?s).*joblib will operate in serial mode")
     try:
         group.main(arguments, prog_name="aucert", standalone_mode=False)
@@ -40,7 +42,15 @@ def run(group: click.Command, arguments: Sequence[str] | None = None) -> None:
         do = "take fewer rows, pairs or features, or a machine with more"
         _fail(f"there is not enough memory{words}: {do}")
     except OSError as error:
-        _fail(f"{error.filename or 'file'}: {error.strerror or error}")
+        _fail(_file_trouble(error))
+    except ImportError as error:
+        if not _UNLOADED.search(str(_origin(error))):
+            raise  # a defect of ours
+        _fail(f"a library cannot be loaded ({_origin(error)}): is there enough memory?")
+    except SystemExit as error:
+        if error.code == 1 and sys.stdout is not out:
+            sys.exit(141)  # click puts another there where the reader has stopped, and says 1
+        raise
     except (KeyboardInterrupt, click.Abort):
         _interrupted()
     except (ValueError, RuntimeError) as error:
@@ -51,6 +61,22 @@ def run(group: click.Command, arguments: Sequence[str] | None = None) -> None:
         if isinstance(error, SystemExit) or not is_interrupt(error):
             raise
         _interrupted()
+
+
+_UNLOADED = re.compile("shared object|cannot allocate", re.IGNORECASE)
+
+
+def _origin(error: BaseException) -> BaseException:
+    """Return the error that this one began with."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
+def _file_trouble(error: OSError) -> str:
+    if error.errno is None and _UNLOADED.search(str(error)):
+        return "a compiled library cannot be loaded: is there enough memory?"
+    return f"{error.filename or 'the output cannot be written'}: {error.strerror or error}"
 
 
 def _refusal(error: Exception) -> str:
@@ -64,6 +90,8 @@ def _refusal(error: Exception) -> str:
         return f"no result, for a check of it failed: {error}"
     if is_interrupt(error):
         _interrupted()
+    if "start new thread" in str(error):
+        return "no thread can be started: is there enough memory, and are more processes allowed?"
     raise error
 
 

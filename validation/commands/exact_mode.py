@@ -29,6 +29,8 @@ def check_exact_options(options: dict[str, Any]) -> None:
         raise InputError("--exact is for linear weights: leave --structure out")
     if options.get("qid") is not None or options.get("time") is not None:
         raise InputError("--exact is for two classes: leave --qid, --time and --event out")
+    if options.get("worst_of") is not None:
+        raise InputError("--exact is for all pairs: leave --worst-of out")
     if options["fpr_max"] != 1 or options["tpr_min"] != 0:
         raise InputError("--exact is for all pairs: leave --fpr-max and --tpr-min out")
 

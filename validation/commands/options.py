@@ -25,9 +25,14 @@ class NameOf(click.Choice):
         return tuple(found)
 
 
-PAIRS = (
+LABELS = (
     click.option("--target", help="Label column of a file; the last by default, y in npz."),
     click.option("--positive", help="Positive label; the larger one by default."),
+)
+"""Which rows are positive."""
+
+LOSS = (
+    *LABELS,
     click.option(
         "--loss",
         type=NameOf("losses.registry", "ALL_LOSSES"),
@@ -48,6 +53,12 @@ PAIRS = (
         show_default=True,
         help="Weight of SAUC-SVM's structure, >= 0.",
     ),
+)
+"""What is minimised."""
+
+GROUPS = "Columns in groups, A,B;C,D: with {}, the group lasso."
+
+L1 = (
     click.option(
         "--l1",
         type=float,
@@ -55,40 +66,84 @@ PAIRS = (
         show_default=True,
         help="Weight of |w|_1 beside lam/2 |w|^2, >= 0; linear problems only.",
     ),
-    click.option("--groups", help="Columns in groups, A,B;C,D: with --l1, the group lasso."),
+    click.option("--groups", help=GROUPS.format("--l1")),
+)
+
+L1_RATIO = (
+    click.option(
+        "--l1-ratio",
+        type=float,
+        default=0.0,
+        show_default=True,
+        help="Share of |w|_1 in the penalty, 0 to 1; linear problems only.",
+    ),
+    click.option("--groups", help=GROUPS.format("--l1-ratio")),
+)
+
+PAIRS = (
     click.option("--sign", help="nonnegative, or columns A,B whose weights are >= 0."),
     click.option("--pairs", default="all", show_default=True, help="all, nearest:K or drawn:B."),
     click.option("--qid", help="Column of the query: pairs are within one, larger target above."),
     click.option("--time", help="Column of the time, for survival."),
     click.option("--event", help="Column of 1 where the event was seen, 0 where censored."),
 )
-"""What is minimised, and over which pairs."""
+"""The sign of the weights, and over which pairs is summed."""
+
+WORST = (
+    click.option("--worst-of", help="Column of groups: the one with the largest mean loss counts."),
+)
+
+COLUMNS = click.option("--columns", help="Feature columns of a file: A,B; all others by default.")
+DROP = click.option("--drop", help="Columns of a file to leave out: A,B.")
+SCALED = "Columns of mean 0 and scale 1"
 
 TABLE = (
-    click.option("--columns", help="Feature columns of a file: A,B; all others by default."),
+    COLUMNS,
     click.option("--row-weights", help="Column of row weights, for a folder of Parquet files."),
-    click.option("--drop", help="Columns of a file to leave out: A,B."),
-    click.option(
-        "--standardise",
-        is_flag=True,
-        help="Columns of mean 0 and scale 1, kept with the model.",
-    ),
+    DROP,
+    click.option("--standardise", is_flag=True, help=f"{SCALED}, kept with the model."),
 )
 """Which columns of a file are what."""
 
-RUN = (
+CURVE = (
     click.option("--fpr-max", type=float, default=1.0, help="Partial AUC: the largest FPR."),
     click.option("--tpr-min", type=float, default=0.0, help="Partial AUC: the least TPR."),
-    click.option("--tol", type=float, default=1e-9, show_default=True, help="Relative gap."),
+)
+"""How much of the curve is meant."""
+
+RUN = (
     click.option("--max-time", type=float, help="Seconds."),
     click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
     click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else."),
 )
-"""How much of the curve is meant, how accurate the answer is to be, and how it is printed."""
+"""How long it may take, and how the answer is printed."""
+
+Command = Callable[..., object]
 
 
-def problem_options(command: Callable[..., object]) -> Callable[..., object]:
+def _tol(default: float) -> Callable[[Any], Any]:
+    return click.option(
+        "--tol", type=float, default=default, show_default=True, help="Relative gap."
+    )
+
+
+def problem_options(command: Command) -> Command:
     """Add the options that say which problem is meant."""
-    for option in reversed(PAIRS + TABLE + RUN):
+    return _with(command, (*LOSS, *L1, *PAIRS, *WORST, *TABLE, *CURVE, _tol(1e-9), *RUN))
+
+
+def table_options(command: Command) -> Command:
+    """Add the options that say what is read of a file, where nothing is kept of it."""
+    scaled = click.option("--standardise", is_flag=True, help=f"{SCALED}.")
+    return _with(command, (*LABELS, COLUMNS, DROP, scaled))
+
+
+def path_options(command: Command) -> Command:
+    """Add the options that say which problems of a path are meant."""
+    return _with(command, (*LOSS, *L1_RATIO, *PAIRS, *TABLE, *CURVE, _tol(1e-6), *RUN))
+
+
+def _with(command: Command, options: tuple[Callable[[Any], Any], ...]) -> Command:
+    for option in reversed(options):
         command = option(command)
     return command

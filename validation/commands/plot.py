@@ -11,14 +11,14 @@ import click
 
 from ...exact.errors import InputError
 from ...exact.tools.interrupts import finish
-from ..checking.gap_curves import GapCurves, picture
+from ..checking.curves import GapCurves, picture
 from ..files.file_checks import existing_file
 from ..files.written_files import write_atomically
 from .bench import drawn_curves
 from .writing.solved_folder import SOLUTION
 
 KINDS = ("svg", "png", "pdf")
-RESULTS = (SOLUTION, "bench.json")
+RESULTS = (SOLUTION, "bench.json", "path.json")
 """Files that are looked for where RESULT is a folder."""
 
 
@@ -76,8 +76,8 @@ def _figure(path: Path, held: dict[str, Any]) -> Any:
     except (KeyError, TypeError, ValueError, AttributeError):
         pass
     raise InputError(
-        f"{path}: nothing in it can be drawn: give what solve --out, certify --json or bench "
-        "wrote, or a path's to_dict()"
+        f"{path}: nothing in it can be drawn: give what solve --out, path --out, "
+        "certify --json or bench wrote, or a path's to_dict()"
     )
 
 

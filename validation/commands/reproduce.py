@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -15,9 +12,10 @@ from ..findings.on_page import said_on
 from ..tables.pages import Shown
 from ..tables.planning import Estimate, duration
 from ..tables.running.registry import chosen, tables
-from ..tables.running.runner import Progress, estimate, limit_of, reproduce
+from ..tables.running.runner import estimate, limit_of, reproduce
 from ..tables.stored import SCHEMA_VERSION
 from .writing.outputs import named_folder
+from .writing.progress import counted_progress
 
 DEFAULT_OUT = "aucert-tables"
 
@@ -34,7 +32,7 @@ def run_reproduce(options: dict[str, Any]) -> int:
         limit = limit_of(options["profile"], options["max_time"])
         _estimate(estimate(**asked, out=out), options["jobs"], limit, options["as_json"])
         return 0
-    with _progress(quiet=options["as_json"]) as progress:
+    with counted_progress("parts", "{} done".format, options["as_json"]) as progress:
         shown = reproduce(
             names=options["names"],
             profile=options["profile"],
@@ -107,29 +105,3 @@ def _estimate(found: list[Estimate], jobs: int, limit: float | None, as_json: bo
     note = "" if limit is None else f"; nothing is begun after {duration(limit)}"
     in_all = f"{duration(60 * minutes)} of one processor" if minutes else "nothing to run"
     click.echo(f"in all: {in_all}, {duration(3600 * hours)} with {jobs} jobs{note}")
-
-
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Progress | None]:
-    """Yield a function that moves a bar on standard error; None where there is no terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-    )
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    bar = Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True)
-    with bar:
-        task = bar.add_task("parts", total=None)
-
-        def show(done: int, total: int, name: str) -> None:
-            bar.update(task, completed=done, total=total, description=f"{name} done")
-
-        yield show

@@ -12,21 +12,22 @@ import click
 import numpy as np
 
 from ...exact.api.solve import solve_request
-from ...exact.certificate.certificate import Certificate
 from ...exact.certificate.solution import Solution
 from ...exact.certificate.trivial import TRIVIAL, zero_is_optimal
 from ...exact.errors import InputError, WriteError
 from ...exact.formulation.request import Request
 from ...exact.problem.penalties import penalty_from
-from ...exact.proof.partitioned_proof import write_partitioned_proof
+from ...exact.proof.partitioned_proof import save_partitions, write_partitioned_proof
 from ...exact.proof.proof_file import write_proof
 from ...exact.spaces.gram import AS_STORED
+from ...exact.spaces.partitions.grouped.grouped_rows import GroupedRows
 from ...exact.spaces.partitions.partitioned_rows import PartitionedRows
-from ...exact.tools.wording import at_least, at_most
+from ...exact.tools.wording import at_least, objective
 from ..files.data_files import write_json, write_vector
-from ..files.named_vectors import write_named_vector
-from .reading.inputs import Data, data_of, request_of
+from ..files.named_vectors import OF_STANDARDISED, write_named_vector
+from .reading.inputs import Data, data_of
 from .reading.model_file import write_model
+from .reading.requests import request_of
 from .reading.scaled_tables import in_units
 from .writing.documents import (
     common_keys,
@@ -48,23 +49,41 @@ def run_solve(name: str, options: dict[str, Any]) -> None:
         raise InputError("--proof needs a folder to write to: give --out")
     if options.get("proof") and options["loss"] != "hinge":
         raise InputError("--proof is for the hinge: leave it out, or --loss")
-    with output_folder(options["out"], check_ours, (PROOF, MODEL)) as folder:
-        document = _solved(name, options, folder)
+    if options.get("proof_rows") is not None and not options.get("proof"):
+        raise InputError("--proof-rows writes what --proof is checked against: give --proof, too")
+    with (
+        output_folder(options["out"], check_ours, (PROOF, MODEL)) as folder,
+        output_folder(options.get("proof_rows"), _check_empty, option="--proof-rows") as rows,
+    ):
+        document = _solved(name, options, folder, rows)
     print_document(document, options["as_json"])
 
 
-def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str, Any]:
-    """Solve, write into `folder`, and return what is printed."""
+def _check_empty(folder: Path) -> None:
+    """Raise where the checker would find files that are not of this proof."""
+    if any(folder.iterdir()):
+        raise InputError(f"--proof-rows {folder}: this folder is not empty: choose another one")
+
+
+def _solved(
+    name: str, options: dict[str, Any], folder: Path | None, rows: Path | None
+) -> dict[str, Any]:
+    """Solve, write into `folder` and the proof's rows into `rows`, and return what is printed."""
     start = time.perf_counter()
     data = data_of(name, options)
+    if rows is not None and not data.partitioned:
+        raise InputError("--proof-rows is for a folder of Parquet files: leave it out")
     request = request_of(options, data)
     engine = data.X.engine if data.partitioned else None
+    method = options["method"]
+    if data.partitioned and options.get("proof") and method == "auto":
+        method = "newton"  # whose dual point is made of bins, as the proof file's is
     with solver_progress(options["as_json"], engine) as show:
         solution = solve_request(
             data.X,
             data.labels,
             request,
-            options["method"],
+            method,
             options["tol"],
             options["max_time"],
             show,
@@ -74,13 +93,18 @@ def _solved(name: str, options: dict[str, Any], folder: Path | None) -> dict[str
     document = common_keys(data, options, request)
     document |= _judged(solution, data, request, options, seconds) | order_keys(data, scores)
     if folder is not None:
-        title = "weight" if request.kernel == "linear" else "coefficient"
-        if data.columns is None or title != "weight":
+        linear = request.kernel == "linear"
+        title = ("" if data.scaler is None else OF_STANDARDISED) + (
+            "weight" if linear else "coefficient"
+        )
+        if data.columns is None or not linear:
             write_vector(folder / WEIGHTS, solution.w, title)
         else:
             write_named_vector(folder / WEIGHTS, solution.w, data.columns, title)
         asked = bool(options.get("proof"))
         document["proof"] = _proof(folder / PROOF, data, request, solution, asked)
+        if rows is not None:
+            save_partitions(data.X, rows)
         _write_model(folder / MODEL, data, options, solution, scores)
         more = {"history": _history(solution), "files": checksums(folder)}
         write_json(folder / SOLUTION, document | more)
@@ -105,7 +129,7 @@ def _judged(
         "message": _message(solution, request, options["tol"]),
         "n_iter": solution.n_iter,
         "seconds": seconds,
-        "statement": _statement(certificate, data, request, options),
+        "statement": _statement(solution, data, request, options),
     }
 
 
@@ -126,17 +150,16 @@ def _message(solution: Solution, request: Request, tol: float) -> str:
     return solution.status.advice + (f" {TRIVIAL}" if trivial else "")
 
 
-def _statement(
-    certificate: Certificate, data: Data, request: Request, options: dict[str, Any]
-) -> str:
+def _statement(solution: Solution, data: Data, request: Request, options: dict[str, Any]) -> str:
     """Return what was certified, in one sentence, and one more on a matrix that was given."""
-    primal, rounding = certificate.primal, certificate.rounding
+    primal, rounding = solution.certificate.primal, solution.certificate.rounding
     n_pairs = pairs_of(data, request).count()
-    near = f", up to {at_most(rounding, 2)}," if rounding > 5e-13 * primal else ""
-    least = at_least(max(certificate.dual - rounding, 0.0), 12)
+    in_bins = solution.witness.weights is not None and not isinstance(data.X, GroupedRows)
+    least = at_least(max(solution.certificate.dual - rounding, 0.0), 12)
     part = f"{request.risk(data.positive)!r} of " if request.is_partial else ""
     return (
-        f"The weights have objective {primal:.12g}{near} over {part}{n_pairs} pairs, and no "
+        f"The weights have {objective(primal, rounding, 12, in_bins)} over {part}{n_pairs} pairs, "
+        f"and no "
         f"weights have less than {least}." + (f" {AS_STORED}" if request.gives_matrix else "")
     ) + (objective_in_words(data, request, options) + in_units(data.scaler))
 

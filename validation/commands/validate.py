@@ -9,9 +9,11 @@ from typing import Any
 import click
 from rich.console import Console
 
+from ..report.row import Row
 from ..suite import claims, run
-from .writing.console import claims_progress, claims_table, print_report
+from .writing.console import claims_table, print_report
 from .writing.outputs import named_folder
+from .writing.progress import counted_progress
 
 DEFAULT_OUT = "aucert-report"
 
@@ -22,14 +24,14 @@ def run_validate(options: dict[str, Any]) -> int:
         _list(options["as_json"])
         return 0
     out = named_folder(options["out"]) or DEFAULT_OUT
-    with claims_progress(quiet=options["as_json"]) as progress:
+    with counted_progress("claims", _done, options["as_json"]) as progress:
         report = run(
             only=options["only"],
             profile=options["profile"],
             seed=options["seed"],
             jobs=options["jobs"],
             out=out,
-            progress=progress,  # type: ignore[arg-type]
+            progress=progress,
         )
     if options["as_json"]:
         click.echo(json.dumps(report.as_json(), allow_nan=False, indent=2))
@@ -37,6 +39,10 @@ def run_validate(options: dict[str, Any]) -> int:
         print_report(report)
         click.echo(f"report: {out}/report.html")
     return report.exit_code
+
+
+def _done(row: Row) -> str:
+    return f"claims, {row.name} done"
 
 
 def _list(as_json: bool) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ...exact.errors import InputError
-from ...exact.tools.lossless import is_large, loses_digits
+from ...exact.tools.digits import is_large, loses_digits
 from .csv_rows import GZIP_ERRORS, csv_columns, csv_rows, wrong_width
 from .file_checks import (
     RawTable,
@@ -57,6 +57,8 @@ def read_csv(path: Path, target: Selection | str | None = None) -> RawTable:
     names, has_header = csv_columns(path)
     place = target_place(path, names, asked.target) if asked.labelled else None
     read = _Reader(path, names, has_header, asked.places(path, names, place))
+    if read.places.unclear:
+        read.refuse_columns()
     with damage_reported(path, "gzip", *GZIP_ERRORS):
         n = read.fill()
     if not n:
@@ -129,7 +131,7 @@ class _Reader:
             if value is None:
                 value = as_truth(row[k])
                 if value is None:
-                    self._refuse_columns()
+                    self.refuse_columns()
                 self.words.setdefault(k, (line, row[k]))
             found.append(value)
         return found  # pyright: ignore[reportReturnType]
@@ -139,7 +141,7 @@ class _Reader:
         places = self.places.features
         X = np.frombuffer(self.values, dtype=np.float64).reshape(-1, len(places))
         if first_not_finite(X) is not None:
-            self._refuse_columns()
+            self.refuse_columns()
         for k, (line, text) in self.words.items():
             if not np.isin(X[:, places.index(k)], (0.0, 1.0)).all():
                 refuse_mixed_words(self.path, self.names[k], line, text)
@@ -157,9 +159,9 @@ class _Reader:
                 if loses_digits(row[column], X[k, j]):
                     refuse_digits(self.path, self.names[column], line, row[column])
 
-    def _refuse_columns(self) -> None:
+    def refuse_columns(self) -> None:
         """Read the file again, and refuse every feature that holds no finite numbers."""
-        refused = Refused(self.path)
+        refused = Refused(self.path, self.places.unclear)
         for number, (line, row) in enumerate(csv_rows(self.path, self.has_header, [])):
             if len(row) != len(self.names):
                 break

@@ -10,10 +10,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ...exact.errors import InputError
-from .file_checks import check_names, damage_reported
+from .file_checks import damage_reported, named
 from .labels import as_number
 
 _DELIMITERS = ",;\t"
+_NO_TEXT = {
+    b"\x1f\x8b": "it is gzipped: let its name end in .gz",
+    b"PK\x03\x04": "it is a zip archive or a spreadsheet: save the table itself as CSV in UTF-8",
+    b"PAR1": "it is a Parquet file: let its name end in .parquet",
+    b"\x93NUM": "it is an array of numpy: np.savez it as X and y, with a name in .npz",
+}
+"""What files begin with that are sometimes called `.csv`, and what to do with them."""
+
 GZIP_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
@@ -58,6 +66,11 @@ def csv_rows(path: Path, skip_first: bool, unusual: list[str]) -> Iterator[tuple
 
 def _not_utf8(path: Path) -> InputError:
     """Name the first line that is not UTF-8 (the decoder only knows its place in a block)."""
+    with open(path, "rb") as file:
+        start = file.read(4)
+    for magic, what in _NO_TEXT.items():
+        if start.startswith(magic) and path.suffix.lower() != ".gz":
+            return InputError(f"{path}: no text, {what}")
     opened = gzip.open if path.suffix.lower() == ".gz" else open
     with opened(path, "rb") as file:
         for number, line in enumerate(file, start=1):
@@ -81,7 +94,7 @@ def _delimiter(path: Path) -> str:
 
 
 def csv_columns(path: Path) -> tuple[list[str], bool]:
-    """Names of all columns, and whether the first row holds them."""
+    """Names of all columns (`named`), and whether the first row holds them."""
     with damage_reported(path, "gzip", *GZIP_ERRORS):
         first = next((row for _, row in csv_rows(path, False, [])), None)
     if first is None:
@@ -91,8 +104,7 @@ def csv_columns(path: Path) -> tuple[list[str], bool]:
     fields = [field.strip() for field in first]
     if not _looks_like_names(fields):
         return [str(k) for k in range(1, len(fields) + 1)], False
-    check_names(path, fields)
-    return fields, True
+    return named(fields), True
 
 
 def _looks_like_names(fields: list[str]) -> bool:

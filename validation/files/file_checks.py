@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import csv
 import difflib
+import io
 import math
 import os
 import re
 import shlex
 import stat
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 import numpy as np
 
 from ...exact.errors import InputError
-from ...exact.tools.lossless import lost_digits
+from ...exact.tools.digits import lost_digits
 from .labels import Labels, as_number, is_missing
 
 _CHECK_ROWS = 65_536
@@ -58,6 +62,8 @@ def existing_file(path: str | Path) -> Path:
         If there is none, if it is a folder, or if it may not be read.
     """
     found = Path(path)
+    if str(path) == "-":
+        raise InputError("-: a pipe can be read only once: save it in a file, and give its name")
     if found.is_dir():
         raise InputError(f"{path}: this is a folder, a file is needed")
     check_no_pipe(found)
@@ -107,7 +113,7 @@ def refuse_value(path: Path, column: str, row: int, text: str, hint: str = "") -
     if value is not None:
         raise InputError(f"{path}: infinite value {place}: only finite numbers can be used")
     shown = repr(text.strip()[:40])
-    advice = NUMBER_ADVICE if re.fullmatch(r"\s*[+-]?\d[\d.,]*\s*", text) else TEXT_ADVICE
+    advice = NUMBER_ADVICE if _has_comma(text) else TEXT_ADVICE
     raise InputError(f"{path}: text {shown} {place}{hint}: {advice}")
 
 
@@ -117,10 +123,12 @@ class Refused:
     Parameters
     ----------
     path : Path
+    unclear : mapping of str to str
+        Columns that their names do not tell apart, and why.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, unclear: Mapping[str, str] = MappingProxyType({})) -> None:
+        self._path, self._unclear = path, unclear
         self._cells: dict[str, tuple[int, str, str]] = {}
 
     def __contains__(self, column: str) -> bool:
@@ -137,22 +145,31 @@ class Refused:
         ------
         InputError
         """
-        if not self._cells:
+        if not self._cells and not self._unclear:
             return
-        if len(self._cells) == 1:
+        if len(self._cells) == 1 and not self._unclear:
             ((column, (row, text, hint)),) = self._cells.items()
             refuse_value(self._path, column, row, text, hint)
-        shown = [
-            f"'{column}' ({_kind_of(text)}, row {row})"
-            for column, (row, text, _) in [*self._cells.items()][:SHOWN_COLUMNS]
-        ]
-        more = len(self._cells) - len(shown)
-        names = shlex.quote(",".join([*self._cells][:SHOWN_COLUMNS]))
+        if not self._cells and len(self._unclear) == 1:
+            ((name, reason),) = self._unclear.items()
+            raise InputError(
+                f"{self._path}: {reason}: name each column once, or leave out what has this name "
+                f"with --drop {shlex.quote(option_of([name]))}"
+            )
+        self._raise_all()
+
+    def _raise_all(self) -> NoReturn:
+        kinds = {column: _kind_of(text) for column, (_, text, _) in self._cells.items()}
+        reasons = [*self._unclear.values()]
+        reasons += [f"'{one}' ({kinds[one]}, row {self._cells[one][0]})" for one in kinds]
+        bad = [*self._unclear, *(name for name in kinds if name not in self._unclear)]
+        more = f" and {len(reasons) - SHOWN_COLUMNS} more" if len(reasons) > SHOWN_COLUMNS else ""
+        advice = [words for words, start in _ADVICE.items() if _any_starts(kinds.values(), start)]
+        advice = ["name each column once", *advice] if self._unclear else advice
         raise InputError(
-            f"{self._path}: {len(self._cells)} columns cannot be used: {', '.join(shown)}"
-            + (f" and {more} more" if more else "")
-            + ": fill in missing values, encode text as numbers, or leave columns out with "
-            f"--drop {names}"
+            f"{self._path}: {len(bad)} columns cannot be used: {', '.join(reasons[:SHOWN_COLUMNS])}"
+            f"{more}: {', '.join(advice)}, or leave columns out with "
+            f"--drop {shlex.quote(option_of(bad[:SHOWN_COLUMNS]))}"
         )
 
 
@@ -160,11 +177,48 @@ SHOWN_COLUMNS = 10
 """Columns that one message names at most."""
 
 
+def option_of(names: Iterable[str]) -> str:
+    """Return names as `--drop` and `--columns` read them: one with a comma between quotes."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(names)
+    return line.getvalue()
+
+
+class Unnamed(str):
+    """What a column without a name is called; a name that reads so is none of these."""
+
+    __slots__ = ()
+
+
+_NUMBER_WITH_COMMAS = re.compile(
+    r"[+-]?(\d+|\d{1,3}([.'\s]\d{3})+),\d+|[+-]?\d{1,3}((,\d{3})+|([.'\s]\d{3}){2,})(\.\d+)?"
+)
+
+_ADVICE = {
+    "fill in missing values": "missing",
+    "replace infinite values": "infinite",
+    "write numbers with a decimal point (1234.5)": "number with a comma",
+    "encode text as numbers": "text",
+}
+"""What to do about each kind of cell, by the words that `_kind_of` begins with."""
+
+
+def _any_starts(kinds: Iterable[str], start: str) -> bool:
+    return any(kind.startswith(start) for kind in kinds)
+
+
 def _kind_of(text: str) -> str:
     value = as_number(text)
     if is_missing(text) or (value is not None and math.isnan(value)):
         return "missing value"
-    return f"text {text.strip()[:20]!r}" if value is None else "infinite value"
+    if value is not None:
+        return "infinite value"
+    return f"{'number with a comma' if _has_comma(text) else 'text'} {text.strip()[:20]!r}"
+
+
+def _has_comma(text: str) -> bool:
+    """Whether a text is a number but for its commas, or what stands between its thousands."""
+    return _NUMBER_WITH_COMMAS.fullmatch(text.strip()) is not None
 
 
 def refuse_mixed_words(path: Path, column: str, row: int, text: str) -> NoReturn:
@@ -222,16 +276,37 @@ def refuse_digits(path: Path, column: str, row: int, text: str) -> NoReturn:
 
 def check_names(path: Path, names: Sequence[str]) -> None:
     """Refuse column names that are empty or occur twice."""
-    seen: set[str] = set()
+    Refused(path, unclear_names(named(names))).raise_if_any()
+
+
+def named(fields: Sequence[str]) -> list[str]:
+    """Return the names of columns: one without a name is called by its place, "column 1"."""
+    return [name or Unnamed(f"column {place}") for place, name in enumerate(fields, start=1)]
+
+
+def unclear_names(names: Sequence[str], used: Collection[str] | None = None) -> dict[str, str]:
+    """Return which columns their names do not tell apart, and why.
+
+    Parameters
+    ----------
+    names : list of str
+        Of all columns, as `named` returns them.
+    used : collection of str, optional
+        The columns that matter; all by default.
+    """
+    found: dict[str, str] = {}
+    times = Counter(names)
     for place, name in enumerate(names, start=1):
-        if not name:
-            raise InputError(
-                f"{path}: column {place} has no name in row 1 (a saved row index?): "
-                "name it or drop it"
-            )
-        if name in seen:
-            raise InputError(f"{path}: two columns are called '{name}': rename one")
-        seen.add(name)
+        if used is not None and name not in used:
+            continue
+        if isinstance(name, Unnamed):
+            origin = "a saved row index" if place == 1 else "a separator at the end of each row"
+            hint = f" ({origin}?)" if place in (1, len(names)) else ""
+            found[name] = f"column {place} has no name in row 1{hint}"
+        elif times[name] > 1:
+            shown = "two" if times[name] == 2 else times[name]
+            found[name] = f"{shown} columns are called '{name}'"
+    return found
 
 
 def target_place(path: Path, names: Sequence[str], target: str | None) -> int:
@@ -246,7 +321,10 @@ def target_place(path: Path, names: Sequence[str], target: str | None) -> int:
         raise InputError(f"{path}: no column '{target}'; {nearest(target, names)}")
     place = len(names) - 1 if target is None else list(names).index(target)
     if len(names) == 1:
-        raise InputError(f"{path}: no feature columns: '{names[place]}' is the only column")
+        raise InputError(
+            f"{path}: no feature columns: '{names[place][:40]}' is the only column; commas, "
+            "semicolons or tabs stand between columns"
+        )
     return place
 
 

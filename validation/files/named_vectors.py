@@ -17,6 +17,9 @@ from .written_files import write_atomically
 
 _TEXT = (".csv", ".csv.gz", ".txt")
 
+OF_STANDARDISED = "standardised "
+"""Opens the title of weights that belong to columns of mean 0 and scale 1."""
+
 
 def write_named_vector(path: str | Path, values: np.ndarray, names: list[str], what: str) -> None:
     """Write a CSV file of two columns, `feature` and `what`, that reads back bit for bit.
@@ -64,6 +67,14 @@ def read_named_vector(
     first = lines[0] if lines else []
     above = len(first) == values.size > 1 and all(as_number(f) is None for f in first)
     return (first if above else None), values
+
+
+def of_standardised(path: str | Path) -> bool:
+    """Return whether a text file says above its numbers that they are for standardised columns."""
+    if not Path(path).name.lower().endswith(_TEXT):
+        return False
+    lines = _lines(existing_file(path))
+    return bool(lines) and lines[0][-1].lower().startswith(OF_STANDARDISED)
 
 
 def _lines(path: Path) -> list[list[str]]:

@@ -12,6 +12,7 @@ from ...exact.errors import InputError
 from .data_files import column_names, read_raw
 from .file_checks import RawTable, existing_file, nearest
 from .labels import Labels
+from .member_columns import read_words
 from .npz_files import read_arrays
 from .selected import selected
 from .selection import Selection
@@ -54,7 +55,7 @@ def read_by_query(
     path : str or Path
         As in `read_table`.
     qid : str
-        The column of the queries, in npz also an array; "qid" for svmlight.
+        The column of the queries, numbers or words, in npz also an array; "qid" for svmlight.
     target : str or Selection, optional
         The column of the grades, and which are features, as in `read_table`.
 
@@ -72,7 +73,17 @@ def read_by_query(
         return OrderedTable(table.X, table.columns, _numbers(table.labels, path, "grade"), queries)
     if qid == Selection.of(target).target:
         raise InputError(f"{path}: '{qid}' cannot be both the query and the grade")
-    table = read_raw(path, _beside(path, Selection.of(target), qid))
+    asked = Selection.of(target)
+    held = _beside(path, asked, qid)
+    try:
+        table = read_raw(path, held)
+    except InputError:
+        words = read_words(existing_file(path), qid)
+        if words is None:
+            raise
+        rest = asked if asked.columns is not None else replace(asked, drop=(*asked.drop, qid))
+        table = read_raw(path, rest)
+        return OrderedTable(table.X, table.columns, _numbers(table.labels, path, "grade"), words)
     if qid == table.target:
         raise InputError(f"{path}: '{qid}' is the last column: name the grade with --target")
     X, columns, queries = _without(path, table, qid)

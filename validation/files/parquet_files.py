@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from ...exact.errors import InputError
-from ...exact.tools.lossless import is_large
+from ...exact.tools.digits import is_large
 from .file_checks import (
     RawTable,
     Refused,
-    check_names,
     damage_reported,
     finite_rows,
+    named,
     refuse_lost,
     target_place,
 )
@@ -42,11 +42,11 @@ def read_parquet(path: Path, target: Selection | str | None = None) -> RawTable:
     pa, pq = parquet_library(path)
     errors = (pa.ArrowException, OSError, EOFError)
     with damage_reported(path, "Parquet", *errors), _open(path, pq) as file:
-        names = list(file.schema_arrow.names)
-        check_names(path, names)
+        names = named(file.schema_arrow.names)
         asked = Selection.of(target)
         place = target_place(path, names, asked.target) if asked.labelled else None
         places = asked.places(path, names, place)
+        Refused(path, places.unclear).raise_if_any()
         kinds = file.schema_arrow.types
         for k in places.features if place is None else [place, *places.features]:
             check_type(path, names[k], kinds[k], pa.types, label=k == place)
@@ -66,7 +66,7 @@ def parquet_names(path: Path) -> list[str]:
         damage_reported(path, "Parquet", pa.ArrowException, OSError, EOFError),
         _open(path, pq) as file,
     ):
-        return list(file.schema_arrow.names)
+        return named(file.schema_arrow.names)
 
 
 def parquet_library(path: Path) -> tuple[Any, Any]:

@@ -8,15 +8,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...exact.errors import InputError
-from .file_checks import nearest
+from .file_checks import Refused, nearest, unclear_names
 
 
 class Places(NamedTuple):
-    """Where the columns stand: the label's place (None without labels), the features', the rest."""
+    """Where the columns stand: the label's place (None without labels), the features', the rest.
+
+    `unclear` names the features that their names do not tell apart, and says why.
+    """
 
     target: int | None
     features: list[int]
     ignored: list[str]
+    unclear: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,8 @@ class Selection:
         """
         place = {name: k for k, name in enumerate(names)}
         label = None if target is None else names[target]
+        if label is not None:
+            Refused(path, unclear_names(names, {label})).raise_if_any()
         self._check_names(path, names, label)
         wanted = [n for n in names if n != label] if self.columns is None else [*self.columns]
         kept = [place[name] for name in wanted if name not in self.drop]
@@ -75,7 +81,8 @@ class Selection:
             only = "" if label is None else f" beside the label column '{label}'"
             raise InputError(f"{path}: no feature columns are left{only}")
         used = {target, *kept}
-        return Places(target, kept, [name for k, name in enumerate(names) if k not in used])
+        ignored = [name for k, name in enumerate(names) if k not in used]
+        return Places(target, kept, ignored, unclear_names(names, {names[k] for k in kept}))
 
     def _check_names(self, path: Path, names: Sequence[str], label: str | None) -> None:
         absent = [n for n in (*(self.columns or ()), *self.drop) if n not in names]

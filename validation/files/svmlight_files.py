@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...exact.errors import InputError
-from ...exact.tools.lossless import is_large, loses_digits
+from ...exact.tools.digits import is_large, loses_digits
 from ..memory import check_room
 from .csv_rows import GZIP_ERRORS
 from .file_checks import RawTable, damage_reported, refuse_digits, refuse_value

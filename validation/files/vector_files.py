@@ -13,7 +13,8 @@ from typing import BinaryIO
 import numpy as np
 
 from ...exact.errors import InputError
-from ...exact.tools.lossless import as_float64, loses_digits
+from ...exact.tools.digits import loses_digits
+from ...exact.tools.lossless import as_float64
 from ..memory import shown
 from .csv_rows import open_text
 from .file_checks import damage_reported, existing_file, is_missing

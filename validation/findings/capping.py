@@ -45,10 +45,14 @@ class Deviation:
     words : str
         One or two sentences.
     bearing : Bearing
+    lines : tuple of str
+        What the table's budget calls it, where it is a line of it. A verdict that stands leaves no
+        printed line from which we depart without such an answer.
     """
 
     words: str
     bearing: Bearing
+    lines: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.words} ({self.bearing}.)"

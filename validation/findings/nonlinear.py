@@ -13,6 +13,9 @@ from .numbers import Cell, Difference, Numbers
 ON_PAR = 0.6
 """Points of AUC that the paper calls on par: its NSAUC and NBAUC on covtype."""
 
+NOT_SIGNIFICANT = 2.3
+"""Ratio of seconds that the paper calls "not significant": it prints one of 2.2 on acoustic."""
+
 OVERLAP = 0.5
 """Test rows over training rows, at most, of sets that are split at random."""
 
@@ -24,6 +27,33 @@ RIVAL_QUICK = Deviation(
     Bearing.AGAINST,
 )
 SPLITS = Deviation("Three splits a set, of which few differences can be told.", Bearing.NEITHER)
+FEATURES = Deviation(
+    "Half of the paper's 1,600 landmarks and Fourier features, of which the latter lose more.",
+    Bearing.FOR,
+    ("landmarks and Fourier features",),
+)
+AT_HAND = Deviation(
+    "acoustic and protein could not be had, cod-rna lacks its third file and covtype is a sample; "
+    "a majority of the paper's sets remains one where those that lack count against it.",
+    Bearing.NEITHER,
+)
+ALIKE = Deviation(
+    "All methods have the same 800 landmarks, of the paper's 1,600, at most 80,000 training rows "
+    "and 200,000 test rows, and are tuned on 6,000; C of NBAUC, on every second power of two.",
+    Bearing.NEITHER,
+    (
+        "landmarks and Fourier features",
+        "training rows, at most",
+        "test rows, at most",
+        "rows that are tuned on, at most",
+        "log2 C",
+    ),
+)
+ANY_EPOCH = Deviation(
+    "The paper does not say how many epochs of NSAUC its table has; ours are five. After one and "
+    "after 400 its mean is ahead in at least eight of the ten comparisons too.",
+    Bearing.NEITHER,
+)
 EPOCHS = Deviation(
     "The paper does not say how many epochs of NSAUC its table has; ours are five.", Bearing.EITHER
 )
@@ -61,12 +91,17 @@ def _differences(
     return found
 
 
-def _faster(slow: str, fast: str, suffix: str = "", factor: float = 1.0) -> Judge:
-    """Return the judge that on every set the ratio of seconds is above a factor."""
+def _faster(slow: str | tuple[str, ...], fast: str, suffix: str = "", factor: float = 1.0) -> Judge:
+    """Return the judge that on every set each ratio of seconds is above a factor."""
+    slower = (slow,) if isinstance(slow, str) else slow
 
     def judge(numbers: Numbers) -> Judged:
         found = [
-            log_ratio(name, *(numbers.cell(f"{name}{suffix}", m) for m in (slow, fast)))
+            log_ratio(
+                name if isinstance(slow, str) else f"{name}, {rival}",
+                *(numbers.cell(f"{name}{suffix}", m) for m in (rival, fast)),
+            )
+            for rival in slower
             for name in _sets(numbers, suffix)
         ]
         return above(found, math.log10(factor), unit=" in log10 of a ratio of seconds")
@@ -129,7 +164,7 @@ FINDINGS = (
         "linear RankSVM.",
         _rankers,
         "Section 5.3, Table 2",
-        (SPLITS,),
+        (SPLITS, FEATURES, AT_HAND),
     ),
     Finding(
         "nbauc-against-rfauc",
@@ -138,6 +173,7 @@ FINDINGS = (
         "On most sets NBAUC has a higher test AUC than RFAUC.",
         lambda n: above(_differences(n, "NBAUC", "RFAUC"), how="most", unit=" points"),
         "Section 5.3, Table 2",
+        (SPLITS, FEATURES),
     ),
     Finding(
         "nbauc-comparable-to-kernel-machines",
@@ -173,6 +209,7 @@ FINDINGS = (
         "On every set NSAUC is at most 0.6 points of AUC below NBAUC.",
         lambda n: above(_differences(n, "NSAUC", "NBAUC", AUC), -ON_PAR, unit=" points"),
         "Section 5.4, Table 4",
+        (EPOCHS, ALIKE),
     ),
     Finding(
         "nsauc-trains-faster-than-nbauc",
@@ -187,8 +224,9 @@ FINDINGS = (
         "nsauc-marginally-slower-than-online-methods",
         "nonlinear-table-4",
         "the difference in the training time is not significant",
-        "On every set NSAUC takes at most twice the time of NSOLAM.",
-        _faster("NSOLAM", "NSAUC", ", s", factor=0.5),
+        "On every set NSAUC takes at most 2.3 times the time of NOAM and of NSOLAM (in print 2.2 "
+        "on acoustic).",
+        _faster(("NOAM", "NSOLAM"), "NSAUC", ", s", factor=1 / NOT_SIGNIFICANT),
         "Section 5.4, Table 4",
         (EPOCHS,),
     ),
@@ -199,7 +237,7 @@ FINDINGS = (
         "On most sets, both rivals counted, NSAUC has a higher test AUC than NOAM and NSOLAM.",
         _online,
         "Sections 5.4 and 6, Table 4",
-        (SPLITS,),
+        (SPLITS, AT_HAND, ALIKE, ANY_EPOCH),
     ),
     Finding(
         "one-pass-square-loss-beats-one-pass-hinge",

@@ -8,7 +8,7 @@ from .capping import Bearing, Deviation
 from .finding import Finding
 from .judging import Judged, above, minus
 from .numbers import Difference, Numbers
-from .sauc_real import halves, of_halves
+from .sauc_real import UNITS, WIDTHS, halves, of_halves
 from .sauc_toy import KS, OURS, PLAIN, SVM
 
 TASKS = ("glass1 (linear)", "glass4 (linear)", "glass5 (Gaussian)", "hepatitis (Gaussian)")
@@ -64,6 +64,7 @@ FINDINGS = (
         "With all pairs both machines have a higher AUC than SVM on each of the four sets.",
         _all_pairs_real,
         "Section 4.2.1, Fig. 4",
+        (UNITS, WIDTHS),
     ),
     Finding(
         "sauc-consistently-better-on-four-sets",
@@ -72,6 +73,7 @@ FINDINGS = (
         "On each of the four sets SAUC-SVM has a higher AUC than AUC-SVM at every k.",
         lambda numbers: above(list(numbers.tests.values())),
         "Section 4.2.1, Fig. 4",
+        (UNITS, WIDTHS),
     ),
     Finding(
         "sauc-structure-helps-most-where-few-pairs-are-kept",
@@ -81,6 +83,7 @@ FINDINGS = (
         "all pairs.",
         _gain_falls,
         "Sections 4.1.1 and 4.2.1, Fig. 4",
+        (UNITS, WIDTHS),
     ),
     Finding(
         "sauc-auc-grows-with-k",
@@ -89,6 +92,7 @@ FINDINGS = (
         "On each of the four sets both machines have a higher AUC with all pairs than at k = 5.",
         _grows,
         "Section 4.2.1, Fig. 4",
+        (UNITS, WIDTHS),
     ),
     Finding(
         "sauc-best-structure-in-the-range",
@@ -98,6 +102,7 @@ FINDINGS = (
         "best one outside.",
         _best_inside,
         "Section 4.2.2, Fig. 5",
+        (UNITS,),
     ),
     Finding(
         "sauc-best-structure-beats-none",
@@ -107,6 +112,6 @@ FINDINGS = (
         "On each of the four sets the best lambda has a higher AUC than lambda = 0.",
         lambda numbers: above(list(numbers.tests.values())),
         "Section 4.2.2, Fig. 5",
-        (PICKED,),
+        (PICKED, UNITS),
     ),
 )

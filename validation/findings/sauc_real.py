@@ -21,6 +21,17 @@ ELSEWHERE = Deviation(
     "are our control.",
     Bearing.EITHER,
 )
+UNITS = Deviation(
+    "Columns are standardised and gaps filled by medians, of which the paper says nothing; in the "
+    "units of the files its AUC-SVM comes out nearer to print.",
+    Bearing.EITHER,
+)
+WIDTHS = Deviation(
+    "Five widths of the Gaussian kernel are tried, from 2^-1 to 2^5, of the twenty-one that are "
+    "printed, from 2^-10 to 2^10; often the best one is at an end of ours.",
+    Bearing.EITHER,
+    ("grid of sigma",),
+)
 COMPILED = Deviation("SVM is run by a compiled program of its own.", Bearing.FOR)
 
 
@@ -55,12 +66,14 @@ def _breast_cancer(numbers: Numbers) -> Judged:
     return within([halves(numbers, "wdbc", *at)], POINT)
 
 
-def _times(slow: str, fast: str, factor: float = 1.0) -> Judge:
-    """Return the judge that the ratio of seconds is above a factor, in the mean of the sets."""
+def _times(slow: tuple[str, ...], fast: str, factor: float = 1.0) -> Judge:
+    """Return the judge that each ratio of seconds is above a factor, in the mean of the sets."""
 
     def judge(numbers: Numbers) -> Judged:
         kernels = ("linear", "Gaussian")
-        names = [(f"s, {slow} ({kernel})", f"s, {fast} ({kernel})") for kernel in kernels]
+        names = [
+            (f"s, {a} ({kernel})", f"s, {fast} ({kernel})") for a in slow for kernel in kernels
+        ]
         found = [over(columns(numbers, *pair, ratio=True), pair[0]) for pair in names]
         return above(found, math.log10(factor), unit=" in log10 of a ratio of seconds")
 
@@ -75,7 +88,7 @@ FINDINGS = (
         "With the linear kernel SAUC-SVM has the higher AUC than AUC-SVM, in the mean of the sets.",
         one_test("linear kernel, means of the tasks: SAUC-SVM minus AUC-SVM"),
         "Section 4.2.1, Table 3",
-        (LAMBDAS,),
+        (LAMBDAS, UNITS),
     ),
     Finding(
         "sauc-table-3-lead-over-auc-svm-gaussian",
@@ -85,7 +98,7 @@ FINDINGS = (
         "sets.",
         one_test("Gaussian kernel, means of the tasks: SAUC-SVM minus AUC-SVM"),
         "Section 4.2.1, Table 3",
-        (LAMBDAS,),
+        (LAMBDAS, UNITS, WIDTHS),
     ),
     Finding(
         "sauc-table-3-lead-over-svm-linear",
@@ -94,7 +107,7 @@ FINDINGS = (
         "With the linear kernel SAUC-SVM has the higher AUC than SVM, in the mean of the sets.",
         one_test("linear kernel, means of the tasks: SAUC-SVM minus SVM"),
         "Section 4.2.1, Table 3",
-        (LAMBDAS,),
+        (LAMBDAS, UNITS),
     ),
     Finding(
         "sauc-table-3-lead-over-svm-gaussian",
@@ -103,7 +116,7 @@ FINDINGS = (
         "With the Gaussian kernel SAUC-SVM has the higher AUC than SVM, in the mean of the sets.",
         one_test("Gaussian kernel, means of the tasks: SAUC-SVM minus SVM"),
         "Section 4.2.1, Table 3",
-        (LAMBDAS,),
+        (LAMBDAS, UNITS, WIDTHS),
     ),
     Finding(
         "sauc-outperforms-svm-on-most-sets",
@@ -112,15 +125,17 @@ FINDINGS = (
         "On most of the real sets, both kernels counted, SAUC-SVM has a higher AUC than SVM.",
         _most_tasks,
         "Section 4.2.1, Table 3",
-        (LAMBDAS,),
+        (LAMBDAS, UNITS, WIDTHS),
     ),
     Finding(
         "sauc-table-3-on-breast-cancer",
         "sauc-table-3",
         "the difference of individual AUC values is less than one percent",
-        "On wdbc with the linear kernel SAUC-SVM and AUC-SVM differ by less than 0.01 in AUC.",
+        "On wdbc with the linear kernel SAUC-SVM and AUC-SVM differ by less than 0.01 in AUC (in "
+        "print by 0.0034).",
         _breast_cancer,
         "Section 4.2.1, Table 3",
+        (LAMBDAS, UNITS),
     ),
     Finding(
         "sauc-all-pairs-beat-svm-linear",
@@ -130,7 +145,7 @@ FINDINGS = (
         "the sets.",
         _means("AUC-SVM, all pairs (linear)", "SVM (linear)"),
         "Section 4.2.1, on Fig. 4",
-        (ELSEWHERE,),
+        (ELSEWHERE, UNITS),
     ),
     Finding(
         "sauc-all-pairs-beat-svm-gaussian",
@@ -140,7 +155,7 @@ FINDINGS = (
         "the sets.",
         _means("AUC-SVM, all pairs (Gaussian)", "SVM (Gaussian)"),
         "Section 4.2.1, on Fig. 4",
-        (ELSEWHERE,),
+        (ELSEWHERE, UNITS, WIDTHS),
     ),
     Finding(
         "sauc-training-time-comparable",
@@ -148,7 +163,7 @@ FINDINGS = (
         "the time for training SAUC-SVM is comparable to that of AUC-SVM",
         "With either kernel SAUC-SVM takes at most twice the time of AUC-SVM, in the mean of the "
         "sets.",
-        _times("AUC-SVM", "SAUC-SVM", 0.5),
+        _times((PLAIN,), OURS, 0.5),
         "Section 4.2.3, Table 4",
         (OPTIMISER,),
     ),
@@ -156,8 +171,8 @@ FINDINGS = (
         "sauc-pair-machines-slower-than-svm",
         "sauc-table-4",
         "their training times will be larger than that of SVM",
-        "With either kernel AUC-SVM takes longer than SVM, in the mean of the sets.",
-        _times("AUC-SVM", "SVM"),
+        "With either kernel AUC-SVM and SAUC-SVM take longer than SVM, in the mean of the sets.",
+        _times((PLAIN, OURS), SVM),
         "Section 4.2.3, Table 4",
         (OPTIMISER, COMPILED),
     ),

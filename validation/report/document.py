@@ -17,7 +17,7 @@ from ..plots import Figure, svg
 from .cases import CasePicture, case_pictures
 from .dot_chart import dot_chart
 from .row import Row
-from .story import Story, stories
+from .story import Story, stories, why_open
 
 SCHEMA_VERSION = 2
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "cvxpy", "osqp", "clarabel", "ecos")
@@ -130,6 +130,7 @@ class Report:
         jinja.filters.update(
             shown=shown,
             brief=brief,
+            why_open=why_open,
             seconds=shown_seconds,
             picture=_picture,
             numbers=_numbers,

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 BLACK, ORANGE, BLUE, GREY = "#000000", "#d55e00", "#0072b2", "#999999"
 COUNTS = {"seconds": "seconds", "n_iter": "steps"}
 
+FAR = 30.0
+"""Times that differ by more than this factor are drawn on a logarithmic axis."""
+
 
 def canvas(axes: Axes | None, width: float = 6.4) -> tuple[Figure, Axes]:
     """Return the figure and its axes: new ones, unless some are given."""
@@ -71,6 +74,7 @@ def gap_curves(
     if not many:
         raise InputError("give at least one solution")
     figure, axes = canvas(axes)
+    drawn: list[float] = []
     for k, (name, solution) in enumerate(many.items()):
         certificate, (color, _, dashes) = solution.certificate, STYLES[k % len(STYLES)]
         last = (certificate.gap + certificate.rounding) / max(certificate.primal, 1e-300)
@@ -80,6 +84,9 @@ def gap_curves(
         x, y = [*x, float(getattr(solution, by))], [*y, last]
         axes.plot(x, y, linestyle=dashes, color=color, label=name)
         axes.plot(x[-1:], y[-1:], "o", color=color)
+        drawn += [value for value in x if value > 0]
+    if by == "seconds" and drawn and max(drawn) > FAR * min(drawn):
+        axes.set_xscale("log")
     axes.set(yscale="log", xlabel=COUNTS[by], ylabel="relative gap", title="The dots are certified")
     axes.grid(alpha=0.3)
     legend_below(axes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -50,7 +51,7 @@ class Story:
     @property
     def groups(self) -> list[tuple[str, str, tuple[Row, ...]]]:
         """Name, heading and rows of each group."""
-        headings = ("What stands", "What falls", "What is open")
+        headings = ("What stands", "What falls", "What is open, or says nothing")
         return [
             (name, heading, getattr(self, name))
             for name, heading in zip(GROUPS, headings, strict=True)
@@ -94,6 +95,17 @@ def _label(count: int, name: str, width: float) -> str:
     words = f"{count} {name if name != 'stands' or count == 1 else 'stand'}"
     words = words.replace("falls", "fall") if count != 1 else words
     return words if width > 9 * len(words) else str(count)
+
+
+CAPPED = re.compile(r"\(by itself ([a-z-]+); capped:")
+
+
+def why_open(row: Row) -> str:
+    """Return what an undecided finding lacks: intervals that decide, or the paper's protocol."""
+    found = CAPPED.search(str(row.measured))
+    if found is None:
+        return "the intervals do not decide"
+    return f"the numbers by themselves say {found[1]}, a deviation could have made them say so"
 
 
 def stories(rows: Sequence[Row]) -> list[Story]:

@@ -22,12 +22,13 @@ def fit_in_partitions(
     sample_weight: object,
     callback: Callback | None,
     choose: Callable[[PartitionedRows], Request] | None = None,
+    qid: object = None,
 ) -> None:
     """Fit a classifier whose parameters were checked, and set its attributes.
 
     The threshold is chosen from counts of the scores on a fine grid. Labels of `PartitionedRows`
     lie with the rows: `classes_` is then False and True. `choose` looks at the rows and returns
-    what is asked for, where that is not yet known.
+    what is asked for, where that is not yet known. With `qid` the pairs are those within a query.
 
     Raises
     ------
@@ -39,7 +40,7 @@ def fit_in_partitions(
         raise InputError(f"rows in partitions go with pairs='all', not {model.pairs!r}")
     check_request(request)
     get_rule(model.threshold)
-    with opened(X, y, sample_weight) as (rows, model.classes_):
+    with opened(X, y, sample_weight, qid) as (rows, model.classes_):
         telling = getattr(rows.engine, "telling", None)
         callback = callback if telling is None else telling(callback)
         request = request if choose is None else choose(rows)

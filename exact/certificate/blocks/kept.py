@@ -39,7 +39,7 @@ class Kept:
         self._known: tuple[np.ndarray, np.ndarray, float] | None = None
 
     def rebinned(self, bins: int) -> Kept:
-        """Return the evaluator of so many bins, which shares what this one knows of the rows."""
+        """Return an evaluator with this many bins; it shares what this one knows of the rows."""
         other = copy(self)
         other.bins = bins
         return other

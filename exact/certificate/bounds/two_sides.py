@@ -1,6 +1,7 @@
 """F at a point and the lower bound that a minorant proves, each with a bound of its rounding.
 
-The plain form is tried first, and the long format where its rounding would show in the gap.
+The plain form is tried first, and the long format where its rounding would show in the gap, unless
+the gap that the plain form proves is already all that was asked for.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import CertificateError, InputError
-from ...problem.evidence import Scores, Weights
+from ...problem.evidence import Evidence, Scores, Weights
 from ...problem.minorant import Minorant
 from ...problem.penalties import Ridge
 from ...problem.problem import Problem
@@ -20,36 +21,76 @@ from ...tools.rounding import UNIT, Bound, gamma
 WORTHWHILE = 0.25
 """Largest share of the gap that rounding may have before the long format is worth its cost."""
 
+CLEARLY = 0.9
+"""Share of the tolerance that must be proved for the plain form to be enough."""
 
-def evaluated(
-    problem: Problem, w: np.ndarray, witness: Minorant
-) -> tuple[float, float, float, float]:
+Bounds = tuple[float, float, float, float]
+"""F, its rounding, the lower bound, and its rounding."""
+
+
+def evaluated(problem: Problem, w: np.ndarray, witness: Minorant, tol: float = 0.0) -> Bounds:
     """Return F(w), its rounding, the minorant's own lower bound, and its rounding.
 
+    As `evaluated_with`, which takes evidence, too.
+    """
+    return evaluated_with(problem, w, witness, tol)[0]
+
+
+def evaluated_with(
+    problem: Problem, w: np.ndarray, witness: Minorant | Evidence, tol: float = 0.0
+) -> tuple[Bounds, Minorant]:
+    """Return F(w), its rounding, the minorant's own lower bound and its rounding; and the minorant.
+
     The lower bound may be below zero here; a certificate then takes zero.
+
+    Parameters
+    ----------
+    problem : Problem
+    w : array (dim,)
+    witness : Minorant or Evidence
+        A minorant is made anew from its evidence.
+    tol : float
+        Relative gap that need not be proved any finer. At 0 rounding is made as small as it gets.
     """
     w = problem.check_weights(w)
-    if isinstance(witness.evidence, Weights):
-        return _evaluated_in_bins(problem, w, witness.renewed(problem))
+    evidence = witness.evidence if isinstance(witness, Minorant) else witness
+    if isinstance(evidence, Weights):
+        renewed = _made(problem, witness)
+        return _evaluated_in_bins(problem, w, renewed), renewed
     if type(problem.space) is Rows:
         scores = problem.space.scores(w)
-        shared = _shared_sums(problem, scores, witness)
-        renewed = witness.renewed(problem, shared)
+        plain = getattr(problem.risk, "plain", False)
+        shared = _shared_sums(problem, scores, evidence) if plain or tol > 0 else None
+        renewed = _made(problem, witness, shared)
         bounds = _evaluated_plainly(problem, problem.space, w, renewed, scores, shared)
-        if bounds[1] + bounds[3] <= WORTHWHILE * (bounds[0] - bounds[2]):
-            return bounds
-        return _evaluated_carefully(problem, w, renewed)
-    renewed, plain = witness.renewed(problem), getattr(problem.space, "plain", None)
+        if _enough(bounds, tol):
+            return bounds, renewed
+        if shared is not None and not plain:
+            renewed = _made(problem, witness)
+        return _evaluated_carefully(problem, w, renewed), renewed
+    renewed, plain = _made(problem, witness), getattr(problem.space, "plain", None)
     if plain is not None:
         bounds = _evaluated_carefully(problem.over(plain()), w, renewed)
-        if bounds[1] + bounds[3] <= WORTHWHILE * (bounds[0] - bounds[2]):
-            return bounds
-    return _evaluated_carefully(problem, w, renewed)
+        if _enough(bounds, tol):
+            return bounds, renewed
+    return _evaluated_carefully(problem, w, renewed), renewed
 
 
-def _evaluated_carefully(
-    problem: Problem, w: np.ndarray, witness: Minorant
-) -> tuple[float, float, float, float]:
+def _made(problem: Problem, witness: Minorant | Evidence, sums: PairSums | None = None) -> Minorant:
+    """Return the minorant made here; `sums` are those of the risk at its evidence's scores."""
+    if isinstance(witness, Minorant):
+        return witness.renewed(problem, sums)
+    return problem.risk.minorant(witness) if sums is None else problem.risk.minorant(witness, sums)
+
+
+def _enough(bounds: Bounds, tol: float) -> bool:
+    """Return whether less rounding would tell little more, or more than is asked for."""
+    primal, primal_rounding, dual, dual_rounding = bounds
+    rounding, gap = primal_rounding + dual_rounding, primal - dual
+    return rounding <= WORTHWHILE * gap or max(gap, 0.0) + rounding <= CLEARLY * tol * primal
+
+
+def _evaluated_carefully(problem: Problem, w: np.ndarray, witness: Minorant) -> Bounds:
     """Return the bounds of `evaluated` from the space's most careful sums."""
     together = getattr(problem.space, "together", None)
     if together is not None and isinstance(problem.penalty, Ridge):
@@ -84,7 +125,7 @@ def _evaluated_plainly(
     witness: Minorant,
     scores: np.ndarray,
     sums: PairSums | None,
-) -> tuple[float, float, float, float]:
+) -> Bounds:
     """Return the bounds of `evaluated` without the long format: cheap, with more rounding.
 
     `sums`, where they are known, are those at the plain scores of `w`, at any width.
@@ -96,28 +137,31 @@ def _evaluated_plainly(
     return primal, rounding, dual, float(dual_rounding)
 
 
-def _shared_sums(problem: Problem, scores: np.ndarray, witness: Minorant) -> PairSums | None:
-    """Return the sums at `scores` if the minorant is to be made from these very numbers.
+def _shared_sums(problem: Problem, scores: np.ndarray, evidence: object) -> PairSums | None:
+    """Return the sums at `scores` if the minorant is made from these very numbers.
 
-    The value never depends on the width, so that one evaluation serves both bounds. Where the
-    minorant wants its sums in the long format it keeps its own.
+    The value never depends on the width, so that one evaluation serves both bounds.
     """
-    evidence = witness.evidence
     if not isinstance(evidence, Scores) or not 0 <= evidence.width < np.inf:
         return None
-    same = getattr(problem.risk, "plain", False) and np.array_equal(scores, evidence.scores)
+    same = np.array_equal(scores, evidence.scores)
     return problem.risk.sums(scores, evidence.width) if same else None
 
 
-def _evaluated_in_bins(
-    problem: Problem, w: np.ndarray, witness: Minorant
-) -> tuple[float, float, float, float]:
-    """Return the bounds of `evaluated` from binned sums, those noted at these points or new."""
-    from ..evaluate_rows import binned_at, loss_at
+def _evaluated_in_bins(problem: Problem, w: np.ndarray, witness: Minorant) -> Bounds:
+    """Return the bounds of `evaluated` from binned sums, those noted at these points or new.
+
+    The loss is that of a fine grid outside of a solve: a coarse one is for the solver that knows
+    what it costs, and that another pass would slow down.
+    """
+    from ..evaluate_rows import binned_at, fine_bins, loss_at
+    from ..evaluation import within_a_solve
 
     lam, weights = problem.lam, problem.check_weights(witness.weights)
     dual = binned_at(problem, weights, witness.bins, witness.half)
-    primal = dual if np.array_equal(w, weights) else loss_at(problem, w, witness.bins)
+    close = within_a_solve() or witness.bins >= fine_bins(problem)
+    same = np.array_equal(w, weights) and close
+    primal = dual if same else loss_at(problem, w, witness.bins)
     scale = witness.scale
     return (
         primal.primal(lam),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...spaces.partitions.partition import Block
+from ...spaces.partitions.work import Merging
 from ...sums.binned import Extent
 
 
@@ -59,7 +60,7 @@ class ClassSums:
 
 
 @dataclass(frozen=True, eq=False)
-class _ClassTask(ABC):
+class _ClassTask(Merging, ABC):
     """Sums of factors that are functions of the score.
 
     Parameters
@@ -102,10 +103,6 @@ class _ClassTask(ABC):
             found.most = max(found.most, positive.size)
             found.blocks += 1
         return found
-
-    def merge(self, first: ClassSums, second: ClassSums) -> ClassSums:
-        """Return the sums of both."""
-        return first.merge(second)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from ...problem.problem import Problem
 from ...spaces.partitions.partitioned_rows import PartitionedRows
 from ...sums.binned import Histogram, Marginals, half_width
 from ...sums.gathered.gathered import Gathered, WeighedSums, closed
+from ...sums.gathered.whole import WholePull, exponents_of
 from ...tools.rounding import UNIT, gamma
 from ..blocks.streamed import FullLine
 from ..evaluation import Evaluation, Line, note
@@ -42,6 +43,8 @@ class Partitioned:
         self.problem, self.space, self.bins = problem, problem.space, bins
         facts = problem.pairs.facts
         self.whole = facts.whole and float(facts.mass.max()) < EXACT
+        ends = np.maximum(facts.high - self.space.offset, self.space.offset - facts.low)
+        self.exponents = exponents_of(float(facts.mass.sum()) * np.append(ends, self.space.reach))
 
     def at(self, w: np.ndarray, width: float) -> Evaluation:
         """Return the evaluation at `w`."""
@@ -66,7 +69,7 @@ class Partitioned:
         """Return the evaluation, or a wider range where the scores left that of the grid."""
         space, histogram = self.space, grid.histogram()
         numbers = 2 * histogram.grid.shape[1] * (space.dim + 1)
-        task = GatherTask(grid, kept=numbers <= space.engine.kept_numbers)
+        task = GatherTask(grid, numbers <= space.engine.kept_together, self.exponents)
         counts, second = space.staged(task)
         self._check_all_counted(counts)
         histogram.seen.ends = counts.ends
@@ -82,7 +85,7 @@ class Partitioned:
         return self._evaluation(grid, histogram, sums, pull)
 
     def _evaluation(
-        self, grid: Grid, histogram: Histogram, sums: Marginals, pull: WeighedSums
+        self, grid: Grid, histogram: Histogram, sums: Marginals, pull: WeighedSums | WholePull
     ) -> Evaluation:
         slip, total = self.space.score_slip(grid.w), sums.total / sums.mass
         value = sums.value / sums.mass

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...spaces.blocked.pull import CHAIN, Pull
+from ...spaces.blocked.pull import Pull
 from ...spaces.partitions.partition import Block, added_up
+from ...spaces.partitions.work import Merging
 from ...sums.gathered.gathered import WeighedSums
 from ...sums.gathered.lines import Lines, Ruler
 
 
 @dataclass(frozen=True, eq=False)
-class LinesTask:
+class LinesTask(Merging):
     """Counts rows and sums their moments by bin, and keeps the sums of each bin's rows.
 
     Parameters
@@ -40,44 +41,16 @@ class LinesTask:
             found.add(self.ruler, columns, self.offset, self.w, positive, weight)
         return found
 
-    def merge(self, first: Lines, second: Lines) -> Lines:
-        """Return the moments and sums of both."""
-        return first.merge(second)
-
     def message(self, left: Lines) -> Lines:
         """Return the moments alone."""
         return left.moments(self.ruler.powers)
 
-    def merge_messages(self, first: Lines, second: Lines) -> Lines:
-        """Return the moments of both."""
-        return first.merge(second)
+    def together(self) -> None:
+        """Return nothing: each partition keeps its own."""
 
 
 @dataclass(frozen=True, eq=False)
-class LineWeighing:
-    """The second step: what the rows of each bin pull, for a table of marginals.
-
-    Parameters
-    ----------
-    table : array (2, size, powers)
-    chain : float
-        As `Lines.weighed`.
-    """
-
-    table: np.ndarray
-    chain: float
-
-    def answer(self, left: Lines) -> WeighedSums:
-        """Return the pull of what was gathered."""
-        return left.weighed(self.table, self.chain)
-
-    def merge(self, first: WeighedSums, second: WeighedSums) -> WeighedSums:
-        """Return the pull of both."""
-        return first.merge(second)
-
-
-@dataclass(frozen=True, eq=False)
-class LinePullTask:
+class LinePullTask(Merging):
     """Reads the rows again, and sums them by the marginals that the table gives them."""
 
     offset: np.ndarray
@@ -96,14 +69,5 @@ class LinePullTask:
             # A line's two terms may cancel: what they round goes by their sizes.
             sizes = np.abs(self.table[side, at, 0]) + steep[side, at] * np.abs(theta)
             sizes = sizes if weight is None else weight * sizes
-            centred = columns - self.offset[:, None]
-            into.rows += c.size
-            into.size += float(sizes @ np.sqrt(np.einsum("ij,ij->j", centred, centred)))
-            for start in range(0, c.size, CHAIN):
-                some = slice(start, start + CHAIN)
-                into.add(centred[:, some] @ c[some])
+            into.add_columns(columns - self.offset[:, None], c, sizes)
         return WeighedSums(into.total, into.carry, into.size, into.error)
-
-    def merge(self, first: WeighedSums, second: WeighedSums) -> WeighedSums:
-        """Return the pull of both."""
-        return first.merge(second)

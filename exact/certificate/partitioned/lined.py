@@ -29,8 +29,9 @@ from ...sums.squared.ruled import closed_squared, squared_ruler
 from ...tools.rounding import UNIT, gamma
 from ..evaluation import Evaluation, note
 from .evaluate import EXACT
-from .line_tasks import LinePullTask, LinesTask, LineWeighing
+from .line_tasks import LinePullTask, LinesTask
 from .ranges import SLACK, score_extent, widened
+from .tasks import Weighing
 
 CONVOLVED = (Logistic, SmoothHinge)
 """Losses that are summed by a convolution."""
@@ -87,7 +88,7 @@ class Lined:
             return widened(found.ends, SLACK)
         closed = _closed(ruler, found, self.whole, self.loss)
         if task.kept:
-            pull = second(LineWeighing(closed.table, found.longest))
+            pull = second(Weighing(closed.table, found.longest))
         else:
             pull = space.run(LinePullTask(space.offset, w, ruler, closed.table))
         return note(self.problem, self._evaluation(w, ruler, closed, pull))

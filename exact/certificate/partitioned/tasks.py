@@ -7,10 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...spaces.blocked.pull import CHAIN, Pull
-from ...spaces.partitions.partition import Block, added_up
+from ...spaces.blocked.pull import Pull
+from ...spaces.partitions.partition import Block, added_up, block_memory
+from ...spaces.partitions.work import Merging
 from ...sums.binned import Extent, Histogram, Marginals
 from ...sums.gathered.gathered import Gathered, WeighedSums
+from ...sums.gathered.lines import Lines
+from ...sums.gathered.whole import WholePull, WholeSums
+
+KEPT_SUMS = 1 << 19
+"""Sums by bin of no more numbers than this (4 MB) are made in memory that is used again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +56,7 @@ class Grid:
 
 
 @dataclass(frozen=True, eq=False)
-class GatherTask:
+class GatherTask(Merging):
     """Counts rows by the bins of their scores, and keeps the sums of each bin's rows.
 
     Parameters
@@ -58,57 +64,59 @@ class GatherTask:
     grid : Grid
     kept : bool
         Whether sums are kept; without them there are only counts.
+    exponents : int array (d + 1,), optional
+        Of the units in which sums of many partitions add up (`sums.gathered.whole`).
     """
 
     grid: Grid
     kept: bool = True
+    exponents: np.ndarray | None = None
 
     def run(self, blocks: Iterator[Block], index: int) -> Gathered:
         """Return the counts and sums of one partition."""
         grid, histogram = self.grid, self.grid.histogram()
-        found = Gathered.over(histogram, grid.w.size if self.kept else 0)
+        sums = None
+        if self.kept:
+            rows, columns = 2 * histogram.grid.shape[1], grid.w.size + 1
+            if rows * columns <= KEPT_SUMS:  # fresh memory costs more than to clear what is there
+                sums = block_memory("sums").array(rows, columns).reshape(2, -1, columns)
+                sums.fill(0.0)
+        found = Gathered.over(histogram, grid.w.size if self.kept else 0, sums)
         for columns, positive, weight in blocks:
             found.add(histogram, columns, grid.offset, grid.w, positive, weight)
         return found
-
-    def merge(self, first: Gathered, second: Gathered) -> Gathered:
-        """Return the counts and sums of both."""
-        return first.merge(second)
 
     def message(self, left: Gathered) -> Gathered:
         """Return the counts alone."""
         return left.counts()
 
-    def merge_messages(self, first: Gathered, second: Gathered) -> Gathered:
-        """Return the counts of both."""
-        return first.merge(second)
+    def together(self) -> WholeSums | None:
+        """Return what adds up the sums of partitions exactly."""
+        exponents = self.exponents if self.kept else None
+        return None if exponents is None else WholeSums(exponents)
 
 
 @dataclass(frozen=True, eq=False)
-class Weighing:
+class Weighing(Merging):
     """The second step: what the rows of each bin pull, for a table of marginals.
 
     Parameters
     ----------
-    table : array (2, size)
+    table : array (2, size), or (2, size, powers) for `Lines`
     chain : float
-        As `Gathered.weighed`.
+        As `weighed` of what was gathered.
     """
 
     table: np.ndarray
     chain: float
 
-    def answer(self, left: Gathered) -> WeighedSums:
+    def answer(self, left: Gathered | Lines | WholeSums) -> WeighedSums | WholePull:
         """Return the pull of what was gathered."""
         return left.weighed(self.table, self.chain)
 
-    def merge(self, first: WeighedSums, second: WeighedSums) -> WeighedSums:
-        """Return the pull of both."""
-        return first.merge(second)
-
 
 @dataclass(frozen=True, eq=False)
-class PullTask:
+class PullTask(Merging):
     """Reads the rows again, and sums them by the marginals of their bins."""
 
     grid: Grid
@@ -121,14 +129,5 @@ class PullTask:
         for columns, positive, weight in blocks:
             scores = added_up(columns, grid.offset, grid.w)
             c = histogram.marginals(scores, positive, self.closed, weight)
-            centred = columns - grid.offset[:, None]
-            into.rows += c.size
-            into.size += float(np.abs(c) @ np.sqrt(np.einsum("ij,ij->j", centred, centred)))
-            for start in range(0, c.size, CHAIN):
-                some = slice(start, start + CHAIN)
-                into.add(centred[:, some] @ c[some])
+            into.add_columns(columns - grid.offset[:, None], c, np.abs(c))
         return WeighedSums(into.total, into.carry, into.size, into.error)
-
-    def merge(self, first: WeighedSums, second: WeighedSums) -> WeighedSums:
-        """Return the pull of both."""
-        return first.merge(second)

@@ -6,8 +6,8 @@ import numpy as np
 
 from ...errors import InputError
 from ...tools.checks import as_numbers
-from .columns import as_whole_weights
-from .kinds import query_pairs, survival_key
+from .columns import as_grades, as_whole_weights, no_pair_means
+from .kinds import NO_DEATH, NO_GRADES, query_pairs, survival_key, survival_pairs
 from .ordered_pairs import OrderedPairs
 from .survival_times import as_survival
 
@@ -43,14 +43,22 @@ def ordered_pairs_of(
             raise InputError("ranking by query needs y, the grades")
         if sample_weight is None:
             return query_pairs(qid, y)
-        grades = as_numbers("grade", y)
-        weight = as_whole_weights("sample_weight", sample_weight, grades.size)
-        return OrderedPairs(qid, grades, weight, weight)
+        grades = as_grades(y)
+        weight = _checked_weights(sample_weight, grades.size)
+        with no_pair_means(f"{NO_GRADES}, both of weight"):
+            return OrderedPairs(qid, grades, weight, weight)
     if qid is not None or y is not None:
         raise InputError("survival takes time and event: leave y and qid None")
     values = as_numbers("time", time)
     times, seen = as_survival(values, np.ones(values.shape) if event is None else event)
     if sample_weight is None:
-        return OrderedPairs(None, survival_key(times, seen), upper=seen)
-    weight = as_whole_weights("sample_weight", sample_weight, times.size)
-    return OrderedPairs(None, survival_key(times, seen), weight * seen, weight)
+        return survival_pairs(times, seen)
+    weight = _checked_weights(sample_weight, times.size)
+    with no_pair_means(f"{NO_DEATH}, both of weight"):
+        return OrderedPairs(None, survival_key(times, seen), weight * seen, weight)
+
+
+def _checked_weights(sample_weight: object, n: int) -> np.ndarray:
+    """Return row weights (n,) as they are; the pairs round them, and see what that changes."""
+    as_whole_weights("sample_weight", sample_weight, n)
+    return as_numbers("sample_weight", sample_weight)

@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
-from ...errors import InputError
+from ...errors import InputError, NoPairError
 from ...sums.merged.arrangement import Arrangement
 from ...tools.checks import as_numbers
 from ...tools.lossless import check_labels
 
 BITS = 52
 """Weights that are no whole numbers are held in so many bits."""
+
+
+@contextmanager
+def no_pair_means(reason: str) -> Iterator[None]:
+    """Say why there is no pair in the words of the caller's problem."""
+    try:
+        yield
+    except NoPairError:
+        raise NoPairError(f"no pair is ordered: {reason}") from None
+
+
+def as_grades(grade: object) -> np.ndarray:
+    """Return grades as finite numbers (n,)."""
+    grades = as_numbers("grade", grade)
+    if not np.isfinite(grades).all():
+        row = int(np.flatnonzero(~np.isfinite(grades).reshape(grades.shape[0], -1).all(axis=1))[0])
+        raise InputError(f"the grade of row {row} is {grades[row]}: grades must be finite")
+    return grades
 
 
 def as_ranks(key: object) -> np.ndarray:
@@ -59,8 +80,12 @@ def as_whole_weights(name: str, values: object, n: int) -> np.ndarray:
         return weight.astype(np.int64)
     if name == "gain":
         raise InputError("gain must be whole numbers below 2^52")
-    scaled = np.rint(np.ldexp(weight, BITS - int(np.frexp(top)[1])))
-    return np.minimum(scaled, 2.0**BITS - 1).astype(np.int64)
+    return np.minimum(np.rint(scaled_weights(weight)), 2.0**BITS - 1).astype(np.int64)
+
+
+def scaled_weights(weight: np.ndarray) -> np.ndarray:
+    """Return weights (n,) in units of 2^-52 of the power of two above the largest."""
+    return np.ldexp(weight, BITS - int(np.frexp(float(weight.max()))[1]))
 
 
 def as_shares(share: object, at: Arrangement) -> np.ndarray:

@@ -17,11 +17,15 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import InputError
-from ...tools.checks import as_numbers
 from ...tools.lossless import check_labels
 from ..labels import split_labels
+from .columns import as_grades, no_pair_means
 from .ordered_pairs import OrderedPairs
 from .survival_times import as_survival, censoring_weights
+
+NO_GRADES = "no query has two rows of different grades"
+
+NO_DEATH = "no row has an event before the time of another one"
 
 
 def query_pairs(
@@ -48,8 +52,9 @@ def query_pairs(
     InputError
         If a grade is not finite, a gain not whole, or no two rows are ordered.
     """
-    grades = as_numbers("grade", grade)
-    return OrderedPairs(_column(qid), grades, gain=grades if gain else None, share=share)
+    grades = as_grades(grade)
+    with no_pair_means(NO_GRADES):
+        return OrderedPairs(_column(qid), grades, gain=grades if gain else None, share=share)
 
 
 def ordinal_pairs(grade: object, gain: bool = False) -> OrderedPairs:
@@ -60,8 +65,9 @@ def ordinal_pairs(grade: object, gain: bool = False) -> OrderedPairs:
     InputError
         As `query_pairs`.
     """
-    grades = as_numbers("grade", grade)
-    return OrderedPairs(None, grades, gain=grades if gain else None)
+    grades = as_grades(grade)
+    with no_pair_means("all rows have one grade"):
+        return OrderedPairs(None, grades, gain=grades if gain else None)
 
 
 def survival_pairs(time: object, event: object) -> OrderedPairs:
@@ -85,7 +91,8 @@ def survival_pairs(time: object, event: object) -> OrderedPairs:
         If a time is not finite, an event is neither 0 nor 1, or no two rows are comparable.
     """
     times, seen = as_survival(time, event)
-    return OrderedPairs(None, survival_key(times, seen), upper=seen)
+    with no_pair_means(NO_DEATH):
+        return OrderedPairs(None, survival_key(times, seen), upper=seen)
 
 
 def uno_pairs(
@@ -117,7 +124,9 @@ def uno_pairs(
     """
     times, seen = as_survival(time, event)
     weight = censoring_weights(times, seen, tau, train)
-    return OrderedPairs(None, survival_key(times, seen), upper=weight)
+    before = "" if tau is None else f", before tau = {tau:g}"
+    with no_pair_means(NO_DEATH + before):
+        return OrderedPairs(None, survival_key(times, seen), upper=weight)
 
 
 def cross_group_pairs(
@@ -148,7 +157,8 @@ def cross_group_pairs(
     if groups.shape != mask.shape:
         raise InputError(f"{mask.size} labels, but groups of shape {groups.shape}")
     upper, lower = mask & (groups == above), ~mask & (groups == below)
-    return OrderedPairs(None, mask.astype(float), upper=upper, lower=lower)
+    with no_pair_means(f"no positive row is of {above!r}, or no negative one of {below!r}"):
+        return OrderedPairs(None, mask.astype(float), upper=upper, lower=lower)
 
 
 def group_auc_pairs(group: object, y: object, share: object = "equal") -> OrderedPairs:
@@ -176,7 +186,8 @@ def group_auc_pairs(group: object, y: object, share: object = "equal") -> Ordere
     if isinstance(share, str) and share == "rows":
         inverse = np.unique(groups, return_inverse=True)[1]
         share = np.bincount(inverse)[inverse].astype(float)
-    return OrderedPairs(groups, mask.astype(float), share=share)  # type: ignore[arg-type]
+    with no_pair_means("no group has rows of both classes"):
+        return OrderedPairs(groups, mask.astype(float), share=share)  # type: ignore[arg-type]
 
 
 def _column(values: object) -> np.ndarray:

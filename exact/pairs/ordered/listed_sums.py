@@ -22,17 +22,19 @@ WEIGHT_UNITS = 16
 
 
 def listed_pairs(
-    at: Arrangement, weights: PairWeights
+    at: Arrangement, weights: PairWeights, most: int | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Return rows i, rows j and weights c of all pairs of some weight, or None above `LISTED`.
+    """Return rows i, rows j and weights c of all pairs of some weight, or None where they are many.
 
     Parameters
     ----------
     at : Arrangement
     weights : PairWeights
+    most : int, optional
+        Pairs up to which they are listed; `LISTED` by default.
     """
     lower = at.end - at.below
-    if int(lower.sum()) > LISTED:
+    if int(lower.sum()) > (LISTED if most is None else most):
         return None
     i = np.repeat(np.arange(at.order.size), lower)
     first = np.cumsum(lower) - lower

@@ -18,10 +18,11 @@ from ...sums.assembled import PairSums
 from ...sums.merged.arrangement import Arrangement
 from ...sums.merged.ordered_sums import ordered_hinge, ordered_square, ordered_squared_hinge
 from ...sums.merged.weights import PairWeights, partners, rows_above
-from ...tools.checks import as_float_scores, check_choice, check_scores
+from ...tools.checks import as_float_scores, as_numbers, check_choice, check_scores
 from ...tools.rounding import UNIT, above, gamma
 from .columns import as_codes, as_ranks, as_shares, as_whole_weights
 from .draws import Draws
+from .held_weights import check_held
 from .listed_sums import enumerated_ordered, listed_pairs
 from .staircase import staircase_deficiency
 
@@ -49,7 +50,7 @@ class OrderedPairs:
     upper, lower : array (n,), optional
         Weights a and b of a row as the upper and as the lower one of a pair, >= 0; one each by
         default. Whole numbers below 2^52 are exact; others are held as whole multiples of 2^-52 of
-        the largest.
+        the largest, which may change what all pairs weigh by a millionth at most.
     gain : array (n,), optional
         Whole numbers that grow with the key within a group: pairs weigh a_i b_j (gain_i - gain_j).
     share : mapping, array (n,) or "equal", optional
@@ -68,7 +69,8 @@ class OrderedPairs:
     Raises
     ------
     InputError
-        If lengths differ, a number is not finite, a weight is negative, or no pair has a weight.
+        If lengths differ, a number is not finite, a weight is negative, no pair has a weight, or
+        weights are too far apart.
     """
 
     group: Any
@@ -89,12 +91,14 @@ class OrderedPairs:
         n = key.size
         group = as_codes(self.group, n)
         a, b = as_whole_weights("upper", self.upper, n), as_whole_weights("lower", self.lower, n)
-        at = Arrangement.of(group, key, a > 0)
+        gives = a > 0 if self.upper is None else as_numbers("upper", self.upper) > 0
+        at = Arrangement.of(group, key, gives)
         a, b = a[at.order], b[at.order]
         gain = None if self.gain is None else as_whole_weights("gain", self.gain, n)[at.order]
         if gain is not None:
             _check_gain(at, gain, key[at.order])
         share = None if self.share is None else as_shares(self.share, at)
+        check_held(at, (self.upper, self.lower), (a, b), share)
         weights = PairWeights.of(at, a, b, gain, share)
         made = {"arrangement": at, "weights": weights, "a": a, "b": b}
         for name, value in {**made, "group": group, "key": key}.items():
@@ -109,6 +113,12 @@ class OrderedPairs:
     def mass(self) -> int:
         """M, what all pairs weigh together, in whole numbers."""
         return self.weights.mass
+
+    @property
+    def groups_with_pairs(self) -> int:
+        """Number of groups that have a pair of weight."""
+        at, low = self.arrangement, (self.b > 0).astype(np.int64)
+        return int(np.unique(at.group[(self.a > 0) & (partners(at, low) > 0)]).size)
 
     def check(self) -> None:
         """Do nothing: ordered pairs are checked where they are made."""
@@ -220,9 +230,9 @@ class OrderedPairs:
         """
         return staircase_deficiency(self.arrangement, self.weights, u, v)
 
-    def listed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """Return rows i and j and weights of all pairs, or None where they are too many."""
-        return listed_pairs(self.arrangement, self.weights)
+    def listed(self, most: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """Return rows i and j and weights of all pairs, or None where they are above `most`."""
+        return listed_pairs(self.arrangement, self.weights, most)
 
     def draw(self, m: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows i and j of `m` pairs, drawn by their weight with replacement.

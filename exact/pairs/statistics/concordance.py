@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import InputError
 from ...sums.merged.weights import partners, rows_above
-from ...tools.checks import check_number, check_scores
+from ...tools.checks import check_choice, check_number, check_scores
 from ...tools.lossless import as_float64
 from ..all_pairs import AllPairs
 from ..auc import auc
@@ -17,6 +17,9 @@ from ..ordered.kinds import group_auc_pairs, survival_pairs, uno_pairs
 from ..ordered.ordered_pairs import OrderedPairs
 from ..ordered.survival_times import as_survival
 from .estimate import Estimate
+
+UNITS = ("rows", "groups")
+"""What is drawn independently: each row, or each group of the pairs as a whole."""
 
 COMPILED_FROM = 500
 """Rows from which the compiled loop is used."""
@@ -30,9 +33,10 @@ class Concordance(Estimate):
     ----------
     value : float
         The index.
-    influence : array (n,)
+    influence : array (n,), or (groups,)
         As in `Estimate`: (p_i - value q_i) / mass, with q_i what the pairs of a row weigh and p_i
-        what those in the right order do. The sum of squares is the infinitesimal jackknife.
+        what those in the right order do. The sum of squares is the infinitesimal jackknife. With
+        units="groups" the same of each group that has a pair, times sqrt(groups / (groups - 1)).
     concordant, discordant, tied_risk : int
         Pairs in the right order, in the wrong one, and of equal scores; without weights.
     tied_time : int
@@ -45,7 +49,9 @@ class Concordance(Estimate):
     tied_time: int = 0
 
 
-def concordance(pairs: OrderedPairs, scores: object, tied_tol: float = 0.0) -> Concordance:
+def concordance(
+    pairs: OrderedPairs, scores: object, tied_tol: float = 0.0, units: str = "rows"
+) -> Concordance:
     """Return the concordance of scores over any ordered pairs.
 
     Parameters
@@ -55,12 +61,17 @@ def concordance(pairs: OrderedPairs, scores: object, tied_tol: float = 0.0) -> C
         Finite.
     tied_tol : float
         Scores no further apart than this are tied; >= 0.
+    units : {"rows", "groups"}
+        What the standard error takes as drawn independently. "groups" is for queries and users:
+        rows of one have more in common than rows of two.
 
     Raises
     ------
     InputError
-        If a score is missing or not finite, or the pairs have gains.
+        If a score is missing or not finite, the pairs have gains, or fewer than two groups that
+        are to be the units have a pair.
     """
+    check_choice("units", units, UNITS)
     values = as_float64(scores, "scores")
     check_scores(values, pairs.key)
     tolerance = check_number("tied_tol", tied_tol, closed="low")
@@ -84,8 +95,11 @@ def concordance(pairs: OrderedPairs, scores: object, tied_tol: float = 0.0) -> C
         right += size * float(factor @ (term.a * up)) / 2
         mass += size * float(factor @ (term.a * partners(at, term.b)))
     value = right / mass if weights.shared else exact / (2 * weights.mass)
-    influence = np.empty(pairs.n)
-    influence[at.order] = _influence(pairs, ordered, whole, value)
+    if units == "groups":
+        influence = _influence_of_groups(pairs, ordered, whole, value)
+    else:
+        influence = np.empty(pairs.n)
+        influence[at.order] = _influence(pairs, ordered, whole, value)
     return Concordance(value, influence, *(counts or _counts(pairs, ranked, tolerance)))
 
 
@@ -101,6 +115,35 @@ def right_share(pairs: Any, scores: np.ndarray) -> float:
     return auc(scores, pairs.positive, weight)
 
 
+def share_between(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
+    """Return bounds of `right_share` for all scores with low <= scores <= high.
+
+    A pair is right at least where the upper row's lowest score is above the lower row's highest.
+    So each row is taken twice, as an upper row with one score and as a lower row with the other.
+
+    Parameters
+    ----------
+    pairs : OrderedPairs
+    low, high : arrays (n,)
+    """
+    at, none = pairs.arrangement.order, np.zeros(pairs.n, dtype=np.int64)
+    a, b = np.empty((2, pairs.n), dtype=np.int64)
+    a[at], b[at] = pairs.a, pairs.b
+    share = pairs.share
+    if share is not None and not isinstance(share, str):
+        share = np.tile(share, 2)
+    twice = OrderedPairs(
+        np.tile(pairs.group, 2),
+        np.tile(pairs.key, 2),
+        np.append(a, none),
+        np.append(none, b),
+        share=share,
+        form=pairs.form,
+    )
+    least = concordance(twice, np.append(low, high)).value
+    return least, concordance(twice, np.append(high, low)).value
+
+
 def _influence(
     pairs: OrderedPairs, ordered: np.ndarray, whole: np.ndarray, value: float
 ) -> np.ndarray:
@@ -113,6 +156,20 @@ def _influence(
     right = np.bincount(at.group, weights=ordered)
     own = np.divide(right, masses, out=np.zeros(masses.size), where=masses > 0)
     return factor * (ordered - own[at.group] * whole)
+
+
+def _influence_of_groups(
+    pairs: OrderedPairs, ordered: np.ndarray, whole: np.ndarray, value: float
+) -> np.ndarray:
+    """Return what each group with a pair contributes; each of its pairs stands at two rows."""
+    group = pairs.arrangement.group
+    right, mass = (np.bincount(group, weights=part) / 2 for part in (ordered, whole))
+    held = mass > 0
+    count = int(held.sum())
+    if count < 2:
+        raise InputError('groups as units need two that have a pair: take units="rows"')
+    factor = pairs.weights.factor[held] * np.sqrt(count / (count - 1))
+    return factor * (right - value * mass)[held]
 
 
 def _placed(
@@ -214,12 +271,15 @@ def _of_times(
     return Concordance(found.value, found.influence, *numbers, tied)
 
 
-def group_auc(group: object, y: object, scores: object, share: object = "equal") -> Concordance:
+def group_auc(
+    group: object, y: object, scores: object, share: object = "equal", units: str = "rows"
+) -> Concordance:
     """Return the mean over groups of each group's AUC, a tie counting one half.
 
     [Zhou et al., "Deep interest network for click-through rate prediction", KDD 2018]
 
-    Groups of one class leave the mean. The standard error takes groups and their shares as given.
+    Groups of one class leave the mean. The standard error takes groups and their shares as given,
+    unless they are its units.
 
     Parameters
     ----------
@@ -229,10 +289,12 @@ def group_auc(group: object, y: object, scores: object, share: object = "equal")
     scores : array (n,)
     share : "equal", "rows" or array (n,)
         What each group weighs: one, its number of rows, or a number that its rows repeat.
+    units : {"rows", "groups"}
+        As in `concordance`.
 
     Raises
     ------
     InputError
         If no group has both classes, or a number is not finite.
     """
-    return concordance(group_auc_pairs(group, y, share), scores)
+    return concordance(group_auc_pairs(group, y, share), scores, units=units)

@@ -18,8 +18,8 @@ class Estimate:
     Attributes
     ----------
     value : float
-    influence : array (n,)
-        How far each row moves the statistic; the sum of their squares is its variance. Two
+    influence : array (n,), or one number for each group of rows
+        How far each of them moves the statistic; the sum of their squares is its variance. Two
         statistics of the same rows have the sum of the products as covariance.
     """
 
@@ -33,6 +33,9 @@ class Estimate:
 
     def interval(self, level: float = 0.95, logit: bool = False) -> tuple[float, float]:
         """Return the confidence interval of the normal approximation, within [0, 1].
+
+        It is one point, and tells nothing of other rows, where the standard error is zero: where
+        the scores part the classes, say, or are all equal.
 
         Parameters
         ----------
@@ -63,7 +66,7 @@ class Comparison:
     z : float
         Difference over standard error; 0 where both are zero, infinite where only the latter is.
     p_value : float
-        Two-sided, by the normal approximation.
+        Two-sided, by the normal approximation, which tells nothing where the error is zero.
     interval : (float, float)
         Confidence interval of the difference.
     """
@@ -96,8 +99,8 @@ def compare_models(first: Estimate, second: Estimate, level: float = 0.95) -> Co
     level = check_number("level", level, 0.0, 1.0)
     if first.influence.shape != second.influence.shape:
         raise InputError(
-            f"statistics of {first.influence.size} and of {second.influence.size} rows: "
-            "compare two models on the same rows"
+            f"statistics of {first.influence.size} and of {second.influence.size} rows or groups: "
+            "compare two models on the same rows, with the same units"
         )
     difference = first.value - second.value
     error = float(np.linalg.norm(first.influence - second.influence))

@@ -17,7 +17,7 @@ from ...square_loss.exact_moments import above
 from ...square_loss.row_average import RowAverage
 from ...square_loss.support_bounds import SupportBounds, support_bounds_of
 from ...square_loss.support_search import good_support
-from ...tools.checks import check_choice, check_count, check_number
+from ...tools.checks import check_callback, check_choice, check_count, check_number
 from ...tools.lossless import as_float64
 from ...tools.threads import small_in_one_thread
 from .branch_and_bound import SearchStep, SubsetSearch, run
@@ -172,6 +172,7 @@ def best_subset(
         If there are too many supports to try.
     """
     k = check_count("k", k)
+    check_callback(callback)
     ridge = check_number("ridge", ridge, closed="low")
     check_number("tol", tol)
     check_choice("method", method, METHODS)

@@ -39,25 +39,24 @@ from .speed import (
 )
 
 WORK, MOST_NODES = 4e7, 5000
-"""One dive takes about so many operations, some hundredths of a second, and at most so many
-nodes."""
+"""A dive takes about WORK operations, some hundredths of a second, and at most MOST_NODES nodes."""
 
 NODE_WORK = 8.0
-"""A node takes about so many operations, and its matrix so many bytes, times the square of its
+"""A node takes about this many operations, and its matrix this many bytes, times the square of its
 side."""
 
 SLOTS, SLOT_BYTES = 64, 1e8
 """The greatest depth of one dive, and the bytes that its matrices may take."""
 
 BOUNDING, SPLITTING = 0.5, 3.0
-"""Bounding a node takes the time of so many eigenvalue problems of its side, and splitting it so
-many."""
+"""Bounding a node takes the time of BOUNDING eigenvalue problems of its side, splitting it that of
+SPLITTING."""
 
 DEPENDENT = 10 * REGULAR
 """Eigenvalues below this, or near the least one, tell which features depend on each other."""
 
 NEAR = 2
-"""Eigenvalues up to this many times the least one are near it."""
+"""An eigenvalue is near the least one if it is at most this multiple of it."""
 
 Opened = tuple[SupportOptimum | None, float, list[tuple[float, np.ndarray]]]
 """A support that was found, the lowest bound of what is closed, and open nodes with their

@@ -31,8 +31,8 @@ MASTER_SHARE = 1e-3
 LEAST_PRIMAL = 1e-300
 """The master problem of a QP solver is divided by F, or by this where F is zero."""
 
-KEPT_BYTES = 2**30
-"""Memory for the row weights of cuts beyond which those that are out of use go at once."""
+KEPT_NUMBERS = 2**27
+"""Row weights of cuts (1 GB) beyond which those that are out of use go at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +126,7 @@ class Bundle:
     @property
     def full(self) -> bool:
         """Whether the cuts take more memory than they should."""
-        return self.masses.size * 8 * self.problem.n > KEPT_BYTES
+        return self.masses.size * self.problem.n > KEPT_NUMBERS
 
     def drop_idle(self) -> None:
         """Forget the planes that no master has used for a while; where memory is full, at once."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...curvature.line_search import root_of_slope
 from ...problem.problem import Problem
 from ...sums.assembled import PairSums
-from ...tools.root_of_slope import root_of_slope
 from .images import Images, Place
 
 FLAT, TRIALS, NARROW = 0.1, 6, 1e-3

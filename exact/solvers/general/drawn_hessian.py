@@ -1,4 +1,4 @@
-"""The curvature of a mean over pairs, from pairs drawn by their weight.
+"""The curvature of a mean over pairs, from pairs drawn by their weight, or all where they are few.
 
 At the margins t of the pairs the objective has the Hessian
 
@@ -16,6 +16,9 @@ from ...curvature.pair_matrices import differences_gram, factored
 from ...problem.problem import Problem
 from ...spaces.rows import Rows
 from ..smoothing.sampled_hessian import PairHessian
+
+LEAST_PART = 4
+"""Where few pairs are drawn, one in so many with some curvature is enough."""
 
 SMOOTH_WINDOW = 1e-3
 """Window over which the curvature of a loss without a kink is taken."""
@@ -39,7 +42,7 @@ class DrawnHessian(PairHessian):
     width : float
         Smoothing of the loss; 0 for none.
     size : int
-        Pairs drawn.
+        Pairs drawn; where there are no more and they can be listed, all are taken.
     enough : int
         Pairs that should have some curvature.
     rng : Generator
@@ -59,7 +62,8 @@ class DrawnHessian(PairHessian):
     ):
         space, loss = problem.space, problem.loss
         assert isinstance(space, Rows)
-        i, j = problem.pairs.draw(size, rng) if drawn is None else drawn
+        i, j, share = _drawn(problem, size, rng) if drawn is None else (*drawn, 1 / size)
+        enough = min(enough, i.size // LEAST_PART)
         t, window = scores[i] - scores[j], max(width, SMOOTH_WINDOW)
         while True:
             used = min(width, window) if width == 0 else window
@@ -71,6 +75,19 @@ class DrawnHessian(PairHessian):
             window *= WIDER
         self.pairs = int(inside.sum())
         self.secants = []
-        H = differences_gram(space, i[inside], j[inside], curvature[inside] / size)
+        weight = (curvature * share)[inside]
+        H = differences_gram(space, i[inside], j[inside], weight)
         H.flat[:: space.dim + 1] += problem.lam
         self.factor = factored(H)
+
+
+def _drawn(
+    problem: Problem, size: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | float]:
+    """Return rows i and j of pairs drawn by their weight, or of all where they are no more.
+
+    The third is what each stands for: the sum over all pairs is that over these.
+    """
+    listed = getattr(problem.pairs, "listed", None)
+    found = listed(size) if listed is not None else None
+    return found if found is not None else (*problem.pairs.draw(size, rng), 1 / size)

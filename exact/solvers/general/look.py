@@ -51,9 +51,15 @@ def look(problem: Problem, recorder: Recorder, w: np.ndarray, width: float) -> L
     return Look(w, pull, primal, dual, sums.value - sums.conjugate + float(pull @ w))
 
 
+def offer_zero(problem: Problem, recorder: Recorder) -> None:
+    """Start from zero, and offer it: of a mean over pairs no sums are needed there."""
+    recorder.w0 = np.zeros(problem.space.dim)
+    recorder.offer(recorder.w0, float(np.asarray(problem.loss.value(np.zeros(1)))[0]))
+
+
 def _witness(problem: Problem, sums: PairSums, scores: np.ndarray, width: float) -> Minorant:
-    """Return the minorant at these scores, of these sums where the risk has none more careful."""
-    if getattr(problem.risk, "plain", False):
+    """Return the minorant at these scores; a certificate makes it more carefully if need be."""
+    if hasattr(problem.risk, "careful_sums"):
         return Minorant.of_sums(problem, sums, scores, width, 1.0)
     return Minorant.from_scores(problem, scores, width, 1.0)
 

@@ -1,10 +1,7 @@
 """Newton's method over any pairs that can be drawn: ordered pairs, say.
 
-The sums and the gradient are exact, the Hessian is that of drawn pairs, corrected by what steps
-teach. A loss with a kink is smoothed: at width h the gap splits into what smoothing costs, the
-bias, and |gradient|^2 / (2 lam). The width falls once the Newton decrement is below the bias, no
-further than the tolerance needs. Large problems are first solved on a part of their rows, and on a
-grid that is no finer than the width asks for; where that leads nowhere, on the finest.
+The steps are those of `pair_steps`. Large problems are first solved on a part of their rows, and on
+a grid that is no finer than the width asks for; where that leads nowhere, on the finest.
 """
 
 from __future__ import annotations
@@ -16,6 +13,7 @@ import numpy as np
 
 from ...certificate.solution import Recorder, Solution, Status
 from ...certificate.solver import Solver
+from ...curvature.line_search import root_of_slope
 from ...errors import InputError, OverflowingError
 from ...losses.hinge import Hinge
 from ...problem.minorant import Minorant
@@ -24,9 +22,9 @@ from ...problem.problem import Problem
 from ...problem.risk import Mean
 from ...spaces.rows import Rows
 from ...sums.assembled import PairSums
-from ...tools.root_of_slope import root_of_slope
 from .drawn_hessian import DrawnHessian
 from .listed import solve_listed
+from .pair_steps import NEAR, PairSteps, draws_for
 from .proximal import Proximal
 
 LARGEST_DIM = 5000
@@ -41,37 +39,6 @@ PART_A_COORDINATE = 200
 ROUGH, ROUGH_A_COORDINATE = 1e-3, 5
 """The part is solved to this relative gap, or to so many times dim over its rows where that is
 less: what lies below is its noise."""
-
-FIRST_WIDTH, LATER_WIDTH = 1.0, 0.03
-"""The first width, from zero and from the solution of a part of the rows."""
-
-DRAWS, DRAWS_A_COORDINATE = 100_000, 400
-"""Pairs drawn for a Hessian: at least so many, and so many a coordinate."""
-
-INSIDE, INSIDE_A_COORDINATE = 4_000, 40
-"""Pairs of a Hessian that should have some curvature."""
-
-NEAR = 0.8
-"""Share of the tolerance to reach: the rest is left for the certificate's rounding."""
-
-BIAS_SHARE = NEAR / 3
-"""Share of the tolerance that smoothing may cost."""
-
-LEAST_PRIMAL = 1e-7
-"""Objectives below this count as this: there the tolerance is absolute."""
-
-TOO_WIDE = 1.5
-"""A width falls while its bias is more than this many times the allowed one."""
-
-SETTLED = 0.3
-"""Share of the bias below which the Newton decrement lets the width fall."""
-
-STEEPEST_FALL = 0.05
-"""Least factor of the width in one step."""
-
-PATIENCE, PROGRESS = 12, 0.9
-"""The method has stalled after so many steps in a row that leave more than this share of the
-gap."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +84,10 @@ class PairNewton(Solver):
     def check(self, problem: Problem) -> None:
         """Raise `InputError` unless it is a ridge problem over rows and pairs that can be drawn."""
         if not (isinstance(problem.risk, Mean) and hasattr(problem.pairs, "draw")):
-            raise InputError("this Newton method needs a mean over pairs that can be drawn")
+            raise InputError(
+                "pair-newton needs a mean over pairs that can be drawn, such as those of queries "
+                "or survival times: take the method auto"
+            )
         if not isinstance(problem.penalty, Ridge):
             raise InputError("Newton's method needs the ridge penalty")
         if not isinstance(problem.space, Rows):
@@ -179,38 +149,8 @@ class PairNewton(Solver):
         return silent.best_w
 
     def _newton(self, problem: Problem, recorder: Recorder, w: np.ndarray) -> Status | None:
-        kinked = not np.isfinite(problem.loss.smoothness)
-        width = (LATER_WIDTH if w.any() else FIRST_WIDTH) if kinked else 0.0
-        rng = np.random.default_rng(self.seed)
-        now = _look(problem, recorder, w, problem.space.scores(w), width)
-        hessian, idle, least = _hessian(problem, now, rng), 0, np.inf
-        for _ in range(self.max_iter):
-            if recorder.near(NEAR * self.tol):
-                return None
-            if recorder.out_of_time:
-                return Status.TIME_LIMIT
-            idle = 0 if recorder.gap < PROGRESS * least else idle + 1
-            least = min(least, recorder.gap)
-            if idle >= PATIENCE:
-                return Status.STALLED
-            step = -hessian.solve(now.gradient)
-            decrement = -float(now.gradient @ step) / 2
-            goal = BIAS_SHARE * self.tol * max(recorder.best_primal, LEAST_PRIMAL)
-            if kinked and decrement <= SETTLED * now.bias and now.bias > TOO_WIDE * goal:
-                fall = max(float(np.sqrt(goal / now.bias)), STEEPEST_FALL)
-                w = now.w + step  # so near, the full step is safe
-                now = _look(problem, recorder, w, problem.space.scores(w), now.width * fall)
-                hessian = _hessian(problem, now, rng)
-                continue
-            moved, full = _along(problem, recorder, now, step)
-            if np.array_equal(moved.w, now.w):
-                return Status.STALLED
-            if not full or hessian.poor(now.gradient, moved.gradient):
-                hessian = _hessian(problem, moved, rng)
-            else:
-                hessian.learn(moved.w - now.w, moved.gradient - now.gradient)
-            now = moved
-        return Status.ITERATION_LIMIT
+        steps = PairSteps(self.tol, self.max_iter, self.seed)
+        return steps.run(_InMemory(problem, recorder), recorder, w)
 
 
 def in_bins(problem: Problem) -> Problem:
@@ -222,70 +162,70 @@ def in_bins(problem: Problem) -> Problem:
     return replace(problem, risk=Mean(coarser("binned"), problem.loss))
 
 
-def _look(
-    problem: Problem, recorder: Recorder, w: np.ndarray, scores: np.ndarray, width: float
-) -> NewtonLook:
-    """Evaluate at `w`, and offer the point and its minorant."""
-    found = _evaluated(problem, w, scores, width)
-    _offer(problem, recorder, found)
-    return found
+class _InMemory:
+    """A problem over rows that are held, as `PairSteps` sees it."""
 
+    def __init__(self, problem: Problem, recorder: Recorder):
+        self.problem, self.recorder = problem, recorder
+        self.kinked = not np.isfinite(problem.loss.smoothness)
 
-def _evaluated(problem: Problem, w: np.ndarray, scores: np.ndarray, width: float) -> NewtonLook:
-    sums = problem.sums(scores, width)
-    pull = problem.space.pull(sums.c)
-    return NewtonLook(w, scores, sums, pull, problem.lam * w - pull, width)
+    @np.errstate(over="ignore")
+    def look(self, w: np.ndarray, width: float) -> NewtonLook:
+        """Evaluate at `w`, and offer the point and its minorant."""
+        found = self._evaluated(w, self.problem.space.scores(w), width)
+        self._offer(found)
+        return found
 
+    def hessian(self, now: NewtonLook, rng: np.random.Generator) -> DrawnHessian:
+        """Return the Hessian there, from drawn pairs."""
+        sizes = draws_for(self.problem.space.dim)
+        return DrawnHessian(self.problem, now.scores, now.width, *sizes, rng)
 
-def _offer(problem: Problem, recorder: Recorder, now: NewtonLook) -> None:
-    lam, norm2 = problem.lam, float(now.pull @ now.pull)
-    primal = now.sums.value + lam / 2 * float(now.w @ now.w)
-    dual = now.sums.conjugate - norm2 / (2 * lam)
-    # Zero is a bound without a minorant.
-    recorder.offer(now.w, primal, lambda: _witness(problem, now), max(dual, 0.0))
-    recorder.step()
+    @np.errstate(over="ignore")  # a bound that overflows is infinitely bad
+    def along(self, now: NewtonLook, step: np.ndarray) -> tuple[NewtonLook, bool]:
+        """Return the look at a good length of the step, and whether that was the full step.
 
+        A trial at the length t costs the sums at scores + t shift, and no product with the data.
+        That of the full step has the scores of its point to the last digit.
+        """
+        whole = self.problem.space.scores(now.w + step)
+        shift = whole - now.scores
+        trials: dict[float, NewtonLook] = {}
 
-def _witness(problem: Problem, now: NewtonLook) -> Minorant:
-    """Return the minorant at the scores that the certificate makes: one evaluation serves both.
+        def slope(t: float) -> float:
+            scores = whole if t == 1.0 else now.scores + t * shift
+            try:
+                trials[t] = self._evaluated(now.w + t * step, scores, now.width)
+            except OverflowingError:
+                return np.inf
+            return float(trials[t].gradient @ step)
 
-    Those of a trial on a line may differ in their last digits.
-    """
-    scores = problem.space.scores(now.w)
-    if np.array_equal(scores, now.scores):
-        return Minorant.of_sums(problem, now.sums, scores, now.width, 1.0)
-    return Minorant.from_scores(problem, scores, now.width, 1.0)
+        t = root_of_slope(slope, float(now.gradient @ step))
+        if t not in trials and (t == 0.0 or not np.isfinite(slope(t))):
+            return now, False
+        self._offer(trials[t])
+        return trials[t], t == 1.0
 
+    def _evaluated(self, w: np.ndarray, scores: np.ndarray, width: float) -> NewtonLook:
+        problem = self.problem
+        sums = problem.sums(scores, width)
+        pull = problem.space.pull(sums.c)
+        return NewtonLook(w, scores, sums, pull, problem.lam * w - pull, width)
 
-def _hessian(problem: Problem, now: NewtonLook, rng: np.random.Generator) -> DrawnHessian:
-    dim = problem.space.dim
-    size = max(DRAWS, DRAWS_A_COORDINATE * dim)
-    enough = max(INSIDE, INSIDE_A_COORDINATE * dim)
-    return DrawnHessian(problem, now.scores, now.width, size, enough, rng)
+    def _offer(self, now: NewtonLook) -> None:
+        lam, norm2 = self.problem.lam, float(now.pull @ now.pull)
+        primal = now.sums.value + lam / 2 * float(now.w @ now.w)
+        dual = now.sums.conjugate - norm2 / (2 * lam)
+        # Zero is a bound without a minorant.
+        self.recorder.offer(now.w, primal, lambda: self._witness(now), max(dual, 0.0))
+        self.recorder.step()
 
+    def _witness(self, now: NewtonLook) -> Minorant:
+        """Return the minorant at the scores that the certificate makes: one evaluation serves both.
 
-def _along(
-    problem: Problem, recorder: Recorder, now: NewtonLook, step: np.ndarray
-) -> tuple[NewtonLook, bool]:
-    """Return the look at a good length of the step, and whether that was the full step.
-
-    A trial at the length t costs the sums at scores + t shift, and no product with the data. That
-    of the full step has the scores of its point to the last digit.
-    """
-    whole = problem.space.scores(now.w + step)
-    shift = whole - now.scores
-    trials: dict[float, NewtonLook] = {}
-
-    def slope(t: float) -> float:
-        scores = whole if t == 1.0 else now.scores + t * shift
-        try:
-            trials[t] = _evaluated(problem, now.w + t * step, scores, now.width)
-        except OverflowingError:
-            return np.inf
-        return float(trials[t].gradient @ step)
-
-    t = root_of_slope(slope, float(now.gradient @ step))
-    if t not in trials and (t == 0.0 or not np.isfinite(slope(t))):
-        return now, False
-    _offer(problem, recorder, trials[t])
-    return trials[t], t == 1.0
+        Those of a trial on a line may differ in their last digits.
+        """
+        scores = self.problem.space.scores(now.w)
+        if np.array_equal(scores, now.scores):
+            return Minorant.of_sums(self.problem, now.sums, scores, now.width, 1.0)
+        return Minorant.from_scores(self.problem, scores, now.width, 1.0)

@@ -29,7 +29,7 @@ from ...problem.penalties import Ridge
 from ...problem.problem import Problem
 from ...problem.risk import Mean
 from ...spaces.rows import Rows
-from .look import FURTHER, Look, look
+from .look import FURTHER, Look, look, offer_zero
 from .quasi_newton import quasi_newton
 from .smooth_start import newton_from_part, part_of
 
@@ -55,6 +55,9 @@ TOO_FAR = 1e3
 GUESS, LEAST_REACH = 0.1, 1e-140
 """The first L is this share of its bound. Shorter rows count as of this length, lest squares
 underflow."""
+
+PART_NOISE = 0.01
+"""A part of the rows is solved to this many times dim over its rows: what lies below is noise."""
 
 NOISE = 1e-15
 """Relative rounding of g, which must not be taken for steepness."""
@@ -91,8 +94,7 @@ class Proximal(Solver):
         """Offer the first point; of a mean over pairs no sums are needed at zero."""
         if recorder.w0 is not None or not isinstance(problem.risk, Mean):
             return super().start(problem, recorder)
-        recorder.w0 = np.zeros(problem.space.dim)
-        recorder.offer(recorder.w0, float(np.asarray(problem.loss.value(np.zeros(1)))[0]))
+        offer_zero(problem, recorder)
 
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
         """Improve on `recorder.w0`."""
@@ -116,7 +118,7 @@ class Proximal(Solver):
     def _of_part(self, part: Problem, recorder: Recorder) -> np.ndarray:
         """Return the solution for a part of the rows, no better than these few can tell."""
         silent = recorder.part()
-        solver = Proximal(max(self.tol, 0.01 * part.space.dim / part.n), self.max_iter)
+        solver = Proximal(max(self.tol, PART_NOISE * part.space.dim / part.n), self.max_iter)
         solver.start(part, silent)
         solver.run(part, silent)
         assert silent.best_w is not None

@@ -31,8 +31,10 @@ def bin_width(problem: Problem, recorder: Recorder, tol: float) -> float:
     return float(np.sqrt(12 * room / getattr(problem.risk, "smoothness", 1.0)))
 
 
-def quasi_newton(problem: Problem, recorder: Recorder, tol: float, max_iter: int) -> None:
-    """Offer the points of L-BFGS from `recorder.w0`, in the unit of the rows.
+def quasi_newton(
+    problem: Problem, recorder: Recorder, tol: float, max_iter: int, unit: float | None = None
+) -> None:
+    """Offer the points of L-BFGS from `recorder.w0`, in a unit of length.
 
     It ends where the gap or the time will do, or where its line search finds no better point.
 
@@ -43,9 +45,11 @@ def quasi_newton(problem: Problem, recorder: Recorder, tol: float, max_iter: int
     recorder : Recorder
     tol : float
     max_iter : int
+    unit : float, optional
+        > 0: the root of a curvature of F; by default the largest norm of a row.
     """
     assert recorder.w0 is not None
-    unit = max(problem.space.reach, 1e-140)
+    unit = max(problem.space.reach, 1e-140) if unit is None else unit
     width = bin_width(problem, recorder, tol)
 
     def objective(v: np.ndarray) -> tuple[float, np.ndarray]:

@@ -36,6 +36,12 @@ WAYS = (1.0, 0.5, 0.2)
 LARGEST_PULL = 1e60
 """Cuts that are steeper than this are of no use to a mixture, and their squares may overflow."""
 
+ROUNDED = 4e-16
+"""Shares are made smaller by this times their number, lest rounding lift their sum above one."""
+
+LEAST_PRIMAL = 1e-300
+"""The mixture's QP is divided by F, or by this where F is zero."""
+
 KEPT = 1e-12
 """Shares below this are left out of a mixture."""
 
@@ -82,7 +88,7 @@ class Cuts:
         answer = solve_qp(P, -values / unit, A, low, high, "CLARABEL", MASTER_TOL)
         shares = np.maximum(np.nan_to_num(answer.x), 0.0)
         shares[shares < KEPT] = 0.0
-        shares *= (1 - 4e-16 * size) / max(float(shares.sum()), 1.0)
+        shares *= (1 - ROUNDED * size) / max(float(shares.sum()), 1.0)
         self.idle = [0 if x > 0 else age + 1 for x, age in zip(shares, self.idle, strict=True)]
         pull = shares @ pulls
         return shares, pull / lam, float(shares @ values) - float(pull @ pull) / (2 * lam)
@@ -122,7 +128,7 @@ def mix_cuts(problem: Problem, recorder: Recorder, tol: float, max_iter: int) ->
         recorder.offer(w, cuts.add(w))
         if not cuts.at:
             return Status.STALLED
-        shares, target, dual = cuts.mixture(max(recorder.best_primal, 1e-300))
+        shares, target, dual = cuts.mixture(max(recorder.best_primal, LEAST_PRIMAL))
         if dual > recorder.best_dual:
             held = Cuts(problem)
             held.at = list(cuts.at)

@@ -29,6 +29,7 @@ from ...problem.problem import Problem
 from ...problem.tail import Tail
 from ...spaces.rows import Rows
 from ..qp_backends import solve_qp
+from .mixtures import LEAST_PRIMAL, ROUNDED
 
 FEW = 4_000_000
 """Pairs of the classes up to which pieces are taken: each round visits them all."""
@@ -128,7 +129,7 @@ class Pieces:
             pushed = scores.copy()
             pushed[self.up] -= push * held[self.up] / held[self.up].max()
             pushed[self.low] += push * held[self.low] / held[self.low].max()
-            parts.append((float(share * (1 - 4e-16 * self.shares.size)), Scores(pushed)))
+            parts.append((float(share * (1 - ROUNDED * self.shares.size)), Scores(pushed)))
         return self.risk.minorant(Mix(tuple(parts)))
 
 
@@ -149,7 +150,7 @@ def mix_pieces(problem: Problem, recorder: Recorder, tol: float) -> None:
     pieces.add(scores)
     for _ in range(ROUNDS):
         values, pulls, H = pieces.at(w, scores)
-        unit = max(primal, 1e-300)
+        unit = max(primal, LEAST_PRIMAL)
         step, bottom = pieces.step(w, values, pulls, H, unit)
         pull = pieces.shares @ pulls
         dual = float(pieces.shares @ (values + pulls @ w)) - float(pull @ pull) / (2 * problem.lam)

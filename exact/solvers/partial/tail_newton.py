@@ -26,6 +26,7 @@ from ...certificate.solver import Solver
 from ...errors import InputError
 from ...losses.registry import HINGE
 from ...pairs.all_pairs import AllPairs
+from ...problem.minorant import Minorant
 from ...problem.penalties import Ridge
 from ...problem.problem import Problem
 from ...problem.risk import Mean
@@ -47,7 +48,7 @@ NARROWEST = 1e-9
 STALLING = 0.7
 """Cutting planes take over once two widths in a row leave more than this share of the gap."""
 
-STEPS = 8
+STEPS_A_WIDTH = 8
 """Newton steps at one width, at most."""
 
 SHORTER = 0.4
@@ -59,8 +60,15 @@ FLATTER = 0.3
 SHORTEST = 0.01
 """Length of a step at which the slope no longer matters."""
 
+LEAST_LENGTH = 1e-8
+"""Length at which a step along which nothing is finite is given up."""
+
 SAMPLE = 20_000
 """Rows of the smaller problem that gives a large one its start."""
+
+FEWEST_SHARE, PARTS = 10, 1000
+"""A class keeps at least the first part of the sample's rows. Its k is a multiple of one over the
+second."""
 
 START_TOL = 1e-3
 """Relative gap to which the smaller problem is solved."""
@@ -68,8 +76,8 @@ START_TOL = 1e-3
 DRAWN = 100_000
 """Pairs drawn for a Hessian, at most."""
 
-STEPS, FEWEST_STEPS = 16, 4
-"""Least half widths in bins where the hinge is counted in bins: what bins cost is then a small part
+HALF_WIDTH, LEAST_HALF_WIDTH = 16, 4
+"""Half widths, in bins, where the hinge is counted in bins: what bins cost is then a small part
 of what smoothing costs. The second where the first would need more bins a unit than rows."""
 
 NUMBERS = 10_000_000
@@ -108,7 +116,10 @@ class TailNewton(Solver):
     def check(self, problem: Problem) -> None:
         """Raise `InputError` unless it is partial AUC with the ridge over rows."""
         if not isinstance(problem.risk, Tail):
-            raise InputError(f"tail-newton solves partial AUC, not {problem.risk!r}")
+            raise InputError(
+                "tail-newton solves partial AUC: ask for a part of the ROC curve (fpr_max or "
+                "tpr_min), or take the method auto"
+            )
         if not (isinstance(problem.space, Rows) and isinstance(problem.penalty, Ridge)):
             raise InputError("tail-newton needs rows and the ridge: take the proximal method")
         if problem.space.dim > LARGEST_DIMENSION:
@@ -144,7 +155,7 @@ class TailNewton(Solver):
         witness = recorder.best_witness
         if callable(witness):
             witness = recorder.best_witness = witness()
-        binned = problem if witness is None else in_bins(problem, witness.width)
+        binned = in_bins(problem, witness.width) if isinstance(witness, Minorant) else problem
         found = recorder.finish(binned, self.tol, reason)
         if found.status is Status.CERTIFIED or binned is problem:
             return found
@@ -163,7 +174,7 @@ class TailNewton(Solver):
             if recorder.gap > STALLING * gap:
                 break
             gap = recorder.gap if np.isfinite(recorder.gap) else np.inf
-            for _ in range(STEPS):
+            for _ in range(STEPS_A_WIDTH):
                 if recorder.near(tol):
                     return None, width
                 if recorder.out_of_time:
@@ -198,7 +209,7 @@ class TailNewton(Solver):
             flat = float((lam * there.w - there.pull) @ way) <= FLATTER * abs(slope)
             if there.finite and (flat or length < SHORTEST):
                 return there
-            if length < SHORTEST**4:
+            if length < LEAST_LENGTH:
                 return here
             length *= SHORTER
 
@@ -207,8 +218,8 @@ def in_bins(problem: Problem, width: float) -> Problem:
     """Return a large problem with the hinge counted in bins for this width, or as it is."""
     risk = problem.risk
     assert isinstance(risk, Tail)
-    bins = 2 ** int(np.ceil(np.log2(2 * STEPS / width))) if width > 0 else problem.n
-    while bins >= problem.n and width * bins >= 4 * FEWEST_STEPS:
+    bins = 2 ** int(np.ceil(np.log2(2 * HALF_WIDTH / width))) if width > 0 else problem.n
+    while bins >= problem.n and width * bins / 2 >= 2 * LEAST_HALF_WIDTH:
         bins //= 2
     pairs, loss = risk.mean.pairs, risk.mean.loss
     if (
@@ -268,10 +279,10 @@ def thinned(problem: Problem, size: int) -> Problem:
     kept, ks = [], []
     for side, k in _sides(risk):
         rows = np.flatnonzero(side)
-        want = min(rows.size, max(size // 10, round(size * rows.size / problem.n)))
+        want = min(rows.size, max(size // FEWEST_SHARE, round(size * rows.size / problem.n)))
         chosen = rows[np.linspace(0, rows.size - 1, want).astype(np.int64)]
         kept.append(chosen)
-        ks.append(max(Fraction(1), Fraction(round(k * want / rows.size * 1000), 1000)))
+        ks.append(max(Fraction(1), Fraction(round(k * want / rows.size * PARTS), PARTS)))
     index = np.sort(np.concatenate(kept))
     pairs = AllPairs(form=risk.mean.pairs.form).on(risk.positive[index])
     few = Tail(

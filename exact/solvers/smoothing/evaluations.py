@@ -13,8 +13,9 @@ import numpy as np
 from ...certificate.evaluate_rows import Kept, Streamed, blocked
 from ...certificate.evaluation import Evaluation, Evaluator, InMemory
 from ...certificate.solution import Recorder
-from ...certificate.witness import LONG_ROWS, Witness
+from ...certificate.witness import LONG_ROWS
 from ...pairs.all_pairs import AllPairs
+from ...problem.evidence import Evidence, Scores, Weights
 from ...problem.problem import Problem
 from ...spaces.partitions.partitioned_rows import PartitionedRows
 from ...spaces.rows import Rows
@@ -44,6 +45,9 @@ USUAL_SPREAD = 2.0
 GRID_ROWS, WEIGHTED_GRID = 1.0, 6.0
 """Sums are binned up to this many bins a row: the second number where rows have weights, because
 sorting is cheaper for rows that weigh one each."""
+
+SORTED_ROWS = 3000
+"""With fewer rows, each of weight one, sorting is as quick as any bins, and exact."""
 
 
 class Evaluations:
@@ -78,13 +82,18 @@ class Evaluations:
         if streamed:  # the same width from half as many bins, where two of them make it
             bins = bins // half_width(width, bins) if bins > 1 << LEAST_BITS else bins
         else:
-            most = GRID_ROWS if pairs.weight is None else WEIGHTED_GRID
-            grid = bins * (self.spread or USUAL_SPREAD)
-            few = not self.fine and grid <= most * problem.n
-            bins = bins if isinstance(pairs, AllPairs) and few else 0
+            bins = bins if isinstance(pairs, AllPairs) and self._suit(bins, pairs) else 0
         if bins not in self._forms:
             self._forms[bins] = self._blocked(bins) if streamed else InMemory(problem, bins)
         return self._forms[bins]
+
+    def _suit(self, bins: int, pairs: AllPairs) -> bool:
+        """Return whether bins are quicker than sorting rows that are held."""
+        n, whole = self.problem.n, pairs.weight is None
+        if self.fine or (whole and n < SORTED_ROWS):
+            return False
+        most = GRID_ROWS if whole else WEIGHTED_GRID
+        return bins * (self.spread or USUAL_SPREAD) <= most * n
 
     @cached_property
     def bins_a_width(self) -> float:
@@ -101,6 +110,13 @@ class Evaluations:
             return known.rebinned(bins)
         return blocked(self.problem, bins)
 
+    def scores(self, w: np.ndarray) -> np.ndarray:
+        """Return the scores of `w`, which the last evaluation there knows where rows are held."""
+        for form in self._forms.values():
+            if isinstance(form, InMemory) and form.knows(w):
+                return form.scores(w)
+        return self.problem.space.scores(w)
+
     def at(self, w: np.ndarray, width: float) -> Evaluation:
         """Return the evaluation at `w`, and note it."""
         return self.note(self.form(width).at(w, width))
@@ -110,16 +126,18 @@ class Evaluations:
         lam, problem, self.last = self.problem.lam, self.problem, found
         scale, self.density = found.scale(lam), MOMENT * found.bias / found.width**2
 
-        def witness() -> Witness:
-            held = isinstance(problem.space, Rows) and problem.n <= LONG_ROWS
-            if found.bins and not held:
-                return Witness.from_weights(problem, found.w, found.bins, found.half, scale)
-            scores = problem.space.scores(found.w)
-            if found.bins:  # at the rounded scores the slopes are those that the bins gave
-                scores = np.floor(found.bins * scores) / found.bins
-            return Witness.from_scores(problem, scores, found.width, scale)
+        def evidence() -> Evidence:
+            form = self._forms.get(found.bins)
+            if not (isinstance(form, InMemory) and problem.n <= LONG_ROWS) and found.bins:
+                return Weights(found.w, found.bins, found.half, scale)
+            if isinstance(form, InMemory) and found.bins:
+                # At the rounded scores the slopes are those that the bins gave.
+                scores = np.floor(found.bins * form.scores(found.w)) / found.bins
+            else:
+                scores = problem.space.scores(found.w)
+            return Scores(scores, found.width, scale)
 
-        self.recorder.offer(found.w, found.primal(lam), witness, found.dual(lam, scale))
+        self.recorder.offer(found.w, found.primal(lam), evidence, found.dual(lam, scale))
         self.recorder.step()
         return found
 

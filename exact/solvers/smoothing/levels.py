@@ -18,27 +18,32 @@ import numpy as np
 from ...certificate.evaluation import Evaluation
 from ...certificate.solution import Recorder, Status
 from ...certificate.solver import INSIDE
+from ...curvature.line_search import root_of_slope
 from ...problem.problem import Problem
 from ...spaces.partitions.partitioned_rows import PartitionedRows
 from ...spaces.rows import Rows
 from ...spaces.streamed import StreamedRows
-from ...tools.root_of_slope import root_of_slope
 from .evaluations import Evaluations
 from .sampled_hessian import PairHessian
 
 COLD_WIDTH, WARM_WIDTH = 4.0, 0.05
 """The first width: far from the optimum the window holds nearly all pairs, near it few will do."""
 
-LEAST_DRAWS, DRAWS_A_COORDINATE = 5000, 40
-"""Pairs drawn for a Hessian: so many a coordinate make its error small in every direction."""
+LEAST_DRAWS, DRAWS_A_ROW, DRAWS_A_COORDINATE = 5000, 1, 40
+"""Pairs drawn for a Hessian: so many a coordinate make its error small in every direction, and at
+least the first number; of few rows without outliers as many as there are rows, so that drawing
+costs less than evaluating."""
+
+OUTLYING = 10.0
+"""A row this many times longer than the mean is an outlier, which few drawn pairs would miss."""
 
 PROGRESS, FLATTER, PATIENCE = 0.9, 0.25, 12
-"""The run has stalled after so many steps in a row that each leave more than the first share of the
-gap and more than the second share of the smallest squared gradient. The gradient counts because at
+"""The run has stalled after PATIENCE steps in a row that each leave more than PROGRESS of the gap
+and more than FLATTER of the smallest squared gradient. The gradient counts because at
 a small lam the gap stays open long after F is optimal."""
 
 ROUGH_IDLE = 2
-"""After so many of these steps with binned sums, the sums are sorted."""
+"""After this many such steps with binned sums, the sums are sorted."""
 
 BIAS_SHARE = 0.25
 """Share of the tolerance that the bias may take."""
@@ -53,7 +58,7 @@ STEP_LEAVES = 3e-3
 """A Newton step that is taken in full leaves about this share of the decrement."""
 
 ROUNDINGS, CLOSE = 4.0, 0.95
-"""Over blocks the gap may come within so many roundings of the tolerance, and up to this share of
+"""Over blocks the gap may come within this many roundings of the tolerance, and up to this share of
 it."""
 
 START_BIAS, FAR = 2.5e-6, 0.1
@@ -71,7 +76,7 @@ ROOMY = 100
 """A window is roomy from this many pairs a coordinate on."""
 
 FEW_PAIRS, FEW_MORE = 3, 30
-"""A window is too small for a Hessian below so many pairs a coordinate and so many more."""
+"""A window of fewer than FEW_PAIRS pairs a coordinate plus FEW_MORE is too small for a Hessian."""
 
 STILL_FEW = 10
 """A window with this many times the fewest pairs may shrink once more, whatever is left then."""
@@ -112,10 +117,12 @@ class Levels:
         self.problem, self.sample, self.recorder = problem, sample, recorder
         self.w, self.tol, self.rough = w, tol, rough
         self.rng = np.random.default_rng(seed)
-        self.draws = max(LEAST_DRAWS, DRAWS_A_COORDINATE * problem.space.dim)
-        self.seen = Evaluations(problem, recorder)
         self.streamed = isinstance(problem.space, StreamedRows | PartitionedRows)
+        self.draws = max(_least_draws(problem), DRAWS_A_COORDINATE * problem.space.dim)
+        self.seen = Evaluations(problem, recorder)
         self.full_steps = False  # whether Newton's steps have been taken in full
+        self.known: PairHessian | None = None  # at the start, where somebody has it
+        self.begun: tuple[Evaluation, PairHessian] | None = None
 
     def first_width(self, solved: Levels) -> float:
         """Return the width that the tolerance needs, from what a solved sample tells."""
@@ -134,12 +141,22 @@ class Levels:
         """Whether the sums can be sorted instead of binned: the rows are held."""
         return isinstance(self.problem.space, Rows)
 
+    def begin(self, width: float) -> float:
+        """Evaluate at the start, and return what the first Newton step promises to gain."""
+        now = self.seen.at(self.w, width)
+        hessian = self.hessian(now) if self.known is None else self.known
+        self.begun = now, hessian
+        gradient = self.problem.lam * now.w - now.pull
+        return float(gradient @ hessian.solve(gradient)) / 2
+
     def run(self, width: float, max_iter: int) -> Status | None:
         """Return why it stopped, after at most `max_iter` steps; None if it seems to be there."""
         lam, recorder, idle = self.problem.lam, self.recorder, 0
         best = least = np.inf
-        now = self.seen.at(self.w, width)
-        hessian = self.hessian(now)
+        if self.begun is None:
+            self.begin(width)
+        assert self.begun is not None
+        now, hessian = self.begun
         for _ in range(max_iter):
             if recorder.near(self.inside(now) * self.tol):
                 return None
@@ -221,6 +238,15 @@ class Levels:
 
     def hessian(self, now: Evaluation) -> PairHessian:
         """Return the Hessian at a point, from pairs drawn from the sample."""
-        scores = self.sample.space.scores(now.w)
+        whole = self.sample is self.problem
+        scores = self.seen.scores(now.w) if whole else self.sample.space.scores(now.w)
         self.seen.spread = float(np.ptp(scores)) + 1.0  # negatives are shifted by the margin
         return PairHessian(self.sample, scores, now.width, self.draws, self.rng)
+
+
+def _least_draws(problem: Problem) -> int:
+    """Return how many pairs are drawn for a Hessian at least."""
+    space = problem.space
+    if not isinstance(space, Rows) or space.reach > OUTLYING * float(space.norms.mean()):
+        return LEAST_DRAWS
+    return min(LEAST_DRAWS, DRAWS_A_ROW * problem.n)

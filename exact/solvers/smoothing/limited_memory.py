@@ -18,10 +18,10 @@ import numpy as np
 
 from ...certificate.solution import Recorder, Status
 from ...certificate.solver import INSIDE
-from ...certificate.witness import Witness
+from ...curvature.line_search import root_of_slope
+from ...problem.evidence import Scores
 from ...problem.problem import Problem
 from ...sums.assembled import PairSums
-from ...tools.root_of_slope import root_of_slope
 from .functions import Functions
 from .levels import BIAS_SHARE, COLD_WIDTH, LEAST_PRIMAL, WARM_WIDTH
 from .memory import Memory
@@ -84,7 +84,7 @@ class LimitedMemory:
 
     def _evaluate(self, sums: PairSums) -> None:
         """Set the gradient and the bias at the present scores, and offer what they tell."""
-        problem, functions, lam = self.problem, self.functions, self.problem.lam
+        functions, lam = self.functions, self.problem.lam
         pull = functions.pull(sums.c)
         self.sums, self.gradient = sums, lam * self.f - pull
         self.steep = max(functions.inner(self.gradient, self.gradient), 0.0)
@@ -95,11 +95,11 @@ class LimitedMemory:
         dual = scale * sums.conjugate - scale**2 * pulled2 / (2 * lam)
         scores, width = self.scores, self.width
 
-        def witness() -> Witness:
-            return Witness.from_scores(problem, scores, width, scale)
+        def evidence() -> Scores:
+            return Scores(scores, width, scale)
 
         primal = sums.value + lam / 2 * norm2
-        self.recorder.offer(functions.weights(self.f), primal, witness, dual)
+        self.recorder.offer(functions.weights(self.f), primal, evidence, dual)
         self.recorder.step()
 
     def _narrowed(self) -> bool:

@@ -26,9 +26,9 @@ import scipy.linalg
 from ...certificate.certificate import dual_value
 from ...certificate.solution import Recorder, Status
 from ...certificate.solver import INSIDE
+from ...curvature.line_search import root_of_slope
 from ...problem.problem import Problem
 from ...spaces.rows import Rows
-from ...tools.root_of_slope import root_of_slope
 from ..window.window import Window, open_window
 from .functions import Functions
 from .memory import Memory

@@ -22,6 +22,9 @@ DENSE_SIDE = 12_000
 DEAR = 1e9
 """From this many operations on, conjugate gradients are tried before a matrix is formed."""
 
+CHOLESKY = 3
+"""Factoring a matrix of side k takes k^3 over this many multiplications."""
+
 TRIED, TRIED_PRODUCTS = 0.1, 60
 """Before a dear matrix is formed, conjugate gradients have so many products to reach this
 residual."""
@@ -63,8 +66,8 @@ class NewtonSystem:
             return r / self.lam
         weight = self.c[active] / sigma
         few, dim = active.size, self.dim
-        by_pairs = few**2 * (dim + few / 3)
-        by_coordinates = dim**2 * (2 * min(few, self.n) + dim / 3)
+        by_pairs = few**2 * (dim + few / CHOLESKY)
+        by_coordinates = dim**2 * (2 * min(few, self.n) + dim / CHOLESKY)
         if min(by_pairs, by_coordinates) > DEAR:
             found, enough = self._by_products(active, weight, r, TRIED, TRIED_PRODUCTS)
             if enough:
@@ -99,8 +102,8 @@ class NewtonSystem:
     def _by_coordinates(self, active: np.ndarray, weight: np.ndarray, r: np.ndarray) -> np.ndarray:
         """Form lam I + X'L X, or with few active pairs lam I + D'W D."""
         if active.size < self.n:
-            D = self._differences(active)
-            scaled = sp.diags(np.sqrt(weight)) @ D
+            D, root = self._differences(active), np.sqrt(weight)
+            scaled = root[:, None] * D if isinstance(D, np.ndarray) else sp.diags(root) @ D
             product = scaled.T @ scaled
         else:
             product = self.rows.T @ self._graph(active, weight).times(self.rows)

@@ -29,9 +29,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...curvature.line_search import root_of_slope
 from ...problem.problem import Problem
 from ...spaces.rows import Rows
-from ...tools.root_of_slope import root_of_slope
 from .linear_systems import NewtonSystem
 from .window import Window
 

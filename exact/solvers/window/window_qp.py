@@ -10,6 +10,9 @@ from ...problem.problem import Problem
 from ...spaces.rows import Rows
 from .window import Window
 
+LEAST_PRIMAL = 1e-300
+"""The QP is divided by F, or by this where F is zero."""
+
 
 def window_qp(
     problem: Problem, window: Window, primal: float
@@ -32,7 +35,7 @@ def window_qp(
     signs = np.concatenate([ratio, -ratio]) / spread
     incidence = sp.csr_matrix((signs, (place, np.tile(np.arange(m), 2))), shape=(touched.size, m))
     rows = space.rows(touched)
-    unit = np.sqrt(problem.lam * max(primal, 1e-300))
+    unit = np.sqrt(problem.lam * max(primal, LEAST_PRIMAL))
     gain = top * spread / unit
     d, r = space.dim, touched.size
     A = sp.bmat(
@@ -47,5 +50,5 @@ def window_qp(
     low = np.concatenate([np.zeros(r), -fixed, np.zeros(m)])
     high = np.concatenate([np.zeros(r), -fixed, np.ones(m)])
     P = sp.block_diag([sp.csc_matrix((m + r, m + r)), sp.identity(d)], format="csc")
-    q = np.concatenate([-window.c / max(primal, 1e-300), np.zeros(r + d)])
+    q = np.concatenate([-window.c / max(primal, LEAST_PRIMAL), np.zeros(r + d)])
     return P, q, A, low, high

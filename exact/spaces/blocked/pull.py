@@ -26,6 +26,17 @@ class Pull:
         self.carry += (big - new) + small
         self.total = new
 
+    def add_columns(self, centred: np.ndarray, c: np.ndarray, sizes: np.ndarray) -> None:
+        """Add sum_i c_i x_i of a block of rows that lie as columns (dim, m), centred already.
+
+        `sizes` (m,) are at least |c_i|, more where c is itself a difference.
+        """
+        self.rows += c.size
+        self.size += float(sizes @ np.sqrt(np.einsum("ij,ij->j", centred, centred)))
+        for start in range(0, c.size, CHAIN):
+            some = slice(start, start + CHAIN)
+            self.add(centred[:, some] @ c[some])
+
     @property
     def value(self) -> np.ndarray:
         """The sum so far: (dim,)."""

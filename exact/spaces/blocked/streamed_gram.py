@@ -11,9 +11,10 @@ import numpy as np
 
 from ...errors import InputError
 from ...tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
+from ...tools.threads import in_parts, one_thread, workers
 from ..kernel import Kernel, lengths_of
 from .products import BLOCK_BYTES, COLUMN_BLOCK, mass_of
-from .tiles import Tiles
+from .tiles import PARTS, Tiles
 
 FEW = 0.5
 """Share of coefficients that are not zero up to which only their columns of K are made."""
@@ -83,10 +84,11 @@ class StreamedGram:
             return
         used = np.flatnonzero(np.any(new, axis=0))
         products = np.zeros((len(new), self.n), dtype=np.longdouble)
-        if used.size <= FEW * self.n:
-            self._through_columns(new, used, products)
-        else:
-            self._through_half(new, products)
+        with one_thread():
+            if used.size <= FEW * self.n:
+                self._through_columns(new, used, products)
+            else:
+                self._through_half(new, products)
         if not np.isfinite(products).all():
             raise InputError("the kernel has values that are not finite on these rows: rescale X")
         products.flags.writeable = False
@@ -100,18 +102,29 @@ class StreamedGram:
         if not used.size:
             return
         columns, weights = self.X[used], [w[used] for w in vectors]
-        for rows in self.blocks():
+
+        def work(rows: slice, worker: int) -> None:
             block = self.kernel(self.X[rows], columns)
             for w, product in zip(weights, products, strict=True):
                 self._add(block, w, product[rows])
 
+        in_parts(work, list(self.blocks()), workers(self.n * used.size))
+
     def _through_half(self, vectors: list[np.ndarray], products: np.ndarray) -> None:
         """Add the products with all of K, each value of its lower half made once."""
-        for rows in self.blocks():
-            block = self.kernel(self.X[rows], self.X[: rows.stop])
-            for w, product in zip(vectors, products, strict=True):
-                self._add(block, w[: rows.stop], product[rows])
-                self._add(block[:, : rows.start].T, w[rows], product[: rows.start])
+        blocks = list(self.blocks())
+
+        def work(first: int, worker: int) -> np.ndarray:
+            mine = np.zeros_like(products)
+            for rows in blocks[first::PARTS]:
+                block = self.kernel(self.X[rows], self.X[: rows.stop])
+                for w, product in zip(vectors, mine, strict=True):
+                    self._add(block, w[: rows.stop], product[rows])
+                    self._add(block[:, : rows.start].T, w[rows], product[: rows.start])
+            return mine
+
+        for part in in_parts(work, range(PARTS), workers(self.n * self.n // 2)):
+            products += part
 
     def _add(self, block: np.ndarray, w: np.ndarray, product: np.ndarray) -> None:
         """Add block @ w to a product, `COLUMN_BLOCK` columns at a time."""
@@ -128,9 +141,9 @@ class StreamedGram:
 
         A term passes through the sum of one part of `COLUMN_BLOCK`, in the format of the product,
         and is then one of a chain of parts in the long format: two for each `COLUMN_BLOCK` rows at
-        most, and two for each block that ends before a part is full.
+        most, two for each block that ends before a part is full, and one for each of `PARTS`.
         """
-        parts = 2 * (self.n // COLUMN_BLOCK + sum(1 for _ in self.blocks())) + 8
+        parts = 2 * (self.n // COLUMN_BLOCK + sum(1 for _ in self.blocks())) + 8 + PARTS
         chain = gamma(parts, LONG_UNIT)
         return chain + gamma(COLUMN_BLOCK + 4, self._unit) + self.noise
 

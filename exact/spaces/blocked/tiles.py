@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...errors import TooLargeError
+from ...tools.threads import in_parts, one_thread, workers
 from ..kernel import Kernel
 
 SIDE = 512
@@ -25,6 +27,9 @@ SINGLE_FROM = 1e-7
 
 SPARE = 0.8
 """Share of the free memory that the tiles may take."""
+
+PARTS = 8
+"""Sums that a product is made of, whatever the number of threads: so its bits are the same."""
 
 MEMORY = Path("/proc/meminfo")
 """Where Linux says how much memory is free."""
@@ -84,11 +89,12 @@ class Tiles:
         dtype = format_for(n, tol)
         parts = [slice(a, min(a + SIDE, n)) for a in range(0, n, SIDE)]
         held: list[list[np.ndarray]] = []
-        for a, rows in enumerate(parts):
-            if stop():
-                break
-            block = X[rows]
-            held.append([kernel(block, X[columns]).astype(dtype) for columns in parts[: a + 1]])
+        with one_thread():
+            for a, rows in enumerate(parts):
+                if stop():
+                    break
+                row = partial(_tile, kernel, X, dtype, rows)
+                held.append(in_parts(row, parts[: a + 1], workers(rows.stop * SIDE)))
         return cls(n, held)
 
     @property
@@ -98,16 +104,30 @@ class Tiles:
 
     def product(self, c: np.ndarray) -> np.ndarray:
         """Return K c for c (n,), to the precision of the tiles."""
-        out = np.zeros(self.n)
         parts = [slice(a, a + SIDE) for a in range(0, self.n, SIDE)]
         pieces = [c[part].astype(self.held[0][0].dtype) for part in parts] if self.held else []
-        for a, row in enumerate(self.held):
-            own = np.zeros(row[-1].shape[0], dtype=pieces[a].dtype)
-            for b, tile in enumerate(row[:-1]):
-                own += tile @ pieces[b]
-                out[parts[b]] += pieces[a] @ tile
-            out[parts[a]] += own + row[-1] @ pieces[a]
-        return out
+
+        def work(first: int, worker: int) -> np.ndarray:
+            out = np.zeros(self.n)
+            for a in range(first, len(self.held), PARTS):
+                row = self.held[a]
+                own = np.zeros(row[-1].shape[0], dtype=pieces[a].dtype)
+                for b, tile in enumerate(row[:-1]):
+                    own += tile @ pieces[b]
+                    out[parts[b]] += pieces[a] @ tile
+                out[parts[a]] += own + row[-1] @ pieces[a]
+            return out
+
+        with one_thread():
+            sums = in_parts(work, range(PARTS), workers(self.n * self.n // 2))
+        return sum(sums[1:], sums[0])
+
+
+def _tile(
+    kernel: Kernel, X: Any, dtype: type[np.floating], rows: slice, columns: slice, worker: int
+) -> np.ndarray:
+    """Return the values of a kernel on rows and columns of its matrix."""
+    return kernel(X[rows], X[columns]).astype(dtype)
 
 
 def format_for(n: int, tol: float) -> type[np.floating]:

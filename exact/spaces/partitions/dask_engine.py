@@ -24,6 +24,9 @@ KEPT_A_WORKER = 1 << 25
 STRETCHES = 4
 """Tasks of a pass for each thread of the workers, at most; dask's bar shows how many are done."""
 
+STRETCH_NUMBERS = 1 << 25
+"""Numbers of the rows for which a task more pays: some tenth of a second of work."""
+
 TASKS = 64
 """About so many tasks are enough for a pass, and more threads get one each."""
 
@@ -37,8 +40,8 @@ NO_WORKERS = 60.0
 """Seconds without any worker after which a cluster is given up."""
 
 
-Left = tuple[Future, list[int], str | None]
-"""What a first step left behind, for which partitions, and at which worker."""
+Left = tuple[Future, str | None]
+"""What a first step left behind, and at which worker. Dask would move it: it takes it for small."""
 
 
 class DaskEngine:
@@ -56,6 +59,8 @@ class DaskEngine:
     ----------
     told : str
         What stands beside dask's bar.
+    numbers : int or None
+        In the rows of all partitions, where they are known: few make fewer tasks.
     """
 
     def __init__(
@@ -64,6 +69,7 @@ class DaskEngine:
         self.client, self._parts, self._close = client, list(parts), close
         self._key: Future | None = None
         self.told = ""
+        self.numbers: int | None = None
 
     @property
     def count(self) -> int:
@@ -74,6 +80,12 @@ class DaskEngine:
     def kept_numbers(self) -> int:
         """How many numbers a partition may leave behind between two steps."""
         return min(KEPT_NUMBERS, KEPT_A_WORKER * max(1, self._workers()) // self.count)
+
+    @property
+    def kept_together(self) -> int:
+        """How many numbers a stretch may leave behind, where it keeps one sum."""
+        threads = max(threads_of(self.client).values(), default=1)
+        return min(KEPT_NUMBERS, KEPT_A_WORKER // (STRETCHES * threads))
 
     def close(self) -> None:
         """Let the partitions go."""
@@ -106,24 +118,24 @@ class DaskEngine:
         """Return the sum of the messages, and what answers the second step."""
         with one_sentence():
             there, name = self._there(task, key), _named(task)
-            left = [
-                (
-                    self._submit(
-                        name, work.left_here, there, places, *self._at(places), address=address
-                    ),
-                    places,
-                    address,
-                )
-                for places, address in self._stretches()
+            left: list[Left] = []
+            for places, address in self._stretches():
+                words = there, self.count, places, *self._at(places)
+                left.append((self._submit(name, work.left_here, *words, address=address), address))
+            told = [
+                self._submit(f"{name}-message", work.messages_here, held, address=address)
+                for held, address in left
             ]
-            told = self._from(f"{name}-message", work.messages_here, there, left)
             of_messages: Any = work.Messages(task)
             message = self._heard(name, there, of_messages, told, work.message_sums_here)
 
         def second(then: Any) -> Reply[Any]:
             with one_sentence():
                 sent, after = self._there(then, key), _named(then)
-                answers = self._from(after, work.answers_here, sent, left)
+                answers = [
+                    self._submit(after, work.answers_here, sent, held, address=address)
+                    for held, address in left
+                ]
                 return self._heard(after, sent, then, answers, work.sums_here)
 
         return message, second
@@ -163,18 +175,6 @@ class DaskEngine:
             function, *words, key=key, workers=[address], allow_other_workers=True
         )
 
-    def _from(
-        self, name: str, function: Callable[..., Any], there: Future, left: list[Left]
-    ) -> list[Future]:
-        """Submit what is made of the things left behind, each where it was left.
-
-        Dask would move them: it takes them for small.
-        """
-        return [
-            self._submit(name, function, there, self.count, places, held, address=address)
-            for held, places, address in left
-        ]
-
     def _at(self, places: Sequence[int]) -> list[Future]:
         return [self._parts[k] for k in places]
 
@@ -183,7 +183,10 @@ class DaskEngine:
         threads = threads_of(self.client)
         who: Any = self.client.who_has(self._parts)  # dask's own types fit no use of it
         holders = {k: min(who[part.key]) for k, part in enumerate(self._parts) if who.get(part.key)}
-        each = max(1, min(STRETCHES, TASKS // max(1, sum(threads.values()))))
+        many = max(1, sum(threads.values()))
+        each = max(1, min(STRETCHES, TASKS // many))
+        if self.numbers is not None:
+            each = min(each, 1 + self.numbers // (many * STRETCH_NUMBERS))
         return work.stretches(self.count, holders, threads, each)
 
     def _heard(
@@ -204,7 +207,7 @@ class DaskEngine:
         except KeyboardInterrupt:
             self.client.cancel([*last, *asked], force=True)
             raise
-        return work.folded_copies(task, self.count, found).total()
+        return work.folded_copies(task, self.count, work.raised(found)).total()
 
     def _wait_for(self, futures: list[Future]) -> None:
         """Wait for results; a cluster whose workers are all gone is not waited for."""

@@ -10,20 +10,36 @@ import dask.array as da
 import numpy as np
 from distributed import Client, Future, LocalCluster, get_client
 
-from ...errors import InputError
-from ...tools.lossless import check_labels
+from ...errors import InputError, NoRowsError
+from ...tools.checks import as_numbers
+from ...tools.lossless import check_labels, why_unsorted
 from .dask_engine import DaskEngine
 from .dask_errors import one_sentence
+from .dask_work import raised, told
+from .grouped.grouped_rows import GroupedRows
 from .partitioned_rows import PartitionedRows
+
+SHUFFLED = (
+    "shuffle the rows by it (`frame.shuffle(column)` of dask dataframes), or sort them by their "
+    "group and cut them between groups"
+)
+"""What is to be done where a group of a dask collection is split."""
 
 Split = Callable[[np.ndarray], tuple[Any, Any]]
 """Of distinct labels returns the positive one and the other."""
 
 
 def dask_rows(
-    X: Any, y: Any, weight: Any, split: Split, client: Client | None = None
+    X: Any,
+    y: Any,
+    weight: Any,
+    split: Split | None,
+    client: Client | None = None,
+    qid: Any = None,
 ) -> tuple[PartitionedRows, np.ndarray]:
     """Return the rows of a dask collection, and both labels: the negative and the positive one.
+
+    With `qid` they are `GroupedRows`.
 
     Parameters
     ----------
@@ -31,10 +47,13 @@ def dask_rows(
     y : dask array, dask series, or array (n,)
         Cut at the same rows as X.
     weight : as y, optional
-    split : callable
-        Which of the labels is positive.
+    split : callable, optional
+        Which of the labels is positive. Without it, y are numbers, the keys of `GroupedRows`, and
+        no labels are returned.
     client : distributed.Client, optional
         By default the current one; where there is none, a cluster of this machine is made.
+    qid : as y, optional
+        The group of each row; each group lies whole in one partition.
 
     Raises
     ------
@@ -47,21 +66,50 @@ def dask_rows(
         blocks = _blocks(X)
         labels = _column(y, X, len(blocks), "y")
         weights = None if weight is None else _column(weight, X, len(blocks), "sample_weight")
-        held = cluster.compute(labels)
-        kinds = _gathered(cluster, [cluster.submit(_distinct, y, k) for k, y in enumerate(held)])
-        positive, other = split(_union(kinds))
-        parts = [
-            dask.delayed(_part, pure=False)(
-                k, block, held[k], None if weights is None else weights[k], positive
-            )
-            for k, block in enumerate(blocks)
-        ]
-        engine = DaskEngine(cluster, cluster.compute(parts), close)
-        return PartitionedRows(engine, _names(X)), np.array([other, positive])
+        groups = None if qid is None else _column(qid, X, len(blocks), "qid")
+        parts, classes = _parts(cluster, blocks, labels, weights, groups, split)
+        engine = DaskEngine(cluster, parts, close)
+        if qid is not None:
+            rows: PartitionedRows = GroupedRows(engine, _names(X), SHUFFLED)
+        else:
+            rows = PartitionedRows(engine, _names(X))
+        engine.numbers = rows.n * rows.dim
+        return rows, classes
     except BaseException:
         if close is not None:
             close()
         raise
+
+
+def _parts(
+    cluster: Any,
+    blocks: list[Any],
+    labels: list[Any],
+    weights: list[Any] | None,
+    groups: list[Any] | None,
+    split: Split | None,
+) -> tuple[list[Future], np.ndarray]:
+    """Return the partitions on the cluster, and both labels.
+
+    The labels themselves are let go of on return, before the first pass.
+    """
+    held = cluster.compute(labels)
+    positive = other = None
+    if split is not None:
+        found = [cluster.submit(_distinct, y, k) for k, y in enumerate(held)]
+        positive, other = split(_union(_gathered(cluster, found)))
+    parts = [
+        dask.delayed(_part, pure=False)(
+            k,
+            block,
+            held[k],
+            None if weights is None else weights[k],
+            positive,
+            None if groups is None else groups[k],
+        )
+        for k, block in enumerate(blocks)
+    ]
+    return cluster.compute(parts), np.array([other, positive])
 
 
 def _client(client: Client | None) -> tuple[Client, Callable[[], object] | None]:
@@ -135,9 +183,10 @@ def _names(X: Any) -> list[str] | None:
 def _gathered(client: Client, futures: Iterable[Future]) -> list[Any]:
     with one_sentence():
         found: Any = client.gather(list(futures))
-        return found
+        return raised(found)
 
 
+@told
 def _distinct(y: Any, index: int) -> np.ndarray:
     """Return the distinct labels of a block."""
     labels = check_labels(y, f"y of partition {index}")
@@ -150,26 +199,30 @@ def _distinct(y: Any, index: int) -> np.ndarray:
     try:
         return np.unique(labels)
     except TypeError:
-        raise InputError("the labels are of mixed types: use numbers or strings") from None
+        raise InputError(why_unsorted(labels, f" of partition {index}")) from None
 
 
 def _union(kinds: list[np.ndarray]) -> np.ndarray:
     """Return the distinct labels of all blocks."""
     some = [kind for kind in kinds if kind.size]
     if not some:
-        raise InputError("all partitions are empty: there are no rows")
+        raise NoRowsError("all partitions are empty: there are no rows")
     text = {kind.dtype.kind in "OUS" for kind in some}
     if len(text) > 1:
         raise InputError("the labels are of mixed types: use numbers or strings")
     return np.unique(np.concatenate(some))
 
 
+@told
 def _part(
-    index: int, X: Any, y: Any, weight: Any, positive: Any
-) -> tuple[Any, np.ndarray, np.ndarray | None]:
-    """Return a block as it is, the mask of its positive rows, and its weights."""
+    index: int, X: Any, y: Any, weight: Any, positive: Any, group: Any = None
+) -> tuple[Any, ...]:
+    """Return a block as it is, the mask of its positive rows, its weights, and perhaps its groups.
+
+    With groups and no positive label, the numbers y stand in the place of the mask.
+    """
     own: Any = getattr(X, "index", None)
-    for other in (y, weight):
+    for other in (y, weight, group):
         index_of: Any = getattr(other, "index", None)
         if hasattr(own, "equals") and hasattr(index_of, "equals") and not own.equals(index_of):
             raise InputError(
@@ -181,5 +234,8 @@ def _part(
         and X.dtypes.iloc[0].kind in "fiu"
     ):
         X = X.to_numpy()  # a column is then in one piece; without a copy where the frame has it so
+    weight = None if weight is None else np.asarray(weight)
+    if group is not None and positive is None:
+        return X, as_numbers(f"y of partition {index}", y), weight, np.asarray(group)
     mask = np.asarray(check_labels(y, f"y of partition {index}") == positive, dtype=bool)
-    return X, mask, None if weight is None else np.asarray(weight)
+    return (X, mask, weight) if group is None else (X, mask, weight, np.asarray(group))

@@ -3,28 +3,65 @@
 A stretch is worked off by one task, which returns the nodes of the tree of sums that its partitions
 fill (`work.Folded`). Any tasks may add up nodes; so it does not matter which stretches there are.
 What a worker holds is never changed: sums are made in copies.
+
+A refusal that is expected is returned, not raised: a worker would write a traceback into its log.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
+from ...errors import CertificateError, InputError
 from ...tools.lossless import as_float64
 from .engine import Staged
-from .partition import ArrayPartition
-from .work import Folded, Node, Reply, Task, replied
+from .grouped.blocks import GroupedPartition
+from .left import Left, Messages, Nodes
+from .partition import ArrayPartition, Partition
+from .work import Folded, Task, replied
 
 There = tuple[Any, np.ndarray]
 """A task and the key of the fingerprints, where the workers find them."""
 
-Nodes = dict[Node, Reply[Any]]
-
+P = ParamSpec("P")
 R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An error that says in one sentence what cannot be done: a result like any other."""
+
+    error: InputError | CertificateError
+
+
+def told(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a worker's function return refusals, its own and those that it is given."""
+
+    @functools.wraps(function)
+    def run(*words: P.args, **more: P.kwargs) -> Any:
+        for word in words:
+            if isinstance(word, Refusal):
+                return word
+        try:
+            return function(*words, **more)
+        except (InputError, CertificateError) as error:
+            return Refusal(error)
+
+    return run
+
+
+def raised(found: list[R]) -> list[R]:
+    """Return what was found, or raise the first refusal in it."""
+    for one in found:
+        if isinstance(one, Refusal):
+            raise one.error from None
+    return found
 
 
 def same(value: R) -> R:
@@ -37,6 +74,7 @@ def with_key(task: Any, key: np.ndarray) -> There:
     return task, key
 
 
+@told
 def run_here(there: There, count: int, places: Sequence[int], *parts: tuple[Any, ...]) -> Nodes:
     """Return the sums of a task's answers on some of `count` partitions."""
     task, key = there
@@ -46,40 +84,35 @@ def run_here(there: There, count: int, places: Sequence[int], *parts: tuple[Any,
     return folded.nodes
 
 
-def left_here(there: There, places: Sequence[int], *parts: tuple[Any, ...]) -> list[Reply[Any]]:
-    """Return what the first step of a task leaves behind, for each partition."""
+@told
+def left_here(there: There, count: int, places: Sequence[int], *parts: tuple[Any, ...]) -> Left:
+    """Return what the first step of a task leaves behind."""
     task, key = there
-    return [
-        replied(task, held(part, place), place, key)
-        for place, part in zip(places, parts, strict=True)
-    ]
+    left = Left(task, count)
+    for place, part in zip(places, parts, strict=True):
+        left.add(replied(task, held(part, place), place, key), place)
+    return left
 
 
-def messages_here(
-    there: tuple[Staged, np.ndarray], count: int, places: Sequence[int], left: list[Reply[Any]]
-) -> Nodes:
+@told
+def messages_here(left: Left) -> Nodes:
     """Return the sums of the messages of what was left behind."""
-    task, _ = there
-    folded = Folded(Messages(task), count)
-    for place, reply in zip(places, left, strict=True):
-        folded.add(copy.deepcopy(Reply(reply.digests, task.message(reply.answer))), place)
-    return folded.nodes
+    return left.messages()
 
 
-def answers_here(there: There, count: int, places: Sequence[int], left: list[Reply[Any]]) -> Nodes:
+@told
+def answers_here(there: There, left: Left) -> Nodes:
     """Return the sums of the answers of the second step, from what the first one left behind."""
-    second, _ = there
-    folded = Folded(second, count)
-    for place, reply in zip(places, left, strict=True):
-        folded.add(Reply(reply.digests, second.answer(reply.answer)), place)
-    return folded.nodes
+    return left.answers(there[0])
 
 
+@told
 def sums_here(there: There, count: int, *some: Nodes) -> Nodes:
     """Return the sums of nodes that others have made."""
     return folded_copies(there[0], count, some).nodes
 
 
+@told
 def message_sums_here(there: tuple[Staged, np.ndarray], count: int, *some: Nodes) -> Nodes:
     """Return the sums of messages that others have summed."""
     return folded_copies(Messages(there[0]), count, some).nodes
@@ -93,13 +126,6 @@ def folded_copies(task: Task, count: int, some: Sequence[Nodes]) -> Folded:
     return folded
 
 
-class Messages:
-    """A task whose answers are the messages of another one's first step."""
-
-    def __init__(self, task: Staged):
-        self.run, self.merge = task.run, task.merge_messages
-
-
 class FramePartition(ArrayPartition):
     """Rows of an array or a frame in a worker's memory."""
 
@@ -108,14 +134,25 @@ class FramePartition(ArrayPartition):
         table: Any = self.X
         if isinstance(table, np.ndarray):
             return super().rows(rows)
-        held = table.iloc[rows] if hasattr(table, "iloc") else table[rows]
-        return as_float64(held, f"{self.name}, from row {rows.start} on,", "a matrix of numbers")
+        if not hasattr(table, "iloc"):
+            return as_float64(table[rows], self._from(rows), "a matrix of numbers")
+        held = table.iloc[rows]
+        try:
+            return as_float64(held, self._from(rows), "a matrix of numbers")
+        except InputError:
+            for name in held.columns:  # the one that is to blame is named
+                as_float64(held[name], f"column {name!r} of {self._from(rows)}")
+            raise
+
+    def _from(self, rows: slice) -> str:
+        return f"{self.name}, from row {rows.start} on,"
 
 
-def held(part: tuple[Any, ...], place: int) -> FramePartition:
-    """Return the partition of (rows, positive, weight or None)."""
-    X, positive, weight = part
-    return FramePartition(X, positive, weight, f"partition {place}")
+def held(part: tuple[Any, ...], place: int) -> Partition:
+    """Return the partition of (rows, positive, weight or None), or with groups after these."""
+    X, positive, weight, *groups = part
+    rows = FramePartition(X, positive, weight, f"partition {place}")
+    return GroupedPartition(rows, groups[0], positive.astype(float)) if groups else rows
 
 
 class Stretch(NamedTuple):

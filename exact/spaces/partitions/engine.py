@@ -38,6 +38,14 @@ class Staged(Protocol):
         """Return the part that the first step tells."""
         ...
 
+    def together(self) -> Any:
+        """Return what adds up exactly what partitions leave behind; or None: each keeps its own.
+
+        It has `take(left)`, after which `left` is of no use. What the second step answers to it
+        has `nothing()`, the answer of no rows.
+        """
+        ...
+
     def merge_messages(self, first: Any, second: Any) -> Any:
         """Return the sum of two of these parts."""
         ...
@@ -54,6 +62,11 @@ class Engine(Protocol):
     @property
     def kept_numbers(self) -> int:
         """How many numbers a partition may leave behind between two steps."""
+        ...
+
+    @property
+    def kept_together(self) -> int:
+        """How many numbers a stretch of partitions may leave behind, where it keeps one sum."""
         ...
 
     def run(self, task: Task, key: np.ndarray) -> Reply[Any]:
@@ -102,6 +115,8 @@ class LocalEngine:
     def kept_numbers(self) -> int:
         """How many numbers a partition may leave behind between two steps."""
         return KEPT_NUMBERS
+
+    kept_together = kept_numbers
 
     def run(self, task: Task, key: np.ndarray) -> Reply[Any]:
         """Return the sum of the answers.

@@ -61,7 +61,7 @@ class FactsTask:
         return found
 
     def _of(self, block: Block, index: int, before: int) -> Facts:
-        columns, positive, weight = block
+        columns, positive, weight = block.columns, block.positive, block.weight
         total = columns.sum(axis=1)
         if not np.isfinite(total).all():
             _refuse(columns, before)

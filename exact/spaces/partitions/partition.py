@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -26,6 +27,10 @@ class Block(NamedTuple):
     columns: np.ndarray
     positive: np.ndarray
     weight: np.ndarray | None
+
+    def label_bytes(self) -> bytes:
+        """Return what a fingerprint reads beside the numbers."""
+        return np.packbits(self.positive).tobytes()
 
 
 class Unusable(Exception):
@@ -78,11 +83,15 @@ def block_rows(dim: int) -> int:
     return max(256, BLOCK_NUMBERS // max(dim, 1))
 
 
+KEPT_BLOCKS = 4
+"""So many blocks are kept, whoever else holds them: two are in use at a time."""
+
+
 class Memory:
     """Memory for one block after another: that of blocks which nobody holds any more.
 
     Fresh memory for each block costs more than the work on it where the system takes it back at
-    once, as workers of dask have it do.
+    once, as workers of dask have it do. A few blocks are kept from one partition to the next.
     """
 
     def __init__(self) -> None:
@@ -95,8 +104,18 @@ class Memory:
                 break
         else:
             memory = np.empty(dim * m)
-            self._held.append(memory)
+            self._held = [memory, *self._held][:KEPT_BLOCKS]
         return memory[: dim * m].reshape(dim, m)
+
+
+_OF_THREAD = threading.local()
+
+
+def block_memory(purpose: str = "blocks") -> Memory:
+    """Return the memory for blocks of this thread: whoever holds one of them keeps it."""
+    if not hasattr(_OF_THREAD, purpose):
+        setattr(_OF_THREAD, purpose, Memory())
+    return getattr(_OF_THREAD, purpose)
 
 
 def _alone() -> int:
@@ -150,7 +169,7 @@ class ArrayPartition:
                 + ("" if self.weight is None else f" and {self.weight.size} weights")
                 + ": cut rows, labels and weights at the same places"
             )
-        step, memory = block_rows(dim), Memory()
+        step, memory = block_rows(dim), block_memory()
         for start in range(0, n, step):
             rows = slice(start, start + step)
             held = self.rows(rows)

@@ -7,9 +7,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...errors import CertificateError, InputError
+from ...errors import CertificateError, InputError, NoRowsError
 from ...tools.rounding import gamma
-from ..rows import LARGEST_REACH, SMALLEST_REACH
+from ..rows import LARGEST_REACH, SMALLEST_REACH, FeatureWeights
 from .engine import Engine, LocalEngine, Staged
 from .facts import Facts, FactsTask
 from .partition import Partition
@@ -23,7 +23,7 @@ OFFSET_BITS = 10
 """The offset is the mean, rounded to the range of its column over two to this power."""
 
 
-class PartitionedRows:
+class PartitionedRows(FeatureWeights):
     """Linear functions f(x) = w'(x - offset) of rows in partitions, which stay where they are.
 
     Every pass is fingerprinted: each partition must answer once, and hold what it held when it was
@@ -58,10 +58,10 @@ class PartitionedRows:
         self.columns = columns
         self._key = new_key()
         self._digests: dict[int, bytes] | None = None
-        self.facts: Facts = self.run(FactsTask())
+        self.facts: Facts = self.first_pass()
         self.n, self.dim = self.facts.n, self.facts.low.size
         if self.n == 0:
-            raise InputError("all partitions are empty: there are no rows")
+            raise NoRowsError("all partitions are empty: there are no rows")
         if self.n >= MOST_ROWS:
             raise InputError(f"{self.n} rows are more than can be counted exactly: take a part")
         self.offset = _rounded_mean(self.facts)
@@ -79,6 +79,10 @@ class PartitionedRows:
     def parts(self) -> int:
         """The number of partitions."""
         return self.engine.count
+
+    def first_pass(self) -> Facts:
+        """Return the facts: what the first pass over the rows finds."""
+        return self.run(FactsTask())
 
     def run(self, task: Task) -> Any:
         """Return the sum of a task's answers over all partitions.
@@ -115,7 +119,7 @@ class PartitionedRows:
         shares = share_neg, share_pos
         if shares in self._drawn:
             return self._drawn[shares]
-        found = assembled(self.run(ThinningTask(self._before(), (share_neg, share_pos))))
+        found = assembled(self.run(ThinningTask(self.before(), (share_neg, share_pos))))
         self._drawn = {shares: found}  # the next problem over these rows begins with the same
         if self.sample is None or found.rows.size < self.sample.rows.size:
             self.sample = found
@@ -123,10 +127,10 @@ class PartitionedRows:
 
     def named(self, negative: np.ndarray, positive: np.ndarray) -> Drawn:
         """Return the rows of these numbers within their class, ascending, as they are: a pass."""
-        return assembled(self.run(NamedTask(self._before(), (negative, positive))))
+        return assembled(self.run(NamedTask(self.before(), (negative, positive))))
 
-    def _before(self) -> dict[int, tuple[int, int]]:
-        """Return how many negative and positive rows the partitions before each have."""
+    def before(self) -> dict[int, tuple[int, int]]:
+        """Return how many negative and positive rows the partitions before each one have."""
         before, seen = {}, [0, 0]
         for k in range(self.parts):
             n, plus = self.facts.sizes[k]
@@ -134,25 +138,9 @@ class PartitionedRows:
             seen = [seen[0] + n - plus, seen[1] + plus]
         return before
 
-    def norm2(self, w: np.ndarray) -> float:
-        """Return w'w."""
-        return float(w @ w)
-
-    def norm2_error(self, w: np.ndarray) -> float:
-        """Return gamma_{d+4} w'w."""
-        return gamma(self.dim + 4) * self.norm2(w)
-
-    def inner(self, w: np.ndarray, other: np.ndarray) -> float:
-        """Return w'other."""
-        return float(w @ other)
-
     def score_slip(self, w: np.ndarray) -> float:
         """Return gamma_{d+3} max |x_i - offset| |w|, a bound of the rounding in every score."""
         return gamma(self.dim + 3) * self.reach * float(np.linalg.norm(w)) * (1 + gamma(self.dim))
-
-    def to_input(self, w: np.ndarray) -> np.ndarray:
-        """Return the weights of the original features: `w` itself."""
-        return w
 
     def scores(self, w: np.ndarray) -> NoReturn:
         """Refuse: the scores are as long as the data, and never come here."""

@@ -57,7 +57,7 @@ class _TakingTask(ABC):
                 seen[side] += own.size
             at = np.sort(np.concatenate(places))
             if at.size:
-                rows = np.ascontiguousarray(columns[:, at].T)
+                rows = _small(np.ascontiguousarray(columns[:, at].T))
                 found.append(Drawn(rows, positive[at], None if weight is None else weight[at]))
         return found
 
@@ -102,11 +102,18 @@ class NamedTask(_TakingTask):
         return numbers[first:last] - seen
 
 
+def _small(rows: np.ndarray) -> np.ndarray:
+    """Return rows as float32 where that holds them: they are sent, and a worker keeps them."""
+    with np.errstate(over="ignore"):
+        small = rows.astype(np.float32)
+    return small if np.array_equal(small, rows) else rows
+
+
 def assembled(parts: list[Drawn]) -> Drawn:
     """Return rows from several partitions as one set."""
     weights = [part.weight for part in parts if part.weight is not None]
     return Drawn(
-        np.concatenate([part.rows for part in parts]),
+        np.concatenate([part.rows for part in parts], dtype=float),
         np.concatenate([part.positive for part in parts]),
         np.concatenate(weights) if weights else None,
     )

@@ -36,6 +36,18 @@ class Task(Protocol):
         ...
 
 
+class Merging:
+    """What tasks share whose answers have `merge`; so have the messages of a first step."""
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """Return what is about both."""
+        return first.merge(second)
+
+    def merge_messages(self, first: Any, second: Any) -> Any:
+        """Return the message about both."""
+        return first.merge(second)
+
+
 @dataclass(eq=False)
 class Reply(Generic[A]):
     """An answer, and the fingerprint of each partition that it is about, by its number."""
@@ -72,7 +84,7 @@ def _marked(blocks: Iterator[Block], key: np.ndarray, digest: Any) -> Iterator[B
             loops.fingerprint(numbers.reshape(-1).view(np.uint64), key, found)
             digest.update(np.array(numbers.shape).tobytes())
             digest.update(found.tobytes())
-        digest.update(np.packbits(block.positive).tobytes())
+        digest.update(block.label_bytes())
         yield block
 
 

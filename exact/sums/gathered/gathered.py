@@ -47,11 +47,15 @@ class Gathered:
     parts: int = 1
 
     @classmethod
-    def over(cls, histogram: Histogram, dim: int) -> Gathered:
-        """Return empty counts for the grid of a histogram and rows of `dim` columns."""
+    def over(cls, histogram: Histogram, dim: int, sums: np.ndarray | None = None) -> Gathered:
+        """Return empty counts for the grid of a histogram and rows of `dim` columns.
+
+        `sums` are zeros (2, size, dim + 1) to fill, if given.
+        """
         size = histogram.grid.shape[1]
         ends = np.array([np.inf, -np.inf, np.inf, -np.inf])
-        sums = np.zeros((2, size, dim + 1)) if dim else np.zeros((2, 0, 0))
+        if sums is None:
+            sums = np.zeros((2, size, dim + 1)) if dim else np.zeros((2, 0, 0))
         return cls(np.zeros_like(histogram.grid), ends, 0, sums)
 
     def add(

@@ -1,5 +1,13 @@
 """The compiled hinge loops of `merged`: one pass over a merge tree, its halves kept sorted.
 
+At a merge of `upper` and `lower` rows, sorted, all that is asked is how many rows of the other half
+lie below a row's score and a shift. One walk along both halves tells it for both, because
+
+    lower[q] < upper[p] + shift    or    upper[p] + shift <= lower[q].
+
+Three walks go on at once, for the two ends of the ramp and its middle, and no step of theirs is a
+branch that depends on the scores. Sums over the rows below are then running sums.
+
 Functions that call each other stay in this one file: the on-disk cache does not notice a changed
 callee elsewhere.
 """
@@ -8,11 +16,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...tools.compiling import compiled
+from ...tools.compiling import cheaper, compiled
 from .arrangement import Arrangement
-from .merged import HingeCounts
+from .merged import HingeCounts, hinge_counts
 
 _MASK = 0xFFFFFFFF
+
+_BEYOND = 1 << 62
+"""Above every score on the grid, also when a shift is added: behind the last row of a half."""
 
 
 @compiled
@@ -25,118 +36,121 @@ def _distribute(order, block, starts, rank):  # pragma: no cover - compiled
 
 
 @compiled
-def _merge_halves(lo, mid, hi, rank, values, spare, spare_values):  # pragma: no cover - compiled
+def _halves(lo, mid, hi, S, upper, lower):  # pragma: no cover - compiled
+    """Copy the scores of both halves, and an end that no row reaches."""
+    upper[: mid - lo] = S[lo:mid]
+    upper[mid - lo] = _BEYOND
+    lower[: hi - mid] = S[mid:hi]
+    lower[hi - mid] = _BEYOND
+
+
+@compiled
+def _walk(steps, upper, lower, shifts, below, above):  # pragma: no cover - compiled
+    """Fill below[k, p] with how many rows have lower[q] < upper[p] + shifts[k].
+
+    And above[k, q] with how many have upper[p] + shifts[k] <= lower[q]. Indices are unsigned, lest
+    numba looks for negative ones.
+    """
+    one = np.uint64(1)
+    p0 = q0 = p1 = q1 = p2 = q2 = np.uint64(0)
+    first, second, third = shifts
+    for _ in range(steps):
+        below[0, p0], above[0, q0] = q0, p0
+        step = np.uint64(lower[q0] < upper[p0] + first)
+        q0 += step
+        p0 += one - step
+        below[1, p1], above[1, q1] = q1, p1
+        step = np.uint64(lower[q1] < upper[p1] + second)
+        q1 += step
+        p1 += one - step
+        below[2, p2], above[2, q2] = q2, p2
+        step = np.uint64(lower[q2] < upper[p2] + third)
+        q2 += step
+        p2 += one - step
+
+
+@compiled
+def _running(values, weight, mass, moment):  # pragma: no cover - compiled
+    """Fill mass and moment with the sums of weight and weight times value before each row."""
+    mass[0] = moment[0] = 0
+    for k in range(weight.size):
+        mass[k + 1] = mass[k] + weight[k]
+        moment[k + 1] = moment[k] + weight[k] * values[k]
+
+
+@compiled
+def _add_upper(
+    upper, lower, rank, A, mass, moment, below, margin, half, soft, hard, to
+):  # pragma: no cover - compiled
+    """Add the sums of the upper rows of a merge, from the running sums of the lower ones."""
+    whole, tied, at = mass[-1], 0, upper[0] - margin - 1
+    for p in range(rank.size):
+        x = upper[p] - margin
+        row = rank[p]
+        if half > 0:
+            stop, start = below[0, p], below[1, p]
+            inside = mass[stop] - mass[start]
+            ramps = moment[stop] - moment[start] + inside * (half - x)
+            sums = A[p] * (2 * half * (whole - mass[stop]) + ramps)
+            soft[row] += sums
+            to[0] += sums >> 32
+            to[1] += sums & _MASK
+        over = below[2, p]
+        sums = A[p] * (whole - mass[over])
+        hard[row] += sums
+        to[2] += sums >> 32
+        to[3] += sums & _MASK
+        if x != at:
+            at, tied, q = x, 0, np.int64(over)
+            while q > 0 and lower[q - 1] == x:
+                tied += mass[q] - mass[q - 1]
+                q -= 1
+        sums = A[p] * tied
+        to[4] += sums >> 32
+        to[5] += sums & _MASK
+
+
+@compiled
+def _take_lower(
+    lower, rank, B, mass, moment, above, margin, half, soft, hard
+):  # pragma: no cover - compiled
+    """Take off the sums of the lower rows of a merge, from the running sums of the upper ones."""
+    for q in range(rank.size):
+        row = rank[q]
+        if half > 0:
+            start, stop = above[0, q], above[1, q]
+            inside = mass[stop] - mass[start]
+            ramps = inside * (lower[q] + margin + half) - (moment[stop] - moment[start])
+            soft[row] -= B[q] * (2 * half * mass[start] + ramps)
+        hard[row] -= B[q] * mass[above[2, q]]
+
+
+@compiled
+def _merge_halves(lo, mid, hi, upper, lower, rank, S, A, B, spare):  # pragma: no cover - compiled
     """Merge the sorted lo .. mid - 1 and mid .. hi - 1; equal ones keep their order."""
-    left = hi - lo
-    for k in range(lo, mid):
-        spare[k - lo] = rank[k]
-        spare_values[k - lo] = values[k]
-    p = 0
-    left = mid - lo
-    q = mid
-    k = lo
-    while p < left and q < hi:
-        if spare_values[p] <= values[q]:
-            rank[k] = spare[p]
-            values[k] = spare_values[p]
-            p += 1
-        else:
-            rank[k] = rank[q]
-            values[k] = values[q]
-            q += 1
-        k += 1
+    left = np.uint64(mid - lo)
+    for k in range(left):
+        spare[0, k], spare[1, k], spare[2, k] = rank[lo + k], A[lo + k], B[lo + k]
+    one, p, q, k = np.uint64(1), np.uint64(0), np.uint64(mid), np.uint64(lo)
+    start = np.uint64(mid)
+    while p < left and q < np.uint64(hi):
+        first, second = upper[p], lower[q - start]
+        own, other = spare[0, p], rank[q]
+        own_a, other_a = spare[1, p], A[q]
+        own_b, other_b = spare[2, p], B[q]
+        keep = first <= second
+        S[k] = first if keep else second
+        rank[k] = own if keep else other
+        A[k] = own_a if keep else other_a
+        B[k] = own_b if keep else other_b
+        step = np.uint64(keep)
+        p += step
+        q += one - step
+        k += one
     while p < left:
-        rank[k] = spare[p]
-        values[k] = spare_values[p]
-        p += 1
-        k += 1
-
-
-@compiled
-def _soft_merge(lo, mid, hi, rank, S, a, b, mass_b, margin, half, soft):  # pragma: no cover
-    """Add sums of clip(m + half, 0, 2 half) of one merge; return their total in two parts."""
-    start = stop = mid
-    inside = first = 0
-    full = mass_b
-    high = low = 0
-    for p in range(lo, mid):
-        i = rank[p]
-        if a[i] == 0:
-            continue
-        x = S[p] - margin
-        while stop < hi and S[stop] < x + half:
-            weight = b[rank[stop]]
-            inside += weight
-            first += weight * S[stop]
-            full -= weight
-            stop += 1
-        while start < stop and S[start] <= x - half:
-            weight = b[rank[start]]
-            inside -= weight
-            first -= weight * S[start]
-            start += 1
-        mass = a[i] * (2 * half * full + first + inside * (half - x))
-        soft[i] += mass
-        high += mass >> 32
-        low += mass & _MASK
-    start = stop = lo
-    inside = first = full = 0
-    for p in range(mid, hi):
-        j = rank[p]
-        if b[j] == 0:
-            continue
-        y = S[p] + margin
-        while stop < mid and S[stop] < y + half:
-            weight = a[rank[stop]]
-            inside += weight
-            first += weight * S[stop]
-            stop += 1
-        while start < stop and S[start] <= y - half:
-            weight = a[rank[start]]
-            inside -= weight
-            first -= weight * S[start]
-            full += weight
-            start += 1
-        soft[j] -= b[j] * (2 * half * full + inside * (y + half) - first)
-    return high, low
-
-
-@compiled
-def _hard_merge(lo, mid, hi, rank, S, a, b, mass_b, margin, hard):  # pragma: no cover - compiled
-    """Add numbers of m >= 1 of one merge; return their total and that of m = 0, in two parts."""
-    above = reached = mid
-    over = from_zero = mass_b
-    high = low = tie_high = tie_low = 0
-    for p in range(lo, mid):
-        i = rank[p]
-        if a[i] == 0:
-            continue
-        x = S[p] - margin
-        while above < hi and S[above] <= x:
-            over -= b[rank[above]]
-            above += 1
-        while reached < hi and S[reached] < x:
-            from_zero -= b[rank[reached]]
-            reached += 1
-        mass = a[i] * over
-        hard[i] += mass
-        high += mass >> 32
-        low += mass & _MASK
-        mass = a[i] * (from_zero - over)
-        tie_high += mass >> 32
-        tie_low += mass & _MASK
-    above = lo
-    over = 0
-    for p in range(mid, hi):
-        j = rank[p]
-        if b[j] == 0:
-            continue
-        y = S[p] + margin
-        while above < mid and S[above] < y:
-            over += a[rank[above]]
-            above += 1
-        hard[j] -= b[j] * over
-    return high, low, tie_high, tie_low
+        S[k], rank[k], A[k], B[k] = upper[p], spare[0, p], spare[1, p], spare[2, p]
+        p += one
+        k += one
 
 
 @compiled
@@ -184,12 +198,44 @@ def _sort_range(lo, hi, rank, values):  # pragma: no cover - compiled
 
 
 @compiled
+def _merge(
+    lo, mid, hi, rank, S, A, B, margin, half, soft, hard, to, room
+):  # pragma: no cover - compiled
+    """Add the sums of one merge, and sort its range."""
+    upper, lower, below, above, mass, moment, spare = room
+    p, q = mid - lo, hi - mid
+    _halves(lo, mid, hi, S, upper, lower)
+    shifts = (half - margin, 1 - half - margin, 1 - margin)
+    _walk(p + q, upper, lower, shifts, below, above)
+    _running(lower, B[mid:hi], mass, moment)
+    _add_upper(
+        *(upper, lower, rank[lo:mid], A[lo:mid], mass[: q + 1], moment, below, margin, half),
+        *(soft, hard, to),
+    )
+    _running(upper, A[lo:mid], mass, moment)
+    _take_lower(lower, rank[mid:hi], B[mid:hi], mass, moment, above, margin, half, soft, hard)
+    _merge_halves(lo, mid, hi, upper, lower, rank, S, A, B, spare)
+
+
+@compiled
 def _hinge(
-    merges, groups, turns, first_below, rank, places, a, b, running_b, margin, half, sums
+    merges, groups, turns, first_below, rank, places, a, b, margin, half, sums
 ):  # pragma: no cover - compiled
     soft, hard, totals = sums
-    S = places[rank]
-    spare, spare_values = np.empty(S.size, np.int64), np.empty(S.size, np.int64)
+    S, A, B = places[rank], a[rank], b[rank]
+    most = 1
+    for k in range(groups.size):
+        if turns[k] == 0:
+            most = max(most, merges[k, 2] - merges[k, 0])
+    room = (
+        np.empty(most + 1, np.int64),
+        np.empty(most + 1, np.int64),
+        np.empty((3, most + 1), np.uint32),
+        np.empty((3, most + 1), np.uint32),
+        np.empty(most + 1, np.int64),
+        np.empty(most + 1, np.int64),
+        np.empty((3, most), np.int64),
+    )
     for k in range(groups.size):
         if turns[k] == 2:
             continue
@@ -198,16 +244,9 @@ def _hinge(
         if turns[k] == 1:
             _listed_range(lo, hi, first_below, places, a, b, margin, half, soft, hard, to)
             _sort_range(lo, hi, rank, S)
+            A[lo:hi], B[lo:hi] = a[rank[lo:hi]], b[rank[lo:hi]]
             continue
-        mass_b = running_b[hi] - running_b[mid]
-        if half > 0:
-            high, low = _soft_merge(lo, mid, hi, rank, S, a, b, mass_b, margin, half, soft)
-            to[0] += high
-            to[1] += low
-        found = _hard_merge(lo, mid, hi, rank, S, a, b, mass_b, margin, hard)
-        for part in range(4):
-            to[2 + part] += found[part]
-        _merge_halves(lo, mid, hi, rank, S, spare, spare_values)
+        _merge(lo, mid, hi, rank, S, A, B, margin, half, soft, hard, to, room)
 
 
 def ranked(at: Arrangement, scores: np.ndarray) -> np.ndarray:
@@ -228,8 +267,11 @@ def hinge_counts_compiled(
     n, rank = places.size, ranked(at, places)
     soft, hard = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     totals = np.zeros((at.group_ends.size, 6), dtype=np.int64)
-    running_b = np.concatenate([[0], np.cumsum(b)])
     sums = soft, hard, totals
     tree = at.merges, at.merge_group, at.turns, at.below
-    _hinge(*tree, rank, places, a, b, running_b, margin, half, sums)
+    _hinge(*tree, rank, places, a, b, margin, half, sums)
     return HingeCounts(*sums)
+
+
+cheaper_hinge_counts = cheaper(hinge_counts, hinge_counts_compiled, _hinge)
+"""`hinge_counts` until that has cost what compiling its loop will; the same bits."""

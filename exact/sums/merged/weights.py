@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...errors import InputError
+from ...errors import InputError, NoPairError
 from .arrangement import Arrangement
 
 LIMB = 18
@@ -110,7 +110,7 @@ class PairWeights:
         by_group = [sum(parts) for parts in zip(*masses, strict=True)]
         mass = sum(by_group)
         if mass == 0:
-            raise InputError(
+            raise NoPairError(
                 "no pair is ordered: a group needs an upper row above a lower one, both of weight"
             )
         inflation = sum(abs(sum(part)) for part in masses) / mass

@@ -124,6 +124,7 @@ def test_both_reach_a_certified_optimum(loss: str, solver) -> None:
         assert solution.certificate.primal <= optimum(problem) * (1 + 1.01e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "solver",
     [

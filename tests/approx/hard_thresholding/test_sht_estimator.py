@@ -9,7 +9,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from aucert.approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
 from aucert.approx.hard_thresholding.sht_estimator import SHTAUC
 from aucert.approx.hard_thresholding.sparse_solution import Stop
+from aucert.exact import best_subset
 from aucert.exact.errors import InputError
+from aucert.exact.pairs.all_pairs import AllPairs
+from aucert.exact.spaces.rows import Rows
+from aucert.exact.square_loss import support_bounds
+from aucert.exact.square_loss.row_average import RowAverage
 from pairwise import mean_square
 
 
@@ -43,6 +48,38 @@ def test_it_finds_the_features_that_differ() -> None:
     assert model.coef_.shape == (1, 10)
     assert (model.coef_[0, 4:7] > 0).all()  # "ill" is the larger label, so the positive one
     assert model.score(X, y) > 0.8
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("weight", [None, np.arange(80) % 3 + 1.0], ids=["plain", "weighted"])
+def test_its_certificate_holds_among_all_supports(kind, weight) -> None:
+    X, y = draw()
+    model = SHTAUC(k=2).fit(kind(X), y, weight)
+    best, held = best_subset(X, y, 2, sample_weight=weight), model.certificate_
+    assert held.dual - held.rounding <= best.upper + 1e-12
+    assert held.primal + held.rounding >= best.lower - 1e-12
+    assert held.primal == model.objective_ and held.dual == model.lower_bound_
+    assert held.radius is None and "weights with 2 nonzeros at most" in held.statement
+    tighter = model.judge(best).certificate_
+    assert tighter.dual == pytest.approx(best.lower) and tighter.gap <= held.gap
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("weight", [None, np.arange(80) % 3 + 1.0], ids=["plain", "weighted"])
+def test_where_moments_take_too_long_the_rows_bound_the_objective(
+    kind, weight, monkeypatch
+) -> None:
+    X, y = draw()
+    X = X + 1e3  # far from the origin: what centring has lost is charged
+    loss = RowAverage.of(Rows(kind(X)), y == "ill", AllPairs(weight))
+    w = np.r_[np.zeros(4), 0.3, 0.2, 0.1, np.zeros(3)]
+    times = np.ones(80, dtype=int) if weight is None else weight.astype(int)
+    true = mean_square(np.repeat(X, times, axis=0), np.repeat(y, times) == "ill", w)
+    near = support_bounds.objective_above(loss, w)
+    monkeypatch.setattr(support_bounds, "LARGEST_WORK", 0.0)
+    far = support_bounds.objective_above(loss, w)
+    assert true - 1e-12 <= far <= true + 1e-6
+    assert near <= far + 1e-9
 
 
 def test_its_attributes_are_those_of_the_solver_on_the_same_rows() -> None:

@@ -34,6 +34,9 @@ def test_it_is_the_certified_kernel_machine_of_the_rows_taken() -> None:
     model = make().fit(X, Y)
     part = model.subsample_
     assert part.size == 60 and (np.diff(part) > 0).all()
+    # It said "on the training rows", on which the objective is another.
+    for said in (model.certificate_.statement, model.solution_.certificate.statement):
+        assert "all pairs of the 60 rows taken, of 300, + 0.01 |f|^2 / 2" in said
     best = solve(X[part], Y[part], 1e-2, kernel="rbf", gamma=0.5, loss="squared_hinge")
     gap = model.certificate_.relative_gap
     assert gap is not None and gap < 1e-9

@@ -43,11 +43,16 @@ def test_it_ranks_the_rows_and_its_gap_is_proved(model, kind) -> None:
     assert fitted.lower_bound_ - 1e-12 <= best <= fitted.objective_ + 1e-12
     assert fitted.gap_ == pytest.approx(fitted.objective_ - fitted.lower_bound_)
     assert fitted.gap_ < 0.2
+    held = fitted.certificate_
+    assert held.dual - held.rounding <= best <= held.primal + held.rounding + 1e-12
+    assert held.primal == fitted.objective_ and task.in_words in held.statement
+    assert held.gap + held.rounding == pytest.approx(fitted.gap_, rel=1e-9)
     assert fitted.objective_ == pytest.approx(task.value(fitted.coef_[0]), rel=1e-12)
     assert not fitted.proved_
     np.testing.assert_array_equal(fitted.support_, np.flatnonzero(fitted.coef_[0]))
     fitted.partial_fit(kind(X), y)
-    assert not {"gap_", "proved_", "objective_", "lower_bound_"} & set(vars(fitted))
+    removed = {"gap_", "proved_", "objective_", "lower_bound_", "certificate_"}
+    assert not removed & set(vars(fitted))
 
 
 def test_an_answer_whose_gap_is_closed_is_called_proved() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from aucert.exact import ROCSVMCV, best_subset, regularization_path
 from aucert.exact.api.certify import certify
 from aucert.exact.api.solve import solve
 from aucert.exact.errors import InputError
@@ -62,6 +64,7 @@ LABELS: dict[str, tuple[Any, str]] = {
     "nan": ([0, 1, np.nan, 0], "label of row 2"),
     "empty": ([], "two classes, it has 0"),
     "matrix": (np.zeros((4, 1)), "one label a row"),
+    "missing": (np.array(["a", "b", None, "a"], dtype=object), "label of row 2 is missing"),
     "mixed": (np.array([0, "a", None, 0], dtype=object), "mixed types"),
     "none": (None, "y must have one label a row"),
 }
@@ -125,9 +128,22 @@ ARGUMENTS: dict[str, tuple[dict[str, Any], str]] = {
         {"method": "cutting-plane", "loss": "square"},
         "cutting planes solve the hinge",
     ),
+    "callback": ({"callback": "show"}, "callback must be a function or None, not 'show'"),
     "both weights": ({"pairs": AllPairs(), "sample_weight": np.ones(4)}, "not both"),
     "pairs text": ({"pairs": "all"}, "pairs must be"),
 }
+
+
+def test_a_callback_that_cannot_be_called_is_refused_before_the_work() -> None:
+    for work in (regularization_path, partial(best_subset, k=1)):
+        with pytest.raises(InputError, match="callback must be a function or None"):
+            work(X, Y, callback=3)  # type: ignore[operator]
+
+
+def test_folds_at_once_are_a_whole_number() -> None:
+    for model in (ROCSVMCV(n_jobs=0), ROCSVMCV(n_jobs=1.5)):  # type: ignore[arg-type]
+        with pytest.raises(InputError, match="n_jobs must be None or a whole number but 0"):
+            model.fit(np.tile(X, (5, 1)), np.tile(Y, 5))
 
 
 @pytest.mark.parametrize("case", ARGUMENTS)

@@ -1,11 +1,13 @@
 """Weights that came from anywhere, over rows that are read in blocks."""
 
+import re
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from aucert.exact import StreamedRows, certify
+from aucert.exact import PartitionedRows, StreamedRows, certify, solve
+from aucert.exact.spaces.partitions.partition import cut
 from fuzz_truth import LinearTruth
 
 RNG = np.random.default_rng(3)
@@ -25,3 +27,23 @@ def test_weights_are_certified_for_both_losses_of_rows_in_blocks(loss, refine):
     assert found.dual - found.rounding <= held.primal
     if refine:
         assert found.dual == pytest.approx(held.dual, rel=0.05)  # few rows in blocks stall
+
+
+@pytest.mark.parametrize("refine", [False, True])
+@pytest.mark.parametrize("parted", [False, True])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_the_objective_of_weights_that_a_coarse_grid_made_is_that_of_a_fine_one(
+    loss: str, parted: bool, refine: bool
+) -> None:
+    """That of the solver's grid was 1e-3 above F, and was called "up to 4e-9"."""
+    X, y = RNG.normal(size=(300, 2)) + (np.arange(300) % 3 == 0)[:, None], np.arange(300) % 3 == 0
+    rows = PartitionedRows(cut(X, y, None, [150])) if parted else StreamedRows(X, 16)
+    labels, lam = None if parted else y, 1e-2
+    rough = solve(rows, labels, lam, loss=loss, method="newton", tol=0.3)
+    true = float(LinearTruth(X, y, lam, loss).objective(rough.w))
+    assert rough.certificate.primal - true > 1e-7
+    found = certify(rows, labels, lam, w=rough.w, loss=loss, refine=refine, tol=0.3)
+    assert found.primal == pytest.approx(true, rel=1e-8)
+    said = re.search(r"have an objective of at most (\S+) over", found.statement)
+    assert said is not None
+    assert true <= float(said[1]) <= true * (1 + 1e-8)

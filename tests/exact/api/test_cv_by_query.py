@@ -75,7 +75,6 @@ def test_metadata_routing_hands_the_queries_on() -> None:
         ({"qid": QID[:-1]}, "qid of shape"),
         ({"qid": np.arange(54)}, "no query with rows of both classes"),
         ({"pairs": lambda *rows: None}, "qid makes the pairs"),
-        ({"structure": 1.0}, "qid makes the pairs"),
     ],
 )
 def test_what_makes_no_sense_is_refused(more: dict, why: str) -> None:

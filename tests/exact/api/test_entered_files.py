@@ -1,7 +1,8 @@
 """How much of the house a reader of one `solve` has to enter, and how often its matrix is checked.
 
 The files that a plain request enters are listed. Whoever makes it enter another one has to name it
-here, by what it is for. The counts may fall; where one rises, say why.
+here, by what it is for. The counts may fall; where one rises, say why. What bounds them says
+`docs/decisions/0018-files-that-a-solve-enters.md`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import aucert
 from aucert.exact import solve
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
-from aucert.exact.spaces import incoming
+from aucert.exact.tools import lossless
 from aucert.validation.data.datasets import load
 
 ROOT = Path(aucert.__file__).parent / "exact"
@@ -54,42 +55,35 @@ def profiled(work: Callable[[Any, Any], object]) -> tuple[set[str], Counter[str]
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_the_matrix_is_checked_once(kernel: str) -> None:
     _, calls = entered(kernel=kernel)
-    assert calls[incoming.check_matrix.__name__] == 1
+    assert calls[lossless.check_matrix.__name__] == 1
 
 
 PLAIN = {
     "what was asked": "api/solve formulation/request formulation/formulation "
     "formulation/partitioned formulation/equal_rows solvers/choose",
-    "data become rows and labels": "tools/lossless tools/checks spaces/incoming spaces/rows "
+    "data become rows and labels": "tools/lossless tools/checks spaces/rows "
     "spaces/blocked/row_blocks pairs/labels",
     "the problem": "problem/problem problem/risk problem/penalties pairs/all_pairs losses/registry "
     "losses/loss losses/hinge",
-    "its sums over pairs": "sums/assembled sums/sorted sums/counted sums/binned tools/compiling",
+    "its sums over pairs": "sums/counted tools/compiling",
     "the solver": "certificate/solver certificate/solution solvers/smoothed_newton "
     "solvers/smoothing/levels solvers/smoothing/evaluations solvers/smoothing/sampled_hessian "
-    "certificate/evaluation curvature/pair_matrices tools/root_of_slope "
-    "tools/threads",
-    "the last digits": "solvers/active_pairs solvers/line_search solvers/window/window "
+    "certificate/evaluation curvature/pair_matrices curvature/line_search tools/threads",
+    "the last digits": "solvers/active_pairs solvers/window/window "
     "solvers/window/multipliers solvers/window/linear_systems",
     "the certificate": "certificate/certificate certificate/bounds/two_sides problem/minorant "
     "problem/mean_minorant pairs/marginals tools/rounding",
 }
 """The files of a linear hinge problem, by what they are for."""
 
-LOOPS = 3
+LOOPS = 2
 """Files of its loops beside these: in `tools/plain` until compiling pays, or compiled."""
 
-MOST_FILES = 47
-"""Files of a solve with a kernel, loops included.
+MOST_FILES = 45
+"""Files of a solve with a kernel, loops included."""
 
-One more than before two methods shared the memory of steps.
-"""
-
-TO_THE_PROBLEM = 15
-"""Files between the caller's data and the problem that a solver gets.
-
-One more than before rows were centred in loops over long rows.
-"""
+TO_THE_PROBLEM = 14
+"""Files between the caller's data and the problem that a solver gets."""
 
 
 def is_loop(name: str) -> bool:

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aucert.approx import RankSVM
-from aucert.exact import ROCSVM, ROCSVMCV, SAUCSVM, solve
+from aucert.exact import ROCSVM, solve
 from aucert.exact.errors import InputError
 
 
@@ -79,17 +79,14 @@ def test_queries_that_cannot_be_used_are_refused(make: type, qid: np.ndarray, sa
         make(lam=0.1).fit(X, y, qid=qid)
 
 
-def test_queries_go_without_structure_nearest_pairs_and_partial_auc() -> None:
+def test_queries_go_without_nearest_pairs_and_partial_auc() -> None:
     X, y, qid = some_rows()
     for model, said in (
-        (SAUCSVM(0.1), "structure"),
         (ROCSVM(0.1, pairs="nearest:2"), "qid makes the pairs"),
         (ROCSVM(0.1, fpr_max=0.5), "partial AUC"),
     ):
         with pytest.raises(InputError, match=said):
             model.fit(X, y, qid=qid)
-    with pytest.raises(InputError, match="structure"):
-        ROCSVMCV(structure=1.0, cv=2).fit(X, y, qid=qid)
 
 
 def test_the_lasso_of_the_estimator_is_that_of_solve() -> None:

@@ -13,6 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from aucert.approx import SPAM, RankSVM
 from aucert.exact import ROCSVM, save_model, solve
 from aucert.exact.errors import InputError
 
@@ -46,7 +47,7 @@ def test_a_column_transformer_encodes_an_array() -> None:
 
 def test_a_pipeline_with_a_transformer_of_any_code_is_not_saved(tmp_path: Path) -> None:
     model = make_pipeline(encoded([0], [1]), ROCSVM()).fit(np.array([CITY, AGE], object).T, Y)
-    with pytest.raises(InputError, match="ColumnTransformer"):
+    with pytest.raises(InputError, match=r"ColumnTransformer.*; save the step after it"):
         save_model(model, tmp_path / "m.npz")
     assert not (tmp_path / "m.npz").exists()
 
@@ -65,6 +66,14 @@ def test_pandas_categories_and_nullable_columns() -> None:
         ROCSVM(lam=0.1).fit(nullable, Y)
     with pytest.raises(ValueError, match=r"could not convert|category|text|string"):
         ROCSVM().fit(table, Y)
+
+
+def test_two_columns_of_one_name_are_refused_by_estimators() -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    table = pandas.DataFrame(PLAIN, columns=["a", "b", "a", "c"])
+    for model in (ROCSVM(), RankSVM(), SPAM()):
+        with pytest.raises(InputError, match="X has two columns called 'a': rename or drop one"):
+            model.fit(table, Y)
 
 
 def test_polars_frames() -> None:

@@ -175,7 +175,7 @@ def test_partial_auc_has_a_path() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ({"structure": 1.0}, "structure"),
+        ({"structure": 1.0}, "3 kinds of rows"),
         ({"fpr_max": 0.5}, "partial AUC is over all pairs"),
         ({"positive": 1}, "leave positive out"),
         ({"pairs": PairList(np.array([0]), np.array([1]))}, "leave pairs out"),

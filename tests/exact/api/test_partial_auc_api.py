@@ -22,6 +22,7 @@ def rows(shift: float = 2.0, n: int = 60) -> tuple[np.ndarray, np.ndarray]:
     return np.round(rng.normal(size=(n, 3)) + shift * y[:, None], 2), y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("loss", first_fast(["hinge", "logistic"]))
 def test_solve_and_certify_agree(kernel: str, loss: str) -> None:
@@ -67,10 +68,12 @@ def test_a_whole_curve_is_the_plain_problem() -> None:
 
 def test_a_trivial_surrogate_is_said() -> None:
     X, y = rows(0.0)
-    with pytest.warns(UserWarning, match="weights zero are optimal"):
+    with pytest.warns(UserWarning, match="weights zero are optimal") as of_solve:
         solve(X, y, 0.1, fpr_max=0.1, tpr_min=0.7, tol=1e-6)
-    with pytest.warns(UserWarning, match="weights zero are optimal"):
+    with pytest.warns(UserWarning, match="weights zero are optimal") as of_fit:
         ROCSVM(0.1, fpr_max=0.1, tpr_min=0.7, tol=1e-6).fit(X, y)
+    said = [*of_solve, *of_fit]
+    assert [warning.filename for warning in said] == [__file__] * len(said)  # the user's own line
 
 
 def test_what_cannot_be_is_refused() -> None:

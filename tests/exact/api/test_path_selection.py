@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -15,6 +17,7 @@ from aucert.exact.formulation.lam_grid import lam_grid
 from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.auc import auc
 from aucert.exact.problem.problem import linear_problem
+from aucert.exact.solvers.choose import choose_solver
 
 RNG = np.random.default_rng(2)
 Y = (np.arange(90) % 3 == 0).astype(int)
@@ -117,6 +120,21 @@ def test_when_the_time_is_over_the_lam_that_all_folds_have_are_kept() -> None:
     found = cross_validated_path(X, Y, LAMS, cv=3, max_time=1e-9)
     assert not found.complete and found.lams.tolist() == [1.0]
     assert found.fold_auc.shape == (3, 1)
+
+
+def test_an_interrupt_in_a_fold_ends_all_folds(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+
+    def once(*arguments: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 2:  # at the second lam of the first fold
+            raise KeyboardInterrupt
+        return choose_solver(*arguments)
+
+    monkeypatch.setattr("aucert.exact.api.path.choose_solver", once)
+    with pytest.raises(KeyboardInterrupt):
+        cross_validated_path(X, Y, LAMS, cv=3)
+    assert len(calls) == 2
 
 
 def test_folds_are_stratified_and_follow_the_seed() -> None:

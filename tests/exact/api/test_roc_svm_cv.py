@@ -115,3 +115,31 @@ def test_bad_parameters_of_the_choice_are_refused_at_fit(bad: dict, message: str
     model = clone(ROCSVMCV(**arguments))
     with pytest.raises(InputError, match=message):
         model.fit(X, Y)
+
+
+def test_an_l1_is_chosen_along_its_own_path() -> None:
+    noisy = np.hstack([X, RNG.normal(size=(60, 5))])
+    how: dict[str, Any] = {"loss": "squared_hinge", "cv": SPLITS}
+    model = ROCSVMCV([0.6, 0.3], l1_ratio=0.8, **how).fit(noisy, Y)
+    table = [
+        [
+            roc_auc_score(
+                Y[test],
+                ROCSVM(0.2 * lam, l1=0.8 * lam, loss="squared_hinge")
+                .fit(noisy[train], Y[train])
+                .decision_function(noisy[test]),
+            )
+            for lam in (0.6, 0.3)
+        ]
+        for train, test in SPLITS
+    ]
+    np.testing.assert_allclose(model.cv_path_.fold_auc, table, atol=5e-3)
+    again = ROCSVM(0.2 * model.lam_, l1=0.8 * model.lam_, loss="squared_hinge").fit(noisy, Y)
+    np.testing.assert_array_equal(model.coef_, again.coef_)
+    zeros = model.solution_.zeros_proved
+    assert zeros is not None and zeros.any()
+    lasso = ROCSVMCV(n_lams=4, l1_ratio=1.0, sign=[0], groups=np.arange(8) // 2, **how)
+    lasso.fit(noisy, Y)
+    assert lasso.coef_[0, 0] >= 0 and lasso.certificate_.radius is None
+    with pytest.raises(InputError, match="linear kernel"):
+        ROCSVMCV(l1_ratio=0.5, kernel="rbf").fit(X, Y)

@@ -87,6 +87,7 @@ def test_the_plain_kernel_in_folds_has_the_optimum_of_each_fold_in_its_range(
     assert (found.fold_low <= found.fold_auc).all() and (found.fold_auc <= found.fold_high).all()
 
 
+@pytest.mark.slow
 def test_the_values_of_a_kernel_are_made_once_for_all_folds_and_lam(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from fuzz_pairs import PAIRS
+from fuzz_ordered import PAIRS
 from fuzz_penalties import CORE
 from fuzzing import run
 

@@ -16,6 +16,7 @@ import fuzz_subsets
 from aucert.exact import solve
 from aucert.exact.api import certify as certify_module
 from aucert.exact.certificate import certificate
+from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.proof import check_proof
 from aucert.exact.square_loss.convex_square import ConvexSquare
 from aucert.exact.tools.fingerprints import Fingerprints
@@ -55,16 +56,16 @@ def seen(kind: str, problems: int = 40) -> bool:
 RAISED, LOWERED, EXACT = "the dual raised", "the primal lowered", "no rounding"
 
 
-def evaluated_with(fault: str):
+def with_fault(fault: str):
     """The bounds of a certificate with a fault in them."""
-    honest = certificate.evaluated
+    honest = certificate.evaluated_with
 
     def evaluated(*of):
-        primal, primal_rounding, dual, dual_rounding = honest(*of)
+        (primal, primal_rounding, dual, dual_rounding), made = honest(*of)
         if fault == EXACT:
-            return primal, 0.0, dual, 0.0
+            return (primal, 0.0, dual, 0.0), made
         up, down = (1e-9, 0.0) if fault == RAISED else (0.0, 1e-9)
-        return primal * (1 - down), primal_rounding, dual * (1 + up), dual_rounding
+        return (primal * (1 - down), primal_rounding, dual * (1 + up), dual_rounding), made
 
     return evaluated
 
@@ -72,7 +73,7 @@ def evaluated_with(fault: str):
 @pytest.mark.parametrize("fault", [RAISED, LOWERED, EXACT])
 @pytest.mark.parametrize("kind", ["linear", "kernel", "structured", "precomputed", "path"])
 def test_a_fault_in_the_certificate_is_seen(kind: str, fault: str, monkeypatch) -> None:
-    monkeypatch.setattr(certificate, "evaluated", evaluated_with(fault))
+    monkeypatch.setattr(certificate, "evaluated_with", with_fault(fault))
     assert seen(kind)
 
 
@@ -83,19 +84,35 @@ def test_rows_that_change_unseen_are_seen_here(monkeypatch) -> None:
 
 @pytest.mark.parametrize("fault", [RAISED, LOWERED, EXACT])
 def test_a_fault_in_the_certificate_over_a_given_matrix_is_seen(fault: str, monkeypatch) -> None:
-    monkeypatch.setattr(certificate, "evaluated", evaluated_with(fault))
+    monkeypatch.setattr(certificate, "evaluated_with", with_fault(fault))
     assert seen("no_kernel")
 
 
 @pytest.mark.parametrize("fault", ["a gap too small", "a bound too high"])
 def test_a_fault_in_the_gap_of_an_online_method_is_seen(fault: str, monkeypatch) -> None:
-    honest = ConvexSquare.value_and_gap
+    judged, gap_of = ConvexSquare.judged, ConvexSquare.gap_of
+    if fault == "a gap too small":
+        monkeypatch.setattr(ConvexSquare, "gap_of", lambda *of: gap_of(*of) * 0.99 - 1e-9)
+    else:
 
-    def value_and_gap(self, w):
-        value, gap = honest(self, w)
-        return value, gap * 0.99 - 1e-9 if fault == "a gap too small" else gap - 1e-6
+        def higher(*of):
+            found = judged(*of)
+            return found._replace(lower=found.lower + 1e-6)
 
-    monkeypatch.setattr(ConvexSquare, "value_and_gap", value_and_gap)
+        monkeypatch.setattr(ConvexSquare, "judged", higher)
+    assert seen("online", 80)
+
+
+@pytest.mark.parametrize("fault", ["objective too low", "bound too high"])
+def test_a_fault_in_the_certificate_of_an_online_method_is_seen(fault: str, monkeypatch) -> None:
+    honest = Certificate.from_bounds
+
+    def from_bounds(primal, dual, *of):
+        if fault == "objective too low":
+            return honest(primal - 1e-6, dual, *of)
+        return honest(primal, dual + 1e-6, *of)
+
+    monkeypatch.setattr(Certificate, "from_bounds", from_bounds)
     assert seen("online", 80)
 
 

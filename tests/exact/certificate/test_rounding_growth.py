@@ -25,7 +25,7 @@ from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.sparse_bounds import certified_diagonal, cholesky_slip
 from aucert.exact.sums.assembled import PairSums
 from aucert.exact.sums.binned import Extent, Histogram
-from aucert.exact.sums.sorted import roundings
+from aucert.exact.sums.sorted import hinge_roundings, squared_roundings
 from aucert.exact.tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
 
 # Added to one, this is lost, in the format whose unit roundoff is the argument.
@@ -40,6 +40,13 @@ class Counted:
 
     def __add__(self, other: Counted) -> Counted:
         return Counted(max(self.passed, other.passed) + 1)
+
+
+def bounds_of(loss: str, n: int, size: float, unit: float = UNIT) -> tuple[float, float]:
+    """The bounds of the rounding of sorted sums, of value and marginals, without smoothing."""
+    if loss == "hinge":
+        return hinge_roundings(n, size, 0.0, unit)
+    return squared_roundings(n, size, unit, moments=loss == "square")
 
 
 @pytest.mark.parametrize("n", [1, 2, 31, 32, 33, 63, 64, 1000, 1023, 1024, 1056, 30_000])
@@ -92,8 +99,8 @@ def test_listed_pairs_are_bounded_in_whatever_order_they_are_added_up(loss: str)
 
 def test_the_moments_of_the_square_loss_are_charged_with_their_chain() -> None:
     for n in (10, 1000, 10**6):
-        plain, _ = roundings("squared_hinge", n, 1.0, 0.0)
-        value, marginals = roundings("square", n, 1.0, 0.0)
+        plain, _ = squared_roundings(n, 1.0)
+        value, marginals = squared_roundings(n, 1.0, moments=True)
         assert value - plain >= 12 * 4 * gamma(short_chain(n), UNIT) * (1 - 1e-9)
         assert marginals >= 32 * gamma(short_chain(n), UNIT)
 
@@ -173,7 +180,7 @@ def test_the_rounding_of_sums_over_all_pairs_grows_with_the_rows(loss: str, form
     value = (heavy + light * naive.loss_value(loss, Fraction(0))) / (1 + light)
     error = abs(Fraction(found.value) - value)
     assert error <= found.value_rounding
-    bound, _ = roundings(loss, n + 2, 1.25, 0.0, LONG_UNIT)
+    bound, _ = bounds_of(loss, n + 2, 1.25, LONG_UNIT)
     chain = gamma(2 * (n + 2) + 16, LONG_UNIT) + gamma(16, LONG_UNIT) + (n * LONG_UNIT) ** 2
     without = bound * (1 - gamma(2 * n, LONG_UNIT) / chain) + gamma(4) * found.value
     assert error > without or LONG_UNIT == UNIT
@@ -183,7 +190,7 @@ def test_the_running_sums_of_all_pairs_are_two_chains_of_n() -> None:
     """Sums over one class are added up over the other one: 2 n terms, in the long format."""
     for loss, parts in (("hinge", 4 * 2), ("squared_hinge", 12 * 4), ("square", 12 * 4)):
         for n in (10, 10**4, 10**7):
-            value, marginals = roundings(loss, n, 1.0, 0.0)
+            value, marginals = bounds_of(loss, n, 1.0)
             assert value >= parts * gamma(2 * n, LONG_UNIT)
             assert marginals >= 4 * gamma(2 * n, LONG_UNIT)
 

@@ -12,9 +12,10 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 from aucert.exact import ROCSVM, ROCSVMCV, SAUCSVM, load_model, recertify, save_model
 from aucert.exact.classifier import model_codec, model_files
@@ -110,6 +111,25 @@ def test_numbers_that_are_not_finite_come_back(tmp_path: Path) -> None:
     odd = load_model(tmp_path / "m").odd_
     assert odd[0] == np.inf and odd[1] == -np.inf and np.isnan(odd[2])
     assert np.signbit(odd[3]) and odd[4] == (1, "two", None) and odd[5]["a"].shape == (0,)
+
+
+@pytest.mark.parametrize("scaler", [MinMaxScaler(), MaxAbsScaler(), RobustScaler()])
+@pytest.mark.parametrize("strategy", ["mean", "median", "most_frequent"])
+def test_imputed_and_scaled_pipelines_come_back(scaler: Any, strategy: str, tmp_path: Path) -> None:
+    holes = np.where(X > 1.5, np.nan, X).astype(np.float32)
+    assert np.isnan(holes).any()
+    imputer = SimpleImputer(strategy=strategy)  # type: ignore[arg-type]
+    model = make_pipeline(imputer, scaler, ROCSVM(lam=0.1)).fit(holes, Y)
+    save_model(model, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    assert loaded[0]._fit_dtype == np.float32
+    np.testing.assert_array_equal(loaded.decision_function(holes), model.decision_function(holes))
+
+
+@pytest.mark.parametrize("name", ["O", "V8", "U3", "f8,f8", "datetime64[s]", "f8\n"])
+def test_a_forged_type_of_numbers_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="is no type of numbers"):
+        Decoder([]).decode({"dtype": name})
 
 
 def test_arrays_keep_their_type_order_and_are_writable(tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ def test_the_optimum_in_groups_is_certified_on_the_rows(
     assert found.status == plain.status == Status.CERTIFIED
     assert found.w.shape == plain.w.shape
     assert found.certificate.primal == pytest.approx(plain.certificate.primal, rel=2e-9)
-    again = Certificate.of(task.meant, found.w, found.witness)
+    again = Certificate.of(task.meant, found.w, found.witness, 1e-9)
     assert again.gap == found.certificate.gap, "the witness returned is the one of the rows"
     assert task.scorer(found.w)(X) == pytest.approx(task.meant.space.scores(found.w), abs=1e-9)
     if task.factor is not None:

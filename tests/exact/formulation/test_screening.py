@@ -73,7 +73,7 @@ def test_sparse_rows_and_ordered_pairs_have_zeros_too() -> None:
         assert proved > 0 and false == 0
 
 
-@pytest.mark.parametrize("fault", ["half the spread", "no gap", "a wide ball"])
+@pytest.mark.parametrize("fault", ["a thousandth of the spread", "no gap", "a wide ball"])
 def test_planted_faults_prove_what_is_false(fault: str, monkeypatch) -> None:
     """At a point far from the optimum a false rule proves zeros that are none."""
     X, y = drawn(1)
@@ -92,7 +92,7 @@ def test_planted_faults_prove_what_is_false(fault: str, monkeypatch) -> None:
         return found
 
     assert wrong() == 0
-    if fault == "half the spread":
+    if fault == "a thousandth of the spread":
         monkeypatch.setattr(screening, "pair_spread", lambda problem: pair_spread(problem) / 1e3)
     elif fault == "no gap":
         inside = screening._inside
@@ -104,6 +104,36 @@ def test_planted_faults_prove_what_is_false(fault: str, monkeypatch) -> None:
     else:
         monkeypatch.setattr(screening, "score_range", lambda s, *rest: (s - 1e-3, s + 1e-3))
     assert wrong() > 0
+
+
+def test_half_of_the_ball_of_a_smooth_loss_would_prove_what_is_false(monkeypatch) -> None:
+    """One feature and the square loss: alpha - alpha* is a multiple of x_i - x_j there.
+
+    So |g - g*| is the whole of 2 sqrt(gap S), up to what the penalty adds to the gap. The weight is
+    not zero, for l1 is a little below the pull at zero.
+    """
+    X, y = np.random.default_rng(2).normal(size=(40, 1)), np.arange(40) % 2
+    X[:, 0] += 0.4 * y
+    pairs, loss = AllPairs().on(y == 1), get_loss("square")
+    rows = Rows(X)
+    at_zero = float(np.abs(rows.pull(pairs.sums(np.zeros(40), loss).c))[0])
+    problem = Problem(rows, Mean(pairs, loss), ElasticNet(0.01, 0.999 * at_zero))
+    best = solve(X, y, lam=0.01, l1=0.999 * at_zero, loss="square", tol=1e-10)
+    assert abs(best.w[0]) > 1e-5
+
+    def proved() -> int:
+        found = 0
+        for size in np.linspace(0.01, 0.2, 20):
+            minorant = Minorant.from_scores(problem, rows.scores(size * np.sign(best.w)))
+            judged = Certificate.of(problem, best.w, minorant)
+            told = zeros_proved(problem, best.w, minorant, judged)
+            assert told is not None
+            found += int(told.sum())
+        return found
+
+    assert proved() == 0
+    monkeypatch.setattr(screening, "pair_spread", lambda problem: pair_spread(problem) / 4)
+    assert proved() > 0
 
 
 @pytest.mark.parametrize("weighted", [False, True])

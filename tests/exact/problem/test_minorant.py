@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from aucert.exact import AllPairs, Certificate, CertificateError, InputError, PairList, Ridge, Rows
+from aucert.exact.losses.loss import Loss
 from aucert.exact.losses.registry import HINGE, LOGISTIC, SQUARE, SQUARED_HINGE
 from aucert.exact.problem.evidence import Alpha, Evidence, Marginals, Mix, Scores, Weights
 from aucert.exact.problem.minorant import Minorant
@@ -154,3 +155,14 @@ def test_a_risk_whose_minorants_are_too_high_is_caught_at_the_optimum() -> None:
     witness = Minorant.from_scores(problem, np.zeros(N), scale=1.0)
     with pytest.raises(CertificateError, match="false"):
         Certificate.of(problem, np.zeros(2), witness)
+
+
+@pytest.mark.parametrize("width", [-1.0, np.nan, np.inf, 1e308, np.ones(2)])
+@pytest.mark.parametrize("loss", [HINGE, SQUARE])
+def test_no_minorant_has_a_width_that_is_none(width: Any, loss: Loss) -> None:
+    """At a width of 1e308 sums overflowed, and a certificate called its own bound false."""
+    pairs = AllPairs(np.array([1.0, 2.0, 3.0])).on(np.array([True, False, True]))
+    with pytest.raises(InputError, match="width must be"):
+        Mean(pairs, loss).minorant(Scores(np.arange(3.0), width))
+    with pytest.raises(InputError, match="scale must be"):
+        Mean(pairs, loss).minorant(Scores(np.arange(3.0), 0.0, np.ones(2)))  # type: ignore[arg-type]

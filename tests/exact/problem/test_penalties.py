@@ -1,8 +1,7 @@
-"""Penalties: their formulas, their refusals, and false ones that are caught."""
+"""Penalties: their formulas and their refusals."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -16,8 +15,7 @@ from aucert.exact.problem.penalty import best_scale
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.spaces.streamed import StreamedRows
-from aucert.exact.tools.rounding import Bound
-from own_parts import Box, WeightedL1
+from own_parts import Box
 
 RNG = np.random.default_rng(5)
 X, Y = np.round(RNG.normal(size=(20, 4)), 1), np.arange(20) % 3 == 0
@@ -51,6 +49,21 @@ def test_the_residual_is_the_proximal_point_of_the_support_function(penalty: Any
             assert 0.5 * float((other - g) @ (other - g)) + penalty.support(other) >= best - 1e-12
         inside = g - left
         assert penalty.support(left) == pytest.approx(float(inside @ left), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: GroupLasso(0.3, 0.2, np.array([0.0, np.nan])), "group of feature 1 is nan"),
+        (lambda: GroupLasso(0.3, 0.2, np.array([None, 1])), "mixed types"),
+        (lambda: Sign(Ridge(0.3), np.array([1, 1, 1])), "named twice"),
+        (lambda: Sign(Ridge(0.3), np.array([True, False])), "flatnonzero"),
+    ],
+)
+def test_groups_without_a_name_and_signs_a_feature_are_refused(make: Any, said: str) -> None:
+    """A sign is a list of columns: 1, 1, 1 is more likely meant as one number a feature."""
+    with pytest.raises(InputError, match=said):
+        make()
 
 
 @pytest.mark.parametrize("penalty", ALL[1:], ids=lambda p: type(p).__name__)
@@ -109,61 +122,6 @@ def test_parts_of_the_wrong_size_are_refused() -> None:
         Sign(Box(0.1, -1, 1))  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True)
-class HalfShrunk(Box):
-    """Takes off half of what it should: g - residual(g) is outside C."""
-
-    def residual(self, g: np.ndarray) -> np.ndarray:
-        return 0.5 * super().residual(g)
-
-
-@dataclass(frozen=True)
-class TooFar(Box):
-    """Takes g to a point of C that is not the nearest."""
-
-    def residual(self, g: np.ndarray) -> np.ndarray:
-        return g - 0.9 * np.clip(g, self.low, self.high)
-
-
-@dataclass(frozen=True)
-class Forgets(Box):
-    """Its value leaves the support out, which would make every lower bound too large."""
-
-    def value(self, space: Any, w: np.ndarray) -> Bound:
-        return Bound(self.l2 / 2 * float(w @ w), 0.0)
-
-
-@dataclass(frozen=True)
-class TooNear(Box):
-    """Its distance is not that of its residual."""
-
-    def distance(self, space: Any, c: np.ndarray) -> Bound:
-        return Bound(0.0, 0.0)
-
-
-@pytest.mark.parametrize(
-    ("penalty", "said"),
-    [
-        (HalfShrunk(0.1, -0.1, 0.1), "outside the set"),
-        (TooFar(0.1, -0.1, 0.1), "not the nearest point"),
-        (Forgets(0.1, -0.1, 0.1), "outside the set"),
-        (TooNear(0.1, -0.1, 0.1), "distance is not the norm"),
-        (Box(-0.1, -0.1, 0.1), "l2 = -0.1"),
-        (Box(np.nan, -0.1, 0.1), "l2 = nan"),
-        (Box(0.0, -0.1, 0.1), "shrink"),
-        (object(), "it lacks l2"),
-    ],
-)
-def test_a_false_penalty_is_caught(penalty: Any, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        problem(penalty)
-
-
-def test_true_penalties_of_ones_own_are_taken() -> None:
-    for penalty in (Box(0.1, -0.1, 0.4), WeightedL1(0.1, np.arange(4.0))):
-        assert problem(penalty).penalty is penalty
-
-
 @pytest.mark.parametrize("penalty", ALL, ids=lambda p: type(p).__name__)
 def test_the_best_scale_is_no_worse_than_others(penalty: Any) -> None:
     task = problem(penalty, HINGE)
@@ -176,26 +134,3 @@ def test_the_best_scale_is_no_worse_than_others(penalty: Any) -> None:
         return Certificate.of(task, w, Witness.from_scores(task, np.zeros(20), 0.5, scale)).dual
 
     assert all(bound(s) >= bound(other) - 1e-9 for other in np.linspace(0, 1, 21))
-
-
-@dataclass(frozen=True)
-class Unshrunk(Box):
-    """A box whose `shrink` forgets a part of what it must do."""
-
-    factor: float = 1.0
-    part: float = 0.0
-
-    def shrink(self, g: np.ndarray, error: float) -> float:
-        size = float(np.abs(g).max()) + self.part * error
-        return min(self.factor, 0.999 * min(-self.low, self.high) / size)
-
-
-@pytest.mark.parametrize(("factor", "part", "ok"), [(1, 1, True), (1, 0, False), (2, 1, False)])
-@pytest.mark.parametrize("l2", [0.0, 0.1])
-def test_a_false_shrink_is_caught(factor: float, part: float, ok: bool, l2: float) -> None:
-    penalty = Unshrunk(l2, -0.2, 0.2, factor, part)
-    if ok:
-        problem(penalty)
-        return
-    with pytest.raises(InputError, match="shrink"):
-        problem(penalty)

@@ -161,6 +161,9 @@ def test_rates_are_the_decimal_numbers_that_are_meant() -> None:
     risk = tail_risk(pairs, HINGE, 0.3, 0.9)
     assert isinstance(risk, Tail)
     assert risk.kp == 1 and risk.kq == 3  # (1 - 0.9) * 10 is less than one in floats
+    part = tail_risk(pairs, HINGE, 0.25, 0.55)
+    assert isinstance(part, Tail)
+    assert (part.kp, part.kq) == (Fraction(9, 2), Fraction(5, 2))  # the last row counts in part
     push = tail_risk(pairs, HINGE, 0.001)
     assert isinstance(push, Tail) and push.kq == 1 and push.kp == 10
 

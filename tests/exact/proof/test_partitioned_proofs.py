@@ -32,7 +32,7 @@ def some_rows(weighted: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray
 def solved(weighted: bool = True) -> tuple[PartitionedRows, Solution]:
     X, y, weight = some_rows(weighted)
     rows = PartitionedRows(cut(X, y, weight, CUTS))
-    return rows, solve(rows, None, LAM, tol=1e-5)
+    return rows, solve(rows, None, LAM, method="newton", tol=1e-5)
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +43,11 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], li
     return dict(np.load(folder / "p.npz")), save_partitions(rows, folder)
 
 
-def verdict(proof: dict[str, Any], parts: list[Path], tmp_path: Path, capsys: Any) -> str:
+def verdict(
+    proof: dict[str, Any], parts: list[Path], tmp_path: Path, capsys: Any, *words: str
+) -> str:
     np.savez(tmp_path / "changed.npz", **proof)
-    status = check_partitions.main([str(tmp_path / "changed.npz"), *map(str, parts)])
+    status = check_partitions.main([str(tmp_path / "changed.npz"), *map(str, parts), *words])
     said = capsys.readouterr().out
     assert said.startswith({0: "verified", 1: "REFUSED", 2: "not readable"}[status])
     return said
@@ -60,6 +62,50 @@ def test_an_honest_proof_is_verified_one_partition_at_a_time(
         assert "verified 3 of 5 partitions: gap <= " in verdict(proof, [part], tmp_path, capsys)
     said = verdict(proof, [parts[1], parts[3], parts[4]], tmp_path, capsys)
     assert "verified 5 of 5" in said and "if the other" not in said
+
+
+def test_all_refuses_a_proof_of_other_partitions_than_those_given(
+    honest: tuple[dict[str, Any], list[Path]], tmp_path: Path, capsys: Any
+) -> None:
+    proof, parts = honest
+    given = [parts[k] for k in (4, 1, 3)]
+    assert "verified 5 of 5" in verdict(proof, given, tmp_path, capsys, "--all")
+    assert "verified 5 of 5" in verdict(proof, parts, tmp_path, capsys, "--all")  # and empty ones
+    said = verdict(proof, given[:2], tmp_path, capsys, "--all")
+    assert said == "REFUSED: there is no file for the partitions [3]\n"
+    said = verdict(proof, [*given, parts[1]], tmp_path, capsys)
+    assert said.startswith("REFUSED") and "partition-000001.npz" in said and "once more" in said
+
+
+def test_rows_that_a_proof_counts_twice_take_two_files(tmp_path: Path, capsys: Any) -> None:
+    X, y, _ = some_rows()
+    twice = np.concatenate([X, X]), np.concatenate([y, y])
+    rows = PartitionedRows(cut(*twice, None, [N]))
+    write_partitioned_proof(
+        tmp_path / "p.npz", rows, LAM, solve(rows, None, LAM, method="newton", tol=1e-5)
+    )
+    proof, parts = dict(np.load(tmp_path / "p.npz")), save_partitions(rows, tmp_path)
+    assert "verified 1 of 2 partitions: " in verdict(proof, parts[:1], tmp_path, capsys)
+    said = verdict(proof, parts[:1], tmp_path, capsys, "--all")
+    assert said == "REFUSED: there is no file for the partitions [1]\n"
+    for given in (parts, parts[:1] * 2):
+        assert "verified 2 of 2 partitions: " in verdict(proof, given, tmp_path, capsys, "--all")
+
+
+def test_a_proof_for_another_penalty_or_label_is_refused(
+    honest: tuple[dict[str, Any], list[Path]], tmp_path: Path, capsys: Any
+) -> None:
+    proof, _ = honest
+    meant = ("--lam", str(LAM), "--positive", "True")
+    assert "verified" in verdict(proof, [], tmp_path, capsys, *meant)
+    said = verdict(proof, [], tmp_path, capsys, "--lam", "0.5")
+    assert said == f"REFUSED: the proof is for lam = {LAM}\n"
+    said = verdict(proof, [], tmp_path, capsys, "--positive", "1")
+    assert said == "REFUSED: the proof is for the label True\n"
+    assert verdict(proof, [], tmp_path, capsys, "--lam", "x").startswith("not readable")
+    np.save(tmp_path / "y.npy", np.ones(3))
+    said = verdict(proof, [tmp_path / "y.npy"], tmp_path, capsys)
+    assert said.startswith("not readable") and "y.npy is no npz file" in said
 
 
 def test_the_checker_runs_alone(honest: tuple[dict[str, Any], list[Path]], tmp_path: Path) -> None:
@@ -200,9 +246,10 @@ def test_what_no_proof_can_be_written_of_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="prove a gap of"):
         write_partitioned_proof(tmp_path / "p.npz", rows, 50 * LAM, solution)
     halves = PartitionedRows(cut(X, y, np.full(N, 0.5), [9]))
+    of_halves = solve(halves, None, LAM, method="newton", tol=1e-4)
     with pytest.raises(InputError, match="takes whole numbers"):
-        write_partitioned_proof(tmp_path / "p.npz", halves, LAM, solve(halves, None, LAM, tol=1e-4))
-    with pytest.raises(InputError, match="not one over partitions"):
+        write_partitioned_proof(tmp_path / "p.npz", halves, LAM, of_halves)
+    with pytest.raises(InputError, match="with method='newton'"):
         write_partitioned_proof(tmp_path / "p.npz", rows, LAM, solve(X, y, LAM))
     with pytest.raises(InputError, match="use write_proof"):
         write_partitioned_proof(tmp_path / "p.npz", X, LAM, solution)  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.solution import Solution, Status, Step
+from aucert.exact.curvature.line_search import best_on_segment
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
@@ -15,7 +16,6 @@ from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers import active_pairs
 from aucert.exact.solvers.active_pairs import ActivePairs
-from aucert.exact.solvers.line_search import best_on_segment
 from fast_cases import first_fast
 from naive import weighted_pairs
 from reference import reference_optimum
@@ -123,6 +123,7 @@ def test_awkward_data_are_solved_all_the_same(kind: str, lam: float) -> None:
     check(linear_problem(*awkward(kind), lam))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sparse", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_more_features_than_rows(sparse: bool) -> None:
     rng = np.random.default_rng(4)

@@ -99,12 +99,12 @@ def penalty_of(rng: np.random.Generator, kind: str, d: int) -> Any:
     return penalty_from(l2 if kind == "elastic net" else 0.0, l1)
 
 
-def judged(seed: int) -> tuple[str, Any, float]:
+def judged(seed: int, max_time: float = 1.0) -> tuple[str, Any, float]:
     """Return the name of a drawn problem, our certificate and Clarabel's optimum."""
     name, problem, X, lists = drawn(seed)
     loss = problem.risk.mean.loss if isinstance(problem.risk, Tail) else problem.loss
     best, _ = worst_reference(X, lists, loss.name, problem.penalty)
-    return name, choose_solver(problem, "auto", 1e-6, 1.0).solve(problem).certificate, best
+    return name, choose_solver(problem, "auto", 1e-6, max_time).solve(problem).certificate, best
 
 
 def outside(name: str, found: Any, best: float) -> list[str]:
@@ -124,7 +124,7 @@ def test_a_few_optima_lie_in_the_intervals() -> None:
 def test_an_optimum_elsewhere_is_seen() -> None:
     """The comparison can fail: intervals are narrow, and either end is looked at."""
     for seed in range(7):
-        name, found, best = judged(seed)
+        name, found, best = judged(seed, 60.0)  # narrow on a busy machine, too
         assert found.primal - found.dual < 1e-3 * best, name
         assert len(outside(name, found, 1.01 * best)) == len(outside(name, found, 0.99 * best)) == 1
 

@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.solution import Status, Step
+from aucert.exact.curvature.line_search import best_on_segment
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers.active_pairs import ActivePairs
@@ -18,7 +19,6 @@ from aucert.exact.solvers.bundle.cuts import Cut, combined_witness
 from aucert.exact.solvers.bundle.images import Place
 from aucert.exact.solvers.bundle.segment import Evaluated
 from aucert.exact.solvers.cutting_plane import CuttingPlane
-from aucert.exact.solvers.line_search import best_on_segment
 from aucert.exact.solvers.window.window import Window, open_window
 
 RNG = np.random.default_rng(0)

@@ -71,7 +71,7 @@ def test_plain_and_preconditioned_conjugate_gradients_agree(
 ) -> None:
     rng = np.random.default_rng(1)
     problem = linear_problem(
-        rng.normal(size=(60, 8)), np.arange(60) % 4 == 0, 1e-3, "squared_hinge"
+        rng.normal(size=(130, 12)), np.arange(130) % 4 == 0, 1e-3, "squared_hinge"
     )
     other = Newton().solve(problem)
     monkeypatch.setattr(newton_equation, "LARGEST_DIM", limit)

@@ -11,12 +11,13 @@ from aucert.exact.certificate.evaluate_rows import InMemory
 from aucert.exact.certificate.solution import Recorder, Status, Step
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
+from aucert.exact.problem.evidence import Scores
 from aucert.exact.problem.minorant import Minorant
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.problem.subsample import subsample
 from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.solvers.smoothed_newton import SmoothedNewton
-from aucert.exact.solvers.smoothing.evaluations import Evaluations
+from aucert.exact.solvers.smoothing.evaluations import SORTED_ROWS, Evaluations
 from aucert.exact.solvers.smoothing.sampled_hessian import PairHessian, drawn_window
 from aucert.exact.sums.counted import SortedRows
 
@@ -120,6 +121,21 @@ def test_drawn_pairs_stand_for_the_window(in_order: bool) -> None:
     assert few[0].size == 50 and few[2].sum() == pytest.approx(inside.mean())
 
 
+@pytest.mark.parametrize("lam", [1e-1, 1e-4])
+def test_of_many_rows_a_near_start_is_kept_and_a_far_one_is_not(lam: float) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.random(60_000) < 0.3
+    X = rng.normal(size=(60_000, 20)) + 0.2 * y[:, None]
+    before = SmoothedNewton(tol=1e-6).solve(linear_problem(X, y, 1.3 * lam)).w
+    problem = linear_problem(X, y, lam)
+    near, far, none = (
+        SmoothedNewton(tol=1e-6).solve(problem, w) for w in (before, -9 * before, None)
+    )
+    assert {str(found.status) for found in (near, far, none)} == {"certified"}
+    assert near.n_iter < none.n_iter and far.n_iter <= none.n_iter + 1
+    assert near.history[0].primal < none.history[0].primal
+
+
 def test_a_subsample_keeps_both_classes_in_proportion() -> None:
     problem = some_problem(7, 20_000, 2)
     part = subsample(problem, 2000)
@@ -161,7 +177,7 @@ def test_other_losses_are_refused() -> None:
 def test_the_witness_is_made_in_the_form_that_the_run_stopped_on(
     weighted: bool, width: float
 ) -> None:
-    problem = some_problem(2, n=2000)
+    problem = some_problem(2, n=SORTED_ROWS)  # the fewest that are binned without weights
     if weighted:
         weight = np.random.default_rng(0).integers(1, 4, problem.n).astype(float)
         problem = problem.with_pairs(AllPairs(weight).on(problem.pairs.positive))
@@ -172,12 +188,14 @@ def test_the_witness_is_made_in_the_form_that_the_run_stopped_on(
     assert found.bins
     witness = recorder.best_witness
     assert callable(witness)
-    made = witness()
+    evidence = witness()
+    assert isinstance(evidence, Scores)
+    made = problem.risk.minorant(evidence)
     assert np.allclose(problem.space.pull(made.c), found.scale(problem.lam) * found.pull, 0, 1e-13)
     told = found.dual(problem.lam, found.scale(problem.lam))
     kept = Certificate.of(problem, w, made).dual
     assert abs(told - kept) <= 1e-13
-    raw = Minorant.from_scores(problem, problem.space.scores(w), found.width, made.scale)
+    raw = Minorant.from_scores(problem, problem.space.scores(w), found.width, evidence.scale)
     assert abs(Certificate.of(problem, w, raw).dual - kept) > 1e-9  # the test can tell them apart
 
 

@@ -45,8 +45,11 @@ def test_every_solver_certifies_and_says_who_it_is(name: str) -> None:
     assert solution.status == Status.CERTIFIED and solution.certificate.reaches(1e-9)
     assert solution.method == name and solution.n_iter == len(solution.history) > 0
     assert solution.seconds > 0
-    again = Certificate.of(problem, solution.w, solution.witness)
+    again = Certificate.of(problem, solution.w, solution.witness, solver.tol)
     assert again == solution.certificate
+    careful = Certificate.of(problem, solution.w, solution.witness)
+    assert careful.rounding <= solution.certificate.rounding
+    assert abs(careful.gap - again.gap) <= careful.rounding + again.rounding
 
 
 @pytest.mark.parametrize("name", SOLVERS)

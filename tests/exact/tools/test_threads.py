@@ -18,9 +18,9 @@ from aucert.exact.certificate.blocks import passes
 from aucert.exact.classifier import base
 from aucert.exact.classifier import inputs as classifier_inputs
 from aucert.exact.errors import InputError
-from aucert.exact.spaces.incoming import check_matrix
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.tools import threads
+from aucert.exact.tools.lossless import check_matrix
 from aucert.exact.tools.threads import at_most, in_parts, one_thread, small_in_one_thread, workers
 
 api = sys.modules["aucert.exact.api.solve"]  # the function of this name hides the module
@@ -137,6 +137,21 @@ def test_parts_come_back_in_order_from_any_number_of_threads() -> None:
         assert in_parts(work, range(20), jobs) == [k * k for k in range(20)]
     assert in_parts(work, [], 3) == []
     assert len(seen) > 1
+
+
+def test_without_room_for_threads_the_calling_one_does_all(monkeypatch) -> None:
+    def no_room(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", no_room)
+    threads._start_time.cache_clear()
+    try:
+        assert workers(10**9) == 1
+        assert in_parts(lambda part, worker: (part, worker), range(5), 3) == [
+            (k, 0) for k in range(5)
+        ]
+    finally:
+        threads._start_time.cache_clear()
 
 
 @pytest.mark.parametrize("error", [InputError, KeyboardInterrupt])

@@ -15,6 +15,7 @@ import pytest
 from aucert.exact import solve
 from aucert.exact.errors import InputError
 from aucert.validation.checking.check_solver import check_solver
+from aucert.validation.checking.naming import load_function
 
 
 def exact(X, y, lam):
@@ -136,6 +137,7 @@ def test_the_last_line_printed_before_a_crash_is_kept(module) -> None:
     assert row.message == "its process ended (SIGABRT): last words"
 
 
+@pytest.mark.slow
 def test_an_error_while_importing_names_the_module_and_the_line(module) -> None:
     (module / "broken.py").write_text("x = 1\n1 / 0\n")
     with pytest.raises(InputError, match=r"broken: ZeroDivisionError.*\(broken.py, line 2\)"):
@@ -143,8 +145,79 @@ def test_an_error_while_importing_names_the_module_and_the_line(module) -> None:
     (module / "quits.py").write_text("import os\nos._exit(4)\n")
     with pytest.raises(InputError, match=r"quits:fit: its process ended \(exit status 4\)"):
         check_solver("quits:fit")
-    with pytest.raises(InputError, match=r"leave out \.py"):
-        check_solver("mysolver.py:fit")
+
+
+IN_A_MODULE = "def fit(X, y, lam):\n    return X[0]\ndef two(X, y):\n    return X[0]\nconst = 3\n"
+BAD_NAMES = {
+    "mine": r"^mine: write MODULE:FUNCTION",
+    "mine:": r"^mine:: write MODULE:FUNCTION",
+    ":fit": r"^:fit: write MODULE:FUNCTION",
+    "./mine:fit": r"^./mine:fit: write MODULE:FUNCTION.* or FILE.py:FUNCTION",
+    "minne:fit": r"^cannot import minne: no minne in this folder.*did you mean mine\?",
+    "mine:fitt": r"^mine has no fitt \(did you mean fit\?\)",
+    "mine:const": r"^mine:const is not a function",
+    "needs:fit": r"^cannot import needs: ModuleNotFoundError.*nosuchlib.*\(needs.py, line 1\)",
+    "slip:fit": r"^cannot import slip: SyntaxError: .*\(slip.py, line 1\)$",
+    "leaves:fit": r"^cannot import leaves: SystemExit: 3 \(leaves.py, line 2\)",
+    "none.py:fit": r"^none.py: no such file",
+    "folder/json.py:fit": r"another module is called json; rename the file",
+}
+
+
+@pytest.fixture
+def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Modules that are right and wrong; the path and the modules of Python are put back."""
+    (tmp_path / "mine.py").write_text(IN_A_MODULE)
+    (tmp_path / "needs.py").write_text("import nosuchlib\n")
+    (tmp_path / "slip.py").write_text("def fit(:\n")
+    (tmp_path / "leaves.py").write_text("import sys\nsys.exit(3)\n")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "json.py").write_text(IN_A_MODULE)
+    (tmp_path / "folder" / "there.py").write_text("from beside import fit\n")
+    (tmp_path / "folder" / "beside.py").write_text(IN_A_MODULE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    for name in ("mine", "there", "beside"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", BAD_NAMES)
+def test_a_name_that_is_wrong_is_refused_with_what_may_be_meant(modules, name: str) -> None:
+    with pytest.raises(InputError, match=BAD_NAMES[name]):
+        load_function(name)
+
+
+def test_a_file_in_another_folder_can_be_named_with_what_lies_beside_it(modules) -> None:
+    X = np.eye(3)
+    for name in ("mine:fit", "mine.py:fit", "folder/there.py:fit"):
+        assert load_function(name)(X, None, 1.0).tolist() == [1, 0, 0]
+    (row,) = check_solver("folder/there.py:fit", only="ties").rows
+    assert row.verdict == "fail"
+
+
+def test_a_function_that_cannot_be_called_so_is_told_how_it_is_called(modules) -> None:
+    (row,) = check_solver(lambda X, y: X[0], only="ties").rows
+    assert row.message.endswith("(a fit is called as fit(X, y, lam))"), row.message
+
+
+def test_what_a_refusal_names_is_named_once(modules) -> None:
+    with pytest.raises(InputError) as refused:
+        check_solver("mine:const")
+    assert str(refused.value) == "mine:const is not a function"
+
+
+def test_a_fit_that_changes_its_data_is_told_so_and_judged_on_the_data() -> None:
+    def fit(X, y, lam):
+        w = solve(X, y, lam).w
+        X -= X.mean(axis=0)
+        return w
+
+    report = check_solver(fit, only=["overlap:0.1", "ties"])
+    assert report.passed and "changes its caller's X: let it take a copy" in report.summary
+    assert report.to_dict()["problems"][0]["changed"] == ["X"]
+    kept = check_solver(lambda X, y, lam: solve(X, y, lam).w, only="ties")
+    assert "changes" not in kept.summary
 
 
 def test_solve_itself_can_be_named() -> None:

@@ -109,6 +109,9 @@ CAUSES = {
     "sum over pairs in place of the mean": lambda X, y, lam: exact(X, y, lam / n_pairs(y)),
     "optimal for 2 lam": lambda X, y, lam: exact(X, y, 2 * lam),
     "lam read as the constant C of the mean": lambda X, y, lam: exact(X, y, 1 / lam),
+    "a mean over pairs divided by the pairs once more": lambda X, y, lam: exact(
+        X, y, lam * n_pairs(y)
+    ),
     "optimal for about 7": lambda X, y, lam: exact(X, y, 7 * lam),
     "minimises the square loss": lambda X, y, lam: solve(X, y, lam, loss="square"),
 }
@@ -121,6 +124,27 @@ def test_a_likely_cause_is_named(cause: str) -> None:
     assert [cause in sentence for sentence in report.diagnosis] == [True], report.table
 
 
+def test_counting_repeated_rows_once_is_named() -> None:
+    def fit(X, y, lam):
+        sides = [np.unique(X[y == side], axis=0) for side in (0, 1)]
+        return exact(np.vstack(sides), np.repeat([0, 1], [len(side) for side in sides]), lam)
+
+    names = ["overlap:0.1", "integers:0.1", "binary", "duplicates"]
+    report = check_solver(fit, only=names)
+    assert [row.verdict for row in report.rows].count("fail") == 3
+    assert report.diagnosis[0].startswith("only data with equal rows in a class fail")
+    assert len(report.diagnosis) == 1
+
+
+def test_a_step_that_hardly_leaves_zero_is_no_other_scaling() -> None:
+    def fit(X, y, lam):
+        return 1e-6 * X[0] / lam
+
+    report = check_solver(fit, only=["overlap", "noise", "integers"])
+    assert not any("scaling" in sentence for sentence in report.diagnosis), report.diagnosis
+
+
+@pytest.mark.slow
 def test_failing_only_in_awkward_units_is_named() -> None:
     def fit(X, y, lam):
         return exact(X, y, lam) * (1.0 if np.abs(X).max() < 10 else 0.5)
@@ -186,6 +210,18 @@ def test_what_is_no_answer_gets_its_own_verdict(verdict: str) -> None:
 def test_what_holds_no_numbers_is_an_error(returned) -> None:
     (row,) = check_solver(lambda X, y, lam: returned, only="ties").rows
     assert row.verdict in ("error", "wrong shape") and row.message
+
+
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        (None, "None returned: does it end with `return w`?"),
+        ((np.zeros(2), 0.0), "tuple returned: return the weights alone"),
+    ],
+)
+def test_usual_slips_are_told_what_to_return(returned, message: str) -> None:
+    (row,) = check_solver(lambda X, y, lam: returned, only="ties").rows
+    assert row.message == message
 
 
 def test_objects_and_row_vectors_are_read() -> None:

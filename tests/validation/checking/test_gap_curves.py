@@ -11,7 +11,7 @@ import pytest
 from aucert.exact import certify, solve
 from aucert.exact.errors import InputError
 from aucert.validation import gap_curves
-from aucert.validation.checking.gap_curves import GapCurves, picture
+from aucert.validation.checking.curves import Curve, GapCurves, picture
 from aucert.validation.checking.traced import Trace, efforts, way_of
 
 RNG = np.random.default_rng(0)
@@ -67,6 +67,7 @@ def curve(found: GapCurves, name: str):
     return next(c for c in found.curves if c.name == name)
 
 
+@pytest.mark.slow
 def test_a_gap_bounds_what_certify_finds(found) -> None:
     (gap,) = curve(found, "best").gap
     assert 0 <= gap <= 1e-8
@@ -97,6 +98,13 @@ def test_the_table_and_the_picture_name_all(found) -> None:
     for name in ("steps", "called", "sleeps", "raises"):
         assert name in found.table
     assert str(found) == found.table
+
+
+def test_the_table_says_how_one_point_becomes_a_curve(found) -> None:
+    once = [curve.name for curve in found.curves if curve.way == "once" and curve.seconds]
+    assert "raises" not in once and "best" in once
+    (line,) = [line for line in found.table.splitlines() if "it would be a curve" in line]
+    assert once and line.strip().startswith(", ".join(once) + ": one point")
     again = GapCurves.from_dict(json.loads(json.dumps(found.to_dict())))
     assert again == found
     figure = found.plot()
@@ -105,6 +113,21 @@ def test_the_table_and_the_picture_name_all(found) -> None:
     assert b"<svg" in drawn
     shown = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     assert shown == ["steps", "called", "best"]  # the others have no point
+
+
+def test_the_line_is_the_best_gap_of_so_many_seconds_and_the_rest_are_dots() -> None:
+    held = Curve("a", (1.0, 3.0, 2.0, 4.0), (4.0, 2.0, 1.0, 0.5), (0.4, 0.2, 0.1, 0.05), "", "tol")
+    curves = GapCurves("d", 9, 2, 0.1, "hinge", 1.0, 5.0, (held,), "here")
+    line, dots = curves.plot().axes[0].get_lines()
+    assert line.get_xdata().tolist() == [1.0, 2.0, 4.0]
+    assert line.get_ydata().tolist() == [0.4, 0.1, 0.05]
+    assert dots.get_xdata().tolist() == [3.0] and dots.get_linestyle() == "None"
+
+
+def test_the_table_has_the_objective_at_the_best_point(found) -> None:
+    (line,) = [row for row in found.table.splitlines() if row.split()[0] == "best"]
+    objective = certify(X, Y, LAM, w=best(X, Y, LAM)).primal
+    assert float(line.split()[2]) == pytest.approx(objective, rel=1e-5)
 
 
 def test_solutions_are_drawn_as_before() -> None:

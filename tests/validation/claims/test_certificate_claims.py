@@ -10,10 +10,14 @@ import numpy as np
 import pytest
 
 from aucert.exact import ElasticNet, Estimate, GroupLasso
+from aucert.exact.losses import exponential
 from aucert.exact.losses.logistic import Logistic
+from aucert.exact.losses.smooth_hinge import SmoothHinge
 from aucert.exact.pairs.ordered import asked, kinds
 from aucert.exact.pairs.statistics import delong as placements
-from aucert.exact.problem import tail
+from aucert.exact.problem import tail, worst
+from aucert.exact.problem.penalties import Sign
+from aucert.exact.proof import check_proof, proof_file
 from aucert.validation import suite
 from aucert.validation.claims import certificates
 from aucert.validation.claims.certificates.enumerated import Judged, outcome
@@ -26,8 +30,13 @@ NAMES = [
 
 ORDERED = "ordered-pairs-interval-holds-the-optimum"
 PARTIAL = "partial-auc-interval-holds-the-optimum"
-SMOOTH = "logistic-interval-holds-the-optimum"
+WORST = "worst-group-interval-holds-the-optimum"
+LOGISTIC = "logistic-interval-holds-the-optimum"
+ROUNDED = "smooth-hinge-interval-holds-the-optimum"
+EXPONENTIAL = "exponential-interval-holds-the-optimum"
 PENALTY = "penalty-interval-holds-the-optimum"
+SIGN = "sign-interval-holds-the-optimum"
+PROOF = "proof-file-of-ordered-pairs-holds-the-optimum"
 DELONG = "delong-variance-is-that-of-the-pairs"
 
 
@@ -35,7 +44,8 @@ def verdict(name: str, seed: int = 0) -> str:
     return suite.run([name], seed=seed).rows[0].verdict
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("name", NAMES)
 def test_the_verdict_about_certificates_is_the_expected_one(name: str, seed: int) -> None:
     row = suite.run([name], seed=seed).rows[0]
@@ -43,7 +53,8 @@ def test_the_verdict_about_certificates_is_the_expected_one(name: str, seed: int
 
 
 def test_every_certificate_has_its_claim() -> None:
-    assert set(NAMES) == {ORDERED, PARTIAL, SMOOTH, PENALTY, DELONG}
+    every = {ORDERED, PARTIAL, WORST, LOGISTIC, ROUNDED, EXPONENTIAL, PENALTY, SIGN, PROOF, DELONG}
+    assert set(NAMES) == every
 
 
 @pytest.mark.slow
@@ -86,12 +97,43 @@ def test_a_number_of_rows_that_is_made_whole_turns_the_verdict(
     assert verdict(PARTIAL) == "fails"
 
 
-def test_a_dual_part_of_the_logistic_loss_that_is_too_large_turns_the_verdict(
+@pytest.mark.parametrize(("name", "loss"), [(LOGISTIC, Logistic), (ROUNDED, SmoothHinge)])
+def test_a_dual_part_of_a_smooth_loss_that_is_too_large_turns_the_verdict(
+    monkeypatch: pytest.MonkeyPatch, name: str, loss: Any
+) -> None:
+    right = loss.dual
+    monkeypatch.setattr(loss, "dual", lambda self, alpha: right(self, alpha) + 1e-3)
+    assert verdict(name) != "holds"
+
+
+def test_a_product_of_means_that_is_too_large_turns_the_verdict(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    right = Logistic.dual
-    monkeypatch.setattr(Logistic, "dual", lambda self, alpha: right(self, alpha) + 1e-3)
-    assert verdict(SMOOTH) != "holds"
+    right = exponential.exponential_sums
+
+    def wrong(*args: Any) -> Any:
+        found = right(*args)
+        return replace(found, value=1.001 * found.value)
+
+    monkeypatch.setattr(exponential, "exponential_sums", wrong)
+    assert verdict(EXPONENTIAL) == "fails"
+
+
+def test_groups_that_weigh_more_than_one_together_turn_the_verdict(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    right = worst.group_weights
+    monkeypatch.setattr(worst, "group_weights", lambda *args: 1.01 * right(*args))
+    assert verdict(WORST) != "holds"
+
+
+@pytest.mark.slow
+def test_the_best_group_in_place_of_the_worst_turns_the_verdict(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    right = worst.group_weights
+    monkeypatch.setattr(worst, "group_weights", lambda values, width: right(-values, width))
+    assert verdict(WORST) != "holds"
 
 
 @pytest.mark.parametrize("penalty", costly_slow([ElasticNet, GroupLasso], {ElasticNet}))
@@ -108,6 +150,34 @@ def test_a_penalty_that_the_dual_overrates_turns_the_verdict(
         penalty, "shrink", lambda self, g, error: min(1.0, 1.1 * shrink(self, g, error))
     )
     assert verdict(PENALTY) != "holds"
+
+
+def test_a_sign_that_takes_too_much_of_the_pull_turns_the_verdict(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    right = Sign.residual
+    monkeypatch.setattr(Sign, "residual", lambda self, g: right(self, 0.9 * g))
+    assert verdict(SIGN) != "holds"
+
+
+def test_a_file_that_claims_more_than_was_verified_turns_the_verdict(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    right = proof_file.claims_of
+
+    def wrong(*args: Any) -> tuple[float, float, float]:
+        primal, dual, gap = right(*args)
+        return primal, 1.001 * dual, gap
+
+    monkeypatch.setattr(proof_file, "claims_of", wrong)
+    assert verdict(PROOF) == "fails"
+
+
+def test_a_checker_that_lets_everything_pass_turns_the_verdict(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(check_proof, "check", lambda *args: "verified")
+    assert verdict(PROOF) == "fails"
 
 
 def test_a_variance_that_divides_by_the_number_of_rows_turns_the_verdict(

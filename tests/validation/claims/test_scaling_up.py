@@ -33,7 +33,6 @@ SLOW = {
     "theorem-4-first-term",
     "full-model-infeasible-beyond-10000",
     "incomplete-u-suboptimality-rate",
-    "no-solver-passes-the-lower-bound",
 }
 ELSEWHERE = {
     module.__name__ for module in (convergence, nystrom, prime, growth, practice, readings, wide)
@@ -86,6 +85,7 @@ def test_biased_draws_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("incomplete-u-is-unbiased").verdict == "fails"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("replace", [False, True])
 def test_the_wrong_kind_of_draw_is_noticed(monkeypatch: pytest.MonkeyPatch, replace: bool) -> None:
     genuine = scaling_up_incomplete.draw_pairs

@@ -21,8 +21,8 @@ from aucert.validation.bounds.exact_answers import optimum
 from aucert.validation.bounds.right_side import REPAIRED, Theorem4
 from aucert.validation.claims import common
 from aucert.validation.claims.claim import Context
-from aucert.validation.claims.common import Slope, two_sided
-from aucert.validation.claims.scaling_up.theorem_4.proof import lower_limit, two_atoms
+from aucert.validation.claims.common import Slope, lower_limit, two_sided
+from aucert.validation.claims.scaling_up.theorem_4.proof import two_atoms
 
 
 def small(lam: float) -> ClusterInstance:

@@ -54,7 +54,7 @@ def paragraphs(page: str) -> list[str]:
     found: list[str] = []
     for block in re.split(r"\n\s*\n", body):
         block = block.strip("\n")
-        if block.strip() and not block.startswith("    "):
+        if block.strip() and not block.startswith(("    ", "$$")):
             found += re.split(r"\n(?=\d+\. |\* )", block)
     return found
 

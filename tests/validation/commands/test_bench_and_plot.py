@@ -38,7 +38,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_bench_writes_a_table_a_picture_and_a_document(capsys, folder) -> None:
     words = "bench benched:fit --data t.csv --lam 0.1 --lam 1 --max-time 20 --out b".split()
     status, out, _ = run(capsys, *words)
-    assert status == 0 and out.count("benched:fit") == 2 and out.count("aucert") == 2
+    assert status == 0 and out.count("  benched:fit  ") == 2 and out.count("  aucert  ") == 2
+    assert out.count("  benched:fit: one point; with an argument") == 2
     held = json.loads(Path("b/bench.json").read_text())
     assert [problem["lam"] for problem in held["bench"]] == [0.1, 1.0]
     ours = [c for problem in held["bench"] for c in problem["curves"] if c["name"] == "aucert"]
@@ -46,6 +47,42 @@ def test_bench_writes_a_table_a_picture_and_a_document(capsys, folder) -> None:
     assert Path("b/bench.txt").read_text() == out and b"<svg" in Path("b/bench.svg").read_bytes()
     assert run(capsys, "plot", "b", "--out", "again.svg")[0] == 0
     assert Path("again.svg").read_bytes() == Path("b/bench.svg").read_bytes()
+
+
+def test_bench_reads_a_file_as_solve_does(capsys, folder) -> None:
+    Path("u.csv").write_text(
+        "y,name,b,a\n" + "no,x,2,1\nyes,x,1,3\nyes,x,2,2\nno,x,1,0\nyes,x,1,1\n"
+    )
+    asked = "--target y --positive yes --drop name --lam 0.1 --json".split()
+    status, out, err = run(capsys, "bench", "benched.py:fit", "--data", "u.csv", *asked)
+    assert (status, err) == (0, "")
+    words = "bench benched:fit --data t.csv --columns b,a --lam 0.1 --json".split()
+    plain = json.loads(run(capsys, *words)[1])
+    (first,), (second,) = json.loads(out)["bench"], plain["bench"]
+    assert first["dual"] == second["dual"] and first["d"] == 2
+    status, out, err = run(capsys, *"bench benched:fit --target y".split())
+    assert (status, out) == (2, "") and "wdbc is built in" in err
+
+
+def test_bench_refuses_rows_in_partitions(capsys, folder) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow", reason="reading Parquet needs pyarrow")
+    Path("parts").mkdir()
+    pandas.read_csv("t.csv").to_parquet("parts/a.parquet")
+    status, out, err = run(capsys, *"bench benched:fit --data parts --target y".split())
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "parts is a folder: a fit takes one matrix" in err
+
+
+@pytest.mark.parametrize("loss", ["logistic", "smooth_hinge", "exponential"])
+def test_bench_knows_the_smooth_losses(capsys, folder, loss: str) -> None:
+    words = f"bench benched:fit --data t.csv --lam 0.1 --max-time 20 --loss {loss} --json".split()
+    status, out, _ = run(capsys, *words)
+    assert status == 0
+    (problem,) = json.loads(out)["bench"]
+    curves = {curve["name"]: curve for curve in problem["curves"]}
+    assert problem["loss"] == loss and min(curves["aucert"]["relative_gap"]) < 1e-8
+    assert curves["benched:fit"]["relative_gap"][0] > 0.01
 
 
 def test_what_solve_and_certify_wrote_is_drawn(capsys, folder) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import dump_svmlight_file
 
 from aucert.exact import load_model, recertify
 from aucert.validation.cli import main
@@ -129,6 +130,46 @@ def test_weights_are_matched_by_name_wherever_the_intercept_stands(capsys, data,
         assert status == 0 and json.loads(said)["relative_gap"] <= 1e-8
     weights.write_text("a,1\nb,1\nz,1\n")
     refused(run(capsys, "certify", data, *options, "--weights", weights), "have no 'z'", "for 'c'")
+
+
+def test_weights_of_standardised_columns_are_not_taken_for_others(capsys, data, tmp_path) -> None:
+    out, options = tmp_path / "out", ["--lam", "0.1"]
+    assert run(capsys, "solve", data, *options, "--standardise", "--out", out)[0] == 0
+    weights = out / "weights.csv"
+    assert weights.read_text().startswith("feature,standardised weight\n")
+    judged = ["certify", data, *options, "--weights", weights]
+    refused(run(capsys, *judged), "of standardised columns", "--standardise", "--model")
+    status, said, _ = run(capsys, *judged, "--standardise", "--json")
+    assert status == 0 and json.loads(said)["relative_gap"] <= 1e-8
+
+
+def test_a_number_without_a_name_that_is_taken_as_intercept_is_named(
+    capsys, data, tmp_path
+) -> None:
+    weights = tmp_path / "w.csv"
+    weights.write_text("1\n2\n3\n4\n")
+    status, said, _ = run(capsys, "certify", data, "--lam", "1", "--weights", weights, "--json")
+    assert status in (0, 1)
+    assert "The last of the 4 numbers was taken as an intercept" in json.loads(said)["statement"]
+    weights.write_text("1\n2\n3\n")
+    _, said, _ = run(capsys, "certify", data, "--lam", "1", "--weights", weights, "--json")
+    assert "intercept" not in json.loads(said)["statement"]
+
+
+def test_sparse_rows_are_centred_by_a_model_of_dense_ones(capsys, tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.random((30, 3)), np.arange(30) % 2
+    np.savez(tmp_path / "d.npz", X=X, y=y)
+    dump_svmlight_file(X, y, str(tmp_path / "s.svmlight"), zero_based=False)
+    out = tmp_path / "out"
+    solved = run(capsys, "solve", tmp_path / "d.npz", "--lam", "0.1", "--standardise", "--out", out)
+    assert solved[0] == 0, solved
+    scored = [
+        run(capsys, "predict", out / "model.npz", tmp_path / name, "--json")
+        for name in ("d.npz", "s.svmlight")
+    ]
+    dense, sparse = (json.loads(said)["scores"] for _, said, _ in scored)
+    assert sparse == pytest.approx(dense)
 
 
 def test_more_than_two_classes_and_the_smaller_label(capsys, data, tmp_path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aucert.exact import concordance_index, query_pairs, solve
+from aucert.exact import concordance, concordance_index, query_pairs, solve
 from aucert.exact.pairs.statistics.delong import delong
 from aucert.exact.proof import check_proof
 from aucert.validation.cli import main
@@ -53,6 +53,21 @@ def refused(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     assert out == ""
     assert err.startswith("aucert: ") and err.count("\n") == 1
     return err
+
+
+def test_the_structure_goes_with_queries_and_is_named(tmp_path: Path, capsys) -> None:
+    path, held = table(tmp_path)
+    out = tmp_path / "out"
+    words = ("--qid", "q", "--target", "e", "--columns", "a,b", "--structure", 2)
+    found = result(capsys, "solve", path, "--lam", 0.1, *words, "--out", out)
+    X = np.column_stack([held["a"], held["b"]])
+    same = solve(X, held["e"], 0.1, qid=held["q"], structure=2.0)
+    assert found["primal"] == pytest.approx(same.certificate.primal, rel=1e-9)
+    assert found["proof"] is None
+    assert "0.1/2 (|f|^2 + 2 times the spread of f within each class)" in found["statement"]
+    judged = result(capsys, "certify", path, *words[:4], "--model", out / "model.npz")
+    assert judged["primal"] == pytest.approx(found["primal"], rel=1e-12)
+    assert "spread of f" in judged["statement"]
 
 
 def test_ranking_by_query(tmp_path: Path, capsys) -> None:
@@ -117,6 +132,14 @@ def test_two_classes_have_delongs_interval(tmp_path: Path, capsys) -> None:
     )
 
 
+def test_scores_that_part_the_classes_have_no_interval(tmp_path: Path, capsys) -> None:
+    path, held = table(tmp_path)
+    scores = tmp_path / "scores.csv"
+    np.savetxt(scores, held["e"] * 2.0)
+    found = result(capsys, "certify", path, "--lam", 0.1, "--target", "e", "--scores", scores)
+    assert found["auc"] == 1.0 and found["auc_interval"] is None
+
+
 def test_svmlight_has_its_own_queries(tmp_path: Path, capsys) -> None:
     path = tmp_path / "rows.txt"
     lines = ["2 qid:1 1:1 2:0.5", "0 qid:1 1:0.25", "1 qid:2 2:1", "0 qid:2 1:1 2:0.5"]
@@ -156,6 +179,7 @@ def test_arrays_of_an_npz_file_order_its_rows(tmp_path: Path, capsys) -> None:
         (("--qid", "q", "--structure", "1"), "structure"),
         (("--qid", "q", "--method", "newton"), "two classes"),
         (("--qid", "a"), "pair"),
+        (("--qid", "b", "--columns", "a"), "no query has two rows of different grades"),
         (("--time", "t"), "together"),
         (("--event", "e"), "together"),
         (("--time", "t", "--event", "t"), "both the time and the event"),
@@ -177,13 +201,64 @@ def test_options_that_do_not_fit_are_refused(
 def test_text_and_missing_values_are_refused(tmp_path: Path, capsys) -> None:
     path, _ = table(tmp_path)
     good = path.read_text()
-    for column, word in ((2, "first query"), (3, ""), (3, "nan")):
+    for column, word in ((2, ""), (0, "word"), (3, ""), (3, "nan")):
         lines = good.splitlines()
         cells = lines[4].split(",")
         cells[column] = word
         path.write_text("\n".join([*lines[:4], ",".join(cells), *lines[5:]]) + "\n")
-        asked = ("--qid", "q") if column == 2 else ("--time", "t", "--event", "e")
+        asked = ("--qid", "q") if column < 3 else ("--time", "t", "--event", "e")
         assert "row 5" in refused(capsys, "solve", path, "--lam", 0.1, *asked)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_queries_may_have_names(tmp_path: Path, capsys, ending: str) -> None:
+    path, held = table(tmp_path)
+    words = ("--lam", 0.1, "--qid", "q", "--tol", 1e-6)
+    wanted = result(capsys, "solve", path, *words)
+    named = np.array([f"q {k:g}" for k in held["q"]])
+    if ending == "parquet":
+        pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+        from pyarrow.parquet import write_table
+
+        path = tmp_path / "table.parquet"
+        write_table(pa.table({**held, "q": named}), path)
+    else:
+        cells = [[*map(str, row)] for row in zip(*{**held, "q": named}.values(), strict=True)]
+        path.write_text("\n".join([",".join(held), *map(",".join, cells)]) + "\n")
+    found = result(capsys, "solve", path, *words)
+    assert found["n_pairs"] == wanted["n_pairs"]
+    assert found["primal"] == pytest.approx(wanted["primal"], rel=1e-12)
+
+
+def test_a_query_without_a_name_among_names_is_refused(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("a,q,g\n1,one,0\n2,,1\n3,two,0\n")
+    said = refused(capsys, "solve", path, "--lam", 1, "--qid", "q")
+    assert "missing value in column 'q', row 3" in said
+
+
+def test_the_concordance_has_an_interval_by_rows_or_by_queries(tmp_path: Path, capsys) -> None:
+    path, held = table(tmp_path)
+    words = ("--lam", 0.1, "--time", "t", "--event", "e")
+    out = tmp_path / "out"
+    found = result(capsys, "solve", path, *words, "--out", out)
+    w = np.loadtxt(out / "weights.csv", delimiter=",", skiprows=1, usecols=1)
+    scores = np.column_stack([held[name] for name in "abqg"]) @ w
+    wanted = concordance_index(held["t"], held["e"], scores, 0.0)
+    assert found["concordance_interval"] == pytest.approx(list(wanted.interval()))
+    main(["certify", str(path), *map(str, words), "--weights", str(out / "weights.csv")])
+    assert "concordance_interval" in capsys.readouterr().out
+    few = result(capsys, "solve", path, "--lam", 0.1, "--qid", "q")
+    assert few["concordance"] is not None and few["concordance_interval"] is None
+    rows = np.arange(120)
+    X, grade = np.sin(rows * rows), rows % 7 % 3
+    path.write_text(
+        "x,q,g\n" + "".join(f"{x},{k // 10},{g}\n" for x, k, g in zip(X, rows, grade, strict=True))
+    )
+    many = result(capsys, "solve", path, "--lam", 0.1, "--qid", "q")
+    w = solve(X[:, None], grade, 0.1, qid=rows // 10).w
+    wanted = concordance(query_pairs(rows // 10, grade), X * w, units="groups")
+    assert many["concordance_interval"] == pytest.approx(list(wanted.interval()))
 
 
 def test_built_in_data_have_no_order(tmp_path: Path, capsys) -> None:
@@ -230,7 +305,7 @@ def test_groups_and_signs_are_named_by_columns_and_kept_with_the_model(
     assert same.zeros_proved is not None
     assert found["zeros_proved"] == int(same.zeros_proved.sum())
     assert "0.02 sum of sqrt(size) |w_group|" in found["statement"]
-    assert "w_k >= 0 for [2, 3]" in found["statement"]
+    assert "w_k >= 0 for 't', 'e'" in found["statement"]
     judged = result(capsys, "certify", path, "--qid", "q", "--model", out / "model.npz")
     assert judged["penalty"] == found["penalty"]
     assert judged["primal"] == pytest.approx(found["primal"], rel=1e-9)

@@ -120,6 +120,7 @@ def limited(kind: int, size: int, *arguments: object) -> subprocess.CompletedPro
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", first_fast([400, 10, 1500]))
 def test_files_limited_in_size_are_one_sentence_that_says_so(tmp_path: Path, size: int) -> None:
     """Of the weights, of the solution, of the proof: an archive adds an error of its own."""

@@ -126,6 +126,8 @@ REFUSED = {
     "blank": ("\n  \n\n", "the file is empty"),
     "names only": ("a,b,y\n", "no rows below the header"),
     "no features": ("y\n0\n1\n", "no feature columns: 'y' is the only column"),
+    "spaces between columns": ("a b y\n1 2 0\n", "commas, semicolons or tabs stand between"),
+    "a comma at the end": ("a,y,\n1,0,\n", r"column 3 has no name in row 1 \(a separator at"),
     "same name twice": ("a,b,a,y\n1,2,3,0\n", "two columns are called 'a'"),
     "unnamed index": (",a,y\n0,1,0\n1,2,1\n", r"column 1 has no name in row 1 \(a saved row index"),
     "open quote": ('a,y\n1,0\n"2,1\n', r"row 3 cannot be split: unexpected end of data"),
@@ -178,6 +180,7 @@ def test_a_damaged_gzip_file_is_refused(write, damage: str) -> None:
         read_csv(path)
 
 
+@pytest.mark.slow
 def test_memory_stays_below_four_times_the_data(write) -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60_000, 3))

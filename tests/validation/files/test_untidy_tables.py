@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from aucert.exact.errors import InputError
+from aucert.validation.commands.reading.scaled_tables import row_counters, split_names
 from aucert.validation.files.data_files import Selection, read_features, read_table
 
 UNTIDY = "id,member,age,city,paid\nk1,yes,31,Bern,no\nk2,No,44,Rome,yes\nk3,TRUE,0,Bern,no\n"
@@ -42,11 +43,12 @@ def test_all_refused_columns_are_named_at_once(untidy: Path) -> None:
 
 
 def test_the_advice_can_be_pasted_into_a_shell(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("when (UTC),who's,y\nnoon,I,0\nnight,you,1\n")
+    (tmp_path / "a.csv").write_text('"when, (UTC)",who\'s,x,y\nnoon,I,1,0\nnight,you,2,1\n')
     with pytest.raises(InputError) as error:
         read_table(tmp_path / "a.csv")
-    words = shlex.split(str(error.value).rpartition("columns out with ")[2])
-    assert words == ["--drop", "when (UTC),who's"]
+    option, value = shlex.split(str(error.value).rpartition("columns out with ")[2])
+    assert option == "--drop" and split_names(value) == ("when, (UTC)", "who's")
+    assert read_table(tmp_path / "a.csv", Selection(drop=split_names(value) or ()))[0].shape[1] == 1
 
 
 @pytest.mark.parametrize("cell", ["1,5", "1.234,5", "1,000"])
@@ -62,12 +64,93 @@ def test_zero_bytes_are_no_text(tmp_path: Path) -> None:
         read_table(tmp_path / "a.csv")
 
 
+@pytest.mark.parametrize(
+    ("start", "words"),
+    [
+        (gzip.compress(b"a,y\n1,0\n", mtime=0), "it is gzipped: let its name end in .gz"),
+        (b"PK\x03\x04\xff\xfe", "it is a zip archive or a spreadsheet: save the table"),
+        (b"PAR1\xff\xfe", "it is a Parquet file: let its name end in .parquet"),
+        (b"\x93NUMPY\x01\x00", "it is an array of numpy"),
+    ],
+)
+def test_another_kind_of_file_that_is_called_csv_is_known(
+    tmp_path: Path, start: bytes, words: str
+) -> None:
+    (tmp_path / "a.csv").write_bytes(start)
+    with pytest.raises(InputError, match=f"no text, {words}"):
+        read_table(tmp_path / "a.csv")
+
+
 def test_kinds_of_bad_cells_in_several_columns(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a,b,c,y\n1,,inf,0\nx,2,3,1\n")
     with pytest.raises(InputError) as error:
         read_table(tmp_path / "a.csv")
     for words in ("'a' (text 'x', row 3)", "'b' (missing value, row 2)", "'c' (infinite value"):
         assert words in str(error.value)
+
+
+def test_what_to_do_about_a_spreadsheet_is_said_kind_by_kind(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a;b;c;d;y\n1,5;20.01.1993;;1'234,50;0\n2;3;4;5;1\n")
+    with pytest.raises(InputError) as error:
+        read_table(tmp_path / "a.csv")
+    for words in (
+        "'a' (number with a comma '1,5', row 2)",
+        "'b' (text '20.01.1993', row 2)",
+        "'d' (number with a comma",
+        ": fill in missing values, write numbers with a decimal point (1234.5), encode text as",
+    ):
+        assert words in str(error.value)
+
+
+AS_SAVED = ",id,pay,pay,age,bought\n0,k1,1,2,31,no\n1,k2,3,4,,yes\n2,k3,5,6,44,no\n"
+
+
+def test_columns_without_a_name_of_their_own_are_named_with_the_others(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(AS_SAVED)
+    with pytest.raises(InputError, match="4 columns cannot be used") as error:
+        read_table(tmp_path / "a.csv")
+    for words in (
+        "column 1 has no name in row 1 (a saved row index?), two columns are called 'pay', 'id'",
+        "'age' (missing value, row 3): name each column once, fill in missing values, encode",
+        "--drop 'column 1,pay,id,age'",
+    ):
+        assert words in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "asked", [Selection(columns=("num",)), Selection(drop=("column 1", "pay"))]
+)
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_what_is_left_out_needs_no_name_of_its_own(
+    tmp_path: Path, asked: Selection, kind: str
+) -> None:
+    path = tmp_path / f"a.{kind}"
+    if kind == "csv":
+        path.write_text(",pay,num,pay,bought\n0,1,2,3,no\n1,4,5,6,yes\n")
+    else:
+        pa = pytest.importorskip("pyarrow")
+        held = [pa.array(values) for values in ([0, 1], [1, 4], [2, 5], [3, 6], ["no", "yes"])]
+        names = ["", "pay", "num", "pay", "bought"]
+        pytest.importorskip("pyarrow.parquet").write_table(pa.table(held, names=names), path)
+    assert read_table(path, asked)[0].tolist() == [[2], [5]]
+    assert read_features(path, ("num",)).X.tolist() == [[2], [5]]
+    with pytest.raises(InputError, match="two columns are called 'pay': name each column once"):
+        read_table(path, Selection(columns=("num", "pay")))
+    with pytest.raises(InputError, match="two columns are called 'pay'"):
+        read_table(path, Selection(target="pay"))
+
+
+def test_a_saved_row_index_with_a_name_is_told() -> None:
+    X = np.array([np.arange(5, 30), np.arange(25) ** 2, np.arange(25)[::-1]]).T.astype(float)
+    assert row_counters(X, ["index", "square", "back"]) == ["index"]
+    assert row_counters(X[:19], ["index", "square", "back"]) == []
+    X[7, 0] = 0  # the ends agree, what lies between does not
+    assert row_counters(X, ["index", "square", "back"]) == []
+
+
+def test_a_column_may_be_called_by_its_place(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("column 1,column 2\n0,0\n1,1\n")
+    assert read_table(tmp_path / "a.csv")[2].columns == ["column 1"]
 
 
 def test_words_and_other_numbers_in_one_column_are_refused(tmp_path: Path) -> None:
@@ -149,3 +232,5 @@ def test_a_pipe_is_said_to_be_one(tmp_path: Path) -> None:
         read_table(path)
     with pytest.raises(InputError, match=r"/dev/null: this is a device"):
         read_table("/dev/null")
+    with pytest.raises(InputError, match=r"^-: a pipe can be read only once"):
+        read_table("-")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -55,6 +56,14 @@ def test_no_gap_curve_passes_below_what_is_certified() -> None:
     figure = gap_curves(solve(DATA.X, DATA.y, LAM))
     curve, dot = shown(figure).lines
     assert np.min(curve.get_ydata()) >= float(dot.get_ydata()[0])
+
+
+@pytest.mark.parametrize(("slower", "scale"), [(3.0, "linear"), (1e3, "log")])
+def test_times_far_apart_are_drawn_on_a_logarithmic_axis(slower: float, scale: str) -> None:
+    held = replace(solve(DATA.X, DATA.y, LAM), history=(), seconds=0.01)
+    many = {"quick": held, "slow": replace(held, seconds=0.01 * slower)}
+    assert shown(gap_curves(many)).get_xscale() == scale
+    assert shown(gap_curves(many, by="n_iter")).get_xscale() == "linear"
 
 
 def test_every_rule_is_a_point_of_the_roc_curve(model: ROCSVM) -> None:

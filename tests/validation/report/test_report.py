@@ -14,17 +14,17 @@ from rich.console import Console
 
 from aucert.validation.claims.claim import DataUsed
 from aucert.validation.commands.writing.console import (
-    claims_progress,
     claims_table,
     print_report,
     report_table,
     summary_line,
     verdict_text,
 )
+from aucert.validation.commands.writing.progress import counted_progress
 from aucert.validation.plots import Figure, Series, svg
 from aucert.validation.report.document import Report, brief, environment, repeat, shown
 from aucert.validation.report.row import Row
-from aucert.validation.report.story import stories
+from aucert.validation.report.story import stories, why_open
 from aucert.validation.suite import claims
 
 MARKUP = "<script>alert('&')</script>"
@@ -233,7 +233,7 @@ def test_an_expected_verdict_is_not_marked() -> None:
 
 
 def test_progress_is_silent_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with claims_progress() as show:
+    with counted_progress("claims", str) as show:
         assert show is None
     assert capsys.readouterr().err == ""
 
@@ -267,6 +267,13 @@ def test_a_story_tells_what_stands_falls_and_is_open_findings_first() -> None:
     assert told.bars().count("<rect") == 4
     text = report(row("a"), row("b", verdict="fails")).html()
     assert "What stands" in text and "What falls" in text and "What is open" not in text
+
+
+def test_an_undecided_finding_says_what_it_lacks() -> None:
+    capped = "+1 [0.5, 1.5] (by itself borne-out; capped: Another machine.)"
+    for measured, said in (("+1 [-2, 3]", "do not decide"), (capped, "say borne-out")):
+        open_one = replace(row("c", verdict="undecided", kind="finding"), measured=measured)
+        assert said in why_open(open_one) and said in report(open_one).html()
 
 
 def test_what_is_brief_ends_with_a_whole_part() -> None:

@@ -107,6 +107,7 @@ def test_a_raised_protocol_discards_finished_parts_and_a_changed_source_does_not
     assert json.loads(head.read_text().splitlines()[0])["protocol"] == 2
 
 
+@pytest.mark.slow
 def test_processes_change_no_number(tmp_path: Path) -> None:
     alone = reproduce(out=tmp_path / "alone", registry=planted())
     together = reproduce(out=tmp_path / "together", registry=planted(), jobs=2)

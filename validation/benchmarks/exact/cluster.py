@@ -1,10 +1,11 @@
 """Rows on a dask cluster of this machine, against the same rows in this process.
 
-n x dim float32 rows are drawn where they lie: by this process, or by the workers, processes of one
+n x dim float32 rows are drawn where they lie: by this process, and by the workers, processes of one
 thread each. CPU seconds are those of this process and all that it started, for one evaluation, the
-best of several. The overhead is CPU over that of this process. Idle processes of dask take CPU by
-the second, too. Memory is the largest that a worker had in the evaluations and the solve, beyond
-its share of the rows.
+best of several. An evaluation in this process and one on the cluster take turns, so that both
+have the same machine. The overhead is CPU over that of this process; what it is made of stands in a
+second table. Memory is the largest that a worker had in the evaluations and the solve, beyond its
+share of the rows.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from ....exact.formulation.partitioned import rows_of_dask
 from ....exact.spaces.partitions.partition import ArrayPartition
 from ....exact.spaces.partitions.partitioned_rows import PartitionedRows
 from ..harness import Lines, Table, benchmark
+from ..measuring.cluster_work import Spent, spent, watch_tasks
 from ..measuring.partitions_work import compile_evaluation, evaluation, said, watched
 
 IDLE = 5.0
@@ -62,12 +64,20 @@ def rows_there(n: int, dim: int, parts: int) -> PartitionedRows:
     return rows_of_dask(X, y, None, None)[0]
 
 
-def best(rows: PartitionedRows, repeats: int) -> tuple[float, float]:
-    """Return least CPU seconds of an evaluation, and least seconds by the clock."""
-    once = evaluation(rows)
-    once()
-    taken = [watched(once)[1:3] for _ in range(repeats)]
-    return min(cpu for cpu, _ in taken), min(clock for _, clock in taken)
+def in_turns(
+    here: PartitionedRows, there: PartitionedRows, client: Any, repeats: int
+) -> tuple[float, Spent]:
+    """Return least CPU seconds of an evaluation in this process, and what one takes there."""
+    one, other = evaluation(here), evaluation(there)
+    one()
+    other()
+    units, found = [], []
+    for _ in range(repeats):
+        start = time.process_time()
+        one()
+        units.append(time.process_time() - start)
+        found.append(spent(client, other))
+    return min(units), min(found)
 
 
 def begin_peak() -> None:
@@ -124,35 +134,42 @@ def main(
     n -= n % parts
     yield Table(
         f"{n:.0e} rows of {dim} float32 columns in {parts} partitions: one evaluation",
-        *("what:<18", "CPU s:8.2f", "clock s:8.2f", "ns a row:9.1f", "overhead:9.1%"),
-        "idle CPU a s:13.3f",
+        *("what:<18", "here CPU s:10.2f", "CPU s:8.2f", "clock s:8.2f", "overhead:9.1%"),
         *("worker MB beyond rows:22.0f", "MB to a worker:15.2f", "MB back a partition:20.2f"),
         "solve:",
     )
     compile_evaluation(dim)
-    rows = rows_here(n, dim, parts)
-    unit, clock = best(rows, repeats)
-    told = said(solve(rows, None, lam, tol=1e-6)) if lam else ""
-    yield "this process", unit, clock, 1e9 * unit / n, 0.0, None, None, None, None, told
-    del rows
+    here = rows_here(n, dim, parts)
+    told = said(solve(here, None, lam, tol=1e-6)) if lam else ""
+    yield ("this process", *(None,) * 7, told)
+    profiles = []
     for count in workers:
-        yield _on_dask(n, dim, parts, count, repeats, lam, unit)
+        line, profile = _on_dask(here, n, dim, parts, count, repeats, lam)
+        yield line
+        profiles.append(profile)
+    yield Table(
+        "what the overhead is made of, in shares of the CPU of this process",
+        *("what:<18", "tasks:8d", "in tasks:9.1%", "around them:12.1%"),
+        *("client, scheduler:18.1%", "of it idle:11.1%", "idle CPU a s:13.3f"),
+    )
+    yield from profiles
     return 0
 
 
 def _on_dask(
-    n: int, dim: int, parts: int, workers: int, repeats: int, lam: float, unit: float
-) -> tuple[Any, ...]:
-    """Return the line of a cluster of this machine."""
+    here: PartitionedRows, n: int, dim: int, parts: int, workers: int, repeats: int, lam: float
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Return the lines of a cluster of this machine in both tables."""
     from distributed import Client, LocalCluster
 
     words: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": ":0"}
     with LocalCluster(n_workers=workers, **words) as cluster, Client(cluster) as made:
         client: Any = made  # dask's own types fit no use of what it returns
+        client.run(watch_tasks)
         rows = rows_there(n, dim, parts)
         client.run(begin_peak)
         idle = watched(lambda: time.sleep(IDLE))[1] / IDLE
-        cpu, clock = best(rows, repeats)
+        unit, found = in_turns(here, rows, client, repeats)
         told = said(solve(rows, None, lam, tol=1e-6)) if lam else ""
         there, back = message_bytes(rows)
         peaks = client.run(peak_here)
@@ -161,9 +178,12 @@ def _on_dask(
             for address in addresses:
                 held[address] += n // parts * (4 * dim + 1)
         beyond = max(peaks[address] - held[address] for address in peaks) / 1e6
-        name = f"dask, {workers} {'workers' if workers > 1 else 'worker'}"
-        sent = there / 1e6, back / 1e6 / parts
-        return name, cpu, clock, 1e9 * cpu / n, cpu / unit - 1, idle, beyond, *sent, told
+    name = f"dask, {workers} {'workers' if workers > 1 else 'worker'}"
+    sent = there / 1e6, back / 1e6 / parts
+    line = (*(name, unit, found.cpu, found.clock, found.cpu / unit - 1, beyond, *sent, told),)
+    around = found.cpu - found.here - found.tasks
+    shares = found.tasks / unit - 1, around / unit, found.here / unit, idle * found.clock / unit
+    return line, (name, found.count, *shares, idle)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Speed beside peers: one page of tables and pictures, made anew by one command.
 
-Peers on the same objective, judged by our proved lower bound; models of another objective, by the
-AUC of held-out rows; time in readings of the rows; how it grows; threads; whole pieces of work.
+Peers on the same objective, judged by our proved lower bound, and what our time goes to; models of
+another objective, by the AUC of held-out rows; time in readings of the rows; how it grows; threads;
+whole pieces of work.
 With `--out DIR` the page DIR/speed.md is written, and its tables and pictures in DIR/results/speed.
 What is not measured now is taken from the tables that lie there.
 """
@@ -14,7 +15,7 @@ from pathlib import Path
 from ....exact.errors import InputError
 from ...files.written_files import write_atomically
 from ..harness import Lines, benchmark
-from . import models, race, readings, work
+from . import models, race, readings, shares, work
 from .cases import Effort
 from .pictures import write_pictures
 from .sheets import Rows, Sheet, filled
@@ -24,6 +25,7 @@ Part = tuple[Callable[[], Sheet], Callable[[Effort], Rows]]
 
 PARTS: dict[str, Part] = {
     "peers": (race.sheet, race.rows),
+    "shares": (shares.sheet, shares.rows),
     "models": (models.sheet, models.rows),
     "roofline": (readings.roofline, readings.roofline_rows),
     "scaling": (readings.scaling, readings.scaling_rows),

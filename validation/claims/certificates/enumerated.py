@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,14 @@ from scipy.optimize import minimize
 
 from ....exact.certificate.solution import Solution
 from ...extremes import max, min
-from ..claim import Outcome, Verdict
+from ..claim import Context, Outcome, Run, Verdict
 
 LOSSES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "hinge": lambda t: np.maximum(0.0, 1.0 - t),
     "squared_hinge": lambda t: np.maximum(0.0, 1.0 - t) ** 2,
     "logistic": lambda t: np.logaddexp(0.0, -t),
+    "smooth_hinge": lambda t: np.where(t < 0, 0.5 - t, np.maximum(0.0, 1.0 - t) ** 2 / 2),
+    "exponential": lambda t: np.exp(-t),
 }
 
 SAME = 1e-10
@@ -56,7 +59,15 @@ def judge(solution: Solution, objective: Objective) -> Judged:
     """Return what a solution's certificate comes to, with points that Nelder and Mead find."""
     found = solution.certificate
     gap = np.inf if found.relative_gap is None else found.relative_gap
-    w = np.asarray(solution.w)
+    return judge_bounds(
+        np.asarray(solution.w), found.primal, found.dual - found.rounding, gap, objective
+    )
+
+
+def judge_bounds(
+    w: np.ndarray, upper: float, lower: float, gap: float, objective: Objective
+) -> Judged:
+    """Return what a value of `w`, a lower bound and a relative gap come to."""
     at = objective(w)
     starts = (w, np.zeros(w.size), w + 0.1)
     options = {"xatol": 1e-9, "fatol": 1e-13, "maxiter": 300}
@@ -65,8 +76,8 @@ def judge(solution: Solution, objective: Objective) -> Judged:
         for start in starts
     )
     # The enumerated sums have a rounding of their own, far below SAME.
-    low = found.dual - found.rounding - SAME * 1e-3 * abs(at)
-    return Judged(abs(found.primal - at) / at, (low - min(least, at)) / at, gap)
+    low = lower - SAME * 1e-3 * abs(at)
+    return Judged(abs(upper - at) / at, (low - min(least, at)) / at, gap)
 
 
 def outcome(judged: Iterable[Judged]) -> Outcome:
@@ -84,6 +95,11 @@ def outcome(judged: Iterable[Judged]) -> Outcome:
         },
         tolerance=f"sums to {SAME:g}, gap at most {TIGHT:g}, no point below the bound",
     )
+
+
+def over_cases(cases: Callable[[Context], Iterator[Judged]]) -> Run:
+    """Return the claim whose verdict is that over all these cases."""
+    return wraps(cases)(lambda context: outcome(cases(context)))
 
 
 def mean_loss(X: np.ndarray, pairs: Sequence[tuple[Any, Any]], loss: str) -> Objective:

@@ -77,8 +77,8 @@ def _products(context: Context, data: Dataset) -> _Products:
 
 @NONLINEAR.theorem(
     "Section 4",
-    "A product with H, the sum over all pairs, costs O(n d + 2 n + d) operations: here once the "
-    "scores are sorted, which the gradient before it has done.",
+    "A product with H, the sum over all pairs, costs O(n d + 2 n + d) operations once the scores "
+    "are sorted, as they are since the gradient was computed.",
     formula="operations of H v <= const (n d + 2 n + d),  growing like n^1 and at most like d^1",
 )
 def hessian_product_cost_without_the_pairs(context: Context) -> Outcome:

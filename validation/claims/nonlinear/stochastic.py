@@ -83,8 +83,8 @@ def algorithm_3_as_printed(context: Context) -> Outcome:
 
 @NONLINEAR.suite(
     "Section 4, Algorithm 3",
-    "The printed step vanishes on average at the optimum of half the squared hinge, whose hinge "
-    "objective is above the optimum by more than 5 %.",
+    "The printed step vanishes on average at the optimum of half the squared hinge; there the "
+    "hinge objective is more than 5 % above its own optimum.",
     formula="mean of max(0, 1 - z) x = lam w  at  argmin lam/2 |w|^2 + mean of (1 - z)_+^2 / 2",
 )
 def algorithm_3_printed_step_solves_another_problem(context: Context) -> Outcome:

@@ -14,7 +14,6 @@ from ...data import datasets
 from ...data.printed_numbers import numbers
 from ...data.real_data import load_npz, real_data_folder
 from ...extremes import max, min
-from ...plots import Figure
 from ..claim import Context, Outcome, Verdict
 from ..common import exponent
 from ..papers import NONLINEAR
@@ -160,13 +159,5 @@ def nystrom_cost_is_linear_in_the_rows(context: Context) -> Outcome:
         Verdict.HOLDS if slopes[0] <= 1.01 and slopes[1] >= 1.99 else Verdict.FAILS,
         f"entries grow like n^{slopes[0]:.2f}, those of the kernel matrix like n^{slopes[1]:.2f}",
         details={"n": list(sizes), "entries for the map": mapped, "for the kernel": whole},
-        figures=(
-            Figure.of_curves(
-                "nystrom-cost",
-                ("Entries of the kernel that are computed", "rows, n", "entries"),
-                {"Nystrom map": (sizes, mapped), "kernel matrix": (sizes, whole)},
-                f"Slopes {slopes[0]:.2f} and {slopes[1]:.2f}.",
-            ),
-        ),
         tolerance="exponents 1.01 and 1.99; entries are counted and not timed",
     )

@@ -1,4 +1,4 @@
-"""Claims about the number of nearest pairs [SAUC, Section 3.2, Table 2]."""
+"""Claims about the number of pairs [SAUC, Section 3.2, Table 2] and their cost [Section 3.5]."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from ....exact.pairs.nearest_pairs import nearest_pairs
 from ...data.generators import xor_train_test
 from ...data.printed_numbers import printed
 from ..claim import Context, Outcome, Verdict
+from ..common import exponent
 from ..papers import SAUC
 
 PRINTED = {
@@ -88,4 +89,32 @@ def sauc_pair_counts_with_anchors_of_one_class(context: Context) -> Outcome:
         | {f"k = {k}: no anchor dropped": _text(x) for k, x in whole.items()}
         | {"draws with all six counts": len(left), "a seed of these": left[0] if left else None},
         tolerance="every count divisible by k, and one draw or more with all six counts",
+    )
+
+
+def _products(n: int, gathered: bool) -> float:
+    """Return the multiplications for the added matrix of (19), n rows, half of them positive."""
+    N = (n // 2) ** 2
+    kernel = 3.0 * n**3  # R (R + lam R K R)^+ R and its product with K
+    if gathered:  # four entries of an n x n matrix for each pair of pairs
+        return kernel + 4.0 * N**2
+    return kernel + float(N) * n * n + float(N) * n * N
+
+
+@SAUC.theorem(
+    "Section 3.5",
+    "The matrix that (19) adds to AUC-SVM, lambda (K+ - K-) R (R + lambda R K R)^(-1) R (K+ - "
+    "K-)', can be had in O(n^4) operations (multiplied out as printed, N x n times n x n times n x "
+    "N, it takes O(n^5)).",
+    formula="n^3 + 4 N^2  with  N = n+ n-",
+)
+def sauc_cost_of_the_added_matrix(context: Context) -> Outcome:
+    n = (10_000, 100_000)
+    gathered, printed = (exponent(n, [_products(m, way) for m in n]) for way in (True, False))
+    return Outcome(
+        Verdict.HOLDS if gathered <= 4.01 else Verdict.FAILS,
+        f"operations grow like n^{gathered:.2f}, multiplied out like n^{printed:.2f}",
+        printed="n^4",
+        details={f"n = {n}": _products(n, True) for n in (100, 1000, 10_000)},
+        tolerance="counted in closed form",
     )

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....approx.drawn_pairs.descent import Adamax
-from ....approx.drawn_pairs.draw_pairs import draw_pairs
 from ....exact.certificate.solution import Solution
 from ....exact.losses.registry import HINGE
 from ....exact.pairs.all_pairs import AllPairs
-from ....exact.problem.problem import Problem, Ridge, pair_problem
+from ....exact.problem.problem import Ridge, pair_problem
 from ....exact.solvers.qp import QP
 from ....exact.spaces.gram import Gram
 from ....exact.spaces.gram_factor import factor_gram
@@ -18,8 +16,7 @@ from ....exact.spaces.rows import Rows
 from ...bounds.exact_answers import hinge_problem, optimum, overlap, solved
 from ...data import datasets
 from ...data.labelled_data import Dataset
-from ...extremes import max, min
-from ...plots import Figure, Series
+from ...extremes import max
 from ..claim import Context, Outcome, Verdict, claim
 from ..common import wdbc_sample
 from ..papers import SCALING_UP
@@ -138,82 +135,4 @@ def factor_and_kernel_agree(context: Context) -> Outcome:
         details=details | {"largest certified relative gap": max(gaps)},
         data=(data,),
         tolerance="relative differences and certified relative gaps at most 1e-6",
-    )
-
-
-@SCALING_UP.suite(
-    "eq. (3), eq. (7)",
-    "On all pairs of one data set no method goes below the certified lower bound of another, and "
-    "the methods that solve the full problem agree.",
-    formula="max over methods of dual  <=  min over methods of F(w)",
-)
-def no_solver_passes_the_lower_bound(context: Context) -> Outcome:
-    data = wdbc_sample(context, 60, 90) if context.quick else wdbc_sample(context, 150, 250)
-    problem = hinge_problem(data, 0.1)
-    exact = optimum(problem, tol=1e-12)
-    best = exact.certificate.primal
-    found = {
-        backend: [solved(QP("lifted", "direct", backend, solver_tol=t), problem) for t in tols]
-        for backend, tols in (
-            ("OSQP", (1e-1, 1e-2, 1e-4, 1e-6)),
-            ("CLARABEL", (1e-1, 1e-2, 1e-4, 1e-6, 1e-8)),
-        )
-    }
-    curves = [_curve_of_history("cutting planes", exact, best)]
-    for backend, runs in found.items():
-        gaps = [s.certificate.gap / best for s in runs]
-        curves.append(Series.of(f"QP, {backend}", [s.seconds for s in runs], gaps))
-    points = _adamax_points(problem, context)
-    adamax = {steps: (problem.objective(w) - best) / best for steps, (w, _) in points.items()}
-    seconds = [taken for _, taken in points.values()]
-    curves.append(Series.of("incomplete U (B = n), Adamax", seconds, list(adamax.values())))
-    runs = [exact, *(run for many in found.values() for run in many)]
-    dual = max(s.certificate.dual - s.certificate.rounding for s in runs)
-    primal = min(s.certificate.primal + s.certificate.rounding for s in runs)
-    lowest = min(problem.objective(w) for w, _ in points.values())
-    agree = dual <= min(primal, lowest + exact.certificate.rounding)
-    last = {name: many[-1].certificate.gap / best for name, many in found.items()}
-    return Outcome(
-        Verdict.HOLDS if agree and max(last.values()) <= QP_TOL else Verdict.FAILS,
-        f"F of the incomplete fit is {100 * adamax[max(adamax)]:.1f} % above the optimum",
-        details={"optimum": best, "certified relative gap": exact.certificate.gap / best}
-        | {f"relative gap, {name}": gap for name, gap in last.items()}
-        | {f"Adamax, {steps} steps: F above p*, relative": x for steps, x in adamax.items()},
-        timings={"cutting planes": exact.seconds},
-        data=(data,),
-        tolerance=f"intervals overlap; last QP relative gaps below {QP_TOL:g}",
-        figures=(_gap_figure(problem, curves),),
-    )
-
-
-def _curve_of_history(name: str, solution: Solution, unit: float) -> Series:
-    # A gap below rounding has no meaning: it is drawn at the rounding.
-    floor = solution.certificate.rounding
-    gaps = [max(step.gap, floor) / unit for step in solution.history]
-    return Series.of(name, [step.seconds for step in solution.history], gaps)
-
-
-def _adamax_points(problem: Problem, context: Context) -> dict[int, tuple[np.ndarray, float]]:
-    """Return w and seconds after several numbers of steps on B = n drawn pairs."""
-    pairs = draw_pairs(problem.pairs.positive, problem.n, context.rng("pairs"))
-    drawn = problem.with_pairs(pairs)
-    points = {}
-    for steps in (10, 30, 100, 300, 1000):
-        solution = solved(Adamax(step=1e-2, tol=0.0, max_iter=steps, keep="best"), drawn)
-        points[steps] = (solution.w, solution.seconds)
-    return points
-
-
-def _gap_figure(problem: Problem, curves: list[Series]) -> Figure:
-    return Figure(
-        "gap-against-time",
-        f"Distance from the optimum over all {problem.n_pairs} pairs",
-        "seconds",
-        "relative gap",
-        tuple(curves),
-        "Certified relative gap against time: one point a cut for cutting planes, one a requested "
-        "tolerance for the QP solvers (a tighter one does not always bring a better answer). For "
-        "Adamax on n drawn pairs: the objective over all pairs above the optimum, after 10 to 1000 "
-        "steps; it levels off where the drawn pairs differ from all pairs. Times depend on the "
-        "machine.",
     )

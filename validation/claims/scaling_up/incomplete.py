@@ -14,7 +14,6 @@ from ...bounds.exact_answers import hinge_problem, optimum
 from ...bounds.kernel import Approximation
 from ...bounds.prime import theorem4_prime
 from ...data.labelled_data import Dataset
-from ...plots import Figure, Series
 from ..claim import Context, Outcome, Verdict
 from ..common import LEVEL, Slope, two_sided, wdbc_sample
 from ..papers import SCALING_UP
@@ -44,7 +43,7 @@ def _draws(context: Context, problem: Problem, B: int, replace: bool) -> np.ndar
 
 
 @SCALING_UP.theorem(
-    "Definition 2, eq. (6)",
+    "Definition 2, eq. (6), appendix A.2",
     "For a fixed f the incomplete statistic over B pairs drawn with replacement has the mean of "
     "the complete one.",
     formula="E U_B(f) = U(f)",
@@ -115,10 +114,16 @@ def incomplete_u_variance_without_replacement(context: Context) -> Outcome:
 def incomplete_u_loss_rate(context: Context) -> Outcome:
     data = wdbc_sample(context)
     problem = hinge_problem(data, 1.0)
-    solution = optimum(problem)
+    scores = problem.space.scores(optimum(problem).w)
+    complete, rng = problem.sums(scores).value, context.rng("pairs")
     sizes = data.X.shape[0] * 2 ** np.arange(7)
     count = 100 if context.quick else 1000
-    errors = _loss_errors(context, problem, solution, sizes, count)
+
+    def error(B: int) -> float:
+        margins = draw_pairs(problem.pairs.positive, B, rng).margins(scores)
+        return float(problem.loss.value(margins).mean()) - complete
+
+    errors = np.array([[error(int(B)) for _ in range(count)] for B in sizes])
     rms = np.sqrt((errors**2).mean(axis=1))
     slope = Slope.fit(sizes, rms, np.full(sizes.size, 1 / np.sqrt(2 * count)))
     low, high = slope.interval
@@ -130,33 +135,7 @@ def incomplete_u_loss_rate(context: Context) -> Outcome:
         | {"draws of each size": count},
         data=(data,),
         tolerance=f"-1/2 lies in the least-squares slope's interval at level {LEVEL:g}",
-        figures=(
-            Figure.of_curves(
-                "loss-rate",
-                ("Error of the incomplete statistic", "drawn pairs, B", "root mean square error"),
-                {
-                    "measured": (sizes, rms),
-                    "slope -1/2": (sizes, rms[0] * (sizes[0] / sizes) ** 0.5),
-                },
-                f"{count} draws of each B at one f, the optimum of the breast cancer data.",
-            ),
-        ),
     )
-
-
-def _loss_errors(
-    context: Context, problem: Problem, solution: Solution, sizes: np.ndarray, count: int
-) -> np.ndarray:
-    """Return U_B(f) - U(f) at the optimum f: one row a size, one column a draw."""
-    scores = problem.space.scores(solution.w)
-    complete = problem.sums(scores).value
-    rng = context.rng("pairs")
-
-    def error(B: int) -> float:
-        margins = draw_pairs(problem.pairs.positive, B, rng).margins(scores)
-        return float(problem.loss.value(margins).mean()) - complete
-
-    return np.array([[error(int(B)) for _ in range(count)] for B in sizes])
 
 
 @SCALING_UP.corrected(
@@ -193,7 +172,6 @@ def incomplete_u_suboptimality_rate(context: Context) -> Outcome:
         data=(data,),
         tolerance="the slope's interval reaches -1 and stays below -1/2 "
         f"(level {LEVEL:g}); no draw exceeds the proved bound",
-        figures=(_rate_figure(context, problem, exact, sizes, excess, proved),),
     )
 
 
@@ -217,35 +195,3 @@ def _proved(problem: Problem, sizes: np.ndarray, delta: float) -> np.ndarray:
     same = Approximation(Gram(X @ X.T), X, problem.pairs.positive)
     bounds = (theorem4_prime(same, problem.lam, int(B), part="I", delta=delta) for B in sizes)
     return np.array([bound.total for bound in bounds])
-
-
-def _rate_figure(
-    context: Context,
-    problem: Problem,
-    exact: Solution,
-    sizes: np.ndarray,
-    excess: np.ndarray,
-    proved: np.ndarray,
-) -> Figure:
-    rms = np.sqrt((_loss_errors(context, problem, exact, sizes, 100) ** 2).mean(axis=1))
-    mean = excess.mean(axis=1)
-    B = sizes.tolist()
-    series = (
-        Series.of("F(f_B) - p*, mean", B, mean.tolist()),
-        Series.of("F(f_B) - p*, largest", B, excess.max(axis=1).tolist()),
-        Series.of("|U_B(f) - U(f)| at one f, root mean square", B, rms.tolist()),
-        Series.of("proved bound of F(f_B) - p* (level 1e-6)", B, proved.tolist()),
-        Series.of("slope -1", B, (mean[0] * sizes[0] / sizes).tolist(), True),
-        Series.of("slope -1/2", B, (rms[0] * np.sqrt(sizes[0] / sizes)).tolist(), True),
-    )
-    return Figure(
-        "suboptimality-against-pairs",
-        "What is lost by drawing B pairs",
-        "pairs drawn, B",
-        "objective or loss",
-        series,
-        "Breast cancer data, lam = 1, B from n = 569 to 64 n. The minimiser over the drawn pairs "
-        "loses like 1/B, while the statistic itself, at one f, has an error like the root of 1/B. "
-        "The proved bound (Theorem 4', part I) has the right slope and a large constant: above 1 "
-        "it says nothing.",
-    )

@@ -13,7 +13,6 @@ from ....exact.spaces.rows import Rows
 from ...bounds.exact_answers import hinge_problem
 from ...data import datasets
 from ...extremes import max, min
-from ...plots import Figure
 from ..claim import Context, Outcome, Verdict
 from ..common import LEVEL, two_sided
 from ..papers import SCALING_UP
@@ -40,8 +39,6 @@ def overall_cost_is_linear_in_n(context: Context) -> Outcome:
         steps.append(found.n_iter)
         work.append(found.n_iter * n * d + n * d**2 + d**3)
     slope = float(np.polyfit(np.log(sizes), np.log(work), 1)[0])
-    what = ("Work until a certified relative gap of 1 %", "rows, n", "operations")
-    note = f"Steps times pairs times features, and the Nystrom map: slope {slope:.2f}."
     return Outcome(
         Verdict.HOLDS if slope <= 1.2 else Verdict.FAILS,
         f"work grows like n^{slope:.2f}; {min(steps)} to {max(steps)} steps",
@@ -50,7 +47,6 @@ def overall_cost_is_linear_in_n(context: Context) -> Outcome:
         | {"with d = n / log n, as in the remarks, n d^2 alone is n^3 / (log n)^2": "not O(n)"},
         data=used,
         tolerance="exponent 1.2; operations are counted and not timed",
-        figures=(Figure.of_curves("overall-cost", what, {"B = n": (sizes, work)}, note),),
     )
 
 

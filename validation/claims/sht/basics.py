@@ -68,8 +68,8 @@ def prop_1_pairwise_is_an_average_over_rows(context: Context) -> Outcome:
 
 @SHT.corrected(
     "Proposition 1, eq. (5)",
-    "The blocks' gradients have the full gradient as their mean with the class means and shares of "
-    "all rows, for unequal blocks too; with those of each block they have not.",
+    "The gradients of the blocks average to the full gradient if each uses the class means and "
+    "shares of all rows, even where blocks differ in size; with each block's own they do not.",
     formula="mean_i grad f_Bi(w) = grad F(w)",
 )
 def prop_1_in_blocks_needs_all_rows_means(context: Context) -> Outcome:
@@ -132,7 +132,7 @@ def hessian_as_printed(context: Context) -> Outcome:
 
 @SHT.corrected(
     "supplement, Section C",
-    "The Hessian of the pairwise square loss is twice that.",
+    "The Hessian of the pairwise square loss is twice the mean of (x_i - x_j)(x_i - x_j)'.",
     formula="Hessian of F = 2 M,  M = Sigma+ + Sigma- + delta delta'",
 )
 def hessian_with_the_factor_two(context: Context) -> Outcome:
@@ -201,8 +201,8 @@ def _published(context: Context, r: float, at: int) -> Dataset:
 @SHT.suite(
     "Tables I and II",
     "In the configuration of Tables I and II (step 1 on r(1-r) F, rows of length one, 50 epochs; "
-    "not the 300 of Fig. 1) SHT-AUC selects nothing: its weights are those of the k-1 features of "
-    "largest mean difference.",
+    "not the 300 of Fig. 1) SHT-AUC only screens: its weights are the mean differences of the "
+    "k-1 features where they are largest.",
     formula="cosine(w_T, H_{k-1}(delta)) >= 0.99,  |supp w_T| = k - 1,  delta = xbar_+ - xbar_-",
 )
 def published_sht_is_mean_difference_screening(context: Context) -> Outcome:

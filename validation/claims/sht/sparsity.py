@@ -1,13 +1,7 @@
-"""Claims about sparse solutions, and Table II's own numbers [SHT, Section IV-A]."""
+"""The claim about Table II's own numbers [SHT, Section IV-A]."""
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....approx.hard_thresholding.sht_auc import sparse_problem
-from ....exact.solvers.convex_reference import convex_reference
-from ....exact.square_loss.convex_square import ConvexSquare
-from ...data.generators import sparse_mean_shift
 from ...data.printed_numbers import numbers
 from ..claim import Context, Outcome, Verdict
 from ..papers import SHT
@@ -36,25 +30,4 @@ def sht_jaccard_column(context: Context) -> Outcome:
         printed=".200 beside F1 .365 (SHT-AUC, k* = 40)",
         details=low,
         tolerance="rounding of both printed numbers, 0.0005 each",
-    )
-
-
-@SHT.suite(
-    "Section IV-A, footnote 2",
-    "It is the stochastic steps and not the penalty: the optimum of the same problem has few "
-    "weights that are not zero.",
-    formula="min F(w) + l1 |w|_1",
-)
-def sht_l1_optimum_is_sparse(context: Context) -> Outcome:
-    seed = Context("sht-l1", context.seed, context.profile).draw_seed("data")
-    data = sparse_mean_shift(600, seed, d=200, k_star=20, r=0.25)
-    loss = sparse_problem(data.X, data.y)
-    l1 = float(np.abs(loss.delta).max())  # half of what makes w = 0 optimal
-    size = int(np.count_nonzero(convex_reference(ConvexSquare(loss, l1=l1)).w))
-    return Outcome(
-        Verdict.HOLDS if size <= 50 else Verdict.FAILS,
-        f"{size} of 200 weights are not zero",
-        details={"nonzero at the optimum": size},
-        data=(data,),
-        tolerance="at most a quarter of the weights",
     )

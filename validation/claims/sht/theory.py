@@ -251,7 +251,7 @@ def sht_theorem_1_in_the_experiments(context: Context) -> Outcome:
 def rho_from_below(data: Dataset, loss: RowAverage, blocks: Sequence[RowAverage], s: int) -> float:
     """Return a quotient that rho_s is no smaller than: rho+ and rho- by one support each."""
     plus = max(_found_plus(block, s) for block in blocks)
-    chosen = np.argsort(_diagonal(loss))[:s]
+    chosen = np.argsort(diagonal(loss))[:s]
     inside = sparse_problem(data.X[:, chosen], data.y)
     return plus / (2 * float(np.linalg.eigvalsh(block_matrices([inside])[0])[0]))
 
@@ -265,7 +265,7 @@ def _found_plus(block: RowAverage, s: int) -> float:
     return 2 * float(np.linalg.svd(half[:, chosen], compute_uv=False)[0]) ** 2
 
 
-def _diagonal(loss: RowAverage) -> np.ndarray:
+def diagonal(loss: RowAverage) -> np.ndarray:
     """Return the diagonal of M: (d,)."""
     rows = np.asarray(loss.X) - loss.means[loss.positive.astype(int)]
     return loss.mass @ np.square(rows) + loss.delta**2

@@ -1,33 +1,29 @@
-"""What a command works on (a file, a folder, a built-in name), and the options of the problem."""
+"""What a command works on: a file, a folder or a built-in name."""
 
 from __future__ import annotations
 
 import difflib
+import shlex
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 
 from ....exact.errors import InputError
-from ....exact.formulation.request import Request
-from ....exact.pairs.all_pairs import AllPairs, PairList
-from ....exact.pairs.nearest_pairs import nearest_pairs
 from ....exact.pairs.ordered.asked import ordered_pairs_of
 from ....exact.pairs.ordered.ordered_pairs import OrderedPairs
-from ....exact.spaces.kernels import PRECOMPUTED
 from ....exact.spaces.partitions.partitioned_rows import PartitionedRows
 from ...data.datasets import load, names
 from ...data.labelled_data import data_sha256
+from ...files.file_checks import option_of
 from ...files.selection import Selection
-from ...memory import check_room
 from ..writing.progress import pass_progress
-from .penalties import penalty_options
-from .scaled_tables import fit_scaling, scaled, selection_of, true_names
+from .scaled_tables import fit_scaling, row_counters, scaled, selection_of, true_names
 
-BYTES_A_PAIR = 40
-"""Two rows and a weight, and a sorted copy of the rows, of a pair that is written down."""
+ROW_WEIGHTS = "--row-weights is for a folder of Parquet files"
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +43,15 @@ class Data:
     ordered : OrderedPairs, optional
         With `--qid` or `--time`: the pairs; `y` is then the grades or the times.
     ordered_by : {"qid", "time"}, optional
-        Which of the two.
+        Which of the two; "qid" for a folder whose rows have queries, too.
     negative : str or number, optional
         What the other rows are called; None for all the rest.
     columns : list of str, optional
         Names of the features, where the file has some.
     scaler : StandardScaler, optional
         What made X of the columns, with `--standardise`.
+    member : array (n,), optional
+        The group of each row, with `--worst-of`.
     """
 
     name: str
@@ -66,6 +64,7 @@ class Data:
     negative: str | float | None = None
     columns: list[str] | None = None
     scaler: Any = None
+    member: np.ndarray | None = None
 
     @property
     def labels(self) -> np.ndarray | None:
@@ -85,6 +84,11 @@ class Data:
         if self.ordered_by == "qid":
             return {"y": self.y, "qid": self.ordered.group}
         return {"y": None, "time": self.y, "event": self.ordered.upper}
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether rows are positive or negative, rather than ordered within queries or by time."""
+        return self.ordered is None and self.ordered_by is None
 
     @property
     def partitioned(self) -> bool:
@@ -128,10 +132,22 @@ def open_data(name: str, options: dict[str, Any], model: Any = None) -> Data:
         positive = model.label
     X, y, meta = read_table(name, _features_of(options, model), positive)
     columns = true_names(meta.columns)
+    if model is None:
+        _tell_row_counters(name, X, columns)
     scaler = fit_scaling(X, columns, options) if model is None else model.scaler
     sha = data_sha256(X, y)
     names_of = {"negative": meta.negative, "columns": columns, "scaler": scaler}
     return Data(name, scaled(scaler, X), y, sha, meta.positive, **names_of)
+
+
+def _tell_row_counters(name: str, X: Any, columns: list[str] | None) -> None:
+    """Say on standard error which columns look like saved row indices: they are used anyway."""
+    for column in row_counters(X, columns):
+        click.echo(
+            f"aucert: {name}: column '{column}' counts the rows: if it is a saved row index and no "
+            f"feature, leave it out with --drop {shlex.quote(option_of([column]))}",
+            err=True,
+        )
 
 
 def _folder_data(name: str, options: dict[str, Any], model: Any) -> Data:
@@ -144,12 +160,14 @@ def _folder_data(name: str, options: dict[str, Any], model: Any) -> Data:
     if model is not None:
         positive = model.label if positive is None else positive
         asked = asked if model.columns is None else replace(asked, columns=model.columns)
-    found = read_parquet_folder(name, asked, positive, options.get("row_weights"))
+    qid = options.get("qid")
+    found = read_parquet_folder(name, asked, positive, options.get("row_weights"), qid)
     kept = {"negative": found.negative, "columns": true_names(found.columns)}
     with pass_progress(quiet=options.get("as_json", False)) as heard:
         rows = found.rows(heard=heard)
     rows.engine.heard = None
-    return Data(name, rows, np.zeros(0), None, found.positive, **kept)
+    by = None if qid is None else "qid"
+    return Data(name, rows, np.zeros(0), None, found.positive, ordered_by=by, **kept)
 
 
 def data_of(name: str, options: dict[str, Any], model: Any = None) -> Data:
@@ -160,12 +178,16 @@ def data_of(name: str, options: dict[str, Any], model: Any = None) -> Data:
     InputError
         As `open_data`, and for options of ordered pairs that do not go together.
     """
+    from ...files.folders.parquet_folder import is_parquet_folder
+
     qid, time, event = (options.get(key) for key in ("qid", "time", "event"))
     target, positive = options["target"], options["positive"]
+    if options.get("worst_of") is not None:
+        return _grouped_data(name, options, model)
     if qid is None and time is None and event is None:
         data = open_data(name, options, model)
         if options.get("row_weights") is not None and not data.partitioned:
-            raise InputError("--row-weights is for a folder of Parquet files")
+            raise InputError(ROW_WEIGHTS)
         return data
     if qid is not None and not (time is None and event is None):
         raise InputError("give either --qid, or --time and --event, not both")
@@ -179,8 +201,37 @@ def data_of(name: str, options: dict[str, Any], model: Any = None) -> Data:
         raise InputError("--qid and --time make the pairs: leave --pairs out")
     if _is_built_in(name):
         raise InputError(f"{name} is built in: --qid, --time and --event are for files")
+    if is_parquet_folder(name):
+        if qid is None:
+            raise InputError("--time and --event are for one file: a folder takes --qid")
+        return _folder_data(name, options, model)
+    if options.get("row_weights") is not None:
+        raise InputError(ROW_WEIGHTS)
     _check_name(name)
     return _ordered_data(name, options, model)
+
+
+def _grouped_data(name: str, options: dict[str, Any], model: Any) -> Data:
+    """Return rows of two classes with their groups, whose column is no feature."""
+    from ...files.data_files import column_names
+    from ...files.folders.parquet_folder import is_parquet_folder
+    from ...files.member_columns import beside_members, read_members
+
+    column = options["worst_of"]
+    if any(options.get(key) is not None for key in ("qid", "time", "event")):
+        raise InputError("--worst-of is for two classes: leave --qid, --time and --event out")
+    if options["pairs"] != "all":
+        raise InputError("--worst-of makes the pairs: leave --pairs out")
+    if _is_built_in(name) or is_parquet_folder(name):
+        raise InputError(f"{name}: --worst-of is for one file: it names a column of it")
+    _check_name(name)
+    drop = beside_members(name, column, selection_of(options))
+    data = open_data(name, options | {"drop": option_of(drop) if drop else None}, model)
+    feature = (data.columns or [one for one in column_names(name) or ("",) if one != column])[0]
+    member = read_members(name, column, feature, data.y.size)
+    codes = np.unique(member, return_inverse=True)[1]
+    both = str(data.sha256) + data_sha256(np.zeros((1, 1)), codes)
+    return replace(data, member=member, sha256=sha256(both.encode()).hexdigest())
 
 
 def _ordered_data(name: str, options: dict[str, Any], model: Any) -> Data:
@@ -195,6 +246,8 @@ def _ordered_data(name: str, options: dict[str, Any], model: Any) -> Data:
     pairs = ordered_pairs_of(table.grade, table.qid, table.time, table.event)
     y, beside = (table.grade, table.qid) if qid is not None else (table.time, table.event)
     assert y is not None and beside is not None
+    if beside.dtype.kind == "U":
+        beside = np.unique(beside, return_inverse=True)[1]
     whole = data_sha256(table.X, y) + data_sha256(np.zeros((1, 1)), beside)
     sha, columns = sha256(whole.encode()).hexdigest(), true_names(table.columns)
     scaler = fit_scaling(table.X, columns, options) if model is None else model.scaler
@@ -212,6 +265,8 @@ def _features_of(options: dict[str, Any], model: Any) -> Selection:
 
 
 def _is_built_in(name: str) -> bool:
+    if not name.strip():
+        raise InputError(f"{name!r} names no data: give a file, a folder, or {', '.join(names())}")
     return name.split(":")[0] in names() and not Path(name).exists()
 
 
@@ -222,48 +277,3 @@ def _check_name(name: str) -> None:
         close = difflib.get_close_matches(base, names(), 3)
         hint = f"did you mean {' or '.join(close)}?" if close else f"built in: {', '.join(names())}"
         raise InputError(f"{name}: no such file, and no built-in data of that name ({hint})")
-
-
-def request_of(options: dict[str, Any], data: Data) -> Request:
-    """Return the request that the options make; `certify` sets lam later where a rival gives it."""
-    if options["gamma"] is not None and options["kernel"] in ("linear", PRECOMPUTED):
-        raise InputError(f"--gamma is not for the {options['kernel']} kernel")
-    lam = 1.0 if options["lam"] is None else options["lam"]
-    ordered = data.ordered
-    pairs = ordered or read_pairs(options["pairs"], data, options["seed"])
-    return Request.of(
-        lam,
-        options["loss"],
-        pairs,
-        positive=1 if ordered is None and not data.partitioned else None,
-        kernel=options["kernel"],
-        gamma=options["gamma"],
-        structure=options["structure"],
-        **penalty_options(options, data.columns, int(data.X.shape[1])),
-        fpr_max=options.get("fpr_max", 1.0),
-        tpr_min=options.get("tpr_min", 0.0),
-    )
-
-
-def read_pairs(text: str, data: Data, seed: int) -> AllPairs | PairList:
-    """Return the pairs that `--pairs` asks for: `all`, `nearest:K` or `drawn:B`.
-
-    Raises
-    ------
-    InputError
-        If the text is neither.
-    """
-    if text == "all":
-        return AllPairs()
-    if data.partitioned:
-        raise InputError("rows in a folder go with --pairs all: take a sample of them as one file")
-    kind, _, number = text.partition(":")
-    counted = number.isdigit() and int(number) > 0
-    if kind == "nearest" and counted:
-        return nearest_pairs(data.X, data.positive, int(number))
-    if kind == "drawn" and counted:
-        from ....approx.drawn_pairs.draw_pairs import draw_pairs
-
-        check_room(f"--pairs {text}", BYTES_A_PAIR * int(number), "draw fewer pairs")
-        return draw_pairs(data.positive, int(number), seed)
-    raise InputError(f"--pairs takes all, nearest:K or drawn:B with K, B >= 1, not {text!r}")

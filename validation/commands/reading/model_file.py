@@ -18,12 +18,15 @@ from ....exact.certificate.solution import Solution
 from ....exact.errors import InputError
 from ...data.datasets import load, names
 from ...files.data_files import read_features
+from ...memory import check_room
 from .inputs import Data
 from .penalties import penalty_options
 from .scaled_tables import true_names
 
-ASKED = ("lam", "loss", "gamma", "structure", "l1", "groups", "sign")
-ASKED = (*ASKED, "pairs", "fpr_max", "tpr_min", "seed")
+ASKED = (
+    *("lam", "loss", "gamma", "structure", "l1", "groups", "sign"),
+    *("pairs", "fpr_max", "tpr_min", "worst_of", "seed"),
+)
 ORDER = ("qid", "target", "time", "event")
 """Options of a problem over ordered pairs, and the columns that they name."""
 
@@ -48,7 +51,7 @@ def write_model(
     asked = {key: options[key] for key in (*ASKED, "kernel", *HOW) if key in options}
     asked |= penalty_options(options, data.columns, int(data.X.shape[1]))
     model: Any
-    if data.ordered is not None:
+    if not data.has_classes:
         model = solved_order(solution, data.X, asked | {key: options.get(key) for key in ORDER})
     else:
         classes = _classes(data.negative, data.label)
@@ -180,7 +183,22 @@ def read_rows(model: SavedModel, name: str, drop: tuple[str, ...] = ()) -> tuple
             f"{name}: {X.shape[1]} feature columns{hint}, the model {model.path} has {d}: leave "
             "out others, such as the label, with --drop"
         )
-    return X, ignored
+    return _centrable(model, X, name), ignored
+
+
+def _centrable(model: SavedModel, X: Any, name: str) -> Any:
+    """Return sparse rows as dense ones where the model takes means off its columns.
+
+    Raises
+    ------
+    InputError
+        If they do not fit into the memory.
+    """
+    if not sp.issparse(X) or not getattr(model.scaler, "with_mean", False):
+        return X
+    what = f"{name}: the rows as a dense table, since the model takes means off its columns"
+    check_room(what, 8 * X.shape[0] * X.shape[1], "give fewer rows at a time")
+    return X.toarray()
 
 
 def _widened(X: Any, d: int) -> Any:

@@ -55,6 +55,8 @@ def _places(option: str, text: str, columns: list[str] | None, d: int) -> list[i
     if absent:
         what = "no such column" if columns is not None else f"columns are numbered 0 to {d - 1}"
         raise InputError(f"{option} {text}: {what}: '{absent[0]}'")
+    if len(set(names)) < len(names):
+        raise InputError(f"{option} {text}: a column is named twice")
     return [held.index(name) for name in names]
 
 
@@ -69,13 +71,17 @@ def penalty_keys(penalty: Any) -> dict[str, Any]:
     return found
 
 
-def penalty_in_words(penalty: Any) -> str:
-    """Return the penalty as a formula, and which weights are >= 0."""
+def penalty_in_words(penalty: Any, columns: list[str] | None = None) -> str:
+    """Return the penalty as a formula, and which weights are >= 0, by the names of the columns."""
     keys = penalty_keys(penalty)
     parts = [f"{keys['l2']:g}/2 |f|^2"] if keys["l2"] > 0 else []
     if keys["l1"]:
         grouped = "sum of sqrt(size) |w_group|" if "groups" in keys else "|w|_1"
         parts.append(f"{keys['l1']:g} {grouped}")
-    sign = keys.get("sign")
-    where = "" if sign is None else " with w >= 0" if sign == ALL else f" with w_k >= 0 for {sign}"
+    sign, where = keys.get("sign"), ""
+    if sign is not None and sign != ALL:
+        named = [str(k) if columns is None else f"'{columns[k]}'" for k in sign]
+        where = f" with w_k >= 0 for {', '.join(named) or 'no column'}"
+    elif sign is not None:
+        where = " with w >= 0"
     return " + ".join(parts) + where

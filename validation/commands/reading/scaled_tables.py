@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ def in_units(scaler: Any) -> str:
 def split_names(text: str | None) -> tuple[str, ...] | None:
     """Return the names of an option like `--drop a,b`, or None where it was not given.
 
+    They are one line of a CSV file: a name that holds a comma stands between double quotes.
+
     Raises
     ------
     InputError
@@ -31,9 +34,16 @@ def split_names(text: str | None) -> tuple[str, ...] | None:
     """
     if text is None:
         return None
-    names = tuple(name.strip() for name in text.split(","))
-    if not all(names):
-        raise InputError(f"{text!r}: give names of columns with one comma between two")
+    try:
+        row = next(csv.reader([text], skipinitialspace=True, strict=True), [])
+    except csv.Error:
+        row = []
+    names = tuple(name.strip() for name in row)
+    if not names or not all(names):
+        raise InputError(
+            f"{text!r}: give names of columns with one comma between two, and a name that holds "
+            'a comma between double quotes: "a, b"'
+        )
     return names
 
 
@@ -41,6 +51,17 @@ def selection_of(options: dict[str, Any]) -> Selection:
     """Return what `--target`, `--columns` and `--drop` ask for."""
     columns = split_names(options.get("columns"))
     return Selection(options["target"], columns, split_names(options.get("drop")) or ())
+
+
+def row_counters(X: Any, columns: list[str] | None) -> list[str]:
+    """Return the named columns that hold k, k + 1, k + 2, ...: most likely saved row indices.
+
+    Few rows can do so by chance; of fewer than 20 none is named.
+    """
+    if columns is None or not isinstance(X, np.ndarray) or len(X) < 20:
+        return []
+    ends = np.flatnonzero((X[1] - X[0] == 1) & (X[-1] - X[0] == len(X) - 1))
+    return [columns[k] for k in ends if (np.diff(X[:, k]) == 1).all()]
 
 
 def true_names(columns: list[str]) -> list[str] | None:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -106,26 +103,3 @@ def print_report(report: Report, console: Console | None = None) -> None:
     target = Console(highlight=False) if console is None else console
     target.print(report_table(report, target.width))
     target.print(Text(summary_line(report), style="" if not report.unexpected else "bold red"))
-
-
-@contextmanager
-def claims_progress(quiet: bool = False) -> Iterator[object]:
-    """Yield a function (done, total, row) for `suite.run`: a bar on standard error.
-
-    Parameters
-    ----------
-    quiet : bool
-        Show nothing, even on a terminal; elsewhere nothing is shown anyway.
-    """
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    bar = Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True)
-    with bar:
-        task = bar.add_task("claims", total=None)
-
-        def show(done: int, total: int, row: Row) -> None:
-            bar.update(task, completed=done, total=total, description=f"claims, {row.name} done")
-
-        yield show

@@ -9,24 +9,37 @@ import click
 import numpy as np
 
 from .... import __version__
+from ....exact.certificate.partitioned.grouped.order import group_concordance
 from ....exact.formulation.formulation import true_space
 from ....exact.formulation.request import Request
 from ....exact.losses.registry import HINGE
 from ....exact.pairs.auc import auc
+from ....exact.pairs.ordered.ordered_pairs import OrderedPairs
+from ....exact.pairs.partitioned_order import PartitionedOrder
 from ....exact.pairs.partitioned_pairs import pairs_in
-from ....exact.pairs.statistics.concordance import right_share
+from ....exact.pairs.statistics.concordance import concordance
 from ....exact.pairs.statistics.delong import delong
+from ....exact.pairs.statistics.estimate import Estimate
 from ....exact.problem.penalties import Ridge
 from ....exact.spaces.kernels import get_kernel
+from ....exact.spaces.partitions.grouped.grouped_rows import GroupedRows
 from ....exact.tools.interrupts import finish
 from ..reading.inputs import Data
 from ..reading.penalties import penalty_in_words, penalty_keys
 
 SCHEMA_VERSION = 1
 
+FEWEST_QUERIES = 10
+"""From so many queries with a pair on, the concordance has an interval: they are what is drawn."""
+
 
 def scores_of(data: Data, request: Request, w: np.ndarray) -> Any:
-    """Return the scores of weights, or of kernel coefficients: (n,); of a folder their counts."""
+    """Return the scores of weights, or of kernel coefficients: (n,).
+
+    Of a folder return their counts; where its rows have queries, their concordance.
+    """
+    if isinstance(data.X, GroupedRows):
+        return group_concordance(data.X, w[: data.X.dim])
     if data.partitioned:
         from ....exact.certificate.partitioned.spread import counted_scores
 
@@ -40,7 +53,7 @@ def scores_of(data: Data, request: Request, w: np.ndarray) -> Any:
 def common_keys(data: Data, options: dict[str, Any], request: Request) -> dict[str, Any]:
     """Return the keys that every result carries."""
     if data.partitioned:
-        n, n_pos = data.X.n, data.X.facts.n_pos
+        n, n_pos = data.X.n, data.X.facts.n_pos if data.has_classes else None
     else:
         n = int(data.y.size)
         n_pos = None if data.ordered is not None else int(data.positive.sum())
@@ -69,6 +82,8 @@ def common_keys(data: Data, options: dict[str, Any], request: Request) -> dict[s
 
 def pairs_of(data: Data, request: Request) -> Any:
     """Return the pairs of the rows, those of all the curve for partial AUC."""
+    if isinstance(data.X, GroupedRows):
+        return PartitionedOrder(data.X)
     if data.partitioned:
         return pairs_in(data.X.facts)
     return request.pairs_on(None if data.ordered is not None else data.positive)
@@ -80,32 +95,54 @@ def _pairs_name(options: dict[str, Any]) -> str:
         return f"query:{options['qid']}"
     if options.get("time") is not None:
         return f"survival:{options['time']},{options['event']}"
+    if options.get("worst_of") is not None:
+        return f"worst-of:{options['worst_of']}"
     return options["pairs"]
 
 
 def order_keys(data: Data, scores: Any) -> dict[str, Any]:
     """Return the AUC and its interval, or the concordance where pairs are ordered.
 
-    The interval is DeLong's at 95 %; it needs two rows of each class. Of rows in a folder the AUC
-    is known from counts, and `auc_within` says how far the true one may be from it.
+    Intervals are at 95 %: DeLong's of the AUC, which needs two rows of each class; the
+    infinitesimal jackknife's of the concordance, by rows or by queries. There is none where the
+    estimated variance is zero: one point would tell nothing of other rows. Of rows in a folder the
+    AUC is known from counts, and `auc_within` says how far the true one may be from it.
     """
+    none = {"auc": None, "auc_interval": None, "concordance": None, "concordance_interval": None}
+    if isinstance(data.X, GroupedRows):
+        return none | {"concordance": scores}
     if data.partitioned:
         low, high = scores.auc_range()
-        near = {"auc_interval": None, "auc_within": (high - low) / 2, "concordance": None}
-        return {"auc": (low + high) / 2, **near}
+        return none | {"auc": (low + high) / 2, "auc_within": (high - low) / 2}
     if data.ordered is not None:
-        share = right_share(data.ordered, scores)
-        return {"auc": None, "auc_interval": None, "concordance": share}
+        value, interval = _concordance(data.ordered, scores, data.ordered_by == "qid")
+        return none | {"concordance": value, "concordance_interval": interval}
     positive, interval = data.positive, None
     if min(int(positive.sum()), int((~positive).sum())) >= 2:
-        interval = list(delong(scores, positive).interval())
-    return {"auc": auc(scores, positive), "auc_interval": interval, "concordance": None}
+        interval = _interval(delong(scores, positive))
+    return none | {"auc": auc(scores, positive), "auc_interval": interval}
+
+
+def _interval(found: Estimate) -> list[float] | None:
+    """Return the interval at 95 %, None where it would be one point."""
+    return list(found.interval()) if found.standard_error > 0 else None
+
+
+def _concordance(
+    pairs: OrderedPairs, scores: np.ndarray, by_query: bool
+) -> tuple[float, list[float] | None]:
+    """Return the concordance and its interval, None where there are few queries."""
+    count = pairs.groups_with_pairs if by_query else 1
+    found = concordance(pairs, scores, units="groups" if count > 1 else "rows")
+    few = 1 < count < FEWEST_QUERIES
+    return found.value, None if few else _interval(found)
 
 
 def objective_in_words(data: Data, request: Request, options: dict[str, Any]) -> str:
     """Return a sentence on the objective, or nothing for the plain one: hinge, ridge, all pairs."""
-    plain = request.loss == HINGE and data.ordered is None and not request.is_partial
-    plain = plain and isinstance(request.penalty, Ridge)
+    plain = request.loss == HINGE and data.has_classes and not request.is_partial
+    plain = plain and isinstance(request.penalty, Ridge) and data.member is None
+    plain = plain and request.structure == 0
     if plain:
         return ""
     if options.get("qid") is not None:
@@ -114,11 +151,17 @@ def objective_in_words(data: Data, request: Request, options: dict[str, Any]) ->
         which = f"comparable pairs of '{options['time']}', the earlier event above"
     else:
         which = "pairs of a positive and a negative row"
+    if data.member is not None:
+        count = np.unique(data.member).size
+        which += f" of one group ('{options['worst_of']}'), in the worst of {count} groups"
     if request.is_partial:
         which += f", false positive rates up to {options['fpr_max']:g}"
         which += f" and true positive rates from {options['tpr_min']:g}"
-    penalty, loss = penalty_in_words(request.penalty), request.loss.name
+    penalty, loss = penalty_in_words(request.penalty, data.columns), request.loss.name
     first, _, last = penalty.partition(" with ")
+    if request.structure != 0:  # then the penalty is the ridge
+        first = f"{request.lam:g}/2 (|f|^2 + {request.structure:g} times the spread of f within"
+        first += " each class)"
     where = f", {last}" if last else ""
     return f" The objective is {first} + mean {loss} loss over {which}{where}."
 
@@ -134,7 +177,7 @@ def print_document(document: dict[str, Any], as_json: bool) -> None:
     shown = (
         "n positive n_pos n_neg n_pairs lam loss pairs method primal dual gap relative_gap radius "
         "rounding zeros_proved residual rival_primal rival_gap n_right n_wrong auc auc_within "
-        "auc_interval concordance status seconds"
+        "auc_interval concordance concordance_interval status seconds"
     ).split()
     for key in shown:
         value = document.get(key)

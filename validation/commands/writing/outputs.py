@@ -13,8 +13,8 @@ from ....exact.errors import InputError
 from ....exact.tools.interrupts import finish, held_back
 
 
-def named_folder(name: str | None) -> Path | None:
-    """Return the folder of `--out`, or None where there is none.
+def named_folder(name: str | None, option: str = "--out") -> Path | None:
+    """Return the folder of `--out` or another option, or None where there is none.
 
     Raises
     ------
@@ -24,10 +24,10 @@ def named_folder(name: str | None) -> Path | None:
     if name is None:
         return None
     if not name.strip():
-        raise InputError("--out needs the name of a folder ('.' is the one you stand in)")
+        raise InputError(f"{option} needs the name of a folder ('.' is the one you stand in)")
     folder = Path(name)
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"--out {name}: this is a file, a folder is needed")
+        raise InputError(f"{option} {name}: this is a file, a folder is needed")
     return folder
 
 
@@ -36,6 +36,7 @@ def output_folder(
     name: str | None,
     check: Callable[[Path], object] = lambda folder: None,
     instead: tuple[str, ...] = (),
+    option: str = "--out",
 ) -> Iterator[Path | None]:
     """Yield a folder to write into, or None; what is in it moves to the named one at the end.
 
@@ -50,6 +51,8 @@ def output_folder(
         Called before the work; raises `InputError` where the folder must not be written to.
     instead : names of files
         Those of them that are not written now are removed: they would belong to another result.
+    option : str
+        What the command line calls the name.
 
     Raises
     ------
@@ -58,7 +61,7 @@ def output_folder(
     OSError
         If it cannot be made.
     """
-    folder = named_folder(name)
+    folder = named_folder(name, option)
     if folder is None:
         yield None
         return

@@ -1,4 +1,4 @@
-"""Progress of one solver on standard error, on a terminal only."""
+"""Progress of long work on standard error, on a terminal only."""
 
 from __future__ import annotations
 
@@ -69,3 +69,39 @@ def pass_progress(quiet: bool = False) -> Iterator[Callable[[int, int], None] | 
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("first pass", total=None)
         yield lambda done, count: progress.update(task, completed=done, total=count)
+
+
+@contextmanager
+def counted_progress(
+    of: str, words: Callable[[Any], str], quiet: bool = False
+) -> Iterator[Callable[[int, int, Any], None] | None]:
+    """Yield a function (done, total, item) that moves a bar, or None where nothing is shown.
+
+    Parameters
+    ----------
+    of : str
+        What is counted.
+    words : callable
+        Says what was done last: takes its item.
+    quiet : bool
+        Show nothing, even on a terminal.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    bar = Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True)
+    with bar:
+        task = bar.add_task(of, total=None)
+        yield lambda done, total, item: bar.update(
+            task, completed=done, total=total, description=words(item)
+        )

@@ -11,6 +11,7 @@ import numpy as np
 
 from ....exact.errors import InputError
 from ....exact.spaces.partitions.engine import Heard, LocalEngine
+from ....exact.spaces.partitions.grouped.grouped_rows import GroupedRows
 from ....exact.spaces.partitions.partitioned_rows import PartitionedRows
 from ..file_checks import check_names, damage_reported, target_place
 from ..labels import (
@@ -24,6 +25,7 @@ from ..labels import (
 )
 from ..parquet_files import check_type, is_words, parquet_library
 from ..selection import Selection
+from .grouped_parquet import GroupedParquetPartition, may_be_cut
 from .parquet_partition import ParquetPartition, open_parquet, remote
 
 PARTITION_NUMBERS = 1 << 24
@@ -40,17 +42,20 @@ class ParquetFolder:
     columns : list of str
     target : str
     positive, negative : label
-        As in `TableMeta`.
+        As in `TableMeta`; None where rows have a query.
     n : int
         Rows, as the files say.
+    qid : str, optional
+        The column of the queries.
     """
 
     partitions: list[ParquetPartition]
     columns: list[str]
     target: str
-    positive: Label
+    positive: Label | None
     negative: Label | None
     n: int
+    qid: str | None = None
 
     def rows(self, jobs: int | None = None, heard: Heard | None = None) -> PartitionedRows:
         """Return the rows, read by `jobs` processes; by default one a processor.
@@ -58,7 +63,14 @@ class ParquetFolder:
         `heard` is told how far a pass is, as `LocalEngine` says.
         """
         jobs = _processors() if jobs is None else jobs
-        return PartitionedRows(LocalEngine(self.partitions, jobs, heard), self.columns)
+        engine = LocalEngine(self.partitions, jobs, heard)
+        if self.qid is None:
+            return PartitionedRows(engine, self.columns)
+        told = (
+            f"sort the rows of the folder by '{self.qid}', and let no two files share one of its "
+            "values"
+        )
+        return GroupedRows(engine, self.columns, told)
 
 
 def read_parquet_folder(
@@ -66,6 +78,7 @@ def read_parquet_folder(
     target: Selection | str | None = None,
     positive: object = None,
     weight: str | None = None,
+    qid: str | None = None,
 ) -> ParquetFolder:
     """Find the Parquet files of a folder, and what their labels are.
 
@@ -80,6 +93,9 @@ def read_parquet_folder(
         As in `read_table`.
     weight : str, optional
         The column of row weights.
+    qid : str, optional
+        The column of the queries: the target then holds grades. A file is cut only where its
+        statistics say that no query is split.
 
     Raises
     ------
@@ -87,8 +103,8 @@ def read_parquet_folder(
         If there are no such files, their columns differ, or a column cannot be used.
     """
     asked = Selection.of(target)
-    if weight is not None:
-        asked = replace(asked, drop=(*asked.drop, weight))
+    beside = tuple(name for name in (weight, qid) if name is not None)
+    asked = replace(asked, drop=(*asked.drop, *beside))
     files = parquet_paths(str(path))
     types = parquet_library(Path(path))[0].types
     parts: list[ParquetPartition] = []
@@ -106,13 +122,15 @@ def read_parquet_folder(
                 label = names[target_place(Path(name), names, asked.target)]
                 places = asked.places(Path(name), names, names.index(label))
                 columns = [names[k] for k in places.features]
-                used = [*columns, label, *([] if weight is None else [weight])]
+                used = [*columns, label, *beside]
             for column in used:
-                _check_column(name, files[0], column, schema, kinds, types, column == label)
+                _check_column(name, files[0], column, schema, kinds, types, column in (label, qid))
             n += rows
-            parts += _parts_of(name, file.metadata, tuple(columns), label, weight)
+            parts += _parts_of(name, file.metadata, tuple(columns), label, weight, qid)
     if not n:
         raise InputError(f"{path}: no rows")
+    if qid is not None:
+        return ParquetFolder(parts, columns, label, None, None, n, qid)
     where = f"{path}, column '{label}'"
     raw, labels = _labels(parts, where, types)
     y, one, zero = two_classes(labels, positive, where)
@@ -174,27 +192,32 @@ def _check_column(
 
 
 def _parts_of(
-    name: str, metadata: Any, columns: tuple[str, ...], label: str, weight: str | None
+    name: str,
+    metadata: Any,
+    columns: tuple[str, ...],
+    label: str,
+    weight: str | None,
+    qid: str | None,
 ) -> list[ParquetPartition]:
     """Return the partitions of one file: its row groups, small ones together."""
+
+    def part(first: int, groups: list[int]) -> ParquetPartition:
+        words = name, tuple(groups), first, columns, label, frozenset[Any](), weight
+        return ParquetPartition(*words) if qid is None else GroupedParquetPartition(*words, qid)
+
     most = max(1, PARTITION_NUMBERS // (len(columns) + 1))
+    cut = [True] * metadata.num_row_groups if qid is None else may_be_cut(metadata, qid)
     found: list[ParquetPartition] = []
     groups: list[int] = []
     first = held = 0
     for k in range(metadata.num_row_groups):
         rows = metadata.row_group(k).num_rows
-        if groups and held + rows > most:
-            found.append(
-                ParquetPartition(name, tuple(groups), first, columns, label, frozenset(), weight)
-            )
+        if groups and held + rows > most and cut[k]:
+            found.append(part(first, groups))
             first, held, groups = first + held, 0, []
         groups.append(k)
         held += rows
-    if groups:
-        found.append(
-            ParquetPartition(name, tuple(groups), first, columns, label, frozenset(), weight)
-        )
-    return found
+    return [*found, part(first, groups)] if groups else found
 
 
 def _labels(parts: list[ParquetPartition], where: str, types: Any) -> tuple[list[Any], Labels]:

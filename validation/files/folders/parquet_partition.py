@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ....exact.errors import InputError
-from ....exact.spaces.partitions.partition import Block, Memory, block_rows
-from ....exact.tools.lossless import is_large
+from ....exact.spaces.partitions.partition import Block, block_memory, block_rows
+from ....exact.tools.digits import is_large
 from ..file_checks import Refused, damage_reported, refuse_lost, refuse_value
 from ..parquet_files import as_numbers, is_words, parquet_library
 
@@ -86,6 +86,11 @@ class ParquetPartition:
     weight: str | None = None
 
     @property
+    def beside(self) -> tuple[str, ...]:
+        """Columns that are read beside the features and the labels."""
+        return () if self.weight is None else (self.weight,)
+
+    @property
     def name(self) -> str:
         """What to call it in a message."""
         return f"{self.path}, row groups {self.groups[0]} to {self.groups[-1]}"
@@ -111,8 +116,7 @@ class ParquetPartition:
     def _tables(self) -> Iterator[Any]:
         """Yield the columns of a row group at a time, or of a part of a large one."""
         pa, _ = parquet_library(Path(self.path))
-        weights = [] if self.weight is None else [self.weight]
-        read = [*self.columns, self.target, *weights]
+        read = [*self.columns, self.target, *self.beside]
         with (
             damage_reported(Path(self.path), "Parquet", pa.ArrowException, OSError, EOFError),
             open_parquet(self.path) as file,
@@ -133,7 +137,7 @@ class ParquetPartition:
         held = [self._column(table, name, before) for name in self.columns]
         positive = self._labels(table, before)
         weight = None if self.weight is None else self._column(table, self.weight, before)
-        step, memory = block_rows(len(held)), Memory()
+        step, memory = block_rows(len(held)), block_memory()
         for start in range(0, table.num_rows, step):
             rows = slice(start, start + step)
             own = positive[rows]

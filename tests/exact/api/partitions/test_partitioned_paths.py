@@ -1,4 +1,4 @@
-"""Paths and cross-validation over partitions, against the same rows in memory."""
+"""Paths over partitions, against the same rows in memory."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.exact import ROCSVMCV, cross_validated_path, regularization_path
+from aucert.exact import GroupedRows, Path, regularization_path
+from aucert.exact.certificate.partitioned import spread
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.auc import auc
 from aucert.exact.spaces.partitions.engine import LocalEngine
-from aucert.exact.spaces.partitions.folds import fold_numbers, fold_of
+from aucert.exact.spaces.partitions.grouped.blocks import cut_groups
 from aucert.exact.spaces.partitions.partition import cut
 from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
 from aucert.exact.spaces.partitions.work import Reply, Task
 
-PLACES = [100, 100, 350, 800]
+CUTS = ([], [300, 700], [50, 51, 51, 400, 1100, 1200])
+"""One, three and seven partitions; of the last ones one is empty, and the last one, too."""
 
 
 def some_rows(n: int = 1200) -> tuple[np.ndarray, np.ndarray]:
@@ -25,14 +27,102 @@ def some_rows(n: int = 1200) -> tuple[np.ndarray, np.ndarray]:
     return rng.normal(size=(n, 3)) + 0.6 * y[:, None] + 4.0, y
 
 
-def in_parts(X: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> PartitionedRows:
-    return PartitionedRows(cut(X, y, weight, PLACES))
+def in_parts(
+    X: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None, places: Any = CUTS[1]
+) -> PartitionedRows:
+    return PartitionedRows(cut(X, y, weight, places))
 
 
-def folds_by_hand(n: int, seed: int, folds: int) -> np.ndarray:
-    ends = [0, *PLACES, n]
-    sizes = np.diff(ends)
-    return np.concatenate([fold_numbers(k, 0, int(m), seed, folds) for k, m in enumerate(sizes)])
+def assert_same_optima(one: Path, other: Path) -> None:
+    """Each optimum is between both bounds: objectives differ by the certified gaps at most."""
+    assert one.complete and other.complete
+    for near, far in zip(one.points, other.points, strict=True):
+        assert near.lam == far.lam and near.solution.status == "certified"
+        certificates = near.certificate, far.certificate
+        room = sum(c.gap + c.rounding for c in certificates)
+        assert abs(certificates[0].primal - certificates[1].primal) <= room
+        for a, b in (certificates, certificates[::-1]):
+            assert a.dual - a.rounding <= b.primal + b.rounding
+
+
+@pytest.mark.parametrize("places", CUTS)
+@pytest.mark.parametrize("kind", ["ties", "sorted by class", "weighted"])
+def test_however_rows_are_cut_the_optima_are_those_in_memory(places: list[int], kind: str) -> None:
+    X, y = some_rows()
+    weight = np.arange(1200) % 3 / 2 if kind == "weighted" else None
+    if kind == "ties":
+        X = np.round(X)
+    elif kind == "sorted by class":  # the first partitions have no positive row
+        order = np.argsort(y, kind="stable")
+        X, y = X[order], y[order]
+    lams = [1.0, 0.1, 0.01, 1e-4]
+    apart = regularization_path(in_parts(X, y, weight, places), None, lams, tol=1e-6)
+    held = regularization_path(X, y, lams, tol=1e-8, sample_weight=weight)
+    assert_same_optima(apart, held)
+    for point in apart.points:
+        assert point.auc == pytest.approx(auc(X @ point.solution.w, y, weight), abs=1e-12)
+
+
+def test_few_rows_are_held_from_the_lam_on_at_which_sums_stall() -> None:
+    X, y = some_rows()
+    lams = [0.1, 1e-5, 1e-6]
+    apart = regularization_path(in_parts(X, y), None, lams, tol=1e-8)
+    assert_same_optima(apart, regularization_path(X, y, lams, tol=1e-9))
+    bins = regularization_path(in_parts(X, y), None, lams[:2], tol=1e-8, method="newton")
+    assert [str(point.solution.status) for point in bins.points] == ["certified", "stalled"]
+    assert bins.points[1].certificate.gap > apart.points[1].certificate.gap
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_auc_of_few_rows_is_exact_and_that_of_many_within_a_step(
+    weighted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = some_rows()
+    X = np.round(X)  # many ties
+    weight = np.random.default_rng(0).random(1200) if weighted else None
+    w = np.array([1.0, 0.5, -2.0])
+    expected = auc(X @ w, y, weight)
+    low, high = spread.auc_between(in_parts(X, y, weight), w)
+    assert low == high == pytest.approx(expected, abs=1e-13)
+    monkeypatch.setattr(spread, "FETCHED_ROWS", 1199)
+    low, high = spread.auc_between(in_parts(X, y, weight), w)
+    assert low < expected < high
+
+
+class Interrupted(LocalEngine):
+    """Ctrl-C while a pass is at work: after so many passes."""
+
+    passes = 1 << 30
+
+    def run(self, task: Task, key: np.ndarray) -> Reply[Any]:
+        self.passes -= 1
+        if self.passes < 0:
+            self.passes = 1 << 30
+            raise KeyboardInterrupt
+        return super().run(task, key)
+
+
+def test_an_interrupt_ends_the_path_with_the_points_so_far() -> None:
+    X, y = some_rows()
+    lams = [1.0, 0.1, 0.01]
+    optima = [point.certificate for point in regularization_path(X, y, lams, tol=1e-9).points]
+    counts = set()
+    for passes in range(1, 30, 3):
+        rows = in_parts(X, y)
+        rows.engine = Interrupted(rows.engine.partitions)
+        rows.engine.passes = passes
+        try:
+            found = regularization_path(rows, None, lams, tol=1e-4)
+        except KeyboardInterrupt:
+            counts.add(0)
+            continue
+        counts.add(len(found.points))
+        assert found.interrupted != found.complete
+        for point, best in zip(found.points, optima, strict=False):
+            certificate = point.certificate
+            assert certificate.dual - certificate.rounding <= best.primal
+            assert best.dual - best.rounding <= certificate.primal + certificate.rounding
+    assert len(counts) > 2
 
 
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
@@ -41,12 +131,7 @@ def test_a_path_is_that_in_memory(loss: str) -> None:
     lams = [1.0, 0.1, 0.01]
     apart = regularization_path(in_parts(X, y), None, lams, loss=loss, tol=1e-5)
     held = regularization_path(X, y, lams, loss=loss, tol=1e-8)
-    assert apart.complete
-    for one, other in zip(apart.points, held.points, strict=True):
-        certificates = one.certificate, other.certificate
-        room = sum(c.gap + c.rounding for c in certificates)
-        assert abs(certificates[0].primal - certificates[1].primal) <= room
-        assert one.auc == pytest.approx(auc((X @ one.solution.w), y), abs=1e-3)
+    assert_same_optima(apart, held)
     np.testing.assert_allclose(apart.scores(X[:5]), held.scores(X[:5]), atol=0.1)
     assert apart.to_dict()["loss"] == loss
 
@@ -56,49 +141,6 @@ def test_the_default_grid_is_that_in_memory() -> None:
     apart = regularization_path(in_parts(X, y), None, n_lams=2, tol=1e-2)
     held = regularization_path(X, y, n_lams=2, tol=1e-2)
     np.testing.assert_allclose(apart.lams, held.lams, rtol=1e-10)
-
-
-def test_folds_are_spread_and_the_same_each_time() -> None:
-    numbers = fold_numbers(3, 0, 100_000, 7, 5)
-    assert np.abs(np.bincount(numbers) - 20_000).max() < 5 * np.sqrt(16_000)
-    np.testing.assert_array_equal(numbers[500:900], fold_numbers(3, 500, 400, 7, 5))
-    for other in (fold_numbers(4, 0, 100_000, 7, 5), fold_numbers(3, 0, 100_000, 8, 5)):
-        assert abs((numbers == other).mean() - 0.2) < 0.01
-    assert abs(np.corrcoef(numbers[1:], numbers[:-1])[0, 1]) < 0.02
-
-
-def test_a_fold_and_the_rest_are_all_rows() -> None:
-    X, y = some_rows()
-    weight = np.arange(1200) % 3 + 1.0
-    rows, number = in_parts(X, y, weight), folds_by_hand(1200, 5, 4)
-    train, test = fold_of(rows, 2, 4, 5)
-    for part, own in ((train, number != 2), (test, number == 2)):
-        found = part.drawn(1.0, 1.0)
-        np.testing.assert_array_equal(found.rows, X[own])
-        np.testing.assert_array_equal(found.positive, y[own])
-        np.testing.assert_array_equal(found.weight, weight[own])
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_cross_validation_is_that_of_the_same_folds_in_memory(weighted: bool) -> None:
-    X, y = some_rows()
-    weight = np.random.default_rng(0).integers(1, 4, 1200).astype(float) if weighted else None
-    rows, number = in_parts(X, y, weight), folds_by_hand(1200, 11, 3)
-    lams = [1.0, 0.01]
-    apart = cross_validated_path(rows, None, lams, cv=3, seed=11, tol=1e-5)
-    splits = [(np.flatnonzero(number != k), np.flatnonzero(number == k)) for k in range(3)]
-    held = cross_validated_path(X, y, lams, cv=splits, tol=1e-6, sample_weight=weight)
-    np.testing.assert_allclose(apart.fold_auc, held.fold_auc, atol=2e-3)
-    assert (apart.fold_low <= held.fold_high).all() and (held.fold_low <= apart.fold_high).all()
-    assert (apart.fold_high - apart.fold_low < 0.05).all() and (apart.fold_gap < 1e-4).all()
-
-
-def test_an_estimator_chooses_lam() -> None:
-    X, y = some_rows()
-    model = ROCSVMCV(lams=[1.0, 0.01], cv=3, tol=1e-4, cv_tol=1e-4, random_state=0)
-    model.fit(in_parts(X, y), None)
-    assert model.lam_ in (1.0, 0.01) and model.coef_.shape == (1, 3)
-    assert auc(model.decision_function(X), y) > 0.7
 
 
 def test_many_lam_draw_one_sample() -> None:
@@ -116,20 +158,48 @@ def test_many_lam_draw_one_sample() -> None:
     assert drawn.count("ThinningTask") == 1
 
 
-def test_what_partitions_cannot_do_is_said() -> None:
+@pytest.mark.parametrize("places", [[], [500, 500, 900]])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+def test_queries_whole_in_partitions_have_the_path_in_memory(
+    places: list[int], weighted: bool, loss: str
+) -> None:
+    X, _ = some_rows()
+    X = np.round(X, 1)
+    rng = np.random.default_rng(1)
+    query, grade = np.arange(1200) // 20, rng.integers(0, 3, 1200).astype(float)
+    grade[500:900] = 1.0  # a partition without a pair
+    X[[540, 720]] += 100.0  # these are in no pair, and the grid knows nothing of them
+    weight = rng.integers(1, 4, 1200).astype(float) if weighted else None
+    rows = GroupedRows(cut_groups(X, query, grade, weight, places))
+    asked: dict[str, Any] = {"n_lams": 4, "loss": loss}
+    apart = regularization_path(rows, None, tol=1e-6, **asked)
+    # A pair weighs the product of the weights of its rows, as repetition has it.
+    held = regularization_path(X, grade, tol=1e-8, qid=query, sample_weight=weight, **asked)
+    np.testing.assert_allclose(apart.lams, held.lams, rtol=1e-9)
+    for one, other in zip(apart.points, held.points, strict=True):
+        certificates = one.certificate, other.certificate
+        room = sum(c.gap + c.rounding for c in certificates)
+        room += 1e-8 * certificates[0].primal  # lam differ in the last digits
+        assert abs(certificates[0].primal - certificates[1].primal) <= room
+        assert one.solution.status == "certified"
+        assert one.auc == pytest.approx(other.auc, abs=2e-3)
+
+
+def test_what_paths_over_partitions_cannot_do_is_said() -> None:
     X, y = some_rows()
     rows = in_parts(X, y)
     for words, message in (
-        ({"cv": [(np.arange(5), np.arange(5, 9))]}, "take a number of folds"),
-        ({"cv": 1}, "cv"),
-        ({"kernel": "rbf"}, "take a sample of the rows"),
-        ({"sample_weight": np.ones(1200)}, "leave y, positive and sample_weight out"),
         ({"method": "qp"}, "solved by newton"),
+        ({"kernel": "rbf"}, "take a sample of the rows"),
+        ({"l1_ratio": 0.5}, "with the ridge"),
+        ({"sample_weight": np.ones(1200)}, "leave y, positive and sample_weight out"),
+        ({"lams": []}, "give at least one lam"),
+        ({"lams": [0.1, -1.0]}, "lam"),
+        ({"tol": 0.0}, "tol"),
     ):
+        asked: dict[str, Any] = {"lams": [0.1]} | words
         with pytest.raises(InputError, match=message):
-            cross_validated_path(rows, None, [0.1], **words)  # type: ignore[arg-type]
-    few = PartitionedRows(cut(X[:9], np.arange(9) == 4, None, [3]))
-    with pytest.raises(InputError, match="rows of one class only: use fewer folds"):
-        cross_validated_path(few, None, [0.1], cv=3)
-    with pytest.raises(InputError, match="solved by newton"):
-        regularization_path(rows, None, [0.1], method="qp")
+            regularization_path(rows, None, **asked)
+    with pytest.raises(InputError, match="leave y, positive and sample_weight out"):
+        regularization_path(rows, y, [0.1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any, NoReturn
 
@@ -23,9 +23,10 @@ from aucert.exact.formulation.request import Request
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.spaces.partitions import engine
 from aucert.exact.spaces.partitions.engine import LocalEngine
+from aucert.exact.spaces.partitions.left import Left, Messages
 from aucert.exact.spaces.partitions.partition import Block, cut
 from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
-from aucert.exact.spaces.partitions.work import Reply, Task
+from aucert.exact.spaces.partitions.work import Folded, Reply, Task, replied
 
 
 def some_rows(
@@ -72,14 +73,35 @@ def by_hand(
     return total, pull
 
 
-@pytest.mark.parametrize("kept", [True, False])
+class Stretched(LocalEngine):
+    """Keeps one sum for two partitions or three, as workers of a cluster do."""
+
+    def staged(self, task: Any, key: np.ndarray) -> tuple[Reply[Any], Callable[[Any], Reply[Any]]]:
+        told, held = Folded(Messages(task), self.count), []
+        for start in (0, 2):
+            left = Left(task, self.count)
+            for k, part in enumerate(self.partitions[start : start + 2 + start], start):
+                left.add(replied(task, part, k, key), k)
+            told.add_all(left.messages())
+            held.append(left)
+
+        def second(then: Any) -> Reply[Any]:
+            answers = Folded(then, self.count)
+            for left in held:
+                answers.add_all(left.answers(then))
+            return answers.total()
+
+        return told.total(), second
+
+
+@pytest.mark.parametrize("how", ["kept", "read again", "stretched"])
 @pytest.mark.parametrize("parts", [1, 5])
 @pytest.mark.parametrize("seed", range(4))
 def test_an_evaluation_is_that_of_its_pairs_within_its_bounds(
-    seed: int, parts: int, kept: bool, monkeypatch: pytest.MonkeyPatch
+    seed: int, parts: int, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ties, one positive row, a constant column and numbers of very different size among them."""
-    if not kept:
+    if how == "read again":
         monkeypatch.setattr(engine, "KEPT_NUMBERS", 0)
     X, positive = some_rows(40, 2, seed, whole=seed == 1)
     if seed == 2:
@@ -88,6 +110,8 @@ def test_an_evaluation_is_that_of_its_pairs_within_its_bounds(
     if seed == 3:
         X[:, 0] *= 1e6
     space = rows_in(X, positive, parts)
+    if how == "stretched":
+        space.engine = Stretched(space.engine.partitions)
     w = np.random.default_rng(seed).normal(size=2) / (1e6 if seed == 3 else 1.0)
     found = Partitioned(over(space), 16).with_bins(w, 16, 3)
     total, pull = by_hand(space, X, positive, found)

@@ -31,6 +31,16 @@ def test_the_shift_of_scores_is_paid_by_the_squared_hinge(form: str) -> None:
     value = mean_of("squared_hinge", exact(s), listed)
     apart = abs(float(exact(found.value) - value))
     assert 1e-2 < apart <= found.value_rounding
+    assert found.value_rounding >= (gamma(4) * (1 + float(np.ptp(s)))) ** 2 * JUST
+
+
+@pytest.mark.parametrize("form", ["numpy", "compiled"])
+def test_the_shift_of_scores_moves_the_squared_hinge_by_its_slope(form: str) -> None:
+    """Where the error of a margin is small, it costs the mean slope, `total`, times as much."""
+    key, s = np.array([3, 2, 1, 0]), np.array([2.0**40, 0.3, 0.4, -(2.0**40) / 3])
+    found = OrderedPairs(None, key, form=form).sums(s, SQUARED_HINGE)
+    assert found.total > 0.1
+    assert found.value_rounding >= gamma(4) * (1 + float(np.ptp(s))) * found.total * JUST
 
 
 @pytest.mark.parametrize("form", ["numpy", "compiled"])

@@ -82,7 +82,7 @@ def test_few_pairs_a_coordinate_reach_the_last_digits(monkeypatch) -> None:
     problem = Problem(Rows(X), Mean(pairs, HINGE), Ridge(1e-4))
     found = PairNewton(1e-9).solve(problem)
     assert found.status is Status.CERTIFIED and found.certificate.reaches(1e-9)
-    again = Certificate.of(problem, found.w, replace(found.minorant, value=9.0))
+    again = Certificate.of(problem, found.w, replace(found.minorant, value=9.0), 1e-9)
     assert again.dual == found.certificate.dual  # what the minorant claims is not believed
     monkeypatch.setattr(pair_newton, "solve_listed", lambda *rest: None)
     alone = PairNewton(1e-9, max_time=0.5).solve(problem)

@@ -17,6 +17,8 @@ from aucert.exact.pairs.statistics.concordance import (
     concordance,
     concordance_index,
     group_auc,
+    right_share,
+    share_between,
     uno_concordance,
 )
 from aucert.exact.pairs.statistics.estimate import compare_models
@@ -189,6 +191,70 @@ def test_group_auc_is_the_mean_of_the_groups_auc(seed: int, share: str) -> None:
     found = group_auc(group, y, scores, share)
     assert found.value == pytest.approx(float(total / mass), rel=1e-14)
     assert abs(float(found.influence.sum())) < 1e-12
+
+
+@pytest.mark.parametrize("share", [None, "equal"])
+@pytest.mark.parametrize("seed", range(6))
+def test_groups_as_units_have_the_spread_of_the_groups(seed: int, share: str | None) -> None:
+    """The residuals of a ratio of sums over groups, by a double loop."""
+    rng = np.random.default_rng(seed)
+    n = 60
+    group, key, scores = rng.integers(0, 9, n), rng.integers(0, 3, n), rng.normal(size=n).round(1)
+    key[group == 8] = 1  # a group without a pair
+    right, mass = np.zeros(9), np.zeros(9)
+    for i in range(n):
+        for j in range(n):
+            if group[i] == group[j] and key[i] > key[j]:
+                mass[group[i]] += 1
+                right[group[i]] += 0.5 + 0.5 * np.sign(scores[i] - scores[j])
+    held = mass > 0
+    if share == "equal":
+        right, mass = right / np.where(held, mass, 1.0), held.astype(float)
+    value = right.sum() / mass.sum()
+    wanted = (right - value * mass)[held] / mass.sum()
+    wanted *= np.sqrt(held.sum() / (held.sum() - 1))
+    pairs = OrderedPairs(group, key, share=share)
+    found = concordance(pairs, scores, units="groups")
+    assert found.value == concordance(pairs, scores).value == pytest.approx(value, rel=1e-13)
+    assert found.influence == pytest.approx(wanted, abs=1e-14)
+    assert pairs.groups_with_pairs == held.sum() < 9
+
+
+def test_one_group_is_no_unit() -> None:
+    with pytest.raises(InputError, match="groups as units need two"):
+        concordance(OrderedPairs(None, [0, 1, 2]), [0.0, 1.0, 2.0], units="groups")
+    with pytest.raises(InputError, match="units"):
+        concordance(OrderedPairs(None, [0, 1, 2]), [0.0, 1.0, 2.0], units="queries")
+
+
+@pytest.mark.parametrize("kind", ["plain", "weights", "shares", "equal"])
+def test_bounds_between_two_scores_a_row_are_those_of_each_pair_at_its_worst(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        n = int(rng.integers(4, 20))
+        group, key = rng.integers(0, 2, n), rng.integers(0, 3, n)
+        upper, lower = rng.integers(0, 4, (2, n)) if kind == "weights" else np.ones((2, n), int)
+        share = {"shares": np.array([2.0, 0.5])[group], "equal": "equal"}.get(kind)
+        try:
+            pairs = OrderedPairs(group, key, upper, lower, share=share)
+        except InputError:  # no two rows are ordered
+            continue
+        low = np.round(rng.normal(size=n), 1)
+        high = low + np.round(rng.exponential(0.3, n), 1)
+        mass = (group[:, None] == group) * (key[:, None] > key) * np.outer(upper, lower)
+        weight = mass / mass.sum()
+        if share is not None:
+            each = [mass * np.equal.outer(group, g) * (group == g)[:, None] for g in (0, 1)]
+            of = [1.0, 1.0] if kind == "equal" else [2.0, 0.5]
+            held = [(k, part) for k, part in zip(of, each, strict=True) if part.sum()]
+            weight = sum(k * p / p.sum() for k, p in held) / sum(k for k, _ in held)
+        found = share_between(pairs, low, high)
+        for value, (up, down) in zip(found, ((low, high), (high, low)), strict=True):
+            worst = np.sum(weight * (np.sign(up[:, None] - down) + 1) / 2)
+            assert value == pytest.approx(worst, abs=1e-12)
+        for _ in range(5):
+            between = low + (high - low) * rng.random(n)
+            assert found[0] - 1e-12 <= right_share(pairs, between) <= found[1] + 1e-12
 
 
 def test_bad_input_is_refused() -> None:

@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from aucert.exact import Estimate, concordance_index, delong, uno_concordance
+from aucert.exact import (
+    Estimate,
+    concordance,
+    concordance_index,
+    delong,
+    query_pairs,
+    uno_concordance,
+)
 
 DRAWS = 2000
 ROWS = 150
@@ -45,6 +52,15 @@ def survival(
     return np.minimum(death, end), death <= end, risk
 
 
+def drawn_queries(rng: np.random.Generator, units: str = "groups") -> Estimate:
+    """30 queries of 10 rows; a model orders those of some queries better than those of others."""
+    query = np.repeat(np.arange(30), 10)
+    merit = rng.normal(size=300)
+    slope = rng.normal(1.0, 1.0, size=30)[query]
+    pairs = query_pairs(query, np.digitize(merit, [-1.0, 1.0]))
+    return concordance(pairs, slope * merit + rng.normal(size=300), units=units)
+
+
 def drawn_harrell(rng: np.random.Generator) -> Estimate:
     return concordance_index(*survival(rng, ROWS, CENSORING))
 
@@ -64,6 +80,16 @@ def unos_truth() -> float:
     return uno_concordance(times, event, risk, tau=TAU).value
 
 
+def queries_truth() -> float:
+    """The concordance within very many such queries."""
+    rng = np.random.default_rng(3)
+    query = np.repeat(np.arange(60_000), 10)
+    merit = rng.normal(size=query.size)
+    slope = rng.normal(1.0, 1.0, size=60_000)[query]
+    pairs = query_pairs(query, np.digitize(merit, [-1.0, 1.0]))
+    return concordance(pairs, slope * merit + rng.normal(size=query.size)).value
+
+
 def rounded_truth() -> float:
     """P(a > b) + P(a = b) / 2 of two rounded normals."""
     grid = np.arange(-30, 31)
@@ -77,6 +103,7 @@ CASES = [
     pytest.param(drawn_rounded_auc, rounded_truth, id="delong-tied"),
     pytest.param(drawn_harrell, harrells_truth, id="harrell"),
     pytest.param(drawn_uno, unos_truth, id="uno"),
+    pytest.param(drawn_queries, queries_truth, id="queries"),
 ]
 
 
@@ -105,4 +132,10 @@ def test_intervals_of_95_percent_hold_the_truth_in_95_percent(
 @pytest.mark.slow
 def test_a_standard_error_a_sixth_too_small_is_seen() -> None:
     coverage, ratio = judged(drawn_auc, float(ndtr(np.sqrt(0.5))), factor=5 / 6)
+    assert abs(coverage - 0.95) > SLACK and abs(ratio - 1) > 0.06, (coverage, ratio)
+
+
+@pytest.mark.slow
+def test_rows_of_queries_taken_as_independent_are_seen() -> None:
+    coverage, ratio = judged(lambda rng: drawn_queries(rng, "rows"), queries_truth())
     assert abs(coverage - 0.95) > SLACK and abs(ratio - 1) > 0.06, (coverage, ratio)

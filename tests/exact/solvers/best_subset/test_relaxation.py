@@ -42,6 +42,7 @@ def test_outer_approximation_finds_the_same_up_to_30_features(seed: int) -> None
     check_outer_approximation(20 + seed, 20 + 2 * seed, 3 + seed % 3)
 
 
+@pytest.mark.slow
 def test_outer_approximation_out_of_time_has_a_valid_interval() -> None:
     X, y = noisy(400, 30, 5, 0.05, 0.0, seed=3)
     found = best_subset(X, y, 5)

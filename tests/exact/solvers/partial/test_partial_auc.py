@@ -161,6 +161,7 @@ def hulls_meet(problem: Problem) -> bool:
     return linprog(np.zeros(A.shape[1]), A_eq=A, b_eq=b, bounds=caps).status == 0
 
 
+@pytest.mark.slow
 def test_zero_is_optimal_exactly_if_the_reduced_hulls_meet() -> None:
     seen = set()
     for seed, lam in itertools.product(range(4), (0.05, 1.0)):

@@ -14,6 +14,7 @@ from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.spaces.blocked import many_features, streamed_gram, tiles
 from aucert.exact.spaces.gaussian import Gaussian
 from aucert.exact.spaces.gram import Gram, StreamedGram
+from aucert.exact.tools.threads import at_most
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(90, 8))
@@ -38,6 +39,21 @@ def test_products_are_those_of_the_matrix(n: int, tol: float, streamed: None) ->
     exact = Gaussian(0.1)(X[:n], X[:n]) @ c
     assert held.whole
     assert held.product(c) == pytest.approx(exact, abs=1e-13 if tol < 1e-6 else 1e-5)
+
+
+@pytest.mark.parametrize("used", [90, 20])
+def test_the_number_of_threads_changes_no_bit(used: int, streamed: None) -> None:
+    w = np.where(np.arange(90) < used, np.random.default_rng(2).normal(size=90), 0.0)
+
+    def products(threads: int) -> list[np.ndarray]:
+        with at_most(threads):
+            space = StreamedGram(Gaussian(0.1), X)
+            scores, error = space.careful_scores(w)
+            return [space.tiles(1e-9).product(w), scores, error, space.plain().scores(w)]
+
+    for other in (2, 5):
+        for alone, together in zip(products(1), products(other), strict=True):
+            assert np.array_equal(alone, together)
 
 
 def test_tiles_are_shared_while_they_are_held(streamed: None) -> None:

@@ -11,18 +11,25 @@ import pytest
 
 from aucert.exact.api.certify import certify
 from aucert.exact.api.path import regularization_path
+from aucert.exact.api.path_selection import cross_validated_path
 from aucert.exact.api.roc_svm import ROCSVM
 from aucert.exact.api.roc_svm_cv import ROCSVMCV
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.evaluation import Evaluation
 from aucert.exact.certificate.partitioned.evaluate import Partitioned
+from aucert.exact.certificate.partitioned.tasks import GatherTask, Grid
 from aucert.exact.errors import CertificateError, InputError
 from aucert.exact.formulation.partitioned import partitioned_problem, rows_of_dask
 from aucert.exact.formulation.request import Request
 from aucert.exact.spaces.partitions import engine
 from aucert.exact.spaces.partitions.dask_work import Stretch
+from aucert.exact.spaces.partitions.grouped.blocks import cut_groups
+from aucert.exact.spaces.partitions.grouped.grouped_rows import GroupedRows
+from aucert.exact.spaces.partitions.left import Left
 from aucert.exact.spaces.partitions.partition import cut
 from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
+from aucert.exact.spaces.partitions.work import replied
+from aucert.exact.sums.gathered.whole import exponents_of
 
 pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
@@ -176,7 +183,8 @@ def test_partitions_of_unknown_size_of_one_class_and_empty() -> None:
         ("nan label", "the label of row 0 of partition 1"),
         ("weight", "the weight of row 0 of partition 1"),
         ("complex", "complex"),
-        ("text", "matrix of numbers"),
+        ("text", "column 'y' of partition 0, from row 0 on, must be numbers"),
+        ("no label", "the label of row 1 of partition 1 is missing"),
         ("index", "the index of X is not that of its labels"),
         ("kernel", "take a sample of the rows"),
         ("scores", "with weights"),
@@ -211,6 +219,10 @@ def test_what_cannot_be_used_is_said(what: str, message: str) -> None:
             marked = y.astype(float)
             marked[600] = np.nan
             labels = da.from_array(marked, chunks=600)
+        case "no label":
+            words_of = np.where(y, "p", "n").astype(object)
+            words_of[601] = None
+            labels = da.from_array(words_of, chunks=600)
         case "weight":
             weight = np.ones(3000)
             weight[600] = -1
@@ -252,16 +264,23 @@ def test_the_gap_stands_beside_dasks_bar(
     told: list[Any] = []
     seen: list[Any] = []
     client.subscribe_topic("aucert", lambda event: told.append(event[1]))
+    while not told:  # until the scheduler knows of the subscription
+        client.log_event("aucert", "are you there?")
+        time.sleep(0.05)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     found = solve(da.from_array(X, chunks=(700, 3)), y, 0.1, tol=1e-4, callback=seen.append)
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "] | 100% of the pass |" in shown.err
     assert f"step 1, gap {seen[0].gap:.1e}" in shown.err
-    end = time.monotonic() + 20
-    while len(told) < len(seen) and time.monotonic() < end:
+    end, steps = time.monotonic() + 120, [step.n_iter for step in seen]
+
+    def heard() -> list[int]:
+        return [event["step"] for event in told if event != "are you there?"]
+
+    while len(heard()) < len(steps) and time.monotonic() < end:
         time.sleep(0.01)  # events come when they come
-    assert [event["step"] for event in told] == [step.n_iter for step in seen]
+    assert heard() == steps
     assert found.status == "certified"
     client.unsubscribe_topic("aucert")
 
@@ -306,6 +325,22 @@ def test_where_the_partitions_lie_changes_no_bit() -> None:
         assert (found.loss, found.total) == (usual.loss, usual.total)
 
 
+def test_a_stretch_leaves_one_sum_behind_however_many_its_partitions_are() -> None:
+    from distributed.protocol import serialize_bytes
+
+    X, y = some_rows()
+    sizes = []
+    for parts in (2, 16):
+        space = PartitionedRows(cut(X, y, None, [3000 * k // parts for k in range(1, parts)]))
+        ends = np.array([-9.0, 9.0, -9.0, 9.0])
+        grid = Grid(space.offset, np.ones(3), ends, 64, 1)
+        left = Left(GatherTask(grid, True, exponents_of(np.full(4, 1e5))), parts)
+        for k, part in enumerate(space.engine.partitions):
+            left.add(replied(left.task, part, k, space._key), k)
+        sizes.append(len(serialize_bytes(left)))
+    assert sizes[1] < 1.1 * sizes[0]
+
+
 @pytest.mark.slow
 def test_what_a_worker_may_leave_behind_shrinks_with_its_partitions() -> None:
     X, y = some_rows()
@@ -313,6 +348,7 @@ def test_what_a_worker_may_leave_behind_shrinks_with_its_partitions() -> None:
     assert rows.engine.kept_numbers == (1 << 25) * 2 // 300 < engine.KEPT_NUMBERS
 
 
+@pytest.mark.slow
 def test_a_path_and_folds_of_dask_arrays() -> None:
     X, y = some_rows(900)
     rows, heard = da.from_array(X, chunks=(300, 3)), []
@@ -324,3 +360,65 @@ def test_a_path_and_folds_of_dask_arrays() -> None:
         assert abs(one.certificate.primal - other.certificate.primal) <= room
     model = ROCSVMCV([0.3, 0.1], cv=2, tol=1e-3, cv_tol=1e-3, random_state=0).fit(rows, y)
     assert model.lam_ in (0.3, 0.1) and list(model.classes_) == [False, True]
+
+
+def ranked() -> Any:
+    rng = np.random.default_rng(0)
+    query, grade = np.sort(rng.integers(0, 100, 3000)), rng.integers(0, 3, 3000)
+    X = rng.normal(size=(3000, 2)) + 0.5 * grade[:, None]
+    return pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "q": query, "grade": grade})
+
+
+def test_queries_of_dask_are_those_in_memory() -> None:
+    whole = ranked()
+    table = dd.from_pandas(whole.set_index("q", drop=False), npartitions=4)  # cuts between queries
+    words: dict[str, Any] = {"lam": 1e-2, "tol": 1e-6}
+    found = solve(table[["a", "b"]], table["grade"], qid=table["q"], **words)
+    held = solve(whole[["a", "b"]], whole["grade"], qid=whole["q"], **words)
+    room = sum(s.certificate.gap + s.certificate.rounding for s in (held, found))
+    assert found.status == held.status == "certified"
+    assert abs(held.certificate.primal - found.certificate.primal) <= room
+    audit = certify(table[["a", "b"]], table["grade"], 1e-2, w=found.w, qid=table["q"])
+    told = certify(whole[["a", "b"]], whole["grade"], 1e-2, w=held.w, qid=whole["q"])
+    assert audit.n_pairs == told.n_pairs
+    model = ROCSVM(1e-2, tol=1e-6).fit(table[["a", "b"]], table["grade"] > 1, qid=table["q"])
+    same = ROCSVM(1e-2, tol=1e-6).fit(whole[["a", "b"]], whole["grade"] > 1, qid=whole["q"])
+    np.testing.assert_allclose(model.coef_, same.coef_, atol=5e-3)
+    assert list(model.classes_) == [False, True]
+
+
+def test_a_query_that_dask_has_split_is_refused() -> None:
+    whole = ranked()
+    table = dd.from_pandas(whole, npartitions=7)
+    with pytest.raises(InputError, match=r"group \d+ is split: .* shuffle the rows by it"):
+        solve(table[["a", "b"]], table["grade"], 1e-2, qid=table["q"])
+    shuffled = table.shuffle("q")
+    found = solve(shuffled[["a", "b"]], shuffled["grade"], 1e-2, qid=shuffled["q"], tol=1e-4)
+    assert found.status == "certified"
+    X = da.from_array(whole[["a", "b"]].to_numpy(), chunks=(3000, 2))
+    again = solve(X, whole["grade"].to_numpy(), 1e-2, qid=whole["q"].to_numpy(), tol=1e-4)
+    assert again.certificate.primal == pytest.approx(found.certificate.primal, rel=1e-3)
+    with pytest.raises(InputError, match="leave positive out"):
+        solve(X, whole["grade"].to_numpy(), 1e-2, qid=whole["q"].to_numpy(), positive=1)
+    path = regularization_path(X, whole["grade"].to_numpy(), [1e-2], qid=whole["q"].to_numpy())
+    assert path.points[0].certificate.primal == pytest.approx(again.certificate.primal, rel=1e-3)
+    better, qid = whole["grade"].to_numpy() > 1, whole["q"].to_numpy()
+    model = ROCSVMCV([1e-1, 1e-2], cv=2, random_state=0).fit(X, better, qid=qid)
+    assert model.lam_ in (1e-1, 1e-2)
+    folds = cross_validated_path(X, better, [1e-1], cv=2, qid=qid, seed=7)
+    ends = np.flatnonzero(np.diff(qid)) + 1
+    cut_here = cut_groups(whole[["a", "b"]].to_numpy(), qid, better * 1.0, None, [int(ends[3])])
+    again = cross_validated_path(GroupedRows(cut_here), None, [1e-1], cv=2, seed=7)
+    np.testing.assert_allclose(folds.fold_auc, again.fold_auc, atol=1e-4)
+
+
+def test_a_refusal_leaves_no_traceback_in_the_workers_log(caplog: pytest.LogCaptureFixture) -> None:
+    X, y = some_rows()
+    X[600, 2] = np.nan
+    with caplog.at_level("DEBUG", logger="distributed.worker"):
+        with pytest.raises(InputError, match="not finite in partition 1"):
+            solve(da.from_array(X, chunks=(600, 3)), y, 0.1)
+        mixed: Any = da.from_array(np.array([1.0, np.nan, 2.0]), chunks=1)
+        with pytest.raises(InputError, match="the label of row 0 of partition 1"):
+            solve(da.from_array(X[:3], chunks=(1, 3)), mixed, 0.1)
+    assert "Compute Failed" not in caplog.text and "Traceback" not in caplog.text

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aucert.exact.errors import CertificateError
+from aucert.exact.spaces.partitions import partition
 from aucert.exact.spaces.partitions.engine import LocalEngine, stretch
 from aucert.exact.spaces.partitions.partition import ArrayPartition, cut
 from aucert.exact.spaces.partitions.work import Folded, Reply, new_key
@@ -116,7 +117,22 @@ def test_blocks_are_the_columns_in_any_format(kind: str, turned: bool) -> None:
     np.testing.assert_array_equal(found, X.astype(float).T)
 
 
-def test_blocks_use_the_memory_of_those_that_nobody_holds() -> None:
+def test_the_next_partition_uses_the_same_memory_again() -> None:
+    rows = np.arange(8 * 40_000.0).reshape(-1, 4)
+    part = ArrayPartition(rows, np.zeros(rows.shape[0], dtype=bool))
+
+    def places() -> set[int]:
+        return {block.columns.__array_interface__["data"][0] for block in part.blocks()}
+
+    places()
+    assert places() == places()
+    held = list(part.blocks())
+    assert len({id(block.columns.base) for block in held}) == len(held) == 3
+    np.testing.assert_array_equal(held[0].columns.T, rows[: held[0].columns.shape[1]])
+
+
+def test_blocks_use_the_memory_of_those_that_nobody_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(partition, "block_memory", partition.Memory)
     rows = np.arange(8 * 40_000.0).reshape(-1, 4)
     part = ArrayPartition(rows, np.zeros(rows.shape[0], dtype=bool))
     places, kept = set(), []

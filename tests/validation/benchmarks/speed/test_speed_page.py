@@ -13,7 +13,7 @@ from aucert.exact.api.solve import solve
 from aucert.exact.errors import InputError
 from aucert.exact.problem.problem import linear_problem
 from aucert.validation.benchmarks.harness import Table
-from aucert.validation.benchmarks.speed import models, race, rivals, words
+from aucert.validation.benchmarks.speed import models, race, rivals, shares, words
 from aucert.validation.benchmarks.speed.cases import Case, Effort, cases
 from aucert.validation.benchmarks.speed.page import PARTS, main
 from aucert.validation.benchmarks.speed.rivals import NotRun, Rival, Task
@@ -143,6 +143,36 @@ def test_the_page_says_where_ours_is_behind() -> None:
     assert words.standing(race.sheet()) == "" and words.logistic(models.sheet()) == ""
 
 
+def test_a_stage_within_another_counts_for_the_outer_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Work:
+        def outer(self) -> None:
+            self.inner()
+
+        def inner(self) -> None:
+            sum(range(20_000))
+
+    stages = {"proof": ((Work, "outer"),), "sums": ((Work, "inner"),)}
+    monkeypatch.setattr(shares, "STAGES", stages)
+    spent: dict[str, float] = {}
+    heard: list[str] = []
+    own = Work.inner
+    with shares.watching(spent, heard.append):
+        Work().outer()
+    assert list(spent) == ["proof"] and heard == ["proof", "sums"] and Work.inner is own
+    with shares.watching(spent, heard.append):
+        Work().inner()
+    assert spent["sums"] > 0
+
+
+def test_shares_of_a_solve_add_up_to_one() -> None:
+    rows = list(shares._shared("small", X, Y, 0.1, "hinge", EFFORT))
+    assert len(rows) == 2
+    for _, _, _, seconds, evaluations, *parts in rows:
+        assert seconds > 0 and evaluations > 2
+        assert sum(parts) == pytest.approx(1) and all(part >= -1e-9 for part in parts)
+        assert len(parts) == len(shares.STAGES) + 1
+
+
 def test_a_sheet_reads_back_what_it_wrote(tmp_path: Path) -> None:
     table = Table("heading", "who:<5", "n:3d", "s:8.2g", "note:")
     sheet = Sheet("some", table)
@@ -192,7 +222,7 @@ def test_the_page_shows_the_tables_whole_and_the_pictures_that_are_there() -> No
     sheets = {name: make() for name, (make, _) in PARTS.items()}
     sheets["threads"].rows.append((1000, 2, 0.5, 1.5))
     text = words.page(sheets, ["threads"], "results/speed")
-    assert f"```text\n{sheets['threads'].text}\n```" in text and text.count("Not measured yet") == 5
+    assert f"```text\n{sheets['threads'].text}\n```" in text and text.count("Not measured yet") == 6
     assert text.count(".svg)") == 1 and "](results/speed/threads.svg)" in text
     assert words.COMMAND in text and f"numpy {np.__version__}" in text and "\n\n\n" not in text
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from aucert.exact.errors import InputError
 from aucert.exact.pairs.auc import auc
 from aucert.validation import cli
 from aucert.validation.files.folders import parquet_folder
@@ -48,12 +49,16 @@ def test_a_folder_is_solved_as_its_rows_in_one_file_are(folder: Path) -> None:
     assert abs(many["primal"] - one["primal"]) <= many["gap"] + one["gap"] + 1e-9
     for key in ("n", "n_pos", "n_neg", "n_pairs", "positive"):
         assert many[key] == one[key]
+    # Sums in bins bound the objective from above: to call that the objective would be false.
+    assert "have an objective of at most" in many["statement"]
+    assert "have objective" in one["statement"]
     assert many["data_sha256"] is None and many["proof"] is None
     assert abs(many["auc"] - one["auc"]) <= many["auc_within"] + 1e-3 < 2e-3
     model = ("--model", folder / "out" / "model.npz", "--tol", "1e-5", "--target", "y")
     told = [answer("certify", folder / name, *model) for name in ("data", "whole.parquet")]
     assert told[0]["primal"] == pytest.approx(told[1]["primal"], rel=1e-4)
     assert told[0]["n_pairs"] == one["n_pairs"]
+    assert ["of at most" in one["statement"] for one in told] == [True, False]
     lines = answer("predict", folder / "out" / "model.npz", folder / "whole.parquet")
     assert {"good", "bad"} == set(lines["labels"])
 
@@ -69,10 +74,11 @@ def test_a_folder_is_solved_for_another_loss(folder: Path, loss: str) -> None:
     assert answer("certify", folder / "data", *model)["primal"] == pytest.approx(one["primal"])
 
 
-def test_a_folder_has_a_proof_where_it_is_asked_for(folder: Path) -> None:
+@pytest.mark.parametrize("tol", ["1e-4", "1e-9"])  # the bins reach the first alone
+def test_a_folder_has_a_proof_where_it_is_asked_for(folder: Path, tol: str) -> None:
     from aucert.exact.proof.check_partitions import main
 
-    words = ("--target", "y", "--drop", "w", "--lam", "0.1", "--tol", "1e-4", "--proof")
+    words = ("--target", "y", "--drop", "w", "--lam", "0.1", "--tol", tol, "--proof")
     told = answer("solve", folder / "data", *words, "--out", folder / "out")
     assert told["proof"] == "proof.npz"
     assert main([str(folder / "out" / "proof.npz")]) == 0
@@ -81,6 +87,28 @@ def test_a_folder_has_a_proof_where_it_is_asked_for(folder: Path) -> None:
         asked = ["solve", str(folder / "data"), *words, *more, *out]
         found = CliRunner().invoke(cli.aucert, asked, standalone_mode=False)
         assert message in str(found.exception)
+
+
+def test_the_rows_of_a_proof_are_written_for_its_checker(folder: Path) -> None:
+    from aucert.exact.proof.check_partitions import main
+
+    words = ("--target", "y", "--lam", "0.1", "--tol", "1e-4")
+    data, out, rows = folder / "data", folder / "out", folder / "rows"
+    weighed = ("--row-weights", "w", "--proof", "--proof-rows")
+    answer("solve", data, *words, "--out", out, *weighed, rows)
+    files = sorted(map(str, rows.iterdir()))
+    assert main([str(out / "proof.npz"), *files, "--all"]) == 0
+    assert main([str(out / "proof.npz"), *files[1:], "--all"]) == 1
+    for name, more, message in (
+        (data, ("--proof-rows", rows), "give --proof, too"),
+        (data, ("--proof", "--proof-rows", rows), "this folder is not empty"),
+        (data, ("--proof", "--proof-rows", Path(files[0])), "a folder is needed"),
+        (folder / "whole.parquet", ("--proof", "--proof-rows", folder / "new"), "leave it out"),
+    ):
+        asked = ["solve", *map(str, (name, *words, "--out", folder / "other", *more))]
+        found = CliRunner().invoke(cli.aucert, asked, standalone_mode=False)
+        assert message in str(found.exception)
+    assert not (folder / "new").exists() and not (folder / "other").exists()
 
 
 def test_weights_of_rows_come_from_the_same_files(folder: Path) -> None:
@@ -100,7 +128,7 @@ def test_weights_of_rows_come_from_the_same_files(folder: Path) -> None:
         (("--method", "qp"), "solved by newton"),
         (("--columns", "a,z"), "no column 'z'"),
         (("--positive", "great"), "no class 'great'"),
-        (("--qid", "a"), "this is a folder, a file is needed"),
+        (("--qid", "a"), "text 'bad' in column 'y'"),
     ],
 )
 def test_what_a_folder_cannot_do_is_said(
@@ -134,3 +162,82 @@ def test_the_counted_auc_holds_the_true_one(folder: Path) -> None:
     rows = read_parquet_folder(folder / "data", "y", weight="w").rows(1)
     low, high = counted_scores(rows, w).auc_range()
     assert low <= auc(X @ w, positive, weight) <= high <= low + 1e-3
+
+
+@pytest.fixture
+def ranked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Rows of 60 queries in order, in three files cut between queries."""
+    monkeypatch.setattr(parquet_folder, "_processors", lambda: 1)
+    rng = np.random.default_rng(0)
+    query, grade = np.sort(rng.integers(0, 60, 3000)), rng.integers(0, 3, 3000)
+    X = rng.normal(size=(3000, 2)) + 0.5 * grade[:, None]
+    table = pa.table({"a": X[:, 0], "q": query, "b": X[:, 1], "grade": grade})
+    (tmp_path / "data").mkdir()
+    ends = [0, *np.searchsorted(query, [20, 40]).tolist(), 3000]
+    for k in range(3):
+        part = table[ends[k] : ends[k + 1]]
+        pq.write_table(part, tmp_path / "data" / f"{k}.parquet", row_group_size=150)
+    pq.write_table(table, tmp_path / "whole.parquet")
+    return tmp_path
+
+
+RANKING = ("--qid", "q", "--target", "grade", "--lam", "0.1", "--tol", "1e-6")
+
+
+def test_queries_of_a_folder_are_solved_as_those_of_one_file_are(ranked: Path) -> None:
+    many = answer("solve", ranked / "data", *RANKING, "--out", ranked / "out")
+    one = answer("solve", ranked / "whole.parquet", *RANKING)
+    assert abs(many["primal"] - one["primal"]) <= many["gap"] + one["gap"] + 1e-9
+    for key in ("n", "n_pos", "n_pairs", "pairs", "positive", "auc"):
+        assert many[key] == one[key], key
+    assert many["concordance"] == pytest.approx(one["concordance"], abs=1e-3)
+    assert many["status"] == "certified" and many["proof"] is None
+    model = ("--model", ranked / "out" / "model.npz", *RANKING[:4])
+    told = [answer("certify", ranked / name, *model) for name in ("data", "whole.parquet")]
+    assert told[0]["primal"] == pytest.approx(told[1]["primal"], rel=1e-9)
+    assert told[0]["n_right"] == pytest.approx(told[1]["n_right"], abs=3)
+
+
+def test_a_file_is_cut_only_between_its_queries(
+    ranked: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet_folder, "PARTITION_NUMBERS", 600)
+    table = pq.read_table(ranked / "whole.parquet")
+    folder = ranked / "sorted"
+    folder.mkdir()
+    at = np.searchsorted(table["q"].to_numpy(), np.arange(0, 60, 5))
+    with pq.ParquetWriter(folder / "a.parquet", table.schema) as file:
+        for start, end in zip(at, [*at[1:], 3000], strict=True):
+            file.write_table(table[start:end])
+    found = parquet_folder.read_parquet_folder(folder, "grade", qid="q")
+    assert len(found.partitions) > 5
+    rows = found.rows(1)
+    assert rows.parts == len(found.partitions) and rows.n == 3000
+    split = parquet_folder.read_parquet_folder(ranked / "data", "grade", qid="q")
+    assert len(split.partitions) == 3  # row groups of 150 rows cut queries: files stay whole
+
+
+@pytest.mark.parametrize(
+    ("words", "match"),
+    [
+        (("--qid", "q", "--target", "q"), "'q' is the label column"),
+        (("--qid", "none", "--target", "grade"), "no column 'none'"),
+        (("--time", "a", "--event", "b"), "a folder takes --qid"),
+        (("--qid", "q", "--target", "grade", "--proof"), "no proof files over partitions"),
+    ],
+)
+def test_queries_that_cannot_be_used_are_one_line(
+    ranked: Path, words: tuple[str, ...], match: str
+) -> None:
+    more = ("--lam", "1", "--out", str(ranked / "out"))
+    found = CliRunner().invoke(cli.aucert, ["solve", str(ranked / "data"), *words, *more])
+    assert isinstance(found.exception, InputError) and match in str(found.exception)
+
+
+def test_a_query_in_two_files_is_one_line(ranked: Path) -> None:
+    table = pq.read_table(ranked / "data" / "0.parquet")
+    pq.write_table(table[:10], ranked / "data" / "9.parquet")
+    found = CliRunner().invoke(cli.aucert, ["solve", str(ranked / "data"), *RANKING])
+    assert isinstance(found.exception, InputError)
+    assert "group 0 is split" in str(found.exception)
+    assert "let no two files share one of its values" in str(found.exception)

@@ -28,10 +28,9 @@ from ....data.labelled_data import Dataset
 from ....extremes import max, min
 from ....plots import Figure
 from ...claim import Context, Outcome, Verdict
-from ...common import LEVEL, upper_limit, wdbc_sample
+from ...common import LEVEL, lower_limit, upper_limit, wdbc_sample
 from ...papers import SCALING_UP
 from .prime_shown import Cell, part_picture, pictures, sandwiched, table, without_draws
-from .proof import lower_limit
 
 LAMS = (1.0, 0.1)
 DOUBT = 1e-3
@@ -237,8 +236,8 @@ def theorem_4_on_ordinary_data(context: Context) -> Outcome:
 
 @SCALING_UP.corrected(
     "Theorem 4",
-    "The same with n^(5/2) in place of n^(3/2): not violated, and never below 1 with fewer "
-    "landmarks than rows.",
+    "On the same rows Theorem 4 with n^(5/2) in place of n^(3/2) is not violated, and is never "
+    "below 1 with fewer landmarks than rows.",
     formula="n sqrt(sqrt(n)) = sqrt(n^(5/2))",
 )
 def theorem_4_five_halves_against_true_errors(context: Context) -> Outcome:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from .....approx.drawn_pairs.draw_pairs import draw_pairs
 from .....exact.certificate.solution import Solution
@@ -16,7 +15,7 @@ from ....data import datasets
 from ....data.labelled_data import Dataset
 from ....extremes import above, max
 from ...claim import Context, Outcome, Verdict
-from ...common import LEVEL, wdbc_sample
+from ...common import LEVEL, lower_limit, wdbc_sample
 from ...papers import SCALING_UP
 
 
@@ -182,11 +181,6 @@ def theorem_4_first_term(context: Context) -> Outcome:
         | {"draws": count, "B": B, "share p": p},
         tolerance=f"lower confidence limit of the probability above delta (level {LEVEL:g})",
     )
-
-
-def lower_limit(hits: int, count: int) -> float:
-    """Return the lower confidence limit of a probability (Clopper and Pearson) at `LEVEL`."""
-    return float(stats.beta.ppf(LEVEL, hits, count - hits + 1)) if hits else 0.0
 
 
 def two_atoms(

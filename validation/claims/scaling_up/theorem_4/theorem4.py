@@ -68,8 +68,8 @@ def _drawn(reading: Reading, rng: np.random.Generator) -> float:
 
 @SCALING_UP.corrected(
     "Theorem 4",
-    "With n^(5/2) for n^(3/2), as (21) put into (18) gives, the bound is not violated on these "
-    "clusters; but it exceeds 1, which the left side never does.",
+    "With n^(5/2) for n^(3/2), as (21) put into (18) gives, the bound is not violated on the "
+    "clusters that refute the printed one; but it exceeds 1, which the left side never does.",
     formula="n sqrt(sqrt(n)) = sqrt(n^(5/2));   0 <= U(f^), U_B(f~_B) <= 1",
 )
 def theorem_4_with_exponent_five_halves(context: Context) -> Outcome:

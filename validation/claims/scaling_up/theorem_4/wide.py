@@ -112,7 +112,7 @@ def limit_by_cells(name: str, made: Sequence[Cell]) -> float:
 @SCALING_UP.suite(
     "Section 3.2",
     "What an approximate solution (few landmarks, B = n pairs, unfinished Adamax) loses on the "
-    "full problem is at most its duality gap, which costs no exact solution.",
+    "full problem is at most its duality gap, which is computed without the exact solution.",
     formula="F(f) - p* <= F(f) - [sum of u+ - u'Ku / (2 lam)]",
 )
 def duality_gap_bounds_the_loss_of_any_approximation(context: Context) -> Outcome:

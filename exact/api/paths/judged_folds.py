@@ -9,19 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from ..certificate.certified_order import auc_range, kernel_lengths, score_range
-from ..classifier.inputs import Matrix
-from ..formulation.request import Request
-from ..pairs.all_pairs import AllPairs, PairList
-from ..pairs.auc import auc
-from ..pairs.ordered.ordered_pairs import OrderedPairs
-from ..pairs.statistics.concordance import right_share
-from ..spaces.gram import blocked_product, chain_of
-from ..spaces.kernels import Linear
-from ..spaces.rows import Rows
-from ..tools.rounding import gamma
-from .folds import FoldedData, Splits
-from .path import Path, path_of
+from ...certificate.certified_order import auc_range, kernel_lengths, score_range
+from ...classifier.inputs import Matrix
+from ...formulation.request import Request
+from ...pairs.all_pairs import AllPairs, PairList
+from ...pairs.auc import auc
+from ...pairs.ordered.ordered_pairs import OrderedPairs
+from ...pairs.statistics.concordance import right_share, share_between
+from ...spaces.gram import blocked_product, chain_of
+from ...spaces.kernels import Linear
+from ...spaces.rows import Rows
+from ...tools.rounding import gamma
+from ...tools.threads import check_jobs
+from ..folds import FoldedData, Splits
+from ..path import path_of
+from .points import Path
 
 PairMaker = Callable[[Matrix, np.ndarray, np.ndarray | None], AllPairs | PairList]
 
@@ -68,6 +70,7 @@ class FoldedPath:
             judged=False,
             held=self.data.held(train),
         )
+        raise_if_interrupted(path)
         return _judge(path, self.data, train, test)
 
 
@@ -85,6 +88,7 @@ def judged_folds(
     n_jobs : int, optional
         Folds at once; -1 for one a core.
     """
+    check_jobs(n_jobs)
     if n_jobs is not None and n_jobs != 1:
         return _folds_at_once(splits, path, end, n_jobs)
     folds = []
@@ -105,6 +109,12 @@ class JudgedFold:
     gap: np.ndarray
 
 
+def raise_if_interrupted(path: Path) -> None:
+    """Raise `KeyboardInterrupt` if it ended a fold: the other folds could take long."""
+    if path.interrupted:
+        raise KeyboardInterrupt
+
+
 def _folds_at_once(
     splits: Splits, path: FoldedPath, end: float | None, n_jobs: int
 ) -> list[JudgedFold]:
@@ -121,12 +131,13 @@ def _folds_at_once(
 
 def part_of(
     data: FoldedData, index: np.ndarray, request: Request, pairs: PairMaker | None
-) -> tuple[Matrix, np.ndarray, Request]:
+) -> tuple[Matrix, np.ndarray | None, Request]:
     """Return some of the rows, their labels, and the request over their pairs."""
     rows, positive, weight = data.part(index, index)
     within = data.pairs(index)
     if within is not None:
         return rows, positive, replace(request, pairs=within, positive=None)
+    assert positive is not None
     made = AllPairs(weight) if pairs is None else pairs(rows, positive, weight)
     return rows, positive, replace(request, pairs=made)
 
@@ -142,10 +153,12 @@ def _judge(path: Path, data: FoldedData, train: np.ndarray, test: np.ndarray) ->
     for point in path.points:
         certificate, scores = point.certificate, scorer(point.solution.w)
         error = size * float(np.linalg.norm(point.solution.w, 1))
-        low, high = score_range(scores, lengths, certificate.radius, error)
+        ends = None  # without the ridge the optimum may be anywhere
+        if certificate.radius is not None:
+            ends = score_range(scores, lengths, certificate.radius, error)
         relative = certificate.relative_gap
         gap = np.nan if relative is None else relative
-        found.append((*_shares(within, scores, low, high, positive, weight), gap))
+        found.append((*_shares(within, scores, ends, positive, weight), gap))
     shown, least, most, gap = np.array(found).T
     return JudgedFold(shown, least, most, gap)
 
@@ -154,6 +167,10 @@ def _scorer(
     path: Path, X: Any, data: FoldedData, train: np.ndarray, used: np.ndarray
 ) -> Callable[[np.ndarray], np.ndarray]:
     """Return the function from coordinates to scores of the held-out rows X, numbered `used`."""
+    base = path.task.base
+    if isinstance(base, Rows) and isinstance(X, np.ndarray):
+        centred = X - base.offset  # once for all lam
+        return lambda w: centred @ w
     if data.gram is None:
         return lambda w: path.task.evaluate(w, X)
     across = data.gram.K[np.ix_(used, data.used(train))]
@@ -163,17 +180,17 @@ def _scorer(
 def _shares(
     within: OrderedPairs | None,
     scores: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    positive: np.ndarray,
+    ends: tuple[np.ndarray, np.ndarray] | None,
+    positive: np.ndarray | None,
     weight: np.ndarray | None,
 ) -> tuple[float, float, float]:
-    """Return the share of right pairs, all or within queries, and its bounds for low .. high."""
-    if within is None:
-        return auc(scores, positive, weight), *auc_range(low, high, positive, weight)
-    worst, best = np.where(positive, low, high), np.where(positive, high, low)
-    share, least, most = (right_share(within, s) for s in (scores, worst, best))
-    return share, least, most
+    """Return the share of right pairs, all or ordered ones, and its bounds between the `ends`."""
+    if within is not None:
+        share = right_share(within, scores)
+        return share, *((0.0, 1.0) if ends is None else share_between(within, *ends))
+    assert positive is not None
+    share = auc(scores, positive, weight)
+    return share, *((0.0, 1.0) if ends is None else auc_range(*ends, positive, weight))
 
 
 def _new_lengths(

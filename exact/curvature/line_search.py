@@ -1,4 +1,4 @@
-"""The root of a rising slope, loosely: the line search of every solver here.
+"""The line search of every solver here: the root of a rising slope, loosely.
 
 A test on values stalls in the last digits, where differences of values are rounding; the slope
 does not. Loose is enough: minimising exactly along a line costs evaluations and gains nothing.
@@ -6,6 +6,9 @@ does not. Loose is enough: minimising exactly along a line costs evaluations and
     try t = 1; then, until the slope is flat enough or the bracket is narrow:
         while no slope is positive: go on to where the secant points, 2 to 10 times as far
         else: try the secant's root, kept away from both ends of the bracket
+
+`best_on_segment` searches between two points whose scores are known, so that a trial costs the sums
+over pairs and no product with the data.
 """
 
 from __future__ import annotations
@@ -13,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+
+from ..problem.problem import Problem
 
 BEYOND = 1.2
 """An outward trial goes this many times as far as the secant says, to bracket the root at last."""
@@ -22,6 +27,10 @@ LEAST_GROWTH, MOST_GROWTH = 2.0, 10.0
 
 MARGIN = 0.05
 """Share of the bracket that a trial keeps from its ends: at a kink a secant tells little."""
+
+FLAT, NARROW = 0.02, 1e-3
+"""A segment is searched to this share of its first slope, or to a bracket of this relative width:
+at a kink no slope is ever flat."""
 
 
 def root_of_slope(
@@ -79,3 +88,54 @@ def root_of_slope(
         margin = MARGIN * (high - low)
         t = float(np.clip(root, low + margin, high - margin))
     return low if low > 0 else t
+
+
+def best_on_segment(
+    problem: Problem,
+    w: np.ndarray,
+    scores: np.ndarray,
+    target: np.ndarray,
+    trials: int = 24,
+) -> tuple[np.ndarray, float]:
+    """Return the best point found on the way from `w` to `target`, and its objective.
+
+    F is convex along the way, so the sign of its slope tells the side. The target comes first.
+
+    Parameters
+    ----------
+    problem : Problem
+    w, target : arrays (dim,)
+    scores : array (n,)
+        The scores of `w`.
+    trials : int
+        Evaluations at most.
+    """
+    space, lam = problem.space, problem.lam
+    direction, shift = target - w, space.scores(target) - scores
+    norm_w, norm_target, norm_shift = (space.norm2(v) for v in (w, target, direction))
+    cross = (norm_target - norm_w - norm_shift) / 2
+    best_value, best_step = np.inf, 0.0
+
+    def slope(step: float) -> float:
+        nonlocal best_value, best_step
+        sums = problem.sums(scores + step * shift)
+        value = sums.value + lam / 2 * (norm_w + 2 * step * cross + step**2 * norm_shift)
+        if value < best_value:
+            best_value, best_step = value, step
+        return lam * (cross + step * norm_shift) - float(sums.c @ shift)
+
+    first = slope(0.0)
+    if not first < 0:
+        slope(1.0)  # near the optimum the sign may be rounding
+    # Where the first slope is steep, a point that is flat beside it may still be a bad one.
+    root_of_slope(
+        slope,
+        first,
+        FLAT,
+        trials,
+        accept=lambda t: t == best_step,
+        limit=1.0,
+        narrow=NARROW,
+    )
+    found = target if best_step == 1.0 else w + best_step * direction
+    return found, problem.objective(found)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from aucert.exact.tools.root_of_slope import root_of_slope
+from aucert.exact.curvature.line_search import root_of_slope
 
 
 def counted(slope: Callable[[float], float]) -> tuple[Callable[[float], float], list[float]]:

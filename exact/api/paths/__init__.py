@@ -1,0 +1,1 @@
+"""What paths consist of, and what folds make of them."""

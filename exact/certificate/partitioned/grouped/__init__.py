@@ -1,0 +1,1 @@
+"""Evaluations of ordered pairs whose groups lie whole in partitions."""

@@ -1,0 +1,1 @@
+"""What parts of one's own are held to when a problem is made."""

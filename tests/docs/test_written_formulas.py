@@ -1,0 +1,47 @@
+"""Formulas that pages and tutorials write in LaTeX are read whole by what sets them on the site."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+CODE = re.compile(r"^```(?!\{glossary).*?^```$|`[^`]*`", re.MULTILINE | re.DOTALL)
+DOLLARS = re.compile(r"\$\$(.+?)\$\$|(?<!\\)\$(?!\$)([^$]+?)\$", re.DOTALL)
+ROLES = re.compile(r":math:`([^`]+)`|\.\. math::((?:.*\n(?=#? {5,}))*.*)")
+
+
+def in_pages() -> dict[str, list[str]]:
+    pages = {p.name: CODE.sub("", p.read_text("utf-8")) for p in sorted(DOCS.glob("*.md"))}
+    found = {name: DOLLARS.findall(text) for name, text in pages.items()}
+    return {name: ["".join(pair) for pair in pairs] for name, pairs in found.items() if pairs}
+
+
+def in_tutorials() -> dict[str, list[str]]:
+    found = {}
+    for script in sorted((DOCS / "tutorials").glob("[0-9]*.py")):
+        formulas = ["".join(pair) for pair in ROLES.findall(script.read_text("utf-8"))]
+        found[script.name] = [re.sub(r"\n#? *", " ", formula) for formula in formulas]
+    return found
+
+
+@pytest.mark.parametrize("where", [in_pages, in_tutorials], ids=["pages", "tutorials"])
+def test_every_formula_is_read_whole(where) -> None:
+    convert = pytest.importorskip("latex2mathml.converter").convert
+    left = {
+        (name, formula): convert(formula)
+        for name, formulas in where().items()
+        for formula in formulas
+        if "\\\\" not in formula and re.search(r"\\", re.sub(r"&#?\w+;", "", convert(formula)))
+    }
+    assert left == {}
+    assert sum(map(len, where().values())) > 100
+
+
+def test_a_glossary_is_in_order_and_says_each_word_once() -> None:
+    text = (DOCS / "glossary.md").read_text("utf-8").partition("```{glossary}\n")[2]
+    words = re.findall(r"^(?=\S)(?!```)(.+)$", text, re.MULTILINE)
+    plain = [word.lower().replace("ö", "o") for word in words]
+    assert plain == sorted(set(plain)) and len(words) > 30

@@ -1,0 +1,110 @@
+"""The same bits for one, two and four threads: of solutions, certificates and paths."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from aucert.exact import ROCSVM, certify, regularization_path, solve
+from aucert.exact.certificate.audit import Audit
+from aucert.exact.spaces.blocked import row_blocks
+from aucert.exact.spaces.rows import Rows
+from aucert.exact.tools.threads import at_most
+from aucert.exact.tools.threads import workers as workers_of
+
+JOBS = (1, 2, 4)
+
+api = sys.modules["aucert.exact.api.solve"]  # the function of this name hides the module
+
+
+def rows(n: int = 400, d: int = 12) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 3 == 0
+    return rng.normal(size=(n, d)) + 0.5 * y[:, None], y
+
+
+CALLS: dict[str, dict[str, Any]] = {
+    "hinge": {},
+    "squared hinge": {"loss": "squared_hinge"},
+    "quasi-newton": {"method": "quasi-newton"},
+    "cutting planes": {"method": "cutting-plane"},
+    "logistic": {"loss": "logistic"},
+    "kernel": {"kernel": "rbf"},
+}
+
+
+@pytest.fixture(params=["held", "blocks"])
+def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Rows that are held, their products made in parts, or rows read in blocks."""
+    monkeypatch.setattr(row_blocks, "SHARED", 1)
+    if request.param == "blocks":
+        monkeypatch.setattr(api, "HELD_ROWS", 10)
+    return request.param
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_solutions_are_the_same_for_any_number_of_threads(name: str, form: str) -> None:
+    if form == "blocks" and name not in ("hinge", "squared hinge"):
+        pytest.skip("only these read rows in blocks")
+    X, y = rows()
+    found = []
+    for jobs in JOBS:
+        with threadpool_limits(min(jobs, 2), user_api="blas"):  # whatever the user has set
+            found.append(solve(X, y, 0.1, tol=1e-5, n_jobs=jobs, **CALLS[name]))
+    for other in found[1:]:
+        assert np.array_equal(other.w, found[0].w)
+        assert other.certificate == found[0].certificate
+
+
+def bounds(found: Audit) -> tuple[float | None, ...]:
+    return found.primal, found.dual, found.rounding
+
+
+def test_certificates_paths_and_models_are_the_same(form: str) -> None:
+    X, y = rows()
+    w = np.linspace(0, 1, X.shape[1])
+    for call in (
+        lambda jobs: bounds(certify(X, y, 0.1, w=w, n_jobs=jobs)),
+        lambda jobs: regularization_path(X, y, [1.0, 0.1], tol=1e-4, n_jobs=jobs).gaps.tolist(),
+        lambda jobs: ROCSVM(lam=0.1, tol=1e-4, n_jobs=jobs).fit(X, y).coef_.tolist(),
+    ):
+        assert call(1) == call(2) == call(4)
+
+
+@pytest.mark.parametrize(("n", "d"), [(1000, 3), (1001, 130), (70, 5), (3, 2)])
+def test_products_in_parts_are_the_products(
+    n: int, d: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, _ = rows(n, d)
+    rng = np.random.default_rng(1)
+    w, c = rng.normal(size=d), rng.normal(size=n)
+    space = Rows(X)
+    plain = space.scores(w), space.pull(c)
+    monkeypatch.setattr(row_blocks, "SHARED", 1)
+    found = []
+    for jobs in JOBS:
+        with at_most(jobs):
+            found.append((space.scores(w), space.pull(c)))
+    for scores, pulled in found:
+        assert np.array_equal(scores, found[0][0]) and np.array_equal(pulled, found[0][1])
+    # Both orders of additions keep their own bound.
+    assert (np.abs(found[0][0] - plain[0]) <= 2 * space.score_error(w)).all()
+    assert np.linalg.norm(found[0][1] - plain[1]) <= 2 * space.pull_error(c)
+
+
+def test_products_in_parts_take_the_threads_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_blocks, "SHARED", 1)
+    seen = []
+
+    def watched(numbers: int) -> int:
+        seen.append(workers_of(numbers))
+        return seen[-1]
+
+    monkeypatch.setattr(row_blocks, "workers", watched)
+    X, y = rows(60)
+    solve(X, y, 0.1, tol=1e-3, n_jobs=3, loss="squared_hinge")
+    assert seen and set(seen) == {3}

@@ -1,0 +1,88 @@
+"""A verdict that stands answers for each printed line of the protocol that the run departs from."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from aucert.validation.claims.verdicts import Verdict
+from aucert.validation.findings.judging import minus
+from aucert.validation.findings.nonlinear import ANY_EPOCH, AT_HAND, AUC
+from aucert.validation.findings.numbers import EVIDENCE, numbers_of
+from aucert.validation.findings.registry import FINDINGS
+from aucert.validation.tables.running.registry import tables
+
+NOT_PRINTED = ("not printed", "none", None)
+
+
+def departures(table: str) -> set[str]:
+    """Return the lines of a table's budget that are printed and not as they were run."""
+    budget = tables()[table].experiment.budget
+    return {line.what for line in budget if line.full != line.paper not in NOT_PRINTED} - {
+        line.what for line in budget if line.paper == f"{line.full} (programs)"
+    }
+
+
+@pytest.mark.parametrize("name", list(FINDINGS))
+def test_a_verdict_that_stands_answers_for_each_printed_line(name: str) -> None:
+    finding = FINDINGS[name]
+    if finding.judged(numbers_of(finding.table)).verdict == Verdict.UNDECIDED:
+        return
+    answered = {line for deviation in finding.deviations for line in deviation.lines}
+    assert departures(finding.table) <= answered
+
+
+@pytest.mark.parametrize("name", list(FINDINGS))
+def test_a_deviation_names_lines_that_are_in_a_budget(name: str) -> None:
+    tables_of_paper = [
+        t for t in tables().values() if t.paper == tables()[FINDINGS[name].table].paper
+    ]
+    known = {line.what for table in tables_of_paper for line in table.experiment.budget}
+    for deviation in FINDINGS[name].deviations:
+        assert set(deviation.lines) <= known
+
+
+def chosen(experiment: str, machine: str, k: int | None = None) -> Counter[float]:
+    """Return how often each width was chosen with the Gaussian kernel."""
+    lines = (EVIDENCE / "full-seed0" / f"{experiment}.jsonl").read_text("utf-8").splitlines()[1:]
+    found: Counter[float] = Counter()
+    for part in map(json.loads, lines):
+        where: dict[str, Any] = part["parameters"]
+        if where.get("kernel") != "linear" and k in (None, where.get("k")):
+            found[part["result"][f"sigma {machine}"]] += 1
+    return found
+
+
+@pytest.mark.parametrize(
+    ("experiment", "machine", "k"),
+    [("sauc-real", "SVM", None), ("sauc-real", "SAUC-SVM", None), ("sauc-toy", "SVM", 5)],
+)
+def test_widths_are_often_chosen_at_an_end_as_the_deviation_says(
+    experiment: str, machine: str, k: int | None
+) -> None:
+    found = chosen(experiment, machine, k)
+    assert found[min(found)] + found[max(found)] >= found.total() / 3
+
+
+def test_sets_that_lack_leave_a_majority_as_the_deviation_says() -> None:
+    """Twelve comparisons are the paper's, on six sets; ten can be had."""
+    finding = FINDINGS["online-rivals-are-suboptimal"]
+    found = finding.judge(numbers_of(finding.table)).measured
+    ahead, had = int(found.split(" for, ")[0]), int(found.split(" against, ")[1].split()[0])
+    assert AT_HAND in finding.deviations and had == 10 and 2 * ahead > 12
+
+
+@pytest.mark.parametrize("epoch", [1, 400])
+def test_nsauc_is_ahead_after_any_number_of_epochs_as_the_deviation_says(epoch: int) -> None:
+    figure, table = numbers_of("nonlinear-figure-1"), numbers_of("nonlinear-table-4")
+    column = f"NSAUC, epoch {epoch}"
+    leads = [
+        minus(name, figure.cell(name, column), table.cell(f"{name}{AUC}", rival)).estimate
+        for name in figure.rows(column)
+        for rival in ("NOAM", "NSOLAM")
+    ]
+    assert "eight of the ten" in ANY_EPOCH.words
+    assert len(leads) == 10 and sum(lead > 0 for lead in leads) >= 8
