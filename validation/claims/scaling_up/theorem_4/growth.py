@@ -32,12 +32,8 @@ def _largest_count(n: int, n_pos: int, rng: np.random.Generator, repeats: int) -
 
 def _counts(context: Context, share: float | None) -> dict[int, float]:
     repeats = 5 if context.quick else 50
-    return {
-        n: _largest_count(
-            n, 10 if share is None else round(share * n), context.rng(f"{n}"), repeats
-        )
-        for n in SIZES
-    }
+    positive = {n: 10 if share is None else round(share * n) for n in SIZES}
+    return {n: _largest_count(n, k, context.rng(f"{n}"), repeats) for n, k in positive.items()}
 
 
 @SCALING_UP.theorem(
