@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,11 +65,12 @@ class Comparison:
         The first less the second.
     standard_error : float
     z : float
-        Difference over standard error; 0 where both are zero, infinite where only the latter is.
+        Difference over standard error; 0 where both are zero, NaN where only the latter is: an
+        estimated variance of zero tells nothing of other rows.
     p_value : float
-        Two-sided, by the normal approximation, which tells nothing where the error is zero.
+        Two-sided, by the normal approximation; 1 and NaN in these two cases.
     interval : (float, float)
-        Confidence interval of the difference.
+        Confidence interval of the difference; both ends are NaN where `z` is.
     """
 
     difference: float
@@ -104,8 +106,10 @@ def compare_models(first: Estimate, second: Estimate, level: float = 0.95) -> Co
         )
     difference = first.value - second.value
     error = float(np.linalg.norm(first.influence - second.influence))
-    z = difference / error if error > 0 else float(np.copysign(np.inf, difference))
-    z = 0.0 if difference == 0 else z
     half = float(ndtri(0.5 + level / 2)) * error
+    if error > 0:
+        z = difference / error
+    else:
+        z = half = 0.0 if difference == 0 else math.nan
     p_value = float(2 * ndtr(-abs(z)))
     return Comparison(difference, error, z, p_value, (difference - half, difference + half))

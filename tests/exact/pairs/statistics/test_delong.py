@@ -87,3 +87,12 @@ def test_bad_input_is_refused() -> None:
     ):
         with pytest.raises(InputError):
             delong(scores, mask)
+
+
+def test_two_models_without_variance_are_not_said_to_differ() -> None:
+    """One parts the classes, one is constant: z was infinite and p = 0, on four rows too."""
+    positive = np.array([True, True, False, False])
+    apart, flat = delong(np.array([2.0, 2, 1, 1]), positive), delong(np.ones(4), positive)
+    found = compare_models(apart, flat)
+    assert (found.difference, found.standard_error) == (0.5, 0.0)
+    assert np.isnan([found.z, found.p_value, *found.interval]).all()
