@@ -94,6 +94,7 @@ class Solution:
     w : array (dim,)
         Coordinates in the problem's space.
     witness : Witness
+        The minorant (`Witness` is its old name) that the certificate was made with.
     certificate : Certificate
     status : Status
     n_iter : int

@@ -84,7 +84,7 @@ class Bundle:
         size = self.masses.size
         gram = np.empty((size + 1, size + 1))
         gram[:size, :size] = self.gram
-        # Divided by lam, so that x'H x / 2 is the penalty of the function of the weights x.
+        # Divided by lam, so that half the quadratic form in the weights is their penalty.
         gram[size] = gram[:, size] = self.images.add(cut.c) / self.problem.lam
         self.gram = gram
         self.cuts.append(cut)
@@ -145,8 +145,8 @@ class Bundle:
     def witness_maker(self) -> Callable[[], Witness]:
         """Return a function that makes the dual point of the present weights."""
         problem = self.problem
-        # Taken now, while weights and cuts belong together; added up only if this dual point is the
-        # last.
+        # Taken now, while weights and cuts belong together. Most dual points are overtaken by the
+        # next one, and are never added up.
         parts = [
             (float(x), cut)
             for x, cut in zip(self.weights, self.cuts, strict=True)

@@ -49,8 +49,8 @@ def best_weights(H: np.ndarray, m: np.ndarray, start: np.ndarray, tol: float) ->
             x[at] = y
             slope = H @ x - m
             enters = int(slope.argmin())
-            # Inside the support all slopes are x'slope: a lower one outside gains by what it is
-            # lower.
+            # Inside the support every slope is x'slope: a weight outside gains what its own slope
+            # lies below that.
             if inside[enters] or float(x @ slope) - slope[enters] <= tol:
                 break
             inside[enters] = True

@@ -165,8 +165,7 @@ def stepped(
         moved = penalty.residual(steepness * y + here.pull) / (steepness + penalty.l2)
         there, step = look(problem, recorder, moved, width), moved - y
         length = float(np.linalg.norm(step))
-        # How steep g is between the two points. Values of F would tell less: they differ by
-        # rounding.
+        # How steep g is between the two points. Near the end values of F differ by rounding only.
         bend = float((here.pull - there.pull) @ step) if there.finite else np.inf
         if bend <= (steepness * length + noise) * length:
             return moved, there, steepness

@@ -129,7 +129,7 @@ class Evaluations:
 
         def evidence() -> Evidence:
             form = self._forms.get(found.bins)
-            # Over so many rows the certificate counts in bins, too: weights and grid say all of it.
+            # The certificate counts such rows in bins, too: weights and grid say all of it.
             if not (isinstance(form, InMemory) and problem.n <= LONG_ROWS) and found.bins:
                 return Weights(found.w, found.bins, found.half, scale)
             if isinstance(form, InMemory) and found.bins:

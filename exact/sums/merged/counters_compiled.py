@@ -76,7 +76,7 @@ def _from_below(
         for p in range(lo, block_ends[k]):
             if a[p] == 0:
                 continue
-            # Asked before the block's own rows are added: rows of equal keys are no pair.
+            # Asked before the block's own rows are added: rows of one block make no pair.
             x = S[p] - margin
             near, near_moment = _below(tree, first, depth, min(max(x - half, 0), top))
             far, far_moment = _below(tree, first, depth, min(max(x + half, 0), top))

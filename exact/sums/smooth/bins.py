@@ -196,6 +196,7 @@ def _counted(weight: np.ndarray, places: np.ndarray, size: int, whole: bool) -> 
     """Return the total weight of the rows of each bin; fractions are summed in the long format."""
     if whole:
         return np.bincount(places, weights=weight, minlength=size)
+    # `bincount` has no long format, which `reduceat` over sorted places has.
     order = np.argsort(places, kind="stable")
     held = places[order]
     first = np.flatnonzero(np.diff(held, prepend=-1))
