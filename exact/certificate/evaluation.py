@@ -42,9 +42,9 @@ class Evaluation:
     ----------
     w : array (dim,)
     loss : float
-        Mean hinge; from bins an upper bound.
+        Mean loss; from bins an upper bound.
     total : float
-        The mass of alpha.
+        The mean of dual(alpha): for the hinge, of alpha.
     pull : array (dim,)
         g = sum_ij c_ij alpha_ij (x_i - x_j).
     loss_rounding, total_rounding, pull_error : float
