@@ -130,6 +130,7 @@ class Certificate:
                 f"the gap {difference:g} is below minus its rounding {rounding:g}: "
                 "a bound is false, please report this with the data"
             )
+        # A difference below zero is rounding, and `rounding` says so already.
         gap, dual = max(difference, 0.0), min(dual, primal)
         relative = gap / primal if np.isfinite(primal) and primal > rounding else None
         # Each step up covers the rounding of one operation: difference, sum, quotient and root.

@@ -42,9 +42,9 @@ class Evaluation:
     ----------
     w : array (dim,)
     loss : float
-        Mean hinge; from bins an upper bound.
+        Mean loss; from bins an upper bound.
     total : float
-        The mass of alpha.
+        The mean of dual(alpha): for the hinge, of alpha.
     pull : array (dim,)
         g = sum_ij c_ij alpha_ij (x_i - x_j).
     loss_rounding, total_rounding, pull_error : float
@@ -163,6 +163,7 @@ class InMemory:
     def _evaluation(self, w: np.ndarray, sums: PairSums, width: float) -> Evaluation:
         half = half_width(width, self.bins) if self.bins else 0
         width = 2 * half / self.bins if self.bins else width
+        # The hinge has slope one, and both scores of a pair may be off.
         slip = 2 * self.space.score_slip(w)
         error = self.space.pull_error(sums.c) + self.space.reach * sums.rounding
         return Evaluation(
@@ -203,6 +204,7 @@ class _ScoreLine:
         assert self.last is not None
         _, moved, sums = self.last
         w = self.w + t * self.p
+        # Whoever evaluates at this very array next needs no product with the data.
         self.evaluator._known = w, moved
         return self.evaluator._evaluation(w, sums, self.width)
 
@@ -258,6 +260,7 @@ def noted(problem: Problem, w: np.ndarray, bins: int, half: int | None = None) -
     """
     point = np.asarray(w, dtype=float).tobytes()
     for one in _NOTES.get() or ():
+        # By the bytes of w, not by its value: -0.0 and 0.0 count as two points.
         same = one.problem is problem and one.point == point and one.found.bins == bins
         if same and half in (None, one.found.half):
             return one.found

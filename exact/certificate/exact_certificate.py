@@ -5,7 +5,7 @@ dual that of the solution's evidence, whose alpha is feasible in whole numbers, 
 
     F(w) >= p* >= max over 0 <= s <= 1 of s total - s^2 (square + |g|^2 / (2 lam)).
 
-[docs/certificates.md] has the proof; the sums are those of `exact_sums`.
+The proof is in `docs/certificates.md`; the sums are those of `exact_sums`.
 """
 
 from __future__ import annotations
@@ -143,8 +143,8 @@ def exact_certificate(problem: Problem, solution: Solution) -> ExactCertificate:
     ----------
     problem : Problem
         Over linear rows: `linear_problem(X, y, lam, loss, pairs)`; at most 20,000,000 numbers.
-        Every loss; all pairs (row weights as the floats that they are), or a list (its weights as
-        stored, made to add up to one).
+        The hinge, its square or the square loss; all pairs (row weights as the floats that they
+        are), or a list (its weights as stored, made to add up to one).
     solution : Solution
         Of this problem; its own certificate is not used.
 

@@ -1,7 +1,7 @@
 """Sums over all pairs, or over listed ones, in whole numbers: nothing is rounded.
 
 Scores are whole numbers on a grid that holds every one of them, so a comparison of two is right and
-a sum over pairs is an integer. The forms are those of `pair_sums`: one sort and running sums.
+a sum over pairs is an integer. The forms are those of `sums.sorted`: one sort and running sums.
 """
 
 from __future__ import annotations
@@ -164,6 +164,7 @@ class ExactAllPairs:
             grid, half = grid.fine(width)
             t, b = self._sides(grid)
             cap = 2 * half or 1  # at width 0 clip(z, 0, 1) is 1[z > 0], z being whole
+            # Mirrored for the negative rows: z = b - t = (-t) - (-b).
             up, down = _Ladder(b, self.b), _Ladder([-x for x in t], self.a)
             u = [a * up.ramp(at - half, cap) for a, at in zip(self.a, t, strict=True)]
             v = [a * down.ramp(-at - half, cap) for a, at in zip(self.b, b, strict=True)]

@@ -94,6 +94,7 @@ class Solution:
     w : array (dim,)
         Coordinates in the problem's space.
     witness : Witness
+        The minorant (`Witness` is its old name) that the certificate was made with.
     certificate : Certificate
     status : Status
     n_iter : int
@@ -231,6 +232,7 @@ class Recorder:
         A gap within `tol` is certified, whatever the reason. Otherwise the reason stands; a solver
         that gives none has stalled.
         """
+        # A run that was interrupted before its first point has these to show: zero, and its scores.
         w = np.zeros(problem.space.dim) if self.best_w is None else self.best_w
         witness = self.best_witness
         if callable(witness):

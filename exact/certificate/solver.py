@@ -121,4 +121,5 @@ class Solver(ABC):
                 reason = run(problem, recorder)
             except KeyboardInterrupt:
                 reason = Status.INTERRUPTED
+            # Still within `noting`: the certificate may look up what was evaluated on the way.
             return self.conclude(problem, recorder, reason)

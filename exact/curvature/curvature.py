@@ -1,8 +1,9 @@
 """The squared hinge in score space: value, slope and curvature at given scores.
 
-The second derivative is twice a graph Laplacian L. Its graph joins the active pairs (z > 0) with
-their weights. Times a vector it costs running sums over the sorted scores, O(n) once they are
-sorted; the pairs never exist. One sort serves the value, the slope and all products.
+With the shortfall z_ij = 1 - (s_i - s_j) of a pair, the second derivative is twice a graph
+Laplacian L. Its graph joins the active pairs (z > 0) with their weights. Times a vector it costs
+running sums over the sorted scores, O(n) once they are sorted; the pairs never exist. One sort
+serves the value, the slope and all products.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Curvature(Protocol):
 
 
 class SortedCurvature:
-    """The same for `AllPairs`. [Nonlinear, Algorithm 2]"""
+    """The `Curvature` of all pairs, by sorting. [Nonlinear, Algorithm 2]"""
 
     def __init__(self, problem: Problem, scores: np.ndarray, pairs: AllPairs):
         self.positive = problem.pairs.positive
@@ -57,6 +58,7 @@ class SortedCurvature:
         self.t_order, self.b_order = np.argsort(t, kind="stable"), np.argsort(b, kind="stable")
         self.above = np.searchsorted(b[self.b_order], t, side="right")
         self.below = np.searchsorted(t[self.t_order], b, side="left")
+        # Mirrored, because z = b - t = (-t) - (-b): the shortfall of `own` over `others`.
         first_t, second_t = _shortfalls(-t, -b, self.b)
         first_b, _ = _shortfalls(b, t, self.a)
         self.value = float(self.a @ second_t)
@@ -87,7 +89,7 @@ class SortedCurvature:
 
 
 class MergedCurvature:
-    """The same for `AllPairs` of many rows, compiled."""
+    """The `Curvature` of all pairs of many rows, compiled."""
 
     def __init__(self, problem: Problem, scores: np.ndarray, pairs: AllPairs):
         from ..sums.squared_hinge_compiled import Merged
@@ -105,6 +107,7 @@ class MergedCurvature:
         """Return L values."""
         if values.ndim == 1:
             return self.merged.laplacian(values, self.t_rows, self.b_rows)
+        # Column by column, each of which lies together in this order.
         out = np.empty(values.shape, order="F")
         for k in range(values.shape[1]):
             out[:, k] = self.merged.laplacian(values[:, k], self.t_rows, self.b_rows)
@@ -119,7 +122,7 @@ class MergedCurvature:
 
 
 class ListCurvature:
-    """The same for a `PairList`: L = A' diag(c 1[z > 0]) A."""
+    """The `Curvature` of a `PairList`: L = A' diag(c 1[z > 0]) A."""
 
     def __init__(self, problem: Problem, scores: np.ndarray, pairs: PairList):
         sums = problem.sums(scores)
@@ -152,6 +155,7 @@ def _shortfalls(
     """
     joint = np.concatenate([own, others])
     order = np.argsort(joint, kind="stable")
+    # Only the others weigh: the points of `own` are where the sums are read off.
     mass = np.cumsum(np.concatenate([np.zeros(own.size), weight])[order])[:-1]
     d = np.diff(joint[order])
     first = np.concatenate([[0.0], np.cumsum(d * mass)])

@@ -145,6 +145,7 @@ class NewtonLine:
         """Return the point at t."""
         scores, curved = self._moved(t)
         w = self.start.w + t * self.step
+        # Their difference has lost so many digits that a product with the data is due.
         if np.abs(scores).max() < LOST * np.abs(self.start.scores).max():
             return NewtonPoint.at(self.start.problem, w)
         return NewtonPoint(self.start.problem, w, scores, curved)

@@ -1,7 +1,8 @@
 """What a loss of a pair must state, and what follows from it.
 
 A loss is a convex function of the margin t = f(x_i) - f(x_j). Its dual part is
-``dual(alpha) = -loss*(-alpha)``: for every feasible alpha, Fenchel's inequality says
+``dual(alpha) = -loss*(-alpha)``, the least value of loss(t) + alpha t over all t; alpha is
+feasible where that is not minus infinity. For every feasible alpha, Fenchel's inequality says
 ``loss(t) >= dual(alpha) - alpha t``, with equality at alpha = -loss'(t). Certificates need no more.
 """
 
@@ -55,7 +56,7 @@ class Loss(Protocol):
         ...
 
     def dual(self, alpha: np.ndarray) -> np.ndarray:
-        """Return -loss*(-alpha), defined for feasible alpha."""
+        """Return -loss*(-alpha), the least value of loss(t) + alpha t, for feasible alpha."""
         ...
 
     def clip(self, alpha: np.ndarray) -> np.ndarray:

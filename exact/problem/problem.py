@@ -230,7 +230,8 @@ def linear_problem(
         Two kinds of labels.
     lam : float
         > 0.
-    loss : {"hinge", "squared_hinge", "square"}
+    loss : str or Loss
+        A name as in `solve`, or a loss of your own.
     pairs : AllPairs or PairList, optional
         All pairs by default.
     positive : label, optional

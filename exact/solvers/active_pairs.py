@@ -137,6 +137,7 @@ class _Run:
         self.top = min(LARGEST_WINDOW if quick else LARGEST_QP, problem.n_pairs)
         start = min(max(LEAST, FIRST * dim), MOST) if quick else max(LEAST_QP, FIRST_QP * dim)
         self.limit = solver.limit or min(start, self.top)
+        # A limit that the caller gives is the last word: no window grows beyond it.
         self.top = solver.limit or self.top
         self.width, self.grouped = np.inf, False
         self.warm = WarmMultipliers(problem)
@@ -223,6 +224,7 @@ class _Run:
         dual, _ = dual_value(problem, witness)
         target = space.pull(witness.c) / problem.lam if target is None else target
         found, primal = target, problem.objective(target)
+        # Where the target itself will do, no better point on the way is looked for.
         if not primal - dual <= INSIDE * self.solver.tol * primal:
             found, primal = best_on_segment(problem, w, scores, target)
         self._set_width(scores, space.scores(target), found is target)

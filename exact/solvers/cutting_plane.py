@@ -120,6 +120,7 @@ class _Run:
         self.images, self.bundle = images, Bundle(problem, images, solver.backend)
         w = recorder.best_w
         assert w is not None
+        # At zero, where most runs begin, scores and norm take no product with the data.
         known = bool(w.any())
         scores = problem.space.scores(w) if known else np.zeros(problem.n)
         norm2 = problem.space.norm2(w) if known else 0.0
@@ -141,6 +142,7 @@ class _Run:
             slow = k % PATIENCE == 0 and recorder.gap > PROGRESS * stalled_from
             if k % PATIENCE == 0:
                 stalled_from = recorder.gap
+            # A run that has hardly moved is left to `ActivePairs` before it is called stalled.
             if k % LOOK == 0 or slow:
                 if self.finish_at and (slow or self._is_slow(looked_at)):
                     reason = self._finished()
@@ -148,6 +150,7 @@ class _Run:
                         return reason
                     point = self.best
                 looked_at = recorder.gap
+            # `stalled_from` is the gap before that try, so that what the try has gained counts.
             if slow and not recorder.gap <= PROGRESS * stalled_from:
                 return Status.STALLED
         return Status.ITERATION_LIMIT
@@ -163,6 +166,7 @@ class _Run:
         if share > 0:
             self.best = found
             recorder.offer(found.place.w, found.primal)
+        # The plane at a best point that has not moved is in the bundle already.
         if share == 0 or k % TURN == 0:
             return way.at(NEAR_BEST * share + 1 - NEAR_BEST)
         return found
@@ -171,13 +175,17 @@ class _Run:
         """Return whether many more cuts are needed if the last ones tell the rate."""
         recorder = self.recorder
         goal = INSIDE * self.solver.tol * recorder.best_primal
+        # There is no rate yet at the first look; later, the gap has not fallen since the last one.
         if not recorder.gap < gap_then < np.inf:
             return gap_then < np.inf
+        # If LOOK cuts always lower the gap by the same factor, this compares the cuts that are left
+        # with MANY.
         return LOOK * np.log(recorder.gap / goal) > MANY * np.log(gap_then / recorder.gap)
 
     def _finished(self) -> Status | None:
         """Let `ActivePairs` try; return why it stopped."""
         recorder, solver, problem = self.recorder, self.solver, self.problem
+        # A gap above F means that nothing is proved yet: too early for a window of pairs.
         if not (recorder.near(self.finish_at) or recorder.gap <= recorder.best_primal):
             return None
         finish = ActivePairs(solver.tol, solver.window, FINISH_ROUNDS, max_time=recorder.time_left)
@@ -186,6 +194,7 @@ class _Run:
             self.finish_at = max(CLOSER * self.finish_at, LAST * solver.tol)
         w = recorder.best_w
         assert w is not None
+        # `ActivePairs` has found a better point, and the cuts go on from there.
         if w is not self.best.place.w:
             place = Place(w, problem.space.scores(w), problem.space.norm2(w))
             self.best = Evaluated.of(problem, place)

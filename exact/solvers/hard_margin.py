@@ -65,6 +65,7 @@ def offer_hard_margin(problem: Problem, recorder: Recorder, separable: bool = Fa
     many = problem.n - 1 <= space.dim
     if not (many or separable):
         return
+    # A row without weight is in no pair, so that no margin is asked of it.
     counted = np.flatnonzero(problem.pairs.row_mass() > 0)
     X, positive = space.dense()[counted], problem.pairs.positive[counted]
     found = marginals(X @ X.T, positive, (0.0,) if many else RIDGES)
@@ -96,6 +97,7 @@ def marginals(
     unit = float(np.trace(K)) / n
     if not unit > 0:
         return None
+    # In units of the mean diagonal, which makes ridges and SLACK relative.
     signed = K * (sign[:, None] * sign[None, :]) / unit
     free, x = np.ones(n, dtype=bool), None
     for ridge in ridges:
@@ -123,8 +125,11 @@ def _pivoted(signed: np.ndarray, sign: np.ndarray, free: np.ndarray) -> np.ndarr
         patience = PATIENCE if count < best else patience - 1
         best = min(best, count)
         if patience < 0:
+            # Only the last one moves. Rounds that move one row, always the last, cannot go in
+            # circles (Murty's rule).
             broken[: np.flatnonzero(broken)[-1]] = False
         free ^= broken
+        # With free rows in one class only, sum y c = 0 would leave nothing but c = 0.
         for side in (positive, ~positive):
             if not free[side].any():
                 free[side] = True

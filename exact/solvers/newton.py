@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..certificate.solution import Recorder, Status
-from ..certificate.solver import Solver
+from ..certificate.solver import INSIDE, Solver
 from ..curvature.newton_equation import Conditioning, hessian
 from ..curvature.pair_matrices import factored, solved
 from ..curvature.points import NewtonLine, NewtonPoint, sample_problem
@@ -27,7 +27,6 @@ from ..errors import InputError
 from ..losses.registry import SQUARED_HINGE
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
-from .general.look import FURTHER as LEFT
 from .general.look import offer_zero
 from .general.quick_steps import parabola, quick_steps
 
@@ -102,6 +101,7 @@ class Newton(Solver):
         else:
             sample, tol = sampled
             inner, part = replace(self, tol=tol), recorder.part()
+            # Not by `solve`: a certificate of the sample would prove nothing of all rows.
             inner.start(sample, part)
             inner.run(sample, part)
             recorder.w0 = part.best_w
@@ -109,7 +109,7 @@ class Newton(Solver):
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
         """Take Newton steps from `recorder.w0`."""
         assert recorder.w0 is not None
-        if recorder.best_w is not None and recorder.near(LEFT * self.tol):
+        if recorder.best_w is not None and recorder.near(INSIDE * self.tol):
             return None
         if recorder.history and recorder.out_of_time:
             return Status.TIME_LIMIT
@@ -117,13 +117,14 @@ class Newton(Solver):
         idle, least = 0, np.inf
         for _ in range(self.max_iter):
             now.note(recorder)
-            enough = self.tol >= LEAST_TOL and recorder.near(LEFT * self.tol)
+            enough = self.tol >= LEAST_TOL and recorder.near(INSIDE * self.tol)
             if enough or now.gap <= FURTHER * self.tol * now.primal or now.size <= now.noise:
                 return None
             if idle >= PATIENCE:
                 return Status.STALLED
             if recorder.out_of_time:
                 return Status.TIME_LIMIT
+            # Loose while the gradient is large: the next step changes the equation anyway.
             rtol = FORCING * min(1.0, float(np.sqrt(now.size)))
             if _is_direct(problem):
                 step = solved(factored(hessian(problem, now.curved)), -now.gradient)

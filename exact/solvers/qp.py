@@ -95,6 +95,8 @@ class QP(Solver):
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
         """Solve the QP; the start is only a point to compare with."""
         listed = enumerate_pairs(problem.pairs)
+        # alpha = 1 is feasible for any data. Its F is a guess of the optimum, which scales the
+        # program.
         _offer(problem, listed, np.ones(listed.i.size), recorder)
         unit = recorder.best_primal
         if self.form == "teaching":
@@ -236,6 +238,7 @@ def _offer(problem: Problem, listed: PairList, alpha: np.ndarray, recorder: Reco
     else:
         u, v = c[problem.pairs.positive], -c[~problem.pairs.positive]
         witness = Witness.from_marginals(problem, np.maximum(u, 0.0), np.maximum(v, 0.0))
+    # At the optimum w is the pull over lam; until then the way there has a better point.
     target = problem.space.pull(c) / problem.lam
     start = recorder.best_w
     assert start is not None

@@ -86,6 +86,7 @@ def _clarabel(
     import clarabel
 
     A = sp.csr_matrix(A)
+    # Clarabel takes cones: equations by themselves, and each side of an inequality as one row.
     equal = low == high
     above, below = ~equal & np.isfinite(high), ~equal & np.isfinite(low)
     rows = sp.vstack([A[equal], A[above], -A[below]], format="csc")
@@ -102,6 +103,7 @@ def _clarabel(
     settings.max_threads = 1
     if max_time is not None:
         settings.time_limit = max(max_time, LEAST_TIME)
+    # Clarabel reads the upper triangle alone.
     half = sp.triu(P, format="csc")
 
     def work() -> QPAnswer:
@@ -139,6 +141,7 @@ def _osqp(
 
     answer = call_solver("OSQP", work)
     x = np.asarray(answer.x, dtype=float)
+    # A run that fails may leave no x at all.
     if x.shape != q.shape:
         x = np.full(q.shape, np.nan)
     return QPAnswer(x, str(answer.info.status), int(answer.info.iter))

@@ -128,6 +128,7 @@ class SmoothedNewton(Solver):
         done = recorder.near(self.tol) or reason == Status.TIME_LIMIT
         if done or not self.polish or not isinstance(problem.space, Rows):
             return reason
+        # With so many coordinates all pairs can have margin one, and that point may be the optimum.
         if problem.space.dim >= problem.n - 1:
             offer_hard_margin(problem, recorder)
         promising = problem.n <= FEW or recorder.gap <= FAR * recorder.best_primal
@@ -150,6 +151,7 @@ class SmoothedNewton(Solver):
 
         The marginals of a narrow ramp over weighted rows round more than those of single pairs.
         """
+        # Forgotten, lest a dual point that rounds too much keep out one that proves more.
         recorder.best_dual, recorder.best_witness = -np.inf, None
         try:
             reason = self._polish(FINER * self.tol, recorder).run(problem, recorder)
@@ -175,13 +177,16 @@ class SmoothedNewton(Solver):
             levels = Levels(problem, held, recorder, start, self.tol, self.seed, rough)
             return levels, COLD_WIDTH if w is None else WARM_WIDTH
         tol = max(self.tol, min(ROUGH, ROUGH_A_COORDINATE * dim / sample.n))
-        part = recorder.part()
+        part = recorder.part()  # what is best on a sample proves nothing of all rows
         inner, width = replace(self, tol=tol)._levels(sample, part, w, rough=True)
+        # The caller's start stays where no smaller sample has replaced it, and this one promises to
+        # gain little.
         near = w is not None and inner.w is w and inner.begin(width) <= 2 * _noise(sample)
         if not near:
             inner.run(width, self.max_iter)
             w = part.best_w
         assert w is not None
+        # Judging the start has made the Hessian there: no need to draw it again.
         hessian = inner.begun[1] if near and inner.begun is not None else None
         if min(sample.n_pos, sample.n_neg) < FEW_ROWS * dim:  # draw from all rows, or from many
             held, hessian = isinstance(problem.space, Rows), None

@@ -200,6 +200,7 @@ class Steps:
             idle = 0 if recorder.gap < best / 2 else idle + 1
             best = min(best, recorder.gap)
             finer = self._finer(now)
+            # Coarse bins may be what holds the gap: they are refined before the run is given up.
             if idle >= PATIENCE and not finer:
                 return Status.STALLED
             if finer:
@@ -226,12 +227,13 @@ class Steps:
             try:
                 tried[t] = found = self.parts.at(now.w + t * p, 1 << self.bits)
             except OverflowingError:
-                return np.inf
+                return np.inf  # so far out that the loss overflows, F rises
             return float(p @ (lam * found.w - found.pull))
 
         t = root_of_slope(slope, start)
         if t == 0.0 or np.array_equal(now.w + t * p, now.w):
             return None
+        # The search may end at a length that it has not tried.
         if t not in tried and not np.isfinite(slope(t)):
             return None
         return self.noted(tried[t])
@@ -254,6 +256,7 @@ class Steps:
     def _finer(self, now: Evaluation) -> bool:
         """Refine the bins if their doubt costs too much; return whether that is to be seen."""
         allowed = self.allowed(self.recorder.best_primal)
+        # An evaluation on coarser bins than those in use tells nothing of what these cost.
         if now.bias <= allowed or now.bins < 1 << self.bits:
             return False
         wanted = self.bits + int(np.ceil(np.log2(now.bias / allowed) / self.parts.order))

@@ -4,8 +4,10 @@ With R the class-centring matrix [SAUC, eq. (15)], the structured machine is a p
 
     G(x, z) = k(x, z) - structure k(x, S) R (R + structure R K R)^- R k(S, z),
 
-[SAUC, eq. (17), eq. (19)] for any generalised inverse. The inverse printed there never exists,
-since R is singular. Four routes to the same G, for teaching and for checking one another:
+[SAUC, eq. (17), eq. (19)] for any generalised inverse. `structure` is the paper's lambda, and K its
+K~ of all rows. With A the signed incidence of pairs and rows, its K^+ - K^- is A K~ and its K of
+pairs A K~ A', so that the matrix of (19) is A G A'. The inverse printed there never exists, since R
+is singular. Four routes to the same G, for teaching and for checking one another:
 
 * "root": R^{1/2} (I + structure R^{1/2} K R^{1/2})^{-1} R^{1/2}, eigenvalues >= 1: the one to use;
 * "pinv": the pseudo-inverse;

@@ -124,8 +124,10 @@ def assembled(
     c[~positive] = -side.v / mass
     value, total = float(side.value / mass), side.u.sum(dtype=np.longdouble) / mass
     conjugate = float(total if linear else total - side.value / mass)
+    # The mean of a loss >= 0 is below zero by rounding only.
     value = max(value, 0.0)
     if side.near is not None:
+        # Only pairs that may be active have rounded: the bound shrinks with their share.
         value_rounding *= min(float(side.near / mass) * (1 + 1e-9), 1.0)
     value_rounding += gamma(4) * abs(value)
     relative = gamma(8) if rounding is None else None

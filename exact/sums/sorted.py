@@ -65,11 +65,13 @@ def hinge_sides(
     # Summed from the far end, so that small sums stay accurate: only active pairs enter.
     tail, first_tail = remaining_sum(ranked_b), remaining_sum(ranked_b * b_sorted)
     value = (ranked_t * (first_tail[above] - t_sorted * tail[above])).sum()
+    # Without rounding these pairs, too, might be active: the value's rounding pays for them.
     slip = 8 * unit_of(t) * (float(max(np.abs(t).max(), np.abs(b).max())) + 1)
     reach = np.searchsorted(b_sorted, t_sorted - slip, side="left")
     near = float((ranked_t * tail[reach]).sum()) * (1 + 1e-9)
     u, v = np.empty_like(t), np.empty_like(b)
     if width > 0:
+        # The ramp: alpha rises from 0 at b = low to 1 at b = high.
         low, high = t_sorted - width / 2, t_sorted + width / 2
         start = np.searchsorted(b_sorted, low, side="right")
         stop = np.searchsorted(b_sorted, high, side="left")
@@ -101,6 +103,7 @@ def squared_hinge_sides(
     above = np.searchsorted(b_sorted, t_sorted, side="right")
     mass, first = mass_b[-1] - mass_b[above], first_b[-1] - first_b[above]
     second = second_b[-1] - second_b[above]
+    # sum (b - t)^2, multiplied out; in the long format, because its terms cancel.
     per_row = second - 2 * t_sorted * first + t_sorted.astype(np.longdouble) ** 2 * mass
     below = np.searchsorted(t_sorted, b_sorted, side="left")
     u, v = np.empty_like(t), np.empty_like(b)

@@ -28,6 +28,7 @@ def _running(weight, values, order, mass, first):  # pragma: no cover - compiled
         x = weight[order[k]]
         y = x * values[order[k]]
         new = total + x
+        # What the sum has rounded off is a part of the smaller of the two.
         if abs(total) >= abs(x):
             carry += (total - new) + x
         else:
@@ -85,6 +86,7 @@ def _merge(t, b, weight_t, weight_b, t_order, b_order, width):  # pragma: no cov
         j = b_order[k]
         bj = b[j]
         if width > 0:
+            # The same floats t - half, t + half and b as above: both sides see the same pairs.
             while start < p and t[t_order[start]] + half <= bj:
                 start += 1
             while stop < p and t[t_order[stop]] - half < bj:

@@ -18,6 +18,7 @@ from .orders import both_orders
 def _add(total, carry, x):  # pragma: no cover - compiled
     """Return the sum, and its carry with what the sum rounded off."""
     new = total + x
+    # Knuth's two-sum: what is added to the carry is the rounding of `new`, exactly.
     back = new - total
     return new, carry + ((total - (new - back)) + (x - back))
 
@@ -71,6 +72,7 @@ def _laplacian(
     values, t_rows, b_rows, a_t, a_b, above, below, mass_t, mass_b, out
 ):  # pragma: no cover - compiled
     """Fill out[i] = sum_j c_ij (v_i - v_j) over the active pairs."""
+    # From the top down, so that each row has the partners of the one above it and some more.
     k = b_rows.size
     total = carry = 0.0
     for i in range(t_rows.size - 1, -1, -1):
@@ -108,7 +110,8 @@ class Merged:
     u, v : arrays
         Marginals of alpha = 2 max(0, z).
     above, below : int arrays
-        Positive i is active with the negatives above[i] .., negative j with those .. below[j].
+        Positive i is active with the negatives from above[i] on, negative j with the positives
+        before below[j].
     """
 
     def __init__(self, t: np.ndarray, b: np.ndarray, a_t: np.ndarray, a_b: np.ndarray):

@@ -60,6 +60,7 @@ class Kept:
     def scores(self, w: np.ndarray) -> tuple[np.ndarray, float]:
         """Return the scores of `w`, remembered from the last point, and a bound of their error."""
         if self._known is None or not np.array_equal(self._known[0], w):
+            # A copy, as the caller may write into its w.
             self._known = np.array(w), self.products(w), self.space.score_slip(w)
         return self._known[1:]
 
@@ -70,6 +71,7 @@ class Kept:
         def work(rows: slice, worker: int) -> None:
             out[rows] = self.space.scores_of(self.space.block(rows), w)
 
+        # The blocks are shared out among threads, so that the linear algebra takes one in each.
         with one_thread():
             in_parts(work, self.passes.slices, jobs)
         return out
@@ -132,6 +134,7 @@ class _KeptLine:
         assert self.last is not None
         _, moved, histogram, closed = self.last
         w, slip = self.w + t * self.p, self.moved_slip(t)
+        # These scores have gathered more rounding than a product would; their own bound says so.
         self.evaluator._known = w.copy(), moved, slip
         return self.evaluator.evaluated(w, moved, slip, histogram, closed, self.half)
 

@@ -89,6 +89,7 @@ class Passes:
 
     def pulled(self, w: np.ndarray, histogram: Histogram, closed: Marginals) -> Pull:
         """Return the pull of the marginals that the closed histogram gives the rows at `w`."""
+        # Made before the threads start, which share it.
         _ = closed.table
 
         def work(rows: slice, worker: int) -> Pull:

@@ -60,11 +60,14 @@ def evaluated_with(
     if type(problem.space) is Rows:
         scores = problem.space.scores(w)
         plain = getattr(problem.risk, "plain", False)
+        # At tol = 0 rounding is made as small as it gets: sums of plain floats will not do, unless
+        # the risk has no better ones.
         shared = _shared_sums(problem, scores, evidence) if plain or tol > 0 else None
         renewed = _made(problem, witness, shared)
         bounds = _evaluated_plainly(problem, problem.space, w, renewed, scores, shared)
         if _enough(bounds, tol):
             return bounds, renewed
+        # The minorant was made of plain sums, and is made again with care.
         if shared is not None and not plain:
             renewed = _made(problem, witness)
         return _evaluated_carefully(problem, w, renewed), renewed
@@ -210,6 +213,7 @@ def _dual(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, fl
     rounding = witness.value_error + slip * (2 * paid + slip) / (2 * l2)
     size = abs(witness.value) + paid**2 / (2 * l2)
     rounding = (rounding + gamma(10) * size) * (1 + gamma(16))
+    # Both are lower bounds, so that the better one is.
     if shrunk is not None and shrunk[0] - shrunk[1] > dual - rounding:
         return shrunk
     return dual, rounding

@@ -86,6 +86,7 @@ class OfClasses:
         parts += 2 * ((1 + size_a) * norms[0, 0] + norms[0, 1])
         error = (8 * chain + gamma(w.size + 16)) * float(parts) * (1 + 8 * chain)
         slip = 2 * self.space.score_slip(w)
+        # (z + slip)^2 - z^2 in the mean, and |z| by the root of the mean of z^2.
         moved = slip * (2 * float(np.sqrt(max(value, 0.0) + rounding)) + slip)
         return Evaluation(
             w, max(value, 0.0), conjugate, pull, rounding + moved * (1 + gamma(8)), 2 * rounding,

@@ -79,6 +79,7 @@ class _ClassTask(Merging, ABC):
 
     def run(self, blocks: Iterator[Block], index: int) -> ClassSums:
         """Return the sums of one partition."""
+        # Of no rows: this tells how many sums there are.
         numbers, vectors = self.factors(np.zeros(0), np.zeros(0), True)
         shape = 2, vectors.shape[0]
         found = ClassSums(

@@ -71,6 +71,7 @@ class Partitioned:
         numbers = 2 * histogram.grid.shape[1] * (space.dim + 1)
         task = GatherTask(grid, numbers <= space.engine.kept_together, self.exponents)
         counts, second = space.staged(task)
+        # A partition that was lost or counted twice would make a bound false, not just loose.
         self._check_all_counted(counts)
         histogram.seen.ends = counts.ends
         space.last_range = grid.w, counts.ends
@@ -78,6 +79,7 @@ class Partitioned:
             return histogram.seen.widened(SLACK)
         sums = closed(histogram, counts, grid.half, self.whole)
         if task.kept:
+            # Rows of whole weight weigh one at least, or add nothing: no bin has a longer chain.
             most = float(counts.grid[:, :, 0].max()) if self.whole else float(counts.rows)
             pull = second(Weighing(sums.table, most))
         else:

@@ -105,6 +105,7 @@ def order_task(
     if space.last_range is not None and np.array_equal(space.last_range[0], w):
         ends = space.last_range[1]
         bottom, top = float(ends.min()), float(ends.max())
+    # A radius far beyond the range of the scores must not make the steps of the grid too coarse.
     margin = min(radius * space.reach, top - bottom)
     bottom, top = bottom - margin, top + margin
     step = (top - bottom) / STEPS or 1.0

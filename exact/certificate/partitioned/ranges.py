@@ -31,6 +31,8 @@ def score_extent(space: PartitionedRows, w: np.ndarray) -> np.ndarray:
     guess = widened(ends, slack)
     sure = size
     if slack == SLACK:
+        # No score moves by more than reach |w - before|. Where two ranges hold all scores, so does
+        # what they share.
         sure = ends + space.reach * float(np.linalg.norm(w - before)) * outwards
         sure[::2] = np.maximum(sure[::2], size[::2])
         sure[1::2] = np.minimum(sure[1::2], size[1::2])

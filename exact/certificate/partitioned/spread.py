@@ -44,6 +44,7 @@ class CountedScores:
         minus, plus = self.mass
         below = np.concatenate([[0.0], np.cumsum(minus)])
         whole = float(plus.sum()) * float(minus.sum())
+        # More than these sums of weights can round, relative to one.
         slack = 1e-13
         low, high = float(plus @ below[:-1]) / whole, float(plus @ below[1:]) / whole
         return max(low - slack, 0.0), min(high + slack, 1.0)
@@ -94,6 +95,7 @@ def counted_scores(space: PartitionedRows, w: np.ndarray) -> CountedScores:
     else:
         ends = run(ExtentTask(space.offset, w)).ends
     bottom, top = float(ends.min()), float(ends.max())
+    # All scores may be equal.
     step = (top - bottom) / (STEPS - 1) or 1.0
     mass = run(SpreadTask(space.offset, w, bottom, step))
     at = bottom + step * (np.arange(STEPS) + 0.5) + float(w @ space.offset)

@@ -190,6 +190,7 @@ def best_subset(
     if method == "auto":
         method = "exhaustive" if better_tried(bounds, k, mask.size) else "branch-and-bound"
     if method == "branch-and-bound":
+        # Measured before the clock of the search starts, and kept.
         eigen_seconds()
     ready, limit = time.perf_counter(), np.inf if max_time is None else max_time
     start = good_support(loss, k, starts, ready + START_SHARE * limit)

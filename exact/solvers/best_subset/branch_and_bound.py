@@ -150,6 +150,7 @@ class SubsetSearch:
 
     def _push(self, floor: float, state: np.ndarray) -> None:
         self._count += 1
+        # Of equal bounds the node with the fewest candidates comes first: it is decided soonest.
         depth = int(np.count_nonzero(state == IN)) - int(np.count_nonzero(state))
         heapq.heappush(self._heap, (floor, -depth, self._count, state.tobytes()))
 

@@ -22,6 +22,7 @@ def ceiling(
     r, weight, D = delta[index], np.abs(w), diagonal[index]
     length, largest = plain_sum(weight), float(np.abs(r).max(initial=0.0))
     terms = np.vstack([r, w[:, None] * sigma[np.ix_(index, index)]])
+    # One term after the other, as the compiled loop does it: that makes the same bits.
     r = np.subtract.accumulate(terms, axis=0)[-1]
     slip = (size + 4) * ULP * (length * 1.001 + largest)
     left = np.abs(r) + slip
@@ -58,6 +59,7 @@ def without(
     """Write the inverse, w and the members without the feature at `at`; `to` may be A itself."""
     kept = np.delete(np.arange(size), at)
     share, column, row = w[at] / A[at, at], A[kept, at], A[at, kept]
+    # The inverse of a block without one row and column is a rank-one correction of the whole.
     to_w[: size - 1] = w[kept] - column * share
     to[: size - 1, : size - 1] = A[np.ix_(kept, kept)] - np.outer(column / A[at, at], row)
     to_index[: size - 1] = index[kept]
@@ -67,6 +69,7 @@ def whole(data: Data, index: np.ndarray, size: int) -> tuple[float, float]:
     """Return q of a whole support and its bound."""
     sigma, delta, _ = data
     block, w = sigma[np.ix_(index, index)], delta[index]
+    # Elimination without pivoting: `ceiling` has a bound for any w, however it was found.
     for p in range(size):
         rest = slice(p + 1, size)
         factor = block[rest, p] / block[p, p] if block[p, p] > 0 else np.zeros(size - p - 1)

@@ -84,6 +84,7 @@ class Bundle:
         size = self.masses.size
         gram = np.empty((size + 1, size + 1))
         gram[:size, :size] = self.gram
+        # Divided by lam, so that half the quadratic form in the weights is their penalty.
         gram[size] = gram[:, size] = self.images.add(cut.c) / self.problem.lam
         self.gram = gram
         self.cuts.append(cut)
@@ -120,6 +121,7 @@ class Bundle:
         P, q = sp.csc_matrix(self.gram[1:, 1:] / unit), -self.masses[1:] / unit
         answer = solve_qp(P, q, A, low, high, self.backend, BACKENDS[self.backend].finest)
         x = np.maximum(np.nan_to_num(answer.x), 0.0)
+        # Any point of the simplex proves a bound, so the solver's errors are simply cut off.
         x /= max(x.sum(), 1.0)
         return np.concatenate([[max(1.0 - x.sum(), 0.0)], x])
 
@@ -132,6 +134,7 @@ class Bundle:
         """Forget the planes that no master has used for a while; where memory is full, at once."""
         stays = self.idle < (1 if self.full else IDLE)
         stays[0] = True
+        # Without a plane that has weight the weights would no longer add up to one.
         stays |= self.weights > 0
         kept = np.flatnonzero(stays)
         self.images.keep(kept)
@@ -142,6 +145,8 @@ class Bundle:
     def witness_maker(self) -> Callable[[], Witness]:
         """Return a function that makes the dual point of the present weights."""
         problem = self.problem
+        # Taken now, while weights and cuts belong together. Most dual points are overtaken by the
+        # next one, and are never added up.
         parts = [
             (float(x), cut)
             for x, cut in zip(self.weights, self.cuts, strict=True)

@@ -86,6 +86,7 @@ class Stack:
     def combined(self, weights: np.ndarray) -> np.ndarray:
         """Return the sum of weights times vectors: (size,)."""
         used = np.flatnonzero(weights)
+        # Copying more than half of the vectors costs more than a product with all of them.
         if 2 * used.size > self.count:
             return weights @ self.matrix
         return weights[used] @ self._held[used]
@@ -140,6 +141,7 @@ class KernelImages:
         """See `Images.add`."""
         self.pulls.add(c)
         self.scores.add(self.product(c))
+        # <f_k, f> = c_k'K c, and K c_k is kept for every cut.
         return self.scores.matrix @ c
 
     def keep(self, index: np.ndarray) -> None:

@@ -45,6 +45,7 @@ class Segment:
         self.problem, self.start, self.target = problem, start, target
         a, b = start.place.norm2, target.norm2
         inner = images.inner(start.place, target)
+        # With d = target - start these are <start, d> and |d|^2: the whole way from three numbers.
         self.cross, self.length2 = inner - a, max(a + b - 2 * inner, 0.0)
         self.shift = target.scores - start.place.scores
 

@@ -49,6 +49,8 @@ def best_weights(H: np.ndarray, m: np.ndarray, start: np.ndarray, tol: float) ->
             x[at] = y
             slope = H @ x - m
             enters = int(slope.argmin())
+            # Inside the support every slope is x'slope: a weight outside gains what its own slope
+            # lies below that.
             if inside[enters] or float(x @ slope) - slope[enters] <= tol:
                 break
             inside[enters] = True
@@ -82,6 +84,7 @@ def _on_support(H: np.ndarray, m: np.ndarray) -> np.ndarray | None:
         except np.linalg.LinAlgError:
             continue
         even, found = scipy.linalg.cho_solve(factor, right, check_finite=False).T
+        # The part along `even` is free: it makes the sum one.
         y = found + (1 - found.sum()) / even.sum() * even
         return y if np.isfinite(y).all() else None
     return None

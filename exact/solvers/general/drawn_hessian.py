@@ -66,7 +66,7 @@ class DrawnHessian(PairHessian):
         enough = min(enough, i.size // LEAST_PART)
         t, window = scores[i] - scores[j], max(width, SMOOTH_WINDOW)
         while True:
-            used = min(width, window) if width == 0 else window
+            used = 0.0 if width == 0 else window  # without a kink there is nothing to smooth
             fall = loss.alpha(t - window / 2, used) - loss.alpha(t + window / 2, used)
             curvature = np.maximum(fall, 0.0) / window
             inside = curvature > 0

@@ -128,6 +128,7 @@ class _Apart:
             return float(trials[t].gradient @ step)
 
         t = root_of_slope(slope, float(now.gradient @ step))
+        # The search may end at a length that it has not tried.
         if t not in trials and (t == 0.0 or not np.isfinite(slope(t))):
             return now, False
         return self._offered(trials[t]), t == 1.0

@@ -45,7 +45,7 @@ def solve_listed(problem: Problem, recorder: Recorder, tol: float) -> None:
     if found is None:
         return
     i, j, c = found
-    twice = _stacked(space.rows(np.tile(np.arange(space.n), 2)))
+    twice = _as_matrix(space.rows(np.tile(np.arange(space.n), 2)))
     labels = np.repeat([True, False], space.n)
     pairs = PairList(i, j + space.n, c)
     few = pair_problem(Rows(twice), labels, pairs, problem.loss, problem.penalty)
@@ -58,5 +58,6 @@ def solve_listed(problem: Problem, recorder: Recorder, tol: float) -> None:
     recorder.step()
 
 
-def _stacked(rows: np.ndarray | sp.csr_matrix) -> np.ndarray | sp.csr_matrix:
+def _as_matrix(rows: np.ndarray | sp.csr_matrix) -> np.ndarray | sp.csr_matrix:
+    """Return rows as a matrix that `Rows` takes: an array, or CSR."""
     return rows if isinstance(rows, np.ndarray) else rows.tocsr()

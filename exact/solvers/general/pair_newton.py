@@ -110,6 +110,7 @@ class PairNewton(Solver):
         assert recorder.w0 is not None
         binned = in_bins(problem)
         reason = self._newton(binned, recorder, recorder.w0)
+        # The coarse grid may be what has held the gap.
         if binned is not problem and reason is Status.STALLED and not recorder.near(self.tol):
             assert recorder.best_w is not None
             reason = self._newton(problem, recorder, recorder.best_w)
@@ -201,6 +202,7 @@ class _InMemory:
             return float(trials[t].gradient @ step)
 
         t = root_of_slope(slope, float(now.gradient @ step))
+        # The search may end at a length that it has not tried.
         if t not in trials and (t == 0.0 or not np.isfinite(slope(t))):
             return now, False
         self._offer(trials[t])

@@ -131,6 +131,7 @@ class PairSteps:
             decrement = -float(now.gradient @ step) / 2
             goal = BIAS_SHARE * self.tol * max(recorder.best_primal, LEAST_PRIMAL)
             if looks.kinked and decrement <= SETTLED * now.bias and now.bias > TOO_WIDE * goal:
+                # The bias grows with the square of the width.
                 fall = max(float(np.sqrt(goal / now.bias)), STEEPEST_FALL)
                 now = looks.look(now.w + step, now.width * fall)  # so near, the full step is safe
                 hessian = looks.hessian(now, rng)

@@ -100,5 +100,6 @@ def _drawn(sample: Problem, size: int, rng: np.random.Generator) -> tuple[np.nda
     for rows, mass in zip((pairs.positive, ~pairs.positive), pairs.normalised(), strict=True):
         ends = np.cumsum(mass)
         at = np.searchsorted(ends, rng.random(size) * ends[-1], side="right")
+        # The product may round up to the last end: that is still the last row.
         found.append(np.flatnonzero(rows)[np.minimum(at, mass.size - 1)])
     return found[0], found[1]

@@ -145,6 +145,7 @@ class Proximal(Solver):
                 idle, least = 0, recorder.gap
             if idle >= PATIENCE:
                 return Status.STALLED
+            # y - moved points up the slope at y: where the last move does so, too, it went too far.
             uphill = float((y - moved) @ (moved - x)) > 0
             if width > 0 and there.bias > (1 - FURTHER) * (there.primal - there.dual):
                 width, uphill = width * NARROWER, True
@@ -164,9 +165,11 @@ def stepped(
         moved = penalty.residual(steepness * y + here.pull) / (steepness + penalty.l2)
         there, step = look(problem, recorder, moved, width), moved - y
         length = float(np.linalg.norm(step))
+        # How steep g is between the two points. Near the end values of F differ by rounding only.
         bend = float((here.pull - there.pull) @ step) if there.finite else np.inf
         if bend <= (steepness * length + noise) * length:
             return moved, there, steepness
+        # So short a step tells rounding only, and doubling would never end.
         if length <= NOISE * float(np.linalg.norm(y)):
             return y, here, steepness
         steepness *= 2

@@ -61,6 +61,7 @@ def quasi_newton(
             return TOO_FAR * recorder.best_primal, np.zeros_like(v)
         return now.primal, (problem.lam * now.w - now.pull) / unit
 
+    # `objective` ends the run by the gap: scipy's own tests are switched off.
     limits = {"maxcor": MEMORY, "ftol": 0.0, "gtol": 0.0, "maxiter": max_iter}
     with suppress(_Stop):
         minimize(objective, unit * recorder.w0, jac=True, method="L-BFGS-B", options=limits)

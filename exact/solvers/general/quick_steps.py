@@ -92,6 +92,7 @@ def quick_steps(problem: Problem, recorder: Recorder, tol: float, max_iter: int)
                 return
             if before is not None:
                 memory.remember(line.t * line.p, gradient - before)
+                # The curvature along g alone is no better a guess than that of the last step.
                 memory.inverse = start.inverse if start.everywhere else None
             line, before = _Line(problem, line.w, memory.direction(gradient), line.scores), gradient
             t = root_of_slope(line.slope, float(gradient @ line.p), FLAT, TRIALS)

@@ -106,6 +106,7 @@ class PartHessian(PairHessian):
         size = max(DRAWS, DRAWS_A_COORDINATE * space.dim)
         up, low = np.flatnonzero(pairs.positive), np.flatnonzero(~pairs.positive)
         a, b = pairs.normalised()
+        # Both draws are ascending: one is shuffled, lest the first rows meet the first rows only.
         i, j = up[_drawn(a, size, rng)], low[rng.permutation(_drawn(b, size, rng))]
         scores = space.scores(w)
         t = scores[i] - scores[j]

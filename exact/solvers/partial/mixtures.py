@@ -84,6 +84,7 @@ class Cuts:
         P = sp.csc_matrix(pulls @ pulls.T / (lam * unit))
         A = sp.vstack([sp.identity(size), np.ones((1, size))], format="csc")
         low, high = np.zeros(size + 1), np.full(size + 1, np.inf)
+        # The shares may add up to less than one: the minorant U >= 0 takes the rest.
         low[-1], high[-1] = -np.inf, 1.0
         answer = solve_qp(P, -values / unit, A, low, high, "CLARABEL", MASTER_TOL)
         shares = np.maximum(np.nan_to_num(answer.x), 0.0)
@@ -130,6 +131,7 @@ def mix_cuts(problem: Problem, recorder: Recorder, tol: float, max_iter: int) ->
             return Status.STALLED
         shares, target, dual = cuts.mixture(max(recorder.best_primal, LEAST_PRIMAL))
         if dual > recorder.best_dual:
+            # A copy of the places: the run goes on to add and forget cuts before this is called.
             held = Cuts(problem)
             held.at = list(cuts.at)
             recorder.offer(

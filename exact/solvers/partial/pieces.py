@@ -69,6 +69,7 @@ class Pieces:
         self.low = np.flatnonzero(~self.risk.positive)
         rows = problem.space.rows(np.arange(problem.n))
         rows = rows if isinstance(rows, np.ndarray) else rows.toarray()
+        # Pairs see differences only, and these keep more digits where the rows are near the origin.
         centred = rows - rows.mean(axis=0)
         self.X, self.Z = centred[self.up], centred[self.low]
         self.weights = np.zeros((0, problem.n))
@@ -96,6 +97,7 @@ class Pieces:
         mass = np.maximum(bend, 0.0) * ((P * self.shares[:, None]).T @ Q)
         H = (self.X * mass.sum(axis=1)[:, None]).T @ self.X
         H += (self.Z * mass.sum(axis=0)[:, None]).T @ self.Z
+        # sum m_ij (x_i - z_j)(x_i - z_j)', multiplied out: no difference of a pair is formed.
         cross = self.X.T @ mass @ self.Z
         H -= cross + cross.T
         H[np.diag_indices_from(H)] += self.problem.lam
@@ -109,6 +111,7 @@ class Pieces:
         leaves = pulls - penalty
         bent = sla.cho_solve(factor, leaves.T)
         size = values.size
+        # The product is symmetric but for rounding, and the QP solver reads one triangle.
         P = sp.csc_matrix((leaves @ bent + (leaves @ bent).T) / (2 * unit))
         A = sp.vstack([sp.identity(size), np.ones((1, size))], format="csc")
         low, high = np.append(np.zeros(size), 1.0), np.append(np.full(size, np.inf), 1.0)
@@ -127,6 +130,8 @@ class Pieces:
             if share <= 0:
                 continue
             pushed = scores.copy()
+            # The lowest positives and the highest negatives count: rows are pushed there by their
+            # weight.
             pushed[self.up] -= push * held[self.up] / held[self.up].max()
             pushed[self.low] += push * held[self.low] / held[self.low].max()
             parts.append((float(share * (1 - ROUNDED * self.shares.size)), Scores(pushed)))

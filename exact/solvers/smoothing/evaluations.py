@@ -76,6 +76,7 @@ class Evaluations:
 
     def form(self, width: float) -> Evaluator:
         """Return the form of the sums that is cheapest at this width."""
+        # A power of two, so that a score times it is not rounded.
         bins = 1 << max(LEAST_BITS, int(np.ceil(np.log2(self.bins_a_width / width))))
         problem, pairs = self.problem, self.problem.pairs
         streamed = isinstance(problem.space, StreamedRows | PartitionedRows)
@@ -128,6 +129,7 @@ class Evaluations:
 
         def evidence() -> Evidence:
             form = self._forms.get(found.bins)
+            # The certificate counts such rows in bins, too: weights and grid say all of it.
             if not (isinstance(form, InMemory) and problem.n <= LONG_ROWS) and found.bins:
                 return Weights(found.w, found.bins, found.half, scale)
             if isinstance(form, InMemory) and found.bins:

@@ -130,6 +130,7 @@ class Levels:
         if not self.seen.density:
             return WARM_WIDTH
         needed = self.seen.width_of_bias(self.allowed(solved.recorder.best_primal))
+        # The pairs inside grow with the width, so that at this one the window is just roomy.
         least = ROOMY * self.problem.space.dim / self.seen.pairs_inside(1.0)
         if isinstance(self.problem.space, StreamedRows):  # a coarser grid costs less to count on
             coarse = self.seen.width_of_bias(START_BIAS * solved.recorder.best_primal)
@@ -167,6 +168,7 @@ class Levels:
             gained = recorder.gap < PROGRESS * best or steep < FLATTER * least
             idle = 0 if gained else idle + 1
             best, least = min(best, recorder.gap), min(least, steep)
+            # The gradient of binned sums is a step function, which may be what holds the gap.
             if idle >= ROUGH_IDLE and now.bins and self.can_sort:
                 self.seen.fine, idle = True, 0
                 now = self.seen.at(now.w, now.width)
@@ -175,9 +177,12 @@ class Levels:
                 return Status.STALLED
             p = -hessian.solve(gradient)
             decrement = -float(gradient @ p) / 2
+            # A sample's optimum is only a start, so that a promised gain will do for a proved gap.
             if self.rough and decrement + now.bias <= self.tol * recorder.best_primal:
                 return None
             wide = now.bias > WIDE * self.allowed(recorder.best_primal)
+            # After full steps the next one leaves little, so that the width may fall before it is
+            # taken.
             left = STEP_LEAVES * decrement if self.full_steps else decrement
             if wide and left <= SOLVED * now.bias:
                 narrower = self.narrower(now)
@@ -215,6 +220,7 @@ class Levels:
         moved = self.seen.note(line.at(t))
         self.full_steps = t == 1.0 and self.streamed
         left = self.problem.lam * moved.w - moved.pull
+        # A step of another length, or one that leaves much, says that the window has changed.
         if t != 1.0 or hessian.poor(gradient, left):
             return moved, self.hessian(moved)
         hessian.learn(moved.w - now.w, left - gradient)

@@ -78,6 +78,8 @@ class LimitedMemory:
                 return Status.STALLED
             if self.steep / (2 * self.problem.lam) <= SOLVED * self.bias and self._narrowed():
                 continue
+            # Old steps may have misled the direction: without them the next one is down the
+            # gradient.
             if not self._moved() and not self.memory.forget():
                 return Status.STALLED
         return Status.ITERATION_LIMIT
@@ -91,8 +93,10 @@ class LimitedMemory:
         norm2, pulled2 = (max(functions.inner(x, x), 0.0) for x in (self.f, pull))
         along = float(sums.c @ self.scores)
         self.bias = max(sums.value - sums.conjugate + along, 0.0)
+        # What alpha shrunk by s proves, s V - s^2 |g|^2 / (2 lam), is largest at this s.
         scale = min(1.0, lam * sums.conjugate / pulled2) if pulled2 > 0 else 1.0
         dual = scale * sums.conjugate - scale**2 * pulled2 / (2 * lam)
+        # The evidence is made at the end, when `self` is at another point.
         scores, width = self.scores, self.width
 
         def evidence() -> Scores:

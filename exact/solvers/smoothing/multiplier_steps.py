@@ -118,6 +118,7 @@ class MultiplierSteps:
         recorder, idle = self.recorder, 0
         for _ in range(max_rounds):
             before = recorder.gap
+            # Opened anew every round: pairs that were frozen may be near their margin by now.
             window = open_window(self.problem, self.scores, MOST, REACH * self.width)
             if window is None or window.i.size == 0:
                 return Status.STALLED
@@ -139,6 +140,7 @@ class MultiplierSteps:
         z, keys = 1.0 - (self.scores[window.i] - self.scores[window.j]), window.keys
         if not self.keys.size:
             return np.clip(0.5 + z / self.width, 0.0, 1.0)
+        # A key beyond the last one gets any place: the comparison that follows refuses it.
         place = np.minimum(np.searchsorted(self.keys, keys), self.keys.size - 1)
         return np.where(self.keys[place] == keys, self.alpha[place], (z > 0).astype(float))
 
@@ -160,11 +162,13 @@ class MultiplierSteps:
             bias = float(window.c @ (np.maximum(found.z, 0.0) - found.b * found.z))
             if float(gradient @ gradient) / (2 * lam) <= ENOUGH * max(bias, least):
                 break
+            # A factor is dear: it is made only where steps alone have been slow.
             slow = self.steps == 0 and before > RENEWED // 2
             if slow or (self.steps and self.steps % RENEWED == 0):
                 self._factor(window, found.b)
             moved = self._moved(window, a, gradient)
             if moved is None:
+                # Old steps may have misled the direction. Without any there is nothing else to try.
                 if not self.memory.forget():
                     break
                 continue
@@ -207,6 +211,7 @@ class MultiplierSteps:
             some = inside[start : start + BLOCK]
             D = np.asarray(space.rows(window.i[some]) - space.rows(window.j[some]))
             D *= np.sqrt(window.c[some] / self.width)[:, None]
+            # Adds D'D to one triangle of H, in place: half the work, and no copy.
             H = scipy.linalg.blas.dsyrk(1.0, D.T, 1.0, H, lower=1, overwrite_c=1)
         H.flat[:: dim + 1] += self.problem.lam
         try:
@@ -219,8 +224,10 @@ class MultiplierSteps:
     def _offer(self, window: Window, found: Slopes) -> None:
         """Offer the point and the dual point of the slopes, both over all pairs."""
         problem, order = self.problem, np.argsort(window.keys)
+        # In the order of their keys, which `_carried` searches.
         self.keys, self.alpha = window.keys[order], found.b[order]
         witness = window.witness(problem, found.b)
+        # Afresh, because every step has added the rounding of its shift to the scores.
         self.scores = self.functions.scores(self.w)
         primal = problem.sums(self.scores).value + problem.lam / 2 * float(self.w @ self.w)
         dual, _ = dual_value(problem, witness)

@@ -70,6 +70,8 @@ class QuasiNewton(Solver):
         reason = run.run(self.max_iter)
         if recorder.near(self.tol) or reason == Status.TIME_LIMIT:
             return reason
+        # Almost all of F is penalty, so that all pairs may have their margin at the optimum, even
+        # with few coordinates.
         if self._is_separated(problem, recorder):
             offer_hard_margin(problem, recorder, separable=True)
             if recorder.near(INSIDE * self.tol):
@@ -89,6 +91,7 @@ class QuasiNewton(Solver):
         solution = super().conclude(problem, recorder, reason)
         if solution.status != Status.STALLED or not recorder.near(self.tol):
             return solution
+        # Forgotten, lest a dual point that rounds too much keep out one that proves more.
         recorder.best_dual, recorder.best_witness = -np.inf, None
         cuts = CuttingPlane(FINER * self.tol, max_time=recorder.time_left)
         try:

@@ -117,8 +117,10 @@ class PairHessian:
     ):
         space = problem.space
         assert isinstance(space, Rows)
+        # |z| is at most the range of the scores and one more, and a window has two sides.
         top = 2.0 * (float(np.ptp(scores)) + 1.0) * ALL
         enough = min(size, problem.n_pairs) // ENOUGH
+        # One sort serves every window that is tried below.
         order = None
         if isinstance(problem.pairs, AllPairs) and problem.n >= COMPILED_FROM:
             order = SortedRows.of(scores, problem.pairs.positive, top)
@@ -129,6 +131,7 @@ class PairHessian:
             width = min(WIDER * width, top)
         self.pairs = int(i.size)
         self.secants: list[tuple[np.ndarray, np.ndarray, float]] = []
+        # Inside the window the slope is a ramp of steepness 1 / width, outside it is constant.
         H = differences_gram(space, i, j, share / width)
         H.flat[:: space.dim + 1] += problem.lam
         self.factor = factored(H)
@@ -144,11 +147,13 @@ class PairHessian:
     def learn(self, step: np.ndarray, change: np.ndarray) -> None:
         """Remember that a step changed the gradient so."""
         inner = float(step @ change)
+        # Only a step along which the gradient has risen leaves H positive definite.
         if inner > LEAST_CURVATURE * float(np.linalg.norm(step) * np.linalg.norm(change)):
             self.secants = [*self.secants[1 - MEMORY :], (step, change, inner)]
 
     def solve(self, r: np.ndarray) -> np.ndarray:
         """Return H^-1 r, H corrected by the secants."""
+        # The two loops of L-BFGS, around the factor in place of a multiple of the identity.
         q, kept = r.copy(), []
         for step, change, inner in reversed(self.secants):
             a = float(step @ q) / inner

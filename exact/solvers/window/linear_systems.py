@@ -66,6 +66,7 @@ class NewtonSystem:
             return r / self.lam
         weight = self.c[active] / sigma
         few, dim = active.size, self.dim
+        # Multiplications that it takes to form the one matrix or the other, and to factor it.
         by_pairs = few**2 * (dim + few / CHOLESKY)
         by_coordinates = dim**2 * (2 * min(few, self.n) + dim / CHOLESKY)
         if min(by_pairs, by_coordinates) > DEAR:
@@ -101,6 +102,7 @@ class NewtonSystem:
 
     def _by_coordinates(self, active: np.ndarray, weight: np.ndarray, r: np.ndarray) -> np.ndarray:
         """Form lam I + X'L X, or with few active pairs lam I + D'W D."""
+        # Of few pairs the differences are fewer than the rows; of many, the Laplacian is less work.
         if active.size < self.n:
             D, root = self._differences(active), np.sqrt(weight)
             scaled = root[:, None] * D if isinstance(D, np.ndarray) else sp.diags(root) @ D

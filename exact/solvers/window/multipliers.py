@@ -223,7 +223,7 @@ def _minimised(
     for _ in range(STEPS):
         if point.residual <= ENOUGH * max(point.bias, target) or stop():
             break
-        inside = (point.b > 0.0) & (point.b < 1.0)
+        inside = (point.b > 0.0) & (point.b < 1.0)  # at 0 and 1 a pair's slope does not change
         step = pairs.system.solve(np.flatnonzero(inside), sigma, -point.gradient)
         length = _length(pairs, point, alpha, sigma, step)
         moved = point.w + length * step
@@ -295,6 +295,6 @@ class WarmMultipliers:
             alpha[known], width = self.alpha[place[known]], WARM_WIDTH * half
         pairs = OpenPairs.of(self.problem, window)
         point = multipliers(pairs, w, alpha, width, target, stop)
-        order = np.argsort(keys)
+        order = np.argsort(keys)  # the next window searches them
         self.keys, self.alpha = keys[order], point.b[order]
         return point

@@ -144,6 +144,7 @@ def _all_window(
     # Long sums: what rounding leaves between the two sides is infeasible, and is paid for.
     mass_b, mass_t = running_sum(b_weight[::-1])[::-1], running_sum(a)
     frozen = np.zeros(problem.n)
+    # Pairs beyond the upper end of the window have alpha = 1, those below its lower end 0.
     frozen[rows_pos] = a * mass_b[stop]
     frozen[rows_neg] = -b_weight * mass_t[np.searchsorted(high, b, side="right")]
     return Window(
@@ -174,6 +175,7 @@ def _half_width(t: np.ndarray, b: np.ndarray, limit: int, width: float) -> float
     if count(low) > limit:
         return None
     for _ in range(HALVINGS):
+        # Half widths range over many powers of ten, so it is their ratio that is halved.
         middle = float(np.sqrt(low * high))
         low, high = (middle, high) if count(middle) <= limit else (low, middle)
         if high / low < NEAR:

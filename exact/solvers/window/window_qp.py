@@ -31,6 +31,7 @@ def window_qp(
     touched, place = np.unique(np.concatenate([window.i, window.j]), return_inverse=True)
     top = float(window.c.max())
     ratio = window.c / top
+    # The most that the pairs of one row can carry: divided by it marginals are of order one.
     spread = max(float(np.bincount(place, weights=np.tile(ratio, 2)).max()), 1.0)
     signs = np.concatenate([ratio, -ratio]) / spread
     incidence = sp.csr_matrix((signs, (place, np.tile(np.arange(m), 2))), shape=(touched.size, m))

@@ -141,6 +141,7 @@ def fill(X, offset, w, positive, weight, K, limits, grid, ends, over):  # pragma
         _placed(scores, side, rows, K, edges, place)
         wrong, beyond = _residuals(scores, side, rows, K, edges, theta)
         fine &= wrong == 0
+        # Few chunks have such a row: the others are spared a loop.
         if beyond > 0:
             _beyond(scores, side, mass, rows, K, edges, over)
         for i in range(rows):

@@ -56,6 +56,7 @@ def _placed(scores, positive, rows, K, limits, size, place, theta):  # pragma: n
         least = low_a if side else low_b
         most = high_a if side else high_b
         bin_of = np.floor(x)
+        # A score that is no number fails this comparison: its place is in the grid, too.
         bin_of = bin_of if bin_of > least else least
         bin_of = bin_of if bin_of < most else most
         theta[i] = x - bin_of
@@ -76,6 +77,7 @@ def _binned(X, start, rows, offset, mass, place, norms, held):  # pragma: no cov
     """Add mass * (x - offset, |x - offset|) of each row to its bin, held[bin (d + 1) + k]."""
     d = offset.size
     step = d + 1
+    # Four columns at once: the numbers of a bin lie side by side, and each sum keeps its order.
     for k in range(0, d - 3, 4):
         a, b = X[k, start : start + rows], X[k + 1, start : start + rows]
         c, e = X[k + 2, start : start + rows], X[k + 3, start : start + rows]

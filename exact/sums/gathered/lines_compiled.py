@@ -58,5 +58,6 @@ def gather_lines(
                 sums[side, at, q, k] += factor * (X[k, i] - offset[k])
             sums[side, at, q, d] += abs(factor) * np.sqrt(squares[i])
             factor = first
+    # `least` and `most` have the negatives first, `extent` the positives.
     extent[0], extent[1], extent[2], extent[3] = least[1], most[1], least[0], most[0]
     return fine

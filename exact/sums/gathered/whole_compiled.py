@@ -47,6 +47,8 @@ def weigh_whole(c, sums, found):  # pragma: no cover - compiled
         if one == 0:
             continue
         for k in range(last + 1):
+            # The last column holds lengths, whose sum bounds the error: there the sign must not
+            # cancel.
             own = abs(one) if k == last else one
             c0, c1, c2 = own & c_mask, (own >> C_BITS) & c_mask, own >> (2 * C_BITS)
             s = sums[at, k]

@@ -74,6 +74,8 @@ class Arrangement:
         turns = np.full(lo.size, MERGE, dtype=np.int64)
         small = np.flatnonzero(hi - lo <= SMALL)
         small = small[np.lexsort((-hi[small], lo[small]))]
+        # A range comes after all that hold it: if it reaches no further than these it lies within
+        # one.
         reached = np.maximum.accumulate(np.concatenate([[0], hi[small]]))[:-1]
         turns[small] = np.where(hi[small] > reached, LIST, SKIP)
         return turns

@@ -37,6 +37,7 @@ def _add(tree, first, depth, after, place, weight, moment):  # pragma: no cover 
         node = tree[first[level] + (place >> (BITS * (level + 1)))]
         later = after[(place >> (BITS * level)) & (FAN - 1)]
         for e in range(FAN):
+            # `later` is -1, all bits, for the children behind this one, and 0 for the others.
             node[e] += weight & later[e]
         for e in range(FAN):
             node[FAN + e] += moment & later[e]
@@ -75,6 +76,7 @@ def _from_below(
         for p in range(lo, block_ends[k]):
             if a[p] == 0:
                 continue
+            # Asked before the block's own rows are added: rows of one block make no pair.
             x = S[p] - margin
             near, near_moment = _below(tree, first, depth, min(max(x - half, 0), top))
             far, far_moment = _below(tree, first, depth, min(max(x + half, 0), top))
@@ -128,6 +130,7 @@ def _groups(
     start = 0
     for g in range(last_block.size):
         stop = last_block[g]
+        # Each way, and each group, begins with an empty tree.
         tree[:] = 0
         _from_below(
             *(start, stop, block_ends, S, a, b, top, margin, half),

@@ -82,6 +82,7 @@ def hinge_counts(
         _count(totals[group], 4, ties)
         if half:
             u = a_t * _ramps(B, mass_b, _running(b_b * B), T, half)
+            # Mirrored: B - T = (-T) - (-B), and -T is ascending once it is turned round.
             v = b_b * _ramps(-T[::-1], _running(a_t[::-1]), _running(-(a_t * T)[::-1]), -B, half)
             soft[lo + by_up] += u
             soft[mid + by_low] -= v

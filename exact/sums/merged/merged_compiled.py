@@ -83,6 +83,7 @@ def _add_upper(
     upper, lower, rank, A, mass, moment, below, margin, half, soft, hard, to
 ):  # pragma: no cover - compiled
     """Add the sums of the upper rows of a merge, from the running sums of the lower ones."""
+    # No row has the place `at` yet, so that the first one counts its ties.
     whole, tied, at = mass[-1], 0, upper[0] - margin - 1
     for p in range(rank.size):
         x = upper[p] - margin
@@ -93,7 +94,7 @@ def _add_upper(
             ramps = moment[stop] - moment[start] + inside * (half - x)
             sums = A[p] * (2 * half * (whole - mass[stop]) + ramps)
             soft[row] += sums
-            to[0] += sums >> 32
+            to[0] += sums >> 32  # in two parts, neither of which can overflow
             to[1] += sums & _MASK
         over = below[2, p]
         sums = A[p] * (whole - mass[over])
@@ -102,6 +103,7 @@ def _add_upper(
         to[3] += sums & _MASK
         if x != at:
             at, tied, q = x, 0, np.int64(over)
+            # Of the rows before `over` the last ones may be at x itself: there m = 0.
             while q > 0 and lower[q - 1] == x:
                 tied += mass[q] - mass[q - 1]
                 q -= 1
@@ -138,6 +140,7 @@ def _merge_halves(lo, mid, hi, upper, lower, rank, S, A, B, spare):  # pragma: n
         own, other = spare[0, p], rank[q]
         own_a, other_a = spare[1, p], A[q]
         own_b, other_b = spare[2, p], B[q]
+        # Chosen without a branch: the processor would guess it wrong half the time.
         keep = first <= second
         S[k] = first if keep else second
         rank[k] = own if keep else other

@@ -70,9 +70,8 @@ def ordered_hinge(
     k, half = coarse or smooth
     counts = _counts(at, weights, s, k, half, "counters" if coarse else form)
     exact = counts
-    if (
-        coarse is None and k < COARSE and k < fine[0]
-    ):  # weights that are split: count on a grid of its own
+    # Large weights leave few bits for the soft sums' grid: hard counts get one of their own.
+    if coarse is None and k < COARSE and k < fine[0]:
         k = fine[0]
         exact = _counts(at, weights, s, k, 0, form)
     factor = weights.factor if weights.factor.size == 1 else weights.factor[at.group]

@@ -17,7 +17,6 @@ from .merged_compiled import ranked
 @compiled
 def _merge_halves(lo, mid, hi, rank, values, spare, spare_values):  # pragma: no cover - compiled
     """Merge the sorted lo .. mid - 1 and mid .. hi - 1; equal ones keep their order."""
-    left = hi - lo
     for k in range(lo, mid):
         spare[k - lo] = rank[k]
         spare_values[k - lo] = values[k]
@@ -66,6 +65,7 @@ def _squared_merge(lo, mid, hi, rank, s, a, b, net):  # pragma: no cover - compi
         if a[i] == 0.0:
             continue
         t = s[p] - 1.0
+        # A row without a weight was passed by: d is the distance from the last one that counted.
         if k < hi:
             d = last - t
             f, m = first + first_c, mass + mass_c
@@ -91,6 +91,7 @@ def _squared_merge(lo, mid, hi, rank, s, a, b, net):  # pragma: no cover - compi
         if k > lo:
             first, first_c = _add(first, first_c, (s[p] - last) * (mass + mass_c))
         last = s[p]
+        # The same floats s - 1 and s as above: both sides see the same pairs.
         while k < mid and s[k] - 1.0 < s[p]:
             weight = a[rank[k]]
             mass, mass_c = _add(mass, mass_c, weight)

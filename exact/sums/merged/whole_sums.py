@@ -108,6 +108,7 @@ def whole_hinge(
     from .merged_compiled import cheaper_hinge_counts, hinge_counts_compiled
 
     run = hinge_counts_compiled if scores.size >= COMPILED_FROM else cheaper_hinge_counts
+    # Only differences count here, and the loops want places >= 0.
     found = run(at, grid - int(grid.min()), held, held, 1 << k, half)
     terms = found.hard.astype(float) * fraction
     size = float(np.abs(terms).sum())

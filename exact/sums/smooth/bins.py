@@ -112,6 +112,7 @@ class Bins:
         moments = np.array([_moments(a, theta), _moments(b, omega)])
         whole = bool(np.all(a == np.floor(a)) and np.all(b == np.floor(b)))
         whole = whole and max(float(a.sum()), float(b.sum())) < 2.0**50
+        # Whole numbers add up exactly, in whatever order.
         slip = 0.0 if whole else gamma(max(a.size, b.size) + size + 8, LONG_UNIT) + 4 * UNIT
         counts = _counted(a, p, size, whole), _counted(b, q, size, whole)
         rows = rows_a, rows_b, idle, a, b, p, q
@@ -195,6 +196,7 @@ def _counted(weight: np.ndarray, places: np.ndarray, size: int, whole: bool) -> 
     """Return the total weight of the rows of each bin; fractions are summed in the long format."""
     if whole:
         return np.bincount(places, weights=weight, minlength=size)
+    # `bincount` has no long format, which `reduceat` over sorted places has.
     order = np.argsort(places, kind="stable")
     held = places[order]
     first = np.flatnonzero(np.diff(held, prepend=-1))

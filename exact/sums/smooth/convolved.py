@@ -68,6 +68,7 @@ def convolved(pairs: Whole, scores: np.ndarray, loss: Smooth, width: float) -> P
     c[bins.rows_a] = bins.a * (mean.sums.u / mass_b)[bins.p] / mass_a
     c[bins.rows_b] = -bins.b * (mean.sums.v / mass_a)[bins.q] / mass_b
     shifted = centred_scores(scores, bins)
+    # Such rows have c = 0, and far ones must not widen the bound by `moved`.
     shifted[bins.idle] = 0.0
     terms, moved = c * shifted, float(np.abs(shifted).max())
     along = float(short_sum(terms)), float(short_sum(np.abs(terms))), moved

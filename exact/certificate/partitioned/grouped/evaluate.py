@@ -82,10 +82,12 @@ class OfGroups:
     def _hinge(self, w: np.ndarray, k: int, half: int, found: GroupSums) -> Evaluation:
         sums, mass = found.whole, self.pairs.mass
         slip = 2 * self.space.score_slip(w)
+        # The two terms nearly cancel, so that they are subtracted as whole numbers.
         whole = Fraction((sums.hard << k) - sums.moment, mass << k)
         step = float(np.ldexp(1.0, -k))
         fraction = step * (sums.fraction / mass)
         value = max(float(whole) - fraction, 0.0)
+        # Pairs with m = 0 are counted as zero, and have less than a step each.
         rounding = step * ((sums.ties + sums.fraction_error) / mass)
         rounding += gamma(self.space.parts + 8) * (value + 2 * step * (sums.hard / mass))
         share = Fraction(1, 2 * half * mass) if half else Fraction(1, mass)
@@ -113,6 +115,7 @@ class OfGroups:
         value, conjugate, size, value_error, conjugate_error, c_error = found.smooth / mass
         slip = np.full(2, self.space.score_slip(w))
         upper = value * (1 + chain) + value_error * (1 + chain)
+        # Every row has the same bound of its error: two rows of mass one stand for the two sides.
         moved = loss_slip(self.loss, np.ones(2), slip, upper)
         pull = found.pull
         g = pull.value / mass
