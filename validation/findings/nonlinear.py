@@ -59,8 +59,8 @@ EPOCHS = Deviation(
 )
 FEW_POINTS = Deviation("Only the first and the last epoch of the figure are compared.", Bearing.FOR)
 NO_PROOF = Deviation(
-    "An AUC on par is no proof that the objective is near its minimum, and the lam of the optimum "
-    "is another one.",
+    "An AUC on par is no proof that the objective is near its minimum, and NBAUC minimises the "
+    "squared hinge, where NSAUC minimises the hinge.",
     Bearing.EITHER,
 )
 
@@ -253,13 +253,11 @@ FINDINGS = (
         "nonlinear-table-4",
         "the proposed NSAUC is able to converge to the optimal solution obtained by the batch "
         "method NBAUC",
-        "NSAUC reaches the optimum: its AUC is within 0.6 points of that of the optimum of the "
-        "hinge.",
-        lambda n: within(
-            _differences(n, "NSAUC", "hinge optimum, lam ≥ 1e-5", AUC), ON_PAR, unit=" points"
-        ),
+        "On every set NSAUC reaches the optimum of the batch method, as far as the AUC can tell: "
+        "it is within 0.6 points of that of NBAUC.",
+        lambda n: within(_differences(n, "NSAUC", "NBAUC", AUC), ON_PAR, unit=" points"),
         "Sections 5.4 and 5.5, Table 4",
-        (NO_PROOF,),
+        (NO_PROOF, EPOCHS),
     ),
     Finding(
         "averaging-helps",
