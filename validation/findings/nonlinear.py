@@ -57,6 +57,11 @@ ANY_EPOCH = Deviation(
 EPOCHS = Deviation(
     "The paper does not say how many epochs of NSAUC its table has; ours are five.", Bearing.EITHER
 )
+SAME_LAM = Deviation(
+    "NSVMSGD2 runs at the lam that is chosen for NSAUC, and has no choice of its own; of this the "
+    "paper says nothing.",
+    Bearing.FOR,
+)
 FEW_POINTS = Deviation("Only the first and the last epoch of the figure are compared.", Bearing.FOR)
 NO_PROOF = Deviation(
     "An AUC on par is no proof that the objective is near its minimum, and NBAUC minimises the "
@@ -143,15 +148,9 @@ AVERAGED = ("ijcnn1", "cod-rna", "connect-4")
 
 
 def _averaging(numbers: Numbers) -> Judged:
-    found = [
-        minus(f"{name}, epoch {epoch}", *cells)
-        for name in _sets(numbers)
-        if name.startswith(AVERAGED)
-        for epoch in (1, 400)
-        for cells in [
-            [_split(numbers.cell(name, f"{m}, epoch {epoch}")) for m in ("NSAUC", "NSVMSGD2")]
-        ]
-    ]
+    pair = "mean over the epochs: NSAUC minus NSVMSGD2"
+    names = [name for name in _sets(numbers) if name.startswith(AVERAGED)]
+    found = [numbers.test(f"{name}, {pair}") for name in names]
     return above(found, how="most", unit=" points")
 
 
@@ -264,11 +263,11 @@ FINDINGS = (
         "nonlinear-figure-1",
         "the AUC performance of NSAUC outperforms its non-averaging variant NSVMSGD2 on four "
         "datasets (i.e., ijcnn1, cod-rna, acoustic, and connect-4)",
-        "On ijcnn1, cod-rna and connect-4, after one epoch and after 400, NSAUC has a higher test "
-        "AUC than NSVMSGD2 in most of the six comparisons.",
+        "On most of ijcnn1, cod-rna and connect-4 NSAUC has a higher test AUC than NSVMSGD2, in "
+        "the mean over the epochs of the figure.",
         _averaging,
         "Section 5.5, Fig. 1",
-        (SPLITS,),
+        (SPLITS, ALIKE, SAME_LAM),
     ),
     Finding(
         "nsauc-is-steady-over-epochs",

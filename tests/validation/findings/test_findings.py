@@ -27,6 +27,7 @@ from aucert.validation.findings.judging import (
     over,
     within,
 )
+from aucert.validation.findings.nonlinear import SAME_LAM
 from aucert.validation.findings.numbers import (
     EVIDENCE,
     RECORDED,
@@ -237,6 +238,20 @@ def test_a_run_that_rises_no_more_than_the_settled_one_is_no_sign_of_slowness() 
     late = "r = 0.5, step r (1 - r), as published: training AUC after 300 epochs minus after 200"
     faster = alike | {late: dataclasses.replace(alike[late], estimate=2e-3)}
     assert finding.judged(dataclasses.replace(numbers, tests=faster)).verdict == "contradicted"
+
+
+def test_averages_are_told_from_last_points_split_by_split_and_capped() -> None:
+    """Both are of one walk, so that splits pair them; only NSAUC has its lam chosen."""
+    finding = FINDINGS["averaging-helps"]
+    numbers = numbers_of(finding.table)
+    assert SAME_LAM in finding.deviations and SAME_LAM.bearing == Bearing.FOR
+    assert finding.judge(numbers).verdict == Verdict.BORNE_OUT
+    assert finding.judged(numbers).verdict == Verdict.UNDECIDED
+    worse = {
+        name: dataclasses.replace(test, estimate=-test.estimate)
+        for name, test in numbers.tests.items()
+    }
+    assert finding.judged(dataclasses.replace(numbers, tests=worse)).verdict == "contradicted"
 
 
 @pytest.mark.parametrize("name", ["colon", "leukemia"])
