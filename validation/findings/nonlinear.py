@@ -57,10 +57,15 @@ ANY_EPOCH = Deviation(
 EPOCHS = Deviation(
     "The paper does not say how many epochs of NSAUC its table has; ours are five.", Bearing.EITHER
 )
+SAME_LAM = Deviation(
+    "NSVMSGD2 runs at the lam that is chosen for NSAUC, and has no choice of its own; of this the "
+    "paper says nothing.",
+    Bearing.FOR,
+)
 FEW_POINTS = Deviation("Only the first and the last epoch of the figure are compared.", Bearing.FOR)
 NO_PROOF = Deviation(
-    "An AUC on par is no proof that the objective is near its minimum, and the lam of the optimum "
-    "is another one.",
+    "An AUC on par is no proof that the objective is near its minimum, and NBAUC minimises the "
+    "squared hinge, where NSAUC minimises the hinge.",
     Bearing.EITHER,
 )
 
@@ -143,15 +148,9 @@ AVERAGED = ("ijcnn1", "cod-rna", "connect-4")
 
 
 def _averaging(numbers: Numbers) -> Judged:
-    found = [
-        minus(f"{name}, epoch {epoch}", *cells)
-        for name in _sets(numbers)
-        if name.startswith(AVERAGED)
-        for epoch in (1, 400)
-        for cells in [
-            [_split(numbers.cell(name, f"{m}, epoch {epoch}")) for m in ("NSAUC", "NSVMSGD2")]
-        ]
-    ]
+    pair = "mean over the epochs: NSAUC minus NSVMSGD2"
+    names = [name for name in _sets(numbers) if name.startswith(AVERAGED)]
+    found = [numbers.test(f"{name}, {pair}") for name in names]
     return above(found, how="most", unit=" points")
 
 
@@ -253,24 +252,22 @@ FINDINGS = (
         "nonlinear-table-4",
         "the proposed NSAUC is able to converge to the optimal solution obtained by the batch "
         "method NBAUC",
-        "NSAUC reaches the optimum: its AUC is within 0.6 points of that of the optimum of the "
-        "hinge.",
-        lambda n: within(
-            _differences(n, "NSAUC", "hinge optimum, lam ≥ 1e-5", AUC), ON_PAR, unit=" points"
-        ),
+        "On every set NSAUC reaches the optimum of the batch method, as far as the AUC can tell: "
+        "it is within 0.6 points of that of NBAUC.",
+        lambda n: within(_differences(n, "NSAUC", "NBAUC", AUC), ON_PAR, unit=" points"),
         "Sections 5.4 and 5.5, Table 4",
-        (NO_PROOF,),
+        (NO_PROOF, EPOCHS),
     ),
     Finding(
         "averaging-helps",
         "nonlinear-figure-1",
         "the AUC performance of NSAUC outperforms its non-averaging variant NSVMSGD2 on four "
         "datasets (i.e., ijcnn1, cod-rna, acoustic, and connect-4)",
-        "On ijcnn1, cod-rna and connect-4, after one epoch and after 400, NSAUC has a higher test "
-        "AUC than NSVMSGD2 in most of the six comparisons.",
+        "On most of ijcnn1, cod-rna and connect-4 NSAUC has a higher test AUC than NSVMSGD2, in "
+        "the mean over the epochs of the figure.",
         _averaging,
         "Section 5.5, Fig. 1",
-        (SPLITS,),
+        (SPLITS, ALIKE, SAME_LAM),
     ),
     Finding(
         "nsauc-is-steady-over-epochs",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from .capping import Bearing, Deviation
 from .finding import Finding, Judge
 from .judging import Judged, above, minus, turned, within
-from .numbers import Difference, Numbers
+from .numbers import Cell, Difference, Numbers
 
 OURS = "SHT-AUC"
 STARS = ("k* = 20", "k* = 40", "k* = 60", "k* = 80")
@@ -58,11 +58,11 @@ def _worse_when_rare(numbers: Numbers) -> Judged:
     return above(found)
 
 
-def _no_convergence(numbers: Numbers) -> Judged:
-    at = "epochs, r = 0.05, step r (1 - r), as published"
-    cells = [(star, numbers.cell(star, at)) for star in STARS]
-    found = [Difference(star, c.mean - 300.0, c.error or 0.0, c.count) for star, c in cells]
-    return above(found, unit=" epochs")
+def _still_rising(numbers: Numbers) -> Judged:
+    late = "step r (1 - r), as published: training AUC after 300 epochs minus after 200"
+    tests = (numbers.test(f"r = {r}, {late}") for r in ("0.05", "0.5"))
+    rare, even = (Cell(test.estimate, test.error, int(test.count)) for test in tests)
+    return above([minus("rise at r = 0.05 minus at r = 0.5", rare, even)])
 
 
 def _pooled(differences: Sequence[Difference], name: str) -> Difference:
@@ -74,16 +74,17 @@ def _pooled(differences: Sequence[Difference], name: str) -> Difference:
     return Difference(name, estimate, math.sqrt(squares) / len(errors), squares**2 / spread + 1)
 
 
-def _dense(numbers: Numbers) -> Judged:
-    columns = [f"{star}, new rows" for star in STARS]
-    solam = _pooled(leads(numbers, ["SOLAM"], columns), _four("SOLAM"))
-    return above([numbers.test(_four("SPAM-l2")), solam])
+def _over_all(numbers: Numbers, rival: str, column: str) -> Difference:
+    """Return SHT-AUC minus a rival over all four k*: the paired test, else from the cells."""
+    name = _four(rival)
+    columns = [column.format(star) for star in STARS]
+    found = numbers.tests.get(name)
+    return found if found is not None else _pooled(leads(numbers, [rival], columns), name)
 
 
-def _sparse(numbers: Numbers) -> Judged:
-    columns = [f"F1 of the k* largest, {star}" for star in STARS]
-    spam = _pooled(leads(numbers, ["SPAM-l1"], columns), _four("SPAM-l1"))
-    return above([numbers.test(_four("FSAUC")), spam])
+def _ahead_over_all(rivals: Sequence[str], column: str = "{}, new rows") -> Judge:
+    """Return the judge that the method is above each rival over all four k*."""
+    return lambda numbers: above([_over_all(numbers, rival, column) for rival in rivals])
 
 
 CUT = (
@@ -130,8 +131,8 @@ COUNTED = Deviation(
 )
 CONVERGED = Deviation(
     "The figure plots the AUC over its largest value, without a rule of when it has converged; "
-    "ours counts epochs to 95 % of the descent.",
-    Bearing.EITHER,
+    "here a larger rise than at r = 0.5 suffices, over five trials for one.",
+    Bearing.FOR,
 )
 
 FINDINGS = (
@@ -158,7 +159,7 @@ FINDINGS = (
         "sht-table-1",
         "and SOLAM are inferior to SHT-AUC",
         "SPAM-l2 and SOLAM have a lower AUC on new rows than SHT-AUC, over all four k*.",
-        _dense,
+        _ahead_over_all(("SPAM-l2", "SOLAM")),
         "Section IV-A, Table I",
         (RIVALS_CUT,),
     ),
@@ -175,9 +176,10 @@ FINDINGS = (
         "sht-logistic-rivals-have-lower-auc",
         "sht-table-1",
         "have lower AUC scores since these two are not for AUC optimization",
-        "StoIHT and HSG-HT have a lower AUC on new rows than SHT-AUC at every k*.",
-        _ahead(("StoIHT", "HSG-HT"), [f"{star}, new rows" for star in STARS]),
+        "StoIHT and HSG-HT have a lower AUC on new rows than SHT-AUC, over all four k*.",
+        _ahead_over_all(("StoIHT", "HSG-HT")),
         "Section IV-A, Table I",
+        (INTERCEPT, CHOSEN, APART, SCALED),
     ),
     Finding(
         "sht-f1-better-than-any-other",
@@ -203,7 +205,7 @@ FINDINGS = (
         "SHT-AUC is better than other $\\ell_1$ based stochastic AUC maximization algorithms",
         "SHT-AUC has a higher F1 than FSAUC and SPAM-l1, each judged by its k* largest weights, "
         "so that no cut of small weights decides.",
-        _sparse,
+        _ahead_over_all(("FSAUC", "SPAM-l1"), "F1 of the k* largest, {}"),
         "Section IV-A, Table II",
         (RIVALS_CUT,),
     ),
@@ -230,8 +232,9 @@ FINDINGS = (
         "sht-fig-1-no-convergence-in-300-epochs",
         "sht-fig-1",
         "does not converge even after 300 epochs",
-        "At r = 0.05 the descent takes more than 300 epochs, at every k*.",
-        _no_convergence,
+        "Over the last 100 of 300 epochs the training AUC, which the figure shows, rises more at "
+        "r = 0.05 than at r = 0.5, where the paper sees it converged after 150.",
+        _still_rising,
         "",
         (CONVERGED,),
     ),

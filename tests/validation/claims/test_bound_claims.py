@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from aucert.validation import suite
 from aucert.validation.bounds import prime as bounds_prime
 from aucert.validation.bounds import printed as bounds
+from aucert.validation.bounds.experiment import PRINTED, REALISED
 from aucert.validation.bounds.printed import Bound
 from aucert.validation.bounds.right_side import REPAIRED, Theorem4
 from aucert.validation.bounds.steps import DrawnPair, Step, eq_18, eq_19, eq_20
@@ -161,6 +163,26 @@ def test_a_printed_bound_below_one_would_not_be_called_vacuous(planted: pytest.M
     whole = bounds._terms
     planted.setattr(bounds, "_terms", lambda *args: tuple(x / 10 for x in whole(*args)))
     assert run("theorem-4-against-true-errors").verdict in ("loose", "fails")
+
+
+@pytest.mark.parametrize(
+    ("bound", "verdict"), [(2.0, "vacuous"), (0.5, "loose"), (0.09, "holds"), (0.005, "fails")]
+)
+def test_the_printed_bound_gets_the_verdict_that_its_size_earns(
+    monkeypatch: pytest.MonkeyPatch, bound: float, verdict: str
+) -> None:
+    """The error is 0.01: a bound below 1 and below ten times that is no loose one."""
+    side = SimpleNamespace(at_least=bound)
+    draw = SimpleNamespace(
+        violated=(PRINTED,) if bound < 0.01 else (),
+        loss_difference=0.01,
+        bounds={PRINTED: side, REALISED: side},
+    )
+    cells: Any = [
+        SimpleNamespace(draws=[draw], all_rows=whole, data="rows") for whole in (True, False)
+    ]
+    monkeypatch.setattr(scaling_up_prime, "table", lambda cells: {})
+    assert scaling_up_prime._printed(cells, PRINTED).verdict == verdict
 
 
 def test_the_repaired_exponent_would_not_be_refuted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,7 @@ from aucert.validation.findings.judging import (
     over,
     within,
 )
+from aucert.validation.findings.nonlinear import SAME_LAM
 from aucert.validation.findings.numbers import (
     EVIDENCE,
     RECORDED,
@@ -44,9 +45,11 @@ from aucert.validation.findings.on_page import NOT_RUN, said_by, said_on
 from aucert.validation.findings.registry import FINDINGS
 from aucert.validation.findings.sauc_toy import LAMBDAS
 from aucert.validation.findings.sht import _pooled
+from aucert.validation.findings.sht_genes import _overlapping
 from aucert.validation.tables.running.registry import tables
 from aucert.validation.tables.running.runner import reproduce
 from aucert.validation.tables.said import sorted_by_fate, statements
+from aucert.validation.tables.sht.gene_tables import overlap
 from aucert.validation.tables.table import Entry, Page
 from planted_tables import planted
 
@@ -145,8 +148,12 @@ def moved_cells(numbers: Numbers, row: str, column: str, by: float) -> Numbers:
 
 
 def variants(numbers: Numbers) -> list[Numbers]:
-    """Return the numbers with mistakes planted: tests moved, a column or a row moved or scaled."""
+    """Return the numbers with mistakes planted: all tests or one moved, a column or a row moved
+    or scaled."""
     found = [shifted(numbers, by, 1e-3) for by in (-1e3, -1.0, 1.0, 1e3)]
+    for name, test in numbers.tests.items():
+        moved = {**numbers.tests, name: dataclasses.replace(test, estimate=test.estimate + 1e3)}
+        found.append(dataclasses.replace(numbers, tests=moved))
     keys = [{column for _, column in numbers.cells}, {row for row, _ in numbers.cells}]
     for side, names in enumerate(keys):
         for name in sorted(names):
@@ -207,6 +214,50 @@ def test_a_sentence_about_two_rivals_is_judged_by_both(name: str, row: str) -> N
     }
     wrong = dataclasses.replace(numbers, cells=cells)
     assert finding.judged(wrong).verdict == Verdict.CONTRADICTED
+
+
+@pytest.mark.parametrize("rival", ["StoIHT", "HSG-HT"])
+def test_lower_auc_over_all_sparsities_is_of_each_logistic_rival(rival: str) -> None:
+    """The paper says it of the table as a whole: one k* may be level, the mean of four may not."""
+    finding = FINDINGS["sht-logistic-rivals-have-lower-auc"]
+    numbers = numbers_of(finding.table)
+    one = moved_cells(numbers, rival, "k* = 60, new rows", 0.03)
+    assert {finding.judge(n).verdict for n in (numbers, one)} == {Verdict.BORNE_OUT}
+    for star in ("k* = 20", "k* = 40", "k* = 60", "k* = 80"):
+        one = moved_cells(one, rival, f"{star}, new rows", 0.2)
+    assert finding.judge(one).verdict == Verdict.CONTRADICTED
+
+
+def test_a_run_that_rises_no_more_than_the_settled_one_is_no_sign_of_slowness() -> None:
+    finding = FINDINGS["sht-fig-1-no-convergence-in-300-epochs"]
+    numbers = numbers_of(finding.table)
+    assert finding.judge(numbers).verdict == Verdict.BORNE_OUT
+    alike = {at: dataclasses.replace(test, estimate=2e-4) for at, test in numbers.tests.items()}
+    level = dataclasses.replace(numbers, tests=alike)
+    assert finding.judge(level).verdict == Verdict.UNDECIDED
+    late = "r = 0.5, step r (1 - r), as published: training AUC after 300 epochs minus after 200"
+    faster = alike | {late: dataclasses.replace(alike[late], estimate=2e-3)}
+    assert finding.judged(dataclasses.replace(numbers, tests=faster)).verdict == "contradicted"
+
+
+def test_averages_are_told_from_last_points_split_by_split_and_capped() -> None:
+    """Both are of one walk, so that splits pair them; only NSAUC has its lam chosen."""
+    finding = FINDINGS["averaging-helps"]
+    numbers = numbers_of(finding.table)
+    assert SAME_LAM in finding.deviations and SAME_LAM.bearing == Bearing.FOR
+    assert finding.judge(numbers).verdict == Verdict.BORNE_OUT
+    assert finding.judged(numbers).verdict == Verdict.UNDECIDED
+    worse = {
+        name: dataclasses.replace(test, estimate=-test.estimate)
+        for name, test in numbers.tests.items()
+    }
+    assert finding.judged(dataclasses.replace(numbers, tests=worse)).verdict == "contradicted"
+
+
+@pytest.mark.parametrize("name", ["colon", "leukemia"])
+def test_errors_over_shuffles_are_raised_as_those_of_the_paired_tests(name: str) -> None:
+    raised = _overlapping(Difference(f"HSG-HT, {name}", 0.0, 1.0, 20))
+    assert raised.error == pytest.approx(math.sqrt(1 + 20 * overlap(name)))
 
 
 @pytest.mark.parametrize(

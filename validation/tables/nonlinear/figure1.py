@@ -9,7 +9,7 @@ from ..pictures import Panel, Picture
 from ..sheet import Sheet
 from ..table import Page, Results, Table
 from .online import LARGE, ONLINE
-from .sets import PAPER, UNAVAILABLE, label
+from .sets import OVERLAP, PAPER, PUBLISHED, UNAVAILABLE, label
 from .table4 import OPTIMUM, mean_auc
 
 CURVES = ("NSAUC", "NSVMSGD2", "NSOLAM")
@@ -25,18 +25,21 @@ def render(results: Results) -> Page:
         if not records:
             continue
         epochs = [float(epoch) for epoch in records[0]["epochs"]]
-        series = []
+        series, means = [], {}
         for method in CURVES:
             curves = np.array([record[f"{method}_curve"] for record in records])
             series.append(Series(method, tuple(epochs), tuple(curves.mean(axis=0).tolist())))
+            means[method] = curves.mean(axis=1)
             for epoch in (0, -1):
                 column = f"{method}, epoch {epochs[epoch]:g}"
                 sheet.mean(label(name), column, curves[:, epoch])
-        level = mean_auc(results, "optimum", name)
+        before, overlap = f"{label(name)}, mean over the epochs", OVERLAP * (name not in PUBLISHED)
+        sides, names = (means[method] for method in CURVES[:2]), CURVES[:2]
+        sheet.paired(sides, names, "points of AUC", before=before, overlap=overlap)
         ends = (epochs[0], epochs[-1])
-        series.append(Series(OPTIMUM, ends, (level, level), reference=True))
-        level = mean_auc(results, "NBAUC", name)
-        series.append(Series("NBAUC", ends, (level, level), reference=True))
+        for line, method in ((OPTIMUM, "optimum"), ("NBAUC", "NBAUC")):
+            level = mean_auc(results, method, name)
+            series.append(Series(line, ends, (level, level), reference=True))
         panels.append(Panel(label(name), "epochs", "test AUC %", tuple(series)))
     caption = (
         "Means over the splits. The straight lines are proved optima over all pairs, of the hinge "
@@ -54,11 +57,6 @@ _DIFFERENCES = (
 )
 
 FIGURE_1 = Table(
-    "nonlinear-figure-1",
-    PAPER,
-    "Fig. 1",
-    TITLE,
-    ONLINE,
-    render,
+    "nonlinear-figure-1", PAPER, "Fig. 1", TITLE, ONLINE, render,
     {"acoustic": UNAVAILABLE["acoustic"]},
-)
+)  # fmt: skip

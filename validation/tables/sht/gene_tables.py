@@ -108,6 +108,9 @@ def render_by_k(results: Results) -> Page:
             if len(table):
                 heights, bars[method] = zip(*filter(None, means), strict=True)
                 series.append(Series(method, tuple(ks), heights))
+            if 500 in ks:
+                sides, names = (columns[ks.index(k)] for k in (500, 300)), ("k = 500", "k = 300")
+                sheet.paired(sides, names, "in AUC", 4, f"{name}, {method}", overlap(name))
         for method in ("SPAM-l1", "SOLAM"):
             values = by_test_k(results, "published", method, name)
             if values.size:
