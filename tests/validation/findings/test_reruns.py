@@ -8,7 +8,7 @@ import pytest
 
 from aucert.validation import suite
 from aucert.validation.findings import reruns
-from aucert.validation.findings.reruns import differences, recorded_parts
+from aucert.validation.findings.reruns import chosen_otherwise, differences, recorded_parts
 from aucert.validation.tables.table import Run
 
 
@@ -20,6 +20,28 @@ def test_numbers_lists_and_names_are_compared() -> None:
         assert len(list(differences(one, {**one, name: value}))) == 1
     assert len(list(differences(one, {k: v for k, v in one.items() if k != "name"}))) == 1
     assert len(list(differences({"bad": None}, {"bad": 1.0}))) == 1
+
+
+def test_a_few_steps_more_are_another_version_and_many_are_not() -> None:
+    one = {"steps SVM": 100, "steps AUC-SVM": 6}
+    for name, now, allowed in (
+        ("steps SVM", 119, True),
+        ("steps SVM", 121, False),
+        ("steps AUC-SVM", 8, True),
+        ("steps AUC-SVM", 3, False),
+    ):
+        assert (list(differences(one, {**one, name: now})) == []) == allowed, name
+
+
+def test_a_method_of_other_constants_may_differ_a_little_and_no_other_method_may() -> None:
+    one = {"auc A": 0.7, "cost A": 1.0, "gap A": 1e-9, "auc B": 0.7, "cost B": 1.0}
+    tied = {**one, "cost A": 10.0, "auc A": 0.705}
+    assert list(differences(one, tied)) == [] and chosen_otherwise(one, tied) == {"A"}
+    assert len(list(differences(one, {**tied, "auc A": 0.73}))) == 1
+    assert len(list(differences(one, {**tied, "auc B": 0.705}))) == 1
+    assert len(list(differences(one, {**one, "auc A": 0.705}))) == 1
+    missing = {name: value for name, value in tied.items() if name != "auc A"}
+    assert len(list(differences(one, missing))) == 1
 
 
 @pytest.mark.slow
