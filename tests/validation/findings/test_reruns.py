@@ -40,6 +40,10 @@ def test_a_method_of_other_constants_may_differ_a_little_and_no_other_method_may
     assert len(list(differences(one, {**tied, "auc A": 0.73}))) == 1
     assert len(list(differences(one, {**tied, "auc B": 0.705}))) == 1
     assert len(list(differences(one, {**one, "auc A": 0.705}))) == 1
+    both = {"lam": 1e-5, "full_auc": 90.5, "excess": 2e-4}
+    assert list(differences(both, {"lam": 0.1, "full_auc": 90.6, "excess": 3e-4})) == []
+    assert len(list(differences(both, {"lam": 0.1, "full_auc": 60.5, "excess": 3e-4}))) == 1
+    assert len(list(differences(both, {**both, "excess": 4e-4}))) == 1
     missing = {name: value for name, value in tied.items() if name != "auc A"}
     assert len(list(differences(one, missing))) == 1
 
