@@ -12,7 +12,8 @@ An evaluation over blocks of rows is not made again for the certificate of that 
 comes with bounds of all its roundings, and is a function of the rows, the labels, the
 weights w and the grid alone. The evaluators of this room write down each one that they make, as a
 copy, under the bytes of w. What a solver does with the evaluation that it was handed changes
-nothing here, and what a solver claims about a point is never looked at. See
+nothing here, and what a solver claims about a point is never looked at. The same holds for the last
+sums over pairs that `sums_at` made in memory, under the scores themselves. See
 `docs/decisions/0011-notes-of-evaluations.md`.
 """
 
@@ -218,17 +219,29 @@ class Note:
     found: Evaluation
 
 
+@dataclass(frozen=True, eq=False)
+class SumsNote:
+    """Sums over pairs, and the very risk, scores and width that they are of."""
+
+    risk: object
+    scores: np.ndarray
+    width: float
+    sums: PairSums
+
+
 _NOTES: ContextVar[list[Note] | None] = ContextVar("notes", default=None)
+_LAST_SUMS: ContextVar[list[SumsNote] | None] = ContextVar("last sums", default=None)
 
 
 @contextmanager
 def noting() -> Iterator[None]:
     """Within this block evaluations are noted; they are discarded at its end."""
-    token = _NOTES.set([])
+    token, last = _NOTES.set([]), _LAST_SUMS.set([])
     try:
         yield
     finally:
         _NOTES.reset(token)
+        _LAST_SUMS.reset(last)
 
 
 def within_a_solve() -> bool:
@@ -264,6 +277,26 @@ def noted(problem: Problem, w: np.ndarray, bins: int, half: int | None = None) -
         same = one.problem is problem and one.point == point and one.found.bins == bins
         if same and half in (None, one.found.half):
             return one.found
+    return None
+
+
+def sums_at(problem: Problem, scores: np.ndarray, width: float) -> PairSums:
+    """Return the risk's sums at `scores` (n,), and write down a copy: of the last ones alone."""
+    last = _LAST_SUMS.get()
+    if last is None:
+        return problem.risk.sums(scores, width)
+    fixed = _fixed(scores)
+    found = problem.risk.sums(fixed, width)
+    last[:] = [SumsNote(problem.risk, fixed, width, replace(found, c=_fixed(found.c)))]
+    return found
+
+
+def noted_sums(problem: Problem, scores: np.ndarray, width: float) -> PairSums | None:
+    """Return the sums at `scores` if they were the last made of this very risk, or None."""
+    for last in _LAST_SUMS.get() or ():
+        same = last.risk is problem.risk and last.width == width
+        if same and np.array_equal(last.scores, scores):
+            return last.sums
     return None
 
 

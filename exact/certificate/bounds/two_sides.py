@@ -17,6 +17,7 @@ from ...problem.risk import LONG_ROWS, Mean
 from ...spaces.rows import Rows
 from ...sums.assembled import PairSums
 from ...tools.rounding import UNIT, Bound, gamma
+from ..evaluation import noted_sums, within_a_solve
 
 WORTHWHILE = 0.25
 """Largest share of the gap that rounding may have before the long format is worth its cost."""
@@ -147,8 +148,10 @@ def _shared_sums(problem: Problem, scores: np.ndarray, evidence: object) -> Pair
     """
     if not isinstance(evidence, Scores) or not 0 <= evidence.width < np.inf:
         return None
-    same = np.array_equal(scores, evidence.scores)
-    return problem.risk.sums(scores, evidence.width) if same else None
+    if not np.array_equal(scores, evidence.scores):
+        return None
+    known = noted_sums(problem, scores, evidence.width)
+    return problem.risk.sums(scores, evidence.width) if known is None else known
 
 
 def _evaluated_in_bins(problem: Problem, w: np.ndarray, witness: Minorant) -> Bounds:
@@ -158,7 +161,6 @@ def _evaluated_in_bins(problem: Problem, w: np.ndarray, witness: Minorant) -> Bo
     what it costs, and that another pass would slow down.
     """
     from ..evaluate_rows import binned_at, fine_bins, loss_at
-    from ..evaluation import within_a_solve
 
     lam, weights = problem.lam, problem.check_weights(witness.weights)
     dual = binned_at(problem, weights, witness.bins, witness.half)

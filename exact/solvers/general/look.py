@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...certificate.evaluation import sums_at
 from ...certificate.solution import Recorder
 from ...errors import OverflowingError
 from ...problem.minorant import Minorant
@@ -40,7 +41,7 @@ def look(problem: Problem, recorder: Recorder, w: np.ndarray, width: float) -> L
     space, penalty = problem.space, problem.penalty
     scores = space.scores(w)
     try:
-        sums = problem.risk.sums(scores, width)
+        sums = sums_at(problem, scores, width)
     except OverflowingError:
         return Look(w, np.zeros_like(w), np.inf, -np.inf, np.inf)
     pull = space.pull(sums.c)

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...certificate.evaluation import sums_at
 from ...certificate.solution import Recorder, Solution, Status
 from ...certificate.solver import Solver
 from ...curvature.line_search import root_of_slope
@@ -210,7 +211,7 @@ class _InMemory:
 
     def _evaluated(self, w: np.ndarray, scores: np.ndarray, width: float) -> NewtonLook:
         problem = self.problem
-        sums = problem.sums(scores, width)
+        sums = sums_at(problem, scores, width)
         pull = problem.space.pull(sums.c)
         return NewtonLook(w, scores, sums, pull, problem.lam * w - pull, width)
 

@@ -36,6 +36,9 @@ MOST_COORDINATES = 500
 DRAWS, DRAWS_A_COORDINATE = 400_000, 4_000
 """Pairs drawn for a Hessian: at least so many, and so many a coordinate."""
 
+DRAWS_A_ROW = 4
+"""Pairs a row beyond which the noise is that of the rows; of few rows no more are drawn."""
+
 SPREAD = 1e-2
 """Distance of margins over which the second derivative of a loss is taken."""
 
@@ -44,6 +47,12 @@ STEPS = 12
 
 WORSE = 0.5
 """Share of the gap that a step may leave; a slower run is left to L-BFGS."""
+
+LEFT = 1e-3
+"""Share of the gap that a step is expected to leave."""
+
+COARSE = 2.0**-12
+"""Width of bins before the last step. What they cost is in the value; the pull hardly feels it."""
 
 
 def part_of(problem: Problem) -> Problem | None:
@@ -73,14 +82,16 @@ def newton_from_part(
     tol : float
         Relative gap to reach.
     """
-    rng, width = np.random.default_rng(0), bin_width(problem, recorder, tol)
-    now = look(problem, recorder, start, width)
+    rng, fine = np.random.default_rng(0), bin_width(problem, recorder, tol)
+    coarse = max(fine, COARSE)
+    now = look(problem, recorder, start, coarse)
     hessian = PartHessian(part, start, rng)
     for _ in range(STEPS):
         recorder.step()
         if not now.finite or recorder.near(FURTHER * tol) or recorder.out_of_time:
             return
-        gap, gradient = recorder.gap, _gradient(problem, now)
+        gradient, far = _gradient(problem, now), _far(problem, now)
+        width = fine if LEFT * far <= tol * recorder.best_primal else coarse
         there = look(problem, recorder, now.w - hessian.solve(gradient), width)
         if not there.primal < now.primal:
             return
@@ -89,8 +100,14 @@ def newton_from_part(
         else:
             hessian.learn(there.w - now.w, _gradient(problem, there) - gradient)
         now = there
-        if recorder.gap > WORSE * gap:
+        if _far(problem, now) > WORSE * far:
             return
+
+
+def _far(problem: Problem, now: Look) -> float:
+    """Return the gap but for what bins cost."""
+    gradient = _gradient(problem, now)
+    return float(gradient @ gradient) / (2 * problem.lam)
 
 
 def _gradient(problem: Problem, now: Look) -> np.ndarray:
@@ -103,7 +120,7 @@ class PartHessian(PairHessian):
     def __init__(self, part: Problem, w: np.ndarray, rng: np.random.Generator):
         space, loss, pairs = part.space, part.loss, part.pairs
         assert isinstance(space, Rows)
-        size = max(DRAWS, DRAWS_A_COORDINATE * space.dim)
+        size = max(min(DRAWS, DRAWS_A_ROW * part.n), DRAWS_A_COORDINATE * space.dim)
         up, low = np.flatnonzero(pairs.positive), np.flatnonzero(~pairs.positive)
         a, b = pairs.normalised()
         # Both draws are ascending: one is shuffled, lest the first rows meet the first rows only.

@@ -1,0 +1,105 @@
+"""The last sums over pairs are noted where they are made, and serve the certificate of that point."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from aucert.exact import solve
+from aucert.exact.certificate.certificate import Certificate
+from aucert.exact.certificate.evaluation import noted_sums, noting, sums_at
+from aucert.exact.losses.registry import get_loss
+from aucert.exact.pairs.all_pairs import AllPairs
+from aucert.exact.problem.evidence import Scores
+from aucert.exact.problem.problem import Problem, linear_problem
+from aucert.exact.problem.risk import Mean
+from aucert.exact.sums.assembled import PairSums
+
+RNG = np.random.default_rng(5)
+Y = np.arange(300) % 3 == 0
+X = RNG.normal(size=(300, 3)) + Y[:, None]
+W = np.array([0.5, 0.2, -0.1])
+
+
+def some_problem(loss: str = "logistic") -> Problem:
+    return linear_problem(X, Y, 0.01, loss, AllPairs(), positive=True)
+
+
+def same(one: PairSums, other: PairSums) -> bool:
+    rest = replace(one, c=np.zeros(0)), replace(other, c=np.zeros(0))
+    return np.array_equal(one.c, other.c) and repr(rest[0]) == repr(rest[1])
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic", "smooth_hinge"])
+def test_what_is_noted_is_what_is_computed_anew(loss: str) -> None:
+    problem = some_problem(loss)
+    scores = problem.space.scores(W)
+    with noting():
+        found = sums_at(problem, scores, 0.1)
+        held = noted_sums(problem, scores.copy(), 0.1)
+    assert held is not None and same(found, held)
+    assert same(held, problem.risk.sums(scores, 0.1))
+
+
+def test_nothing_that_a_solver_does_afterwards_changes_a_note() -> None:
+    problem = some_problem()
+    scores = problem.space.scores(W)
+    true = problem.risk.sums(scores, 0.1)
+    with noting():
+        mine = scores.copy()
+        found = sums_at(problem, mine, 0.1)
+        mine[:], found.c[:] = 7.0, 3.0
+        assert noted_sums(problem, mine, 0.1) is None
+        held = noted_sums(problem, scores, 0.1)
+        assert held is not None and same(held, true)
+        with pytest.raises(ValueError, match="read-only"):
+            held.c[:] = 0.0
+
+
+def test_a_note_is_of_one_risk_one_width_and_the_last_scores() -> None:
+    problem, other = some_problem(), some_problem()
+    scores = problem.space.scores(W)
+    assert noted_sums(problem, scores, 0.1) is None
+    sums_at(problem, scores, 0.1)
+    assert noted_sums(problem, scores, 0.1) is None  # outside of a solve nothing is noted
+    with noting():
+        sums_at(problem, scores, 0.1)
+        assert noted_sums(other, scores, 0.1) is None
+        assert noted_sums(problem, scores, 0.2) is None
+        sums_at(problem, 2 * scores, 0.1)
+        assert noted_sums(problem, scores, 0.1) is None
+    assert noted_sums(problem, 2 * scores, 0.1) is None
+
+
+def test_a_solve_of_many_rows_is_certified_without_its_sums_made_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    n = 120_000
+    y = np.arange(n) % 3 == 0
+    rows = RNG.normal(size=(n, 2)) + y[:, None]
+    sums, of, during = Mean.sums, Certificate.with_minorant, []
+    counted: list[int] = []
+
+    def counting(self: Mean, *given: object) -> PairSums:
+        counted.append(self.n)
+        return sums(self, *given)  # type: ignore[arg-type]
+
+    def watched(*given: object) -> object:
+        before = len(counted)
+        found = of(*given)  # type: ignore[arg-type]
+        during.append(len(counted) - before)
+        return found
+
+    monkeypatch.setattr(Mean, "sums", counting)
+    monkeypatch.setattr(Certificate, "with_minorant", watched)
+    found = solve(rows, y, lam=1e-2, loss="logistic", tol=1e-8)
+    assert during == [0] and found.certificate.reaches(1e-8)
+    monkeypatch.undo()
+    # Outside of the solve the same point and evidence prove the same.
+    problem = linear_problem(rows, y, 1e-2, "logistic", AllPairs())
+    again = Certificate.of(problem, found.w, found.witness, 1e-8)
+    assert (again.primal, again.dual) == (found.certificate.primal, found.certificate.dual)
+    assert isinstance(found.witness.evidence, Scores)
+    assert get_loss("logistic") is problem.loss
