@@ -114,6 +114,19 @@ def _faster(slow: str | tuple[str, ...], fast: str, suffix: str = "", factor: fl
     return judge
 
 
+LARGE = ("ijcnn1", "connect-4", "acoustic", "skin", "cod-rna", "covtype")
+"""Sets that the paper calls large, on which it sees NBAUC clearly faster."""
+
+
+def _hundredfold(numbers: Numbers) -> Judged:
+    found = [
+        log_ratio(name, *(numbers.cell(name, method) for method in ("RBF-RankSVM", "NBAUC")))
+        for name in _sets(numbers)
+        if name.startswith(LARGE)
+    ]
+    return above(found, 2.0, how="most", unit=" in log10 of a ratio of seconds")
+
+
 def _rankers(numbers: Numbers) -> Judged:
     found = [
         difference
@@ -196,8 +209,8 @@ FINDINGS = (
         "nbauc-orders-of-magnitude-faster",
         "nonlinear-table-3",
         "the training of NBAUC is several orders of magnitude faster than RBF-RankSVM",
-        "On every set NBAUC trains at least a hundred times as fast as RBF-RankSVM.",
-        _faster("RBF-RankSVM", "NBAUC", factor=100.0),
+        "On most of the large sets NBAUC trains at least a hundred times as fast as RBF-RankSVM.",
+        _hundredfold,
         "Section 5.3, Table 3",
         (RIVAL_QUICK,),
     ),
