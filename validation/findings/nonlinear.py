@@ -62,7 +62,18 @@ SAME_LAM = Deviation(
     "paper says nothing.",
     Bearing.FOR,
 )
-FEW_POINTS = Deviation("Only the first and the last epoch of the figure are compared.", Bearing.FOR)
+ONE_WALK = Deviation(
+    "All epochs of a curve are of one walk, with the same 800 landmarks, of the paper's 1,600, at "
+    "most 80,000 training rows and 200,000 test rows, and a lam that is chosen on 6,000.",
+    Bearing.NEITHER,
+    (
+        "landmarks and Fourier features",
+        "training rows, at most",
+        "test rows, at most",
+        "rows that are tuned on, at most",
+    ),
+)
+A_SET_LESS = Deviation("acoustic, one of the paper's six sets, could not be had.", Bearing.FOR)
 NO_PROOF = Deviation(
     "An AUC on par is no proof that the objective is near its minimum, and NBAUC minimises the "
     "squared hinge, where NSAUC minimises the hinge.",
@@ -114,6 +125,19 @@ def _faster(slow: str | tuple[str, ...], fast: str, suffix: str = "", factor: fl
     return judge
 
 
+LARGE = ("ijcnn1", "connect-4", "acoustic", "skin", "cod-rna", "covtype")
+"""Sets that the paper calls large, on which it sees NBAUC clearly faster."""
+
+
+def _hundredfold(numbers: Numbers) -> Judged:
+    found = [
+        log_ratio(name, *(numbers.cell(name, method) for method in ("RBF-RankSVM", "NBAUC")))
+        for name in _sets(numbers)
+        if name.startswith(LARGE)
+    ]
+    return above(found, 2.0, how="most", unit=" in log10 of a ratio of seconds")
+
+
 def _rankers(numbers: Numbers) -> Judged:
     found = [
         difference
@@ -141,6 +165,15 @@ def _epochs(numbers: Numbers, method: str) -> list[Difference]:
         )
         for name in _sets(numbers)
     ]
+
+
+def _steady(numbers: Numbers) -> Judged:
+    none = Cell(0.0, 0.0, 1000)
+    falls = [
+        minus(name, none, _split(numbers.cell(name, "NSAUC, largest fall")))
+        for name in _sets(numbers)
+    ]
+    return above(falls, -1.0, unit=" points")
 
 
 AVERAGED = ("ijcnn1", "cod-rna", "connect-4")
@@ -196,8 +229,8 @@ FINDINGS = (
         "nbauc-orders-of-magnitude-faster",
         "nonlinear-table-3",
         "the training of NBAUC is several orders of magnitude faster than RBF-RankSVM",
-        "On every set NBAUC trains at least a hundred times as fast as RBF-RankSVM.",
-        _faster("RBF-RankSVM", "NBAUC", factor=100.0),
+        "On most of the large sets NBAUC trains at least a hundred times as fast as RBF-RankSVM.",
+        _hundredfold,
         "Section 5.3, Table 3",
         (RIVAL_QUICK,),
     ),
@@ -273,10 +306,11 @@ FINDINGS = (
         "nsauc-is-steady-over-epochs",
         "nonlinear-figure-1",
         "the AUC performance of NSAUC does not fluctuate with varying the number of epochs",
-        "On every set the AUC of NSAUC after 400 epochs is less than a point below that after one.",
-        lambda n: above(_epochs(n, "NSAUC"), -1.0, unit=" points"),
+        "On every set the AUC of NSAUC falls by less than a point from any epoch of the figure to "
+        "any later one.",
+        _steady,
         "Section 5.5, Fig. 1",
-        (FEW_POINTS,),
+        (ONE_WALK, A_SET_LESS),
     ),
     Finding(
         "nsolam-is-stuck-at-a-saddle-point",

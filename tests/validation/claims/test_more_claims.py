@@ -25,6 +25,7 @@ from aucert.validation.claims.scaling_up.theorem_4 import growth, readings, wide
 from aucert.validation.claims.sht import gaussian, imbalance, lemmas, ratio, sparsity, theory
 from aucert.validation.report.row import Row
 from fast_cases import first_fast
+from realdata import require_real
 
 FAST = (growth, readings, gaussian, lemmas, ratio, theory, sparsity, approximations, tables)
 SLOW = (wide, practice, sauc_pairs, imbalance, stochastic)
@@ -231,6 +232,24 @@ def test_one_printed_number_changed_turns_the_verdict_about_a_table(
     assert run("nbauc-outperforms-by-table-2").verdict == "fails"
     monkeypatch.setattr(sparsity, "JACCARD", {k: (1.0,) * 4 for k in sparsity.JACCARD})
     assert run("sht-jaccard-column").verdict == "holds"
+
+
+def test_speed_is_read_from_the_large_sets_with_the_five_days(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    name = "nbauc-orders-of-magnitude-faster-by-table-3"
+    row = run(name)
+    assert row.verdict == "holds" and row.details["connect-4"] > 2_600
+    fast = tables.TABLE_3["ijcnn1"][1]
+    monkeypatch.setattr(tables, "TABLE_3", tables.TABLE_3 | {"ijcnn1": (99 * fast, fast)})
+    assert run(name).verdict == "fails"
+
+
+def test_one_grouping_of_protein_that_is_apart_would_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUCERT_DATA", str(require_real("protein_val").parent))
+    points = iter([1e-14, None, 1e-14])
+    monkeypatch.setattr(tables, "_common_point", lambda X, positive: next(points))
+    assert run("protein-is-linearly-separable").verdict == "holds"
 
 
 def test_classes_that_meet_are_not_called_separable_nor_others_not() -> None:

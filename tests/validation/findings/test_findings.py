@@ -27,7 +27,7 @@ from aucert.validation.findings.judging import (
     over,
     within,
 )
-from aucert.validation.findings.nonlinear import SAME_LAM
+from aucert.validation.findings.nonlinear import ONE_WALK, SAME_LAM
 from aucert.validation.findings.numbers import (
     EVIDENCE,
     RECORDED,
@@ -252,6 +252,17 @@ def test_averages_are_told_from_last_points_split_by_split_and_capped() -> None:
         for name, test in numbers.tests.items()
     }
     assert finding.judged(dataclasses.replace(numbers, tests=worse)).verdict == "contradicted"
+
+
+def test_steadiness_is_of_all_epochs_and_open_only_for_want_of_a_set() -> None:
+    finding = FINDINGS["nsauc-is-steady-over-epochs"]
+    numbers = numbers_of(finding.table)
+    assert finding.judge(numbers).verdict == Verdict.BORNE_OUT
+    assert finding.judged(numbers).verdict == Verdict.UNDECIDED
+    free = dataclasses.replace(finding, deviations=(ONE_WALK,))
+    assert free.judged(numbers).verdict == Verdict.BORNE_OUT
+    fallen = moved_cells(numbers, "skin", "NSAUC, largest fall", 2.0)
+    assert finding.judged(fallen).verdict == Verdict.CONTRADICTED
 
 
 @pytest.mark.parametrize("name", ["colon", "leukemia"])

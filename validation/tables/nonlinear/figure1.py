@@ -17,7 +17,7 @@ TITLE = "AUC over the epochs"
 
 
 def render(results: Results) -> Page:
-    """Draw a panel a set, and put the ends of the curves in a table."""
+    """Draw a panel a set; a table has the ends of each curve, and how far it ever falls."""
     panels: list[Panel] = []
     sheet = Sheet()
     for name in LARGE:
@@ -31,8 +31,9 @@ def render(results: Results) -> Page:
             series.append(Series(method, tuple(epochs), tuple(curves.mean(axis=0).tolist())))
             means[method] = curves.mean(axis=1)
             for epoch in (0, -1):
-                column = f"{method}, epoch {epochs[epoch]:g}"
-                sheet.mean(label(name), column, curves[:, epoch])
+                sheet.mean(label(name), f"{method}, epoch {epochs[epoch]:g}", curves[:, epoch])
+            fell = (np.maximum.accumulate(curves, axis=1) - curves).max(axis=1)
+            sheet.mean(label(name), f"{method}, largest fall", fell)
         before, overlap = f"{label(name)}, mean over the epochs", OVERLAP * (name not in PUBLISHED)
         sides, names = (means[method] for method in CURVES[:2]), CURVES[:2]
         sheet.paired(sides, names, "points of AUC", before=before, overlap=overlap)
