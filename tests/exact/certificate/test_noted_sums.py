@@ -1,4 +1,4 @@
-"""The last sums over pairs are noted where they are made, and serve the certificate of that point."""
+"""The last sums over pairs are noted where they are made, and serve the certificate there."""
 
 from __future__ import annotations
 
