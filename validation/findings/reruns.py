@@ -26,9 +26,9 @@ DRAWN = 2
 CLOCK = ("seconds", "s, ")
 """Beginnings and ends of the names of times, which are not compared."""
 
-STEPS, FEW_STEPS, SHARE_OF_STEPS = "steps ", 2, 0.2
-"""Beginning of the name of a solver's steps, which another version may take a few more or less of:
-so many, or this share."""
+STEPS, MANY_STEPS = "steps ", 2.0
+"""Beginning of the name of a solver's steps, and the factor up to which those of another version
+are not called a difference."""
 
 CHOSEN = ("sigma", "structure", "cost", "lam")
 """The constants that cross-validation chooses, for the method that follows in the name or for all.
@@ -60,7 +60,7 @@ def differences(
 ) -> Iterator[str]:
     """Yield the places where two results differ; times are not compared.
 
-    See `FEW_STEPS` for the steps of a solver, and `TIED_AUC` for a method whose constants were
+    See `MANY_STEPS` for the steps of a solver, and `TIED_AUC` for a method whose constants were
     chosen otherwise.
     """
     if isinstance(recorded, Mapping) and isinstance(found, Mapping):
@@ -73,7 +73,7 @@ def differences(
                 if "auc" in what:
                     yield from differences(one, now, max(tolerance, TIED_AUC), at)
             elif str(name).startswith(STEPS) and isinstance(one, int) and isinstance(now, int):
-                if abs(one - now) > max(FEW_STEPS, SHARE_OF_STEPS * one):
+                if max(one, now) > MANY_STEPS * min(one, now):
                     yield f"{at}: {one!r} recorded, {now!r} now"
             elif not is_time(str(name)):
                 yield from differences(one, now, tolerance, at)
@@ -121,8 +121,8 @@ def run_again(context: Context, paper: str) -> Outcome:
         f"{len(ran)} parts run again, {len(wrong)} numbers differ"
         + (f", cross-validation chose otherwise in {tied} places" if tied else ""),
         details={"parts": ran, "differences": wrong[:10]},
-        tolerance="the relative difference that each experiment allows; steps to a fifth or two of "
-        f"them; AUC to {TIED_AUC:g} where cross-validation chose otherwise; seconds not compared",
+        tolerance="the relative difference that each experiment allows; steps to a factor of two; "
+        f"AUC to {TIED_AUC:g} where cross-validation chose otherwise; seconds are not compared",
     )
 
 
