@@ -65,11 +65,11 @@ def compute(job: Job) -> dict[str, Any]:
     return found
 
 
-# Weights within a gap of 1e-9 move by its root: the 400 draws by 5e-6 between two solvers.
+# Weights within a gap of 1e-9 move by its root, and by 2e-4 between two versions of a solver.
 EXPERIMENT = Experiment(
     "sauc-geometry",
     BUDGET,
     parts,
     compute,
-    tolerance=1e-3,  # lines from weights that are proved to 1e-9 in value
+    tolerance=1e-3,
 )
