@@ -221,12 +221,16 @@ class Note:
 
 @dataclass(frozen=True, eq=False)
 class SumsNote:
-    """Sums over pairs, and the very risk, scores and width that they are of."""
+    """Sums over pairs, and the very problem, scores and width that they are of.
 
-    risk: object
+    `point` holds the bytes of w where the scores were made of it here.
+    """
+
+    problem: Problem
     scores: np.ndarray
     width: float
     sums: PairSums
+    point: bytes | None = None
 
 
 _NOTES: ContextVar[list[Note] | None] = ContextVar("notes", default=None)
@@ -281,20 +285,45 @@ def noted(problem: Problem, w: np.ndarray, bins: int, half: int | None = None) -
 
 
 def sums_at(problem: Problem, scores: np.ndarray, width: float) -> PairSums:
-    """Return the risk's sums at `scores` (n,), and write down a copy: of the last ones alone."""
-    last = _LAST_SUMS.get()
-    if last is None:
+    """Return the risk's sums at `scores` (n,), and note them, the last ones alone, read-only."""
+    notes = _LAST_SUMS.get()
+    if notes is None:
         return problem.risk.sums(scores, width)
-    fixed = _fixed(scores)
-    found = problem.risk.sums(fixed, width)
-    last[:] = [SumsNote(problem.risk, fixed, width, replace(found, c=_fixed(found.c)))]
+    return _sums_noted(problem, _fixed(scores), width, notes, None)
+
+
+def sums_of(problem: Problem, w: np.ndarray, width: float) -> tuple[np.ndarray, PairSums]:
+    """Return the scores (n,) of `w` and what `sums_at` does; both are read-only."""
+    scores, notes = problem.space.scores(w), _LAST_SUMS.get()
+    if notes is None:
+        return scores, problem.risk.sums(scores, width)
+    scores.flags.writeable = False
+    return scores, _sums_noted(problem, scores, width, notes, w.tobytes())
+
+
+def _sums_noted(
+    problem: Problem, scores: np.ndarray, width: float, notes: list[SumsNote], point: bytes | None
+) -> PairSums:
+    notes.clear()  # what overflows leaves none
+    found = problem.risk.sums(scores, width)
+    found.c.flags.writeable = False
+    notes.append(SumsNote(problem, scores, width, found, point))
     return found
 
 
-def noted_sums(problem: Problem, scores: np.ndarray, width: float) -> PairSums | None:
-    """Return the sums at `scores` if they were the last made of this very risk, or None."""
+def noted_scores(problem: Problem, w: np.ndarray) -> np.ndarray | None:
+    """Return the scores of `w` if the last sums were made of that very point, or None."""
+    point = np.asarray(w, dtype=float).tobytes()
     for last in _LAST_SUMS.get() or ():
-        same = last.risk is problem.risk and last.width == width
+        if last.problem is problem and last.point == point:
+            return last.scores
+    return None
+
+
+def noted_sums(problem: Problem, scores: np.ndarray, width: float) -> PairSums | None:
+    """Return the sums at `scores` if they were the last made of this very problem, or None."""
+    for last in _LAST_SUMS.get() or ():
+        same = last.problem is problem and last.width == width
         if same and np.array_equal(last.scores, scores):
             return last.sums
     return None

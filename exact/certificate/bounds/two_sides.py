@@ -17,7 +17,7 @@ from ...problem.risk import LONG_ROWS, Mean
 from ...spaces.rows import Rows
 from ...sums.assembled import PairSums
 from ...tools.rounding import UNIT, Bound, gamma
-from ..evaluation import noted_sums, within_a_solve
+from ..evaluation import noted_scores, noted_sums, within_a_solve
 
 WORTHWHILE = 0.25
 """Largest share of the gap that rounding may have before the long format is worth its cost."""
@@ -59,7 +59,8 @@ def evaluated_with(
         renewed = _made(problem, witness)
         return _evaluated_in_bins(problem, w, renewed), renewed
     if type(problem.space) is Rows:
-        scores = problem.space.scores(w)
+        known = noted_scores(problem, w)
+        scores = problem.space.scores(w) if known is None else known
         plain = getattr(problem.risk, "plain", False)
         # At tol = 0 rounding is made as small as it gets: sums of plain floats will not do, unless
         # the risk has no better ones.

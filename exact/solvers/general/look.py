@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...certificate.evaluation import sums_at
+from ...certificate.evaluation import sums_of
 from ...certificate.solution import Recorder
 from ...errors import OverflowingError
 from ...problem.minorant import Minorant
@@ -39,9 +39,8 @@ class Look:
 def look(problem: Problem, recorder: Recorder, w: np.ndarray, width: float) -> Look:
     """Evaluate at `w`, and offer the point and its minorant to the recorder."""
     space, penalty = problem.space, problem.penalty
-    scores = space.scores(w)
     try:
-        sums = sums_at(problem, scores, width)
+        scores, sums = sums_of(problem, w, width)
     except OverflowingError:
         return Look(w, np.zeros_like(w), np.inf, -np.inf, np.inf)
     pull = space.pull(sums.c)

@@ -9,7 +9,7 @@ import pytest
 
 from aucert.exact import solve
 from aucert.exact.certificate.certificate import Certificate
-from aucert.exact.certificate.evaluation import noted_sums, noting, sums_at
+from aucert.exact.certificate.evaluation import noted_scores, noted_sums, noting, sums_at, sums_of
 from aucert.exact.losses.registry import get_loss
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.evidence import Scores
@@ -50,15 +50,30 @@ def test_nothing_that_a_solver_does_afterwards_changes_a_note() -> None:
     with noting():
         mine = scores.copy()
         found = sums_at(problem, mine, 0.1)
-        mine[:], found.c[:] = 7.0, 3.0
+        mine[:] = 7.0
         assert noted_sums(problem, mine, 0.1) is None
+        with pytest.raises(ValueError, match="read-only"):
+            found.c[:] = 3.0
         held = noted_sums(problem, scores, 0.1)
         assert held is not None and same(held, true)
         with pytest.raises(ValueError, match="read-only"):
             held.c[:] = 0.0
 
 
-def test_a_note_is_of_one_risk_one_width_and_the_last_scores() -> None:
+def test_scores_are_noted_only_where_they_are_made_of_w() -> None:
+    problem, other = some_problem(), some_problem()
+    with noting():
+        scores, found = sums_of(problem, W, 0.1)
+        assert noted_scores(problem, W) is scores and noted_sums(problem, scores, 0.1) is found
+        assert noted_scores(problem, 2 * W) is None and noted_scores(other, W) is None
+        with pytest.raises(ValueError, match="read-only"):
+            scores *= 2
+        sums_at(problem, 2 * scores, 0.1)
+        assert noted_scores(problem, W) is None
+    assert noted_scores(problem, W) is None
+
+
+def test_a_note_is_of_one_problem_one_width_and_the_last_scores() -> None:
     problem, other = some_problem(), some_problem()
     scores = problem.space.scores(W)
     assert noted_sums(problem, scores, 0.1) is None
