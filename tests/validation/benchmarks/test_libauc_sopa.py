@@ -11,7 +11,7 @@ from aucert.exact import certify, solve
 from aucert.validation.benchmarks.problems.libauc_sopa import libauc_sopa
 from aucert.validation.benchmarks.problems.pair_problem_data import labelled
 
-pytest.importorskip("torch", reason="LibAUC is not installed", exc_type=ImportError)
+TORCH: Any = pytest.importorskip("torch", reason="PyTorch is not installed", exc_type=ImportError)
 LOSSES: Any = pytest.importorskip("libauc.losses", reason="LibAUC is not installed")
 
 LAM, FPR = 1e-2, 0.1
@@ -20,8 +20,6 @@ X, Y = labelled(1000, 4, 3, 2.0)
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_its_loss_at_the_best_thresholds_is_our_objective(loss: str) -> None:
-    import torch
-
     w = np.random.default_rng(0).normal(size=4)
     up, low = X[Y == 1] @ w, X[Y == 0] @ w
     losses = np.maximum(0.0, 1 - up[:, None] + low) ** (1 if loss == "hinge" else 2)
@@ -32,12 +30,12 @@ def test_its_loss_at_the_best_thresholds_is_our_objective(loss: str) -> None:
         data_len=up.size, pos_len=up.size, beta=FPR, eta=0.0, surr_loss=loss, device="cpu"
     )
     worst = np.sort(losses, axis=1)[:, ::-1]
-    theirs.u_pos = torch.from_numpy((worst[:, k - 1] + worst[:, k])[:, None] / 2)
+    theirs.u_pos = TORCH.from_numpy((worst[:, k - 1] + worst[:, k])[:, None] / 2)
     scores, labels = np.concatenate([up, low]), np.repeat([1.0, 0.0], [up.size, low.size])
     value = theirs(
-        torch.from_numpy(scores)[:, None],
-        torch.from_numpy(labels)[:, None],
-        torch.arange(scores.size),
+        TORCH.from_numpy(scores)[:, None],
+        TORCH.from_numpy(labels)[:, None],
+        TORCH.arange(scores.size),
     )
     rows = np.concatenate([X[Y == 1], X[Y == 0][: low.size]])
     audit = certify(rows, labels, w=w, lam=LAM, loss=loss, fpr_max=FPR)
