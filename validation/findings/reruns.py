@@ -34,8 +34,9 @@ CHOSEN = ("sigma", "structure", "cost", "lam")
 """The constants that cross-validation chooses, for the method that follows in the name or for all.
 Where two of them tie to within a few pairs, the last digits of certified answers decide."""
 
-TIED_AUC = 0.02
-"""How much an AUC may differ, of itself or of one, where the constants were chosen otherwise."""
+TIED_AUC = 0.05
+"""How much an AUC may differ, of itself or of one, where the constants were chosen otherwise: some
+sets have 75 rows, of which half are judged."""
 
 Rerun = tuple[Experiment, Part, Mapping[str, Any]]
 

@@ -37,7 +37,7 @@ def test_a_method_of_other_constants_may_differ_a_little_and_no_other_method_may
     one = {"auc A": 0.7, "cost A": 1.0, "gap A": 1e-9, "auc B": 0.7, "cost B": 1.0}
     tied = {**one, "cost A": 10.0, "auc A": 0.705}
     assert list(differences(one, tied)) == [] and chosen_otherwise(one, tied) == {"A"}
-    assert len(list(differences(one, {**tied, "auc A": 0.73}))) == 1
+    assert len(list(differences(one, {**tied, "auc A": 0.76}))) == 1
     assert len(list(differences(one, {**tied, "auc B": 0.705}))) == 1
     assert len(list(differences(one, {**one, "auc A": 0.705}))) == 1
     both = {"lam": 1e-5, "full_auc": 90.5, "excess": 2e-4}
