@@ -164,7 +164,7 @@ def C_from_lam(
 ) -> float:
     """Return the convention's C whose minimiser is that of the house's objective at `lam`.
 
-    Takes the arguments of `lam_from_C` and raises the same errors.
+    Arguments as for `lam_from_C`, which it inverts; it raises the same errors.
     """
     if not (np.isfinite(lam) and lam > 0):
         raise InputError(f"lam must be > 0 and finite, not {lam!r}")
