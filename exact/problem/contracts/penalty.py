@@ -71,9 +71,9 @@ def _check_distances(penalty: Penalty, space: Space, said: str) -> None:
         room = gamma(4 * g.size + 64) * (float(np.linalg.norm(g)) + 2 * size * space.reach)
         for name in ("distance", "quick_distance"):
             told = getattr(penalty, name)(space, c) if hasattr(penalty, name) else Bound(true, 0.0)
+            _check_error(told.error, name, said)
             if not abs(told.value - true) <= told.error + room:
                 raise InputError(f"{said}: its {name} is not the norm of its residual")
-            _check_error(told.error, name, said)
 
 
 def _check_error(error: float, name: str, said: str) -> None:

@@ -41,7 +41,7 @@ MATRICES: dict[str, tuple[Any, str]] = {
     "strings": ([["a", "b"]] * 4, "X must be a matrix of numbers"),
     "none": (None, "X"),
     "ragged": ([[1.0, 2.0], [1.0]], "X must be a matrix of numbers"),
-    "one dimension": (X[:, 0], "X must be a matrix.*1 dimension"),
+    "one dimension": (X[:, 0], "X must be a matrix.*not one row of numbers"),
     "three dimensions": (X[:, :, None], "X must be a matrix.*3 dimension"),
     "no rows": (np.zeros((0, 2)), "X is empty"),
     "no columns": (np.zeros((4, 0)), "X is empty"),
