@@ -66,6 +66,20 @@ def test_a_computation_that_drifts_is_noticed(monkeypatch: pytest.MonkeyPatch) -
     assert suite.run(["evidence-of-sauc-repeats"]).rows[0].verdict == "fails"
 
 
+def test_other_choices_in_most_parts_are_no_ties(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each alone would pass: where a constant was chosen otherwise only an AUC is compared."""
+    right = reruns.recorded_parts
+
+    def otherwise(*given: object) -> object:
+        parts = right(*given)["sauc-geometry"][:2]  # type: ignore[arg-type]
+        return {"sauc-geometry": [(e, p, {**result, "lam": -1.0}) for e, p, result in parts]}
+
+    monkeypatch.setattr(reruns, "recorded_parts", otherwise)
+    monkeypatch.setattr(reruns, "plain", lambda found: {**found, "lam": 1.0})
+    row = suite.run(["evidence-of-sauc-repeats"]).rows[0]
+    assert row.verdict == "fails" and "2 of 2 parts" in row.details["differences"][-1]
+
+
 def test_without_evidence_nothing_is_claimed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
