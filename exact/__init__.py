@@ -42,11 +42,14 @@ from .pairs.statistics.concordance import (
 from .pairs.statistics.delong import delong
 from .pairs.statistics.estimate import Comparison, Estimate, compare_models
 from .problem.minorant import Minorant
-from .problem.penalties import ElasticNet, GroupLasso, Sign
+from .problem.penalties.elastic_net import ElasticNet
+from .problem.penalties.group_lasso import GroupLasso
+from .problem.penalties.sign import Sign
 from .problem.problem import Problem, Ridge, linear_problem, pair_problem
+from .problem.rates import tail_risk
 from .problem.risk import Mean
 from .problem.scalings import C_from_lam, lam_from_C
-from .problem.tail import Tail, tail_risk
+from .problem.tail import Tail
 from .problem.worst import Worst
 from .spaces.gram import Gram, StreamedGram
 from .spaces.partitions.grouped.blocks import GroupedPartition

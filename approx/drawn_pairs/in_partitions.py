@@ -12,7 +12,7 @@ import numpy as np
 
 from ...exact.certificate.certificate import Certificate, Witness
 from ...exact.certificate.evaluate_rows import binned_at
-from ...exact.certificate.evaluation import noting
+from ...exact.certificate.notes import noting
 from ...exact.errors import InputError, TooLargeError
 from ...exact.losses.registry import HINGE
 from ...exact.pairs.pair_list import PairList

@@ -23,7 +23,7 @@ from ..losses.loss import Loss
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
-from ..problem.penalty import Penalty
+from ..problem.penalties.penalty import Penalty
 from ..problem.problem import LARGEST_SCORE, Problem
 from ..problem.scalings import convention_loss
 from ..spaces.gram import AS_STORED
@@ -33,8 +33,9 @@ from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..tools.checks import check_scores
 from ..tools.lossless import as_float64
 from ..tools.threads import small_in_one_thread
-from .partitions.held import can_be_held, held_rows
-from .solve import HELD_NUMBERS, check_tolerance, choose_solver, streamed_problem
+from .in_blocks import can_be_held, streamed_problem
+from .partitions.held import held_rows
+from .solve import check_tolerance, choose_solver
 
 BINS = 1 << 14
 """Bins a unit of score in the dual point of somebody's weights, for rows read in blocks."""
@@ -241,9 +242,7 @@ def _audit_streamed(
     witness = _own_witness(problem, w)
     if refine:
         solution = choose_solver(problem, "newton", tol, max_time).solve(problem)
-        apart = isinstance(problem.space, PartitionedRows) and can_be_held(
-            problem.space, HELD_NUMBERS
-        )
+        apart = isinstance(problem.space, PartitionedRows) and can_be_held(problem.space)
         if apart and solution.status == Status.STALLED:
             return None
         witness = max(

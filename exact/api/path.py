@@ -25,17 +25,18 @@ from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..pairs.statistics.concordance import right_share
-from ..problem.penalty import Penalty
+from ..problem.penalties.penalty import Penalty
 from ..spaces.blocked.tiles import Tiles
 from ..spaces.gram import Gram, StreamedGram
 from ..spaces.kernel import Kernel
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..tools.checks import check_callback, check_tolerance
 from ..tools.threads import small_in_one_thread
-from .partitions.held import better, can_be_held, held_formulation
+from .in_blocks import can_be_held
+from .partitions.held import better, held_formulation
 from .partitions.path import auc_of, partitioned_formulation, partitioned_grid
 from .paths.points import Path, PathPoint
-from .solve import HELD_NUMBERS, PLAIN_KERNELS, choose_solver
+from .solve import PLAIN_KERNELS, choose_solver
 
 
 @dask_too
@@ -152,7 +153,7 @@ def path_of(
     grid = _grid(task, n_lams) if given is None else given
     unit, task = request.penalty, task.with_penalty(strengthened(request.penalty, float(grid[0])))
     hold = None
-    if isinstance(X, PartitionedRows) and method == "auto" and can_be_held(X, HELD_NUMBERS):
+    if isinstance(X, PartitionedRows) and method == "auto" and can_be_held(X):
         hold = functools.partial(held_formulation, X, request)
     points, interrupted = _follow(
         task, unit, grid, method, tol, start, max_time, callback, judged, hold

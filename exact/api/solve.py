@@ -13,31 +13,21 @@ import numpy as np
 from ..certificate.solution import Callback, Solution, Status
 from ..certificate.trivial import warn_if_trivial
 from ..formulation.formulation import Formulation, formulate
-from ..formulation.partitioned import dask_too, partitioned_problem, refuse_method
+from ..formulation.partitioned import dask_too, refuse_method
 from ..formulation.request import Request
 from ..formulation.screening import with_zeros
 from ..losses.loss import Loss
-from ..losses.registry import HINGE, SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
-from ..problem.penalties import Ridge
-from ..problem.penalty import Penalty
-from ..problem.problem import Problem
-from ..solvers.choose import LARGEST_HESSIAN, NAMES, Solver, choose_solver
+from ..problem.penalties.penalty import Penalty
+from ..problem.penalties.ridge import Ridge
+from ..solvers.choose import NAMES, Solver, choose_solver
 from ..spaces.kernel import Kernel
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..tools.checks import check_tolerance
 from ..tools.threads import small_in_one_thread
-from .partitions.held import better, can_be_held, held_rows
-
-HELD_NUMBERS = 8_000_000
-"""Numbers in X from which its rows are read in blocks rather than copied and centred."""
-
-COPIED_NUMBERS = 200_000_000
-"""Numbers in X (1.6 GB) up to which its rows are held where there are many coordinates."""
-
-HELD_ROWS = 200_000
-"""Rows from which they are read in blocks, as scores in bins cost less than sorted ones."""
+from .in_blocks import can_be_held, streamed_problem
+from .partitions.held import better, held_rows
 
 PLAIN_KERNELS = ("auto", "quasi-newton", "cutting-plane")
 """Methods that solve a kernel machine without features."""
@@ -120,7 +110,7 @@ def solve(
         w >= 0 for all features, or for those columns.
     penalty : Penalty, optional
         Another penalty instead of `lam`, `l1`, `groups` and `sign`; see
-        `aucert.exact.problem.penalty`.
+        `aucert.exact.problem.penalties.penalty`.
     qid : array (n,), optional
         The query of each row: pairs are rows of one query, the larger grade above. Neither this
         nor `time` goes with `fpr_max` or `tpr_min`; `structure` is the scatter of all rows of two
@@ -230,7 +220,7 @@ def solve_large(
     if large is None:
         return None
     found = choose_solver(large, method, tol, max_time).solve(large, callback=callback)
-    if found.status != Status.STALLED or not can_be_held(X, HELD_NUMBERS):
+    if found.status != Status.STALLED or not can_be_held(X):
         return found
     left = None if max_time is None else max_time - (time.monotonic() - start)
     if left is not None and left <= 0:
@@ -277,26 +267,3 @@ def solve_formulated(
         found = replace(found, status=Status.TIME_LIMIT)  # it was the features that time cut short
     ridge = isinstance(request.penalty, Ridge)  # the one penalty that makes no weight zero
     return task, found if ridge else with_zeros(task.meant, found)
-
-
-def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
-    """Return the problem over rows that are read in blocks, or None where they are better held.
-
-    In blocks if X is a memory map, a `StreamedRows`, or an array of many rows or hard to copy.
-    Only linear problems over all pairs support this, of the hinge or its square.
-    """
-    apart = partitioned_problem(X, y, request)
-    if apart is not None:
-        return apart
-    if not (request.is_plain and request.loss in (HINGE, SQUARED_HINGE)):
-        return None
-    from ..spaces.streamed import StreamedRows
-
-    if isinstance(X, np.ndarray) and X.ndim == 2 and not np.ma.isMaskedArray(X):
-        large = X.size >= HELD_NUMBERS or X.shape[0] >= HELD_ROWS
-        # Without a Hessian there are many products, and those with held rows are quicker.
-        held = X.shape[1] >= LARGEST_HESSIAN and X.size <= COPIED_NUMBERS
-        X = StreamedRows(X) if (large and not held) or isinstance(X, np.memmap) else X
-    if not isinstance(X, StreamedRows):
-        return None
-    return Problem(X, request.risk(request.mask(y)), request.penalty)

@@ -15,7 +15,8 @@ from .blocks.kept import Kept
 from .blocks.passes import Passes
 from .blocks.squared import SquaredInBlocks
 from .blocks.streamed import Streamed
-from .evaluation import Evaluation, InMemory, noted
+from .evaluation import Evaluation, InMemory
+from .notes import noted
 from .partitioned.evaluate import Partitioned
 from .partitioned.grouped.evaluate import OfGroups
 from .partitioned.losses import smooth_over_partitions

@@ -5,7 +5,7 @@ dual that of the solution's evidence, whose alpha is feasible in whole numbers, 
 
     F(w) >= p* >= max over 0 <= s <= 1 of s total - s^2 (square + |g|^2 / (2 lam)).
 
-The proof is in `docs/certificates.md`; the sums are those of `exact_sums`.
+The proof is in `docs/certificates.md`; the sums are those of `pairs.exact_sums`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ..errors import CertificateError, InputError, TooLargeError
 from ..losses.loss import Loss
 from ..losses.registry import HINGE, SQUARE, SQUARED_HINGE
 from ..pairs.all_pairs import PairList
+from ..pairs.exact_sums import ExactAllPairs, ExactPairList, ExactPoint, Form, Grid, exact_pairs
 from ..problem.problem import Problem
 from ..spaces.gram import Gram, StreamedGram
 from ..spaces.partitions.partitioned_rows import PartitionedRows
@@ -34,7 +35,6 @@ from ..tools.exact_numbers import (
     sum_of_squares,
     whole_numbers_of,
 )
-from .exact_sums import ExactAllPairs, ExactPairList, ExactPoint, Form, Grid, exact_pairs
 from .solution import Solution
 from .witness import Witness
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from ..problem.problem import Problem
 from ..tools.checks import check_count, check_number
-from .evaluation import noting
+from .notes import noting
 from .solution import Callback, Recorder, Solution, Status
 
 INSIDE = 0.5

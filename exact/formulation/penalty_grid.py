@@ -7,7 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import InputError
-from ..problem.penalties import ElasticNet, GroupLasso, Ridge, Sign, penalty_from
+from ..problem.penalties.elastic_net import ElasticNet
+from ..problem.penalties.group_lasso import GroupLasso
+from ..problem.penalties.registry import penalty_from
+from ..problem.penalties.ridge import Ridge
+from ..problem.penalties.sign import Sign
 from ..problem.problem import Problem
 from ..tools.checks import check_number
 

@@ -14,11 +14,12 @@ from ..pairs.labels import split_labels
 from ..pairs.ordered.asked import ordered_pairs_of
 from ..pairs.ordered.members import as_member, pairs_of_members, pairs_within
 from ..pairs.ordered.ordered_pairs import OrderedPairs
-from ..problem.penalties import Ridge, penalty_from
-from ..problem.penalty import Penalty
-from ..problem.rates import check_rates
+from ..problem.penalties.penalty import Penalty
+from ..problem.penalties.registry import asked_penalty
+from ..problem.penalties.ridge import Ridge
+from ..problem.rates import check_rates, tail_risk
 from ..problem.risk import Mean
-from ..problem.tail import Tail, tail_risk
+from ..problem.tail import Tail
 from ..problem.worst import Worst
 from ..spaces.kernel import Kernel, name_of
 from ..spaces.kernels import LINEAR, PRECOMPUTED, check_kernel_name
@@ -183,7 +184,7 @@ class Request:
                 raise InputError("give row weights in `pairs` or as `sample_weight`, not both")
             pairs = AllPairs(sample_weight)
         return cls(
-            _penalty(lam, l1, groups, sign, penalty),
+            asked_penalty(lam, l1, groups, sign, penalty),
             get_loss(loss),
             AllPairs() if pairs is None else pairs,
             positive,
@@ -288,16 +289,3 @@ class Request:
             assert isinstance(pairs, AllPairs)
             return tail_risk(pairs, self.loss, self.fpr_max, self.tpr_min)
         return Mean(pairs, self.loss)
-
-
-def _penalty(
-    lam: float | None, l1: float, groups: object, sign: object, penalty: Penalty | None
-) -> Penalty:
-    """Return the penalty that is given, or the one that the numbers make."""
-    if penalty is None:
-        if lam is None:
-            raise InputError("lam must be a number > 0, or give a penalty of your own")
-        return penalty_from(lam, l1, groups, sign)
-    if lam is not None or l1 or groups is not None or sign is not None:
-        raise InputError("give either a penalty of your own, or lam with l1, groups and sign")
-    return penalty

@@ -17,7 +17,7 @@ from ..spaces.rows import Space
 from ..sums.assembled import PairSums
 from ..tools.rounding import Bound, gamma
 from .evidence import Alpha, Evidence, Marginals, Mix, Scores, Weights
-from .penalty import Penalty, best_scale
+from .penalties.penalty import Penalty, best_scale
 
 
 class Risk(Protocol):

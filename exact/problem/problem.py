@@ -17,8 +17,9 @@ from ..sums.assembled import PairSums
 from ..tools.lossless import as_float64
 from .contracts.penalty import check_penalty
 from .minorant import Risk
-from .penalties import LARGEST_LAM, OURS, SMALLEST_LAM, Ridge
-from .penalty import Penalty
+from .penalties.penalty import Penalty
+from .penalties.registry import OURS
+from .penalties.ridge import LARGEST_LAM, SMALLEST_LAM, Ridge
 from .risk import LARGEST_SCORE, Mean
 
 LARGEST_WEIGHT = 1e100

@@ -1,4 +1,4 @@
-"""The rates between which partial AUC is asked for."""
+"""The rates between which partial AUC is asked for, and the risk that they make."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ from decimal import Decimal
 from fractions import Fraction
 
 from ..errors import InputError
+from ..losses.loss import Loss
+from ..pairs.all_pairs import AllPairs
+from .risk import Mean
+from .tail import Tail
 
 
 def check_rates(
@@ -18,6 +22,38 @@ def check_rates(
     if not 0 <= below < 1:
         raise InputError(f"tpr_min = {tpr_min!r}: it must be at least 0 and below 1")
     return above, below
+
+
+def tail_risk(
+    pairs: AllPairs,
+    loss: Loss,
+    fpr_max: float | str | Fraction = 1.0,
+    tpr_min: float | str | Fraction = 0.0,
+) -> Mean | Tail:
+    """Return the risk of partial AUC: false positive rates up to, true positive rates from.
+
+    kq = fpr_max n_neg and kp = (1 - tpr_min) n_pos, each at least one row. The whole range is the
+    mean over all pairs.
+
+    Parameters
+    ----------
+    pairs : AllPairs
+        With labels.
+    loss : Loss
+    fpr_max : number in (0, 1]
+        A float is taken as the decimal number that it prints, so that 0.1 of 10 rows is one row.
+    tpr_min : number in [0, 1)
+
+    Raises
+    ------
+    InputError
+        As `Tail`, and if a rate is out of range.
+    """
+    above, below = check_rates(fpr_max, tpr_min)
+    if above == 1 and below == 0:
+        return Mean(pairs, loss)
+    kp, kq = (1 - below) * pairs.n_pos, above * pairs.n_neg
+    return Tail(Mean(pairs, loss), max(kp, Fraction(1)), max(kq, Fraction(1)))
 
 
 def _rate(name: str, value: float | str | Fraction) -> Fraction:

@@ -29,7 +29,6 @@ from ..tools.rounding import UNIT, Bound, gamma
 from .evidence import Evidence, Mix, Scores
 from .mean_minorant import check_width, of_scores
 from .minorant import Minorant, mixed
-from .rates import check_rates
 from .risk import LONG_ROWS, Mean
 
 
@@ -271,35 +270,3 @@ class Tail:
             sums.rounding + rounded,
             sums.conjugate_rounding + (gamma(2) * abs(sums.conjugate) if share < 1 else 0.0),
         )
-
-
-def tail_risk(
-    pairs: AllPairs,
-    loss: Loss,
-    fpr_max: float | str | Fraction = 1.0,
-    tpr_min: float | str | Fraction = 0.0,
-) -> Mean | Tail:
-    """Return the risk of partial AUC: false positive rates up to, true positive rates from.
-
-    kq = fpr_max n_neg and kp = (1 - tpr_min) n_pos, each at least one row. The whole range is the
-    mean over all pairs.
-
-    Parameters
-    ----------
-    pairs : AllPairs
-        With labels.
-    loss : Loss
-    fpr_max : number in (0, 1]
-        A float is taken as the decimal number that it prints, so that 0.1 of 10 rows is one row.
-    tpr_min : number in [0, 1)
-
-    Raises
-    ------
-    InputError
-        As `Tail`, and if a rate is out of range.
-    """
-    above, below = check_rates(fpr_max, tpr_min)
-    if above == 1 and below == 0:
-        return Mean(pairs, loss)
-    kp, kq = (1 - below) * pairs.n_pos, above * pairs.n_neg
-    return Tail(Mean(pairs, loss), max(kp, Fraction(1)), max(kq, Fraction(1)))

@@ -18,7 +18,7 @@ from ..losses.square import Square
 from ..losses.squared_hinge import SquaredHinge
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
-from ..problem.penalties import Ridge
+from ..problem.penalties.ridge import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..problem.tail import Tail

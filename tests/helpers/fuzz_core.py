@@ -21,8 +21,9 @@ from aucert.exact.losses.smooth_hinge import SmoothHinge
 from aucert.exact.pairs.ordered.kinds import survival_pairs, uno_pairs
 from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
 from aucert.exact.problem.evidence import Alpha, Evidence, Marginals, Mix, Scores
+from aucert.exact.problem.rates import tail_risk
 from aucert.exact.problem.risk import Mean
-from aucert.exact.problem.tail import Tail, tail_risk
+from aucert.exact.problem.tail import Tail
 from decimal_losses import BEYOND, mean_of, tail_pairs
 from fuzz_rows import hard_labels, hard_weight
 from fuzzing import Found

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from aucert.exact import GroupedRows, PartitionedRows, certify, cross_validated_path, solve
-from aucert.exact.problem.penalties import Ridge
+from aucert.exact.problem.penalties.ridge import Ridge
 from aucert.exact.spaces.partitions.chosen.folds import fold_of
 from aucert.exact.spaces.partitions.grouped.blocks import cut_groups
 from aucert.exact.spaces.partitions.grouped.folds import fold_of_groups, starts_of_folds

@@ -31,7 +31,8 @@ def lowered(rng: np.random.Generator) -> dict[str, Any]:
     """Return thresholds by name: each way is taken in some problems, alone or with others."""
     found: dict[str, Any] = {}
     if rng.integers(2):
-        found |= {"api.solve.HELD_ROWS": 1, "api.solve.HELD_NUMBERS": 1}
+        found |= {"api.in_blocks.HELD_ROWS": 1, "api.in_blocks.HELD_NUMBERS": 1}
+        found["api.in_blocks.MOSTLY_DIFFERENT"] = float(rng.integers(2))
     if rng.integers(2):
         found["spaces.blocked.row_blocks.LARGE"] = 1
         found |= {"problem.risk.LONG_ROWS": 0, "problem.risk.NEGLIGIBLE": 1.0}

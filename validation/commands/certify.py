@@ -16,7 +16,7 @@ from ...exact.errors import InputError
 from ...exact.formulation.named_weights import INTERCEPTS, in_column_order
 from ...exact.formulation.request import Request
 from ...exact.formulation.rival_units import in_units_of
-from ...exact.problem.penalties import penalty_from
+from ...exact.problem.penalties.registry import penalty_from
 from ...exact.problem.scalings import convention_loss, convention_name
 from ...exact.tools.checks import check_number
 from ..files.data_files import read_vector

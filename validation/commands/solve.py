@@ -16,7 +16,7 @@ from ...exact.certificate.solution import Solution
 from ...exact.certificate.trivial import TRIVIAL, zero_is_optimal
 from ...exact.errors import InputError, WriteError
 from ...exact.formulation.request import Request
-from ...exact.problem.penalties import penalty_from
+from ...exact.problem.penalties.registry import penalty_from
 from ...exact.proof.partitioned_proof import save_partitions, write_partitioned_proof
 from ...exact.proof.proof_file import write_proof
 from ...exact.spaces.gram import AS_STORED

@@ -17,7 +17,8 @@ from typing import Literal
 import numpy as np
 
 from ...exact.errors import InputError
-from ..files.file_checks import existing_file, finite_rows, nearest
+from ..files.column_names import nearest
+from ..files.file_checks import existing_file, finite_rows
 from ..files.labels import array_labels, two_classes
 from ..files.npz_files import column_names, read_arrays
 from .labelled_data import Dataset, make_dataset

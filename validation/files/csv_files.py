@@ -10,6 +10,7 @@ import numpy as np
 
 from ...exact.errors import InputError
 from ...exact.tools.digits import is_large, loses_digits
+from .column_names import target_place
 from .csv_rows import GZIP_ERRORS, csv_columns, csv_rows, wrong_width
 from .file_checks import (
     RawTable,
@@ -18,7 +19,6 @@ from .file_checks import (
     first_not_finite,
     refuse_digits,
     refuse_mixed_words,
-    target_place,
 )
 from .labels import LabelColumn, Labels, as_number, as_truth
 from .selection import Places, Selection

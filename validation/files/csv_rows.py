@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ...exact.errors import InputError
-from .file_checks import damage_reported, named
+from .column_names import named
+from .file_checks import damage_reported
 from .labels import as_number
 
 _DELIMITERS = ",;\t"

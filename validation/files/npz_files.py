@@ -13,7 +13,8 @@ import numpy as np
 
 from ...exact.errors import InputError
 from ..memory import check_room, shown
-from .file_checks import RawTable, damage_reported, finite_rows, nearest
+from .column_names import nearest
+from .file_checks import RawTable, damage_reported, finite_rows
 from .labels import Labels, array_labels
 from .selected import selected
 from .selection import Selection

@@ -9,15 +9,8 @@ import numpy as np
 
 from ...exact.errors import InputError
 from ...exact.tools.digits import is_large
-from .file_checks import (
-    RawTable,
-    Refused,
-    damage_reported,
-    finite_rows,
-    named,
-    refuse_lost,
-    target_place,
-)
+from .column_names import named, target_place
+from .file_checks import RawTable, Refused, damage_reported, finite_rows, refuse_lost
 from .labels import LabelColumn, Labels, array_labels, as_number, as_truth
 from .selection import Places, Selection
 

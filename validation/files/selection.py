@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...exact.errors import InputError
-from .file_checks import Refused, nearest, unclear_names
+from .column_names import nearest, unclear_names
+from .file_checks import Refused
 
 
 class Places(NamedTuple):

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-
 from .capping import Bearing, Deviation
-from .finding import Finding, Judge
-from .judging import Judged, above, log_ratio, minus, turned, within
-from .numbers import Cell, Difference, Numbers
+from .finding import Finding
+from .judging import above, turned, within
+from .nonlinear_judges import (
+    AUC,
+    averaging,
+    differences,
+    epochs,
+    faster,
+    hundredfold,
+    online,
+    rankers,
+    steady,
+)
 
 ON_PAR = 0.6
 """Points of AUC that the paper calls on par: its NSAUC and NBAUC on covtype."""
 
 NOT_SIGNIFICANT = 2.3
 """Ratio of seconds that the paper calls "not significant": it prints one of 2.2 on acoustic."""
-
-OVERLAP = 0.5
-"""Test rows over training rows, at most, of sets that are split at random."""
 
 HELD = "RBF-RankSVM is held to 3,000 rows here, so that it loses what the others do not."
 RIVAL_HELD = Deviation(HELD, Bearing.FOR)
@@ -81,112 +85,6 @@ NO_PROOF = Deviation(
 )
 
 
-def _split(cell: Cell) -> Cell:
-    if cell.error is None:
-        return cell
-    return Cell(cell.mean, cell.error * math.sqrt(1 + OVERLAP * cell.count), cell.count)
-
-
-def _sets(numbers: Numbers, suffix: str = "") -> list[str]:
-    found = dict.fromkeys(row for row, _ in numbers.cells if row.endswith(suffix))
-    return [row.removesuffix(suffix) for row in found]
-
-
-def _differences(
-    numbers: Numbers, a: str, b: str, suffix: str = "", sets: Sequence[str] = ()
-) -> list[Difference]:
-    """Return a minus b on each set: the paired test where there is one, else from the cells."""
-    found = []
-    for name in sets or _sets(numbers, suffix):
-        test = f"{name}: {a} minus {b}"
-        if test in numbers.tests:
-            found.append(numbers.test(test))
-            continue
-        cells = (_split(numbers.cell(f"{name}{suffix}", method)) for method in (a, b))
-        found.append(minus(f"{name}: {a} minus {b}", *cells))
-    return found
-
-
-def _faster(slow: str | tuple[str, ...], fast: str, suffix: str = "", factor: float = 1.0) -> Judge:
-    """Return the judge that on every set each ratio of seconds is above a factor."""
-    slower = (slow,) if isinstance(slow, str) else slow
-
-    def judge(numbers: Numbers) -> Judged:
-        found = [
-            log_ratio(
-                name if isinstance(slow, str) else f"{name}, {rival}",
-                *(numbers.cell(f"{name}{suffix}", m) for m in (rival, fast)),
-            )
-            for rival in slower
-            for name in _sets(numbers, suffix)
-        ]
-        return above(found, math.log10(factor), unit=" in log10 of a ratio of seconds")
-
-    return judge
-
-
-LARGE = ("ijcnn1", "connect-4", "acoustic", "skin", "cod-rna", "covtype")
-"""Sets that the paper calls large, on which it sees NBAUC clearly faster."""
-
-
-def _hundredfold(numbers: Numbers) -> Judged:
-    found = [
-        log_ratio(name, *(numbers.cell(name, method) for method in ("RBF-RankSVM", "NBAUC")))
-        for name in _sets(numbers)
-        if name.startswith(LARGE)
-    ]
-    return above(found, 2.0, how="most", unit=" in log10 of a ratio of seconds")
-
-
-def _rankers(numbers: Numbers) -> Judged:
-    found = [
-        difference
-        for rival in ("RFAUC", "Linear RankSVM")
-        for difference in _differences(numbers, "NBAUC", rival)
-    ]
-    return above(found, how="most", unit=" points")
-
-
-AUC = ", AUC %"
-
-
-def _online(numbers: Numbers) -> Judged:
-    found = [d for m in ("NOAM", "NSOLAM") for d in _differences(numbers, "NSAUC", m, AUC)]
-    return above(found, how="most", unit=" points")
-
-
-def _epochs(numbers: Numbers, method: str) -> list[Difference]:
-    """Return what each set gains from the first epoch to the last."""
-    return [
-        minus(
-            name,
-            _split(numbers.cell(name, f"{method}, epoch 400")),
-            _split(numbers.cell(name, f"{method}, epoch 1")),
-        )
-        for name in _sets(numbers)
-    ]
-
-
-def _steady(numbers: Numbers) -> Judged:
-    none = Cell(0.0, 0.0, 1000)
-    falls = [
-        minus(name, none, _split(numbers.cell(name, "NSAUC, largest fall")))
-        for name in _sets(numbers)
-    ]
-    return above(falls, -1.0, unit=" points")
-
-
-AVERAGED = ("ijcnn1", "cod-rna", "connect-4")
-"""Sets on which the paper sees the average ahead; a fourth, acoustic, could not be had."""
-
-
-def _averaging(numbers: Numbers) -> Judged:
-    pair = "mean over the epochs: NSAUC minus NSVMSGD2"
-    names = [name for name in _sets(numbers) if name.startswith(AVERAGED)]
-    found = [numbers.test(f"{name}, {pair}") for name in names]
-    return above(found, how="most", unit=" points")
-
-
 FINDINGS = (
     Finding(
         "nbauc-outperforms-the-fast-batch-methods",
@@ -194,7 +92,7 @@ FINDINGS = (
         "the proposed NBAUC outperforms the competing batch methods",
         "On most sets, both rivals counted, NBAUC has a higher test AUC than RFAUC and than the "
         "linear RankSVM.",
-        _rankers,
+        rankers,
         "Section 5.3, Table 2",
         (SPLITS, FEATURES, AT_HAND),
     ),
@@ -203,7 +101,7 @@ FINDINGS = (
         "nonlinear-table-2",
         "shows a robust AUC performance compared to RFAUC on most datasets",
         "On most sets NBAUC has a higher test AUC than RFAUC.",
-        lambda n: above(_differences(n, "NBAUC", "RFAUC"), how="most", unit=" points"),
+        lambda n: above(differences(n, "NBAUC", "RFAUC"), how="most", unit=" points"),
         "Section 5.3, Table 2",
         (SPLITS, FEATURES),
     ),
@@ -212,7 +110,7 @@ FINDINGS = (
         "nonlinear-table-2",
         "comparable or even better than the nonlinear kernel AUC machines",
         "On every set NBAUC is at most 0.6 points of AUC below RBF-RankSVM.",
-        lambda n: above(_differences(n, "NBAUC", "RBF-RankSVM"), -ON_PAR, unit=" points"),
+        lambda n: above(differences(n, "NBAUC", "RBF-RankSVM"), -ON_PAR, unit=" points"),
         "Section 6, Table 2",
         (RIVAL_HELD,),
     ),
@@ -221,7 +119,7 @@ FINDINGS = (
         "nonlinear-table-2",
         "outperform the linear RankSVM, except for the protein dataset",
         "On every set but protein RBF-RankSVM has a higher test AUC than the linear RankSVM.",
-        lambda n: above(_differences(n, "RBF-RankSVM", "Linear RankSVM"), unit=" points"),
+        lambda n: above(differences(n, "RBF-RankSVM", "Linear RankSVM"), unit=" points"),
         "Section 5.3, Table 2",
         (ITSELF_HELD,),
     ),
@@ -230,7 +128,7 @@ FINDINGS = (
         "nonlinear-table-3",
         "the training of NBAUC is several orders of magnitude faster than RBF-RankSVM",
         "On most of the large sets NBAUC trains at least a hundred times as fast as RBF-RankSVM.",
-        _hundredfold,
+        hundredfold,
         "Section 5.3, Table 3",
         (RIVAL_QUICK,),
     ),
@@ -239,7 +137,7 @@ FINDINGS = (
         "nonlinear-table-4",
         "achieves a competitive AUC performance compared to the proposed NBAUC",
         "On every set NSAUC is at most 0.6 points of AUC below NBAUC.",
-        lambda n: above(_differences(n, "NSAUC", "NBAUC", AUC), -ON_PAR, unit=" points"),
+        lambda n: above(differences(n, "NSAUC", "NBAUC", AUC), -ON_PAR, unit=" points"),
         "Section 5.4, Table 4",
         (EPOCHS, ALIKE),
     ),
@@ -248,7 +146,7 @@ FINDINGS = (
         "nonlinear-table-4",
         "but with less training time",
         "On every set NSAUC takes less time to train than NBAUC.",
-        _faster("NBAUC", "NSAUC", ", s"),
+        faster("NBAUC", "NSAUC", ", s"),
         "Section 5.4, Table 4",
         (EPOCHS,),
     ),
@@ -258,7 +156,7 @@ FINDINGS = (
         "the difference in the training time is not significant",
         "On every set NSAUC takes at most 2.3 times the time of NOAM and of NSOLAM (in print 2.2 "
         "on acoustic).",
-        _faster(("NOAM", "NSOLAM"), "NSAUC", ", s", factor=1 / NOT_SIGNIFICANT),
+        faster(("NOAM", "NSOLAM"), "NSAUC", ", s", factor=1 / NOT_SIGNIFICANT),
         "Section 5.4, Table 4",
         (EPOCHS,),
     ),
@@ -267,7 +165,7 @@ FINDINGS = (
         "nonlinear-table-4",
         "outperforms the state-of-the-art online AUC maximization methods",
         "On most sets, both rivals counted, NSAUC has a higher test AUC than NOAM and NSOLAM.",
-        _online,
+        online,
         "Sections 5.4 and 6, Table 4",
         (SPLITS, AT_HAND, ALIKE, ANY_EPOCH),
     ),
@@ -276,7 +174,7 @@ FINDINGS = (
         "nonlinear-table-4",
         "NSOLAM performs better than NOAM in terms of AUC classification accuracy",
         "On most sets NSOLAM has a higher test AUC than NOAM.",
-        lambda n: above(_differences(n, "NSOLAM", "NOAM", AUC), how="most", unit=" points"),
+        lambda n: above(differences(n, "NSOLAM", "NOAM", AUC), how="most", unit=" points"),
         "Section 5.4, Table 4",
         (SPLITS,),
     ),
@@ -287,7 +185,7 @@ FINDINGS = (
         "method NBAUC",
         "On every set NSAUC reaches the optimum of the batch method, as far as the AUC can tell: "
         "it is within 0.6 points of that of NBAUC.",
-        lambda n: within(_differences(n, "NSAUC", "NBAUC", AUC), ON_PAR, unit=" points"),
+        lambda n: within(differences(n, "NSAUC", "NBAUC", AUC), ON_PAR, unit=" points"),
         "Sections 5.4 and 5.5, Table 4",
         (NO_PROOF, EPOCHS),
     ),
@@ -298,7 +196,7 @@ FINDINGS = (
         "datasets (i.e., ijcnn1, cod-rna, acoustic, and connect-4)",
         "On most of ijcnn1, cod-rna and connect-4 NSAUC has a higher test AUC than NSVMSGD2, in "
         "the mean over the epochs of the figure.",
-        _averaging,
+        averaging,
         "Section 5.5, Fig. 1",
         (SPLITS, ALIKE, SAME_LAM),
     ),
@@ -308,7 +206,7 @@ FINDINGS = (
         "the AUC performance of NSAUC does not fluctuate with varying the number of epochs",
         "On every set the AUC of NSAUC falls by less than a point from any epoch of the figure to "
         "any later one.",
-        _steady,
+        steady,
         "Section 5.5, Fig. 1",
         (ONE_WALK, A_SET_LESS),
     ),
@@ -318,7 +216,7 @@ FINDINGS = (
         "NSOLAM does not show significant improvement after the first epoch",
         "On every set NSOLAM gains less than 0.6 points of AUC, which the paper calls on par, from "
         "the first epoch to the last.",
-        lambda n: above([turned(d) for d in _epochs(n, "NSOLAM")], -ON_PAR, unit=" points"),
+        lambda n: above([turned(d) for d in epochs(n, "NSOLAM")], -ON_PAR, unit=" points"),
         "Section 5.5, Fig. 1",
     ),
 )

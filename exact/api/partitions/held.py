@@ -17,17 +17,6 @@ from ...pairs.all_pairs import AllPairs
 from ...pairs.ordered.ordered_pairs import OrderedPairs
 from ...spaces.partitions.grouped.grouped_rows import GroupedRows
 from ...spaces.partitions.partitioned_rows import PartitionedRows
-from ...tools.lossless import on_disk
-
-
-def can_be_held(X: object, numbers: int) -> bool:
-    """Return whether rows that were read in blocks or partitions have fewer than so many numbers.
-
-    What can change on disk is never held.
-    """
-    if isinstance(X, PartitionedRows):
-        return X.n * X.dim < numbers
-    return isinstance(X, np.ndarray) and not on_disk(X) and X.size < numbers
 
 
 def held_rows(

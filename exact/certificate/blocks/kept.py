@@ -16,7 +16,8 @@ from ...spaces.streamed import StreamedRows
 from ...sums.binned import Extent, Histogram, Marginals, half_width
 from ...tools.rounding import UNIT, gamma
 from ...tools.threads import in_parts, one_thread, workers
-from ..evaluation import Evaluation, Line, note
+from ..evaluation import Evaluation, Line
+from ..notes import note
 from .passes import Passes, added
 from .streamed import assembled
 

@@ -12,7 +12,8 @@ from ...spaces.rows import Rows
 from ...spaces.streamed import StreamedRows
 from ...sums.binned import Histogram, Marginals, half_width
 from ...tools.rounding import UNIT, gamma
-from ..evaluation import Evaluation, Evaluator, Line, note
+from ..evaluation import Evaluation, Evaluator, Line
+from ..notes import note
 from .passes import Passes
 
 SKIPPED = 16

@@ -11,13 +11,13 @@ import numpy as np
 from ...errors import CertificateError, InputError
 from ...problem.evidence import Evidence, Scores, Weights
 from ...problem.minorant import Minorant
-from ...problem.penalties import Ridge
+from ...problem.penalties.ridge import Ridge
 from ...problem.problem import Problem
 from ...problem.risk import LONG_ROWS, Mean
 from ...spaces.rows import Rows
 from ...sums.assembled import PairSums
 from ...tools.rounding import UNIT, Bound, gamma
-from ..evaluation import noted_scores, noted_sums, within_a_solve
+from ..notes import noted_scores, noted_sums, within_a_solve
 
 WORTHWHILE = 0.25
 """Largest share of the gap that rounding may have before the long format is worth its cost."""

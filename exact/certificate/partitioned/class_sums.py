@@ -23,7 +23,8 @@ from ...pairs.partitioned_pairs import PartitionedPairs
 from ...problem.problem import Problem
 from ...spaces.partitions.partitioned_rows import PartitionedRows
 from ...tools.rounding import UNIT, gamma
-from ..evaluation import Evaluation, note
+from ..evaluation import Evaluation
+from ..notes import note
 from .class_tasks import ClassSums, ExponentialTask, MomentsTask
 from .ranges import SLACK, score_extent, widened
 

@@ -18,7 +18,8 @@ from ...sums.gathered.gathered import Gathered, WeighedSums, closed
 from ...sums.gathered.whole import WholePull, exponents_of
 from ...tools.rounding import UNIT, gamma
 from ..blocks.streamed import FullLine
-from ..evaluation import Evaluation, Line, note
+from ..evaluation import Evaluation, Line
+from ..notes import note
 from .ranges import SLACK, score_extent
 from .tasks import GatherTask, Grid, PullTask, Weighing
 

@@ -27,7 +27,8 @@ from ...sums.gathered.lines import Lines, Ruler
 from ...sums.smooth.ruled import closed_smooth, smooth_ruler
 from ...sums.squared.ruled import closed_squared, squared_ruler
 from ...tools.rounding import UNIT, gamma
-from ..evaluation import Evaluation, note
+from ..evaluation import Evaluation
+from ..notes import note
 from .evaluate import EXACT
 from .line_tasks import LinePullTask, LinesTask
 from .ranges import SLACK, score_extent, widened

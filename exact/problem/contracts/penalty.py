@@ -7,7 +7,7 @@ import numpy as np
 from ...errors import InputError
 from ...spaces.rows import Space
 from ...tools.rounding import Bound, gamma
-from ..penalty import Penalty
+from ..penalties.penalty import Penalty
 
 
 def check_penalty(penalty: Penalty, space: Space) -> None:

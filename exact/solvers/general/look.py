@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...certificate.evaluation import sums_of
+from ...certificate.notes import sums_of
 from ...certificate.solution import Recorder
 from ...errors import OverflowingError
 from ...problem.minorant import Minorant

@@ -11,14 +11,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...certificate.evaluation import sums_at
+from ...certificate.notes import sums_at
 from ...certificate.solution import Recorder, Solution, Status
 from ...certificate.solver import Solver
 from ...curvature.line_search import root_of_slope
 from ...errors import InputError, OverflowingError
 from ...losses.hinge import Hinge
 from ...problem.minorant import Minorant
-from ...problem.penalties import Ridge
+from ...problem.penalties.ridge import Ridge
 from ...problem.problem import Problem
 from ...problem.risk import Mean
 from ...spaces.rows import Rows

@@ -25,7 +25,7 @@ import numpy as np
 from ...certificate.solution import Recorder, Status
 from ...certificate.solver import Solver
 from ...errors import InputError
-from ...problem.penalties import Ridge
+from ...problem.penalties.ridge import Ridge
 from ...problem.problem import Problem
 from ...problem.risk import Mean
 from ...spaces.rows import Rows

@@ -12,7 +12,7 @@ import numpy as np
 from ...certificate.solution import Recorder
 from ...curvature.pair_matrices import differences_gram, factored
 from ...pairs.all_pairs import AllPairs
-from ...problem.penalties import Ridge
+from ...problem.penalties.ridge import Ridge
 from ...problem.problem import Problem
 from ...problem.risk import Mean
 from ...problem.subsample import subsample

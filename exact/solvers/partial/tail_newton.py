@@ -27,7 +27,7 @@ from ...errors import InputError
 from ...losses.registry import HINGE
 from ...pairs.all_pairs import AllPairs
 from ...problem.minorant import Minorant
-from ...problem.penalties import Ridge
+from ...problem.penalties.ridge import Ridge
 from ...problem.problem import Problem
 from ...problem.risk import Mean
 from ...problem.tail import Tail

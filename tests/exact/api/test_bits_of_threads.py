@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from aucert.exact import ROCSVM, certify, regularization_path, solve
+from aucert.exact.api import in_blocks
 from aucert.exact.certificate.audit import Audit
 from aucert.exact.spaces.blocked import row_blocks
 from aucert.exact.spaces.rows import Rows
@@ -17,8 +17,6 @@ from aucert.exact.tools.threads import at_most
 from aucert.exact.tools.threads import workers as workers_of
 
 JOBS = (1, 2, 4)
-
-api = sys.modules["aucert.exact.api.solve"]  # the function of this name hides the module
 
 
 def rows(n: int = 400, d: int = 12) -> tuple[np.ndarray, np.ndarray]:
@@ -42,7 +40,7 @@ def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     """Rows that are held, their products made in parts, or rows read in blocks."""
     monkeypatch.setattr(row_blocks, "SHARED", 1)
     if request.param == "blocks":
-        monkeypatch.setattr(api, "HELD_ROWS", 10)
+        monkeypatch.setattr(in_blocks, "HELD_ROWS", 10)
     return request.param
 
 

@@ -11,7 +11,9 @@ import pytest
 
 from aucert.exact import ElasticNet, InputError, Rows, certify, solve
 from aucert.exact.formulation.request import Request
-from aucert.exact.problem.penalties import GroupLasso, Sign, penalty_from
+from aucert.exact.problem.penalties.group_lasso import GroupLasso
+from aucert.exact.problem.penalties.registry import penalty_from
+from aucert.exact.problem.penalties.sign import Sign
 from aucert.validation.cli import main
 from convex_programs import reference
 from own_parts import Box, RoundedHinge, WeightedL1

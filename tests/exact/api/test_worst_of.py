@@ -9,7 +9,8 @@ import pytest
 
 from aucert.exact import PairList, certify, query_pairs, solve
 from aucert.exact.errors import InputError
-from aucert.exact.problem.penalties import ElasticNet, Ridge
+from aucert.exact.problem.penalties.elastic_net import ElasticNet
+from aucert.exact.problem.penalties.ridge import Ridge
 from convex_programs import worst_reference
 from ordered_naive import naive_survival
 

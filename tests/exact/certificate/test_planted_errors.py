@@ -20,7 +20,9 @@ from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
 from aucert.exact.problem.evidence import Alpha, Marginals, Mix, Scores
 from aucert.exact.problem.mean_minorant import of_alpha, of_scores
 from aucert.exact.problem.minorant import mixed
-from aucert.exact.problem.penalties import ElasticNet, GroupLasso, Ridge
+from aucert.exact.problem.penalties.elastic_net import ElasticNet
+from aucert.exact.problem.penalties.group_lasso import GroupLasso
+from aucert.exact.problem.penalties.ridge import Ridge
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.problem.tail import Tail

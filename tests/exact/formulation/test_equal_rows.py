@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -16,6 +19,7 @@ from aucert.exact.formulation.equal_rows import Groups, equal_rows
 from aucert.exact.formulation.formulation import Formulation, formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
+from aucert.exact.problem.evidence import Weights
 from aucert.exact.problem.problem import Problem
 from aucert.exact.spaces.rows import Rows
 
@@ -109,6 +113,23 @@ def test_a_dual_point_made_from_scores_keeps_its_value(weighted: bool, loss: str
     many = groups.witness(meant, few)
     assert dual_value(meant, many)[0] == pytest.approx(dual_value(work, few)[0], rel=1e-12)
     assert groups.total(many.c) == pytest.approx(few.c, abs=1e-15)
+
+
+@pytest.mark.parametrize("asked", [{}, {"structure": 0.5}, {"kernel": "rbf"}], ids=str)
+def test_a_binned_dual_point_is_judged_on_all_rows(asked: dict[str, Any]) -> None:
+    """As solvers make it where there are many groups: it holds weights, and no marginals."""
+    X, y = repeated()
+    task = formulate(X, y, Request.of(0.1, **asked), collapse=True)
+    assert task.groups is not None
+    best = choose_solver(task.work, "auto", 1e-9, None).solve(task.work)
+    for half in (0, 40):
+        binned = task.work.risk.minorant(Weights(best.w, 1 << 14, half))
+        told = Certificate.of(task.work, best.w, binned)
+        found = task.judge(replace(best, witness=binned, certificate=told), 1e-9)
+        assert found.certificate.primal == pytest.approx(best.certificate.primal, rel=1e-9)
+        # Sorted sums at the width of the bins: within what the bins round.
+        assert found.certificate.dual == pytest.approx(told.dual, rel=1e-3)
+        assert found.certificate.dual <= best.certificate.primal
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aucert.exact.api import solve as solve_module
+from aucert.exact.api import in_blocks
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.blocks.squared import SquaredInBlocks
 from aucert.exact.certificate.certificate import Certificate
@@ -62,7 +62,7 @@ def test_blocks_and_memory_agree(kind: str, lam: float) -> None:
 
 def test_many_rows_are_read_in_blocks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     X, y, _ = data("plain", 2, 70_000)
-    monkeypatch.setattr(solve_module, "HELD_NUMBERS", 1000)
+    monkeypatch.setattr(in_blocks, "HELD_NUMBERS", 1000)
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     for rows in (X, mapped):

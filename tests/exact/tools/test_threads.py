@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from types import SimpleNamespace
@@ -14,6 +13,7 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from aucert.approx import NBAUC, NSAUC, OAM, SHTAUC, SOLAM, IncompleteROCSVM, Nystrom, RankSVM
 from aucert.exact import ROCSVM, ROCSVMCV, certify, regularization_path, solve
+from aucert.exact.api import in_blocks
 from aucert.exact.certificate.blocks import passes
 from aucert.exact.classifier import base
 from aucert.exact.classifier import inputs as classifier_inputs
@@ -22,8 +22,6 @@ from aucert.exact.spaces.rows import Rows
 from aucert.exact.tools import threads
 from aucert.exact.tools.lossless import check_matrix
 from aucert.exact.tools.threads import at_most, in_parts, one_thread, small_in_one_thread, workers
-
-api = sys.modules["aucert.exact.api.solve"]  # the function of this name hides the module
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -212,7 +210,7 @@ def test_n_jobs_reaches_the_passes(name: str, monkeypatch: pytest.MonkeyPatch) -
         return 1
 
     monkeypatch.setattr(passes, "workers", watched)
-    monkeypatch.setattr(api, "HELD_ROWS", 10)
+    monkeypatch.setattr(in_blocks, "HELD_ROWS", 10)
     {
         "solve": lambda: solve(X, Y, 0.1, tol=1e-3, n_jobs=3),
         "fit": lambda: ROCSVM(lam=0.1, tol=1e-3, n_jobs=3).fit(X, Y),

@@ -16,7 +16,7 @@ from aucert.exact.losses.smooth_hinge import SmoothHinge
 from aucert.exact.pairs.ordered import asked, kinds
 from aucert.exact.pairs.statistics import delong as placements
 from aucert.exact.problem import tail, worst
-from aucert.exact.problem.penalties import Sign
+from aucert.exact.problem.penalties.sign import Sign
 from aucert.exact.proof import check_proof, proof_file
 from aucert.validation import suite
 from aucert.validation.claims import certificates

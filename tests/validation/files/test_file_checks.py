@@ -8,13 +8,8 @@ import numpy as np
 import pytest
 
 from aucert.exact.errors import InputError
-from aucert.validation.files.file_checks import (
-    check_names,
-    damage_reported,
-    first_not_finite,
-    nearest,
-    target_place,
-)
+from aucert.validation.files.column_names import nearest, target_place
+from aucert.validation.files.file_checks import check_names, damage_reported, first_not_finite
 
 PATH = Path("f.csv")
 

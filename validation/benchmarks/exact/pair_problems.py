@@ -23,7 +23,7 @@ from ....exact.errors import InputError
 from ....exact.losses.registry import HINGE
 from ....exact.pairs.ordered.kinds import survival_pairs
 from ....exact.pairs.pair_list import PairList
-from ....exact.problem.penalties import Ridge
+from ....exact.problem.penalties.ridge import Ridge
 from ....exact.problem.problem import Problem
 from ....exact.problem.risk import Mean
 from ....exact.solvers.general.pair_newton import in_bins

@@ -10,7 +10,7 @@ import numpy as np
 from ....exact.api.solve import solve
 from ....exact.losses.registry import ALL_LOSSES
 from ....exact.pairs.ordered.kinds import cross_group_pairs
-from ....exact.problem.penalties import Ridge
+from ....exact.problem.penalties.ridge import Ridge
 from ....exact.problem.problem import Problem
 from ....exact.problem.risk import Mean
 from ....exact.problem.worst import Worst

@@ -18,7 +18,7 @@ from ....exact.pairs.ordered.ordered_pairs import OrderedPairs
 from ....exact.spaces.partitions.partitioned_rows import PartitionedRows
 from ...data.datasets import load, names
 from ...data.labelled_data import data_sha256
-from ...files.file_checks import option_of
+from ...files.column_names import option_of
 from ...files.selection import Selection
 from ..writing.progress import pass_progress
 from .scaled_tables import fit_scaling, row_counters, scaled, selection_of, true_names

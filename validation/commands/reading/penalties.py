@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ....exact.errors import InputError
-from ....exact.problem.penalties import GroupLasso, Sign
+from ....exact.problem.penalties.group_lasso import GroupLasso
+from ....exact.problem.penalties.sign import Sign
 
 ALL = "nonnegative"
 

@@ -20,7 +20,7 @@ from ....exact.pairs.partitioned_pairs import pairs_in
 from ....exact.pairs.statistics.concordance import concordance
 from ....exact.pairs.statistics.delong import delong
 from ....exact.pairs.statistics.estimate import Estimate
-from ....exact.problem.penalties import Ridge
+from ....exact.problem.penalties.ridge import Ridge
 from ....exact.spaces.kernels import get_kernel
 from ....exact.spaces.partitions.grouped.grouped_rows import GroupedRows
 from ....exact.tools.interrupts import finish

@@ -13,7 +13,8 @@ from ....exact.errors import InputError
 from ....exact.spaces.partitions.engine import Heard, LocalEngine
 from ....exact.spaces.partitions.grouped.grouped_rows import GroupedRows
 from ....exact.spaces.partitions.partitioned_rows import PartitionedRows
-from ..file_checks import check_names, damage_reported, target_place
+from ..column_names import target_place
+from ..file_checks import check_names, damage_reported
 from ..labels import (
     MAX_CLASSES,
     Label,

@@ -19,7 +19,8 @@ from ....problem.problem import Problem
 from ....spaces.partitions.grouped.grouped_rows import GroupedRows
 from ....sums.merged.whole_sums import finest_grid
 from ....tools.rounding import UNIT, above, gamma
-from ...evaluation import Evaluation, note
+from ...evaluation import Evaluation
+from ...notes import note
 from .tasks import GroupHingeTask, GroupLossTask, GroupSums
 
 

@@ -226,7 +226,7 @@ def test_a_sample_of_whole_groups_starts_many_rows(
     """Here rows in partitions solve it: few are held, and none after."""
     for name, value in {"THINNING": 20, "LEAST": 2000, "ROWS_A_COORDINATE": 20}.items():
         monkeypatch.setattr(grouped_newton, name, value)
-    monkeypatch.setattr("aucert.exact.api.solve.HELD_NUMBERS", 1)
+    monkeypatch.setattr("aucert.exact.api.in_blocks.HELD_NUMBERS", 1)
     monkeypatch.setattr(GroupedRows, "all_rows", lambda _: pytest.fail("all rows were fetched"))
     X, group, grade = some_rows(30_000, 1500)
     found = solve(rows_in(X, group, grade, 20), None, 1e-2, loss=loss, tol=1e-6)
@@ -410,7 +410,7 @@ def test_few_rows_are_proved_as_in_memory(lam: float) -> None:
 
 
 def test_rows_that_do_not_fit_are_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aucert.exact.api.solve.HELD_NUMBERS", 1000)
+    monkeypatch.setattr("aucert.exact.api.in_blocks.HELD_NUMBERS", 1000)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(900, 3))
     y = X[:, 0] + rng.normal(size=900) > 0

@@ -16,7 +16,7 @@ from aucert.exact.pairs.ordered import listed_sums
 from aucert.exact.pairs.ordered.kinds import survival_pairs
 from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
 from aucert.exact.problem.evidence import Alpha
-from aucert.exact.problem.penalties import Ridge
+from aucert.exact.problem.penalties.ridge import Ridge
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.general import pair_newton

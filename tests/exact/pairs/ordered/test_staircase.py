@@ -15,7 +15,7 @@ from aucert.exact.pairs.ordered import staircase
 from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
 from aucert.exact.problem.evidence import Marginals
 from aucert.exact.problem.minorant import Minorant
-from aucert.exact.problem.penalties import Ridge
+from aucert.exact.problem.penalties.ridge import Ridge
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.spaces.rows import Rows

@@ -8,7 +8,7 @@ import pytest
 from aucert.exact.curvature.pair_matrices import solved
 from aucert.exact.losses.registry import ALL_LOSSES
 from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
-from aucert.exact.problem.penalties import penalty_from
+from aucert.exact.problem.penalties.registry import penalty_from
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.general.drawn_hessian import DrawnHessian

@@ -13,7 +13,7 @@ from aucert.exact.losses.registry import HINGE, SQUARE, SQUARED_HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.pairs.ordered.kinds import group_auc_pairs, query_pairs, survival_pairs
 from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
-from aucert.exact.problem.penalties import Ridge
+from aucert.exact.problem.penalties.ridge import Ridge
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.choose import choose_solver

@@ -9,7 +9,7 @@ from aucert.exact.certificate.solution import Status
 from aucert.exact.losses.registry import LOGISTIC
 from aucert.exact.losses.smooth_hinge import SmoothHinge
 from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.problem.penalties import Ridge
+from aucert.exact.problem.penalties.ridge import Ridge
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.general import smooth_start

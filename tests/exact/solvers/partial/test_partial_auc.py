@@ -17,10 +17,12 @@ from aucert.exact.certificate.trivial import zero_is_optimal
 from aucert.exact.losses.registry import HINGE, get_loss
 from aucert.exact.problem.evidence import Alpha, Marginals, Mix, Scores
 from aucert.exact.problem.minorant import Minorant
-from aucert.exact.problem.penalties import ElasticNet, Ridge
+from aucert.exact.problem.penalties.elastic_net import ElasticNet
+from aucert.exact.problem.penalties.ridge import Ridge
 from aucert.exact.problem.problem import Problem
+from aucert.exact.problem.rates import tail_risk
 from aucert.exact.problem.risk import Mean
-from aucert.exact.problem.tail import Tail, tail_risk
+from aucert.exact.problem.tail import Tail
 from aucert.exact.solvers.choose import choose_solver
 from aucert.exact.solvers.partial import tail_newton
 from aucert.exact.solvers.partial.tail_newton import TailNewton, thinned

@@ -10,9 +10,9 @@ from aucert.exact.certificate.solution import Recorder, Status
 from aucert.exact.losses.registry import get_loss
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.minorant import Minorant
-from aucert.exact.problem.penalties import Ridge
+from aucert.exact.problem.penalties.ridge import Ridge
 from aucert.exact.problem.problem import Problem
-from aucert.exact.problem.tail import tail_risk
+from aucert.exact.problem.rates import tail_risk
 from aucert.exact.solvers.partial import tail_newton
 from aucert.exact.solvers.partial.pieces import Pieces, mix_pieces
 from aucert.exact.solvers.partial.tail_newton import TailNewton

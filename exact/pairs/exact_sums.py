@@ -13,8 +13,8 @@ from itertools import accumulate
 
 import numpy as np
 
-from ..pairs.all_pairs import AllPairs, PairList
 from ..tools.exact_numbers import power_of_two, whole_numbers_of
+from .all_pairs import AllPairs, PairList
 
 
 @dataclass(frozen=True, eq=False)

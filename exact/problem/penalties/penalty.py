@@ -13,9 +13,11 @@ from typing import Protocol
 
 import numpy as np
 
-from ..errors import InputError
-from ..spaces.rows import Rows, Space
-from ..tools.rounding import Bound, gamma
+from ...errors import InputError
+from ...spaces.rows import Rows, Space
+from ...tools.checks import check_number
+from ...tools.rounding import Bound, gamma
+from .ridge import check_weight
 
 SHRINKINGS = 80
 """Steps of the golden section that looks for the best factor of a dual point."""
@@ -123,3 +125,18 @@ def best_scale(
         one, other = high - part * (high - low), low + part * (high - low)
         low, high = (low, other) if bound(one) >= bound(other) else (one, high)
     return float(max((low, high, 1.0), key=bound))
+
+
+def check_weights(l2: float, l1: float) -> None:
+    """Raise `InputError` unless l2 and l1 are >= 0, of possible sizes, and not both zero."""
+    for name, value in (("l2", l2), ("l1", l1)):
+        if check_number(name, value, closed="low") > 0:
+            check_weight(name, value)
+    if l2 == 0 and l1 == 0:
+        raise InputError("without l2 the weight l1 must be > 0: there is no penalty otherwise")
+
+
+def fraction(limit: float, size: float) -> float:
+    """Return min(1, limit / size), a few units in the last place lower."""
+    fits = size * (1 + gamma(8)) <= limit * (1 - gamma(8))
+    return 1.0 if fits else max(0.0, limit / size * (1 - gamma(16)))

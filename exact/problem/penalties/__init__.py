@@ -1,0 +1,1 @@
+"""The penalties: one file each, and the list of ours."""
