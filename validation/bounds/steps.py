@@ -216,7 +216,7 @@ def eq_21(pair: DrawnPair, p: float = 0.5) -> Step:
     """Return |theta^ - theta~|_H <= sqrt(2 N_max E2 sqrt(n) / (B lam)) (|theta~| + |theta^|)^p.
 
     [ScalingUp, eq. (21)]. In print the sum stands outside the root (p = 1); (19) and (20) give
-    p = 1/2. `corrected` is for the theta~ of least norm: p = 1/2, larger by sqrt(3/2).
+    p = 1/2. `corrected` has p = 1/2, which is right for the theta~ of least norm (errata, E4).
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def eq_21(pair: DrawnPair, p: float = 0.5) -> Step:
     left = np.sqrt(a.truth.norm2(pair.theta_hat - pair.theta_tilde))
     root = np.sqrt(2 * pair.N_max * a.E2 * np.sqrt(a.n) / (pair.B * pair.drawn.lam))
     right = root * pair.sum_of_norms ** check_number("p", p)
-    corrected = np.sqrt(1.5) * root * np.sqrt(pair.sum_of_norms)
+    corrected = root * np.sqrt(pair.sum_of_norms)
     return Step(f"eq. (21), p = {p:g}", float(left), float(right), float(corrected))
 
 

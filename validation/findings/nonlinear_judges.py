@@ -62,6 +62,7 @@ LARGE = ("ijcnn1", "connect-4", "acoustic", "skin", "cod-rna", "covtype")
 
 
 def hundredfold(numbers: Numbers) -> Judged:
+    """Judge that NBAUC trains a hundred times as fast as RBF-RankSVM on most large sets."""
     found = [
         log_ratio(name, *(numbers.cell(name, method) for method in ("RBF-RankSVM", "NBAUC")))
         for name in _sets(numbers)
@@ -71,6 +72,7 @@ def hundredfold(numbers: Numbers) -> Judged:
 
 
 def rankers(numbers: Numbers) -> Judged:
+    """Judge that NBAUC is above both fast batch methods on most sets."""
     found = [
         difference
         for rival in ("RFAUC", "Linear RankSVM")
@@ -83,6 +85,7 @@ AUC = ", AUC %"
 
 
 def online(numbers: Numbers) -> Judged:
+    """Judge that NSAUC is above both online methods on most sets."""
     found = [d for m in ("NOAM", "NSOLAM") for d in differences(numbers, "NSAUC", m, AUC)]
     return above(found, how="most", unit=" points")
 
@@ -100,6 +103,7 @@ def epochs(numbers: Numbers, method: str) -> list[Difference]:
 
 
 def steady(numbers: Numbers) -> Judged:
+    """Judge that the AUC of NSAUC falls by less than a point on every set."""
     none = Cell(0.0, 0.0, 1000)
     falls = [
         minus(name, none, _split(numbers.cell(name, "NSAUC, largest fall")))
@@ -113,6 +117,7 @@ AVERAGED = ("ijcnn1", "cod-rna", "connect-4")
 
 
 def averaging(numbers: Numbers) -> Judged:
+    """Judge that the mean over the epochs of NSAUC is above that of NSVMSGD2."""
     pair = "mean over the epochs: NSAUC minus NSVMSGD2"
     names = [name for name in _sets(numbers) if name.startswith(AVERAGED)]
     found = [numbers.test(f"{name}, {pair}") for name in names]

@@ -146,7 +146,7 @@ def test_eqs_18_20_21_by_hand() -> None:
     root = np.sqrt(2 * N * E2 * np.sqrt(n) / (B * lam))
     assert eq_21(pair).left == pytest.approx(change)
     assert eq_21(pair).right == pytest.approx(root * np.sqrt(lengths))
-    assert eq_21(pair).corrected == pytest.approx(root * np.sqrt(1.5 * lengths))
+    assert eq_21(pair).corrected == pytest.approx(root * np.sqrt(lengths))
     assert eq_21(pair, p=1.0).right == pytest.approx(root * lengths)
 
 

@@ -169,8 +169,8 @@ def eq_20_with_the_penalties(context: Context) -> Outcome:
 
 @SCALING_UP.theorem(
     "eq. (21)",
-    "The coefficients change by no more than (21) says, the sum of the norms inside the root "
-    "(proved with a factor sqrt(3/2) more; our copy has it outside in (21), inside in Theorem 4).",
+    "The coefficients change by no more than (21) says, the sum of the norms inside the root (our "
+    "copy has it outside in (21), inside in Theorem 4; proved by another way than (20), see E4).",
     formula="|theta^ - theta~|_H <= sqrt(2 N_max E2 sqrt(n) (|theta~| + |theta^|) / (B lam))",
 )
 def eq_21_for_the_square_root_of_the_norms(context: Context) -> Outcome:
