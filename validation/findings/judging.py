@@ -180,5 +180,6 @@ def columns(numbers: Numbers, a: str, b: str, ratio: bool = False) -> list[Diffe
 
 
 def turned(difference: Difference) -> Difference:
-    """Return the difference in the other direction."""
-    return Difference(difference.name, -difference.estimate, difference.error, difference.count)
+    """Return the difference in the other direction; a name that says which minus which says so."""
+    name = f"-({difference.name})" if " minus " in difference.name else difference.name
+    return Difference(name, -difference.estimate, difference.error, difference.count)

@@ -1,6 +1,6 @@
 """Claims about Fig. 1: does SHT-AUC converge more slowly the more imbalanced the data are?
 
-The published runs multiply the gradient of F by r (1 - r), the hidden factor of their programs;
+The published runs multiply the gradient of F by r (1 - r), as the programs of the authors do;
 the full reproduction judges them. Here the step is that of the theory, in units of the curvature.
 What is counted are epochs until the run has done 95 % of all the descent it will do, so that
 neither the optimum nor the test rows enter.
