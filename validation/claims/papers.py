@@ -38,12 +38,7 @@ class Paper:
         return self._enter("suite", place, statement, formula)
 
     def _enter(
-        self,
-        kind: Kind,
-        place: str,
-        statement: str,
-        formula: str,
-        needs: tuple[str, ...] = (),
+        self, kind: Kind, place: str, statement: str, formula: str, needs: tuple[str, ...] = ()
     ) -> Enter:
         def enter(run: Run) -> Run:
             name = run.__name__.replace("_", "-")

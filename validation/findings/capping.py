@@ -7,13 +7,14 @@ is contradicted all the same stays contradicted, and alike for what hurts.
 
 Of seconds and steps follows: they decide between two sides only where both ran as the paper's did,
 or where what differs can only work against the verdict. Absolute seconds, another algorithm on
-one side, and a stopping rule that is not printed leave them undecided.
+one side, and a stopping rule that is not printed leave them undecided. How one program's seconds
+grow with the rows is another thing, where its steps do not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ..claims.verdicts import Verdict
@@ -60,10 +61,13 @@ class Deviation:
 
 def capped(found: Judged, deviations: Sequence[Deviation]) -> Judged:
     """Return what the numbers say, undecided where a deviation could have made the verdict."""
+    bearings = {each.bearing for each in deviations}
+    turned_by = f"none while this deviation stands; without it {found.turned_by}"
+    if found.verdict not in CAPPED and all(bearings & set(bars) for bars in CAPPED.values()):
+        return replace(found, turned_by=turned_by)
     barred = CAPPED.get(found.verdict, ())
     deciding = " ".join(each.words for each in deviations if each.bearing in barred)
     if not deciding:
         return found
     measured = f"{found.measured} (by itself {found.verdict}; capped: {deciding})"
-    turned_by = f"none while this deviation stands; without it {found.turned_by}"
     return Judged(Verdict.UNDECIDED, measured, turned_by, found.test)

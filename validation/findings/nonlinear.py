@@ -62,14 +62,15 @@ EPOCHS = Deviation(
     "The paper does not say how many epochs of NSAUC its table has; ours are five.", Bearing.EITHER
 )
 SAME_LAM = Deviation(
-    "NSVMSGD2 runs at the lam that is chosen for NSAUC, and has no choice of its own; of this the "
-    "paper says nothing.",
+    "NSVMSGD2 runs at the lam that is chosen for NSAUC. The paper says that the setup is that of "
+    "the section before, which may mean this or a choice of its own.",
     Bearing.FOR,
 )
 ONE_WALK = Deviation(
-    "All epochs of a curve are of one walk, with the same 800 landmarks, of the paper's 1,600, at "
-    "most 80,000 training rows and 200,000 test rows, and a lam that is chosen on 6,000.",
-    Bearing.NEITHER,
+    "All epochs of a curve are of one walk, whose mean moves less than separate runs would, with "
+    "the same 800 landmarks, of the paper's 1,600, at most 80,000 training rows and 200,000 test "
+    "rows, and a lam that is chosen on 6,000.",
+    Bearing.FOR,
     (
         "landmarks and Fourier features",
         "training rows, at most",
@@ -78,6 +79,14 @@ ONE_WALK = Deviation(
     ),
 )
 A_SET_LESS = Deviation("acoustic, one of the paper's six sets, could not be had.", Bearing.FOR)
+OWN_NEWTON = Deviation(
+    "NBAUC is a Newton method of this project, with its own stopping rule.", Bearing.EITHER
+)
+SOME_SETS = Deviation(
+    "acoustic could not be had, cod-rna lacks its third file and covtype is a sample. On "
+    "connect-4 the table has no number for RBF-RankSVM itself, which ran for over five days.",
+    Bearing.FOR,
+)
 NO_PROOF = Deviation(
     "An AUC on par is no proof that the objective is near its minimum, and NBAUC minimises the "
     "squared hinge, where NSAUC minimises the hinge.",
@@ -121,7 +130,7 @@ FINDINGS = (
         "On every set but protein RBF-RankSVM has a higher test AUC than the linear RankSVM.",
         lambda n: above(differences(n, "RBF-RankSVM", "Linear RankSVM"), unit=" points"),
         "Section 5.3, Table 2",
-        (ITSELF_HELD,),
+        (ITSELF_HELD, SOME_SETS),
     ),
     Finding(
         "nbauc-orders-of-magnitude-faster",
@@ -148,7 +157,7 @@ FINDINGS = (
         "On every set NSAUC takes less time to train than NBAUC.",
         faster("NBAUC", "NSAUC", ", s"),
         "Section 5.4, Table 4",
-        (EPOCHS,),
+        (EPOCHS, OWN_NEWTON, A_SET_LESS),
     ),
     Finding(
         "nsauc-marginally-slower-than-online-methods",
@@ -203,9 +212,10 @@ FINDINGS = (
     Finding(
         "nsauc-is-steady-over-epochs",
         "nonlinear-figure-1",
-        "the AUC performance of NSAUC does not fluctuate with varying the number of epochs",
+        "the AUC performance of NSAUC does not fluctuate with varying the number of epochs on all "
+        "datasets",
         "On every set the AUC of NSAUC falls by less than a point from any epoch of the figure to "
-        "any later one.",
+        "any later one; the point is ours, the paper gives no measure.",
         steady,
         "Section 5.5, Fig. 1",
         (ONE_WALK, A_SET_LESS),

@@ -92,14 +92,8 @@ def online(numbers: Numbers) -> Judged:
 
 def epochs(numbers: Numbers, method: str) -> list[Difference]:
     """Return what each set gains from the first epoch to the last."""
-    return [
-        minus(
-            name,
-            _split(numbers.cell(name, f"{method}, epoch 400")),
-            _split(numbers.cell(name, f"{method}, epoch 1")),
-        )
-        for name in _sets(numbers)
-    ]
+    names = (f"{method}, epoch 400", f"{method}, epoch 1")
+    return [numbers.test(f"{name}: {' minus '.join(names)}") for name in _sets(numbers)]
 
 
 def steady(numbers: Numbers) -> Judged:

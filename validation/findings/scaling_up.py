@@ -36,8 +36,8 @@ SAME_RULE = Deviation(
     "The stopping rule of the descent is not printed; ours is one for both sides.", Bearing.NEITHER
 )
 AT_ALL_SIZES = Deviation(
-    "The stopping rule of the descent is not printed; ours is one for all sizes, and leaves the "
-    "objective no farther above its optimum at the larger ones.",
+    "The stopping rule of the descent is not printed; ours is one relative gap of the drawn "
+    "problem for all sizes, and its steps hardly change with n, so that any such rule would do.",
     Bearing.NEITHER,
 )
 REFERENCE = Deviation(
@@ -47,8 +47,8 @@ REFERENCE = Deviation(
 )
 
 CHOSEN = Deviation(
-    "gamma and lam are chosen on at most 5,000 rows (lam of Table 1 on 100,000), for both sides "
-    "alike.",
+    "gamma and lam are chosen on at most 5,000 rows (lam of Table 1 on 100,000), for all that "
+    "is compared alike.",
     Bearing.NEITHER,
     ("rows that choose lam, at most", "rows that choose gamma and lam, at most"),
 )
@@ -89,15 +89,12 @@ def _minor_loss(numbers: Numbers) -> Judged:
 
 
 SETS = ("Skin Segmentation", "Bank Marketing", "Accelerometer")
+KERNELS = ("linear", "radial")
 
 
 def _kernel_above(numbers: Numbers) -> Judged:
-    at = "AUC %"
-    found = [
-        minus(name, numbers.cell(f"{name}, radial", at), numbers.cell(f"{name}, linear", at))
-        for name in SETS
-    ]
-    return above(found, unit=" points")
+    tests = [numbers.test(f"{s}: radial, incomplete minus linear, incomplete") for s in SETS]
+    return above(tests, unit=" points")
 
 
 def _kernel_faster(numbers: Numbers) -> Judged:
@@ -115,8 +112,8 @@ def _within_seconds(numbers: Numbers) -> Judged:
 
 
 def _competitive(numbers: Numbers) -> Judged:
-    tests = [test for name, test in numbers.tests.items() if name.endswith("incomplete")]
-    return above([turned(test) for test in tests], -0.5, unit=" points")
+    pairs = [f"{s}: {k}, all pairs minus {k}, incomplete" for s in SETS for k in KERNELS]
+    return above([turned(numbers.test(pair)) for pair in pairs], -0.5, unit=" points")
 
 
 def _near_best(numbers: Numbers) -> Judged:
@@ -167,7 +164,8 @@ FINDINGS = (
     Finding(
         "incomplete-model-scales-linearly",
         "scaling-up-table-1",
-        "we proposed a computationally efficient algorithm that reduces the overall complexity to",
+        "we proposed a computationally efficient algorithm that reduces the overall complexity to "
+        "$O(n)$",
         "From 5,000 to 100,000 rows the time of the incomplete linear model grows at most like n, "
         "to within a quarter.",
         _flat,

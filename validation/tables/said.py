@@ -7,11 +7,7 @@ from dataclasses import dataclass
 
 from .table import Page, Table
 
-FATES = {
-    "borne-out": "Borne out",
-    "contradicted": "Contradicted",
-    "undecided": "Undecided",
-}
+FATES = {"borne-out": "Borne out", "contradicted": "Contradicted", "undecided": "Undecided"}
 """Verdicts of findings as they stand before statements."""
 
 

@@ -212,7 +212,11 @@ def test_a_sentence_about_two_rivals_is_judged_by_both(name: str, row: str) -> N
         at: dataclasses.replace(cell, mean=cell.mean + 1.0) if at[0] == row else cell
         for at, cell in numbers.cells.items()
     }
-    wrong = dataclasses.replace(numbers, cells=cells)
+    tests = {
+        at: dataclasses.replace(test, estimate=test.estimate - 1.0) if at.endswith(row) else test
+        for at, test in numbers.tests.items()
+    }
+    wrong = dataclasses.replace(numbers, cells=cells, tests=tests)
     assert finding.judged(wrong).verdict == Verdict.CONTRADICTED
 
 
@@ -254,13 +258,15 @@ def test_averages_are_told_from_last_points_split_by_split_and_capped() -> None:
     assert finding.judged(dataclasses.replace(numbers, tests=worse)).verdict == "contradicted"
 
 
-def test_steadiness_is_of_all_epochs_and_open_only_for_want_of_a_set() -> None:
+def test_steadiness_is_of_all_epochs_and_open_for_want_of_a_set_and_of_separate_runs() -> None:
     finding = FINDINGS["nsauc-is-steady-over-epochs"]
     numbers = numbers_of(finding.table)
     assert finding.judge(numbers).verdict == Verdict.BORNE_OUT
     assert finding.judged(numbers).verdict == Verdict.UNDECIDED
-    free = dataclasses.replace(finding, deviations=(ONE_WALK,))
-    assert free.judged(numbers).verdict == Verdict.BORNE_OUT
+    for deviation in finding.deviations:
+        alone = dataclasses.replace(finding, deviations=(deviation,))
+        assert alone.judged(numbers).verdict == Verdict.UNDECIDED
+    assert ONE_WALK in finding.deviations
     fallen = moved_cells(numbers, "skin", "NSAUC, largest fall", 2.0)
     assert finding.judged(fallen).verdict == Verdict.CONTRADICTED
 
@@ -289,6 +295,8 @@ def test_a_deviation_caps_the_verdict_that_it_could_have_made(
         judged = capped(found, deviation)
         assert judged.verdict == verdict
         assert ("capped: Ours is another." in judged.measured) == (verdict != found.verdict)
+        no_way = verdict != found.verdict or (estimate == 0.0 and bearing == Bearing.EITHER)
+        assert ("none while this deviation stands" in judged.turned_by) == no_way
 
 
 def test_a_finer_grid_of_lambda_adds_little_as_the_deviation_says() -> None:

@@ -209,9 +209,7 @@ def gradient_as_printed(context: Context) -> Outcome:
 
 
 @NONLINEAR.corrected(
-    "Algorithm 2",
-    "The gradient of (5) with p = 2 has the factor 2 C.",
-    formula="g = w - 2 C X'A'D",
+    "Algorithm 2", "The gradient of (5) with p = 2 has the factor 2 C.", formula="g = w - 2 C X'A'D"
 )
 def gradient_with_the_factor_two(context: Context) -> Outcome:
     return _gradient(context, 2.0, None)

@@ -1,4 +1,4 @@
-"""Claims about the slacks of AUC-SVM and its pairs as one class [SAUC, Section 2.1]."""
+"""Claims about the slacks of AUC-SVM and its pairs as one class [SAUC, Section 2.2]."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COSTS = (0.001, 0.01, 0.1)
 
 
 @SAUC.theorem(
-    "Section 2.1",
+    "Section 2.2",
     "The sum of the slacks is at least the number of misranked pairs, for any w.",
     formula="sum xi_ij >= |{(i, j): w'x_i < w'x_j}|",
 )
@@ -44,7 +44,7 @@ def sauc_slacks_bound_the_misranked_pairs(context: Context) -> Outcome:
 
 
 @SAUC.theorem(
-    "Section 2.1",
+    "Section 2.2",
     "The linear AUC-SVM has the optimum of the linear one-class SVM without a threshold, trained "
     "on the difference vectors.",
     formula="min |w|^2/2 + C sum_ij max(0, 1 - w'z_ij),  z_ij = x_i - x_j",

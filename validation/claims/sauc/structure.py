@@ -46,9 +46,7 @@ def sauc_prop_1_covariance_of_differences(context: Context) -> Outcome:
     errors = {
         "breast cancer": _both_sides(data.X, data.is_positive, every_pair(data.is_positive)),
         "toy, features of the Gaussian kernel": _both_sides(
-            factor_gram(WIDTH(xor.X, xor.X)).features,
-            xor.is_positive,
-            every_pair(xor.is_positive),
+            factor_gram(WIDTH(xor.X, xor.X)).features, xor.is_positive, every_pair(xor.is_positive)
         ),
     }
     worst = max(errors.values())

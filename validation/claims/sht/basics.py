@@ -45,7 +45,8 @@ def _points(data: Dataset, rng: np.random.Generator, count: int) -> np.ndarray:
 @SHT.theorem(
     "Proposition 1",
     "The mean square loss over all pairs is an average over the rows.",
-    formula="mean_ij (1 - w'(x_i - x_j))^2 = (1/n) sum_j f(w; x_j, y_j)",
+    formula="mean_ij (1 - w'(x_i - x_j))^2 = (1/n) sum_j f(w; x_j, y_j), f as in eq. (4): the "
+    "square of w'(x_j - mean of its class) over the share of the class, and (1 - w'delta)^2",
 )
 def prop_1_pairwise_is_an_average_over_rows(context: Context) -> Outcome:
     worst, count, sets = 0.0, 5 if context.quick else 50, _sets(context)

@@ -225,9 +225,6 @@ def sht_theorem_1_bound(context: Context) -> Outcome:
 LARGEST_K = 500
 """Of the k in the experiments: that of Fig. 3."""
 
-COLON_K = (62 - 29) // 2 + 1
-"""On colon (62 rows, k* = 29) rho- is zero from this k on, whatever the rows are, by their rank."""
-
 
 @SHT.theorem(
     "Theorem 1, Figs. 1 and 3, Tables I and II",
@@ -251,7 +248,7 @@ def sht_theorem_1_in_the_experiments(context: Context) -> Outcome:
         f"{LARGEST_K}, and k = k* needs rho < {GOLDEN:.3f}",
         printed="when k is moderately larger than k*. This matches the condition",
         details={f"rho at least, {name}": value for name, value in lowest.items()}
-        | {"features": 1000, "colon: k from which 2 k + k* is above its rows": COLON_K},
+        | {"colon, k* = 29: k from which 2 k + k* is above its 62 rows": (62 - 29) // 2 + 1},
         data=used,
         tolerance="rho+ from below and rho- from above, by one support of 60 features each: rho "
         "is larger still",

@@ -13,7 +13,7 @@ from .sets import OVERLAP, PAPER, PUBLISHED, UNAVAILABLE, label
 from .table4 import OPTIMUM, mean_auc
 
 CURVES = ("NSAUC", "NSVMSGD2", "NSOLAM")
-TITLE = "AUC over the epochs"
+TITLE, MEAN = "AUC over the epochs", "mean over the epochs"
 
 
 def render(results: Results) -> Page:
@@ -30,17 +30,21 @@ def render(results: Results) -> Page:
             curves = np.array([record[f"{method}_curve"] for record in records])
             series.append(Series(method, tuple(epochs), tuple(curves.mean(axis=0).tolist())))
             means[method] = curves.mean(axis=1)
-            for epoch in (0, -1):
-                sheet.mean(label(name), f"{method}, epoch {epochs[epoch]:g}", curves[:, epoch])
+            ends = {f"{method}, epoch {epochs[at]:g}": curves[:, at] for at in (0, -1)}
+            for column, values in ends.items():
+                sheet.mean(label(name), column, values)
             fell = (np.maximum.accumulate(curves, axis=1) - curves).max(axis=1)
             sheet.mean(label(name), f"{method}, largest fall", fell)
-        before, overlap = f"{label(name)}, mean over the epochs", OVERLAP * (name not in PUBLISHED)
-        sides, names = (means[method] for method in CURVES[:2]), CURVES[:2]
-        sheet.paired(sides, names, "points of AUC", before=before, overlap=overlap)
-        ends = (epochs[0], epochs[-1])
+        overlap, unit = OVERLAP * (name not in PUBLISHED), "points of AUC"
+        sides, before = (means[method] for method in CURVES[:2]), f"{label(name)}, {MEAN}"
+        sheet.paired(sides, CURVES[:2], unit, before=before, overlap=overlap)
+        first, last = ends  # of NSOLAM
+        sheet.paired(
+            (ends[last], ends[first]), (last, first), unit, before=label(name), overlap=overlap
+        )
         for line, method in ((OPTIMUM, "optimum"), ("NBAUC", "NBAUC")):
             level = mean_auc(results, method, name)
-            series.append(Series(line, ends, (level, level), reference=True))
+            series.append(Series(line, (epochs[0], epochs[-1]), (level, level), reference=True))
         panels.append(Panel(label(name), "epochs", "test AUC %", tuple(series)))
     caption = (
         "Means over the splits. The straight lines are proved optima over all pairs, of the hinge "

@@ -66,10 +66,4 @@ def compute(job: Job) -> dict[str, Any]:
 
 
 # Weights within a gap of 1e-9 move by its root, and by 2e-4 between two versions of a solver.
-EXPERIMENT = Experiment(
-    "sauc-geometry",
-    BUDGET,
-    parts,
-    compute,
-    tolerance=1e-3,
-)
+EXPERIMENT = Experiment("sauc-geometry", BUDGET, parts, compute, tolerance=1e-3)

@@ -90,6 +90,9 @@ def _notes_4(results: Results) -> tuple[str, ...]:
     )
 
 
+INSIDE = ("best lambda in [0.001, 1000]", "best one outside")
+
+
 def render_5(results: Results) -> Page:
     """Show the AUC by lambda."""
     sheet, panels = Sheet(), []
@@ -109,6 +112,10 @@ def render_5(results: Results) -> Page:
         if best > 0:
             names = (f"lambda = {best:g}", "lambda = 0")
             sheet.paired((found[best], found[0.0]), names, "in AUC", 4, name, overlap=1.0)
+        inside = [lam for lam in lambdas if 1e-3 <= lam <= 1e3]
+        parts = (inside, [lam for lam in lambdas if lam not in inside])
+        sides = [max((found[lam] for lam in part), key=np.mean) for part in parts if part]
+        sheet.paired(sides, INSIDE, "in AUC", 4, name, overlap=1.0)
     picture = Picture(
         "sauc-fig-5",
         "AUC of SAUC-SVM by the weight of the structure",

@@ -151,9 +151,8 @@ def render_auc(results: Results) -> Page:
         for method, values in found.items():
             mean = sheet.mean(row, method, values, digits=4)
             curves[method] += [(at, *mean)] if mean else []
-        for rival in (PLAIN, SVM):
-            sides, names = (found[STRUCTURED], found[rival]), (STRUCTURED, rival)
-            sheet.paired(sides, names, "in AUC", 4, row)
+        for names in ((STRUCTURED, PLAIN), (STRUCTURED, SVM), (PLAIN, SVM)):
+            sheet.paired((found[name] for name in names), names, "in AUC", 4, row)
     names = ("SAUC-SVM at k = 5", "AUC-SVM with all pairs")
     few, every = (f"auc {STRUCTURED}", {"k": 5}), (f"auc {PLAIN}", {"k": ALL})
     sheet.paired(results.matched("draw", few, every), names, "in AUC", 4)

@@ -67,11 +67,4 @@ def compute(job: Job) -> dict[str, Any]:
     return found
 
 
-EXPERIMENT = Experiment(
-    "scaling-up-table-1",
-    BUDGET,
-    parts,
-    compute,
-    PATHS,
-    protocol=2,
-)
+EXPERIMENT = Experiment("scaling-up-table-1", BUDGET, parts, compute, PATHS, protocol=2)

@@ -24,7 +24,7 @@ def render(results: Results) -> Page:
         excess = results.values(f"{kernel}_incomplete_excess", set=name)
         sheet.largest(row, "objective above optimum, incomplete", excess)
     # The kernel against the linear model, and all pairs against drawn ones.
-    compared = [("radial_full", "linear_full")]
+    compared = [(f"radial_{pairs}", f"linear_{pairs}") for pairs in ("full", "incomplete")]
     compared += [(f"{kernel}_full", f"{kernel}_incomplete") for kernel in KERNELS]
     for name, title in SETS.items():
         for fits in compared:
