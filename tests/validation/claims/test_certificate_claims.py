@@ -15,7 +15,7 @@ from aucert.exact.losses.logistic import Logistic
 from aucert.exact.losses.smooth_hinge import SmoothHinge
 from aucert.exact.pairs.ordered import asked, kinds
 from aucert.exact.pairs.statistics import delong as placements
-from aucert.exact.problem import tail, worst
+from aucert.exact.problem import rates, tail, worst
 from aucert.exact.problem.penalties.sign import Sign
 from aucert.exact.proof import check_proof, proof_file
 from aucert.validation import suite
@@ -88,13 +88,13 @@ def test_the_lowest_negatives_in_place_of_the_highest_turn_the_verdict(
 def test_a_number_of_rows_that_is_made_whole_turns_the_verdict(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    right = tail.check_rates
+    right = rates.check_rates
 
     def floored(fpr_max: Any, tpr_min: Any) -> tuple[Fraction, Fraction]:
         above, below = right(fpr_max, tpr_min)
         return Fraction(int(above * 9), 9), below
 
-    monkeypatch.setattr(tail, "check_rates", floored)
+    monkeypatch.setattr(rates, "check_rates", floored)
     assert verdict(PARTIAL) == "fails"
 
 
