@@ -173,6 +173,7 @@ def test_the_same_seed_gives_the_same_numbers_and_another_one_others() -> None:
     assert suite.run(registry=registry, seed=6).rows[0].measured != first.rows[0].measured
 
 
+@pytest.mark.slow
 def test_two_processes_change_no_number() -> None:
     assert numbers(suite.run(FAST, jobs=2)) == numbers(suite.run(FAST, jobs=1))
 

@@ -84,6 +84,7 @@ def test_with_every_pair_drawn_once_nothing_is_lost_by_sampling() -> None:
     assert model.certificate_.primal <= best * (1 + 1.01e-3)
 
 
+@pytest.mark.slow
 def test_the_excess_over_the_optimum_falls_as_more_pairs_are_drawn() -> None:
     best = solve(X, Y, 0.05).certificate.dual
     few, many = (

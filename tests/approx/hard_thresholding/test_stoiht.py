@@ -62,6 +62,7 @@ def test_without_thresholding_it_reaches_the_convex_optimum() -> None:
     assert found.intercept == pytest.approx(best.intercept_[0], abs=1e-4)
 
 
+@pytest.mark.slow
 def test_with_blocks_the_error_shrinks_to_the_noise_of_the_blocks() -> None:
     rows, y = draw(n=200)
     best = LogisticRegression(C=1e9, tol=1e-12, max_iter=10_000).fit(rows, y)

@@ -63,6 +63,7 @@ def test_features_are_those_of_the_map_and_nothing_is_computed_before(
     np.testing.assert_allclose(features.compute(), model.transform(X))
 
 
+@pytest.mark.slow
 def test_a_pipeline_takes_dask_and_orders_what_no_line_orders() -> None:
     X, y = rings()
     table = dd.from_pandas(pd.DataFrame(X, columns=["a", "b"]).assign(y=y), npartitions=3)

@@ -87,6 +87,7 @@ def tally(seeds: range) -> Counter[str]:
     return found
 
 
+@pytest.mark.slow
 def test_no_audit_of_random_scores_is_false() -> None:
     found = tally(range(120))
     assert set(found) == {"gap", "no gap"} and found["gap"] > 60

@@ -157,6 +157,7 @@ def test_filter_E_reaches_the_counts_of_the_paper() -> None:
         assert nearest_pairs(data.X, data.is_positive, k, anchor_filter="E").i.size == count
 
 
+@pytest.mark.slow
 def test_filter_E_keeps_as_many_anchors_on_average_as_the_paper_and_filter_A_fewer() -> None:
     """The means over 200 draws, with three standard errors of them and of the reference."""
     expected = {5: (31.0, 2.8), 10: (37.2, 1.7), 15: (39.1, 1.0), 20: (39.8, 0.4)}

@@ -122,6 +122,7 @@ def test_a_few_optima_lie_in_the_intervals() -> None:
     assert [fault for seed in range(7) for fault in outside(*judged(seed))] == []
 
 
+@pytest.mark.slow
 def test_an_optimum_elsewhere_is_seen() -> None:
     """The comparison can fail: intervals are narrow, and either end is looked at."""
     for seed in range(7):

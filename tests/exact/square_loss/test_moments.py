@@ -120,6 +120,7 @@ def test_listed_pairs_are_solved_whatever_the_unit_of_the_features(
     np.testing.assert_array_equal(scaled.w * unit, plain.w)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("far", costly_slow([1.0, 1e5, 1e7, 1e9], {1e7}))
 @pytest.mark.parametrize("seed", first_fast(range(4)))
 @pytest.mark.parametrize("most", [2_000_000, 0])

@@ -114,6 +114,7 @@ def random_structured(rng: np.random.Generator, loss: str) -> tuple[Problem, np.
     return problem, w / max(base.reach, 1e-3)
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32), loss=st.sampled_from(sorted(LOSSES)))
 @settings(max_examples=150, deadline=None)
 def test_gap_is_never_negative_in_a_structured_space(seed: int, loss: str) -> None:

@@ -22,6 +22,7 @@ from aucert.exact.spaces.rows import Rows
 from aucert.exact.tools import threads
 from aucert.exact.tools.lossless import check_matrix
 from aucert.exact.tools.threads import at_most, in_parts, one_thread, small_in_one_thread, workers
+from fast_cases import costly_slow
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -201,7 +202,7 @@ def test_a_wrong_number_of_threads_is_refused(n_jobs) -> None:
             call()
 
 
-@pytest.mark.parametrize("name", ["solve", "fit", "certify", "folds"])
+@pytest.mark.parametrize("name", costly_slow(["solve", "fit", "certify", "folds"], ["folds"]))
 def test_n_jobs_reaches_the_passes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 

@@ -29,6 +29,7 @@ def test_leaving_the_interpreter_or_asking_the_user_is_an_error() -> None:
         assert row.verdict == "error" and name in row.message
 
 
+@pytest.mark.slow
 def test_the_next_problem_is_run_after_a_crash_or_a_timeout() -> None:
     def fit(X, y, lam):
         if lam == 1e-3:
@@ -201,6 +202,7 @@ def test_a_function_that_cannot_be_called_so_is_told_how_it_is_called(modules) -
     assert row.message.endswith("(a fit is called as fit(X, y, lam))"), row.message
 
 
+@pytest.mark.slow
 def test_what_a_refusal_names_is_named_once(modules) -> None:
     with pytest.raises(InputError) as refused:
         check_solver("mine:const")

@@ -77,6 +77,7 @@ def test_no_claim_depends_on_which_one_asked_for_the_draws_first(
     assert {name: run(name).measured for name in reversed(names)} == first
 
 
+@pytest.mark.slow
 def test_the_zero_violations_come_with_an_exact_interval() -> None:
     details = run("theorem-4-prime-losses").details
     count = details["draws"]
@@ -190,6 +191,7 @@ def test_the_repaired_exponent_would_not_be_refuted(monkeypatch: pytest.MonkeyPa
     assert run("theorem-4-as-printed").verdict == "holds"
 
 
+@pytest.mark.slow
 def test_the_right_left_side_of_eq_18_would_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scaling_up_nystrom, "eq_18", lambda pair, U_full=None: eq_18(pair))
     assert run("eq-18-as-printed").verdict == "holds"

@@ -107,6 +107,7 @@ def test_a_dual_part_of_a_smooth_loss_that_is_too_large_turns_the_verdict(
     assert verdict(name) != "holds"
 
 
+@pytest.mark.slow
 def test_a_product_of_means_that_is_too_large_turns_the_verdict(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -105,6 +105,7 @@ def test_what_we_state_says_what_would_turn_it() -> None:
         "all-pairs-take-less-time-than-drawn-pairs",
         "all-pairs-are-feasible-beyond-10000",
         "all-pairs-take-less-time-on-real-sets",
+        "sht-fig-1-with-one-step-for-all-shares",
     }
 
 

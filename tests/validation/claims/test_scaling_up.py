@@ -124,6 +124,7 @@ def test_the_printed_exponent_would_make_the_repaired_bound_fail(
     assert run("theorem-4-with-exponent-five-halves").verdict == "fails"
 
 
+@pytest.mark.slow
 def test_a_first_term_twice_as_large_would_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     def doubled(*arguments: object) -> tuple[np.ndarray, np.ndarray]:
         left, constant = two_atoms(*arguments)  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ import pytest
 
 from aucert.exact import regularization_path
 from aucert.validation.cli import main
+from fast_cases import first_fast
 
 SOLVER = (
     "import numpy as np\ndef fit(X, y, lam):\n    return X[y == 1].mean(0) - X[y == 0].mean(0)\n"
@@ -49,6 +50,7 @@ def test_bench_writes_a_table_a_picture_and_a_document(capsys, folder) -> None:
     assert Path("again.svg").read_bytes() == Path("b/bench.svg").read_bytes()
 
 
+@pytest.mark.slow
 def test_bench_reads_a_file_as_solve_does(capsys, folder) -> None:
     Path("u.csv").write_text(
         "y,name,b,a\n" + "no,x,2,1\nyes,x,1,3\nyes,x,2,2\nno,x,1,0\nyes,x,1,1\n"
@@ -74,7 +76,7 @@ def test_bench_refuses_rows_in_partitions(capsys, folder) -> None:
     assert "parts is a folder: a fit takes one matrix" in err
 
 
-@pytest.mark.parametrize("loss", ["logistic", "smooth_hinge", "exponential"])
+@pytest.mark.parametrize("loss", first_fast(["logistic", "smooth_hinge", "exponential"]))
 def test_bench_knows_the_smooth_losses(capsys, folder, loss: str) -> None:
     words = f"bench benched:fit --data t.csv --lam 0.1 --max-time 20 --loss {loss} --json".split()
     status, out, _ = run(capsys, *words)

@@ -188,7 +188,7 @@ def test_bad_input_is_one_sentence(words: tuple[str, ...], message: str, table: 
         (("--l1-ratio", "0.5"), "with the ridge"),
         (("--method", "qp"), "solved by newton"),
         (("--qid", "q", "--cv", "99"), "24 queries: use at most 24 folds"),
-        (("--cv", "1000"), "use fewer folds"),
+        pytest.param(("--cv", "1000"), "use fewer folds", marks=pytest.mark.slow),
         (("--standardise",), "standardise the files of a folder first"),
     ],
 )

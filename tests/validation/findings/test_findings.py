@@ -357,6 +357,20 @@ def test_slower_fits_turn_what_we_state_of_ours(monkeypatch: pytest.MonkeyPatch,
     assert suite.run([name]).rows[0].verdict == "fails"
 
 
+def test_more_epochs_with_one_step_turn_what_we_state_of_fig_1(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    name = "sht-fig-1-with-one-step-for-all-shares"
+    assert suite.run([name]).rows[0].verdict == "holds"
+    numbers = numbers_of("sht-fig-1")
+    slower = {
+        at: dataclasses.replace(test, estimate=abs(test.estimate))
+        for at, test in numbers.tests.items()
+    }
+    monkeypatch.setattr(ours, "numbers_of", lambda _: dataclasses.replace(numbers, tests=slower))
+    assert suite.run([name]).rows[0].verdict == "fails"
+
+
 def test_the_mean_of_independent_differences_has_welchs_freedom() -> None:
     found = _pooled([difference(1.0, 0.3, 10), difference(2.0, 0.4, 20)], "mean")
     assert (found.estimate, found.error) == (1.5, pytest.approx(0.25))

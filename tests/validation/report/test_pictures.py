@@ -215,6 +215,7 @@ def test_the_axis_says_when_only_some_pairs_are_drawn(model: ROCSVM) -> None:
     assert part.get_ylabel() == f"pairs, 50 drawn of {every:,}"
 
 
+@pytest.mark.slow
 def test_no_legend_covers_a_curve(model: ROCSVM) -> None:
     figures = [
         roc_with_thresholds(model, DATA.X, DATA.y),

@@ -32,6 +32,7 @@ def test_after_the_limit_nothing_is_begun_and_the_page_says_what_and_why(tmp_pat
     assert shown[0].as_json()["unfinished"] == ["rep=0", "rep=1", "rep=2", "rep=3"]
 
 
+@pytest.mark.slow
 def test_a_part_that_runs_at_the_limit_ends_and_the_next_run_goes_on(tmp_path: Path) -> None:
     log = tmp_path / "log"
     shown = reproduce(out=tmp_path / "out", registry=planted(log, slow=0.3), max_time=0.2)

@@ -387,6 +387,7 @@ def test_queries_of_dask_are_those_in_memory() -> None:
     assert list(model.classes_) == [False, True]
 
 
+@pytest.mark.slow
 def test_a_query_that_dask_has_split_is_refused() -> None:
     whole = ranked()
     table = dd.from_pandas(whole, npartitions=7)

@@ -125,6 +125,7 @@ def test_one_class_against_the_rest(tmp_path: Path) -> None:
     assert found.rows(1).facts.n_pos == 300
 
 
+@pytest.mark.slow
 def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
     found = read_parquet_folder(written(tmp_path, columns(3000), [700, 900]), "y", weight="w")
     one, two = (solve(found.rows(jobs), None, 0.1, tol=1e-3) for jobs in (1, 2))
