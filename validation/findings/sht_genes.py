@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from .capping import Bearing, Deviation
 from .finding import Finding, Judge
-from .judging import Judged, above, minus, within
+from .judging import Judged, above, within
 from .numbers import Difference, Numbers
 from .sht import OURS, RIVALS, RIVALS_CUT
 
@@ -18,6 +18,7 @@ SATURATED = 0.01
 CHOSEN = Deviation(
     "Every point is a choice made on the test rows, as in the authors' programs.", Bearing.NEITHER
 )
+NEAREST_K = Deviation("k = 30 is run, of 29 and 32 in print.", Bearing.NEITHER)
 SHORTER = Deviation(
     "SHT-AUC, StoIHT and HSG-HT run for 50 epochs, the authors' programs for 100, and blocks are "
     "chosen among fewer sizes.",
@@ -27,12 +28,6 @@ SHORTER = Deviation(
 KNOWN = Deviation(
     "k* of real data is not known; the number of known markers is read for it.", Bearing.EITHER
 )
-MATCHED = Deviation(
-    "Genes are matched to the printed markers by name; some could not be matched.", Bearing.EITHER
-)
-
-TESTED = {"colon": 12 / 50, "leukemia": 22 / 50}
-"""Test rows over training rows of a shuffle, by set."""
 
 
 def _real(rivals: Sequence[str]) -> Judge:
@@ -49,24 +44,10 @@ def _leads(numbers: Numbers, rivals: Sequence[str]) -> list[Difference]:
     return [numbers.test(f"{name}, {at}: {OURS} minus {m}") for m in rivals for name in SETS]
 
 
-def _overlapping(difference: Difference) -> Difference:
-    """Return a difference over 20 shuffles that share rows, its error raised as in paired tests.
-
-    The name says which set it is of.
-    """
-    d = difference
-    (share,) = (TESTED[name] for name in SETS if name in d.name)
-    return Difference(d.name, d.estimate, d.error * (1 + 20 * share) ** 0.5, d.count)
-
-
-def _markers(numbers: Numbers) -> Judged:
-    found = []
-    for name in SETS:
-        at = "of those found, k = 30"
-        for rival in ("StoIHT", "HSG-HT"):
-            cells = (numbers.cell(f"{name}, {method}", at) for method in (OURS, rival))
-            found.append(_overlapping(minus(f"{name}, {rival}", *cells)))
-    return above(found)
+def _markers(name: str) -> Judge:
+    """Return the judge that more of the genes found are markers, of a set."""
+    names = [f"{name}, k = 30: {OURS} minus {rival}" for rival in ("StoIHT", "HSG-HT")]
+    return lambda numbers: above([numbers.test(pair) for pair in names])
 
 
 def _best_near(numbers: Numbers) -> Judged:
@@ -129,13 +110,25 @@ FINDINGS = (
         (CHOSEN, SHORTER),
     ),
     Finding(
-        "sht-finds-most-markers",
+        "sht-finds-most-markers-on-leukemia",
         "sht-fig-4",
-        "SHT-AUC recovers the best percentage also when sparsity is the number of related genes",
-        "Near as many features as there are markers SHT-AUC has a larger share of markers among "
-        "those found than StoIHT and HSG-HT, on both sets.",
-        _markers,
-        "Section IV-B, Fig. 4",
-        (MATCHED,),
+        "In Figure 4b, SHT-AUC recovers the best percentage also when sparsity is the number of "
+        "related genes, i.e. k=32, and significantly outperforms HSG-HT and STOIHT",
+        "On leukemia, at k = 30, SHT-AUC has a larger share of markers among the genes found than "
+        "StoIHT and HSG-HT.",
+        _markers("leukemia"),
+        "Section IV-B, Fig. 4b",
+        (NEAREST_K, SHORTER),
+    ),
+    Finding(
+        "sht-finds-most-markers-on-colon",
+        "sht-fig-4",
+        "when k=29, which is the number of related genes, SHT-AUC can achieve the highest "
+        "percentage of related genes",
+        "On colon, at k = 30, SHT-AUC has a larger share of markers among the genes found than "
+        "StoIHT and HSG-HT (with HSG-HT the paper calls it comparable in general).",
+        _markers("colon"),
+        "Section IV-B, Fig. 4a",
+        (NEAREST_K, SHORTER),
     ),
 )

@@ -38,7 +38,7 @@ def _active(data: Dataset, w: np.ndarray) -> bool:
 @SAUC.theorem(
     "eqs. (21), (22)",
     "The sum of the slacks is at least n+ n- (1 - w'(u_1 - u_2)), at optima and at any other w, "
-    "with equality exactly where every hinge is active.",
+    "with equality exactly where every hinge is active (which is ours).",
     formula="sum xi_ij >= n+ n- - n+ n- w'(u_1 - u_2)",
 )
 def sauc_eq_22_slacks_and_means(context: Context) -> Outcome:

@@ -24,8 +24,8 @@ from ..claim import Context, Outcome, Verdict
 from ..papers import SHT
 
 RHOS = (1.2, 1.5, 2.0, 5.0, 10.0)
-GOLDEN = (1 + math.sqrt(5)) / 2
-"""Where rho^2 - rho = 1."""
+LARGEST_K, GOLDEN = 500, (1 + math.sqrt(5)) / 2
+"""The largest k of the experiments, in Fig. 3; and where rho^2 - rho = 1."""
 
 
 @SHT.theorem(
@@ -220,10 +220,6 @@ def sht_theorem_1_bound(context: Context) -> Outcome:
         tolerance="normal interval of each mean at level 1e-6; rho+ and rho- by trying all "
         "supports",
     )
-
-
-LARGEST_K = 500
-"""Of the k in the experiments: that of Fig. 3."""
 
 
 @SHT.theorem(

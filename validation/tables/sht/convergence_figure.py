@@ -38,8 +38,8 @@ def render(results: Results) -> Page:
 
 
 _NOTES = (
-    "The figure has no numbers; 150 and over 300 epochs are the text's. It plots training AUC over "
-    "its largest value, though a footnote says test; both are drawn here for k* = 20.",
+    "The figure has no numbers; 150 and over 300 epochs are the text's. We read it as training AUC "
+    "over its largest value, though a footnote says test; both are drawn here for k* = 20.",
     "Counted is the training objective, which the method minimises: epochs until 95 % of all the "
     "descent in the 300 that are run, so that no count is over 300. Whether a run has settled by "
     "then is told by its training AUC, see the tests.",

@@ -12,6 +12,7 @@ from ...plots import Series
 from ..pictures import Panel, Picture
 from ..sheet import Sheet
 from ..table import Entry, Page, Results, Table
+from .gene_tables import overlap
 from .genes import EXPERIMENT, SPARSE, SUBSET
 from .markers import COLON, LEUKEMIA
 from .printed import PAPER, SETS
@@ -25,7 +26,7 @@ def render_ratio(results: Results) -> Page:
     ks = [float(k) for k in results.budget["k"]]
     sheet, panels = Sheet(), []
     for name, d in (("colon", 2000), ("leukemia", 7129)):
-        series = []
+        series, shares = [], {}
         for method in SPARSE:
             records = np.array([r[f"ratios {method}"] for r in results.select(set=name)])
             if not len(records):
@@ -35,6 +36,10 @@ def render_ratio(results: Results) -> Page:
                     values, column = records[:, at, side], f"{what}, k = {k:g}"
                     sheet.mean(f"{name}, {method}", column, values, digits=3)
             series.append(Series(method, tuple(ks), tuple(records.mean(axis=0)[:, 0].tolist())))
+            shares[method] = records[:, ks.index(30), 0] if 30 in ks else np.empty(0)
+        for names in [(SPARSE[0], rival) for rival in SPARSE[1:] if rival in shares]:
+            sides = (shares[method] for method in names)
+            sheet.paired(sides, names, "", 4, f"{name}, k = 30", overlap(name))
         if series:
             chance = float(results.values("markers", set=name)[0]) / d
             level = (chance, chance)
