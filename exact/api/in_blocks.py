@@ -22,16 +22,17 @@ HELD_ROWS, HELD_ROWS_OF_FEW, FEW = 200_000, 100_000, 5
 """Rows from which they are read in blocks, as scores in bins cost less than sorted ones; and the
 same for rows of few numbers, whose products cost little beside the sorting."""
 
-LOOKED_AT, MOSTLY_DIFFERENT = 1024, 0.75
+LOOKED_AT, MOSTLY_DIFFERENT = 1024, 0.95
 """Rows that are looked at, and the share of different ones among them from which rows are read in
-blocks: bins cannot tell tied scores apart, and held rows that are equal count as one."""
+blocks: bins cannot tell tied scores apart, and held rows that are equal count as one. A part of
+the rows is enough for the bins to stall."""
 
 
 def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
     """Return the problem over rows that are read in blocks, or None where they are better held.
 
     In blocks if X is a memory map, a `StreamedRows`, or an array that is hard to copy, or of many
-    rows that mostly differ. Only linear problems over all pairs support this, of the hinge or its
+    rows that differ. Only linear problems over all pairs support this, of the hinge or its
     square.
     """
     apart = partitioned_problem(X, y, request)

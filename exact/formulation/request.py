@@ -85,7 +85,8 @@ class Request:
             )
         if not self.is_linear:
             check_kernel_name(self.kernel, self.gamma)
-        check_number("structure", self.structure, closed="low")
+        structure = check_number("structure", self.structure, closed="low")
+        object.__setattr__(self, "structure", structure)
         check_choice("structure_source", self.structure_source, SOURCES)
         if not isinstance(self.penalty, Ridge) and not (self.is_linear and self.structure == 0):
             raise InputError(

@@ -23,7 +23,7 @@ def in_units_of(
 ) -> tuple[Rival, Request]:
     """Return a rival with its scale, and the request at the lam that its constant C means."""
     name = convention_name(rival)
-    check_number("C", C)
+    C = check_number("C", C)
     inside = isinstance(X, PartitionedRows)
     if isinstance(X, GroupedRows):
         count, share = float(X.order.mass), None

@@ -24,22 +24,23 @@ LARGEST_WIDTH = 1e150
 """Largest smoothing: sums at wider ones could overflow."""
 
 
-def check_scale(scale: float) -> None:
-    """Raise `InputError` unless `scale` is a number in [0, 1]."""
+def check_scale(scale: float) -> float:
+    """Return `scale` as a float; `InputError` unless it is a number in [0, 1]."""
     if np.ndim(scale) or not 0 <= scale <= 1:
         raise InputError(f"scale must be between 0 and 1, not {scale}")
+    return float(scale)
 
 
-def check_width(width: float) -> None:
-    """Raise `InputError` unless `width` is a number from 0 to `LARGEST_WIDTH`."""
-    if np.ndim(width) or not 0 <= width <= LARGEST_WIDTH:
+def check_width(width: float) -> float:
+    """Return `width` as a float; `InputError` unless it is a number from 0 to `LARGEST_WIDTH`."""
+    if np.ndim(width) or not 0 <= float(width) <= LARGEST_WIDTH:
         raise InputError(f"width must be >= 0 and at most {LARGEST_WIDTH:g}, not {width}")
+    return float(width)
 
 
 def of_scores(loss: Loss, evidence: Scores, sums: PairSums) -> Minorant:
     """Return the minorant of alpha = -loss'(margin), given the sums at its scores."""
-    scale = evidence.scale
-    check_scale(scale)
+    scale = check_scale(evidence.scale)
     linear, quadratic = shrunk_dual(loss, sums.total, sums.conjugate)
     value = scale * linear - scale**2 * quadratic
     size = scale * abs(linear) + scale**2 * abs(quadratic)
@@ -154,12 +155,12 @@ def of_weights(pairs: Any, loss: Loss, evidence: Weights) -> Minorant:
     held = isinstance(pairs, AllPairs) and loss in (HINGE, SQUARED_HINGE)
     if not (held or apart):
         raise InputError("binned dual points are for the hinge over all pairs, or for its square")
-    check_scale(evidence.scale)
+    scale = check_scale(evidence.scale)
     bins, half = check_count("bins", evidence.bins), check_count("half", evidence.half, 0)
     # A dual part is concave with dual(0) >= 0: s alpha has at least s times the conjugate sum.
-    if loss != HINGE and (half or (evidence.scale != 1.0 and not apart)):
+    if loss != HINGE and (half or (scale != 1.0 and not apart)):
         raise InputError(
             "only for the hinge over all pairs has a binned dual point a width or scale"
         )
-    same = Weights(evidence.w, bins, half, evidence.scale)
+    same = Weights(evidence.w, bins, half, scale)
     return Minorant(np.zeros(0), np.nan, evidence=same)

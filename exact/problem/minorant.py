@@ -232,14 +232,15 @@ def mixed(risk: Risk, mix: Mix) -> Minorant:
     InputError
         If a share is outside [0, 1], they add up to more than one, or a part has no `c`.
     """
-    shares = [share for share, _ in mix.parts]
+    shares = [float(share) for share, _ in mix.parts]
     if not shares or not all(np.isfinite(share) and share >= 0 for share in shares):
         raise InputError("a mixture of minorants needs parts, each with a finite share >= 0")
     if sum(map(Fraction, shares)) > 1:
         raise InputError(f"the shares of a mixture add up to more than one: {sum(shares)!r}")
     if any(isinstance(part, Weights) for _, part in mix.parts):
         raise InputError("binned dual points cannot be mixed: they hold no vector of row weights")
-    made = [(share, risk.minorant(part)) for share, part in mix.parts]
+    pairs = zip(shares, mix.parts, strict=True)
+    made = [(share, risk.minorant(part)) for share, (_, part) in pairs]
     up = gamma(len(made) + 8)
     c = sum((share * part.c for share, part in made), np.zeros(risk.n))
     size = sum(share * float(np.abs(part.c).sum()) for share, part in made)

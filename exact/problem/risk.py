@@ -99,7 +99,7 @@ class Mean:
 
     def careful_sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
         """Return the sums in the long format where they then round less, while n is moderate."""
-        check_width(width)
+        width = check_width(width)
         if not self.plain:
             scores = scores.astype(np.longdouble if scores.size <= LONG_ROWS else float)
         return self.sums(scores, width)
@@ -137,9 +137,9 @@ class Mean:
             If this loss or these pairs cannot make a minorant of this evidence.
         """
         if isinstance(evidence, Scores):
-            check_width(evidence.width)
+            width = check_width(evidence.width)
             scores = np.asarray(evidence.scores, dtype=float)
-            sums = self.careful_sums(scores, evidence.width) if sums is None else sums
+            sums = self.careful_sums(scores, width) if sums is None else sums
             return of_scores(self.loss, evidence, sums)
         if isinstance(evidence, Marginals):
             return of_marginals(self.pairs, self.loss, evidence)

@@ -192,7 +192,7 @@ class Tail:
 
     def careful_sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
         """Return the sums in the long format where they then round less, while n is moderate."""
-        check_width(width)
+        width = check_width(width)
         return self.sums(scores.astype(float if self.plain else np.longdouble), width)
 
     def upper(self, scores: np.ndarray, error: np.ndarray, sums: PairSums | None = None) -> Bound:

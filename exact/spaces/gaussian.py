@@ -47,7 +47,7 @@ class Gaussian:
     gamma: float
 
     def __post_init__(self) -> None:
-        check_gamma(self.gamma)
+        object.__setattr__(self, "gamma", check_gamma(self.gamma))
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         """Return the matrix of k(x, z): (n, m)."""

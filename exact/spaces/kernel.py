@@ -148,12 +148,13 @@ def exp_of(gamma: float, distances: np.ndarray) -> np.ndarray:
         return np.exp(-gamma * distances)
 
 
-def check_gamma(gamma: object) -> None:
-    """Raise `InputError` unless `gamma` is a finite number > 0."""
+def check_gamma(gamma: Any) -> float:
+    """Return `gamma` as a float; `InputError` unless it is a finite number > 0."""
     if isinstance(gamma, bool) or not isinstance(gamma, int | float | np.number):
         raise InputError(f"gamma must be a number, not {gamma!r}")
     if not (np.isfinite(as_float(gamma)) and gamma > 0):
         raise InputError(f"gamma must be > 0 and finite, not {gamma!r}")
+    return float(gamma)
 
 
 def float_rows(X: Any) -> Any:

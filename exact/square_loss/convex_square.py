@@ -60,10 +60,10 @@ class ConvexSquare:
     radius: float = np.inf
 
     def __post_init__(self) -> None:
-        check_number("l1", self.l1, closed="low")
+        object.__setattr__(self, "l1", check_number("l1", self.l1, closed="low"))
         check_choice("ball", self.ball, BALLS)
         if self.ball != "none":
-            check_number("radius", self.radius)
+            object.__setattr__(self, "radius", check_number("radius", self.radius))
             if self.l1 > 0 or self.loss.lam > 0:
                 raise InputError("give a ball or penalties, not both")
 

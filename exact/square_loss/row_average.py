@@ -96,7 +96,7 @@ class RowAverage:
             raise InputError(f"positive must be a boolean array, one entry for {space.n} rows")
         if not positive.any() or positive.all():
             raise InputError("the rows are of one class: pairs need both")
-        check_number("lam", lam, closed="low")
+        lam = check_number("lam", lam, closed="low")
         pairs = pairs.on(positive)
         plus, minus = (float(side.sum()) for side in pairs.sides())
         mass = pairs.row_mass()

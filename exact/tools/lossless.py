@@ -31,7 +31,10 @@ def check_labels(y: object, name: str = "y") -> np.ndarray:
         If they are masked, or a list mixes types so that numpy would merge some of them.
     """
     _refuse_masked(y, name)
-    labels = in_memory(np.asarray(y))
+    try:
+        labels = in_memory(np.asarray(y))
+    except ValueError:  # a list of lists of several lengths
+        raise InputError(f"{name} must have one entry each, not a list of lists") from None
     if isinstance(y, list | tuple) and labels.dtype.kind == "f":
         as_float64(y, name)
     return labels

@@ -26,7 +26,9 @@ class ElasticNet(FeaturePenalty):
     l1: float
 
     def __post_init__(self) -> None:
-        check_weights(self.l2, self.l1)
+        l2, l1 = check_weights(self.l2, self.l1)
+        object.__setattr__(self, "l2", l2)
+        object.__setattr__(self, "l1", l1)
 
     def support(self, w: np.ndarray) -> float:
         """Return l1 |w|_1."""

@@ -34,7 +34,9 @@ class GroupLasso(FeaturePenalty):
     groups: np.ndarray
 
     def __post_init__(self) -> None:
-        check_weights(self.l2, self.l1)
+        l2, l1 = check_weights(self.l2, self.l1)
+        object.__setattr__(self, "l2", l2)
+        object.__setattr__(self, "l1", l1)
         groups = check_labels(self.groups)
         if groups.ndim != 1 or groups.size == 0:
             raise InputError("groups must name one group a feature")

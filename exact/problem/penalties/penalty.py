@@ -127,13 +127,15 @@ def best_scale(
     return float(max((low, high, 1.0), key=bound))
 
 
-def check_weights(l2: float, l1: float) -> None:
-    """Raise `InputError` unless l2 and l1 are >= 0, of possible sizes, and not both zero."""
+def check_weights(l2: float, l1: float) -> tuple[float, float]:
+    """Return l2 and l1 as floats; `InputError` unless they are >= 0, and not both zero."""
+    numbers = []
     for name, value in (("l2", l2), ("l1", l1)):
-        if check_number(name, value, closed="low") > 0:
-            check_weight(name, value)
-    if l2 == 0 and l1 == 0:
+        number = check_number(name, value, closed="low")
+        numbers.append(check_weight(name, value) if number > 0 else number)
+    if not any(numbers):
         raise InputError("without l2 the weight l1 must be > 0: there is no penalty otherwise")
+    return numbers[0], numbers[1]
 
 
 def fraction(limit: float, size: float) -> float:

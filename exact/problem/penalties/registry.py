@@ -36,7 +36,7 @@ def penalty_from(
     InputError
         If a number is out of range or the parts do not go together.
     """
-    check_number("l1", l1, closed="low")
+    l1 = check_number("l1", l1, closed="low")
     if groups is not None and l1 == 0:
         raise InputError("groups need l1 > 0: it is the weight of their norms")
     plain = Ridge(lam) if l1 == 0 else ElasticNet(lam, l1)

@@ -31,12 +31,13 @@ class Ridge:
     lam: float
 
     def __post_init__(self) -> None:
-        check_weight("lam", self.lam)
+        # A number of a shorter format would shorten every product with it.
+        object.__setattr__(self, "lam", check_weight("lam", self.lam))
 
     @property
     def l2(self) -> float:
         """lam."""
-        return float(self.lam)
+        return self.lam
 
     def value(self, space: Space, w: np.ndarray) -> Bound:
         """Return lam / 2 |f|^2."""
@@ -71,9 +72,11 @@ class Ridge:
         return float(min(max(linear / curvature, 0.0), 1.0)) if curvature > 0 else 1.0
 
 
-def check_weight(name: str, value: float) -> None:
-    """Raise `InputError` unless a penalty's weight is > 0 and within the range of floats."""
-    if check_number(name, value) < SMALLEST_LAM:
+def check_weight(name: str, value: float) -> float:
+    """Return a penalty's weight as a float; `InputError` unless it is > 0 and not too far off."""
+    number = check_number(name, value)
+    if number < SMALLEST_LAM:
         raise InputError(f"{name} = {value!r} is below {SMALLEST_LAM:g}: rescale the features")
-    if value > LARGEST_LAM:
+    if number > LARGEST_LAM:
         raise InputError(f"{name} = {value!r} is above {LARGEST_LAM:g}: rescale the features")
+    return number
