@@ -113,7 +113,7 @@ def render_by_k(results: Results) -> Page:
                 series.append(Series(method, tuple(ks), heights))
             if 500 in ks and len(table):
                 near = np.array([30 <= k <= 100 for k in ks])
-                best = [columns[(columns.mean(axis=1) * some).argmax()] for some in (near, ~near)]
+                best = [table[:, (table.mean(axis=0) * some).argmax()] for some in (near, ~near)]
                 ends, more = [columns[ks.index(k)] for k in (500, 300)], ("in AUC", 4)
                 for sides, names in ((ends, ("k = 500", "k = 300")), (best, BEST)):
                     sheet.paired(sides, names, *more, f"{name}, {method}", overlap(name))
