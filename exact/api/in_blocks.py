@@ -43,7 +43,7 @@ def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
     from ..spaces.streamed import StreamedRows
 
     if isinstance(X, np.ndarray) and X.ndim == 2 and not np.ma.isMaskedArray(X):
-        X = StreamedRows(X) if _better_in_blocks(X) or isinstance(X, np.memmap) else X
+        X = StreamedRows(X) if isinstance(X, np.memmap) or _better_in_blocks(X) else X
     if not isinstance(X, StreamedRows):
         return None
     return Problem(X, request.risk(request.mask(y)), request.penalty)
@@ -71,8 +71,8 @@ def _better_in_blocks(X: np.ndarray) -> bool:
 
 
 def _mostly_differ(X: np.ndarray) -> bool:
-    """Return whether rows drawn without order differ from each other for the most part."""
-    if X.dtype == object:
-        return True
+    """Return whether almost all rows of some that are drawn differ from each other."""
+    if X.dtype.kind not in "biuf" or not X.size:
+        return True  # `StreamedRows` says what is wrong
     at = np.unique(np.random.default_rng(0).integers(0, len(X), LOOKED_AT))
     return len(np.unique(X[at], axis=0)) >= MOSTLY_DIFFERENT * at.size

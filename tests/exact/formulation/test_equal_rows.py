@@ -127,8 +127,8 @@ def test_a_binned_dual_point_is_judged_on_all_rows(asked: dict[str, Any]) -> Non
         told = Certificate.of(task.work, best.w, binned)
         found = task.judge(replace(best, witness=binned, certificate=told), 1e-9)
         assert found.certificate.primal == pytest.approx(best.certificate.primal, rel=1e-9)
-        # Sorted sums at the width of the bins: within what the bins round.
-        assert found.certificate.dual == pytest.approx(told.dual, rel=1e-3)
+        # Sorted sums at the width of the bins: within one of them, 6e-5.
+        assert found.certificate.dual == pytest.approx(told.dual, rel=1e-4)
         assert found.certificate.dual <= best.certificate.primal
 
 
