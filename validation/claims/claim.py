@@ -138,7 +138,8 @@ class Claim:
     quote : str
         The paper's words, short.
     readings : tuple of str
-        Charitable readings under which a theorem is judged; one that fails does so under each.
+        Charitable readings under which a theorem is judged; one that fails does so under each,
+        but for what a reading calls repaired: that is not printed.
     regime, tuning : str
         The paper's protocol or assumptions beside ours, and what each side was given.
     turned_by : str

@@ -22,10 +22,28 @@ ELSEWHERE = Deviation(
     Bearing.EITHER,
 )
 UNITS = Deviation(
-    "Columns are standardised and gaps filled by medians, of which the paper says nothing; in the "
-    "units of the files AUC-SVM comes out nearer to print, and SVM was not run. One set of "
-    "eighteen could not be had.",
+    "Columns are standardised and gaps filled by medians, of which the paper says nothing; in "
+    "the units of the files AUC-SVM with the linear kernel comes nearer to print on Table 3.",
     Bearing.EITHER,
+)
+UNITS_BOTH = Deviation(
+    "Columns are standardised and gaps filled by medians, of which the paper says nothing; in the "
+    "units of the files, where AUC-SVM is nearer to print, the lead is as large and not clear.",
+    Bearing.EITHER,
+)
+ONE_MISSING = Deviation("One set of eighteen could not be had.", Bearing.EITHER)
+ON_BREAST_CANCER = (
+    Deviation(
+        "Columns are standardised, of which the paper says nothing; the two machines are judged "
+        "in the units of the file as well.",
+        Bearing.NEITHER,
+    ),
+    Deviation(
+        "SAUC-SVM is tuned over four of the seven printed lambda: on the sets of Fig. 5, at its "
+        "one C and width, the others add at most 0.004 to its AUC, less than there is room for.",
+        Bearing.NEITHER,
+        ("grid of lambda",),
+    ),
 )
 WIDTHS = Deviation(
     "Five widths of the Gaussian kernel are tried, from 2^-1 to 2^5, of the twenty-one that are "
@@ -63,19 +81,20 @@ def _means(a: str, b: str) -> Judge:
 
 
 def _breast_cancer(numbers: Numbers) -> Judged:
-    at = (("wdbc", f"{machine} (linear)") for machine in (OURS, PLAIN))
-    return within([halves(numbers, "wdbc", *at)], POINT)
+    sides = (f"{OURS} minus {PLAIN}", f"{OURS}, raw units minus {PLAIN}, raw units")
+    return within([numbers.test(f"wdbc, linear kernel: {names}") for names in sides], POINT)
 
 
 def _times(slow: tuple[str, ...], fast: str, factor: float = 1.0) -> Judge:
     """Return the judge that each ratio of seconds is above a factor, in the mean of the sets."""
 
     def judge(numbers: Numbers) -> Judged:
-        kernels = ("linear", "Gaussian")
-        names = [
-            (f"s, {a} ({kernel})", f"s, {fast} ({kernel})") for a in slow for kernel in kernels
-        ]
-        found = [over(columns(numbers, *pair, ratio=True), pair[0]) for pair in names]
+        found = []
+        for machine in slow:
+            for kernel in ("linear", "Gaussian"):
+                sides = (f"s, {name} ({kernel})" for name in (machine, fast))
+                ratios = columns(numbers, *sides, ratio=True)
+                found.append(over(ratios, f"{machine} over {fast} ({kernel})"))
         return above(found, math.log10(factor), unit=" in log10 of a ratio of seconds")
 
     return judge
@@ -89,7 +108,7 @@ FINDINGS = (
         "With the linear kernel SAUC-SVM has the higher AUC than AUC-SVM, in the mean of the sets.",
         one_test("linear kernel, means of the tasks: SAUC-SVM minus AUC-SVM"),
         "Section 4.2.1, Table 3",
-        (LAMBDAS, UNITS),
+        (LAMBDAS, UNITS_BOTH, ONE_MISSING),
     ),
     Finding(
         "sauc-table-3-lead-over-auc-svm-gaussian",
@@ -99,7 +118,7 @@ FINDINGS = (
         "sets.",
         one_test("Gaussian kernel, means of the tasks: SAUC-SVM minus AUC-SVM"),
         "Section 4.2.1, Table 3",
-        (LAMBDAS, UNITS, WIDTHS),
+        (LAMBDAS, UNITS, WIDTHS, ONE_MISSING),
     ),
     Finding(
         "sauc-table-3-lead-over-svm-linear",
@@ -108,16 +127,17 @@ FINDINGS = (
         "With the linear kernel SAUC-SVM has the higher AUC than SVM, in the mean of the sets.",
         one_test("linear kernel, means of the tasks: SAUC-SVM minus SVM"),
         "Section 4.2.1, Table 3",
-        (LAMBDAS, UNITS),
+        (LAMBDAS, UNITS, ONE_MISSING),
     ),
     Finding(
         "sauc-table-3-lead-over-svm-gaussian",
         "sauc-table-3",
         "and 2.07% with the Gaussian kernel",
-        "With the Gaussian kernel SAUC-SVM has the higher AUC than SVM, in the mean of the sets.",
+        "With the Gaussian kernel SAUC-SVM has the higher AUC than SVM, in the mean of the sets "
+        "(by 2.17 % in print: the averages of the table, not the sentence, are right).",
         one_test("Gaussian kernel, means of the tasks: SAUC-SVM minus SVM"),
         "Section 4.2.1, Table 3",
-        (LAMBDAS, UNITS, WIDTHS),
+        (LAMBDAS, UNITS, WIDTHS, ONE_MISSING),
     ),
     Finding(
         "sauc-outperforms-svm-on-most-sets",
@@ -126,17 +146,17 @@ FINDINGS = (
         "On most of the real sets, both kernels counted, SAUC-SVM has a higher AUC than SVM.",
         _most_tasks,
         "Section 4.2.1, Table 3",
-        (LAMBDAS, UNITS, WIDTHS),
+        (LAMBDAS, UNITS, WIDTHS, ONE_MISSING),
     ),
     Finding(
         "sauc-table-3-on-breast-cancer",
         "sauc-table-3",
         "the difference of individual AUC values is less than one percent",
-        "On wdbc with the linear kernel SAUC-SVM and AUC-SVM differ by less than 0.01 in AUC (in "
-        "print by 0.0034).",
+        "On wdbc, one of the sets of which the paper says it, SAUC-SVM and AUC-SVM with the linear "
+        "kernel differ by less than 0.01 in AUC (in print by 0.0034).",
         _breast_cancer,
         "Section 4.2.1, Table 3",
-        (LAMBDAS, UNITS),
+        ON_BREAST_CANCER,
     ),
     Finding(
         "sauc-all-pairs-beat-svm-linear",
@@ -146,7 +166,7 @@ FINDINGS = (
         "AUC-SVM over all pairs has a higher AUC than SVM.",
         _means("AUC-SVM, all pairs (linear)", "SVM (linear)"),
         "Section 4.2.1, on Fig. 4",
-        (ELSEWHERE, UNITS),
+        (ELSEWHERE, UNITS, ONE_MISSING),
     ),
     Finding(
         "sauc-all-pairs-beat-svm-gaussian",
@@ -156,7 +176,7 @@ FINDINGS = (
         "kernel AUC-SVM over all pairs has a higher AUC than SVM.",
         _means("AUC-SVM, all pairs (Gaussian)", "SVM (Gaussian)"),
         "Section 4.2.1, on Fig. 4",
-        (ELSEWHERE, UNITS, WIDTHS),
+        (ELSEWHERE, UNITS, WIDTHS, ONE_MISSING),
     ),
     Finding(
         "sauc-training-time-comparable",
@@ -166,7 +186,7 @@ FINDINGS = (
         "sets.",
         _times((PLAIN,), OURS, 0.5),
         "Section 4.2.3, Table 4",
-        (OPTIMISER,),
+        (OPTIMISER, UNITS, ONE_MISSING),
     ),
     Finding(
         "sauc-pair-machines-slower-than-svm",
@@ -175,6 +195,6 @@ FINDINGS = (
         "With either kernel AUC-SVM and SAUC-SVM take longer than SVM, in the mean of the sets.",
         _times((PLAIN, OURS), SVM),
         "Section 4.2.3, Table 4",
-        (OPTIMISER, COMPILED),
+        (OPTIMISER, COMPILED, UNITS, ONE_MISSING),
     ),
 )

@@ -37,6 +37,29 @@ def test_the_cycle_is_exact_and_of_length_three() -> None:
     assert row.details["the optimum, certified"] == pytest.approx(2.570228, abs=1e-6)
 
 
+def test_steps_cut_short_find_no_optimum_on_the_same_rows_either() -> None:
+    """Conjugate gradients stopped at a tenth of the gradient, two unknowns, full steps from 0."""
+    pairs, C = np.array(nonlinear.differences(), float), float(nonlinear.C)
+    w, values = np.zeros(2), []
+    for _ in range(300):
+        margins = 1 - pairs @ w
+        active = pairs[margins > 0]
+        H = np.eye(2) + 2 * C * active.T @ active
+        gradient = w - 2 * C * active.sum(axis=0) + 2 * C * active.T @ active @ w
+        step, residual = np.zeros(2), -gradient
+        direction = residual
+        while np.linalg.norm(residual) > 0.1 * np.linalg.norm(gradient):
+            length = residual @ residual / (direction @ H @ direction)
+            step = step + length * direction
+            fresh = residual - length * (H @ direction)
+            direction = fresh + fresh @ fresh / (residual @ residual) * direction
+            residual = fresh
+        w = w + step
+        values.append(w @ w / 2 + C * np.square(np.maximum(0, 1 - pairs @ w)).sum())
+    best = run("full-newton-steps-converge").details["the optimum, certified"]
+    assert min(values[100:]) > best + 0.1
+
+
 def test_the_rational_newton_step_is_the_library_s() -> None:
     problem = nonlinear.fixture()
     w = (Fraction(0), Fraction(0))

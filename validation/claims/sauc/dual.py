@@ -64,34 +64,6 @@ def _pair_scores(kernel: Kernel, data: Dataset, pairs: PairList, X: np.ndarray) 
     return kernel(X, data.X[pairs.i] - data.X[pairs.j]) @ theta
 
 
-@SAUC.theorem(
-    "eq. (3)",
-    "With a nonlinear kernel of the differences, k(x_i - x_j, x_u - x_v), (3) and its f(x) rank "
-    "test rows as AUC-SVM does (toy problem, 16 and 32 rows, all pairs, C = 1).",
-    formula="f(x) = sum_ij alpha_ij k(x_i - x_j, x)",
-)
-def sauc_eq_3_as_printed(context: Context) -> Outcome:
-    literal, right, used = [], [], []
-    for draw in range(3 if context.quick else 20):
-        # Fewer rows than the paper's: the literal dual has one dense row for each pair.
-        train = xor(48, context.draw_seed(f"training {draw}"))
-        test = xor(480, context.draw_seed(f"test {draw}"))
-        scores = _pair_scores(WIDTH, train, every_pair(train.is_positive), test.X)
-        literal.append(auc(scores, test.is_positive))
-        right.append(auc(_fit(train, 0.0)[1](test.X), test.is_positive))
-        used += [train, test]
-    lost = np.array(right) - np.array(literal)
-    return Outcome(
-        Verdict.FAILS if lost.mean() > 0.1 else Verdict.HOLDS,
-        f"test AUC {min(literal):.2f} to {max(literal):.2f} as printed, "
-        f"{min(right):.2f} to {max(right):.2f} with four terms",
-        printed="one kernel value",
-        details={"test AUC as printed": literal, "test AUC with four terms": right},
-        data=used,
-        tolerance="refuted if more than 0.1 of test AUC is lost on average",
-    )
-
-
 def _difference(first: Solution, second: Solution) -> float:
     """Return the relative difference of two optimal values."""
     best = first.certificate.primal
@@ -109,13 +81,13 @@ def _fit(
     return solution, task.scorer(solution.w)
 
 
-@SAUC.corrected(
+@SAUC.theorem(
     "eq. (3)",
-    "With the inner product of phi(x_i) - phi(x_j) and phi(x_u) - phi(x_v) the dual (3) has the "
-    "optimum and the scores of AUC-SVM; the printed kernel equals it for the linear one.",
-    formula="k(x_i, x_u) - k(x_i, x_v) - k(x_j, x_u) + k(x_j, x_v)",
+    "With phi(x_i - x_j) read as phi(x_i) - phi(x_j), as the paper defines it next, the dual (3) "
+    "has the optimum and the scores of AUC-SVM, with the linear kernel for either reading.",
+    formula="k(x_i - x_j, x_u - x_v) = k(x_i, x_u) - k(x_i, x_v) - k(x_j, x_u) + k(x_j, x_v)",
 )
-def sauc_eq_3_with_four_terms(context: Context) -> Outcome:
+def sauc_eq_3_as_printed(context: Context) -> Outcome:
     train, test = toy(context)
     pairs = nearest_pairs(train.X, train.is_positive, 10)
     K = WIDTH(train.X, train.X)
@@ -145,6 +117,34 @@ def sauc_eq_3_with_four_terms(context: Context) -> Outcome:
         },
         data=(train, test),
         tolerance=f"optima {OPTIMA:g}; scores within the certified radii; linear kernels 1e-12",
+    )
+
+
+@SAUC.suite(
+    "eq. (3)",
+    "Coded with a nonlinear kernel of the raw differences, k(x_i - x_j, x_u - x_v), which the "
+    "paper does not mean, (3) and its f(x) do not rank test rows as AUC-SVM does (toy problem, 16 "
+    "and 32 rows, all pairs, C = 1).",
+    formula="f(x) = sum_ij alpha_ij k(x_i - x_j, x)",
+)
+def sauc_eq_3_of_raw_differences(context: Context) -> Outcome:
+    literal, right, used = [], [], []
+    for draw in range(3 if context.quick else 20):
+        # Fewer rows than the paper's: the literal dual has one dense row for each pair.
+        train = xor(48, context.draw_seed(f"training {draw}"))
+        test = xor(480, context.draw_seed(f"test {draw}"))
+        scores = _pair_scores(WIDTH, train, every_pair(train.is_positive), test.X)
+        literal.append(auc(scores, test.is_positive))
+        right.append(auc(_fit(train, 0.0)[1](test.X), test.is_positive))
+        used += [train, test]
+    lost = np.array(right) - np.array(literal)
+    return Outcome(
+        Verdict.HOLDS if lost.mean() > 0.1 else Verdict.FAILS,
+        f"test AUC {min(literal):.2f} to {max(literal):.2f} with raw differences, "
+        f"{min(right):.2f} to {max(right):.2f} with four terms",
+        details={"test AUC with raw differences": literal, "test AUC with four terms": right},
+        data=used,
+        tolerance="more than 0.1 of test AUC is lost on average",
     )
 
 

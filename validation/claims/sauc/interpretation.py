@@ -88,8 +88,8 @@ class _Direction:
 
 @SAUC.theorem(
     "Proposition 2",
-    "AUC-SVM maximises w'(u_1 - u_2), the difference of the mean scores: no w of that length has a "
-    "larger one (breast cancer data, C n+ n- = 1, 10, 100).",
+    "AUC-SVM maximises w'(u_1 - u_2), the difference of the mean scores; read so that no w of that "
+    "length, which is ours, has a larger one (breast cancer data, C n+ n- = 1, 10, 100).",
     formula="w'(u_1 - u_2) = |w| |u_1 - u_2| at the optimum",
 )
 def sauc_prop_2_as_printed(context: Context) -> Outcome:

@@ -39,7 +39,7 @@ def _both_sides(X: np.ndarray, positive: np.ndarray, pairs: PairList, ddof: int 
     "Proposition 1, eqs. (5)-(7)",
     "The covariance of all pair differences, squares divided by their number, is the sum of the "
     "two class covariances, in the input space and in a kernel's.",
-    formula="cov{x_i - x_j} = Sigma_1 + Sigma_2,  each divided by 1/n",
+    formula="cov{x_i - x_j} = Sigma_1 + Sigma_2,  each with the factor 1/n",
 )
 def sauc_prop_1_covariance_of_differences(context: Context) -> Outcome:
     data, (xor, _) = wdbc_sample(context), toy(context)

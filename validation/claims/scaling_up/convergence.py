@@ -63,7 +63,7 @@ def ladders(seed: int, profile: str) -> tuple[Ladder, ...]:
     return tuple(found)
 
 
-@SCALING_UP.theorem(
+@SCALING_UP.suite(
     "Section 3.1",
     "With more and more landmarks, each set containing the one before, the optimal value over "
     "their span falls to that of the kernel.",
@@ -115,7 +115,7 @@ def nystrom_with_all_rows_is_the_kernel_machine(context: Context) -> Outcome:
     )
 
 
-@SCALING_UP.theorem(
+@SCALING_UP.suite(
     "Section 3.2",
     "With more and more drawn pairs the incomplete Nystrom solution comes nearer to the optimum "
     "over the landmarks' span, at every step and about as 1/B.",
@@ -151,7 +151,7 @@ def incomplete_nystrom_converges_in_the_pairs(context: Context) -> Outcome:
     )
 
 
-@SCALING_UP.theorem(
+@SCALING_UP.suite(
     "Section 3.2",
     "With pairs and landmarks growing together the incomplete Nystrom solution converges to the "
     "exact answer: what it loses on the full problem, and its loss.",

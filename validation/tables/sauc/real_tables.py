@@ -77,6 +77,7 @@ def _tests(results: Results) -> tuple[str, ...]:
                 f"Task by task, with the correction for overlapping splits, {a} is clearly "
                 f"(p < 0.05) better in {up}, worse in {down} of {len(first)}."
             )
+    sentences += _on_breast_cancer(results)
     for kernel in KERNELS:
         first, second = (
             [number(AUC[name][f"{m} ({NAMES[kernel]})"]) for name in PRINTED_TASKS]
@@ -89,6 +90,15 @@ def _tests(results: Results) -> tuple[str, ...]:
             + test.sentence(STRUCTURED, PLAIN, "in AUC", 4)
         )
     return tuple(sentences)
+
+
+def _on_breast_cancer(results: Results) -> list[str]:
+    """Return the tests on one task of which the paper speaks, in both units of its columns."""
+    sheet = Sheet()
+    for names in ((STRUCTURED, PLAIN), (RAW_STRUCTURED, RAW)):
+        sides = (results.values(f"auc {m}", set="wdbc", kernel="linear") for m in names)
+        sheet.paired(sides, names, "in AUC", 4, "wdbc, linear kernel", overlap=1.0)
+    return sheet.tests
 
 
 def clear_sets(results: Results, a: str, b: str, kernel: str) -> tuple[int, int]:

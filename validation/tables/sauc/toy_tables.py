@@ -15,7 +15,7 @@ from ..sheet import Sheet
 from ..table import Entry, Page, Results, Table
 from .geometry_figures import points_of
 from .machines import ALL
-from .neighbour_figures import Point, by_k, curve_panel, label
+from .neighbour_figures import PAIR_RULE, Point, by_k, curve_panel, label
 from .printed import PAPER, PLAIN, STRUCTURED, SVM, TOY
 from .toy import DATA, EXPERIMENT, METHODS
 
@@ -171,6 +171,7 @@ def _auc_notes(results: Results) -> tuple[str, ...]:
         "The paper shows one draw of 120 training rows without errors; from draw to draw the AUC "
         f"varies{spread}.",
         "The figure prints no numbers; its claims are in the tests above.",
+        PAIR_RULE,
     )
 
 
