@@ -151,7 +151,7 @@ def over(differences: Sequence[Difference], name: str) -> Difference:
 
 
 def minus(name: str, a: Cell, b: Cell) -> Difference:
-    """Return a - b of two cells; as if they were independent, which common splits make cautious."""
+    """Return a - b of two cells as if independent, which common splits usually make cautious."""
     errors = (a.error, b.error)
     return Difference(name, a.mean - b.mean, *_joint(errors, (a.count, b.count)))
 

@@ -7,13 +7,12 @@ from .finding import Finding
 from .judging import above, turned, within
 from .nonlinear_judges import (
     AUC,
+    above_both,
     averaging,
     differences,
     epochs,
     faster,
     hundredfold,
-    online,
-    rankers,
     steady,
 )
 
@@ -27,7 +26,8 @@ HELD = "RBF-RankSVM is held to 3,000 rows here, so that it loses what the others
 RIVAL_HELD = Deviation(HELD, Bearing.FOR)
 ITSELF_HELD = Deviation(HELD, Bearing.AGAINST)
 RIVAL_QUICK = Deviation(
-    "RBF-RankSVM is held to 3,000 rows here and run by another solver than the paper's.",
+    "RBF-RankSVM is held to 3,000 rows here, while NBAUC has up to 80,000, and run by another "
+    "solver than the paper's.",
     Bearing.AGAINST,
 )
 SPLITS = Deviation("Three splits a set, of which few differences can be told.", Bearing.NEITHER)
@@ -37,14 +37,14 @@ FEATURES = Deviation(
     ("landmarks and Fourier features",),
 )
 AT_HAND = Deviation(
-    "acoustic and protein could not be had, cod-rna lacks its third file and covtype is a sample; "
-    "a majority of the paper's sets remains one where those that lack count against it.",
-    Bearing.NEITHER,
+    "acoustic and protein could not be had, cod-rna lacks its third file and covtype is a sample.",
+    Bearing.EITHER,
 )
 ALIKE = Deviation(
     "All methods have the same 800 landmarks, of the paper's 1,600, at most 80,000 training rows "
-    "and 200,000 test rows, and are tuned on 6,000; C of NBAUC, on every second power of two.",
-    Bearing.NEITHER,
+    "and 200,000 test rows, and are tuned on 6,000; C of NBAUC, on every second power of two. What "
+    "that costs differs from method to method.",
+    Bearing.EITHER,
     (
         "landmarks and Fourier features",
         "training rows, at most",
@@ -53,13 +53,13 @@ ALIKE = Deviation(
         "log2 C",
     ),
 )
-ANY_EPOCH = Deviation(
-    "The paper does not say how many epochs of NSAUC its table has; ours are five. After one and "
-    "after 400 its mean is ahead in at least eight of the ten comparisons too.",
-    Bearing.NEITHER,
-)
 EPOCHS = Deviation(
     "The paper does not say how many epochs of NSAUC its table has; ours are five.", Bearing.EITHER
+)
+ANY_EPOCH = Deviation(
+    "The paper does not say how many epochs of NSAUC its table has; ours are five. After any from "
+    "1 to 400 most of the sets at hand speak for the statement too.",
+    Bearing.NEITHER,
 )
 SAME_LAM = Deviation(
     "NSVMSGD2 runs at the lam that is chosen for NSAUC. The paper says that the setup is that of "
@@ -87,10 +87,15 @@ SOME_SETS = Deviation(
     "connect-4 the table has no number for RBF-RankSVM itself, which ran for over five days.",
     Bearing.FOR,
 )
-NO_PROOF = Deviation(
-    "An AUC on par is no proof that the objective is near its minimum, and NBAUC minimises the "
-    "squared hinge, where NSAUC minimises the hinge.",
-    Bearing.EITHER,
+NOAM_COST = Deviation(
+    "C of NOAM is not printed: here it is one of the powers of four from 2^-10 to 2^10, of which "
+    "the least is often the best.",
+    Bearing.FOR,
+)
+OWN_SOLAM = Deviation(
+    "NSOLAM starts at zero here, draws its rows with replacement and answers with the mean of its "
+    "walk, and an epoch has at most 80,000 rows.",
+    Bearing.AGAINST,
 )
 
 
@@ -99,9 +104,9 @@ FINDINGS = (
         "nbauc-outperforms-the-fast-batch-methods",
         "nonlinear-table-2",
         "the proposed NBAUC outperforms the competing batch methods",
-        "On most sets, both rivals counted, NBAUC has a higher test AUC than RFAUC and than the "
-        "linear RankSVM.",
-        rankers,
+        "On most sets NBAUC has a higher test AUC than both RFAUC and the linear RankSVM; against "
+        "RBF-RankSVM it is judged by nbauc-comparable-to-kernel-machines.",
+        above_both("NBAUC", ("RFAUC", "Linear RankSVM")),
         "Section 5.3, Table 2",
         (SPLITS, FEATURES, AT_HAND),
     ),
@@ -112,7 +117,7 @@ FINDINGS = (
         "On most sets NBAUC has a higher test AUC than RFAUC.",
         lambda n: above(differences(n, "NBAUC", "RFAUC"), how="most", unit=" points"),
         "Section 5.3, Table 2",
-        (SPLITS, FEATURES),
+        (SPLITS, FEATURES, AT_HAND),
     ),
     Finding(
         "nbauc-comparable-to-kernel-machines",
@@ -173,10 +178,10 @@ FINDINGS = (
         "online-rivals-are-suboptimal",
         "nonlinear-table-4",
         "outperforms the state-of-the-art online AUC maximization methods",
-        "On most sets, both rivals counted, NSAUC has a higher test AUC than NOAM and NSOLAM.",
-        online,
+        "On most sets NSAUC has a higher test AUC than both NOAM and NSOLAM.",
+        above_both("NSAUC", ("NOAM", "NSOLAM"), AUC),
         "Sections 5.4 and 6, Table 4",
-        (SPLITS, AT_HAND, ALIKE, ANY_EPOCH),
+        (SPLITS, ANY_EPOCH, AT_HAND, ALIKE, NOAM_COST),
     ),
     Finding(
         "one-pass-square-loss-beats-one-pass-hinge",
@@ -185,18 +190,18 @@ FINDINGS = (
         "On most sets NSOLAM has a higher test AUC than NOAM.",
         lambda n: above(differences(n, "NSOLAM", "NOAM", AUC), how="most", unit=" points"),
         "Section 5.4, Table 4",
-        (SPLITS,),
+        (SPLITS, NOAM_COST, AT_HAND),
     ),
     Finding(
         "nsauc-converges-to-the-optimum",
         "nonlinear-table-4",
         "the proposed NSAUC is able to converge to the optimal solution obtained by the batch "
         "method NBAUC",
-        "On every set NSAUC reaches the optimum of the batch method, as far as the AUC can tell: "
-        "it is within 0.6 points of that of NBAUC.",
+        "On every set NSAUC reaches the optimum of the batch method, as far as the AUC can tell, "
+        "which is no proof and is of another loss: it is within 0.6 points of that of NBAUC.",
         lambda n: within(differences(n, "NSAUC", "NBAUC", AUC), ON_PAR, unit=" points"),
         "Sections 5.4 and 5.5, Table 4",
-        (NO_PROOF, EPOCHS),
+        (EPOCHS, ALIKE),
     ),
     Finding(
         "averaging-helps",
@@ -228,5 +233,6 @@ FINDINGS = (
         "the first epoch to the last.",
         lambda n: above([turned(d) for d in epochs(n, "NSOLAM")], -ON_PAR, unit=" points"),
         "Section 5.5, Fig. 1",
+        (OWN_SOLAM, A_SET_LESS),
     ),
 )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from .finding import Judge
-from .judging import Judged, above, log_ratio, minus
+from .judging import Judged, above, interval, log_ratio, minus
 from .numbers import Cell, Difference, Numbers
 
 OVERLAP = 0.5
@@ -71,23 +71,23 @@ def hundredfold(numbers: Numbers) -> Judged:
     return above(found, 2.0, how="most", unit=" in log10 of a ratio of seconds")
 
 
-def rankers(numbers: Numbers) -> Judged:
-    """Judge that NBAUC is above both fast batch methods on most sets."""
-    found = [
-        difference
-        for rival in ("RFAUC", "Linear RankSVM")
-        for difference in differences(numbers, "NBAUC", rival)
-    ]
-    return above(found, how="most", unit=" points")
-
-
 AUC = ", AUC %"
 
 
-def online(numbers: Numbers) -> Judged:
-    """Judge that NSAUC is above both online methods on most sets."""
-    found = [d for m in ("NOAM", "NSOLAM") for d in differences(numbers, "NSAUC", m, AUC)]
-    return above(found, how="most", unit=" points")
+def above_both(ours: str, rivals: tuple[str, str], suffix: str = "") -> Judge:
+    """Return the judge that a method is above both rivals on most sets: each by its worse one."""
+
+    def judge(numbers: Numbers) -> Judged:
+        both = zip(*(differences(numbers, ours, rival, suffix) for rival in rivals), strict=True)
+        return above([min(pair, key=_for) for pair in both], how="most", unit=" points")
+
+    return judge
+
+
+def _for(difference: Difference) -> tuple[bool, float]:
+    """Return how a difference speaks: first those wholly below zero, then by the lower end."""
+    low, high = interval(difference)
+    return high >= 0, low
 
 
 def epochs(numbers: Numbers, method: str) -> list[Difference]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from .capping import Bearing, Deviation
 from .finding import Finding, Judge
@@ -12,6 +13,8 @@ from .sauc_toy import LAMBDAS, OPTIMISER, OURS, PLAIN, SVM
 
 HALVES = 1.0
 """Test rows over training rows: real sets are split into halves, so that splits overlap."""
+
+KERNELS = ("linear", "Gaussian")
 
 POINT = 0.01
 """AUC up to which the paper calls two machines comparable: "less than one percent"."""
@@ -51,7 +54,11 @@ WIDTHS = Deviation(
     Bearing.EITHER,
     ("grid of sigma",),
 )
-COMPILED = Deviation("SVM is run by a compiled program of its own.", Bearing.FOR)
+COMPILED = Deviation(
+    "SVM is run by libsvm, compiled, whose steps are others; some of its linear fits stopped at a "
+    "million of them.",
+    Bearing.EITHER,
+)
 
 
 def of_halves(cell: Cell) -> Cell:
@@ -68,7 +75,7 @@ def halves(numbers: Numbers, name: str, a: tuple[str, str], b: tuple[str, str]) 
 
 def _most_tasks(numbers: Numbers) -> Judged:
     found = []
-    for kernel in ("linear", "Gaussian"):
+    for kernel in KERNELS:
         a, b = f"{OURS} ({kernel})", f"{SVM} ({kernel})"
         rows = [row for row in numbers.rows(a) if row != "average"]
         found += [halves(numbers, f"{row}, {kernel}", (row, a), (row, b)) for row in rows]
@@ -85,20 +92,37 @@ def _breast_cancer(numbers: Numbers) -> Judged:
     return within([numbers.test(f"wdbc, linear kernel: {names}") for names in sides], POINT)
 
 
-def _times(slow: tuple[str, ...], fast: str, factor: float = 1.0) -> Judge:
-    """Return the judge that each ratio of seconds is above a factor, in the mean of the sets."""
+def _ratios(numbers: Numbers, slow: str, fast: str, kernel: str) -> list[Difference]:
+    """Return the ratios of the seconds of two machines, a set each."""
+    sides = (f"s, {machine} ({kernel})" for machine in (slow, fast))
+    return columns(numbers, *sides, ratio=True)
 
-    def judge(numbers: Numbers) -> Judged:
-        found = []
-        for machine in slow:
-            for kernel in ("linear", "Gaussian"):
-                sides = (f"s, {name} ({kernel})" for name in (machine, fast))
-                ratios = columns(numbers, *sides, ratio=True)
-                found.append(over(ratios, f"{machine} over {fast} ({kernel})"))
-        return above(found, math.log10(factor), unit=" in log10 of a ratio of seconds")
 
-    return judge
+RATIO = " in log10 of a ratio of seconds"
 
+
+def _comparable(numbers: Numbers) -> Judged:
+    found = [
+        over(_ratios(numbers, PLAIN, OURS, kernel), f"{PLAIN} over {OURS} ({kernel})")
+        for kernel in KERNELS
+    ]
+    return above(found, math.log10(0.5), unit=RATIO)
+
+
+def _slower_on_most(numbers: Numbers) -> Judged:
+    found = [
+        replace(each, name=f"{each.name}, {machine} ({kernel})")
+        for machine in (PLAIN, OURS)
+        for kernel in KERNELS
+        for each in _ratios(numbers, machine, SVM, kernel)
+    ]
+    return above(found, how="most", unit=RATIO)
+
+
+OUTPERFORM = (
+    "both AUC-SVM and SAUC-SVM outperform SVM, as they are designed to directly optimize AUC and "
+    "the class distributions are not strictly balanced here"
+)
 
 FINDINGS = (
     Finding(
@@ -161,7 +185,7 @@ FINDINGS = (
     Finding(
         "sauc-all-pairs-beat-svm-linear",
         "sauc-table-3",
-        "as they are designed to directly optimize AUC",
+        OUTPERFORM,
         "What the paper says of four sets, in the mean of those of Table 3: with the linear kernel "
         "AUC-SVM over all pairs has a higher AUC than SVM.",
         _means("AUC-SVM, all pairs (linear)", "SVM (linear)"),
@@ -171,7 +195,7 @@ FINDINGS = (
     Finding(
         "sauc-all-pairs-beat-svm-gaussian",
         "sauc-table-3",
-        "as they are designed to directly optimize AUC",
+        OUTPERFORM,
         "What the paper says of four sets, in the mean of those of Table 3: with the Gaussian "
         "kernel AUC-SVM over all pairs has a higher AUC than SVM.",
         _means("AUC-SVM, all pairs (Gaussian)", "SVM (Gaussian)"),
@@ -184,16 +208,16 @@ FINDINGS = (
         "the time for training SAUC-SVM is comparable to that of AUC-SVM",
         "With either kernel SAUC-SVM takes at most twice the time of AUC-SVM, in the mean of the "
         "sets.",
-        _times((PLAIN,), OURS, 0.5),
+        _comparable,
         "Section 4.2.3, Table 4",
         (OPTIMISER, UNITS, ONE_MISSING),
     ),
     Finding(
         "sauc-pair-machines-slower-than-svm",
         "sauc-table-4",
-        "their training times will be larger than that of SVM",
-        "With either kernel AUC-SVM and SAUC-SVM take longer than SVM, in the mean of the sets.",
-        _times((PLAIN, OURS), SVM),
+        "on most datasets, naturally their training times will be larger than that of SVM",
+        "On most of the sets AUC-SVM and SAUC-SVM take longer than SVM, both kernels counted.",
+        _slower_on_most,
         "Section 4.2.3, Table 4",
         (OPTIMISER, COMPILED, UNITS, ONE_MISSING),
     ),

@@ -90,8 +90,7 @@ FINDINGS = (
     Finding(
         "sauc-fig-2-fewer-pairs-in-the-wrong-order",
         "sauc-fig-2",
-        "it may incur loss of the global distribution information in data favorable for "
-        "classification",
+        "misclassifies less testing sample pairs than the vertical hyperplane from AUC-SVM does",
         "In an example of two elongated Gaussians SAUC-SVM leaves fewer test pairs in the wrong "
         "order than AUC-SVM does.",
         _wrong_order,

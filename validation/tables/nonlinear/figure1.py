@@ -9,7 +9,7 @@ from ..pictures import Panel, Picture
 from ..sheet import Sheet
 from ..table import Page, Results, Table
 from .online import LARGE, ONLINE
-from .sets import OVERLAP, PAPER, PUBLISHED, UNAVAILABLE, label
+from .sets import PAPER, UNAVAILABLE, label, overlap
 from .table4 import OPTIMUM, mean_auc
 
 CURVES = ("NSAUC", "NSVMSGD2", "NSOLAM")
@@ -35,13 +35,12 @@ def render(results: Results) -> Page:
                 sheet.mean(label(name), column, values)
             fell = (np.maximum.accumulate(curves, axis=1) - curves).max(axis=1)
             sheet.mean(label(name), f"{method}, largest fall", fell)
-        overlap, unit = OVERLAP * (name not in PUBLISHED), "points of AUC"
+        unit, shared = "points of AUC", overlap(name)
         sides, before = (means[method] for method in CURVES[:2]), f"{label(name)}, {MEAN}"
-        sheet.paired(sides, CURVES[:2], unit, before=before, overlap=overlap)
+        sheet.paired(sides, CURVES[:2], unit, before=before, overlap=shared)
         first, last = ends  # of NSOLAM
-        sheet.paired(
-            (ends[last], ends[first]), (last, first), unit, before=label(name), overlap=overlap
-        )
+        sides, names = (ends[last], ends[first]), (last, first)
+        sheet.paired(sides, names, unit, before=label(name), overlap=shared)
         for line, method in ((OPTIMUM, "optimum"), ("NBAUC", "NBAUC")):
             level = mean_auc(results, method, name)
             series.append(Series(line, (epochs[0], epochs[-1]), (level, level), reference=True))

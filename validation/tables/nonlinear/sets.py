@@ -55,6 +55,11 @@ def label(name: str) -> str:
     return LABELS.get(name, name)
 
 
+def overlap(name: str) -> float:
+    """Return test rows over training rows of random splits; 0 where the parts are given."""
+    return OVERLAP * (name not in PUBLISHED)
+
+
 def file_of(name: str) -> str:
     """Return the file of a set, without its ending."""
     return TASKS[name].file

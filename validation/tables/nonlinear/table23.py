@@ -8,7 +8,7 @@ from ...data.printed_numbers import printed
 from ..sheet import Sheet
 from ..table import Page, Results, Table
 from .batch import BATCH
-from .sets import NOTES, OVERLAP, PAPER, PUBLISHED, UNAVAILABLE, label
+from .sets import NOTES, PAPER, UNAVAILABLE, label, overlap
 
 TITLES = {
     "rbf": "RBF-RankSVM",
@@ -17,6 +17,7 @@ TITLES = {
     "rfauc": "RFAUC",
     "nbauc": "NBAUC",
 }
+COMPARED = (("nbauc", "rfauc"), ("nbauc", "linear"), ("nbauc", "rbf"), ("rbf", "linear"))
 PRINTED_AUC = printed(PAPER, "Table 2")
 PRINTED_SECONDS = printed(PAPER, "Table 3")
 
@@ -28,13 +29,10 @@ def render_auc(results: Results) -> Page:
         gaps = results.values("gap", set=name)
         sheet.largest(label(name), "relative gap, all methods", gaps)
     for name in PRINTED_AUC:
-        for rival in ("rfauc", "linear", "rbf"):
-            if name in PUBLISHED:
-                continue
-            sides = [("auc", {"set": name, "method": method}) for method in ("nbauc", rival)]
-            pairs = results.matched("rep", *sides)
-            names = ("NBAUC", TITLES[rival])
-            sheet.paired(pairs, names, "points of AUC", before=label(name), overlap=OVERLAP)
+        for pair in COMPARED:
+            sides = [("auc", {"set": name, "method": method}) for method in pair]
+            values, names = results.matched("rep", *sides), (TITLES[pair[0]], TITLES[pair[1]])
+            sheet.paired(values, names, "points of AUC", before=label(name), overlap=overlap(name))
     return sheet.page(_differences())
 
 

@@ -6,9 +6,10 @@ from ...data.printed_numbers import printed
 from ..sheet import Sheet
 from ..table import Page, Results, Table
 from .online import LARGE, METHODS, ONLINE
-from .sets import NOTES, OVERLAP, PAPER, PUBLISHED, UNAVAILABLE, label
+from .sets import NOTES, PAPER, UNAVAILABLE, label, overlap
 
 PRINTED = printed(PAPER, "Table 4")
+COMPARED = (("NSAUC", "NBAUC"), ("NSAUC", "NSOLAM"), ("NSAUC", "NOAM"), ("NSOLAM", "NOAM"))
 OPTIMUM = "hinge optimum, lam ≥ 1e-5"
 
 
@@ -24,12 +25,9 @@ def render(results: Results) -> Page:
             values = results.values(f"optimum_{field}", set=name)
             if values.size:
                 sheet.mean(row, OPTIMUM, values)
-        if name in PUBLISHED or name not in LARGE:
-            continue
-        for rival in ("NBAUC", "NSOLAM"):
-            sides = (results.values(f"{x}_auc", set=name) for x in ("NSAUC", rival))
-            names = ("NSAUC", rival)
-            sheet.paired(sides, names, "points of AUC", before=label(name), overlap=OVERLAP)
+        for names in COMPARED:
+            sides = (results.values(f"{method}_auc", set=name) for method in names)
+            sheet.paired(sides, names, "points of AUC", before=label(name), overlap=overlap(name))
     return sheet.page(_differences(results))
 
 

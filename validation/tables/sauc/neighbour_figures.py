@@ -131,12 +131,11 @@ def render_5(results: Results) -> Page:
             points += [(at, *mean)] if mean else []
         if not points:
             continue
-        best = lambdas[max(points, key=lambda point: point[1])[0]]
+        best = max(lambdas[1:], key=lambda lam: found[lam].mean())
         title, curves = f"{name}, {NAMES[kernel]}", {STRUCTURED: points}
         panels.append(curve_panel(title, "lambda", by_lambda(lambdas), curves))
-        if best > 0:
-            names = (f"lambda = {best:g}", "lambda = 0")
-            sheet.paired((found[best], found[0.0]), names, "in AUC", 4, name, overlap=1.0)
+        names = (f"lambda = {best:g}", "lambda = 0")
+        sheet.paired((found[best], found[0.0]), names, "in AUC", 4, name, overlap=1.0)
         inside = [lam for lam in lambdas if 1e-3 <= lam <= 1e3]
         parts = (inside, [lam for lam in lambdas if lam not in inside])
         sides = [max((found[lam] for lam in part), key=np.mean) for part in parts if part]
