@@ -253,7 +253,9 @@ def test_averages_are_told_from_last_points_split_by_split_and_capped() -> None:
         name: dataclasses.replace(test, estimate=-test.estimate)
         for name, test in numbers.tests.items()
     }
-    assert finding.judged(dataclasses.replace(numbers, tests=worse)).verdict == "contradicted"
+    turned_over = dataclasses.replace(numbers, tests=worse)
+    assert finding.judge(turned_over).verdict == "contradicted"
+    assert finding.judged(turned_over).verdict == Verdict.UNDECIDED  # of other rows and landmarks
 
 
 def test_steadiness_is_of_all_epochs_and_open_for_want_of_a_set_and_of_separate_runs() -> None:
