@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from .capping import Bearing, Deviation
 from .finding import Finding
@@ -10,7 +11,11 @@ from .judging import Judged, above, columns, log_ratio, minus, turned
 from .numbers import Cell, Difference, Numbers
 
 COMPARABLE = 0.1
-"""Points of AUC up to which two models are called comparable: a hundred times what is printed."""
+"""Points of AUC up to which two models are called comparable: ours. In print drawing costs less
+than a hundredth of that, and Nyström features a quarter."""
+
+COMPETITIVE = 0.5
+"""Points of AUC up to which an AUC on a real set is called competitive: ours, none is printed."""
 
 PRINTED_SECONDS = 819.1
 """Seconds of the full model for 10,000 rows in Table 1, the last size that it is printed for."""
@@ -24,7 +29,8 @@ FACTORED = Deviation(
     Bearing.AGAINST,
 )
 STOP = Deviation(
-    "The paper does not print when its descent stops, which decides how many steps it takes.",
+    "The paper does not print when its descent stops, which decides how many steps it takes; the "
+    "rule of the authors' program was not run.",
     Bearing.EITHER,
 )
 MEMORY = Deviation(
@@ -33,7 +39,9 @@ MEMORY = Deviation(
 )
 MACHINE = Deviation("Seconds of another machine than the paper's.", Bearing.EITHER)
 SAME_RULE = Deviation(
-    "The stopping rule of the descent is not printed; ours is one for both sides.", Bearing.NEITHER
+    "The stopping rule of the descent is not printed; ours is one for both sides, whose problems "
+    "are nearly the same.",
+    Bearing.NEITHER,
 )
 AT_ALL_SIZES = Deviation(
     "The stopping rule of the descent is not printed; ours is one relative gap of the drawn "
@@ -41,16 +49,38 @@ AT_ALL_SIZES = Deviation(
     Bearing.NEITHER,
 )
 REFERENCE = Deviation(
-    "The paper compares with a population value that belongs to another share of positives "
-    "(population-auc-of-the-radial-model); ours is compared with the best model of the kernel.",
+    "The paper's population value belongs to another share of positives "
+    "(population-auc-of-the-radial-model); ours is that of the true score on our test rows, and "
+    "the best model of the kernel is asked for as well.",
     Bearing.NEITHER,
 )
 
-CHOSEN = Deviation(
-    "gamma and lam are chosen on at most 5,000 rows (lam of Table 1 on 100,000), for all that "
-    "is compared alike.",
+LAM_CHOSEN = Deviation(
+    "lam is chosen by the full model, on at most 100,000 rows, for both.",
     Bearing.NEITHER,
-    ("rows that choose lam, at most", "rows that choose gamma and lam, at most"),
+    ("rows that choose lam, at most",),
+)
+CHOSEN = Deviation(
+    "gamma and lam are chosen on at most 5,000 rows, in Nyström features, for all that is compared "
+    "alike.",
+    Bearing.NEITHER,
+    ("rows that choose gamma and lam, at most",),
+)
+UNIFORM = Deviation(
+    "Landmarks are drawn uniformly, in print from strata, for the sake of the rare class; either "
+    "draw takes as long, and the AUC is the same to 0.02 points.",
+    Bearing.NEITHER,
+)
+NO_CENTRES = Deviation(
+    "Landmarks are drawn uniformly, in print they are centres of k-means; which columns of Bank "
+    "Marketing were dropped is not printed, and both models are above print there; gamma and lam "
+    "are chosen on at most 5,000 rows.",
+    Bearing.EITHER,
+)
+SAME_FEATURES = Deviation(
+    "All pairs are fitted in the same Nyström features here; the paper's original has the whole "
+    "kernel, so that what the features lose is not counted.",
+    Bearing.FOR,
 )
 SIZES = Deviation(
     "Fewer repetitions than the paper's fifty, which widens the intervals, and fits without "
@@ -89,7 +119,6 @@ def _minor_loss(numbers: Numbers) -> Judged:
 
 
 SETS = ("Skin Segmentation", "Bank Marketing", "Accelerometer")
-KERNELS = ("linear", "radial")
 
 
 def _kernel_above(numbers: Numbers) -> Judged:
@@ -111,16 +140,18 @@ def _within_seconds(numbers: Numbers) -> Judged:
     return above([log_ratio(name, minute, cell) for name, cell in rows])
 
 
-def _competitive(numbers: Numbers) -> Judged:
-    pairs = [f"{s}: {k}, all pairs minus {k}, incomplete" for s in SETS for k in KERNELS]
-    return above([turned(numbers.test(pair)) for pair in pairs], -0.5, unit=" points")
+def _competitive(numbers: Numbers, kernel: str) -> Judged:
+    pairs = [f"{s}: {kernel}, all pairs minus {kernel}, incomplete" for s in SETS]
+    return above([turned(numbers.test(pair)) for pair in pairs], -COMPETITIVE, unit=" points")
 
 
 def _near_best(numbers: Numbers) -> Judged:
     rows = ("5,000", "10,000", "50,000", "100,000")
-    best = [numbers.cell(n, "AUC %, all pairs, whole kernel") for n in rows]
-    ours = [numbers.cell(n, "AUC %, Nyström") for n in rows]
-    found = [minus(f"n = {n}", a, b) for n, a, b in zip(rows, ours, best, strict=True)]
+    found = [
+        minus(f"n = {n}, {best}", *(numbers.cell(n, f"AUC %, {x}") for x in ("Nyström", best)))
+        for best in ("all pairs, whole kernel", "true score")
+        for n in rows
+    ]
     return above(found, -COMPARABLE, unit=" points")
 
 
@@ -139,14 +170,14 @@ FINDINGS = (
         "On the linear model B = n drawn pairs cost less than 0.1 points of AUC at every size.",
         _auc_kept,
         "abstract, Table 1",
-        (CHOSEN,),
+        (LAM_CHOSEN,),
     ),
     Finding(
         "incomplete-model-trains-faster-than-the-full-one",
         "scaling-up-table-1",
         "with drastically reduced training time",
         "On the linear model drawn pairs and their descent take less time than the full model, "
-        "for which the fastest certified fit of all pairs stands at each size.",
+        "for which our certified fit of all pairs stands at each size.",
         lambda numbers: seconds(numbers, "s, full", "s, incomplete"),
         "abstract, Table 1",
         (SORTED, STOP),
@@ -170,7 +201,7 @@ FINDINGS = (
         "to within a quarter.",
         _flat,
         "Section 5, Table 1",
-        (AT_ALL_SIZES, CHOSEN),
+        (AT_ALL_SIZES, LAM_CHOSEN),
     ),
     Finding(
         "nystrom-introduces-only-a-minor-loss",
@@ -179,26 +210,27 @@ FINDINGS = (
         "On the radial model the Nyström features cost less than 0.1 points of AUC at every size.",
         _minor_loss,
         "",
-        (CHOSEN, SIZES),
+        (CHOSEN, UNIFORM, SIZES),
     ),
     Finding(
         "nystrom-auc-close-to-the-best",
         "scaling-up-table-2",
         "predictive performance is well preserved",
         "On the radial model the incomplete Nyström fit is at most 0.1 points of AUC below the "
-        "optimum over all pairs with the whole kernel.",
+        "true score, and below the optimum over all pairs with the whole kernel.",
         _near_best,
         "",
-        (REFERENCE, CHOSEN, SIZES),
+        (REFERENCE, CHOSEN, UNIFORM, SIZES),
     ),
     Finding(
         "nystrom-reduces-the-computation",
         "scaling-up-table-2",
         "the Nyström approximation drastically reduces computational burden",
-        "On the radial model the Nyström fit takes less time than the one without, at every size.",
+        "On the radial model the Nyström fit takes less time than the one without, at every size; "
+        "how drastically is not judged.",
         lambda numbers: seconds(numbers, "s, without Nyström", "s, Nyström"),
         "",
-        (FACTORED, SAME_RULE, CHOSEN, SIZES),
+        (FACTORED, SAME_RULE, CHOSEN, UNIFORM, SIZES),
     ),
     Finding(
         "kernel-consistently-above-linear",
@@ -207,6 +239,7 @@ FINDINGS = (
         "On each of the three real sets the kernel model has the higher test AUC.",
         _kernel_above,
         "Section 4.2, Table 3",
+        (NO_CENTRES, TRAINED),
     ),
     Finding(
         "kernel-sometimes-trains-faster",
@@ -221,7 +254,7 @@ FINDINGS = (
         "real-sets-train-within-seconds",
         "scaling-up-table-3",
         "Both proposed models train within seconds",
-        "Every fit to the three real sets takes less than a minute.",
+        "On each of the three real sets both models take less than a minute, on average.",
         _within_seconds,
         "Section 4.2, Table 3",
         (MACHINE, STOP),
@@ -229,21 +262,32 @@ FINDINGS = (
     Finding(
         "competitive-auc-on-real-sets",
         "scaling-up-table-3",
-        "our proposed approach achieves competitive accuracy within a fraction of the time",
+        "our proposed approach achieves competitive accuracy",
         "On the three real sets drawn pairs cost less than half a point of AUC against all pairs, "
-        "with either kernel.",
-        _competitive,
+        "with the linear kernel.",
+        lambda numbers: _competitive(numbers, "linear"),
         "Section 4.2, Table 3",
         (CHOSEN, TRAINED),
     ),
     Finding(
+        "competitive-auc-of-the-kernel-on-real-sets",
+        "scaling-up-table-3",
+        "our proposed approach achieves competitive accuracy",
+        "On the three real sets drawn pairs cost less than half a point of AUC against all pairs, "
+        "with the radial kernel.",
+        lambda numbers: _competitive(numbers, "radial"),
+        "Section 4.2, Table 3",
+        (CHOSEN, TRAINED, SAME_FEATURES),
+    ),
+    Finding(
         "real-sets-a-fraction-of-the-time",
         "scaling-up-table-3",
-        "achieves competitive accuracy within a fraction of the time",
+        "the original (non-approximated) ROC-SVM is computationally infeasible—requiring hundreds "
+        "of seconds even for smaller subsamples—whereas our proposed approach",
         "On the three real sets drawn pairs take less time than the certified optimum over all "
-        "pairs.",
+        "pairs, which with the radial kernel is in the same Nyström features.",
         lambda numbers: seconds(numbers, "s, all pairs", "s"),
         "Section 4.2, Table 3",
-        (SORTED, STOP),
+        (SORTED, STOP, replace(SAME_FEATURES, bearing=Bearing.AGAINST)),
     ),
 )

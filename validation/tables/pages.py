@@ -182,7 +182,7 @@ def markdown(shown: Shown) -> str:
         if picture.panels:
             lines += [f"![{picture.title}]({picture.name}.svg)", "", picture.caption, ""]
     notes = [f"{entry.row}, {entry.column}: {entry.note}" for entry in page.entries if entry.note]
-    lines += _section("What the paper says of it", statements(shown.said))
+    lines += _section("The paper's findings, as they are tested here", statements(shown.said))
     lines += _section("Paired tests", page.tests)
     lines += _section("Where print and ours differ", [*page.differences, *notes])
     lines += _section("Missing", shown.missing)

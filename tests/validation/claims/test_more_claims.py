@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -278,14 +279,20 @@ def test_a_hundredth_of_the_nystrom_term_is_noticed_over_the_wide_grid(
     assert row.verdict == "fails" and int(row.details["(A): violated"]) > 0
 
 
-def test_where_kappa_can_be_below_one_a_falling_tolerance_fails(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(("kappa", "verdict"), [(0.5, "fails"), (1.5, "vacuous")])
+def test_a_tolerance_that_falls_where_kappa_is_below_one_fails(
+    monkeypatch: pytest.MonkeyPatch, kappa: float, verdict: str
 ) -> None:
-    monkeypatch.setattr(imbalance, "rho_from_below", lambda *given: 1.1)
-    assert run("sht-tolerance-falls-with-the-imbalance").verdict == "fails"
+    sizes = count(1)
+
+    def growing(*given: object, **named: object) -> SimpleNamespace:
+        return SimpleNamespace(quantities={"kappa": kappa, "sigma": float(next(sizes))})
+
+    monkeypatch.setattr(imbalance, "sht_theorem1", growing)
+    assert run("sht-tolerance-grows-with-the-imbalance").verdict == verdict
 
 
-def test_a_ratio_that_does_not_fall_even_for_many_rows_fails(
+def test_a_ratio_that_does_not_fall_for_many_rows_fails(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def rising(*sizes: int) -> tuple[float, float, np.ndarray]:

@@ -6,13 +6,21 @@ import json
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import pytest
 
+from aucert.approx.nystrom.landmarks import uniform
+from aucert.approx.nystrom.nystrom import nystrom_map
+from aucert.exact import ROCSVM
+from aucert.exact.pairs.auc import auc
+from aucert.exact.spaces.kernels import Gaussian
 from aucert.validation.claims.verdicts import Verdict
+from aucert.validation.data.generators import radial
 from aucert.validation.findings.judging import interval
 from aucert.validation.findings.nonlinear import ANY_EPOCH
 from aucert.validation.findings.numbers import EVIDENCE, Difference, numbers_of
 from aucert.validation.findings.registry import FINDINGS
+from aucert.validation.findings.scaling_up import UNIFORM
 from aucert.validation.tables.nonlinear.sets import overlap
 from aucert.validation.tables.running.registry import tables
 from aucert.validation.tables.statistics import paired_test
@@ -92,3 +100,22 @@ def paired(results: list[dict[str, Any]], at: int, name: str, rival: str) -> Dif
     test = paired_test(*sides, overlap(name))
     assert test is not None
     return Difference(rival, test.difference, test.error, test.count)
+
+
+@pytest.mark.slow
+def test_landmarks_from_strata_make_no_other_auc_as_the_deviation_says() -> None:
+    """Half of the landmarks of each class, or all of them uniformly: radial model, all pairs."""
+    test, kernel = radial(25_000, 99), Gaussian(0.5)
+    off = []
+    for draw in range(3):
+        data = radial(5_000, draw)
+        rng, sides = np.random.default_rng(draw), (data.is_positive, ~data.is_positive)
+        strata = np.concatenate([rng.choice(np.flatnonzero(s), 150, replace=False) for s in sides])
+        found = []
+        for rows in (uniform(data.X, 300, draw).rows, data.X[strata]):
+            features = nystrom_map(kernel, rows)
+            model = ROCSVM(lam=1e-3).fit(features.transform(data.X), data.y)
+            scores = model.decision_function(features.transform(test.X))
+            found.append(100 * auc(scores, test.is_positive))
+        off.append(abs(found[0] - found[1]))
+    assert max(off) < 0.02 and "0.02 points" in UNIFORM.words
