@@ -51,7 +51,7 @@ def test_each_remark_that_is_worth_knowing_ends_with_what_checks_it_or_is_open()
         for part in parts
         for remark in re.split(r"^\* ", part.split("\n## ")[0], flags=re.M)[1:]
     ]
-    assert len(parts) == 4 and len(remarks) == 18
+    assert len(parts) == 4 and len(remarks) == 20
     for remark in remarks:
         names = names_in(remark)
         assert remark.rstrip().endswith(("`)", "(*open*)")), remark

@@ -57,7 +57,7 @@ def test_the_verdict_about_practice_is_the_expected_one(name: str) -> None:
 def test_every_module_of_claims_is_entered() -> None:
     """Whatever has a decorator of a paper is found, in every folder."""
     root = Path(claims_folder.__file__).parent
-    decorated = re.compile(r"^@[A-Z_]+\.(?:theorem|corrected|suite)\(", re.MULTILINE)
+    decorated = re.compile(r"^@(?:[A-Z_]+\.(?:theorem|corrected|suite)|interval_claim)\(", re.M)
     found = {
         ".".join(path.relative_to(root).with_suffix("").parts): len(decorated.findall(text))
         for path in root.rglob("*.py")

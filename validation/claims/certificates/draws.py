@@ -9,7 +9,6 @@ import numpy as np
 from ..claim import Context
 from .enumerated import Objective
 
-PLACE = "eqs. (3), (5), for other pairs"
 LAM = 0.05
 DRAWS = 2
 """Problems for each case; the full profile takes ten times as many."""

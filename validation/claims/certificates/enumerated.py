@@ -13,6 +13,7 @@ from scipy.optimize import minimize
 from ....exact.certificate.solution import Solution
 from ...extremes import max, min
 from ..claim import Context, Outcome, Run, Verdict
+from ..papers import NONLINEAR
 
 LOSSES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "hinge": lambda t: np.maximum(0.0, 1.0 - t),
@@ -27,6 +28,8 @@ SAME = 1e-10
 
 TIGHT = 1e-5
 """Largest relative gap of a certificate that these claims take for tight."""
+
+PLACE = "eqs. (3), (5), for other pairs"
 
 Objective = Callable[[np.ndarray], float]
 
@@ -53,6 +56,9 @@ class Judged:
     def right(self) -> bool:
         """Whether the interval is that of the enumerated problem, and tight."""
         return self.wrong_sum <= SAME and self.below <= 0 and self.gap <= TIGHT
+
+
+Cases = Callable[[Context], Iterator[Judged]]
 
 
 def judge(solution: Solution, objective: Objective) -> Judged:
@@ -97,9 +103,11 @@ def outcome(judged: Iterable[Judged]) -> Outcome:
     )
 
 
-def over_cases(cases: Callable[[Context], Iterator[Judged]]) -> Run:
-    """Return the claim whose verdict is that over all these cases."""
-    return wraps(cases)(lambda context: outcome(cases(context)))
+def interval_claim(given: str, F: str, of: str = "the listed pairs") -> Callable[[Cases], Run]:
+    """Enter the claim that, `given` this, the interval holds the optimum of F in every case."""
+    statement = f"{given}, the certificate's interval holds the optimum of {of}."
+    enter = NONLINEAR.suite(PLACE, statement, f"D - rounding <= min F <= P + rounding,  {F}")
+    return lambda cases: enter(wraps(cases)(lambda context: outcome(cases(context))))
 
 
 def mean_loss(X: np.ndarray, pairs: Sequence[tuple[Any, Any]], loss: str) -> Objective:

@@ -18,18 +18,15 @@ from ....exact.solvers.choose import choose_solver
 from ....exact.spaces.rows import Rows
 from ...extremes import max
 from ..claim import Context
-from ..papers import NONLINEAR
-from .draws import LAM, PLACE, draws, every_pair, graded_pairs, timed_pairs, two_classes, with_ridge
-from .enumerated import Judged, judge, mean_loss, over_cases, worst_loss
+from .draws import LAM, draws, every_pair, graded_pairs, timed_pairs, two_classes, with_ridge
+from .enumerated import Judged, interval_claim, judge, mean_loss, worst_loss
 
 
-@NONLINEAR.suite(
-    PLACE,
+@interval_claim(
     "Over pairs by query and over the comparable pairs of survival, with ties in grades, times and "
-    "scores, the certificate's interval holds the optimum of the listed pairs.",
-    formula="D - rounding <= min F <= P + rounding,  F = lam/2 |w|^2 + mean of the listed pairs",
+    "scores",
+    "F = lam/2 |w|^2 + mean of the listed pairs",
 )
-@over_cases
 def ordered_pairs_interval_holds_the_optimum(context: Context) -> Iterator[Judged]:
     for X, rng in draws(context):
         qid, grade = rng.integers(0, 3, 14), rng.integers(0, 3, 14)
@@ -42,13 +39,11 @@ def ordered_pairs_interval_holds_the_optimum(context: Context) -> Iterator[Judge
             yield judge(survival, with_ridge(mean_loss(X, timed, loss)))
 
 
-@NONLINEAR.suite(
-    PLACE,
-    "For partial AUC, one-way and two-way and with row numbers that are not whole, the "
-    "certificate's interval holds the optimum of the sorted mean.",
-    formula="D - rounding <= min F <= P + rounding,  F with the kp lowest and kq highest rows",
+@interval_claim(
+    "For partial AUC, one-way and two-way and with row numbers that are not whole",
+    "F with the kp lowest and kq highest rows",
+    "the sorted mean",
 )
-@over_cases
 def partial_auc_interval_holds_the_optimum(context: Context) -> Iterator[Judged]:
     for X, rng in draws(context):
         rows, y = two_classes(X, rng)
@@ -61,13 +56,11 @@ def partial_auc_interval_holds_the_optimum(context: Context) -> Iterator[Judged]
                 yield judge(found, with_ridge(value))
 
 
-@NONLINEAR.suite(
-    PLACE,
-    "For the worst of two groups, the positives of each above its own negatives, the certificate's "
-    "interval holds the optimum of the larger of the two means of listed pairs.",
-    formula="D - rounding <= min F <= P + rounding,  F = lam/2 |w|^2 + max over groups of the mean",
+@interval_claim(
+    "For the worst of two groups, the positives of each above its own negatives",
+    "F = lam/2 |w|^2 + max over groups of the mean",
+    "the larger of the two means of listed pairs",
 )
-@over_cases
 def worst_group_interval_holds_the_optimum(context: Context) -> Iterator[Judged]:
     for X, rng in draws(context):
         rows, y = two_classes(X, rng)

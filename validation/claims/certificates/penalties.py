@@ -9,20 +9,15 @@ import numpy as np
 
 from ....exact.api.solve import solve
 from ..claim import Context
-from ..papers import NONLINEAR
-from .draws import LAM, PLACE, draws, every_pair, graded_pairs, two_classes, with_ridge
-from .enumerated import Judged, Objective, judge, mean_loss, over_cases
+from .draws import LAM, draws, every_pair, graded_pairs, two_classes, with_ridge
+from .enumerated import Judged, Objective, interval_claim, judge, mean_loss
 
 L1 = 0.05
 
 
-@NONLINEAR.suite(
-    PLACE,
-    "With the lasso, the elastic net and the group lasso the certificate's interval holds the "
-    "optimum of the listed pairs.",
-    formula="D - rounding <= min F <= P + rounding,  F = l2/2 |w|^2 + l1 R(w) + mean loss",
+@interval_claim(
+    "With the lasso, the elastic net and the group lasso", "F = l2/2 |w|^2 + l1 R(w) + mean loss"
 )
-@over_cases
 def penalty_interval_holds_the_optimum(context: Context) -> Iterator[Judged]:
     for X, rng in draws(context):
         rows, y = two_classes(X, rng)
@@ -35,14 +30,11 @@ def penalty_interval_holds_the_optimum(context: Context) -> Iterator[Judged]:
             yield judge(group, with_ridge(_with_norm(value, L1 * float(np.sqrt(2)))))
 
 
-@NONLINEAR.suite(
-    PLACE,
+@interval_claim(
     "With weights that must not be negative, all of them or named ones, with the ridge and the "
-    "lasso, over all pairs and by query, the certificate's interval holds the optimum of the "
-    "listed pairs.",
-    formula="D - rounding <= min F <= P + rounding,  F = infinity where such a weight is < 0",
+    "lasso, over all pairs and by query",
+    "F = infinity where such a weight is < 0",
 )
-@over_cases
 def sign_interval_holds_the_optimum(context: Context) -> Iterator[Judged]:
     for X, rng in draws(context):
         rows, y = two_classes(X * [1.0, -1.0] - [0.0, 2.0], rng)

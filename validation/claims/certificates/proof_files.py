@@ -15,8 +15,8 @@ from ....exact.proof import check_proof
 from ....exact.proof.proof_file import write_proof
 from ..claim import Context, Outcome, Verdict
 from ..papers import NONLINEAR
-from .draws import LAM, PLACE, draws, graded_pairs, timed_pairs, with_ridge
-from .enumerated import Judged, judge_bounds, mean_loss, outcome
+from .draws import LAM, draws, graded_pairs, timed_pairs, with_ridge
+from .enumerated import PLACE, Judged, judge_bounds, mean_loss, outcome
 
 Columns = dict[str, np.ndarray]
 

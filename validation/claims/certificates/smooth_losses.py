@@ -9,44 +9,34 @@ import numpy as np
 from ....exact.api.solve import solve
 from ....exact.pairs.all_pairs import AllPairs
 from ..claim import Context
-from ..papers import NONLINEAR
-from .draws import LAM, PLACE, draws, every_pair, two_classes, with_ridge
-from .enumerated import Judged, judge, mean_loss, over_cases
+from .draws import LAM, draws, every_pair, two_classes, with_ridge
+from .enumerated import Judged, interval_claim, judge, mean_loss
 
 CONVOLVED = ("logistic", "smooth_hinge")
 BINS = 1 << 18
 """A unit of score: what bins add to the value, L / (12 bins^2), is below the tolerance of sums."""
 
 
-@NONLINEAR.suite(
-    PLACE,
-    "For the logistic loss over all pairs, one by one, by one convolution and as one query, the "
-    "certificate's interval holds the optimum of the listed pairs.",
-    formula="D - rounding <= min F <= P + rounding,  loss(t) = log(1 + exp(-t))",
+@interval_claim(
+    "For the logistic loss over all pairs, one by one, by one convolution and as one query",
+    "loss(t) = log(1 + exp(-t))",
 )
-@over_cases
 def logistic_interval_holds_the_optimum(context: Context) -> Iterator[Judged]:
     return _cases(context, "logistic")
 
 
-@NONLINEAR.suite(
-    PLACE,
-    "For the smooth hinge over all pairs, one by one, by one convolution and as one query, the "
-    "certificate's interval holds the optimum of the listed pairs.",
-    formula="D - rounding <= min F <= P + rounding,  loss = (1 - t)^2 / 2 on [0, 1], 1/2 - t below",
+@interval_claim(
+    "For the smooth hinge over all pairs, one by one, by one convolution and as one query",
+    "loss = (1 - t)^2 / 2 on [0, 1], 1/2 - t below",
 )
-@over_cases
 def smooth_hinge_interval_holds_the_optimum(context: Context) -> Iterator[Judged]:
     return _cases(context, "smooth_hinge")
 
 
-@NONLINEAR.suite(
-    PLACE,
-    "For the exponential loss over all pairs, as a product of two means and as one query, the "
-    "certificate's interval holds the optimum of the listed pairs.",
-    formula="D - rounding <= min F <= P + rounding,  loss(t) = exp(-t)",
+@interval_claim(
+    "For the exponential loss over all pairs, as a product of two means and as one query",
+    "loss(t) = exp(-t)",
 )
-@over_cases
 def exponential_interval_holds_the_optimum(context: Context) -> Iterator[Judged]:
     return _cases(context, "exponential")
 

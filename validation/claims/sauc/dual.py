@@ -11,13 +11,12 @@ from ....exact.formulation.formulation import Formulation, formulate
 from ....exact.formulation.request import Request
 from ....exact.losses.registry import HINGE
 from ....exact.pairs.all_pairs import AllPairs, PairList
-from ....exact.pairs.auc import auc
 from ....exact.pairs.nearest_pairs import nearest_pairs
 from ....exact.problem.problem import Ridge, pair_problem
 from ....exact.solvers.cutting_plane import CuttingPlane
 from ....exact.solvers.qp import QP
 from ....exact.spaces.gram_factor import factor_gram
-from ....exact.spaces.kernels import Kernel, Linear
+from ....exact.spaces.kernels import Linear
 from ....exact.spaces.rows import Rows
 from ....exact.structure.woodbury import (
     class_scatter,
@@ -27,9 +26,8 @@ from ....exact.structure.woodbury import (
     sauc_scores,
 )
 from ...bounds.exact_answers import optimum, solved
-from ...data.generators import xor
 from ...data.labelled_data import Dataset
-from ...extremes import max, min
+from ...extremes import max
 from ..claim import Context, Outcome, Verdict
 from ..common import wdbc_sample
 from ..papers import SAUC
@@ -55,13 +53,6 @@ def solved_dual(Q: np.ndarray, C: float, tol: float = 1e-7) -> tuple[np.ndarray,
     problem = pair_problem(space, np.arange(m + 1) < m, pairs, HINGE, Ridge(1 / (C * m)))
     solution = optimum(problem, tol=tol)
     return factor.coefficients(solution.w), solution
-
-
-def _pair_scores(kernel: Kernel, data: Dataset, pairs: PairList, X: np.ndarray) -> np.ndarray:
-    """Return the scores of new rows by the literal (3) and its f(x), C = 1."""
-    Q = literal_pair_kernel(kernel, data.X, pairs.i, pairs.j)
-    theta, _ = solved_dual(Q, 1.0, tol=1e-6)
-    return kernel(X, data.X[pairs.i] - data.X[pairs.j]) @ theta
 
 
 def _difference(first: Solution, second: Solution) -> float:
@@ -117,34 +108,6 @@ def sauc_eq_3_as_printed(context: Context) -> Outcome:
         },
         data=(train, test),
         tolerance=f"optima {OPTIMA:g}; scores within the certified radii; linear kernels 1e-12",
-    )
-
-
-@SAUC.suite(
-    "eq. (3)",
-    "Coded with a nonlinear kernel of the raw differences, k(x_i - x_j, x_u - x_v), which the "
-    "paper does not mean, (3) and its f(x) do not rank test rows as AUC-SVM does (toy problem, 16 "
-    "and 32 rows, all pairs, C = 1).",
-    formula="f(x) = sum_ij alpha_ij k(x_i - x_j, x)",
-)
-def sauc_eq_3_of_raw_differences(context: Context) -> Outcome:
-    literal, right, used = [], [], []
-    for draw in range(3 if context.quick else 20):
-        # Fewer rows than the paper's: the literal dual has one dense row for each pair.
-        train = xor(48, context.draw_seed(f"training {draw}"))
-        test = xor(480, context.draw_seed(f"test {draw}"))
-        scores = _pair_scores(WIDTH, train, every_pair(train.is_positive), test.X)
-        literal.append(auc(scores, test.is_positive))
-        right.append(auc(_fit(train, 0.0)[1](test.X), test.is_positive))
-        used += [train, test]
-    lost = np.array(right) - np.array(literal)
-    return Outcome(
-        Verdict.HOLDS if lost.mean() > 0.1 else Verdict.FAILS,
-        f"test AUC {min(literal):.2f} to {max(literal):.2f} with raw differences, "
-        f"{min(right):.2f} to {max(right):.2f} with four terms",
-        details={"test AUC with raw differences": literal, "test AUC with four terms": right},
-        data=used,
-        tolerance="more than 0.1 of test AUC is lost on average",
     )
 
 
