@@ -144,10 +144,17 @@ class ClusterInstance:
 
 
 def most_often(n: float, B: float, level: float = 0.1) -> tuple[float, float]:
-    """Return a t and a bound of P(N_max > t), from the exact binomial tail of one row.
+    """Return a t and a bound of P(N_max > t), from the binomial tail of one row.
 
     Balanced classes: each row is in each drawn pair with probability 2/n, and a union bound over
-    the n rows is nearly exact.
+    the n rows is nearly exact. The tail is exact up to n = 1e12, where the floats of a quantile
+    end; beyond it is Chernoff's, P(X >= a) <= exp(a - mean) (mean / a)^a for a > mean.
     """
-    t = float(stats.binom.isf(level / n, B, 2 / n))
-    return t, float(n * stats.binom.sf(t, B, 2 / n))
+    if n <= 1e12:
+        t = float(stats.binom.isf(level / n, B, 2 / n))
+        return t, float(n * stats.binom.sf(t, B, 2 / n))
+    mean = 2 * B / n
+    a = np.arange(int(mean) + 2, int(10 * mean) + 200, dtype=float)
+    tails = n * np.exp(a - mean - a * np.log(a / mean))
+    at = int(np.argmax(tails <= level))
+    return float(a[at]) - 1, float(tails[at])

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from aucert.approx.drawn_pairs.draw_pairs import draw_pairs
 from aucert.exact import solve
@@ -119,6 +120,16 @@ def test_a_bound_stands_beside_the_true_error() -> None:
 
 
 # The clusters on which the printed theorem is false.
+
+
+@pytest.mark.parametrize("share", [1.0, 7.0])
+def test_beyond_floats_the_largest_count_has_chernoffs_bound(share: float) -> None:
+    """Of rows so many that counts are Poisson's; below, where the tail is exact, it is larger."""
+    n = 2e12
+    t, bound = most_often(n, share * n)
+    assert n * stats.poisson.sf(t, 2 * share) <= bound <= 0.1
+    near, exact = most_often(1e12, share * 1e12)
+    assert near <= t <= near + 3 and exact <= 0.1
 
 
 @pytest.mark.parametrize(("n", "B", "low", "high"), [(4e6, 4e9, 0.0, 0.45), (1e7, 1e10, 0.4, 0.42)])

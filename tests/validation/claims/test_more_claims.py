@@ -169,7 +169,6 @@ PATCHES: dict[str, Patch] = {
         _nu_of_print_for_lemma_2,
     ),
     "theorem-4-under-other-readings": (readings, "most_often", _drawn_more_often(300)),
-    "theorem-4-readings-that-stand": (readings, "most_often", _drawn_more_often(0.01)),
     "sht-lemma-3": (lemmas, "_least_stretch", _larger(0.1)),
     "sht-lemma-4": (lemmas, "_tail", _larger(2.0)),
     "sht-eq-21-cross-term-of-the-means": (lemmas, "_supports", _forty_times),

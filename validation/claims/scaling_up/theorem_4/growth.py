@@ -147,9 +147,10 @@ def second_term_order_corrected(context: Context) -> Outcome:
 
 @SCALING_UP.theorem(
     "Section 3.2, remarks on Theorem 4",
-    "With d = o(n), as d = sqrt(n) is, the growth of the second term is subpolynomial (|E| of the "
-    "order n / sqrt(d) makes it n^(1/4) log n there, which is o(sqrt(n) log n)).",
-    formula="(N_max / n) (n / sqrt(d)) sqrt(n) = n^(1/4) log n = o(n^c) for every c > 0",
+    "With d = o(n), as d = n^(1/4) is, the growth of the second term is subpolynomial (half of the "
+    "rows in 2 d clusters, some without a landmark, make |E| of the order n / d and the term "
+    "n^(1/4) log n, which is o(sqrt(n) log n)).",
+    formula="(N_max / n) (n / d) sqrt(n) = n^(1/4) log n = o(n^c) for every c > 0",
 )
 def second_term_is_subpolynomial(context: Context) -> Outcome:
     L = np.array([1e2, 1e4, 1e6])  # log n
