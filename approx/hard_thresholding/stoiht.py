@@ -36,11 +36,10 @@ def stoiht(
     whose mean over the blocks is the gradient of the mean loss.
 
     Differs from the paper: 1. Its programs begin at the intercept 0 (``intercept=0.0``). The
-    first step then goes along r mean_+ - (1 - r) mean_-, the mean of the data mixed in; from the
-    log odds it goes along the difference of the class means, and most of what the paper reports
-    as this method's weakness is gone. 2. They always take the step 1. 3. Here a block weighs as
-    much as its rows, as above; there all blocks weigh the same. 4. H_k keeps k features, see
-    `hard_threshold`.
+    first step of one block then goes along r mean_+ - (1 - r) mean_-, the mean of the data mixed
+    in; from the log odds it goes along the difference of the class means. 2. They always take the
+    step 1. 3. Here a block weighs as much as its rows, as above; there all blocks weigh the same.
+    4. H_k keeps k features, see `hard_threshold`.
 
     Parameters
     ----------

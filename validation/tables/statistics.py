@@ -60,8 +60,8 @@ def paired_test(
     overlap : float
         >= 0: rows of the test part over rows of the training part, where the repetitions are
         random splits of the same rows. The differences are then correlated, and the variance of
-        their mean is taken as (1/k + overlap) times their variance (Nadeau and Bengio, 2003);
-        0 for independent draws.
+        their mean is taken as (1/k + overlap) times their variance (Nadeau and Bengio, 2003).
+        The other way round for what depends on training rows alone; 0 for independent draws.
     """
     differences = np.asarray(a, dtype=float) - np.asarray(b, dtype=float)
     count = differences.size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 from collections import Counter
 from typing import Any
 
@@ -16,11 +17,14 @@ from aucert.exact.pairs.auc import auc
 from aucert.exact.spaces.kernels import Gaussian
 from aucert.validation.claims.verdicts import Verdict
 from aucert.validation.data.generators import radial
+from aucert.validation.findings.capping import Bearing
 from aucert.validation.findings.judging import interval
 from aucert.validation.findings.nonlinear import ANY_EPOCH
 from aucert.validation.findings.numbers import EVIDENCE, Difference, numbers_of
 from aucert.validation.findings.registry import FINDINGS
 from aucert.validation.findings.scaling_up import UNIFORM
+from aucert.validation.findings.sht import CHOSEN, COMPETITIVE
+from aucert.validation.findings.sht_judges import RIVALS
 from aucert.validation.tables.nonlinear.sets import overlap
 from aucert.validation.tables.running.registry import tables
 from aucert.validation.tables.statistics import paired_test
@@ -75,6 +79,36 @@ def test_widths_are_often_chosen_at_an_end_as_the_deviation_says(
 ) -> None:
     found = chosen(experiment, machine, k)
     assert found[min(found)] + found[max(found)] >= found.total() / 3
+
+
+@pytest.mark.parametrize(("rival", "level"), [("StoIHT", 1.0), ("HSG-HT", 1000.0)])
+@pytest.mark.parametrize("measure", ["true", "f1", "ji"])
+def test_logistic_rivals_are_behind_where_the_folds_choose_otherwise_as_the_deviation_says(
+    rival: str, level: float, measure: str
+) -> None:
+    """CHOSEN: at r = 0.05, all k* together; the second parameter is blocks, or tau."""
+    path = EVIDENCE / "full-seed0" / "sht-synthetic.jsonl"
+    leads: dict[bool, list[float]] = {True: [], False: []}
+    for part in map(json.loads, path.read_text("utf-8").splitlines()[1:]):
+        found = part["result"]
+        if part["parameters"]["r"] == 0.05:
+            lead = found[f"{measure} SHT-AUC"] - found[f"{measure} {rival}"]
+            leads[found[f"config {rival}"][1] == level].append(lead)
+    chosen_level, otherwise = (statistics.mean(leads[side]) for side in (True, False))
+    assert min(map(len, leads.values())) > 30
+    assert abs(chosen_level) < COMPETITIVE and otherwise > 4 * COMPETITIVE
+    assert CHOSEN.bearing == Bearing.EITHER and "tau = 1,000" in CHOSEN.words
+
+
+@pytest.mark.parametrize("name", [name for name in FINDINGS if name.startswith("sht-")])
+def test_a_comparison_with_a_rival_says_that_the_method_itself_was_cut(name: str) -> None:
+    """It has fewer blocks than printed, which can work either way: no lead over a rival stands."""
+    finding = FINDINGS[name]
+    if any(
+        f"minus {rival}" in finding.judge(numbers_of(finding.table)).measured for rival in RIVALS
+    ):
+        cut = {line for each in finding.deviations for line in each.lines}
+        assert "blocks" in cut and Bearing.EITHER in {each.bearing for each in finding.deviations}
 
 
 def test_most_sets_are_nsaucs_after_any_number_of_epochs_as_the_deviation_says() -> None:

@@ -10,8 +10,16 @@ import pytest
 
 from aucert.exact import solve
 from aucert.validation.claims.sht.sparsity import F1, JACCARD
+from aucert.validation.findings.numbers import _tests
 from aucert.validation.tables.running.registry import tables
-from aucert.validation.tables.sht import convergence, gene_tables, genes, synthetic
+from aucert.validation.tables.sht import (
+    convergence,
+    gene_tables,
+    genes,
+    marker_tables,
+    synthetic,
+    synthetic_tables,
+)
 from aucert.validation.tables.sht.markers import COLON, LEUKEMIA, marker_columns, ratios
 from aucert.validation.tables.sht.methods import (
     DENSE,
@@ -24,7 +32,7 @@ from aucert.validation.tables.sht.methods import (
     fold_aucs,
     grid,
 )
-from aucert.validation.tables.sht.printed import METHODS
+from aucert.validation.tables.sht.printed import METHODS, STARS
 from aucert.validation.tables.sht.synthetic_tables import by_trial
 from aucert.validation.tables.table import Job, Part, Results, Run
 
@@ -197,6 +205,58 @@ def test_folds_of_a_trial_count_once() -> None:
     )
     done = {part.key: {"a": float(at)} for at, part in enumerate(parts)}
     np.testing.assert_array_equal(by_trial(Results(run, {}, parts, done), "a", 20), [0.5, 2.5])
+
+
+def _simulated(rng: np.random.Generator) -> Results:
+    run = Run()
+    spent = synthetic.EXPERIMENT.spent("quick")
+    parts = tuple(synthetic.parts(run, spent))
+    methods = (*METHODS, *synthetic.ADDED, synthetic.BOTH)
+    names = [f"{measure} {m}" for measure in ("auc", "true", "f1", "ji", "top") for m in methods]
+    names += [f"objective {kind}" for kind in ("published", "refit", "swaps")]
+    return Results(run, spent, parts, {p.key: {n: rng.random() for n in names} for p in parts})
+
+
+def test_every_rival_is_paired_with_the_method_over_all_sparsities() -> None:
+    """Trials share their data: no comparison of a table as a whole is of two independent means."""
+    results = _simulated(np.random.default_rng(5))
+    measures = {"AUC on new rows": "true", "F1": "f1", "JI": "ji", "F1 of the k* largest": "top"}
+    pages = [
+        table.render(results) for table in (synthetic_tables.TABLE_1, synthetic_tables.TABLE_2)
+    ]
+    tests = _tests([sentence for page in pages for sentence in page.tests])
+    for what, measure in measures.items():
+        for rival in METHODS[1:]:
+            sides = [
+                np.concatenate([by_trial(results, f"{measure} {m}", k) for k in STARS])
+                for m in ("SHT-AUC", rival)
+            ]
+            found = tests[f"{what}, all four k*: SHT-AUC minus {rival}"]
+            gaps = sides[0] - sides[1]
+            assert found.count == gaps.size == 16
+            assert found.estimate == pytest.approx(gaps.mean(), abs=5e-4)
+            assert found.error == pytest.approx(gaps.std(ddof=1) / 4, abs=5e-4)
+    fig_2 = " ".join(synthetic_tables.FIG_2.render(results).tests)
+    assert "r = 0.5: SHT-AUC minus SOLAM" in fig_2 and "r = 0.5: SHT-AUC minus SPAM-l2" in fig_2
+
+
+def test_lists_of_genes_from_common_training_rows_are_tested_with_the_jackknifes_factor() -> None:
+    """Of lists that leave out d of n rows the jackknife takes (n - d) / d times the variance."""
+    run, rng = Run(), np.random.default_rng(6)
+    spent = genes.EXPERIMENT.spent("quick") | {"k": [5, 30]}
+    parts = tuple(genes.parts(run, spent))
+    shares = {m: rng.random((len(parts), 2, 2)).tolist() for m in genes.SPARSE}
+    done = {
+        part.key: {"markers": 3} | {f"ratios {m}": shares[m][at] for m in shares}
+        for at, part in enumerate(parts)
+    }
+    tests = _tests(marker_tables.FIG_4.render(Results(run, spent, parts, done)).tests)
+    for name, ratio in (("leukemia", 50 / 22), ("colon", 50 / 12)):
+        rows = [at for at, part in enumerate(parts) if part.parameters["set"] == name]
+        gaps = [shares["SHT-AUC"][at][1][0] - shares["StoIHT"][at][1][0] for at in rows]
+        error = np.sqrt((1 / len(rows) + ratio) * np.var(gaps, ddof=1))
+        found = tests[f"{name}, k = 30: SHT-AUC minus StoIHT"]
+        assert found.error == pytest.approx(error, abs=5e-5)
 
 
 def test_a_simulated_fold_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
