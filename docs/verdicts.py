@@ -125,8 +125,8 @@ def caps() -> str:
     return (
         f"Of {len(entries)} findings {len(opened)} are undecided. By the numbers alone "
         f"{found[Verdict.BORNE_OUT]} of these would be borne out and {found[Verdict.CONTRADICTED]} "
-        "would be contradicted, but a named deviation from the paper's protocol could have made that "
-        f"verdict; for {found[Verdict.UNDECIDED]} an interval crosses the line."
+        "would be contradicted, but a named deviation from the paper's protocol could have made "
+        f"that verdict; for {found[Verdict.UNDECIDED]} an interval crosses the line."
     )
 
 

@@ -137,7 +137,7 @@ def decorators(node: ast.FunctionDef | ast.ClassDef) -> set[str]:
     return {d.attr if isinstance(d, ast.Attribute) else ast.unparse(d) for d in called}
 
 
-CLAIMS = {"theorem", "corrected", "suite"}
+CLAIMS = {"theorem", "corrected", "suite", "interval_claim"}
 """Decorators that say what the function of a claim is about."""
 
 
