@@ -180,6 +180,7 @@ def test_every_dependency_names_the_oldest_version_that_will_do() -> None:
     assert [name for name in others if not re.match(r"[\w-]+(\[[\w,]+\])?>=\d", name)] == []
 
 
+@pytest.mark.slow
 def test_who_builds_the_pages_gets_what_the_library_imports() -> None:
     """The pages import every module; what they need beside the dependencies is an extra's."""
     extras = project_table()["optional-dependencies"]

@@ -13,6 +13,7 @@ X = RNG.normal(size=(40, 2))
 Y = (X[:, 0] + RNG.normal(size=40) > 0).astype(int)
 
 
+@pytest.mark.slow
 def test_several_processes_give_the_same_model() -> None:
     one, two = (ROCSVMCV([1.0, 0.1], cv=2, n_jobs=n, random_state=0).fit(X, Y) for n in (None, 2))
     assert two.lam_ == one.lam_

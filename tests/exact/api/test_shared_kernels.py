@@ -70,6 +70,7 @@ def test_folds_cut_from_one_matrix_are_the_folds_alone(
         assert (one.fold_gap <= 1e-9).all()
 
 
+@pytest.mark.slow
 def test_the_plain_kernel_in_folds_has_the_optimum_of_each_fold_in_its_range(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

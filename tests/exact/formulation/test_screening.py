@@ -70,6 +70,7 @@ def test_what_is_proved_is_zero(loss: str, kind: str) -> None:
     assert false == 0 and (proved > 0 or loss == "hinge")
 
 
+@pytest.mark.slow
 def test_sparse_rows_and_ordered_pairs_have_zeros_too() -> None:
     for sparse, ordered in ((True, False), (False, True), (True, True)):
         proved, false = false_zeros("squared_hinge", "l1", sparse, ordered)

@@ -76,6 +76,7 @@ def test_a_column_at_a_time_gives_the_same_factor(seed: int, sparse: bool) -> No
     assert np.array_equal(found.L, found.features[found.pivots])
 
 
+@pytest.mark.slow
 def test_many_columns_fit() -> None:
     """More than the 256 that are made room for at first."""
     X = np.random.default_rng(0).normal(size=(300, 6))

@@ -46,7 +46,13 @@ _NEWER = ("cluster", "first_answers", "hard_regimes", "pair_problems", "partitio
 NEWER = (*(f"exact.{name}" for name in _NEWER), "speed.page")
 """Benchmarks that version 0.1 did not have."""
 
-SLOW = ("exact.first_answers", "approx.online_passes", "approx.peers", "approx.sparse_auc")
+SLOW = (
+    "exact.first_answers",
+    "exact.hard_regimes",
+    "approx.online_passes",
+    "approx.peers",
+    "approx.sparse_auc",
+)
 NAMES = [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in SMALLEST]
 
 

@@ -70,6 +70,7 @@ def test_too_many_differences_are_not_listed(monkeypatch: pytest.MonkeyPatch) ->
         peers.linear_svc(linear_problem(X, Y, 1e-2))
 
 
+@pytest.mark.slow
 def test_the_table_measures_everybody_alike(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

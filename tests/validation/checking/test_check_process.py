@@ -222,6 +222,7 @@ def test_a_fit_that_changes_its_data_is_told_so_and_judged_on_the_data() -> None
     assert "changes" not in kept.summary
 
 
+@pytest.mark.slow
 def test_solve_itself_can_be_named() -> None:
     assert check_solver("aucert.exact:solve", only=["two-rows", "weights"]).passed
 

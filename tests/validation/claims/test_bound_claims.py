@@ -88,6 +88,7 @@ def test_the_zero_violations_come_with_an_exact_interval() -> None:
     assert limit < 0.05
 
 
+@pytest.mark.slow
 def test_what_no_draw_changes_is_counted_once() -> None:
     details = run("theorem-4-prime-nystrom-loss").details
     assert details["problems"] == 3 * 2 * 3 and "draws" not in details

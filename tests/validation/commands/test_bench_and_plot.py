@@ -36,6 +36,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_bench_writes_a_table_a_picture_and_a_document(capsys, folder) -> None:
     words = "bench benched:fit --data t.csv --lam 0.1 --lam 1 --max-time 20 --out b".split()
     status, out, _ = run(capsys, *words)

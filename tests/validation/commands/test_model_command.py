@@ -88,6 +88,7 @@ def test_the_model_of_solve_is_read_scored_and_certified(capsys, data, tmp_path,
     assert np.mean(np.array(labels) == np.loadtxt(data, str, delimiter=",", skiprows=1)[:, 3]) > 0.5
 
 
+@pytest.mark.slow
 def test_a_process_that_has_imported_nothing_else_reads_the_model(capsys, data, tmp_path) -> None:
     out = tmp_path / "out"
     assert run(capsys, "solve", data, "--lam", "0.1", "--out", out)[0] == 0

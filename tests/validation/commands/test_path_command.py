@@ -90,6 +90,7 @@ def test_a_folder_has_the_path_of_its_rows_in_one_file(folder: Path, table: Path
     assert many["data_sha256"] is None
 
 
+@pytest.mark.slow
 def test_a_folder_whose_rows_have_queries_has_a_path(folder: Path) -> None:
     told = answer(folder, "--qid", "q", "--target", "y", "--n-lams", 3, "--tol", "1e-6")
     order = np.argsort(Y, kind="stable")

@@ -46,6 +46,7 @@ def test_a_part_that_runs_at_the_limit_ends_and_the_next_run_goes_on(tmp_path: P
     assert log.read_text().split() == ["rep=0", "rep=1", "rep=2", "rep=3"]
 
 
+@pytest.mark.slow
 def test_the_limit_holds_over_processes(tmp_path: Path) -> None:
     shown = reproduce(out=tmp_path / "out", registry=planted(), jobs=2, max_time=1e-9)
     assert len(shown[0].results.unfinished) == 4 and not shown[0].results.failed

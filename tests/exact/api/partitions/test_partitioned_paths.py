@@ -16,6 +16,7 @@ from aucert.exact.spaces.partitions.grouped.blocks import cut_groups
 from aucert.exact.spaces.partitions.partition import cut
 from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
 from aucert.exact.spaces.partitions.work import Reply, Task
+from fast_cases import first_fast
 
 CUTS = ([], [300, 700], [50, 51, 51, 400, 1100, 1200])
 """One, three and seven partitions; of the last ones one is empty, and the last one, too."""
@@ -45,7 +46,7 @@ def assert_same_optima(one: Path, other: Path) -> None:
             assert a.dual - a.rounding <= b.primal + b.rounding
 
 
-@pytest.mark.parametrize("places", CUTS)
+@pytest.mark.parametrize("places", first_fast(CUTS))
 @pytest.mark.parametrize("kind", ["ties", "sorted by class", "weighted"])
 def test_however_rows_are_cut_the_optima_are_those_in_memory(places: list[int], kind: str) -> None:
     X, y = some_rows()

@@ -95,6 +95,7 @@ def test_uno_is_that_of_a_double_loop(seed: int) -> None:
     assert numbers == wanted[1:]
 
 
+@pytest.mark.slow
 def test_the_package_itself_agrees() -> None:
     try:
         metrics = importlib.import_module("sksurv.metrics")

@@ -126,6 +126,7 @@ def test_dataframes_and_their_names(kept: bool, monkeypatch: pytest.MonkeyPatch)
         model.predict(table[["b", "a", "c"]])
 
 
+@pytest.mark.slow
 def test_another_loss_is_solved_in_place() -> None:
     X, y = some_rows()
     found = solve(da.from_array(X, chunks=(700, 3)), y, 0.1, loss="logistic", tol=1e-6)
@@ -369,6 +370,7 @@ def ranked() -> Any:
     return pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "q": query, "grade": grade})
 
 
+@pytest.mark.slow
 def test_queries_of_dask_are_those_in_memory() -> None:
     whole = ranked()
     table = dd.from_pandas(whole.set_index("q", drop=False), npartitions=4)  # cuts between queries
