@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .capping import Bearing, Deviation
 from .finding import Finding
 from .judging import above, turned, within
@@ -87,9 +89,13 @@ SOME_SETS = Deviation(
     "connect-4 the table has no number for RBF-RankSVM itself, which ran for over five days.",
     Bearing.FOR,
 )
+FEWER_SETS = Deviation(
+    "acoustic could not be had, cod-rna lacks its third file and covtype is a sample.",
+    Bearing.EITHER,
+)
 NOAM_COST = Deviation(
-    "C of NOAM is not printed: here it is one of the powers of four from 2^-10 to 2^10, of which "
-    "the least is often the best.",
+    "C of NOAM is chosen as another paper has it, which we have not: here it is one of the powers "
+    "of four from 2^-10 to 2^10, of which the least is often the best.",
     Bearing.FOR,
 )
 OWN_SOLAM = Deviation(
@@ -181,7 +187,7 @@ FINDINGS = (
         "On most sets NSAUC has a higher test AUC than both NOAM and NSOLAM.",
         above_both("NSAUC", ("NOAM", "NSOLAM"), AUC),
         "Sections 5.4 and 6, Table 4",
-        (SPLITS, ANY_EPOCH, AT_HAND, ALIKE, NOAM_COST),
+        (SPLITS, ANY_EPOCH, FEWER_SETS, ALIKE, NOAM_COST, replace(OWN_SOLAM, bearing=Bearing.FOR)),
     ),
     Finding(
         "one-pass-square-loss-beats-one-pass-hinge",
@@ -190,7 +196,7 @@ FINDINGS = (
         "On most sets NSOLAM has a higher test AUC than NOAM.",
         lambda n: above(differences(n, "NSOLAM", "NOAM", AUC), how="most", unit=" points"),
         "Section 5.4, Table 4",
-        (SPLITS, NOAM_COST, AT_HAND),
+        (SPLITS, NOAM_COST, OWN_SOLAM, FEWER_SETS),
     ),
     Finding(
         "nsauc-converges-to-the-optimum",

@@ -138,8 +138,8 @@ class _Counting(Gaussian):
 
 @NONLINEAR.theorem(
     "Section 3.2",
-    "The k-means Nystrom map is linear in the number of rows, where the kernel matrix is "
-    "quadratic: entries of the kernel that are computed, v = 50 landmarks.",
+    "Given its landmarks, the k-means Nystrom map is linear in the number of rows, where the "
+    "kernel matrix is quadratic: entries of the kernel that are computed, v = 50 landmarks.",
     formula="n v + v^2 against n^2",
 )
 def nystrom_cost_is_linear_in_the_rows(context: Context) -> Outcome:
