@@ -85,9 +85,13 @@ OWN_NEWTON = Deviation(
     "NBAUC is a Newton method of this project, with its own stopping rule.", Bearing.EITHER
 )
 SOME_SETS = Deviation(
-    "acoustic could not be had, cod-rna lacks its third file and covtype is a sample. On "
-    "connect-4 the table has no number for RBF-RankSVM itself, which ran for over five days.",
+    "acoustic could not be had, cod-rna lacks its third file and covtype is a sample.",
     Bearing.FOR,
+)
+NOT_IN_PRINT = Deviation(
+    "On connect-4 the table has no number for RBF-RankSVM itself, which ran for over five days; "
+    "ours is counted.",
+    Bearing.AGAINST,
 )
 FEWER_SETS = Deviation(
     "acoustic could not be had, cod-rna lacks its third file and covtype is a sample.",
@@ -138,10 +142,11 @@ FINDINGS = (
         "kernel-machines-above-the-linear-one",
         "nonlinear-table-2",
         "outperform the linear RankSVM, except for the protein dataset",
-        "On every set but protein RBF-RankSVM has a higher test AUC than the linear RankSVM.",
+        "On every set but protein RBF-RankSVM has a higher test AUC than the linear RankSVM (its "
+        "variant on random subsamples: kernel-machines-above-linear-except-on-protein).",
         lambda n: above(differences(n, "RBF-RankSVM", "Linear RankSVM"), unit=" points"),
         "Section 5.3, Table 2",
-        (ITSELF_HELD, SOME_SETS),
+        (ITSELF_HELD, SOME_SETS, NOT_IN_PRINT),
     ),
     Finding(
         "nbauc-orders-of-magnitude-faster",
@@ -214,11 +219,11 @@ FINDINGS = (
         "nonlinear-figure-1",
         "the AUC performance of NSAUC outperforms its non-averaging variant NSVMSGD2 on four "
         "datasets (i.e., ijcnn1, cod-rna, acoustic, and connect-4)",
-        "On most of ijcnn1, cod-rna and connect-4 NSAUC has a higher test AUC than NSVMSGD2, in "
+        "On each of ijcnn1, cod-rna and connect-4 NSAUC has a higher test AUC than NSVMSGD2, in "
         "the mean over the epochs of the figure.",
         averaging,
         "Section 5.5, Fig. 1",
-        (SPLITS, ALIKE, SAME_LAM),
+        (SPLITS, ALIKE, SAME_LAM, SOME_SETS),
     ),
     Finding(
         "nsauc-is-steady-over-epochs",

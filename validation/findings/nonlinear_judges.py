@@ -115,4 +115,4 @@ def averaging(numbers: Numbers) -> Judged:
     pair = "mean over the epochs: NSAUC minus NSVMSGD2"
     names = [name for name in _sets(numbers) if name.startswith(AVERAGED)]
     found = [numbers.test(f"{name}, {pair}") for name in names]
-    return above(found, how="most", unit=" points")
+    return above(found, unit=" points")

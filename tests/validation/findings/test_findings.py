@@ -277,7 +277,8 @@ def test_averages_are_told_from_last_points_split_by_split_and_capped() -> None:
     finding = FINDINGS["averaging-helps"]
     numbers = numbers_of(finding.table)
     assert SAME_LAM in finding.deviations and SAME_LAM.bearing == Bearing.FOR
-    assert finding.judge(numbers).verdict == Verdict.BORNE_OUT
+    alone = finding.judge(numbers)  # on each of three sets, and cod-rna is not told from zero
+    assert alone.verdict == Verdict.UNDECIDED and alone.measured.startswith("2 for, 0 against")
     assert finding.judged(numbers).verdict == Verdict.UNDECIDED
     worse = {
         name: dataclasses.replace(test, estimate=-test.estimate)

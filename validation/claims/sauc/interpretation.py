@@ -227,7 +227,7 @@ def _bound(differences: np.ndarray, w: np.ndarray) -> tuple[float, float]:
 @SAUC.theorem(
     "eqs. (24), (25)",
     "Whatever the distributions, the AUC of a linear score is at least Theta of the mean over "
-    "the standard deviation of w'Z; the bound is attained.",
+    "the standard deviation of w'Z; that the bound is attained is ours.",
     formula="P(w'Z > 0) >= t^2 / (1 + t^2),  t = max(w'u / sqrt(w'Sigma w), 0)",
 )
 def sauc_eq_24_chebyshev(context: Context) -> Outcome:

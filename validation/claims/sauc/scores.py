@@ -100,7 +100,7 @@ def sauc_eq_4_has_no_breakdown_point(context: Context) -> Outcome:
     "Section 2.2",
     "The point of the ROC curve on the (0,1)-(1,0) diagonal has the best compromise of true and "
     "false positive rate: no threshold makes the larger of the two error rates smaller (the "
-    "largest TPR - FPR, the least sum of the two, is elsewhere).",
+    "largest TPR - FPR, the least sum of the two, is in general elsewhere).",
     formula="TPR = 1 - FPR  at the maximum of  min(TPR, 1 - FPR)",
 )
 def sauc_diagonal_is_the_best_compromise(context: Context) -> Outcome:
