@@ -54,6 +54,11 @@ REFERENCE = Deviation(
     "the best model of the kernel is asked for as well.",
     Bearing.NEITHER,
 )
+LEVEL = Deviation(
+    "The paper's population value belongs to another share of positives "
+    "(population-auc-of-the-radial-model): losses are compared, not levels.",
+    Bearing.NEITHER,
+)
 
 LAM_CHOSEN = Deviation(
     "lam is chosen by the full model, on at most 100,000 rows, for both.",
@@ -62,9 +67,19 @@ LAM_CHOSEN = Deviation(
 )
 CHOSEN = Deviation(
     "gamma and lam are chosen on at most 5,000 rows, in Nyström features, for all that is compared "
-    "alike.",
+    "alike. No choice could turn a loss of AUC: the Nyström fit is, in the mean, within 0.05 points of "
+    "the true score.",
     Bearing.NEITHER,
     ("rows that choose gamma and lam, at most",),
+)
+REAL_CHOSEN = Deviation(
+    "gamma and lam are chosen on at most 5,000 rows, over all pairs, one lam for all that is "
+    "compared.",
+    Bearing.NEITHER,
+    ("rows that choose gamma and lam, at most",),
+)
+OTHER_LANDMARKS = Deviation(
+    "Landmarks are drawn uniformly, in print they are centres of k-means.", Bearing.EITHER
 )
 UNIFORM = Deviation(
     "Landmarks are drawn uniformly, in print from strata, for the sake of the rare class; either "
@@ -207,10 +222,11 @@ FINDINGS = (
         "nystrom-introduces-only-a-minor-loss",
         "scaling-up-table-2",
         "the Nyström approximation introduces only a minor loss",
-        "On the radial model the Nyström features cost less than 0.1 points of AUC at every size.",
+        "On the radial model the Nyström features cost less than 0.1 points of AUC at every size; "
+        "the 0.1 is ours, in print it is up to 0.026.",
         _minor_loss,
         "",
-        (CHOSEN, UNIFORM, SIZES),
+        (CHOSEN, UNIFORM, SIZES, LEVEL),
     ),
     Finding(
         "nystrom-auc-close-to-the-best",
@@ -267,7 +283,7 @@ FINDINGS = (
         "with the linear kernel.",
         lambda numbers: _competitive(numbers, "linear"),
         "Section 4.2, Table 3",
-        (CHOSEN, TRAINED),
+        (REAL_CHOSEN, TRAINED),
     ),
     Finding(
         "competitive-auc-of-the-kernel-on-real-sets",
@@ -277,7 +293,7 @@ FINDINGS = (
         "with the radial kernel.",
         lambda numbers: _competitive(numbers, "radial"),
         "Section 4.2, Table 3",
-        (CHOSEN, TRAINED, SAME_FEATURES),
+        (REAL_CHOSEN, TRAINED, SAME_FEATURES, OTHER_LANDMARKS),
     ),
     Finding(
         "real-sets-a-fraction-of-the-time",

@@ -81,7 +81,7 @@ def sht_fig_1_with_the_step_of_the_theory(context: Context) -> Outcome:
 @SHT.theorem(
     "Section III-B, eq. (15)",
     "The more imbalanced the data, the larger the tolerance sigma / (1 - kappa) of Theorem 1, "
-    "wherever kappa < 1 (means over draws, k* = 1, constants by trying all supports).",
+    "wherever kappa < 1 (nu of Lemma 2, k* = 1, means over draws, constants by enumeration).",
     formula="sigma = sqrt(nu) / rho+  mean_i max_Omega |P_Omega grad f_Bi(w*)|",
 )
 def sht_tolerance_grows_with_the_imbalance(context: Context) -> Outcome:

@@ -57,7 +57,7 @@ def sht_eq_14_with_the_logarithm_outside(context: Context) -> Outcome:
 @SHT.theorem(
     "eq. (14)",
     "rho_k(r) by (14) falls as the share r of positives grows from 0.05 to 1/2 once n is large "
-    "enough, which the paper assumes.",
+    "enough, which the paper assumes (b corrected, see E40).",
     formula="r > r* = 288 s log d / (lam^2 n)",
 )
 def sht_eq_14_falls_with_the_share(context: Context) -> Outcome:
@@ -103,7 +103,7 @@ def sht_eq_15_grows_with_the_imbalance(context: Context) -> Outcome:
     at_one = r / (1 - np.sqrt(1 - r))
     growth = float(at_one[0] / at_one[-1])
     return Outcome(
-        Verdict.VACUOUS if 0 < len(rising) < len(table) else Verdict.FAILS,
+        Verdict.FAILS if not rising else Verdict.VACUOUS,
         f"for c_2 < 1 it tends to 0 with r; for c_2 >= 1 it rises where it is positive, for 1 by a "
         f"factor {growth:.2f}",
         details=table | {"c_2 for which it rises": rising},

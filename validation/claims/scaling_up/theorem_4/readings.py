@@ -60,24 +60,26 @@ def _many(n: float, B: float, constants: str) -> Reading:
     return Reading(f"n = {n:g}, B = {B:g}, {constants}", made, B, constants)
 
 
-def _vast(n: float) -> Reading:
-    """B = n pairs and 1/lam, a fifth of the rows in the mixed cluster, thousands of pure ones."""
-    made = ClusterInstance(n=n, m=4000, q=0.2, eta_mixed=0.00075, eta_pure=0.3, lam=0.00055)
-    return Reading(f"B = n = {n:g}, 1/lam", made, n, "1/lam")
+def _vast(n: float, m: int, eta: float, lam: float, constants: str) -> Reading:
+    """B = n pairs, a fifth of the rows in the mixed cluster, thousands of pure ones."""
+    made = ClusterInstance(n=n, m=m, q=0.2, eta_mixed=eta, eta_pure=0.3, lam=lam)
+    return Reading(f"B = n = {n:g}, {constants}", made, n, constants)
 
 
 @SCALING_UP.theorem(
     "Theorem 4",
-    "Read with B = n and the realised norms or C = C_B = C~_B = 1/lam, or with 2/lam, Theorem 4 as "
+    "Read with B = n and the realised norms, or C = C_B = C~_B = 1/lam, or 2/lam, Theorem 4 as "
     "printed holds with probability at least 1 - delta (clusters, one uniform landmark).",
-    formula="C = |f^|^2, C~_B = |f~_B|^2, B = n;  or 1/lam, B = n;  or C = C_B = C~_B = 2/lam",
+    formula="B = n;  C = |f^|^2, C~_B = |f~_B|^2;  or C = C_B = C~_B = 1/lam;  or 2/lam",
 )
 def theorem_4_under_other_readings(context: Context) -> Outcome:
     cases = (
         (_equal(1e8, "realised"), 0.5),
         (_equal(1e8, "realised"), 1.0),
-        (_vast(1e16), 0.5),
-        (_vast(1e24), 1.0),
+        (_vast(1e16, 4000, 0.00075, 0.00055, "1/lam"), 0.5),
+        (_vast(1e24, 4000, 0.00075, 0.00055, "1/lam"), 1.0),
+        (_vast(1e30, 10**5, 1e-5, 2.2e-5, "2/lam"), 0.5),
+        (_vast(1e30, 10**5, 1e-5, 2.2e-5, "2/lam"), 1.0),
         (_many(1e9, 1e12, "2/lam"), 0.5),
     )
     details: dict[str, float] = {}
