@@ -45,7 +45,8 @@ SAME_RULE = Deviation(
 )
 AT_ALL_SIZES = Deviation(
     "The stopping rule of the descent is not printed; ours is one relative gap of the drawn "
-    "problem for all sizes, and its steps hardly change with n, so that any such rule would do.",
+    "problem for all sizes, and 1,000 steps at most; its steps hardly change with n, so that any "
+    "such rule would do.",
     Bearing.NEITHER,
 )
 REFERENCE = Deviation(
@@ -66,9 +67,9 @@ LAM_CHOSEN = Deviation(
     ("rows that choose lam, at most",),
 )
 CHOSEN = Deviation(
-    "gamma and lam are chosen on at most 5,000 rows, in Nyström features, for all that is compared "
-    "alike. No choice could turn a loss of AUC: the Nyström fit is, in the mean, within 0.05 points of "
-    "the true score.",
+    "gamma and lam are chosen on at most 5,000 rows, in Nyström features, for all that is "
+    "compared alike. No choice could turn a loss of AUC: the Nyström fit is, in the mean, within "
+    "0.05 points of the true score.",
     Bearing.NEITHER,
     ("rows that choose gamma and lam, at most",),
 )

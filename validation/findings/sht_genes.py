@@ -133,8 +133,8 @@ FINDINGS = (
         "when k=29, which is the number of related genes, SHT-AUC can achieve the highest "
         "percentage of related genes",
         "For colon patients beyond these 62, at k = 30, SHT-AUC has a larger share of markers "
-        "among the genes found than StoIHT and HSG-HT (with HSG-HT the paper calls it comparable in "
-        "general).",
+        "among the genes found than StoIHT and HSG-HT (with HSG-HT the paper calls it comparable "
+        "in general).",
         _markers("colon"),
         "Section IV-B, Fig. 4a",
         (NEAREST_K, SHORTER),
