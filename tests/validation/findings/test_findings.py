@@ -299,7 +299,8 @@ def test_steadiness_is_of_all_epochs_and_open_for_want_of_a_set_and_of_separate_
         assert alone.judged(numbers).verdict == Verdict.UNDECIDED
     assert ONE_WALK in finding.deviations
     fallen = moved_cells(numbers, "skin", "NSAUC, largest fall", 2.0)
-    assert finding.judged(fallen).verdict == Verdict.CONTRADICTED
+    assert finding.judge(fallen).verdict == Verdict.CONTRADICTED
+    assert finding.judged(fallen).verdict == Verdict.UNDECIDED  # fewer rows might have made it
 
 
 @pytest.mark.parametrize(
