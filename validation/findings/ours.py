@@ -11,7 +11,7 @@ from ..claims.papers import SCALING_UP, SHT
 from ..claims.verdicts import Verdict
 from .judging import Judged, above, turned
 from .numbers import numbers_of
-from .scaling_up import feasible, seconds
+from .papers.scaling_up_judges import feasible, seconds
 
 
 def _shown(found: Judged, table: str) -> Outcome:

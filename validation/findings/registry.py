@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from . import nonlinear, sauc_figures, sauc_real, sauc_toy, scaling_up, sht, sht_genes
 from .finding import Finding, enter
 from .ours import enter_ours
+from .papers import nonlinear, sauc_figures, sauc_real, sauc_toy, scaling_up, sht, sht_genes
 from .reruns import enter_reruns
 
 FINDINGS: dict[str, Finding] = {

@@ -21,12 +21,12 @@ from aucert.validation.claims.verdicts import Verdict
 from aucert.validation.data.generators import radial
 from aucert.validation.findings.capping import Bearing
 from aucert.validation.findings.judging import interval
-from aucert.validation.findings.nonlinear import ANY_EPOCH
 from aucert.validation.findings.numbers import EVIDENCE, Difference, numbers_of
+from aucert.validation.findings.papers.nonlinear import ANY_EPOCH
+from aucert.validation.findings.papers.scaling_up import UNIFORM
+from aucert.validation.findings.papers.sht import CHOSEN, COMPETITIVE
+from aucert.validation.findings.papers.sht_judges import RIVALS
 from aucert.validation.findings.registry import FINDINGS
-from aucert.validation.findings.scaling_up import UNIFORM
-from aucert.validation.findings.sht import CHOSEN, COMPETITIVE
-from aucert.validation.findings.sht_judges import RIVALS
 from aucert.validation.tables.nonlinear.sets import overlap
 from aucert.validation.tables.running.registry import tables
 from aucert.validation.tables.statistics import paired_test

@@ -27,7 +27,6 @@ from aucert.validation.findings.judging import (
     over,
     within,
 )
-from aucert.validation.findings.nonlinear import ONE_WALK, SAME_LAM
 from aucert.validation.findings.numbers import (
     EVIDENCE,
     RECORDED,
@@ -42,9 +41,10 @@ from aucert.validation.findings.numbers import (
     recorded,
 )
 from aucert.validation.findings.on_page import NOT_RUN, said_by, said_on
+from aucert.validation.findings.papers.nonlinear import ONE_WALK, SAME_LAM
+from aucert.validation.findings.papers.sauc_toy import LAMBDAS
+from aucert.validation.findings.papers.sht_judges import over_all
 from aucert.validation.findings.registry import FINDINGS
-from aucert.validation.findings.sauc_toy import LAMBDAS
-from aucert.validation.findings.sht_judges import over_all
 from aucert.validation.tables.running.registry import tables
 from aucert.validation.tables.running.runner import reproduce
 from aucert.validation.tables.said import sorted_by_fate, statements

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .finding import Judge
-from .judging import Judged, above, minus, within
-from .numbers import Cell, Numbers
+from ..finding import Judge
+from ..judging import Judged, above, minus, within
+from ..numbers import Cell, Numbers
 
 OURS = "SHT-AUC"
 RIVALS = ("SPAM-l1", "SPAM-l2", "FSAUC", "SOLAM", "StoIHT", "HSG-HT")

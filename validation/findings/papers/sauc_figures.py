@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .capping import Bearing, Deviation
-from .finding import Finding
-from .judging import Judged, above
-from .numbers import Numbers
+from ..capping import Bearing, Deviation
+from ..finding import Finding
+from ..judging import Judged, above
+from ..numbers import Numbers
 from .sauc_real import UNITS, WIDTHS
 from .sauc_toy import KS, LAMBDAS, OURS, PAIR_RULE, PLAIN, SVM
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .capping import Bearing, Deviation
-from .finding import Finding
-from .judging import above, turned, within
+from ..capping import Bearing, Deviation
+from ..finding import Finding
+from ..judging import above, turned, within
 from .nonlinear_judges import (
     AUC,
     above_both,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .capping import Bearing, Deviation
-from .finding import Finding, Judge
-from .judging import Judged, above, within
-from .numbers import Difference, Numbers
+from ..capping import Bearing, Deviation
+from ..finding import Finding, Judge
+from ..judging import Judged, above, within
+from ..numbers import Difference, Numbers
 from .sht import RIVALS_CUT
 from .sht_judges import LOGISTIC, OURS, RIVALS
 

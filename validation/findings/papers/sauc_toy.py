@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .capping import Bearing, Deviation
-from .finding import Finding
-from .judging import Judged, above, columns, one_test, turned
-from .numbers import Numbers
+from ..capping import Bearing, Deviation
+from ..finding import Finding
+from ..judging import Judged, above, columns, one_test, turned
+from ..numbers import Numbers
 
 KS = ("k = 5", "k = 10", "k = 15", "k = 20", "k = 25", "k = 30", "all pairs")
 PLAIN, OURS, SVM = "AUC-SVM", "SAUC-SVM", "SVM"

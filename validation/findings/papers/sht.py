@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .capping import Bearing, Deviation
-from .finding import Finding
+from ..capping import Bearing, Deviation
+from ..finding import Finding
 from .sht_judges import (
     LOGISTIC,
     NEW,

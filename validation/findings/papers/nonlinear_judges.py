@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from .finding import Judge
-from .judging import Judged, above, interval, log_ratio, minus
-from .numbers import Cell, Difference, Numbers
+from ..finding import Judge
+from ..judging import Judged, above, interval, log_ratio, minus
+from ..numbers import Cell, Difference, Numbers
 
 OVERLAP = 0.5
 """Test rows over training rows, at most, of sets that are split at random."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from .capping import Bearing, Deviation
-from .finding import Finding, Judge
-from .judging import Judged, above, columns, minus, one_test, over, within
-from .numbers import Cell, Difference, Numbers
+from ..capping import Bearing, Deviation
+from ..finding import Finding, Judge
+from ..judging import Judged, above, columns, minus, one_test, over, within
+from ..numbers import Cell, Difference, Numbers
 from .sauc_toy import LAMBDAS, OPTIMISER, OURS, PLAIN, SVM
 
 HALVES = 1.0

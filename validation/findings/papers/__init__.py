@@ -1,0 +1,1 @@
+"""Findings of each paper, and how they are judged."""
