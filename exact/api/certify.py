@@ -215,6 +215,8 @@ def _check_judged(
     """Raise `InputError` unless what is to be judged goes with the problem."""
     if (w is None) == (scores is None):
         raise InputError("give either weights (w) or scores, one of the two")
+    if hasattr(w, "fit"):
+        raise InputError("w is a model, not its weights: give w=model.coef_")
     if norm2 is not None and (scores is None or not (np.isfinite(norm2) and norm2 >= 0)):
         raise InputError("norm2 goes with scores, and must be finite and >= 0")
     if request.is_partial and rival is not None:

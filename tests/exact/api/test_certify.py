@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from aucert.exact import PairList, certify, solve
+from aucert.exact import ROCSVM, PairList, certify, solve
 from aucert.exact.errors import InputError
 
 
@@ -104,6 +104,14 @@ def test_bad_input_is_refused_with_a_sentence(data, options, message):
     X, y = data
     with pytest.raises(InputError, match=message):
         certify(X, y, 0.1, **options)
+
+
+def test_a_model_in_the_place_of_its_weights_is_told_which_attribute_they_are(data):
+    X, y = data
+    model = ROCSVM(lam=0.1).fit(X, y)
+    with pytest.raises(InputError, match=r"give w=model\.coef_"):
+        certify(X, y, 0.1, w=model)
+    assert certify(X, y, 0.1, w=model.coef_).gap is not None
 
 
 def test_constant_scores_are_the_zero_function(data):
