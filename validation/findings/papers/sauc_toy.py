@@ -60,8 +60,8 @@ PAIR_RULE = Deviation(
     Bearing.EITHER,
 )
 GAUSSIANS = Deviation(
-    "The Gaussians, C and lambda of the figure are not printed, and ours were chosen here. It is "
-    "an example, and so is ours: that there is one is all that is stated, of the mean over draws.",
+    "The Gaussians, C and lambda of the figure are not printed. Ours were chosen here, which makes "
+    "another example: that there is one is all that is stated, of the mean over draws.",
     Bearing.NEITHER,
     ("draws",),
 )
