@@ -52,6 +52,11 @@ ON_BREAST_CANCER = (
         Bearing.NEITHER,
         ("grid of lambda",),
     ),
+    Deviation(
+        "Fewer widths of the Gaussian kernel are tried, which play no part with the linear one.",
+        Bearing.NEITHER,
+        ("grid of sigma",),
+    ),
 )
 WIDTHS = Deviation(
     "Five widths of the Gaussian kernel are tried, from 2^-1 to 2^5, of the twenty-one that are "
