@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-MANY_CASES, SAMPLE = 4, 3
+MANY_CASES, SAMPLE = 3, 2
 """Cases of a test above which about so many of them run by default, and the others as slow ones."""
 
 GOLDEN = (5**0.5 - 1) / 2

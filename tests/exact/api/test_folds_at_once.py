@@ -21,6 +21,7 @@ def test_several_processes_give_the_same_model() -> None:
     np.testing.assert_allclose(two.coef_, one.coef_, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_time_limit_is_shared_among_the_folds() -> None:
     model = ROCSVMCV([1.0, 0.1], cv=2, n_jobs=2, max_time=60.0).fit(X, Y)
     assert model.cv_path_.complete

@@ -80,6 +80,7 @@ def test_evidence_proves_no_more_than_is_true(name: str, loss: str) -> None:
     assert abs(value - Fraction(held.primal)) <= Fraction(held.rounding)
 
 
+@pytest.mark.slow
 def test_bins_and_marginals_prove_no_more_than_is_true() -> None:
     problem = problem_of("hinge")
     shares = np.abs(RNG.normal(size=N)) / N

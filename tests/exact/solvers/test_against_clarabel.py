@@ -118,6 +118,7 @@ def outside(name: str, found: Any, best: float) -> list[str]:
     return wrong
 
 
+@pytest.mark.slow
 def test_a_few_optima_lie_in_the_intervals() -> None:
     assert [fault for seed in range(7) for fault in outside(*judged(seed))] == []
 

@@ -64,6 +64,7 @@ def test_the_factor_gives_the_kernel_back(seed: int) -> None:
     )
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32), sparse=st.booleans())
 @settings(max_examples=60, deadline=None)
 def test_a_column_at_a_time_gives_the_same_factor(seed: int, sparse: bool) -> None:

@@ -113,6 +113,7 @@ def check_certificate(
         assert primal - max(dual, Decimal(0)) <= decimal(made.gap) + decimal(made.rounding), name
 
 
+@pytest.mark.slow
 def test_certificates_over_kernels_hold_for_the_kernel_of_the_rows() -> None:
     assert check_certificates(84, 3) == 252
 

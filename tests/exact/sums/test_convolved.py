@@ -144,6 +144,7 @@ def direct(counts: np.ndarray, kernel: np.ndarray, half: int) -> np.ndarray:
     return out
 
 
+@pytest.mark.slow
 def test_the_bound_of_the_transforms_rounding_holds_and_is_not_idle(monkeypatch) -> None:
     """At most half of it is used on random counts; a hundredth of it would be too little."""
     shares = []

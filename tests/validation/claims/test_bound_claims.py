@@ -113,6 +113,7 @@ def test_the_answer_to_the_main_question_has_a_table_and_a_picture_of_each_data_
         assert "<svg" in svg(figure)
 
 
+@pytest.mark.slow
 def test_with_all_rows_the_first_term_that_is_not_proved_is_smaller() -> None:
     details = run("theorem-4-against-true-errors").details
     whole = [row for key, row in details.items() if ", d = 100, B = " in key]
@@ -201,6 +202,7 @@ def test_the_left_side_that_stands_in_eq_18_is_not_bounded() -> None:
     assert any(s.left > s.right + slack for s, slack in zip(steps, slacks, strict=True))
 
 
+@pytest.mark.slow
 def test_an_n_max_far_too_small_is_noticed_in_eq_18_and_21(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -278,6 +278,7 @@ def test_a_hundredth_of_the_nystrom_term_is_noticed_over_the_wide_grid(
     assert row.verdict == "fails" and int(row.details["(A): violated"]) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kappa", "verdict"), [(0.5, "fails"), (1.5, "vacuous")])
 def test_a_tolerance_that_falls_where_kappa_is_below_one_fails(
     monkeypatch: pytest.MonkeyPatch, kappa: float, verdict: str

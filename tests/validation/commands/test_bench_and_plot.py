@@ -77,6 +77,7 @@ def test_bench_refuses_rows_in_partitions(capsys, folder) -> None:
     assert "parts is a folder: a fit takes one matrix" in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", first_fast(["logistic", "smooth_hinge", "exponential"]))
 def test_bench_knows_the_smooth_losses(capsys, folder, loss: str) -> None:
     words = f"bench benched:fit --data t.csv --lam 0.1 --max-time 20 --loss {loss} --json".split()
