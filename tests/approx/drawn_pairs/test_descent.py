@@ -158,6 +158,7 @@ def test_the_gap_is_never_below_the_true_error(steps: int, loss: str, listed: bo
     assert certificate.dual - certificate.rounding <= solved.primal
 
 
+@pytest.mark.slow
 def test_the_average_of_slopes_proves_what_no_single_slope_does() -> None:
     problem = incomplete(overlapping())
     space, w, single = problem.space, np.zeros(3), -np.inf

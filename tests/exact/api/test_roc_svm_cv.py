@@ -61,6 +61,7 @@ def test_the_structure_is_that_of_the_structured_machine() -> None:
     np.testing.assert_allclose(model.coef_, SAUCSVM(0.1, 2.0).fit(X, Y).coef_, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_kernels_and_sparse_rows_are_chosen_for_too() -> None:
     thin = np.where(np.abs(X) > 0.5, X, 0.0)
     dense = ROCSVMCV(LAMS, cv=SPLITS, kernel="rbf").fit(thin, Y)

@@ -18,7 +18,6 @@ from aucert.exact.problem.penalties.ridge import Ridge
 from aucert.exact.problem.problem import Problem, pair_problem
 from aucert.exact.spaces.gaussian import Gaussian
 from aucert.exact.spaces.rows import Rows
-from fast_cases import first_fast
 
 FORMATS = [np.float32, np.float16, np.longdouble]
 RNG = np.random.default_rng(0)
@@ -52,7 +51,8 @@ def test_solve_takes_it_as_the_float_that_it_is(
     assert told(one) == told(other)
 
 
-@pytest.mark.parametrize("kind", first_fast(FORMATS))
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", FORMATS)
 def test_groups_estimators_and_audits_take_it_too(kind: type) -> None:
     both = (kind(0.05), kind(0.1)), (float(kind(0.05)), float(kind(0.1)))
     grouped = [solve(X, Y, lam, l1=l1, groups=[0, 0, 1]) for lam, l1 in both]

@@ -41,6 +41,7 @@ def check_factor(factor: GramFactor, K: np.ndarray) -> None:
     assert left.max() <= factor.residual + 1e-14 * top
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=80, deadline=None)
 def test_the_factor_gives_the_kernel_back(seed: int) -> None:

@@ -44,6 +44,7 @@ def test_the_compiled_sums_are_taken_for_many_rows(monkeypatch: pytest.MonkeyPat
     assert AllPairs().compiled(scores)
 
 
+@pytest.mark.slow
 def test_a_solution_is_certified_with_the_wider_rounding() -> None:
     code = """
 import double_only

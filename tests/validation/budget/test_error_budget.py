@@ -187,6 +187,7 @@ def test_the_table_has_every_number() -> None:
     assert "finite test set" not in str(error_budget(fitted("exact"), X, Y))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", first_fast(KINDS))
 def test_the_picture_shows_the_rows_of_the_table(kind: str) -> None:
     found = budget(kind)

@@ -212,6 +212,7 @@ def test_an_n_max_far_too_small_is_noticed_in_eq_18_and_21(
     assert run("eq-21-for-the-square-root-of-the-norms").verdict == "fails"
 
 
+@pytest.mark.slow
 def test_too_large_a_constant_of_strong_convexity_is_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

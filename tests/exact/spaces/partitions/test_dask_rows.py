@@ -257,6 +257,7 @@ def test_a_collection_that_changes_when_it_is_made_again_is_noticed(client: Any)
         rows.drawn(0.1, 0.1)
 
 
+@pytest.mark.slow
 def test_the_gap_stands_beside_dasks_bar(
     client: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
