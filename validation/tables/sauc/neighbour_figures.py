@@ -61,7 +61,7 @@ def _ends_of_k(sheet: Sheet, results: Results, name: str, ends: tuple[int, int])
     if len(every[PLAIN]) == len(few[PLAIN]):
         leads = (side[STRUCTURED] - side[PLAIN] for side in (few, every))
         before = f"{name}, lead of {STRUCTURED} over {PLAIN}"
-        sheet.paired(leads, labels[::-1], "in AUC", 4, before, overlap=1.0)
+        sheet.paired(leads, (labels[1], labels[0]), "in AUC", 4, before, overlap=1.0)
 
 
 def by_k(ks: list[int]) -> tuple[str, ...]:
