@@ -41,12 +41,17 @@ class Sheet:
         digits: int = 3,
         before: str = "",
         overlap: float = 0.0,
+        after: str = "",
     ) -> None:
-        """Enter Student's paired test, first minus second; nothing for fewer than three pairs."""
+        """Enter Student's paired test, first minus second; nothing for fewer than three pairs.
+
+        `before` and `after` are words around it.
+        """
         a, b = sides
         test = paired_test(a, b, overlap) if len(a) == len(b) else None
         if test is not None:
-            self.tests.append(f"{before}{': ' * bool(before)}{test.sentence(*names, unit, digits)}")
+            sentence = test.sentence(*names, unit, digits)
+            self.tests.append(f"{before}{': ' * bool(before)}{sentence}{' ' * bool(after)}{after}")
 
     def page(self, differences: tuple[str, ...] = (), **rest: Any) -> Page:
         """Return the page; `rest` are pictures and conclusion."""

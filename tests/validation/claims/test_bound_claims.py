@@ -11,17 +11,20 @@ from typing import Any
 import numpy as np
 import pytest
 
+from aucert.exact.spaces.kernels import Gaussian
 from aucert.validation import suite
 from aucert.validation.bounds import prime as bounds_prime
 from aucert.validation.bounds import printed as bounds
-from aucert.validation.bounds.experiment import PRINTED, REALISED
+from aucert.validation.bounds.experiment import PRINTED, REALISED, prepare
 from aucert.validation.bounds.printed import Bound
-from aucert.validation.bounds.right_side import REPAIRED, Theorem4
+from aucert.validation.bounds.right_side import DELTA, REPAIRED, Theorem4
 from aucert.validation.bounds.steps import DrawnPair, Step, eq_18, eq_19, eq_20
+from aucert.validation.claims.claim import Context
 from aucert.validation.claims.scaling_up import convergence as scaling_up_convergence
 from aucert.validation.claims.scaling_up.theorem_4 import nystrom as scaling_up_nystrom
 from aucert.validation.claims.scaling_up.theorem_4 import prime as scaling_up_prime
 from aucert.validation.claims.scaling_up.theorem_4.drawn import drawn_cases
+from aucert.validation.claims.scaling_up.theorem_4.prime import bound_data
 from aucert.validation.plots import svg
 from aucert.validation.report.row import Row
 
@@ -287,3 +290,48 @@ def test_a_missing_landmark_is_noticed_in_the_exact_solution(planted: pytest.Mon
         scaling_up_convergence, "nystrom_map", lambda kernel, X: right(kernel, X[: len(X) // 2])
     )
     assert run("nystrom-with-all-rows-is-the-kernel-machine").verdict == "fails"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("gamma", "landmarks", "times", "below"),
+    [
+        (0.5, 5, 256, True),
+        (0.5, 20, 256, True),
+        (2.0, 5, 16, True),
+        (0.02, 99, 16, True),
+        (0.02, 5, 256, False),
+    ],
+)
+def test_where_theorem_4_is_below_one_is_as_the_claims_regime_has_it(
+    gamma: float, landmarks: int, times: int, below: bool
+) -> None:
+    """On the claim's 100 rows of breast cancer, lam = 1; the last case is of its own width."""
+    data, _ = bound_data(Context("theorem-4-grid", 0))[0]
+    case = prepare(data.X, data.y, Gaussian(gamma), 1.0, landmarks, 3)
+    side = case.draw(times * len(data.y), np.random.default_rng(0), DELTA).bounds[PRINTED]
+    assert (side.total < 1) == below and side.at_least <= side.total
+
+
+def test_at_a_hundred_rows_the_first_term_alone_is_as_the_claims_regime_has_it() -> None:
+    regime = {c.name: c.regime for c in suite.claims()}["theorem-4-on-ordinary-data"]
+    first = (1 + 2 * np.sqrt(1 / 1.0)) * np.sqrt(np.log(4 / DELTA) / (2 * 100))
+    assert "the first term alone is 0.44 for lam = 1" in regime and round(float(first), 2) == 0.44
+
+
+def test_clusters_without_a_landmark_leave_an_error_of_the_order_n_over_d() -> None:
+    """second-term-is-subpolynomial: half of the rows orthogonal, half in 2 d equal clusters."""
+    n, eta, rng = 1600, 0.5, np.random.default_rng(0)
+    for d in (5, 10, 20):
+        cluster = np.concatenate(
+            [-1 - np.arange(n // 2), np.repeat(np.arange(2 * d), n // (4 * d))]
+        )
+        same = cluster[:, None] == cluster[None, :]
+        K = (1 - eta) * same + eta * np.eye(n)
+        at = rng.choice(n, d, replace=False)
+        inner, columns = K[np.ix_(at, at)], K[:, at]
+        near = columns @ np.linalg.solve(inner, columns.T)
+        error = float(np.linalg.norm(K - near, 2))
+        assert (1 - eta) * n / (4 * d) <= error <= 3 * n / (4 * d)
+        positive = np.linalg.eigvalsh(near)[-d:]
+        assert eta - 1e-9 <= positive[0] <= 1 + 1e-9  # a constant, whatever n and d

@@ -16,6 +16,7 @@ from aucert.validation.plots import Series
 from aucert.validation.tables.pages import Shown, as_csv, cell, markdown
 from aucert.validation.tables.pictures import Panel, Picture, picture_svg
 from aucert.validation.tables.running.registry import tables
+from aucert.validation.tables.sheet import Sheet
 from aucert.validation.tables.statistics import mean_error, paired_test
 from aucert.validation.tables.table import Entry, Results, Run, Table
 
@@ -142,3 +143,12 @@ def test_finished_parts_outlive_a_new_wording_of_their_pages() -> None:
         for name in beside | {home.__name__}:
             assert not any(n.startswith("render") for n in vars(sys.modules[name])), name
             assert table.render.__module__ != name
+
+
+def test_words_after_a_paired_test_stand_behind_it_or_nowhere() -> None:
+    """Too few pairs make no sentence: theirs must not end up behind another's."""
+    sheet = Sheet()
+    sheet.paired((np.arange(4.0), np.zeros(4)), ("a", "b"), "", before="many", after="3 of 4.")
+    sheet.paired((np.ones(2), np.zeros(2)), ("a", "b"), "", before="few", after="2 of 2.")
+    (line,) = sheet.tests
+    assert line.startswith("many: a minus b: +1.5") and line.endswith(" 4 pairs). 3 of 4.")

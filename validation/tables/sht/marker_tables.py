@@ -36,9 +36,8 @@ def render_ratio(results: Results) -> Page:
             shares[method] = records[:, ks.index(30), 0] if 30 in ks else np.empty(0)
         for names in [(SPARSE[0], rival) for rival in SPARSE[1:] if rival in shares]:
             a, b = (shares[method] for method in names)
-            sheet.paired((a, b), names, "", 4, f"{name}, k = 30", 1 / overlap(name))
-            if sheet.tests:
-                sheet.tests[-1] += f" It is ahead in {np.sum(a > b)} of {a.size} shuffles."
+            ahead = f"It is ahead in {np.sum(a > b)} of {a.size} shuffles."
+            sheet.paired((a, b), names, "", 4, f"{name}, k = 30", 1 / overlap(name), ahead)
         if series:
             chance = float(results.values("markers", set=name)[0]) / d
             level = (chance, chance)
