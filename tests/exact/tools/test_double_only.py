@@ -73,4 +73,4 @@ def test_what_states_and_proves_a_problem_passes_its_tests() -> None:
     done = simulated("-m", "pytest", "-q", "-p", "double_only", "-n", "0", without, *folders)
     assert done.returncode == 0, done.stdout[-3000:]
     passed = re.search(r"(\d+) passed", done.stdout)
-    assert passed and int(passed[1]) > 1500  # with the many cases of which a few run by default
+    assert passed and int(passed[1]) > 1000  # so many run by default, a sample of cases each
