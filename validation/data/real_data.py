@@ -20,7 +20,7 @@ from ...exact.errors import InputError
 from ..files.column_names import nearest
 from ..files.file_checks import existing_file, finite_rows
 from ..files.labels import array_labels, two_classes
-from ..files.npz_files import column_names, read_arrays
+from ..files.tables.npz_files import column_names, read_arrays
 from .labelled_data import Dataset, make_dataset
 
 Part = Literal["all", "train", "test"]

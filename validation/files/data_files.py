@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from ...exact.errors import InputError
-from .csv_files import read_csv
-from .csv_rows import csv_columns
 from .file_checks import RawTable, check_no_pipe, existing_file
 from .labels import Label, two_classes
-from .npz_files import read_arrays, read_npz
-from .parquet_files import parquet_names, read_parquet
-from .selection import Selection
-from .svmlight_files import read_svmlight
+from .tables.csv_files import read_csv
+from .tables.csv_rows import csv_columns
+from .tables.npz_files import read_arrays, read_npz
+from .tables.parquet_files import parquet_names, read_parquet
+from .tables.selection import Selection
+from .tables.svmlight_files import read_svmlight
 from .vector_files import read_vector
 from .written_files import write_atomically, write_json, write_vector
 

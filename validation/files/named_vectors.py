@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from ...exact.errors import InputError
-from .csv_rows import open_text
 from .file_checks import existing_file
 from .labels import as_number
+from .tables.csv_rows import open_text
 from .vector_files import read_vector
 from .written_files import write_atomically
 

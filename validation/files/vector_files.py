@@ -16,10 +16,10 @@ from ...exact.errors import InputError
 from ...exact.tools.digits import loses_digits
 from ...exact.tools.lossless import as_float64
 from ..memory import shown
-from .csv_rows import open_text
 from .file_checks import damage_reported, existing_file, is_missing
 from .labels import as_number
-from .npz_files import declared_size, read_arrays
+from .tables.csv_rows import open_text
+from .tables.npz_files import declared_size, read_arrays
 
 _TEXT_ENDINGS = (".csv", ".csv.gz", ".txt")
 _BETWEEN = re.compile(r"[,;\s]+")

@@ -19,7 +19,7 @@ from ....exact.spaces.partitions.partitioned_rows import PartitionedRows
 from ...data.datasets import load, names
 from ...data.labelled_data import data_sha256
 from ...files.column_names import option_of
-from ...files.selection import Selection
+from ...files.tables.selection import Selection
 from ..writing.progress import pass_progress
 from .scaled_tables import fit_scaling, row_counters, scaled, selection_of, true_names
 
@@ -215,7 +215,7 @@ def _grouped_data(name: str, options: dict[str, Any], model: Any) -> Data:
     """Return rows of two classes with their groups, whose column is no feature."""
     from ...files.data_files import column_names
     from ...files.folders.parquet_folder import is_parquet_folder
-    from ...files.member_columns import beside_members, read_members
+    from ...files.tables.member_columns import beside_members, read_members
 
     column = options["worst_of"]
     if any(options.get(key) is not None for key in ("qid", "time", "event")):
@@ -236,7 +236,7 @@ def _grouped_data(name: str, options: dict[str, Any], model: Any) -> Data:
 
 def _ordered_data(name: str, options: dict[str, Any], model: Any) -> Data:
     """Return rows with the pairs of their queries, or of their times."""
-    from ...files.ordered_tables import read_by_query, read_survival
+    from ...files.tables.ordered_tables import read_by_query, read_survival
 
     asked, qid = _features_of(options, model), options.get("qid")
     if qid is not None:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from ....exact.errors import InputError
 from ....exact.spaces.kernels import PRECOMPUTED
-from ...files.selection import Selection
+from ...files.tables.selection import Selection
 
 STANDARDISED = (
     "The columns are standardised: this is about them, not about the columns as the file has them."

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ....exact.spaces.partitions.grouped.blocks import GroupedBlock, named
-from ..parquet_files import is_words, parquet_library
+from ..tables.parquet_files import is_words, parquet_library
 from .parquet_partition import ParquetPartition
 
 

@@ -24,8 +24,8 @@ from ..labels import (
     too_many_classes,
     two_classes,
 )
-from ..parquet_files import check_type, is_words, parquet_library
-from ..selection import Selection
+from ..tables.parquet_files import check_type, is_words, parquet_library
+from ..tables.selection import Selection
 from .grouped_parquet import GroupedParquetPartition, may_be_cut
 from .parquet_partition import ParquetPartition, open_parquet, remote
 

@@ -13,7 +13,7 @@ from ....exact.errors import InputError
 from ....exact.spaces.partitions.partition import Block, block_memory, block_rows
 from ....exact.tools.digits import is_large
 from ..file_checks import Refused, damage_reported, refuse_lost, refuse_value
-from ..parquet_files import as_numbers, is_words, parquet_library
+from ..tables.parquet_files import as_numbers, is_words, parquet_library
 
 GROUP_NUMBERS = 1 << 24
 """Row groups of more numbers than this are read in batches, which is slower but bounded."""

@@ -20,7 +20,7 @@ from ....approx.hard_thresholding.hard_threshold import largest
 from ....exact.api.folds import make_splits
 from ....exact.solvers.best_subset.best_subset import best_subset
 from ...data.real_data import load_real
-from ...files.npz_files import column_names, read_arrays
+from ...files.tables.npz_files import column_names, read_arrays
 from ..table import Budget, Experiment, Job, Part, Run
 from .markers import marker_columns, ratios
 from .methods import (

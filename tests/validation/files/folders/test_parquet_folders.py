@@ -13,7 +13,7 @@ from aucert.exact.errors import InputError
 from aucert.validation.files.data_files import read_table
 from aucert.validation.files.folders import parquet_folder, parquet_partition
 from aucert.validation.files.folders.parquet_folder import read_parquet_folder
-from aucert.validation.files.selection import Selection
+from aucert.validation.files.tables.selection import Selection
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

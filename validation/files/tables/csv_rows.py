@@ -9,10 +9,10 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from ...exact.errors import InputError
-from .column_names import named
-from .file_checks import damage_reported
-from .labels import as_number
+from ....exact.errors import InputError
+from ..column_names import named
+from ..file_checks import damage_reported
+from ..labels import as_number
 
 _DELIMITERS = ",;\t"
 _NO_TEXT = {

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from aucert.exact.errors import InputError
-from aucert.validation.files.csv_files import read_csv
 from aucert.validation.files.data_files import read_table
+from aucert.validation.files.tables.csv_files import read_csv
 
 
 @pytest.fixture

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ...exact.errors import InputError
-from ...exact.tools.digits import is_large, loses_digits
-from .column_names import target_place
-from .csv_rows import GZIP_ERRORS, csv_columns, csv_rows, wrong_width
-from .file_checks import (
+from ....exact.errors import InputError
+from ....exact.tools.digits import is_large, loses_digits
+from ..column_names import target_place
+from ..file_checks import (
     RawTable,
     Refused,
     damage_reported,
@@ -20,7 +19,8 @@ from .file_checks import (
     refuse_digits,
     refuse_mixed_words,
 )
-from .labels import LabelColumn, Labels, as_number, as_truth
+from ..labels import LabelColumn, Labels, as_number, as_truth
+from .csv_rows import GZIP_ERRORS, csv_columns, csv_rows, wrong_width
 from .selection import Places, Selection
 
 _NAMES_HINT = " (a row of names may hold no numbers)"

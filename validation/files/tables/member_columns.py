@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ...exact.errors import InputError
-from .column_names import nearest
+from ....exact.errors import InputError
+from ..column_names import nearest
+from ..data_files import column_names, read_raw
+from ..file_checks import damage_reported, existing_file
+from ..labels import as_number, is_missing
 from .csv_rows import GZIP_ERRORS, csv_columns, csv_rows
-from .data_files import column_names, read_raw
-from .file_checks import damage_reported, existing_file
-from .labels import as_number, is_missing
 from .npz_files import array_names, read_arrays
 from .parquet_files import is_words, parquet_library
 from .selection import Selection

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from ...exact.errors import InputError
-from .column_names import nearest, unclear_names
-from .file_checks import Refused
+from ....exact.errors import InputError
+from ..column_names import nearest, unclear_names
+from ..file_checks import Refused
 
 
 class Places(NamedTuple):

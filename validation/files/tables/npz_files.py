@@ -11,11 +11,11 @@ from typing import IO
 
 import numpy as np
 
-from ...exact.errors import InputError
-from ..memory import check_room, shown
-from .column_names import nearest
-from .file_checks import RawTable, damage_reported, finite_rows
-from .labels import Labels, array_labels
+from ....exact.errors import InputError
+from ...memory import check_room, shown
+from ..column_names import nearest
+from ..file_checks import RawTable, damage_reported, finite_rows
+from ..labels import Labels, array_labels
 from .selected import selected
 from .selection import Selection
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from aucert.exact.errors import InputError
-from aucert.validation.files.npz_files import read_npz
+from aucert.validation.files.tables.npz_files import read_npz
 
 X = np.array([[1.0, 2], [3, 4], [5, 6]])
 Y = np.array([0, 1, 1])

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ...exact.errors import InputError
-from .column_names import nearest
-from .data_files import column_names, read_raw
-from .file_checks import RawTable, existing_file
-from .labels import Labels
+from ....exact.errors import InputError
+from ..column_names import nearest
+from ..data_files import column_names, read_raw
+from ..file_checks import RawTable, existing_file
+from ..labels import Labels
 from .member_columns import read_words
 from .npz_files import read_arrays
 from .selected import selected

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from aucert.exact.errors import InputError
-from aucert.validation.files.parquet_files import read_parquet
+from aucert.validation.files.tables.parquet_files import read_parquet
 
 
 @pytest.fixture

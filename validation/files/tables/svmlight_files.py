@@ -10,12 +10,12 @@ from typing import IO
 import numpy as np
 import scipy.sparse as sp
 
-from ...exact.errors import InputError
-from ...exact.tools.digits import is_large, loses_digits
-from ..memory import check_room
+from ....exact.errors import InputError
+from ....exact.tools.digits import is_large, loses_digits
+from ...memory import check_room
+from ..file_checks import RawTable, damage_reported, refuse_digits, refuse_value
+from ..labels import array_labels, as_number
 from .csv_rows import GZIP_ERRORS
-from .file_checks import RawTable, damage_reported, refuse_digits, refuse_value
-from .labels import array_labels, as_number
 from .selected import selected
 from .selection import Selection
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ...exact.errors import InputError
-from ...exact.tools.digits import is_large
-from .column_names import named, target_place
-from .file_checks import RawTable, Refused, damage_reported, finite_rows, refuse_lost
-from .labels import LabelColumn, Labels, array_labels, as_number, as_truth
+from ....exact.errors import InputError
+from ....exact.tools.digits import is_large
+from ..column_names import named, target_place
+from ..file_checks import RawTable, Refused, damage_reported, finite_rows, refuse_lost
+from ..labels import LabelColumn, Labels, array_labels, as_number, as_truth
 from .selection import Places, Selection
 
 _BATCH_ROWS = 65_536

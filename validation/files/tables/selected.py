@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from .file_checks import RawTable
+from ..file_checks import RawTable
 from .selection import Selection
 
 

@@ -1,0 +1,1 @@
+"""Reading tables: CSV, NumPy archives, Parquet, svmlight, and which of their columns."""
