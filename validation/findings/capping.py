@@ -55,6 +55,10 @@ class Deviation:
     bearing: Bearing
     lines: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        if self.bearing not in tuple(Bearing):
+            raise ValueError(f"{self.bearing!r} is no bearing of a deviation")
+
     def __str__(self) -> str:
         return f"{self.words} ({self.bearing}.)"
 

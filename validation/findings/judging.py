@@ -1,9 +1,10 @@
-"""Verdicts of findings: each is decided by intervals of differences, never by a bare sign.
+"""Verdicts of findings: each is decided by intervals of differences.
 
 A finding states that one or more differences are above a margin, or within it. Intervals are
 Student's, of 95 %: over all differences together where a single one can decide (Bonferroni), each
-by itself where a majority does. A difference speaks for
-the statement where its whole interval does, against it where its whole interval does, else neither.
+by itself where a majority does. (That all speak for a statement needs no such correction; it has it
+here, which is cautious.) A difference speaks for the statement where its whole interval does,
+against it where its whole interval does, else neither.
 """
 
 from __future__ import annotations
@@ -66,6 +67,11 @@ def above(
     how : {"all", "most"}
         Whether one that speaks against it decides, or half of them.
     unit : str
+
+    Raises
+    ------
+    ValueError
+        For another `how`.
     """
     ends = [interval(difference, _share(differences, how)) for difference in differences]
     slack = [(low - margin, margin - high) for low, high in ends]
@@ -85,6 +91,8 @@ def within(
 
 def _share(differences: Sequence[Difference], how: str) -> int:
     """Return how many differences share the level: one where a majority decides."""
+    if how not in ("all", "most"):
+        raise ValueError(f"how must be 'all' or 'most', not {how!r}")
     return len(differences) if how == "all" else 1
 
 
@@ -109,9 +117,12 @@ def _combined(
         verdict = Verdict.CONTRADICTED
         margin = sorted((pair[1] for pair in slack), reverse=True)[enough_against - 1]
     else:
-        verdict = Verdict.UNDECIDED
-        rest = sorted(-pair[0] for pair in slack if pair[0] <= 0)
-        margin = rest[max(needed - borne, 1) - 1]
+        verdict = Verdict.UNDECIDED  # either side may be the nearer one
+        lacking = (needed - borne, enough_against - against)
+        margin = min(
+            sorted(-pair[side] for pair in slack if pair[side] <= 0)[lacking[side] - 1]
+            for side in (0, 1)
+        )
     shown = [_shown(d, _share(differences, how)) for d in differences[:SHOWN]]
     more = f"; and {many - SHOWN} more" if many > SHOWN else ""
     count = "" if many == 1 else f"{borne} for, {against} against, {many} in all: "
@@ -130,9 +141,19 @@ def _shown(difference: Difference, many: int) -> str:
     return f"{difference.name} {difference.estimate:+.3g} [{low:.3g}, {high:.3g}]"
 
 
-def one_test(name: str) -> Callable[[Numbers], Judged]:
-    """Return the judge that a paired test of the page is above zero."""
-    return lambda numbers: above([numbers.test(name)])
+def tests_above(*names: str) -> Callable[[Numbers], Judged]:
+    """Return the judge that each of these paired tests of the page is above zero."""
+    return lambda numbers: above([numbers.test(name) for name in names])
+
+
+def over_splits(cell: Cell, overlap: float) -> Cell:
+    """Return a cell over random splits of the same rows, its error raised for what they share.
+
+    `overlap` is as in `paired_test`.
+    """
+    if cell.error is None:
+        return cell
+    return Cell(cell.mean, cell.error * math.sqrt(1 + overlap * cell.count), cell.count)
 
 
 def over(differences: Sequence[Difference], name: str) -> Difference:

@@ -2,35 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..claims.verdicts import Verdict
 from ..tables.said import Said
-from ..tables.table import Page, Table
+from ..tables.table import Page, Results, Table
+from .capping import Bearing, Deviation, capped
 from .numbers import Numbers, of_page
 from .registry import FINDINGS
 
 NOT_RUN = "The numbers on the page do not suffice to judge it."
 
+QUICK = Deviation(
+    "a quick run, whose budget stands below, is far from the paper's protocol", Bearing.EITHER
+)
+"""What caps every verdict on a page of the quick profile."""
 
-def said_on(table: Table, page: Page) -> tuple[Said, ...]:
+
+def said_on(table: Table, page: Page, results: Results) -> tuple[Said, ...]:
     """Return each finding of a table with its verdict on a page of it.
 
     Parameters
     ----------
     table : Table
     page : Page
-        May lack numbers: a finding that needs one of them is undecided.
+    results : Results
+        What the page is made of. Where a part of it is missing, every finding is undecided: most
+        speak of all sizes or sets. Those of a quick run are too, which says what its numbers say.
     """
-    return said_by(of_page(table.name, "this page", page))
+    numbers = of_page(table.name, "this page", page)
+    if len(results.done) < len(results.parts):
+        numbers = Numbers(table.name, "this page")
+    return said_by(numbers, () if results.run.profile == "full" else (QUICK,))
 
 
-def said_by(numbers: Numbers) -> tuple[Said, ...]:
-    """Return each finding of a table with its verdict by these numbers."""
+def said_by(numbers: Numbers, instead: Sequence[Deviation] = ()) -> tuple[Said, ...]:
+    """Return each finding of a table with its verdict by these numbers.
+
+    `instead` are deviations that take the place of the finding's own.
+    """
     found = []
     for finding in FINDINGS.values():
         if finding.table != numbers.table:
             continue
         try:
-            judged = finding.judged(numbers)
+            judged = capped(finding.judge(numbers), instead or finding.deviations)
             verdict, measured = judged.verdict, judged.measured
         except (KeyError, ValueError, ZeroDivisionError):  # of numbers that are not there
             verdict, measured = Verdict.UNDECIDED, NOT_RUN

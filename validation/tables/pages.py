@@ -48,16 +48,13 @@ class Shown:
         judge: Judge | None = None,
     ) -> Shown:
         """Return it from the documents of the finished parts."""
-        seconds, cpu = 0.0, 0.0
-        for document in documents.values():
-            seconds += float(document["seconds"])
-            cpu += float(document.get("cpu_seconds", document["seconds"]))
+        seconds = sum(float(d["seconds"]) for d in documents.values())
+        cpu = sum(float(d.get("cpu_seconds", d["seconds"])) for d in documents.values())
         made = next((document["environment"] for document in documents.values()), {})
         sums = {k: v for d in documents.values() for k, v in d["key"]["data_sha256"].items()}
-        data = dict(sorted(sums.items()))
         page = table.render(results)
-        said = tuple(judge(table, page)) if judge is not None and results.done else ()
-        return cls(table, page, results, seconds, cpu, made, data, said)
+        said = tuple(judge(table, page, results)) if judge is not None and results.done else ()
+        return cls(table, page, results, seconds, cpu, made, dict(sorted(sums.items())), said)
 
     @property
     def conclusion(self) -> str:
@@ -124,7 +121,7 @@ class Shown:
             "conclusion": self.conclusion,
             "findings": [asdict(said) for said in self.said],
             "entries": entries,
-            "tests": list(self.page.tests),
+            "tests": [str(test) for test in self.page.tests],
             "differences": list(self.page.differences),
             "missing": self.missing,
             "unfinished": list(self.results.unfinished),
@@ -183,7 +180,7 @@ def markdown(shown: Shown) -> str:
             lines += [f"![{picture.title}]({picture.name}.svg)", "", picture.caption, ""]
     notes = [f"{entry.row}, {entry.column}: {entry.note}" for entry in page.entries if entry.note]
     lines += _section("The paper's findings, as they are tested here", statements(shown.said))
-    lines += _section("Paired tests", page.tests)
+    lines += _section("Paired tests", [str(test) for test in page.tests])
     lines += _section("Where print and ours differ", [*page.differences, *notes])
     lines += _section("Missing", shown.missing)
     lines += ["## Budget", "", *_budget(shown.table.experiment.budget, shown.results.run.profile)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from .table import Page, Table
+from .table import Page, Results, Table
 
 FATES = {"borne-out": "Borne out", "contradicted": "Contradicted", "undecided": "Undecided"}
 """Verdicts of findings as they stand before statements."""
@@ -28,7 +28,7 @@ class Said:
     measured: str
 
 
-Judge = Callable[[Table, Page], Sequence[Said]]
+Judge = Callable[[Table, Page, Results], Sequence[Said]]
 """Returns what the numbers of a page say of the paper's statements."""
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .statistics import mean_error, paired_test
+from .statistics import NamedTest, mean_error, paired_test
 from .table import Entry, Page
 
 
@@ -17,7 +17,7 @@ class Sheet:
     """Entries and tests of a page, in its order."""
 
     entries: list[Entry] = field(default_factory=list)
-    tests: list[str] = field(default_factory=list)
+    tests: list[NamedTest] = field(default_factory=list)
 
     def mean(
         self, row: str, column: str, values: np.ndarray, printed: str | None = None, digits: int = 2
@@ -50,8 +50,8 @@ class Sheet:
         a, b = sides
         test = paired_test(a, b, overlap) if len(a) == len(b) else None
         if test is not None:
-            sentence = test.sentence(*names, unit, digits)
-            self.tests.append(f"{before}{': ' * bool(before)}{sentence}{' ' * bool(after)}{after}")
+            name = f"{before}{': ' * bool(before)}{' minus '.join(names)}"
+            self.tests.append(NamedTest(name, test, unit, digits, after))
 
     def page(self, differences: tuple[str, ...] = (), **rest: Any) -> Page:
         """Return the page; `rest` are pictures and conclusion."""

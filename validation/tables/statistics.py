@@ -35,11 +35,26 @@ class Paired:
     p: float
     count: int
 
-    def sentence(self, a: str, b: str, unit: str = "points", digits: int = 3) -> str:
-        """Return it in words: a minus b."""
+
+@dataclass(frozen=True)
+class NamedTest:
+    """A paired test as pages print it and findings read it; its name is "n = 5: a minus b"."""
+
+    name: str
+    test: Paired
+    unit: str = ""
+    digits: int = 3
+    after: str = ""
+
+    def __str__(self) -> str:
+        """Return the sentence; of an error that would vanish, two digits."""
+        test, error = self.test, f"{self.test.error:.{self.digits}f}"
+        if test.error and test.error < 10.0 ** (1 - self.digits):
+            error = f"{test.error:.2g}"
         return (
-            f"{a} minus {b}: {self.difference:+.{digits}f}{unit and f' {unit}'} (standard error "
-            f"{self.error:.{digits}f}, p = {self.p:.2g}, {self.count} pairs)."
+            f"{self.name}: {test.difference:+.{self.digits}f}{self.unit and f' {self.unit}'} "
+            f"(standard error {error}, p = {test.p:.2g}, {test.count} pairs)."
+            f"{self.after and f' {self.after}'}"
         )
 
 

@@ -19,6 +19,7 @@ from ..claims.claim import Context
 from ..claims.verdicts import PROFILES
 from .costs import CPU_MINUTES
 from .pictures import Picture
+from .statistics import NamedTest
 
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=,-]*")
 
@@ -193,8 +194,8 @@ class Results:
 
     def values(self, name: str, **wanted: Any) -> np.ndarray:
         """Return one number of each finished part that has it, in the order of the parts."""
-        found = [record.get(name) for record in self.select(**wanted)]
-        return np.array([value for value in found if value is not None], dtype=float)
+        found = (record.get(name) for record in self.select(**wanted))
+        return _numbers(name, [value for value in found if value is not None])
 
     def matched(
         self, by: str, a: tuple[str, Mapping[str, Any]], b: tuple[str, Mapping[str, Any]]
@@ -213,14 +214,21 @@ class Results:
             for name, wanted in (a, b)
         ]
         common = [value for value in sides[0] if value in sides[1]]
-        first, second = (np.array([side[v] for v in common], dtype=float) for side in sides)
-        return first, second
+        first, second = ([side[v] for v in common] for side in sides)
+        return _numbers(a[0], first), _numbers(b[0], second)
 
     @property
     def unfinished(self) -> tuple[str, ...]:
         """Keys of the parts that were not reached."""
         known = {*self.done, *self.missing, *self.failed}
         return tuple(part.key for part in self.parts if part.key not in known)
+
+
+def _numbers(name: str, values: list[Any]) -> np.ndarray:
+    try:
+        return np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"a result {name!r} is no number: remove what the parts left") from None
 
 
 @dataclass(frozen=True)
@@ -258,8 +266,7 @@ class Page:
     Attributes
     ----------
     entries : tuple of Entry
-    tests : tuple of str
-        Paired tests, one sentence each.
+    tests : tuple of NamedTest
     differences : tuple of str
         Where print and ours differ, and why.
     pictures : tuple of Picture
@@ -267,7 +274,7 @@ class Page:
     """
 
     entries: tuple[Entry, ...]
-    tests: tuple[str, ...] = ()
+    tests: tuple[NamedTest, ...] = ()
     differences: tuple[str, ...] = ()
     pictures: tuple[Picture, ...] = ()
     conclusion: str = ""

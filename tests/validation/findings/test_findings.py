@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import itertools
 import math
 import random
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -16,10 +18,10 @@ from aucert.exact.errors import InputError
 from aucert.validation import suite
 from aucert.validation.claims.verdicts import FINDINGS as VOCABULARY
 from aucert.validation.claims.verdicts import Verdict
-from aucert.validation.findings import numbers as numbers_file
 from aucert.validation.findings import ours
 from aucert.validation.findings.capping import Bearing, Deviation, capped
 from aucert.validation.findings.judging import (
+    Judged,
     above,
     interval,
     log_ratio,
@@ -29,27 +31,23 @@ from aucert.validation.findings.judging import (
 )
 from aucert.validation.findings.numbers import (
     EVIDENCE,
-    RECORDED,
     Cell,
     Difference,
     Numbers,
     from_evidence,
     numbers_of,
     of_page,
-    page_numbers,
-    record,
-    recorded,
 )
-from aucert.validation.findings.on_page import NOT_RUN, said_by, said_on
+from aucert.validation.findings.on_page import NOT_RUN, QUICK, said_by, said_on
 from aucert.validation.findings.papers.nonlinear import ONE_WALK, SAME_LAM
 from aucert.validation.findings.papers.sauc_toy import LAMBDAS
 from aucert.validation.findings.papers.sht_judges import over_all
 from aucert.validation.findings.registry import FINDINGS
 from aucert.validation.tables.running.registry import tables
 from aucert.validation.tables.running.runner import reproduce
-from aucert.validation.tables.said import sorted_by_fate, statements
 from aucert.validation.tables.sht.printed import METHODS
-from aucert.validation.tables.table import Entry, Page
+from aucert.validation.tables.statistics import NamedTest, Paired
+from aucert.validation.tables.table import Entry, Page, Part, Results, Run
 from planted_tables import planted
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "results" / "full"
@@ -407,35 +405,38 @@ def test_what_the_paper_says_of_other_sets_is_capped() -> None:
 
 
 @pytest.mark.parametrize("name", list(tables()))
-def test_recorded_numbers_are_those_of_the_pages_in_the_docs(name: str) -> None:
-    kept = recorded(RECORDED)[name]
-    with open(DOCS / f"{name}.csv", encoding="utf-8", newline="") as file:
+def test_the_page_in_the_docs_is_made_of_the_evidence(name: str, tmp_path: Path) -> None:
+    """Every sentence, verdict and interval of it, and all numbers of its table."""
+    reproduce([name], "full", out=tmp_path, evidence=EVIDENCE, max_time=1e-9, judge=said_on)
+    page = f"{name}.md"
+    assert (tmp_path / page).read_text("utf-8") == (DOCS / page).read_text("utf-8"), "make it anew"
+    assert numbers_in(tmp_path / f"{name}.csv") == pytest.approx(
+        numbers_in(DOCS / f"{name}.csv"), rel=1e-9, abs=1e-12
+    )
+
+
+def numbers_in(path: Path) -> dict[tuple[str, str], float]:
+    """Return row and column to the number of a page's CSV."""
+    with open(path, encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
-    for row in rows:
-        cell = kept.cells.get((row["row"], row["column"]))
-        if cell is not None:
-            assert cell.mean == float(row["ours"])
-    for test in kept.tests.values():
-        assert test.name.rpartition(": degrees")[0] or test.name in page
-    assert len(kept.cells) >= sum(row["error"] != "" for row in rows)
+    found = {(row["row"], row["column"]): row["ours"] for row in rows}
+    return {at: float(text) for at, text in found.items() if re.fullmatch(r"[-+.\de]+", text)}
 
 
-@pytest.mark.parametrize("profile", ["full", "quick"])
 @pytest.mark.parametrize("name", list(tables()))
-def test_a_page_says_what_the_findings_judge_from_its_own_numbers(profile: str, name: str) -> None:
-    text = (DOCS.parent / profile / f"{name}.md").read_text(encoding="utf-8")
-    said = said_by(page_numbers(DOCS.parent / profile, name))
-    lines = re.findall(r"^- (\*\*(?:borne-out|contradicted|undecided)\*\*: .*)$", text, re.M)
-    assert lines == statements(said)
-    assert sorted_by_fate(said) in text.splitlines()[2]
+def test_a_page_of_a_quick_run_decides_nothing(name: str) -> None:
+    text = (DOCS.parent / "quick" / f"{name}.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^- \*\*(.*)\*\*: .* \(`(.*)`\)$", text, re.M)
+    those = [(f.name, "undecided") for f in FINDINGS.values() if f.table == name]
+    assert [(name, verdict) for verdict, name in lines] == those
+    assert text.count(QUICK.words) == text.count("(by itself ")
 
 
 @pytest.mark.parametrize("name", list(FINDINGS))
 def test_the_page_of_the_full_run_and_the_finding_have_one_verdict(name: str) -> None:
-    table = FINDINGS[name].table
-    said = {item.name: item.verdict for item in said_by(page_numbers(DOCS, table))}
-    assert said[name] == str(FINDINGS[name].judged(numbers_of(table)).verdict)
+    text = (DOCS / f"{FINDINGS[name].table}.md").read_text(encoding="utf-8")
+    (verdict,) = re.findall(rf"^- \*\*(.*)\*\*: .* \(`{name}`\)$", text, re.M)
+    assert verdict == str(FINDINGS[name].judged(numbers_of(FINDINGS[name].table)).verdict)
 
 
 def test_a_finding_that_lacks_a_number_is_undecided_on_that_page() -> None:
@@ -445,7 +446,7 @@ def test_a_finding_that_lacks_a_number_is_undecided_on_that_page() -> None:
 
 @pytest.mark.parametrize("name", list(tables()))
 def test_a_page_of_few_numbers_is_judged_without_a_word_on_the_way(name: str) -> None:
-    whole = recorded(RECORDED)[name]
+    whole = numbers_of(name)
     rng = random.Random(name)
     for share in (0.0, 0.1, 0.5, 0.9):
         for _ in range(8):
@@ -456,26 +457,32 @@ def test_a_page_of_few_numbers_is_judged_without_a_word_on_the_way(name: str) ->
                 assert said.measured and said.verdict in VOCABULARY
 
 
-def test_a_planted_number_turns_what_the_page_says() -> None:
-    def page(estimate: str) -> Page:
-        words = "in AUC (standard error 0.001, p = 1e-05, 50 pairs)."
-        return Page((), (f"SAUC-SVM minus AUC-SVM: {estimate} {words}",))
+def one_part(done: bool = True, profile: str = "full") -> Results:
+    part = Part("rep=0", {})
+    return Results(Run(profile), {}, (part,), {part.key: {}} if done else {})
 
+
+def angle(estimate: float) -> Page:
+    test = NamedTest("SAUC-SVM minus AUC-SVM", Paired(estimate, 0.001, 1e-5, 50), "in AUC")
+    return Page((), (test,))
+
+
+def test_a_planted_number_turns_what_the_page_says() -> None:
     table = tables()["sauc-fig-1"]
-    higher, lower = (said_on(table, page(x))[0].verdict for x in ("+0.500", "-0.500"))
+    higher, lower = (said_on(table, angle(x), one_part())[0].verdict for x in (0.5, -0.5))
     assert (higher, lower) == ("borne-out", "contradicted")
 
 
-@pytest.mark.parametrize("name", list(tables()))
-def test_where_the_evidence_is_whole_the_page_in_the_docs_is_made_of_it(name: str) -> None:
-    found = from_evidence(tables()[name], EVIDENCE)
-    if found is None:
-        return  # the page is that of the last full run
-    kept = recorded(RECORDED)[name]
-    assert found.cells.keys() == kept.cells.keys(), "make the pages of the evidence and record them"
-    for at, cell in found.cells.items():
-        if not at[1].startswith("s"):
-            assert cell.mean == pytest.approx(kept.cells[at].mean, rel=1e-6, abs=1e-9), at
+def test_a_page_that_lacks_a_part_decides_nothing() -> None:
+    """A statement about every size is not borne out by the one that was run."""
+    for said in said_on(tables()["sauc-fig-1"], angle(0.5), one_part(done=False)):
+        assert (said.verdict, said.measured) == ("undecided", NOT_RUN)
+
+
+def test_a_page_of_a_quick_run_says_what_its_numbers_say() -> None:
+    said = said_on(tables()["sauc-fig-1"], angle(0.5), one_part(profile="quick"))[0]
+    assert said.verdict == "undecided" and "by itself borne-out" in said.measured
+    assert QUICK.words in said.measured
 
 
 def test_a_page_and_a_finding_of_one_run_have_the_same_numbers() -> None:
@@ -483,32 +490,75 @@ def test_a_page_and_a_finding_of_one_run_have_the_same_numbers() -> None:
         Entry("a", "AUC", "0.9", 0.8, 0.1, 10),
         Entry("a", "best", None, "k = 5"),
     )
-    tests = ("n = 5,000: x minus y: +1.250 points (standard error 0.002, p = 1e-05, 50 pairs).",)
+    exact = Paired(1.2504321, 0.00021, 1e-05, 50)
+    tests = (
+        NamedTest("n = 5,000: x minus y", exact, "points"),
+        NamedTest("n = 5,000: x minus y", exact, "degrees"),
+    )
     found = of_page("t", "here", Page(entries, tests))
     assert found.cells == {("a", "AUC"): Cell(0.8, 0.1, 10)}
-    assert found.test("n = 5,000: x minus y") == Difference("n = 5,000: x minus y", 1.25, 0.002, 50)
+    for name in ("n = 5,000: x minus y", "n = 5,000: x minus y: degrees"):
+        assert found.test(name) == Difference(name, 1.2504321, 0.00021, 50), "not rounded"
+    assert "+1.250 points (standard error 0.00021, " in str(tests[0])
     with pytest.raises(KeyError, match="no paired test"):
         found.test("n = 1: x minus y")
     with pytest.raises(KeyError, match="no cell"):
         found.cell("b", "AUC")
 
 
-def test_evidence_takes_the_place_of_what_was_recorded_once_it_is_whole(tmp_path: Path) -> None:
+def test_evidence_that_lacks_a_part_is_refused(tmp_path: Path) -> None:
     registry = planted()
-    assert from_evidence(registry["one"], tmp_path) is None
+    with pytest.raises(InputError, match=r"has no part rep=0 of protocol 1 .*: restore the file"):
+        from_evidence(registry["one"], tmp_path)
     reproduce(out=tmp_path / "out", registry=registry, evidence=tmp_path, profile="full")
     found = from_evidence(registry["one"], tmp_path)
-    assert found is not None and "6 parts" in found.source
-    assert found.cell("all", "value").count == 6
-    assert from_evidence(planted(protocol=2)["one"], tmp_path) is None
+    assert "6 parts" in found.source and found.cell("all", "value").count == 6
+    with pytest.raises(InputError, match="of protocol 2"):
+        from_evidence(planted(protocol=2)["one"], tmp_path)
 
 
-def test_a_damaged_record_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "pages.jsonl"
-    record(DOCS, "0", "today", path)
-    assert recorded(path).keys() == tables().keys()
-    text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace("0.93", "0.94", 1), encoding="utf-8")
-    recorded.cache_clear()
-    with pytest.raises(InputError, match="checksum"):
-        numbers_file.recorded(path)
+def test_a_table_that_is_not_there_is_refused() -> None:
+    with pytest.raises(InputError, match="no table is called 'sauc-fig-11': did you mean"):
+        numbers_of("sauc-fig-11")
+
+
+@pytest.mark.parametrize(
+    "wrong", [(math.nan, 1.0, 5), (1.0, -1.0, 5), (1.0, math.nan, 5), (1, 1, 0)]
+)
+def test_what_is_no_difference_is_refused(wrong: tuple[float, float, float]) -> None:
+    with pytest.raises(ValueError, match="no estimate"):
+        Difference("a", *wrong)
+    with pytest.raises(ValueError, match="'all' or 'most', not 'median'"):
+        above([difference(1.0)], how="median")
+    with pytest.raises(ValueError, match="no bearing"):
+        Deviation("words", "FOR")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("how", ["all", "most"])
+@pytest.mark.parametrize("name", ["above", "within"])
+def test_no_smaller_effect_than_the_one_named_turns_an_undecided_verdict(
+    name: str, how: str
+) -> None:
+    """Each difference is moved either way by less than it, and by a little more."""
+    rng = random.Random(f"{name} {how}")
+
+    def judged(by: Sequence[float], these: Sequence[Difference]) -> Judged:
+        pairs = zip(these, by, strict=True)
+        moved = [dataclasses.replace(d, estimate=d.estimate + x) for d, x in pairs]
+        return above(moved, 0.1, how) if name == "above" else within(moved, 0.5, how)
+
+    undecided = 0
+    for _ in range(300):
+        many = rng.randint(1, 4)
+        these = [difference(rng.uniform(-1, 1), rng.uniform(0.05, 0.4)) for _ in range(many)]
+        found = judged([0.0] * many, these)
+        if found.verdict != Verdict.UNDECIDED:
+            continue
+        undecided += 1
+        (effect,) = (float(x) for x in re.findall(r"a change of (\S+) in", found.turned_by))
+        moves = list(itertools.product((-1.0, 0.0, 1.0), repeat=many))
+        less = {judged([0.9 * effect * s for s in signs], these).verdict for signs in moves}
+        assert less == {Verdict.UNDECIDED}
+        more = {judged([1.1 * effect * s for s in signs], these).verdict for signs in moves}
+        assert name == "within" or len(more) > 1
+    assert undecided > 20

@@ -247,7 +247,11 @@ def _planted(gain: float) -> Results:
 @pytest.mark.parametrize("gain", [0.02, -0.02])
 def test_the_sign_of_the_structures_gain_reaches_page_and_tests(gain: float) -> None:
     page = real_tables.render_auc(_planted(gain))
-    ours = [s for s in page.tests if s.startswith("linear") and f"{STRUCTURED} minus {PLAIN}" in s]
+    ours = [
+        s
+        for s in map(str, page.tests)
+        if s.startswith("linear") and f"{STRUCTURED} minus {PLAIN}" in s
+    ]
     assert f"{gain:+.4f}" in ours[0]
     word = "better in 17, worse in 0" if gain > 0 else "better in 0, worse in 17"
     assert word in ours[0]

@@ -224,7 +224,7 @@ def test_every_rival_is_paired_with_the_method_over_all_sparsities() -> None:
     pages = [
         table.render(results) for table in (synthetic_tables.TABLE_1, synthetic_tables.TABLE_2)
     ]
-    tests = _tests([sentence for page in pages for sentence in page.tests])
+    tests = _tests([test for page in pages for test in page.tests])
     for what, measure in measures.items():
         for rival in METHODS[1:]:
             sides = [
@@ -236,7 +236,7 @@ def test_every_rival_is_paired_with_the_method_over_all_sparsities() -> None:
             assert found.count == gaps.size == 16
             assert found.estimate == pytest.approx(gaps.mean(), abs=5e-4)
             assert found.error == pytest.approx(gaps.std(ddof=1) / 4, abs=5e-4)
-    fig_2 = " ".join(synthetic_tables.FIG_2.render(results).tests)
+    fig_2 = " ".join(map(str, synthetic_tables.FIG_2.render(results).tests))
     assert "r = 0.5: SHT-AUC minus SOLAM" in fig_2 and "r = 0.5: SHT-AUC minus SPAM-l2" in fig_2
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -70,8 +72,31 @@ def test_damaged_evidence_is_refused(tmp_path: Path, damage: object, message: st
     changed = damage(text)  # type: ignore[operator]
     assert changed != text
     path.write_text(changed)
+    pages = {page: page.read_bytes() for page in tmp_path.iterdir() if page.is_file()}
+    assert len(pages) == 5
     with pytest.raises(InputError, match=message):
         reproduce(out=tmp_path, registry=planted(), evidence=tmp_path / "evidence")
+    assert {page: page.read_bytes() for page in pages} == pages  # the good ones stay
+
+
+def test_a_folder_in_the_place_of_evidence_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "quick-seed0" / "planted.jsonl").mkdir(parents=True)
+    with pytest.raises(InputError, match=r"planted\.jsonl: cannot be read"):
+        reproduce(out=tmp_path / "out", registry=planted(), evidence=tmp_path)
+
+
+@pytest.mark.parametrize(("wrong", "message"), [("NaN", "not a file"), ('"x"', "is no number")])
+def test_what_is_no_number_is_refused_though_its_checksum_fits(
+    tmp_path: Path, wrong: str, message: str
+) -> None:
+    reproduce(out=tmp_path, registry=planted(), evidence=tmp_path)
+    path = the_file(tmp_path)
+    first, _, rest = path.read_text().partition("\n")
+    rest = re.sub(r'"value":[^,]*', f'"value":{wrong}', rest)
+    head = json.loads(first) | {"sha256": hashlib.sha256(rest.encode()).hexdigest()}
+    path.write_text(json.dumps(head) + "\n" + rest)
+    with pytest.raises(InputError, match=message):
+        reproduce(out=tmp_path, registry=planted(), evidence=tmp_path)
 
 
 def test_evidence_serves_without_the_data_and_not_for_other_data(

@@ -150,5 +150,5 @@ def test_words_after_a_paired_test_stand_behind_it_or_nowhere() -> None:
     sheet = Sheet()
     sheet.paired((np.arange(4.0), np.zeros(4)), ("a", "b"), "", before="many", after="3 of 4.")
     sheet.paired((np.ones(2), np.zeros(2)), ("a", "b"), "", before="few", after="2 of 2.")
-    (line,) = sheet.tests
+    (line,) = map(str, sheet.tests)
     assert line.startswith("many: a minus b: +1.5") and line.endswith(" 4 pairs). 3 of 4.")

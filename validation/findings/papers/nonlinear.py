@@ -38,6 +38,9 @@ FEATURES = Deviation(
     Bearing.FOR,
     ("landmarks and Fourier features",),
 )
+HALF = Deviation(
+    "NBAUC has half of the paper's 1,600 landmarks, its rival the whole kernel.", Bearing.AGAINST
+)
 AT_HAND = Deviation(
     "acoustic and protein could not be had, cod-rna lacks its third file and covtype is a sample.",
     Bearing.EITHER,
@@ -123,10 +126,11 @@ FINDINGS = (
         "nbauc-comparable-to-kernel-machines",
         "nonlinear-table-2",
         "comparable or even better than the nonlinear kernel AUC machines",
-        "On every set NBAUC is at most 0.6 points of AUC below RBF-RankSVM.",
+        "On every set NBAUC is at most 0.6 points of AUC below RBF-RankSVM, which the paper "
+        "calls on par elsewhere (covtype, Table 4). NSAUC and subsampled machines are not judged.",
         lambda n: above(differences(n, "NBAUC", "RBF-RankSVM"), -ON_PAR, unit=" points"),
         "Section 6, Table 2",
-        (RIVAL_HELD,),
+        (RIVAL_HELD, HALF, AT_HAND),
     ),
     Finding(
         "kernel-machines-above-the-linear-one",
@@ -173,7 +177,7 @@ FINDINGS = (
         "on acoustic).",
         faster(("NOAM", "NSOLAM"), "NSAUC", ", s", factor=1 / NOT_SIGNIFICANT),
         "Section 5.4, Table 4",
-        (EPOCHS,),
+        (EPOCHS, FEWER_SETS, ALIKE, replace(OWN_SOLAM, bearing=Bearing.EITHER)),
     ),
     Finding(
         "online-rivals-are-suboptimal",

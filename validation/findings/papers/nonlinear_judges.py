@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
+from ...tables.nonlinear.sets import OVERLAP
 from ..finding import Judge
-from ..judging import Judged, above, interval, log_ratio, minus
+from ..judging import Judged, above, interval, log_ratio, minus, over_splits
 from ..numbers import Cell, Difference, Numbers
-
-OVERLAP = 0.5
-"""Test rows over training rows, at most, of sets that are split at random."""
-
-
-def _split(cell: Cell) -> Cell:
-    if cell.error is None:
-        return cell
-    return Cell(cell.mean, cell.error * math.sqrt(1 + OVERLAP * cell.count), cell.count)
 
 
 def _sets(numbers: Numbers, suffix: str = "") -> list[str]:
@@ -24,17 +15,15 @@ def _sets(numbers: Numbers, suffix: str = "") -> list[str]:
     return [row.removesuffix(suffix) for row in found]
 
 
-def differences(
-    numbers: Numbers, a: str, b: str, suffix: str = "", sets: Sequence[str] = ()
-) -> list[Difference]:
+def differences(numbers: Numbers, a: str, b: str, suffix: str = "") -> list[Difference]:
     """Return a minus b on each set: the paired test where there is one, else from the cells."""
     found = []
-    for name in sets or _sets(numbers, suffix):
+    for name in _sets(numbers, suffix):
         test = f"{name}: {a} minus {b}"
         if test in numbers.tests:
             found.append(numbers.test(test))
             continue
-        cells = (_split(numbers.cell(f"{name}{suffix}", method)) for method in (a, b))
+        cells = (over_splits(numbers.cell(f"{name}{suffix}", m), OVERLAP) for m in (a, b))
         found.append(minus(f"{name}: {a} minus {b}", *cells))
     return found
 
@@ -100,7 +89,7 @@ def steady(numbers: Numbers) -> Judged:
     """Judge that the AUC of NSAUC falls by less than a point on every set."""
     none = Cell(0.0, 0.0, 1000)
     falls = [
-        minus(name, none, _split(numbers.cell(name, "NSAUC, largest fall")))
+        minus(name, none, over_splits(numbers.cell(name, "NSAUC, largest fall"), OVERLAP))
         for name in _sets(numbers)
     ]
     return above(falls, -1.0, unit=" points")

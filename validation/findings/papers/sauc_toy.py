@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..capping import Bearing, Deviation
 from ..finding import Finding
-from ..judging import Judged, above, columns, one_test, turned
+from ..judging import Judged, above, columns, tests_above, turned
 from ..numbers import Numbers
 
 KS = ("k = 5", "k = 10", "k = 15", "k = 20", "k = 25", "k = 30", "all pairs")
@@ -73,7 +73,7 @@ FINDINGS = (
         "achieves better testing AUC performance than that from AUC-SVM",
         "In an example of two elongated Gaussians SAUC-SVM has a higher test AUC than AUC-SVM, on "
         "average over draws.",
-        one_test("SAUC-SVM minus AUC-SVM"),
+        tests_above("SAUC-SVM minus AUC-SVM"),
         "Section 1, Fig. 1",
         (GAUSSIANS,),
     ),
@@ -129,7 +129,7 @@ FINDINGS = (
         "sauc-fig-3",
         "SAUC-SVM can really compensate the information loss incurred by sampling",
         "On the toy problem with k = 5 nearest pairs SAUC-SVM has a higher AUC than AUC-SVM.",
-        one_test("k = 5: SAUC-SVM minus AUC-SVM"),
+        tests_above("k = 5: SAUC-SVM minus AUC-SVM"),
         "Section 4.1.1, Fig. 3",
         (LAMBDAS, WIDTHS, PAIR_RULE),
     ),
@@ -138,7 +138,7 @@ FINDINGS = (
         "sauc-fig-3",
         "When all sample pairs are used, SAUC-SVM still performs better than AUC-SVM",
         "On the toy problem with all pairs SAUC-SVM has a higher AUC than AUC-SVM.",
-        one_test("all pairs: SAUC-SVM minus AUC-SVM"),
+        tests_above("all pairs: SAUC-SVM minus AUC-SVM"),
         "Section 4.1.1, Fig. 3",
         (LAMBDAS, WIDTHS),
     ),
@@ -147,7 +147,7 @@ FINDINGS = (
         "sauc-fig-3",
         "already better than that of AUC-SVM trained on all sample pairs",
         "On the toy problem SAUC-SVM with k = 5 has a higher AUC than AUC-SVM with all pairs.",
-        one_test("SAUC-SVM at k = 5 minus AUC-SVM with all pairs"),
+        tests_above("SAUC-SVM at k = 5 minus AUC-SVM with all pairs"),
         "Section 4.1.1, Fig. 3",
         (LAMBDAS, WIDTHS, PAIR_RULE),
     ),

@@ -8,8 +8,8 @@ from ..judging import Judged, above, columns, log_ratio, minus, turned
 from ..numbers import Cell, Difference, Numbers
 
 COMPARABLE = 0.1
-"""Points of AUC up to which two models are called comparable: ours. In print drawing costs less
-than a hundredth of that, and Nyström features a quarter."""
+"""Points of AUC up to which two models are called comparable: ours. In print drawing costs a
+hundredth of that at most, and Nyström features a quarter."""
 
 COMPETITIVE = 0.5
 """Points of AUC up to which an AUC on a real set is called competitive: ours, none is printed."""

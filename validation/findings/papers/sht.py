@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..capping import Bearing, Deviation
 from ..finding import Finding
+from ..judging import tests_above
 from .sht_judges import (
     LOGISTIC,
     NEW,
@@ -12,7 +13,6 @@ from .sht_judges import (
     ahead_over_all,
     level_over_all,
     still_rising,
-    tests_above,
     worse_when_rare,
 )
 

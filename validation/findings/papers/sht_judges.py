@@ -9,18 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..finding import Judge
-from ..judging import Judged, above, minus, within
+from ..judging import Judged, above, minus, tests_above, within
 from ..numbers import Cell, Numbers
 
 OURS = "SHT-AUC"
 RIVALS = ("SPAM-l1", "SPAM-l2", "FSAUC", "SOLAM", "StoIHT", "HSG-HT")
 LOGISTIC = RIVALS[4:]
 NEW = "AUC on new rows"
-
-
-def tests_above(*names: str) -> Judge:
-    """Return the judge that each of these paired tests is above zero."""
-    return lambda numbers: above([numbers.test(name) for name in names])
 
 
 def over_all(what: str, rival: str) -> str:

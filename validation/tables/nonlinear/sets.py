@@ -31,6 +31,7 @@ PUBLISHED = ("usps", "ijcnn1")
 TEST_SHARE = 0.2
 SETS = tuple(name for name in PRINTED if name not in UNAVAILABLE)
 OVERLAP = TEST_SHARE / (1 - TEST_SHARE)
+"""Test rows over training rows of a random split, before the parts are cut to the budget's rows."""
 
 NOTES = {
     "cod-rna": "the paper's test part, a third file, could not be had: 80 % and 20 % of its "

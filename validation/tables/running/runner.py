@@ -107,17 +107,24 @@ def reproduce(
     limit = limit_of(profile, max_time)
     folder = _made(Path(out))
     gathered, kept = Gathered(), EvidenceFolder(_named(evidence), run)
-    try:
-        _gather(plan, run, folder, jobs, gathered, kept, progress, limit)
-        finish()
-    finally:  # an interrupt included: what is finished is shown
+    parts = {name: found for name, (_, found) in plan.items()}
+
+    def show() -> list[Shown]:
         kept.save()
-        parts = {name: found for name, (_, found) in plan.items()}
         shown = [_shown(t, parts[t.experiment.name], run, gathered, limit, judge) for t in entries]
         for item in shown:
             write_page(folder, item)
         write_index(folder, shown)
-    return shown
+        return shown
+
+    try:
+        _gather(plan, run, folder, jobs, gathered, kept, progress, limit)
+        finish()
+    except BaseException as error:  # an interrupt too: what is finished is shown
+        if not isinstance(error, InputError):  # it would put pages of nothing over good ones
+            show()
+        raise
+    return show()
 
 
 def estimate(

@@ -193,7 +193,7 @@ def _printed(cells: tuple[Cell, ...], name: str, figures: tuple[Figure, ...] = (
         Verdict.FAILS if violated else (Verdict.VACUOUS if least >= 1 else verdict),
         f"violated in {violated} of {len(draws)} draws; with d < n never below {least:.3g}, median "
         f"bound / error {np.median(ratios):.2g}",
-        printed="justifies the use in practice" if name == PRINTED else None,
+        printed="bounded with high probability" if name == PRINTED else None,
         details={
             "draws": len(draws),
             "violated": violated,
