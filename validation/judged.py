@@ -1,9 +1,10 @@
 """One claim, run and judged: its row is kept in a folder, and used again by an equal run.
 
 Each finished claim is written to OUT/claims/NAME.json at once and used again by a later run with
-the same version of the library, seed and profile; what was read and not run is marked. A file that
-was damaged, or edited by hand, is not used: its checksum does not fit. (Who makes a new checksum
-too deceives himself: nothing in the user's own folder can be kept from him.)
+the same files of the library, evidence and all, the same real data, seed and profile; what was read
+and not run is marked. A file that was damaged, or edited by hand, is not used: its checksum does
+not fit. (Who makes a new checksum too deceives himself: nothing in the user's own folder can be
+kept from him.)
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import re
 import time
 import traceback
 from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,37 +23,52 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from .. import __version__
+from ..exact.errors import InputError
 from ..exact.tools.interrupts import stopped_at_once
 from .claims.claim import Claim, Context, Outcome, Verdict
 from .claims.verdicts import ERROR, vocabulary
+from .data.real_data import real_data_folder
 from .extremes import NaNError, has_nan
 from .files.written_files import write_json
 from .report.row import Row
+from .tables.stored import file_sha256
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
+
+ROOT = Path(__file__).resolve().parents[1]
+ROOMS = ("exact", "approx", "validation")
+MADE = ("__pycache__", ".pyc", ".pyo", ".nbi", ".nbc")
+"""Names of folders and ends of files that Python and Numba make: byte code and caches."""
 
 
 def run_claim(entry: Claim, seed: int, profile: str, folder: Path | None = None) -> Row:
     """Run one claim, or read what an equal run has left in the folder; write what is new."""
-    key = {
-        "schema_version": SCHEMA_VERSION,
-        "name": entry.name,
-        "version": __version__,
-        "library_sha256": library_sha256(),
-        "seed": seed,
-        "profile": profile,
-        "missing": entry.missing,
-    }
-    path = None if folder is None else folder / "claims" / f"{entry.name}.json"
-    earlier = None if path is None else _read(path, key)
+    if folder is None:
+        with stopped_at_once():
+            return _judged(entry, seed, profile)
+    path, key = folder / "claims" / f"{entry.name}.json", _key(entry, seed, profile)
+    earlier = _read(path, key)
     if earlier is not None:
         return earlier
     with stopped_at_once():
         row = _judged(entry, seed, profile)
-    if path is not None:
-        content = {"key": key, "row": asdict(row)}
-        write_json(path, content | {"sha256": _sha256(content)})
+    content = {"key": key, "row": asdict(row)}
+    write_json(path, content | {"sha256": _sha256(content)})
     return row
+
+
+def _key(entry: Claim, seed: int, profile: str) -> dict[str, Any]:
+    """Return all that a verdict depends on: a row of another key is never used again."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "name": entry.name,
+        "version": __version__,
+        "library_sha256": library_sha256(),
+        "data_sha256": data_sha256(),
+        "seed": seed,
+        "profile": profile,
+        "missing": entry.missing,
+    }
 
 
 def _read(path: Path, key: dict[str, Any]) -> Row | None:
@@ -153,12 +170,35 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
+@cache
 def library_sha256() -> str:
-    """Return the fingerprint of the library's source: results of other code are never reused."""
-    root = Path(__file__).resolve().parents[1]
+    """Return the fingerprint of the library that this process runs: `files_sha256`, taken once."""
+    return files_sha256(ROOT)
+
+
+def files_sha256(root: Path) -> str:
+    """Return the fingerprint of the files of a library, to be found in the folder `root`.
+
+    Evidence, recorded verdicts and printed numbers count as the source does: verdicts rest on them.
+    What is hidden or in `MADE` does not.
+    """
     digest = hashlib.sha256()
-    for room in ("exact", "approx", "validation"):
-        for path in sorted((root / room).rglob("*.py")):
-            digest.update(f"{path.relative_to(root).as_posix()}\0".encode())
-            digest.update(path.read_bytes())
+    rooms = (sorted((root / room).rglob("*")) for room in ROOMS)
+    for path in [*sorted(root.glob("*.py")), *(path for room in rooms for path in room)]:
+        inside = path.relative_to(root)
+        if path.is_file() and not any(p.startswith(".") or p.endswith(MADE) for p in inside.parts):
+            content = hashlib.sha256(path.read_bytes()).hexdigest()
+            digest.update(f"{inside.as_posix()}\0{content}\0".encode())
     return digest.hexdigest()
+
+
+def data_sha256() -> str | None:
+    """Return the fingerprint of the real data at hand; None without a folder of them."""
+    try:
+        folder = real_data_folder()
+    except InputError:  # a folder that is not there: claims that need it say so
+        return "no such folder"
+    if folder is None:
+        return None
+    found = {path.name: file_sha256(str(path)) for path in folder.glob("*.npz") if path.is_file()}
+    return _sha256(found)

@@ -141,7 +141,7 @@ def test_another_seed_or_profile_is_run_anew(tmp_path: Path, change: dict[str, o
     assert len(runs) == 2
 
 
-@pytest.mark.parametrize("part", ["version", "library_sha256"])
+@pytest.mark.parametrize("part", ["version", "library_sha256", "data_sha256"])
 def test_results_of_another_version_are_not_reused(tmp_path: Path, part: str) -> None:
     registry = planted(("one", holds))
     suite.run(registry=registry, out=tmp_path)
