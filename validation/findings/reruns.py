@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from ...exact.errors import InputError
 from ..claims.claim import Context, Outcome, claim
 from ..claims.verdicts import PAPERS, Verdict
 from ..data.real_data import real_data_folder
 from ..tables.planning import planned
-from ..tables.running.evidence import EvidenceFolder
+from ..tables.running.evidence import EvidenceFolder, evidence_path
 from ..tables.running.registry import tables
-from ..tables.stored import missing_data, plain
+from ..tables.stored import part_key, plain
 from ..tables.table import Experiment, Job, Part, Run
 from .numbers import EVIDENCE
 
 SECONDS = 3.0
-"""Parts that took more processor time are not run again."""
+"""Parts that took more processor time are not run again; but see `LONGEST`."""
+
+LONGEST = 60.0
+"""In the full profile an experiment all of whose parts took more than `SECONDS` has its shortest
+one run again, unless that took more than this. It is so of four experiments, which together take a
+minute more; one, of two minutes a part, is never run again."""
 
 DRAWN = 2
 """Parts of an experiment that are run again in the quick profile; ten times as many in the full."""
@@ -38,25 +47,99 @@ TIED_AUC = 0.05
 """How much an AUC may differ, of itself or of one, where the constants were chosen otherwise: some
 sets have 75 rows, of which half are judged."""
 
+OF_DATA = ("n_train", "n_test", "rows")
+"""What is known of the data beside checksums: no choice of constants changes it."""
+
 OTHERWISE = 0.25
 """Share of the parts up to which other choices are ties, one in any case: more is a change."""
 
-Rerun = tuple[Experiment, Part, Mapping[str, Any]]
+TOO_LONG, ABSENT, CHANGED = (
+    "their parts take longer",
+    "their data are not here",
+    "their data are not those of the evidence",
+)
 
 
-def recorded_parts(paper: str, run: Run, folder: Path = EVIDENCE) -> dict[str, list[Rerun]]:
-    """Return experiment to the parts of its evidence that can be run again within seconds."""
-    kept = EvidenceFolder(folder, run)
+class Rerun(NamedTuple):
+    """A part that can be run again, its recorded result, and the processor time that it took."""
+
+    experiment: Experiment
+    part: Part
+    result: Mapping[str, Any]
+    seconds: float
+
+
+@dataclass
+class Recorded:
+    """What the evidence holds of an experiment.
+
+    Attributes
+    ----------
+    parts : list of Rerun
+        Those whose data are here.
+    absent, changed : set of str
+        Files of real data that other parts need: not here, and not those of the evidence.
+    """
+
+    parts: list[Rerun] = field(default_factory=list)
+    absent: set[str] = field(default_factory=set)
+    changed: set[str] = field(default_factory=set)
+
+    def drawn(self, rng: np.random.Generator, quick: bool) -> list[Rerun]:
+        """Return the parts to run again: some of the short ones, or in a full run the shortest."""
+        short = [part for part in self.parts if part.seconds <= SECONDS]
+        if short:
+            many = min(len(short), DRAWN if quick else 10 * DRAWN)
+            return [short[at] for at in sorted(rng.choice(len(short), many, replace=False))]
+        shortest = sorted(self.parts, key=lambda part: part.seconds)[:1]
+        return [] if quick else [part for part in shortest if part.seconds <= LONGEST]
+
+    @property
+    def why_none(self) -> str:
+        """Why none of the parts is run again, where that is so."""
+        return TOO_LONG if self.parts else CHANGED if self.changed else ABSENT
+
+
+def recorded_parts(paper: str, run: Run, folder: Path = EVIDENCE) -> dict[str, Recorded]:
+    """Return experiment to what its evidence holds.
+
+    Raises
+    ------
+    InputError
+        If there is none of an experiment, of its protocol and budget, or its file is damaged.
+    """
+    kept = EvidenceFolder(folder, replace(run, data_dir=None))  # so that data are not compared
     entries = [table for table in tables().values() if table.paper == paper]
-    found: dict[str, list[Rerun]] = {}
+    found: dict[str, Recorded] = {}
     for name, (experiment, parts) in planned(entries, run).items():
         for part in parts:
             document = kept.find(experiment, part)
-            if document is None or document["cpu_seconds"] > SECONDS:
-                continue
-            if missing_data(part, run) is None:
-                found.setdefault(name, []).append((experiment, part, document["result"]))
+            if document is not None:
+                _enter(found.setdefault(name, Recorded()), experiment, part, document, run)
+        if name not in found:
+            raise InputError(
+                f"evidence of {name}: no part of protocol {experiment.protocol} and its budget is "
+                f"there: restore {evidence_path(folder, name, run.profile, run.seed)}, or make it "
+                f"with `aucert reproduce --profile {run.profile} --evidence DIR`"
+            )
     return found
+
+
+def _enter(
+    known: Recorded, experiment: Experiment, part: Part, document: Mapping[str, Any], run: Run
+) -> None:
+    """Enter a part of the evidence: it can be run again, or lacks data."""
+    here = run.data_dir
+    absent = [n for n in part.needs if here is None or not (here / f"{n}.npz").is_file()]
+    known.absent.update(absent)
+    if absent:
+        return
+    recorded = document["key"]["data_sha256"]
+    now = part_key(experiment, part, run)["data_sha256"]
+    changed = [name for name in part.needs if recorded.get(name) != now[name]]
+    known.changed.update(changed)
+    if not changed:
+        known.parts.append(Rerun(experiment, part, document["result"], document["cpu_seconds"]))
 
 
 def differences(
@@ -72,7 +155,8 @@ def differences(
         for name in dict.fromkeys([*recorded, *found]):
             one, now, at = recorded.get(name), found.get(name), f"{where}/{name}"
             what, _, method = str(name).partition(" ")
-            if method in other and name in recorded and name in found:
+            both, of_data = name in recorded and name in found, what in OF_DATA or "sha256" in name
+            if method in other and both and not of_data:
                 # What the other constants make of gaps and excesses is not known beforehand.
                 if "auc" in what:
                     yield from differences(one, now, max(tolerance, TIED_AUC), at)
@@ -105,30 +189,58 @@ def is_time(name: str) -> bool:
 
 
 def run_again(context: Context, paper: str) -> Outcome:
-    """Run a drawn sample of a paper's evidence again and compare."""
+    """Run a drawn sample of a paper's evidence again and compare.
+
+    Raises
+    ------
+    InputError
+        If evidence is missing or damaged, or the data are others than it was made of throughout.
+    """
     run = Run("full", 0, real_data_folder())
     rng, wrong, ran, tied = context.rng("parts"), [], [], 0
-    for name, parts in recorded_parts(paper, run).items():
-        many = min(len(parts), DRAWN if context.quick else 10 * DRAWN)
-        for at in sorted(rng.choice(len(parts), many, replace=False).tolist()):
-            experiment, part, recorded = parts[at]
+    evidence = recorded_parts(paper, run)
+    none: dict[str, list[str]] = {}
+    for name, recorded in evidence.items():
+        again = recorded.drawn(rng, context.quick)
+        if not again:
+            none.setdefault(recorded.why_none, []).append(name)
+        for experiment, part, result, _ in again:
             job = Job(experiment.name, part, run, experiment.spent(run.profile))
             now = plain(experiment.compute(job))
-            apart = differences(recorded, now, experiment.tolerance)
-            wrong += [f"{name} {part.key}{where}" for where in apart]
+            wrong += [
+                f"{name} {part.key}{where}"
+                for where in differences(result, now, experiment.tolerance)
+            ]
             ran.append(f"{name} {part.key}")
-            tied += bool(chosen_otherwise(recorded, now))
+            tied += bool(chosen_otherwise(result, now))
+    left_out = "".join(f"; none of {', '.join(names)}: {why}" for why, names in none.items())
+    if not ran:
+        return _nothing_run(evidence.values(), left_out)
     if tied > max(1, OTHERWISE * len(ran)):
         wrong.append(f"cross-validation chose otherwise in {tied} of {len(ran)} parts")
-    if not ran:
-        return Outcome(Verdict.NOT_TESTABLE, "no part of the evidence can be run again here")
     return Outcome(
         Verdict.FAILS if wrong else Verdict.HOLDS,
         f"{len(ran)} parts run again, {len(wrong)} numbers differ"
-        + (f", cross-validation chose otherwise in {tied} of them" if tied else ""),
+        + (f", cross-validation chose otherwise in {tied} of them" if tied else "")
+        + left_out,
         details={"parts": ran, "differences": wrong[:10]},
         tolerance="the relative difference that each experiment allows; steps to a factor of two; "
         f"AUC to {TIED_AUC:g} where cross-validation chose otherwise; seconds are not compared",
+    )
+
+
+def _nothing_run(evidence: Iterable[Recorded], left_out: str) -> Outcome:
+    """Say that nothing can be run again for want of data; data that changed are no such excuse."""
+    evidence = list(evidence)
+    absent = sorted({name for known in evidence for name in known.absent})
+    changed = sorted({name for known in evidence for name in known.changed})
+    if changed:
+        files = ", ".join(f"{name}.npz" for name in changed)
+        raise InputError(f"nothing can be run again: the evidence was made of other data: {files}")
+    return Outcome(
+        Verdict.NOT_TESTABLE,
+        f"no part of the evidence can be run again here{left_out}",
+        details={"absent": [f"data:{name}" for name in absent]},
     )
 
 
@@ -140,5 +252,6 @@ def enter_reruns() -> None:
             paper=paper,
             place="full reproduction",
             kind="suite",
-            statement="Parts of the evidence, drawn by the seed, give the recorded numbers again.",
+            statement=f"Parts of the evidence that took {SECONDS:g} s or less, drawn by the seed, "
+            "give the recorded numbers again.",
         )(lambda context, paper=paper: run_again(context, paper))

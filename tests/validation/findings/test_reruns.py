@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from aucert.exact.errors import InputError
 from aucert.validation import suite
 from aucert.validation.findings import reruns
-from aucert.validation.findings.reruns import chosen_otherwise, differences, recorded_parts
-from aucert.validation.tables.table import Run
+from aucert.validation.findings.numbers import EVIDENCE
+from aucert.validation.findings.reruns import (
+    LONGEST,
+    SECONDS,
+    Recorded,
+    Rerun,
+    chosen_otherwise,
+    differences,
+    recorded_parts,
+)
+from aucert.validation.tables.running.registry import tables
+from aucert.validation.tables.table import Experiment, Part, Run
+
+PAPERS = ("ScalingUp", "SAUC", "SHT", "Nonlinear")
 
 
 def test_numbers_lists_and_names_are_compared() -> None:
@@ -48,6 +64,19 @@ def test_a_method_of_other_constants_may_differ_a_little_and_no_other_method_may
     assert len(list(differences(one, missing))) == 1
 
 
+def test_other_constants_do_not_excuse_other_data() -> None:
+    """With a bare `lam` that differs no other name without a method would be compared."""
+    one = {"lam": 1e-5, "full_auc": 0.9, "excess": 2e-4, "sha256": "a", "n_train": 8, "gap A": 1.0}
+    tied = {**one, "lam": 0.1, "excess": 3e-4}
+    assert list(differences(one, tied)) == []
+    assert list(differences(one, {**tied, "sha256": "b"})) == ["/sha256: 'a' recorded, 'b' now"]
+    assert len(list(differences(one, {**tied, "n_train": 9}))) == 1
+    assert len(list(differences(one, {**tied, "gap A": 2.0}))) == 1
+    method = {"cost A": 1.0, "sha256 A": "a", "test_sha256 A": "b"}
+    other = {"cost A": 2.0, "sha256 A": "b", "test_sha256 A": "a"}
+    assert len(list(differences(method, other))) == 2
+
+
 @pytest.mark.slow
 def test_the_evidence_of_the_project_repeats() -> None:
     row = suite.run(["evidence-of-sauc-repeats"]).rows[0]
@@ -58,9 +87,9 @@ def test_a_computation_that_drifts_is_noticed(monkeypatch: pytest.MonkeyPatch) -
     right = reruns.recorded_parts
 
     def drifted(*given: object) -> object:
-        experiment, part, result = right(*given)["sauc-geometry"][0]  # type: ignore[arg-type]
-        doubled = {k: 2 * v if isinstance(v, float) else v for k, v in result.items()}
-        return {"sauc-geometry": [(experiment, part, doubled)]}
+        part = right(*given)["sauc-geometry"].parts[0]  # type: ignore[arg-type]
+        doubled = {k: 2 * v if isinstance(v, float) else v for k, v in part.result.items()}
+        return {"sauc-geometry": Recorded([part._replace(result=doubled)])}
 
     monkeypatch.setattr(reruns, "recorded_parts", drifted)
     assert suite.run(["evidence-of-sauc-repeats"]).rows[0].verdict == "fails"
@@ -71,8 +100,9 @@ def test_other_choices_in_most_parts_are_no_ties(monkeypatch: pytest.MonkeyPatch
     right = reruns.recorded_parts
 
     def otherwise(*given: object) -> object:
-        parts = right(*given)["sauc-geometry"][:2]  # type: ignore[arg-type]
-        return {"sauc-geometry": [(e, p, {**result, "lam": -1.0}) for e, p, result in parts]}
+        parts = right(*given)["sauc-geometry"].parts[:2]  # type: ignore[arg-type]
+        chosen = [part._replace(result={**part.result, "lam": -1.0}) for part in parts]
+        return {"sauc-geometry": Recorded(chosen)}
 
     monkeypatch.setattr(reruns, "recorded_parts", otherwise)
     monkeypatch.setattr(reruns, "plain", lambda found: {**found, "lam": 1.0})
@@ -80,10 +110,134 @@ def test_other_choices_in_most_parts_are_no_ties(monkeypatch: pytest.MonkeyPatch
     assert row.verdict == "fails" and "2 of 2 parts" in row.details["differences"][-1]
 
 
-def test_without_evidence_nothing_is_claimed(
+def copied(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Return a folder of evidence that a test may damage; runs read it instead of the project's."""
+    folder = tmp_path / "evidence"
+    shutil.copytree(EVIDENCE, folder)
+    right = reruns.recorded_parts
+    monkeypatch.setattr(reruns, "recorded_parts", lambda paper, run: right(paper, run, folder))
+    return folder / "full-seed0"
+
+
+@pytest.mark.parametrize("experiment", ["sht-genes", "sht-synthetic", "nonlinear-table-1"])
+@pytest.mark.parametrize("with_data", [True, False])
+def test_evidence_that_is_missing_is_an_error_with_and_without_data(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, experiment: str, with_data: bool
+) -> None:
+    if not with_data:
+        monkeypatch.delenv("AUCERT_DATA", raising=False)
+    (copied(monkeypatch, tmp_path) / f"{experiment}.jsonl").unlink()
+    report = suite.run([f"evidence-of-{experiment.split('-')[0]}-repeats"])
+    row = report.rows[0]
+    assert (row.verdict, report.exit_code) == ("error", 1)
+    for words in (f"evidence of {experiment}: no part of", f"{experiment}.jsonl", "aucert reprod"):
+        assert words in str(row.measured)
+
+
+@pytest.mark.parametrize("change", ["protocol", "budget"])
+def test_evidence_of_another_protocol_or_budget_is_none(
+    monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    table = tables()["sauc-table-1"]
+    lines = tuple(replace(line, full=[-1]) for line in table.experiment.budget)
+    changed = {"protocol": {"protocol": 99}, "budget": {"budget": lines}}[change]
+    parts = table.experiment.parts(Run("full", 0), table.experiment.spent("full"))
+    other = replace(table.experiment, parts=lambda run, budget: parts, **changed)
+    monkeypatch.setattr(reruns, "tables", lambda: {"one": replace(table, experiment=other)})
+    with pytest.raises(InputError, match=f"no part of protocol {other.protocol}"):
+        recorded_parts("SAUC", Run("full", 0))
+
+
+def test_evidence_that_is_damaged_is_an_error(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    assert recorded_parts("SAUC", Run("full", 0), tmp_path) == {}
-    monkeypatch.setattr(reruns, "recorded_parts", lambda *given: {})
-    report = suite.run(["evidence-of-sht-repeats"])
-    assert report.rows[0].verdict == "not-testable" and report.exit_code == 0
+    path = copied(monkeypatch, tmp_path) / "sht-genes.jsonl"
+    path.write_bytes(path.read_bytes()[:-3])
+    row = suite.run(["evidence-of-sht-repeats"]).rows[0]
+    assert row.verdict == "error" and "checksum" in str(row.measured)
+
+
+def test_without_data_what_needs_them_is_not_testable_and_that_is_expected(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("AUCERT_DATA", raising=False)
+    report = suite.run(["evidence-of-nonlinear-repeats"])
+    row = report.rows[0]
+    assert (row.verdict, report.exit_code) == ("not-testable", 0)
+    assert str(row.measured).endswith("nonlinear-online: their data are not here")
+    assert "data:skin" in row.details["absent"]
+
+
+def test_data_that_changed_are_no_reason_not_to_test(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    without = recorded_parts("Nonlinear", Run("full", 0)).values()
+    for name in {name for known in without for name in known.absent}:
+        (tmp_path / f"{name}.npz").write_bytes(b"other")
+    monkeypatch.setenv("AUCERT_DATA", str(tmp_path))
+    report = suite.run(["evidence-of-nonlinear-repeats"])
+    assert (report.rows[0].verdict, report.exit_code) == ("error", 1)
+    assert "made of other data: " in str(report.rows[0].measured)
+
+
+def recorded(seconds: dict[str, float]) -> Recorded:
+    """Return an experiment of which each part took so long, and gives the number 1."""
+    made = Experiment("e", (), lambda run, budget: (), lambda job: {"x": 1.0})
+    parts = [Rerun(made, Part(key, {}), {"x": 1.0}, took) for key, took in seconds.items()]
+    return Recorded(parts)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "quick", "full"),
+    [
+        ({"a": 1.0, "b": SECONDS, "c": 4.0}, {"a", "b"}, {"a", "b"}),
+        ({"a": 5.0, "b": 4.0, "c": 90.0}, set(), {"b"}),
+        ({"a": 90.0, "b": LONGEST}, set(), {"b"}),
+        ({"a": 61.0}, set(), set()),
+        ({}, set(), set()),
+    ],
+)
+def test_without_short_parts_the_shortest_is_run_in_the_full_profile(
+    seconds: dict[str, float], quick: set[str], full: set[str]
+) -> None:
+    for profile, wanted in ((True, quick), (False, full)):
+        drawn = recorded(seconds).drawn(np.random.default_rng(0), profile)
+        assert {part.part.key for part in drawn} == wanted
+
+
+def test_experiments_of_which_nothing_was_run_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {
+        "short": recorded({"a": 1.0}),
+        "long": recorded({"a": 9.0}),
+        "longer": recorded({"a": 99.0}),
+        "absent": Recorded(absent={"skin"}),
+        "changed": Recorded(changed={"usps"}),
+    }
+    monkeypatch.setattr(reruns, "recorded_parts", lambda *given: known)
+    absent = "; none of absent: their data are not here; none of changed: their data are not those"
+    for profile, many, long in (("quick", 1, "long, longer"), ("full", 2, "longer")):
+        row = suite.run(["evidence-of-sht-repeats"], profile=profile).rows[0]
+        assert row.verdict == "holds" and str(row.measured).startswith(
+            f"{many} parts run again, 0 numbers differ; none of {long}: their parts take longer"
+            f"{absent}"
+        )
+
+
+def test_the_statement_says_which_parts_are_run() -> None:
+    entries = {entry.name: entry for entry in suite.claims()}
+    for paper in PAPERS:
+        statement = entries[f"evidence-of-{paper.lower()}-repeats"].statement
+        assert "that took 3 s or less" in statement
+
+
+def test_few_experiments_have_no_part_that_is_run_again() -> None:
+    """Of the project's evidence: what the doc of `LONGEST` says."""
+    run = Run("full", 0, reruns.real_data_folder())
+    longer: dict[str, float] = {}
+    for paper in PAPERS:
+        for name, known in recorded_parts(paper, run).items():
+            every = [part.seconds for part in known.parts]
+            if every and min(every) > SECONDS:
+                longer[name] = min(every)
+    assert sum(least > LONGEST for least in longer.values()) <= 1, longer
+    assert sum(least for least in longer.values() if least <= LONGEST) < 90.0, longer
