@@ -101,13 +101,24 @@ def _judged(entry: Claim, seed: int, profile: str) -> Row:
             _refuse_nan(outcome)
             if outcome.verdict not in vocabulary(entry.kind):
                 raise ValueError(f"{outcome.verdict} is no verdict of a {entry.kind}")
-            if entry.kind == "suite" and outcome.verdict == Verdict.NOT_TESTABLE:
-                expected = Verdict.NOT_TESTABLE  # what it would be about is not here
+            if outcome.verdict == Verdict.NOT_TESTABLE and _is_absent(entry, outcome):
+                expected = Verdict.NOT_TESTABLE
             return _row(entry, seed, profile, start, outcome.verdict, expected, outcome)
         except Exception as error:
             outcome = _raised(error)
             return _row(entry, seed, profile, start, ERROR, expected, outcome)
     return _row(entry, seed, profile, start, outcome.verdict, expected, outcome)
+
+
+def _is_absent(entry: Claim, outcome: Outcome) -> bool:
+    """Whether a claim of ours lacks data or packages that are indeed not here.
+
+    It names them under "absent" in its details, as `Claim.needs` does. To say that it cannot be
+    tested is not enough: with its evidence deleted it would be as expected.
+    """
+    needs = outcome.details.get("absent", ())
+    lacking = (replace(entry, needs=(need,)).missing is not None for need in needs)
+    return entry.kind == "suite" and bool(needs) and all(lacking)
 
 
 def _refuse_nan(outcome: Outcome) -> None:

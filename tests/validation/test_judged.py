@@ -126,6 +126,29 @@ def test_other_data_lead_to_a_new_judgement(
     assert data_sha256() == one
 
 
+@pytest.mark.parametrize(
+    ("details", "expected"),
+    [
+        ({}, "holds"),
+        ({"absent": []}, "holds"),
+        ({"absent": ["data:here"]}, "holds"),
+        ({"absent": ["data:here", "data:absent"]}, "holds"),
+        ({"absent": ["json"]}, "holds"),
+        ({"absent": ["data:absent"]}, "not-testable"),
+        ({"absent": ["no_such_module"]}, "not-testable"),
+    ],
+)
+def test_not_testable_is_expected_only_where_data_or_a_package_are_absent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, details: dict[str, object], expected: str
+) -> None:
+    (tmp_path / "here.npz").touch()
+    monkeypatch.setenv("AUCERT_DATA", str(tmp_path))
+    registry, _ = planted(Outcome(Verdict.NOT_TESTABLE, "it cannot be run", details=details))
+    report = suite.run(registry=registry)
+    assert report.rows[0].expected_verdict == expected
+    assert report.exit_code == (expected != "not-testable")
+
+
 def test_the_library_is_read_once_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
     reads: list[Path] = []
     monkeypatch.setattr(judged, "files_sha256", lambda root: str(reads.append(root)))
