@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from numbers import Integral
 from pathlib import Path
 
 import joblib
@@ -32,14 +33,29 @@ Progress = Callable[[int, int, Row], object]
 """Called after each claim with the number done, the number in all, and the row."""
 
 
-def claims(registry: Mapping[str, Claim] | None = None) -> list[Claim]:
-    """Return all claims, paper by paper, those of one paper in the order of being entered."""
+def claims(
+    registry: Mapping[str, Claim] | None = None, only: str | Sequence[str] = ()
+) -> list[Claim]:
+    """Return claims, paper by paper, those of one paper in the order of being entered.
+
+    Parameters
+    ----------
+    registry : mapping of names to claims, optional
+        Other claims than those of the papers.
+    only : name or names
+        Which claims; all by default.
+
+    Raises
+    ------
+    InputError
+        For an unknown name.
+    """
     entries = (REGISTRY if registry is None else registry).values()
-    return sorted(entries, key=lambda entry: PAPERS.index(entry.paper))
+    return _chosen(sorted(entries, key=lambda entry: PAPERS.index(entry.paper)), only)
 
 
 def run(
-    only: Sequence[str] = (),
+    only: str | Sequence[str] = (),
     profile: str = "quick",
     seed: int = 0,
     jobs: int = 1,
@@ -51,7 +67,7 @@ def run(
 
     Parameters
     ----------
-    only : names
+    only : name or names
         Which claims; all by default.
     profile : {"quick", "full"}
         "quick" ends within a minute or two; "full" takes larger samples.
@@ -78,9 +94,11 @@ def run(
     InputError
         For an unknown name or profile, a bad number, or a folder that cannot be written.
     """
-    chosen = _chosen(claims(registry), only)
-    _check(profile, seed, jobs)
-    folder = None if out is None else _made(Path(out))
+    chosen = claims(registry, only)
+    if profile not in PROFILES:
+        raise InputError(f"profile must be one of {', '.join(PROFILES)}, not {profile!r}")
+    seed, jobs = _whole("seed", seed, 0), _whole("jobs", jobs, 1)
+    folder = None if out is None else _made(out)
     start = time.perf_counter()
     rows: dict[str, Row] = {}
     for row in _finished(chosen, seed, profile, jobs, folder):
@@ -102,7 +120,8 @@ def run(
     return report
 
 
-def _chosen(entries: list[Claim], only: Sequence[str]) -> list[Claim]:
+def _chosen(entries: list[Claim], only: str | Sequence[str]) -> list[Claim]:
+    only = [only] if isinstance(only, str) else only
     names = [entry.name for entry in entries]
     for name in only:
         if name not in names:
@@ -112,16 +131,16 @@ def _chosen(entries: list[Claim], only: Sequence[str]) -> list[Claim]:
     return [entry for entry in entries if not only or entry.name in only]
 
 
-def _check(profile: str, seed: int, jobs: int) -> None:
-    if profile not in PROFILES:
-        raise InputError(f"profile must be one of {', '.join(PROFILES)}, not {profile!r}")
-    if seed < 0:
-        raise InputError(f"seed must be 0 or more, not {seed}")
-    if jobs < 1:
-        raise InputError(f"jobs must be 1 or more, not {jobs}")
+def _whole(name: str, value: object, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+        raise InputError(f"{name} must be a whole number, {least} or more, not {value!r}")
+    return int(value)
 
 
-def _made(folder: Path) -> Path:
+def _made(out: str | Path) -> Path:
+    if not str(out).strip():
+        raise InputError("out needs the name of a folder ('.' is the one you stand in)")
+    folder = Path(out)
     try:
         (folder / "claims").mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -194,10 +194,51 @@ def test_a_wrong_name_is_refused_with_the_nearest_one() -> None:
         suite.run(["theorem-4-as-print"])
 
 
-@pytest.mark.parametrize("wrong", [{"profile": "slow"}, {"seed": -1}, {"jobs": 0}])
-def test_wrong_arguments_are_refused(wrong: dict[str, object]) -> None:
-    with pytest.raises(InputError, match="must be"):
+def test_a_text_is_one_name_and_not_a_list_of_letters() -> None:
+    registry = planted(("one", holds), ("two", holds))
+    assert [row.name for row in suite.run("two", registry=registry).rows] == ["two"]
+    assert [entry.name for entry in suite.claims(registry, "one")] == ["one"]
+    for wrong in ("tow", "", [""], ["one", "tow"]):
+        with pytest.raises(InputError, match="no claim is called '"):
+            suite.run(wrong, registry=registry)
+
+
+WHOLE = "must be a whole number, {} or more, not {!r}"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"profile": "slow"}, "profile must be one of quick, full, not 'slow'"),
+        *(({"seed": seed}, f"seed {WHOLE.format(0, seed)}") for seed in (-1, 1.5, True, "1", None)),
+        *(({"jobs": jobs}, f"jobs {WHOLE.format(1, jobs)}") for jobs in (0, -1, 1.5, 1.0, True)),
+        ({"out": ""}, "out needs the name of a folder ('.' is the one you stand in)"),
+        ({"out": "  "}, "out needs the name of a folder ('.' is the one you stand in)"),
+    ],
+)
+def test_wrong_arguments_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: dict[str, object], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError) as refused:
         suite.run(registry={}, **wrong)  # type: ignore[arg-type]
+    assert str(refused.value) == said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_whole_number_of_numpy_is_one(tmp_path: Path) -> None:
+    registry = planted(("one", holds))
+    seed = np.int64(3)  # as it comes from an array; rows are written as JSON
+    first = suite.run(registry=registry, seed=seed, out=tmp_path)  # type: ignore[arg-type]
+    assert numbers(first) == numbers(suite.run(registry=registry, seed=3))
+
+
+def test_the_folder_one_stands_in_has_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    suite.run(registry=planted(("one", holds)), out=".")
+    assert (tmp_path / "report.html").is_file()
 
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import click
 from rich.console import Console
 
+from ..claims.claim import Claim
 from ..report.row import Row
 from ..suite import claims, run
 from .writing.console import claims_table, print_report
@@ -21,7 +23,7 @@ DEFAULT_OUT = "aucert-report"
 def run_validate(options: dict[str, Any]) -> int:
     """Run the claims, print the table, write the report; return the exit status."""
     if options["list_only"]:
-        _list(options["as_json"])
+        _list(claims(only=options["only"]), options["as_json"])
         return 0
     out = named_folder(options["out"]) or DEFAULT_OUT
     with counted_progress("claims", _done, options["as_json"]) as progress:
@@ -45,8 +47,7 @@ def _done(row: Row) -> str:
     return f"claims, {row.name} done"
 
 
-def _list(as_json: bool) -> None:
-    entries = claims()
+def _list(entries: Sequence[Claim], as_json: bool) -> None:
     if as_json:
         names = ("name", "paper", "place", "kind", "statement")
         document = [
