@@ -26,8 +26,8 @@ SECONDS = 3.0
 
 LONGEST = 60.0
 """In the full profile an experiment all of whose parts took more than `SECONDS` has its shortest
-one run again, unless that took more than this. It is so of four experiments, which together take a
-minute more; one, of two minutes a part, is never run again."""
+one run again, unless that took more than this. Of four experiments it is so, one to two minutes
+together; a fifth, of two minutes a part and more, is never run again."""
 
 DRAWN = 2
 """Parts of an experiment that are run again in the quick profile; ten times as many in the full."""
