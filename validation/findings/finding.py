@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from ..claims.claim import REGISTRY, Claim, Context, Outcome
 from ..claims.recorded import recorded_verdict
-from ..tables.pages import shown_value
+from ..tables.pages import departs, shown_value
 from ..tables.running.registry import tables
-from ..tables.table import Table
+from ..tables.table import Budget, Table
 from .capping import Deviation, capped
 from .judging import Judged
 from .numbers import Numbers, numbers_of
 
 Judge = Callable[[Numbers], Judged]
 
-PROTOCOL_LINES = 8
-"""Lines of the protocol that a finding names, at most; the page of the table has all."""
+PROGRAMS = " (programs)"
+"""Follows what a budget has from the authors' programs, where the paper does not print it."""
 
 
 @dataclass(frozen=True)
@@ -87,15 +88,29 @@ class Finding:
 
 def regime(table: Table, deviations: tuple[Deviation, ...]) -> str:
     """Return where our protocol departs from the paper's: from the table's budget, in words."""
-    lines = [line for line in table.experiment.budget if line.full != line.paper]
-    shown = [
-        f"{line.what}: {shown_value(line.paper)} in print, {shown_value(line.full)} here"
-        for line in lines[:PROTOCOL_LINES]
-    ]
-    if len(lines) > PROTOCOL_LINES:
-        shown.append(f"and {len(lines) - PROTOCOL_LINES} more")
-    found = "; ".join(shown) or "as printed"
+    lines = [line for line in table.experiment.budget if departs(line, "full")]
+    found = "; ".join(map(_departure, lines)) or "As printed"
     return " ".join([f"{found}.", *map(str, deviations)])
+
+
+def _departure(line: Budget) -> str:
+    """Return a line of the budget in words; a list is counted, the page of the table has it."""
+    paper, here = _spent(line.paper), _spent(line.full)
+    if paper.startswith("not printed"):  # so that there is nothing to hold a range against
+        return f"{line.what}: {paper}, {here.partition(' from ')[0]} here"
+    theirs = paper.removesuffix(PROGRAMS)
+    where = "in print" if theirs == paper else "in the authors' programs"
+    return f"{line.what}: {theirs} {where}, {here} here"
+
+
+def _spent(value: Any) -> str:
+    """Return what is spent: of a list longer than two, how many and from where to where."""
+    if not isinstance(value, list | tuple):
+        return shown_value(value)
+    if len(value) < 3:
+        return " and ".join(map(shown_value, value))
+    low, high = (shown_value(end(value)) for end in (min, max))
+    return f"{len(value)} values from {low} to {high}"
 
 
 def enter(findings: tuple[Finding, ...]) -> None:

@@ -227,12 +227,17 @@ def number(value: float, digits: int) -> str:
     return f"{value:.1e}" if value != 0 and float(text.replace(",", "")) == 0 else text
 
 
+def departs(line: Budget, profile: str) -> bool:
+    """Return whether the profile spends other than the paper; "50 (programs)" in print is 50."""
+    spent = getattr(line, profile)
+    return spent != line.paper and not str(line.paper).startswith(f"{shown_value(spent)} (")
+
+
 def _budget(budget: Sequence[Budget], profile: str) -> list[str]:
     lines = ["| | paper | here | |", "|---|---|---|---|"]
     for line in budget:
         spent = getattr(line, profile)
-        same = spent == line.paper or str(line.paper).startswith(f"{shown_value(spent)} (")
-        mark = "" if same else "differs"
+        mark = "differs" if departs(line, profile) else ""
         lines.append(f"| {line.what} | {shown_value(line.paper)} | {shown_value(spent)} | {mark} |")
     return lines
 

@@ -6,6 +6,7 @@ import json
 import re
 import statistics
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from aucert.exact.spaces.kernels import Gaussian
 from aucert.validation.claims.verdicts import Verdict
 from aucert.validation.data.generators import radial
 from aucert.validation.findings.capping import Bearing
+from aucert.validation.findings.finding import regime
 from aucert.validation.findings.judging import interval
 from aucert.validation.findings.numbers import (
     EVIDENCE,
@@ -37,18 +39,53 @@ from aucert.validation.findings.papers.sht import CHOSEN, COMPETITIVE
 from aucert.validation.findings.papers.sht_judges import RIVALS
 from aucert.validation.findings.registry import FINDINGS
 from aucert.validation.tables.nonlinear.sets import overlap
+from aucert.validation.tables.pages import departs
 from aucert.validation.tables.running.registry import tables
 from aucert.validation.tables.statistics import paired_test
+from aucert.validation.tables.table import Budget, Table
 
 NOT_PRINTED = ("not printed", "none", None)
 
 
 def departures(table: str) -> set[str]:
     """Return the lines of a table's budget that are printed and not as they were run."""
-    budget = tables()[table].experiment.budget
-    return {line.what for line in budget if line.full != line.paper not in NOT_PRINTED} - {
-        line.what for line in budget if line.paper == f"{line.full} (programs)"
-    }
+    lines = tables()[table].experiment.budget
+    return {line.what for line in lines if departs(line, "full") and line.paper not in NOT_PRINTED}
+
+
+def with_budget(*budget: Budget) -> Table:
+    table = tables()["sht-table-1"]
+    return replace(table, experiment=replace(table.experiment, budget=budget))
+
+
+@pytest.mark.parametrize(
+    ("paper", "full", "words"),
+    [
+        (5, 5, ""),
+        ("50 (programs)", 50, ""),
+        ("1,600 (programs)", 1600, ""),
+        ("50 (programs)", 5, "eta: 50 in the authors' programs, 5 here"),
+        ("not printed", [1, 10, 100], "eta: not printed, 3 values here"),
+        ("not printed for B", 0.2, "eta: not printed for B, 0.2 here"),
+        ("all", 100_000, "eta: all in print, 100,000 here"),
+        ("none", [1, 2], "eta: none in print, 1 and 2 here"),
+        ("2^-10, 2^-9, ..., 2^10", [0.5, 2, 1], "2^10 in print, 3 values from 0.5 to 2 here"),
+    ],
+)
+def test_a_protocol_names_what_departs_in_english(paper: object, full: object, words: str) -> None:
+    line = Budget("eta", paper, full, full)
+    assert departs(line, "full") == bool(words)
+    said = regime(with_budget(Budget("folds", 5, 5, 5), line), ())
+    assert said == "As printed." if not words else said.endswith(f"{words}.")
+
+
+def test_each_finding_names_the_departures_of_its_page_and_no_other_line() -> None:
+    for finding in FINDINGS.values():
+        table = tables()[finding.table]
+        said = regime(table, ())
+        for line in table.experiment.budget:
+            assert (f"; {line.what}: " in f"; {said}") == departs(line, "full"), finding.name
+        assert "not printed in print" not in said and "(programs)" not in said
 
 
 def test_a_verdict_that_stands_answers_for_each_printed_line() -> None:
