@@ -236,9 +236,8 @@ def departs(line: Budget, profile: str) -> bool:
 def _budget(budget: Sequence[Budget], profile: str) -> list[str]:
     lines = ["| | paper | here | |", "|---|---|---|---|"]
     for line in budget:
-        spent = getattr(line, profile)
-        mark = "differs" if departs(line, profile) else ""
-        lines.append(f"| {line.what} | {shown_value(line.paper)} | {shown_value(spent)} | {mark} |")
+        values = " | ".join(map(shown_value, (line.paper, getattr(line, profile))))
+        lines.append(f"| {line.what} | {values} | {'differs' if departs(line, profile) else ''} |")
     return lines
 
 
