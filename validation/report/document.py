@@ -15,9 +15,11 @@ from ..claims.verdicts import ERROR, KINDS, PAPERS
 from ..files.written_files import write_atomically, write_json
 from ..plots import Figure, svg
 from .cases import CasePicture, case_pictures
+from .clauses import shortened
 from .dot_chart import dot_chart
+from .leanings import by_departure, by_itself, departures, in_short, numbers_of, told
 from .row import Row
-from .story import Story, stories, why_open
+from .story import Story, stories
 
 SCHEMA_VERSION = 2
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "cvxpy", "osqp", "clarabel", "ecos")
@@ -130,7 +132,12 @@ class Report:
         jinja.filters.update(
             shown=shown,
             brief=brief,
-            why_open=why_open,
+            by_itself=by_itself,
+            measured=numbers_of,
+            by_departure=by_departure,
+            in_short=in_short,
+            departures=departures,
+            told=told,
             seconds=shown_seconds,
             picture=_picture,
             numbers=_numbers,
@@ -182,17 +189,9 @@ def shown(value: object) -> str:
     return str(value)
 
 
-BRIEF = 110
-"""Characters of what was measured that the landing page shows, at most."""
-
-
 def brief(value: object) -> str:
     """Return the beginning of what was measured, up to a whole part of it."""
-    text = shown(value)
-    if len(text) <= BRIEF:
-        return text
-    cut = text[:BRIEF].rpartition(";")[0]
-    return f"{cut or text[:BRIEF].rpartition(' ')[0]}; ..."
+    return shortened(shown(value))
 
 
 def shown_seconds(value: float) -> str:
@@ -205,8 +204,12 @@ def _count(rows: Sequence[Row], verdict: str) -> int:
 
 
 def _numbers(details: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Return what the page shows of a claim's details: not the traceback, which has paths."""
-    return [(name, value) for name, value in details.items() if name != "traceback"]
+    """Return what the page shows of a claim's details.
+
+    Not the traceback, which has paths, nor the deviations, which stand under "Protocol".
+    """
+    hidden = ("traceback", "deviations")
+    return [(name, value) for name, value in details.items() if name not in hidden]
 
 
 def _bars(story: Story) -> object:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
 from ..claims.verdicts import PAPER_KINDS, PAPERS, Verdict
+from .leanings import by_itself
 from .row import Row
 
 STANDS = (Verdict.HOLDS, Verdict.BORNE_OUT)
@@ -26,6 +26,25 @@ TITLES = {
     "SHT": "Stochastic Hard Thresholding Algorithms for AUC Maximization",
     "Nonlinear": "Scalable Nonlinear AUC Maximization Methods",
 }
+
+
+BUT = "Our run departs from the paper's in what could have made them say so:"
+LEANINGS: dict[str, tuple[str, str]] = {
+    Verdict.BORNE_OUT: ("What is open: the numbers are for it", BUT),
+    Verdict.CONTRADICTED: ("What is open: the numbers are against it", BUT),
+    Verdict.UNDECIDED: ("What is open: an interval crosses the line", ""),
+    "": ("What says nothing, or could not be judged", ""),
+}
+"""What the numbers of an undecided finding say by themselves to a heading and a note."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading of the page, the rows under it, and what is said of all of them."""
+
+    heading: str
+    rows: tuple[Row, ...]
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,18 +68,32 @@ class Story:
     ours: int
 
     @property
-    def groups(self) -> list[tuple[str, str, tuple[Row, ...]]]:
-        """Name, heading and rows of each group."""
-        headings = ("What stands", "What falls", "What is open, or says nothing")
-        return [
-            (name, heading, getattr(self, name))
-            for name, heading in zip(GROUPS, headings, strict=True)
+    def groups(self) -> list[tuple[str, tuple[Row, ...]]]:
+        """Name and rows of each group."""
+        return [(name, getattr(self, name)) for name in GROUPS]
+
+    @property
+    def theirs(self) -> tuple[Row, ...]:
+        """All statements of the paper."""
+        return (*self.stands, *self.falls, *self.open)
+
+    @property
+    def sections(self) -> list[Section]:
+        """What the page lists, in this order: the open ones by where their numbers lean."""
+        leaning: dict[str, list[Row]] = {lean: [] for lean in LEANINGS}
+        for row in self.open:
+            leaning[by_itself(row) if row.verdict == Verdict.UNDECIDED else ""].append(row)
+        found = [Section("What stands", self.stands), Section("What falls", self.falls)]
+        found += [
+            Section(heading, tuple(leaning[lean]), note)
+            for lean, (heading, note) in LEANINGS.items()
         ]
+        return [section for section in found if section.rows]
 
     def bars(self) -> str:
         """Return one picture: how many theorems and findings stand, fall and are open."""
         most = max(
-            (sum(row.kind == kind for _, _, rows in self.groups for row in rows))
+            (sum(row.kind == kind for _, rows in self.groups for row in rows))
             for kind in PAPER_KINDS
         )
         body = [f"<title>{escape(self.paper)}: theorems and findings by verdict</title>"]
@@ -75,7 +108,7 @@ class Story:
     def _bar(self, kind: str, top: int, unit: float) -> list[str]:
         body = [f'<text x="0" y="{top + 16}" fill="currentColor">{kind}s</text>']
         x = float(LEFT)
-        for name, _, rows in self.groups:
+        for name, rows in self.groups:
             count = sum(row.kind == kind for row in rows)
             if not count:
                 continue
@@ -95,17 +128,6 @@ def _label(count: int, name: str, width: float) -> str:
     words = f"{count} {name if name != 'stands' or count == 1 else 'stand'}"
     words = words.replace("falls", "fall") if count != 1 else words
     return words if width > 9 * len(words) else str(count)
-
-
-CAPPED = re.compile(r"\(by itself ([a-z-]+); capped:")
-
-
-def why_open(row: Row) -> str:
-    """Return what an undecided finding lacks: intervals that decide, or the paper's protocol."""
-    found = CAPPED.search(str(row.measured))
-    if found is None:
-        return "the intervals do not decide"
-    return f"the numbers by themselves say {found[1]}, a deviation could have made them say so"
 
 
 def stories(rows: Sequence[Row]) -> list[Story]:

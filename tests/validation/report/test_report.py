@@ -24,7 +24,7 @@ from aucert.validation.commands.writing.progress import counted_progress
 from aucert.validation.plots import Figure, Series, svg
 from aucert.validation.report.document import Report, brief, environment, repeat, shown
 from aucert.validation.report.row import Row
-from aucert.validation.report.story import stories, why_open
+from aucert.validation.report.story import stories
 from aucert.validation.suite import claims
 
 MARKUP = "<script>alert('&')</script>"
@@ -269,13 +269,7 @@ def test_a_story_tells_what_stands_falls_and_is_open_findings_first() -> None:
     assert "What stands" in text and "What falls" in text and "What is open" not in text
 
 
-def test_an_undecided_finding_says_what_it_lacks() -> None:
-    capped = "+1 [0.5, 1.5] (by itself borne-out; capped: Another machine.)"
-    for measured, said in (("+1 [-2, 3]", "do not decide"), (capped, "say borne-out")):
-        open_one = replace(row("c", verdict="undecided", kind="finding"), measured=measured)
-        assert said in why_open(open_one) and said in report(open_one).html()
-
-
 def test_what_is_brief_ends_with_a_whole_part() -> None:
     assert brief("short") == "short"
     assert brief("; ".join(["a part of it"] * 20)).endswith("a part of it; ...")
+    assert brief([0.5, None]) == "0.5, –"
