@@ -33,7 +33,7 @@ LEANINGS: dict[str, tuple[str, str]] = {
     Verdict.BORNE_OUT: ("What is open: the numbers are for it", BUT),
     Verdict.CONTRADICTED: ("What is open: the numbers are against it", BUT),
     Verdict.UNDECIDED: ("What is open: an interval crosses the line", ""),
-    "": ("What says nothing, or could not be judged", ""),
+    "": ("What says little or nothing, or could not be judged", ""),
 }
 """What the numbers of an undecided finding say by themselves to a heading and a note."""
 
