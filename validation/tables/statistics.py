@@ -48,13 +48,12 @@ class NamedTest:
 
     def __str__(self) -> str:
         """Return the sentence; of an error that would vanish, two digits."""
-        test, error = self.test, f"{self.test.error:.{self.digits}f}"
-        if test.error and test.error < 10.0 ** (1 - self.digits):
-            error = f"{test.error:.2g}"
+        test, digits = self.test, self.digits
+        form = ".2g" if 0 < test.error < 10.0 ** (1 - digits) else f".{digits}f"
+        unit, after = (text and f" {text}" for text in (self.unit, self.after))
         return (
-            f"{self.name}: {test.difference:+.{self.digits}f}{self.unit and f' {self.unit}'} "
-            f"(standard error {error}, p = {test.p:.2g}, {test.count} pairs)."
-            f"{self.after and f' {self.after}'}"
+            f"{self.name}: {test.difference:+.{digits}f}{unit} (standard error "
+            f"{test.error:{form}}, p = {test.p:.2g}, {test.count} pairs).{after}"
         )
 
 

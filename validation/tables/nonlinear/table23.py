@@ -8,7 +8,7 @@ from ...data.printed_numbers import printed
 from ..sheet import Sheet
 from ..table import Page, Results, Table
 from .batch import BATCH
-from .sets import NOTES, PAPER, UNAVAILABLE, label, overlap
+from .sets import NOTES, PAPER, SHARED, UNAVAILABLE, label, overlap
 
 TITLES = {
     "rbf": "RBF-RankSVM",
@@ -60,8 +60,7 @@ def _differences() -> tuple[str, ...]:
         "C is tuned on a part of the training rows, as lam = 1 / (C n_pos n_neg) of all of them.",
         "The rows of RBF-RankSVM are capped, so its AUC may be below what all rows would give. "
         "Where a fifth of the rows is more than the cap, its columns are fits to the same rows.",
-        "The splits of a published test part share all training rows too, where these are no more "
-        "than the budget's: their errors are those of landmarks, tuning rows and steps alone.",
+        SHARED,
         "Seconds are those of one fit at the chosen parameters, features or kernel included.",
     )
 

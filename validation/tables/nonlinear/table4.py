@@ -6,7 +6,7 @@ from ...data.printed_numbers import printed
 from ..sheet import Sheet
 from ..table import Page, Results, Table
 from .online import LARGE, METHODS, ONLINE
-from .sets import NOTES, PAPER, UNAVAILABLE, label, overlap
+from .sets import NOTES, PAPER, SHARED, UNAVAILABLE, label, overlap
 
 PRINTED = printed(PAPER, "Table 4")
 COMPARED = (("NSAUC", "NBAUC"), ("NSAUC", "NSOLAM"), ("NSAUC", "NOAM"), ("NSOLAM", "NOAM"))
@@ -41,6 +41,7 @@ def _differences(results: Results) -> tuple[str, ...]:
     notes = [f"{name}: {NOTES[name]}." for name in LARGE if name in NOTES and name != "skin"]
     return (
         *notes,
+        SHARED,
         "NSOLAM minimises the square loss in a ball, not the squared hinge, as the text says.",
         "The paper names neither the epochs of NSAUC nor C of NOAM; ours are in the budget.",
         "The last column is the proved optimum over all pairs of the hinge, which NSAUC minimises, "

@@ -64,6 +64,7 @@ PAIRS = ((STRUCTURED, PLAIN), (STRUCTURED, SVM), (EXACT, STRUCTURED), (EXACT, PL
 
 def _enter_tests(results: Results, sheet: Sheet) -> None:
     for kernel in KERNELS:
+        text = f"{NAMES[kernel]} kernel"
         more = ((RAW_STRUCTURED, RAW),) if kernel == "linear" else ()
         for a, b in (*PAIRS, *more):
             sides = [np.array([*set_means(results, m, kernel).values()]) for m in (a, b)]
@@ -72,27 +73,20 @@ def _enter_tests(results: Results, sheet: Sheet) -> None:
                 f"Task by task, with the correction for overlapping splits, {a} is clearly "
                 f"(p < 0.05) better in {up}, worse in {down} of {sides[0].size}."
             )
-            before = f"{NAMES[kernel]} kernel, means of the tasks"
-            sheet.paired(sides, (a, b), "in AUC", 4, before, after=after)
+            sheet.paired(sides, (a, b), "in AUC", 4, f"{text}, means of the tasks", after=after)
+        columns = [f"{m} ({NAMES[kernel]})" for m in (STRUCTURED, PLAIN)]
+        sides = [np.array([number(AUC[name][at]) for name in PRINTED_TASKS]) for at in columns]
+        sheet.paired(sides, (STRUCTURED, PLAIN), "in AUC", 4, f"The printed means, {text}")
     for names in ((STRUCTURED, PLAIN), (RAW_STRUCTURED, RAW)):  # the paper speaks of this set
         sides = [results.values(f"auc {m}", set="wdbc", kernel="linear") for m in names]
         sheet.paired(sides, names, "in AUC", 4, "wdbc, linear kernel", overlap=1.0)
-    for kernel in KERNELS:
-        sides = [
-            np.array([number(AUC[name][f"{m} ({NAMES[kernel]})"]) for name in PRINTED_TASKS])
-            for m in (STRUCTURED, PLAIN)
-        ]
-        before = f"The printed means, {NAMES[kernel]} kernel"
-        sheet.paired(sides, (STRUCTURED, PLAIN), "in AUC", 4, before)
 
 
 def clear_sets(results: Results, a: str, b: str, kernel: str) -> tuple[int, int]:
     """Return on how many tasks a is better and worse than b, clear of chance (p < 0.05)."""
     up = down = 0
     for name in TASKS:
-        first, second = (
-            results.values(f"auc {method}", set=name, kernel=kernel) for method in (a, b)
-        )
+        first, second = (results.values(f"auc {m}", set=name, kernel=kernel) for m in (a, b))
         test = paired_test(first, second, overlap=1.0) if first.size == second.size else None
         up, down = up + is_clear(test, 1), down + is_clear(test, -1)
     return up, down
