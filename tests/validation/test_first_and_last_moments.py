@@ -80,6 +80,7 @@ def test_an_interrupt_while_the_code_is_loaded_is_status_130(module: str, tmp_pa
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "aucert: interrupted\n")
 
 
+@pytest.mark.slow
 def test_a_result_that_is_being_printed_is_printed_to_its_end(tmp_path: Path) -> None:
     words = ["solve", "linear:60", "--lam", "0.01"]
     done = run(FROM_THE_FIRST_FILE.format(first="", words=words), tmp_path)

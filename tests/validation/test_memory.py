@@ -51,6 +51,7 @@ def test_an_array_that_is_not_there_is_not_made_room_for(tmp_path: Path) -> None
     assert "29.8 GiB" in said and "damaged" in said and "'X'" in said
 
 
+@pytest.mark.slow
 def test_weights_that_are_not_there_are_not_made_room_for(tmp_path: Path) -> None:
     path = tmp_path / "weights.npy"
     path.write_bytes(header((4 * 10**9,)) + bytes(64))

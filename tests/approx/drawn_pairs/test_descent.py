@@ -200,6 +200,7 @@ def test_best_is_kept_unless_last_is_asked_for() -> None:
     assert last.certificate.primal == pytest.approx(last.history[-1].primal)
 
 
+@pytest.mark.slow
 def test_the_scalar_variant_stops_by_step_size_and_the_textbook_does_not() -> None:
     problem = overlapping()
     scalar = Adamax(step=0.01, variant="scalar-norm", tol=0, max_iter=3000).solve(problem)
@@ -210,6 +211,7 @@ def test_the_scalar_variant_stops_by_step_size_and_the_textbook_does_not() -> No
     assert own.status == Status.STALLED and own.n_iter < 3000
 
 
+@pytest.mark.slow
 def test_it_stops_where_the_gap_is_within_tol_and_starts_no_run_at_the_optimum() -> None:
     problem = overlapping(loss="squared_hinge")
     first = Adamax(step=0.05, tol=1e-6, decay=0.5, max_iter=20_000).solve(problem)

@@ -39,6 +39,7 @@ def test_the_incomplete_statistic_is_unbiased(replace: bool, n_pairs: int) -> No
     assert abs(sampled.mean() - losses.mean()) < 4 * error
 
 
+@pytest.mark.slow
 def test_its_variance_falls_like_one_over_b_with_replacement() -> None:
     sampled, losses = estimates(True, 4, 4000)
     assert sampled.var() == pytest.approx(losses.var() / 4, rel=0.1)
@@ -124,6 +125,7 @@ def test_with_row_weights_a_pair_is_drawn_by_the_product_of_its_two() -> None:
     assert sum((counts[k] - e) ** 2 / e for k, e in expected.items()) < 16.3  # chi^2_3, 0.1 %
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_pairs", first_fast([5, 1]))
 def test_with_row_weights_it_estimates_the_weighted_mean(n_pairs: int) -> None:
     rng, weight = np.random.default_rng(5), np.array([3.0, 0.0, 1.0, 2.0, 0.5])

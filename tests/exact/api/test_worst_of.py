@@ -55,6 +55,7 @@ CASES: dict[str, tuple[dict[str, Any], list[Pair]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("kind", CASES)
 def test_the_optimum_of_the_listed_pairs_lies_in_the_interval(kind: str, loss: str) -> None:

@@ -12,6 +12,7 @@ from fuzz_routes import ROUTES
 from fuzzing import run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [0, 12])
 def test_claims_hold_on_the_routes_of_large_problems(first: int) -> None:
     tally = run(range(first, first + 12), ROUTES)

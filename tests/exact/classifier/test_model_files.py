@@ -378,6 +378,7 @@ def test_a_forged_certificate_does_not_survive_a_new_one(saved: Path) -> None:
     assert audit.gap is not None and audit.gap > 0.01
 
 
+@pytest.mark.slow
 def test_only_the_rows_of_the_fit_certify_a_model_anew() -> None:
     kernel = ROCSVM(kernel="rbf", gamma=0.3, lam=0.01).fit(X, Y)
     weighted = ROCSVM().fit(X, Y, sample_weight=np.arange(40) % 4)

@@ -76,6 +76,7 @@ def test_a_gap_bounds_what_certify_finds(found) -> None:
     assert curve(found, "steps").gap[0] >= (first.gap or 0.0) - first.rounding
 
 
+@pytest.mark.slow
 def test_each_way_gives_points_of_growing_time(found) -> None:
     assert [curve(found, n).way for n in ("steps", "called", "best")] == [
         *("max_iter", "callback", "once")

@@ -227,6 +227,7 @@ def test_too_large_a_constant_of_strong_convexity_is_noticed(
     assert run("eq-19-strong-convexity").verdict == "fails"
 
 
+@pytest.mark.slow
 def test_eq_20_without_the_penalties_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     def dropped(pair: DrawnPair) -> Step:
         step = eq_20(pair)
@@ -319,6 +320,7 @@ def test_at_a_hundred_rows_the_first_term_alone_is_as_the_claims_regime_has_it()
     assert "the first term alone is 0.44 for lam = 1" in regime and round(float(first), 2) == 0.44
 
 
+@pytest.mark.slow
 def test_clusters_without_a_landmark_leave_an_error_of_the_order_n_over_d() -> None:
     """second-term-is-subpolynomial: half of the rows orthogonal, half in 2 d equal clusters."""
     n, eta, rng = 1600, 0.5, np.random.default_rng(0)

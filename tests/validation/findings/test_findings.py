@@ -548,8 +548,8 @@ def test_no_smaller_effect_than_the_one_named_turns_an_undecided_verdict(
         return above(moved, 0.1, how) if name == "above" else within(moved, 0.5, how)
 
     undecided = 0
-    for _ in range(300):
-        many = rng.randint(1, 4)
+    for _ in range(60):
+        many = rng.randint(1, 3)
         these = [difference(rng.uniform(-1, 1), rng.uniform(0.05, 0.4)) for _ in range(many)]
         found = judged([0.0] * many, these)
         if found.verdict != Verdict.UNDECIDED:
@@ -561,4 +561,4 @@ def test_no_smaller_effect_than_the_one_named_turns_an_undecided_verdict(
         assert less == {Verdict.UNDECIDED}
         more = {judged([1.1 * effect * s for s in signs], these).verdict for signs in moves}
         assert name == "within" or len(more) > 1
-    assert undecided > 20
+    assert undecided > 10

@@ -67,6 +67,7 @@ FOLDS = [
 ]
 
 
+@pytest.mark.slow
 def test_published_sht_keeps_one_feature_less_than_k(rows: Rows) -> None:
     assert np.count_nonzero(fit("SHT-AUC", rows, (4, 1), SPEND)) == 3
     assert np.count_nonzero(fit("StoIHT", rows, (4, 1), SPEND)) == 4

@@ -219,6 +219,7 @@ def same_optimum(seed: int, loss: str) -> None:
     assert abs(held.certificate.primal - found.certificate.primal) <= room
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", RANKED)
 def test_a_sample_of_whole_groups_starts_many_rows(
     loss: str, monkeypatch: pytest.MonkeyPatch
@@ -250,6 +251,7 @@ def test_single_rows_are_drawn_where_groups_are_few(monkeypatch: pytest.MonkeyPa
         assert (taken[0].group == name).sum() == (every == name).sum()
 
 
+@pytest.mark.slow
 def test_certify_says_of_partitions_what_it_says_of_rows() -> None:
     X, group, grade = some_rows()
     space = rows_in(X, group, grade, 7)

@@ -172,6 +172,7 @@ def same_optimum(seed: int) -> None:
     assert abs(held.certificate.primal - apart.certificate.primal) <= room
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["squared_hinge", "logistic", "exponential"])
 def test_many_rows_are_solved_and_certified(loss: str) -> None:
     """A sample is solved first; the weights' certificate is that in memory."""

@@ -110,6 +110,7 @@ def test_two_hundred_thousand_rows_take_a_few_steps(loss) -> None:
     assert solution.status is Status.CERTIFIED and solution.n_iter <= 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tol", [1e-3, 1e-5, 1e-9])
 def test_steps_on_a_coarse_grid_reach_the_same_optimum(tol: float, monkeypatch) -> None:
     X, time, event = some_rows(4000)

@@ -63,6 +63,7 @@ def test_a_folder_is_solved_as_its_rows_in_one_file_are(folder: Path) -> None:
     assert {"good", "bad"} == set(lines["labels"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
 def test_a_folder_is_solved_for_another_loss(folder: Path, loss: str) -> None:
     words = ("--target", "y", "--drop", "w", "--lam", "0.1", "--tol", "1e-6", "--loss", loss)
