@@ -1,10 +1,10 @@
 """One claim, run and judged: its row is kept in a folder, and used again by an equal run.
 
 Each finished claim is written to OUT/claims/NAME.json at once and used again by a later run with
-the same files of the library, evidence and all, the same real data, seed and profile; what was read
-and not run is marked. A file that was damaged, or edited by hand, is not used: its checksum does
-not fit. (Who makes a new checksum too deceives himself: nothing in the user's own folder can be
-kept from him.)
+the same files of the library, evidence and all, the same real data, versions, seed and profile;
+what was read and not run is marked. A file that was damaged, or edited by hand, is not used: its
+checksum does not fit. (Who makes a new checksum too deceives himself: nothing in the user's own
+folder can be kept from him.)
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from .claims.verdicts import ERROR, vocabulary
 from .data.real_data import real_data_folder
 from .extremes import NaNError, has_nan
 from .files.written_files import write_json
+from .report.document import environment
 from .report.row import Row
 from .tables.stored import file_sha256
 
@@ -65,6 +66,7 @@ def _key(entry: Claim, seed: int, profile: str) -> dict[str, Any]:
         "version": __version__,
         "library_sha256": library_sha256(),
         "data_sha256": data_sha256(),
+        "environment": environment(),
         "seed": seed,
         "profile": profile,
         "missing": entry.missing,
@@ -211,5 +213,7 @@ def data_sha256() -> str | None:
         return "no such folder"
     if folder is None:
         return None
-    found = {path.name: file_sha256(str(path)) for path in folder.glob("*.npz") if path.is_file()}
-    return _sha256(found)
+    try:
+        return _sha256({p.name: file_sha256(str(p)) for p in folder.glob("*.npz") if p.is_file()})
+    except OSError as error:  # claims that need the file say so
+        return f"cannot be read: {error}"

@@ -126,6 +126,31 @@ def test_other_data_lead_to_a_new_judgement(
     assert data_sha256() == one
 
 
+def test_other_versions_lead_to_a_new_judgement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The report names them beside the verdicts: they must be those that made them."""
+    registry, runs = planted(HOLDS)
+    for number, numpy in enumerate(("1.0", "2.0"), start=1):
+        monkeypatch.setattr(judged, "environment", lambda numpy=numpy: {"numpy": numpy})
+        for _ in range(2):
+            suite.run(registry=registry, out=tmp_path)
+        assert len(runs) == number
+
+
+def test_data_that_cannot_be_read_end_no_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(path: str) -> str:
+        raise PermissionError(13, "not yours")
+
+    (tmp_path / "a.npz").write_bytes(b"one")
+    monkeypatch.setenv("AUCERT_DATA", str(tmp_path))
+    monkeypatch.setattr(judged, "file_sha256", refused)
+    registry, _ = planted(HOLDS)
+    assert suite.run(registry=registry, out=tmp_path / "out").rows[0].verdict == "holds"
+
+
 @pytest.mark.parametrize(
     ("details", "expected"),
     [

@@ -63,7 +63,8 @@ class Numbers:
     cells : dict
         (row, column) to `Cell`; only numbers, no text.
     tests : dict
-        Name of a paired test, "n = 5,000: full minus incomplete", to its `Difference`.
+        Name of a paired test, "n = 5,000: full minus incomplete", to its `Difference`; the unit
+        follows a second one of that name.
     """
 
     table: str
@@ -107,6 +108,8 @@ def _tests(tests: Iterable[NamedTest]) -> dict[str, Difference]:
         name, test = of_page.name, of_page.test
         if name in found:  # two quantities of one pair of methods
             name = f"{name}: {of_page.unit}"
+        if name in found:
+            raise ValueError(f"two tests of a page are called {name!r}")
         found[name] = Difference(name, test.difference, test.error, test.count)
     return found
 

@@ -11,7 +11,7 @@ from .capping import Bearing, Deviation, capped
 from .numbers import Numbers, of_page
 from .registry import FINDINGS
 
-NOT_RUN = "The numbers on the page do not suffice to judge it."
+NOT_RUN = "What has been run does not suffice to judge it."
 
 QUICK = Deviation(
     "a quick run, whose budget stands below, is far from the paper's protocol", Bearing.EITHER
@@ -30,9 +30,13 @@ def said_on(table: Table, page: Page, results: Results) -> tuple[Said, ...]:
         What the page is made of. Where a part of it is missing, every finding is undecided: most
         speak of all sizes or sets. Those of a quick run are too, which says what its numbers say.
     """
-    numbers = of_page(table.name, "this page", page)
     if len(results.done) < len(results.parts):
-        numbers = Numbers(table.name, "this page")
+        return tuple(
+            Said(finding.name, finding.statement, str(Verdict.UNDECIDED), NOT_RUN)
+            for finding in FINDINGS.values()
+            if finding.table == table.name
+        )
+    numbers = of_page(table.name, "this page", page)
     return said_by(numbers, () if results.run.profile == "full" else (QUICK,))
 
 

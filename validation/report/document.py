@@ -17,7 +17,7 @@ from ..plots import Figure, svg
 from .cases import CasePicture, case_pictures
 from .clauses import shortened
 from .dot_chart import dot_chart
-from .leanings import by_departure, by_itself, departures, in_short, numbers_of, told
+from .leanings import by_departure, by_itself, departures, in_short, measured_alone, told
 from .row import Row
 from .story import Story, stories
 
@@ -49,7 +49,7 @@ class Report:
     version : str
         Of this library.
     library_sha256 : str
-        Fingerprint of its source.
+        Fingerprint of its files, evidence and recorded verdicts among them.
     environment : dict
         Versions of everything else.
     seconds : float
@@ -133,7 +133,7 @@ class Report:
             shown=shown,
             brief=brief,
             by_itself=by_itself,
-            measured=numbers_of,
+            measured=measured_alone,
             by_departure=by_departure,
             in_short=in_short,
             departures=departures,

@@ -27,7 +27,7 @@ def by_itself(row: Row) -> str:
     return row.verdict if found is None else found["verdict"]
 
 
-def numbers_of(row: Row) -> str | float:
+def measured_alone(row: Row) -> str | float:
     """Return what was measured, without what it would say by itself and why it does not."""
     return CAPPED.sub("", row.measured) if isinstance(row.measured, str) else row.measured
 
@@ -55,7 +55,7 @@ def in_short(row: Row) -> str:
 
     The verdicts of several comparisons are counted where they come to none together.
     """
-    text = str(numbers_of(row))
+    text = str(measured_alone(row))
     count = COUNT.match(text) if row.verdict == Verdict.UNDECIDED else None
     return count[0] if count else shortened(text)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
+
+from ...exact.errors import InputError
 
 
 def mean_error(values: Sequence[float] | np.ndarray) -> tuple[float | None, float | None]:
@@ -24,6 +27,14 @@ def mean_error(values: Sequence[float] | np.ndarray) -> tuple[float | None, floa
     mean, spread = float(numbers.mean()), float(numbers.std(ddof=1))
     rounding = spread <= 1e-12 * max(1.0, abs(mean))
     return mean, 0.0 if rounding else spread / float(np.sqrt(numbers.size))
+
+
+def as_numbers(name: str, values: list[object]) -> np.ndarray:
+    """Return results of parts as an array (k,), or raise `InputError` where one is no number."""
+    try:
+        return np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"a result {name!r} is no number: restore the evidence") from None
 
 
 @dataclass(frozen=True)
@@ -47,13 +58,13 @@ class NamedTest:
     after: str = ""
 
     def __str__(self) -> str:
-        """Return the sentence; of an error that would vanish, two digits."""
-        test, digits = self.test, self.digits
-        form = ".2g" if 0 < test.error < 10.0 ** (1 - digits) else f".{digits}f"
+        """Return the sentence, with digits enough for two of the error."""
+        test = self.test
+        digits = max(self.digits, 1 - math.floor(math.log10(test.error or 1.0)))
         unit, after = (text and f" {text}" for text in (self.unit, self.after))
         return (
             f"{self.name}: {test.difference:+.{digits}f}{unit} (standard error "
-            f"{test.error:{form}}, p = {test.p:.2g}, {test.count} pairs).{after}"
+            f"{test.error:.{digits}f}, p = {test.p:.2g}, {test.count} pairs).{after}"
         )
 
 

@@ -19,7 +19,7 @@ from ..claims.claim import Context
 from ..claims.verdicts import PROFILES
 from .costs import CPU_MINUTES
 from .pictures import Picture
-from .statistics import NamedTest
+from .statistics import NamedTest, as_numbers
 
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=,-]*")
 
@@ -195,7 +195,7 @@ class Results:
     def values(self, name: str, **wanted: Any) -> np.ndarray:
         """Return one number of each finished part that has it, in the order of the parts."""
         found = (record.get(name) for record in self.select(**wanted))
-        return _numbers(name, [value for value in found if value is not None])
+        return as_numbers(name, [value for value in found if value is not None])
 
     def matched(
         self, by: str, a: tuple[str, Mapping[str, Any]], b: tuple[str, Mapping[str, Any]]
@@ -215,20 +215,13 @@ class Results:
         ]
         common = [value for value in sides[0] if value in sides[1]]
         first, second = ([side[v] for v in common] for side in sides)
-        return _numbers(a[0], first), _numbers(b[0], second)
+        return as_numbers(a[0], first), as_numbers(b[0], second)
 
     @property
     def unfinished(self) -> tuple[str, ...]:
         """Keys of the parts that were not reached."""
         known = {*self.done, *self.missing, *self.failed}
         return tuple(part.key for part in self.parts if part.key not in known)
-
-
-def _numbers(name: str, values: list[Any]) -> np.ndarray:
-    try:
-        return np.array(values, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"a result {name!r} is no number: remove what the parts left") from None
 
 
 @dataclass(frozen=True)

@@ -475,8 +475,11 @@ def test_a_planted_number_turns_what_the_page_says() -> None:
 
 def test_a_page_that_lacks_a_part_decides_nothing() -> None:
     """A statement about every size is not borne out by the one that was run."""
-    for said in said_on(tables()["sauc-fig-1"], angle(0.5), one_part(done=False)):
-        assert (said.verdict, said.measured) == ("undecided", NOT_RUN)
+    said = [
+        each for table in tables().values() for each in said_on(table, angle(0.5), one_part(False))
+    ]
+    assert sorted(each.name for each in said) == sorted(FINDINGS)
+    assert {(each.verdict, each.measured) for each in said} == {("undecided", NOT_RUN)}
 
 
 def test_a_page_of_a_quick_run_says_what_its_numbers_say() -> None:
@@ -499,7 +502,9 @@ def test_a_page_and_a_finding_of_one_run_have_the_same_numbers() -> None:
     assert found.cells == {("a", "AUC"): Cell(0.8, 0.1, 10)}
     for name in ("n = 5,000: x minus y", "n = 5,000: x minus y: degrees"):
         assert found.test(name) == Difference(name, 1.2504321, 0.00021, 50), "not rounded"
-    assert "+1.250 points (standard error 0.00021, " in str(tests[0])
+    assert "+1.25043 points (standard error 0.00021, " in str(tests[0])
+    with pytest.raises(ValueError, match="two tests of a page are called"):
+        of_page("t", "here", Page(entries, (*tests, tests[1])))
     with pytest.raises(KeyError, match="no paired test"):
         found.test("n = 1: x minus y")
     with pytest.raises(KeyError, match="no cell"):

@@ -200,8 +200,8 @@ def recorded(seconds: dict[str, float]) -> Recorded:
 def test_without_short_parts_the_shortest_is_run_in_the_full_profile(
     seconds: dict[str, float], quick: set[str], full: set[str]
 ) -> None:
-    for profile, wanted in ((True, quick), (False, full)):
-        drawn = recorded(seconds).drawn(np.random.default_rng(0), profile)
+    for is_quick, wanted in ((True, quick), (False, full)):
+        drawn = recorded(seconds).drawn(np.random.default_rng(0), is_quick)
         assert {part.part.key for part in drawn} == wanted
 
 
@@ -221,6 +221,26 @@ def test_experiments_of_which_nothing_was_run_are_named(monkeypatch: pytest.Monk
             f"{many} parts run again, 0 numbers differ; none of {long}: their parts take longer"
             f"{absent}"
         )
+
+
+def test_data_that_some_parts_lack_are_named_beside_those_that_were_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known = recorded({"a": 1.0})
+    known.absent, known.changed = {"skin"}, {"wdbc", "usps"}
+    monkeypatch.setattr(reruns, "recorded_parts", lambda *given: {"some": known})
+    row = suite.run(["evidence-of-sht-repeats"]).rows[0]
+    assert row.verdict == "holds" and str(row.measured).endswith(
+        "; of some no part that needs skin, usps, wdbc: these data are not here, or not those of "
+        "the evidence"
+    )
+
+
+def test_long_parts_are_no_want_of_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {"long": recorded({"a": 99.0}), "other": Recorded(absent={"skin"})}
+    monkeypatch.setattr(reruns, "recorded_parts", lambda *given: known)
+    row = suite.run(["evidence-of-sht-repeats"]).rows[0]
+    assert (row.verdict, row.expected_verdict) == ("not-testable", "holds")
 
 
 def test_the_statement_says_which_parts_are_run() -> None:

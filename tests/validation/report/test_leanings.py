@@ -7,7 +7,7 @@ import pytest
 from aucert.validation.claims.verdicts import Verdict
 from aucert.validation.findings.capping import Bearing, Deviation, capped
 from aucert.validation.findings.judging import Judged
-from aucert.validation.findings.numbers import numbers_of as page_numbers
+from aucert.validation.findings.numbers import numbers_of
 from aucert.validation.findings.registry import FINDINGS
 from aucert.validation.report.document import Report, environment
 from aucert.validation.report.leanings import (
@@ -15,7 +15,7 @@ from aucert.validation.report.leanings import (
     by_itself,
     departures,
     in_short,
-    numbers_of,
+    measured_alone,
     told,
 )
 from aucert.validation.report.row import Row
@@ -64,7 +64,7 @@ STANDS = row("stands", deviations=(FEWER,))
 def test_a_row_is_taken_apart_into_numbers_their_verdict_and_what_keeps_it_open() -> None:
     assert (by_itself(PRO), by_itself(CON)) == ("borne-out", "contradicted")
     assert (by_itself(CROSSING), by_itself(STANDS)) == ("undecided", "borne-out")
-    assert numbers_of(PRO) == "+1 [0.5, 1.5]" and numbers_of(STANDS) == STANDS.measured
+    assert measured_alone(PRO) == "+1 [0.5, 1.5]" and measured_alone(STANDS) == STANDS.measured
     assert departures(PRO) == [HELP.words, MACHINE.words]
     assert departures(CON) == [MACHINE.words] and departures(CROSSING) == departures(STANDS) == []
 
@@ -131,13 +131,16 @@ def test_the_page_tells_where_open_findings_lean_and_names_each_departure_once()
     assert landing.count("Seconds (of another machine)") == 2  # for it, and against it
     assert landing.count("(and 1 other departure)") == 1 and "capped" not in page
     assert "borne-out, which could be because of this: Half of the rows, by lot." in page
+    assert str(HELP) not in page  # "Protocol" has it, which these rows lack
+    table = page[page.index('id="summary"') : page.index('id="pro"')]
+    assert HELP.words not in table and "+1 [0.5, 1.5]" in table
 
 
 def test_every_capped_finding_names_what_caps_it() -> None:
     for name, finding in FINDINGS.items():
-        found = finding.judge(page_numbers(finding.table))
+        found = finding.judge(numbers_of(finding.table))
         entry = row(name, found.verdict, found.measured, finding.deviations)
         if entry.verdict != found.verdict:
-            assert by_itself(entry) == found.verdict and numbers_of(entry) == found.measured
+            assert by_itself(entry) == found.verdict and measured_alone(entry) == found.measured
             known = [each.words for each in finding.deviations]
             assert departures(entry) and set(departures(entry)) <= set(known)

@@ -6,11 +6,13 @@ import hashlib
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from aucert.exact.errors import InputError
 from aucert.validation.tables.running import evidence as kept
+from aucert.validation.tables.running import part_runs
 from aucert.validation.tables.running.evidence import read_evidence
 from aucert.validation.tables.running.runner import estimate, reproduce
 from planted_tables import planted
@@ -77,6 +79,23 @@ def test_damaged_evidence_is_refused(tmp_path: Path, damage: object, message: st
     with pytest.raises(InputError, match=message):
         reproduce(out=tmp_path, registry=planted(), evidence=tmp_path / "evidence")
     assert {page: page.read_bytes() for page in pages} == pages  # the good ones stay
+
+
+def test_an_error_in_the_middle_of_a_run_leaves_what_was_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = part_runs.write_part
+
+    def full_at_the_fourth(path: Path, document: dict[str, Any]) -> None:
+        if "rep=3" in path.name:
+            raise InputError("planted: the disk is full")
+        write(path, document)
+
+    monkeypatch.setattr(part_runs, "write_part", full_at_the_fourth)
+    with pytest.raises(InputError, match="disk is full"):
+        reproduce(out=tmp_path, registry=planted(), evidence=tmp_path / "evidence")
+    assert len(read_evidence(the_file(tmp_path / "evidence"))) == 3
+    assert "There are 3 values." in (tmp_path / "one.md").read_text()
 
 
 def test_a_folder_in_the_place_of_evidence_is_refused(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def read_evidence(path: Path) -> Documents:
         head = json.loads(first)
         if head["sha256"] != hashlib.sha256(rest).hexdigest():
             raise InputError(f"{path}: the checksum does not fit: restore the file or remove it")
-        # int refuses NaN and infinity, which are no numbers of a result
+        # int refuses the words NaN and Infinity
         lines = [json.loads(line, parse_constant=int) for line in rest.splitlines()]
         return {line["part"]: _document(head, line) for line in lines}
     except (ValueError, KeyError, TypeError, IndexError) as error:

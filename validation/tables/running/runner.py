@@ -28,6 +28,8 @@ from .evidence import EvidenceFolder
 from .part_runs import Finished, run_part
 from .registry import chosen, tables
 
+Todo = Sequence[tuple[Experiment, Part]]
+
 Progress = Callable[[int, int, str], object]
 """Called after each part with the number done, the number in all, and its name."""
 
@@ -108,23 +110,17 @@ def reproduce(
     folder = _made(Path(out))
     gathered, kept = Gathered(), EvidenceFolder(_named(evidence), run)
     parts = {name: found for name, (_, found) in plan.items()}
-
-    def show() -> list[Shown]:
+    todo = _to_run(plan, run, gathered, kept)  # damaged evidence ends here, and the pages stay
+    try:
+        _gather(todo, run, folder, jobs, gathered, kept, progress, limit)
+        finish()
+    finally:  # an interrupt included: what is finished is shown
         kept.save()
         shown = [_shown(t, parts[t.experiment.name], run, gathered, limit, judge) for t in entries]
         for item in shown:
             write_page(folder, item)
         write_index(folder, shown)
-        return shown
-
-    try:
-        _gather(plan, run, folder, jobs, gathered, kept, progress, limit)
-        finish()
-    except BaseException as error:  # an interrupt too: what is finished is shown
-        if not isinstance(error, InputError):  # it would put pages of nothing over good ones
-            show()
-        raise
-    return show()
+    return shown
 
 
 def estimate(
@@ -158,18 +154,8 @@ def limit_of(profile: str, max_time: float | None) -> float | None:
     return float(max_time)
 
 
-def _gather(
-    plan: Plan,
-    run: Run,
-    folder: Path,
-    jobs: int,
-    gathered: Gathered,
-    kept: EvidenceFolder,
-    progress: Progress | None,
-    limit: float | None = None,
-) -> None:
-    """Run the parts that are to be run, and note what became of each."""
-    deadline = None if limit is None else time.monotonic() + limit
+def _to_run(plan: Plan, run: Run, gathered: Gathered, kept: EvidenceFolder) -> Todo:
+    """Note which parts are there and which lack data; return the others."""
     todo: list[tuple[Experiment, Part]] = []
     for experiment, part in in_order(plan, run):
         reason, document = missing_data(part, run), kept.find(experiment, part)
@@ -179,6 +165,21 @@ def _gather(
             gathered.missing[experiment.name, part.key] = reason
         else:
             todo.append((experiment, part))
+    return todo
+
+
+def _gather(
+    todo: Todo,
+    run: Run,
+    folder: Path,
+    jobs: int,
+    gathered: Gathered,
+    kept: EvidenceFolder,
+    progress: Progress | None,
+    limit: float | None = None,
+) -> None:
+    """Run the parts, and note what became of each."""
+    deadline = None if limit is None else time.monotonic() + limit
     with closing(_finished(todo, run, folder, jobs, deadline)) as results:
         for count, item in enumerate(results, start=1):
             at = (item.experiment, item.part)
@@ -194,11 +195,7 @@ def _gather(
 
 
 def _finished(
-    todo: Sequence[tuple[Experiment, Part]],
-    run: Run,
-    folder: Path,
-    jobs: int,
-    deadline: float | None = None,
+    todo: Todo, run: Run, folder: Path, jobs: int, deadline: float | None = None
 ) -> Generator[Finished, None, None]:
     """Yield the parts as they are done; with one job nothing is started elsewhere."""
     if jobs == 1 or len(todo) < 2:
