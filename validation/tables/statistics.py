@@ -30,11 +30,14 @@ def mean_error(values: Sequence[float] | np.ndarray) -> tuple[float | None, floa
 
 
 def as_numbers(name: str, values: list[object]) -> np.ndarray:
-    """Return results of parts as an array (k,), or raise `InputError` where one is no number."""
+    """Return results of parts as an array (k,), or raise `InputError` where one is none."""
     try:
-        return np.array(values, dtype=float)
+        found = np.array(values, dtype=float)
     except (TypeError, ValueError):
-        raise InputError(f"a result {name!r} is no number: restore the evidence") from None
+        found = np.array([np.nan])
+    if not np.isfinite(found).all():
+        raise InputError(f"a result {name!r} is no number: restore the evidence")
+    return found
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,10 @@ def test_a_folder_in_the_place_of_evidence_is_refused(tmp_path: Path) -> None:
         reproduce(out=tmp_path / "out", registry=planted(), evidence=tmp_path)
 
 
-@pytest.mark.parametrize(("wrong", "message"), [("NaN", "not a file"), ('"x"', "is no number")])
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [("NaN", "not a file"), ('"x"', "is no number"), ("1e999", "is no number")],
+)
 def test_what_is_no_number_is_refused_though_its_checksum_fits(
     tmp_path: Path, wrong: str, message: str
 ) -> None:
