@@ -87,7 +87,8 @@ def regularization_path(
     max_time : float, optional
         Seconds for the whole path; the first point is always there.
     callback : callable, optional
-        Called with each `PathPoint` once it is solved.
+        Called with each `PathPoint` once it is solved. If it raises `KeyboardInterrupt`, as Ctrl-C
+        does, the points so far are returned.
     l1_ratio : float
         In [0, 1]: the penalty is lam ((1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1), from the ridge to
         the lasso. The default grid then begins where the weights leave zero.
@@ -196,14 +197,14 @@ def _follow(
                 found = better(found, _solved(now, method, tol, end, found.w))
             solution = with_zeros(now.meant, now.judge(found, tol))
             share = _right_share(now, pairs, solution) if judged else np.nan
+            point = PathPoint(float(lam), solution, share)
+            points.append(point)
+            if callback is not None:
+                callback(point)
         except KeyboardInterrupt:
             if not points:
                 raise
             return points, True
-        point = PathPoint(float(lam), solution, share)
-        points.append(point)
-        if callback is not None:
-            callback(point)
         if _stopped(solution):
             break
         w = found.w

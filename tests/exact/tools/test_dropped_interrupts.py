@@ -1,0 +1,95 @@
+"""Ctrl-C inside finalisers, where Python drops it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aucert.exact import regularization_path, solve
+from aucert.exact.certificate.solution import Status
+from aucert.exact.spaces.partitions.partition import cut
+from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
+from aucert.exact.tools.dropped_interrupts import sent_again
+
+
+class Interrupted:
+    """As dask's futures, whose finalisers run code of Python."""
+
+    def __del__(self) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+
+def drop(*_: object) -> None:
+    """Let an interrupt fall into a finaliser, and wait for it to come again."""
+    Interrupted()
+    time.sleep(5)
+
+
+def partitions() -> PartitionedRows:
+    rng = np.random.default_rng(0)
+    y = rng.random(400) < 0.3
+    return PartitionedRows(cut(rng.normal(size=(400, 3)) + 0.6 * y[:, None], y, None, [150]))
+
+
+def test_an_interrupt_in_a_finaliser_comes_again_at_once() -> None:
+    hook, start = sys.unraisablehook, time.monotonic()
+    with pytest.raises(KeyboardInterrupt), sent_again():
+        drop()
+    assert time.monotonic() - start < 4
+    assert sys.unraisablehook is hook
+
+
+def test_several_in_a_moment_come_again_as_one() -> None:
+    with pytest.raises(KeyboardInterrupt), sent_again():
+        for _ in range(3):
+            Interrupted()
+        drop()
+    time.sleep(0.2)
+
+
+def test_it_comes_until_it_is_heard() -> None:
+    with pytest.raises(KeyboardInterrupt), sent_again():
+        with pytest.raises(KeyboardInterrupt):
+            drop()
+        drop()
+
+
+def test_other_errors_of_finalisers_go_where_they_went(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Failing:
+        def __del__(self) -> None:
+            raise ValueError("mine")
+
+    told: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    with sent_again():
+        Failing()
+    assert [type(one.exc_value) for one in told] == [ValueError]
+
+
+def test_other_threads_change_nothing() -> None:
+    hooks = []
+
+    def work() -> None:
+        with sent_again():
+            hooks.append(sys.unraisablehook)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert hooks == [sys.unraisablehook]
+
+
+def test_solve_over_partitions_returns_its_best_point() -> None:
+    found = solve(partitions(), None, 1e-3, callback=drop)
+    assert found.status == Status.INTERRUPTED and found.n_iter == 1
+
+
+def test_a_path_over_partitions_ends_with_its_points() -> None:
+    found = regularization_path(partitions(), None, [0.1, 0.01, 0.001], callback=drop)
+    assert found.interrupted and len(found.points) == 1
