@@ -13,13 +13,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from aucert.approx.drawn_pairs.descent import Adamax
+from aucert.approx.drawn_pairs.draw_pairs import draw_pairs
 from aucert.approx.nystrom.landmarks import uniform
 from aucert.approx.nystrom.nystrom import nystrom_map
 from aucert.exact import ROCSVM
 from aucert.exact.pairs.auc import auc
 from aucert.exact.spaces.kernels import Gaussian
 from aucert.validation.claims.verdicts import Verdict
-from aucert.validation.data.generators import radial
+from aucert.validation.data.generators import linear, radial
 from aucert.validation.findings.capping import Bearing
 from aucert.validation.findings.finding import regime
 from aucert.validation.findings.judging import interval
@@ -41,6 +43,7 @@ from aucert.validation.findings.registry import FINDINGS
 from aucert.validation.tables.nonlinear.sets import overlap
 from aucert.validation.tables.pages import departs
 from aucert.validation.tables.running.registry import tables
+from aucert.validation.tables.scaling_up.common import STEP, hinge
 from aucert.validation.tables.statistics import paired_test
 from aucert.validation.tables.table import Budget, Table
 
@@ -189,6 +192,19 @@ def paired(results: list[dict[str, Any]], at: int, name: str, rival: str) -> Dif
     test = paired_test(*sides, overlap(name))
     assert test is not None
     return Difference(rival, test.difference, test.error, test.count)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lam", [1e-4, 1e-3, 1e-2, 1e-1, 1.0])
+def test_steps_of_the_descent_do_not_grow_with_n_as_the_deviation_says(lam: float) -> None:
+    def steps(n: int, draw: int) -> int:
+        data = linear(n, draw)
+        problem = hinge(data.X, data.is_positive, lam)
+        drawn = problem.with_pairs(draw_pairs(problem.pairs.positive, n, draw))
+        return Adamax(step=STEP, tol=1e-3, max_iter=10_000).solve(drawn).n_iter
+
+    few, many = (max(steps(n, draw) for draw in (7, 8, 9)) for n in (5_000, 20_000))
+    assert many <= 1.1 * few
 
 
 @pytest.mark.slow

@@ -155,10 +155,11 @@ FINDINGS = (
         "nsauc-on-par-with-nbauc",
         "nonlinear-table-4",
         "achieves a competitive AUC performance compared to the proposed NBAUC",
-        "On every set NSAUC is at most 0.6 points of AUC below NBAUC.",
+        "On every set NSAUC is at most 0.6 points of AUC below NBAUC: so much is on par in print "
+        "(covtype).",
         lambda n: above(differences(n, "NSAUC", "NBAUC", AUC), -ON_PAR, unit=" points"),
         "Section 5.4, Table 4",
-        (EPOCHS, ALIKE),
+        (EPOCHS, ALIKE, SOME_SETS),
     ),
     Finding(
         "nsauc-trains-faster-than-nbauc",
@@ -167,7 +168,7 @@ FINDINGS = (
         "On every set NSAUC takes less time to train than NBAUC.",
         faster("NBAUC", "NSAUC", ", s"),
         "Section 5.4, Table 4",
-        (EPOCHS, OWN_NEWTON, ALIKE, A_SET_LESS),
+        (EPOCHS, OWN_NEWTON, ALIKE, SOME_SETS),
     ),
     Finding(
         "nsauc-marginally-slower-than-online-methods",
@@ -206,7 +207,7 @@ FINDINGS = (
         "which is no proof and is of another loss: it is within 0.6 points of that of NBAUC.",
         lambda n: within(differences(n, "NSAUC", "NBAUC", AUC), ON_PAR, unit=" points"),
         "Sections 5.4 and 5.5, Table 4",
-        (EPOCHS, ALIKE),
+        (EPOCHS, ALIKE, SOME_SETS),
     ),
     Finding(
         "averaging-helps",

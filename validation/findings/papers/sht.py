@@ -65,6 +65,11 @@ SCALED = Deviation(
     "simulated with variance one, so that little is changed.",
     Bearing.NEITHER,
 )
+NEW_ROWS = Deviation(
+    "The AUC is that on new rows, in closed form; the paper's is on test rows, the same in the "
+    "mean and with more noise.",
+    Bearing.NEITHER,
+)
 LOOKS = Deviation(
     "Five trials for one, looked at every five epochs.",
     Bearing.NEITHER,
@@ -110,11 +115,11 @@ FINDINGS = (
         "sht-dense-methods-are-inferior",
         "sht-table-1",
         "and SOLAM are inferior to SHT-AUC",
-        "SPAM-l2 and SOLAM have a lower AUC on new rows than SHT-AUC, over all four k*; SPAM-l1 "
-        "and FSAUC, which the sentence names beside it, are not held against them.",
+        "SPAM-l2 and SOLAM have a lower AUC on new rows than SHT-AUC, in the mean of the four k*; "
+        "SPAM-l1 and FSAUC, which the sentence names beside it, are not held against them.",
         ahead_over_all(("SPAM-l2", "SOLAM"), NEW),
         "Section IV-A, Table I",
-        (RIVALS_CUT, OWN_CUT),
+        (RIVALS_CUT, OWN_CUT, NEW_ROWS, SCALED),
     ),
     Finding(
         "sht-the-gap-to-dense-methods-is-sparsity",
@@ -124,27 +129,27 @@ FINDINGS = (
         "An indirect test: if a lack of sparsity were what puts SPAM-l2 and SOLAM behind "
         "(sht-dense-methods-are-inferior), one would expect another dense score that is not in "
         "the paper, the plain difference of the class means, to be behind too: it has a lower AUC "
-        "on new rows than SHT-AUC, over all four k*.",
+        "on new rows than SHT-AUC, in the mean of the four k*.",
         ahead_over_all(("mean difference",), NEW),
         "Section IV-A, Table I",
-        (STAND_IN, OWN_CUT),
+        (STAND_IN, OWN_CUT, NEW_ROWS, SCALED),
     ),
     Finding(
         "sht-logistic-rivals-have-lower-auc",
         "sht-table-1",
         "methods including STOIHT and HSG-HT have lower AUC scores",
-        "StoIHT and HSG-HT have a lower AUC on new rows than SHT-AUC, over all four k*; the reason "
-        "that the paper gives is not judged.",
+        "StoIHT and HSG-HT have a lower AUC on new rows than SHT-AUC, in the mean of the four k*; "
+        "the reason that the paper gives is not judged.",
         ahead_over_all(LOGISTIC, NEW),
         "Section IV-A, Table I",
-        (CHOSEN, INTERCEPT, APART, SCALED),
+        (CHOSEN, INTERCEPT, APART, NEW_ROWS, SCALED),
     ),
     Finding(
         "sht-f1-better-than-any-other",
         "sht-table-2",
         "In both metric, our method SHT-AUC are significantly better than any other algorithms",
         "SHT-AUC has a higher F1 and a higher Jaccard index than each rival, weights cut as in the "
-        "paper, over all four k*.",
+        "paper, in the mean of the four k*.",
         ahead_over_all(RIVALS, "F1", "JI"),
         "Section IV-A, Table II",
         (F1_CUT, CHOSEN),
@@ -154,7 +159,7 @@ FINDINGS = (
         "sht-table-2",
         "SHT-AUC is better than STOIHT and HSG-HT",
         "SHT-AUC has a higher F1 and a higher Jaccard index of the nonzero weights, as published, "
-        "than StoIHT and HSG-HT, over all four k*.",
+        "than StoIHT and HSG-HT, in the mean of the four k*.",
         ahead_over_all(LOGISTIC, "F1", "JI"),
         "Section IV-A, Table II",
         (CHOSEN, INTERCEPT, APART, SCALED),
@@ -164,7 +169,7 @@ FINDINGS = (
         "sht-table-2",
         "SHT-AUC is better than other $\\ell_1$ based stochastic AUC maximization algorithms",
         "SHT-AUC has a higher F1 and a higher Jaccard index, weights cut as in the paper, than "
-        "FSAUC and SPAM-l1, over all four k*.",
+        "FSAUC and SPAM-l1, in the mean of the four k*.",
         ahead_over_all(("FSAUC", "SPAM-l1"), "F1", "JI"),
         "Section IV-A, Table II",
         (F1_CUT, OWN_CUT),
@@ -215,7 +220,7 @@ FINDINGS = (
         "are inferior to the hard thresholding-based",
         "At r = 0.5 SHT-AUC, which alone stands for the hard thresholding-based methods, has a "
         "higher AUC on new rows than SPAM-l2 and SOLAM. The l1 based methods and the F1 are not "
-        "judged; r = 0.05, the other end, is from Table I, over all four k* "
+        "judged; r = 0.05, the other end, is from Table I, in the mean of the four k* "
         "(sht-dense-methods-are-inferior).",
         tests_above("r = 0.5: SHT-AUC minus SPAM-l2", "r = 0.5: SHT-AUC minus SOLAM"),
         "",
