@@ -68,8 +68,8 @@ def since() -> list[str]:
         f"Of the {len(first())} claims of version 0.1 {len(other)} have turned (what stood, fell, "
         f"was open or empty is now something else) and {len(gone)} are withdrawn; {new} statements "
         "are new. Toy experiments in small regimes gave way to findings from the full "
-        "reproduction; where that leaves a statement open it is undecided, in either direction. The "
-        "names are those of version 0.1: where one ends in as-printed and the claim holds, the "
+        "reproduction; where that leaves a statement open it is undecided, in either direction. "
+        "The names are those of version 0.1: where one ends in as-printed and the claim holds, the "
         "statement says in which reading.",
         "",
         "| claim | 0.1 | now |",

@@ -213,7 +213,11 @@ def data_sha256() -> str | None:
         return "no such folder"
     if folder is None:
         return None
+    return _sha256({p.name: _content(p) for p in folder.glob("*.npz") if p.is_file()})
+
+
+def _content(path: Path) -> str:
     try:
-        return _sha256({p.name: file_sha256(str(p)) for p in folder.glob("*.npz") if p.is_file()})
+        return file_sha256(str(path))
     except OSError as error:  # claims that need the file say so
         return f"cannot be read: {error}"

@@ -159,7 +159,8 @@ def path_of(
     points, interrupted = _follow(
         task, unit, grid, method, tol, start, max_time, callback, judged, hold
     )
-    complete = len(points) == grid.size and not _stopped(points[-1].solution)
+    whole = len(points) == grid.size and not interrupted
+    complete = whole and not _stopped(points[-1].solution)
     return Path(points, task, complete, time.perf_counter() - start, interrupted)
 
 

@@ -113,7 +113,7 @@ def rows_of_dask(
 def dask_too(work: Callable[P, T]) -> Callable[P, T]:
     """Let `work`, a function of X, y and more, take dask collections as rows in partitions.
 
-    Finalisers of dask's futures drop no interrupt.
+    An interrupt that falls into a finaliser of dask's futures is sent again.
     """
     names = list(inspect.signature(work).parameters)
 

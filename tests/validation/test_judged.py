@@ -9,6 +9,7 @@ import pytest
 from aucert.validation import judged, suite
 from aucert.validation.claims.claim import Claim, Context, Outcome, Verdict, claim
 from aucert.validation.judged import data_sha256, files_sha256, library_sha256
+from aucert.validation.tables.stored import file_sha256
 
 
 def planted(outcome: Outcome) -> tuple[dict[str, Claim], list[int]]:
@@ -142,13 +143,19 @@ def test_data_that_cannot_be_read_end_no_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(path: str) -> str:
-        raise PermissionError(13, "not yours")
+        if path.endswith("a.npz"):
+            raise PermissionError(13, "not yours")
+        return file_sha256(path)
 
-    (tmp_path / "a.npz").write_bytes(b"one")
+    for name in ("a.npz", "b.npz"):
+        (tmp_path / name).write_bytes(b"one")
     monkeypatch.setenv("AUCERT_DATA", str(tmp_path))
     monkeypatch.setattr(judged, "file_sha256", refused)
     registry, _ = planted(HOLDS)
     assert suite.run(registry=registry, out=tmp_path / "out").rows[0].verdict == "holds"
+    before = data_sha256()
+    (tmp_path / "b.npz").write_bytes(b"another one")
+    assert data_sha256() != before, "a file that can be read has changed"
 
 
 @pytest.mark.parametrize(

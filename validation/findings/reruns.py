@@ -26,7 +26,7 @@ SECONDS = 3.0
 
 LONGEST = 60.0
 """In the full profile an experiment all of whose parts took more than `SECONDS` has its shortest
-one run again, unless that took more than this. Of four experiments it is so, one to two minutes
+one run again, unless that took more than this. Of four experiments it is so, about a minute
 together; a fifth, of two minutes a part and more, is never run again."""
 
 DRAWN = 2
@@ -58,7 +58,6 @@ TOO_LONG, ABSENT, CHANGED = (
     "their data are not here",
     "their data are not those of the evidence",
 )
-
 
 NOT_ALL = "these data are not here, or not those of the evidence"
 
@@ -109,7 +108,7 @@ def recorded_parts(paper: str, run: Run, folder: Path = EVIDENCE) -> dict[str, R
     Raises
     ------
     InputError
-        If there is none of an experiment, of its protocol and budget, or its file is damaged.
+        If a part has none of its protocol and budget, or its file is damaged.
     """
     kept = EvidenceFolder(folder, replace(run, data_dir=None))  # so that data are not compared
     entries = [table for table in tables().values() if table.paper == paper]
@@ -117,14 +116,14 @@ def recorded_parts(paper: str, run: Run, folder: Path = EVIDENCE) -> dict[str, R
     for name, (experiment, parts) in planned(entries, run).items():
         for part in parts:
             document = kept.find(experiment, part)
-            if document is not None:
-                _enter(found.setdefault(name, Recorded()), experiment, part, document, run)
-        if name not in found:
-            raise InputError(
-                f"evidence of {name}: no part of protocol {experiment.protocol} and its budget is "
-                f"there: restore {evidence_path(folder, name, run.profile, run.seed)}, or make it "
-                f"with `aucert reproduce --profile {run.profile} --evidence DIR`"
-            )
+            if document is None:
+                raise InputError(
+                    f"evidence of {name}: no part {part.key} of protocol {experiment.protocol} and "
+                    f"its budget is there: restore "
+                    f"{evidence_path(folder, name, run.profile, run.seed)}, or make it with "
+                    f"`aucert reproduce --profile {run.profile} --evidence DIR`"
+                )
+            _enter(found.setdefault(name, Recorded()), experiment, part, document, run)
     return found
 
 
@@ -208,7 +207,7 @@ def run_again(context: Context, paper: str) -> Outcome:
         again = recorded.drawn(rng, context.quick)
         if not again:
             none.setdefault(recorded.why_none, []).append(name)
-        elif recorded.absent or recorded.changed:
+        if (recorded.parts or recorded.changed) and (recorded.absent or recorded.changed):
             some.append(name)
         for experiment, part, result, _ in again:
             job = Job(experiment.name, part, run, experiment.spent(run.profile))
@@ -266,5 +265,5 @@ def enter_reruns() -> None:
             kind="suite",
             statement=f"Parts of the evidence that took {SECONDS:g} s or less, drawn by the seed, "
             "give the recorded numbers again; in a full run also the shortest part of an "
-            "experiment that has no such part.",
+            f"experiment that has no such part, if that took {LONGEST:g} s or less.",
         )(lambda context, paper=paper: run_again(context, paper))

@@ -43,7 +43,7 @@ class Sheet:
         overlap: float = 0.0,
         after: str = "",
     ) -> None:
-        """Enter Student's test, first minus second, words around it, of three pairs or more."""
+        """Enter the paired t-test of first minus second, where there are three pairs or more."""
         a, b = sides
         test = paired_test(a, b, overlap) if len(a) == len(b) else None
         if test is not None:

@@ -36,7 +36,7 @@ def as_numbers(name: str, values: list[object]) -> np.ndarray:
     except (TypeError, ValueError):
         found = np.array([np.nan])
     if not np.isfinite(found).all():
-        raise InputError(f"a result {name!r} is no number: restore the evidence")
+        raise InputError(f"a result {name!r} is no number: restore the evidence, or its parts")
     return found
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from ... import __version__
 from ...exact.errors import InputError
+from ..files.finite_json import finite_json
 from ..files.written_files import write_json
 from ..report.document import environment
 from .table import Experiment, Part, Run
@@ -104,12 +105,11 @@ def part_path(folder: Path, experiment: Experiment, part: Part, run: Run) -> Pat
 def read_part(path: Path, key: dict[str, Any]) -> dict[str, Any] | None:
     """Return the document of an equal run, or None if there is none or it is damaged."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = finite_json(path.read_bytes())
     except (OSError, ValueError):
         return None
-    if not isinstance(document, dict) or document.get("key") != key:
-        return None
-    return document if isinstance(document.get("result"), dict) else None
+    fits = isinstance(document, dict) and document.get("key") == key
+    return document if fits and isinstance(document.get("result"), dict) else None
 
 
 def write_part(path: Path, document: dict[str, Any]) -> None:

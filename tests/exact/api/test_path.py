@@ -180,6 +180,15 @@ def test_an_interrupt_ends_the_path_with_the_points_so_far() -> None:
             regularization_path(X, Y, LAMS)
 
 
+def test_a_path_that_is_interrupted_in_its_callback_is_not_complete() -> None:
+    def stop_at_the_last(point: PathPoint) -> None:
+        if point.lam == LAMS[-1]:
+            raise KeyboardInterrupt
+
+    path = regularization_path(X, Y, LAMS, callback=stop_at_the_last)
+    assert path.interrupted and not path.complete and path.lams.tolist() == LAMS.tolist()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.exact import regularization_path, solve
+from aucert.exact import certify, cross_validated_path, regularization_path, solve
 from aucert.exact.certificate.solution import Status
+from aucert.exact.formulation.partitioned import dask_too
 from aucert.exact.spaces.partitions.partition import cut
 from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
 from aucert.exact.tools.dropped_interrupts import sent_again
@@ -53,11 +54,78 @@ def test_several_in_a_moment_come_again_as_one() -> None:
     time.sleep(0.2)
 
 
+class Waiting:
+    """A finaliser that takes its time."""
+
+    def __del__(self) -> None:
+        time.sleep(1)
+
+
 def test_it_comes_until_it_is_heard() -> None:
+    with pytest.raises(KeyboardInterrupt), sent_again():
+        Interrupted()
+        Waiting()  # it comes again in here, and is dropped again
+        time.sleep(5)
+
+
+def test_a_second_one_is_heard_after_the_first() -> None:
     with pytest.raises(KeyboardInterrupt), sent_again():
         with pytest.raises(KeyboardInterrupt):
             drop()
         drop()
+
+
+def test_a_block_that_ends_first_raises_it_and_nothing_comes_later() -> None:
+    ended = False
+    with pytest.raises(KeyboardInterrupt):
+        with sent_again():
+            Interrupted()
+        ended = True
+    assert not ended
+    time.sleep(0.2)
+
+
+def test_blocks_inside_one_another_send_it_once() -> None:
+    followed = False
+    with pytest.raises(KeyboardInterrupt), sent_again():
+        with sent_again():
+            Interrupted()
+        followed = True
+        time.sleep(5)
+    assert followed
+    time.sleep(0.2)
+
+
+def test_without_memory_for_a_thread_it_comes_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(self: threading.Timer) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Timer, "start", refused)
+    with pytest.raises(KeyboardInterrupt), sent_again():
+        Interrupted()
+
+
+@pytest.mark.parametrize("handler", [signal.SIG_IGN, lambda number, frame: None])
+def test_where_somebody_else_handles_interrupts_nothing_is_sent(handler: Any) -> None:
+    hook, before = sys.unraisablehook, signal.signal(signal.SIGINT, handler)
+    try:
+        with sent_again():
+            assert sys.unraisablehook is hook
+            Interrupted()
+            time.sleep(0.1)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_every_function_that_takes_dask_collections_hears_it() -> None:
+    @dask_too
+    def work(X: object, y: object) -> None:
+        drop()
+
+    with pytest.raises(KeyboardInterrupt):
+        work(partitions(), None)
+    for public in (solve, certify, regularization_path, cross_validated_path):
+        assert "dask_too" in public.__code__.co_qualname
 
 
 def test_other_errors_of_finalisers_go_where_they_went(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,4 +160,4 @@ def test_solve_over_partitions_returns_its_best_point() -> None:
 
 def test_a_path_over_partitions_ends_with_its_points() -> None:
     found = regularization_path(partitions(), None, [0.1, 0.01, 0.001], callback=drop)
-    assert found.interrupted and len(found.points) == 1
+    assert found.interrupted and len(found.points) == 1 and not found.complete

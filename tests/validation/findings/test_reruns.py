@@ -22,6 +22,7 @@ from aucert.validation.findings.reruns import (
     differences,
     recorded_parts,
 )
+from aucert.validation.tables.running.evidence import read_evidence, write_evidence
 from aucert.validation.tables.running.registry import tables
 from aucert.validation.tables.table import Experiment, Part, Run
 
@@ -130,8 +131,19 @@ def test_evidence_that_is_missing_is_an_error_with_and_without_data(
     report = suite.run([f"evidence-of-{experiment.split('-')[0]}-repeats"])
     row = report.rows[0]
     assert (row.verdict, report.exit_code) == ("error", 1)
-    for words in (f"evidence of {experiment}: no part of", f"{experiment}.jsonl", "aucert reprod"):
+    for words in (f"evidence of {experiment}: no part ", f"{experiment}.jsonl", "aucert reprod"):
         assert words in str(row.measured)
+
+
+def test_one_part_that_is_missing_is_an_error_too(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = copied(monkeypatch, tmp_path) / "sauc-geometry.jsonl"
+    documents = read_evidence(path)
+    gone = [*documents][3]
+    write_evidence(path, [document for key, document in documents.items() if key != gone])
+    row = suite.run(["evidence-of-sauc-repeats"]).rows[0]
+    assert row.verdict == "error" and f"no part {gone} of protocol" in str(row.measured)
 
 
 @pytest.mark.parametrize("change", ["protocol", "budget"])
@@ -144,7 +156,7 @@ def test_evidence_of_another_protocol_or_budget_is_none(
     parts = table.experiment.parts(Run("full", 0), table.experiment.spent("full"))
     other = replace(table.experiment, parts=lambda run, budget: parts, **changed)
     monkeypatch.setattr(reruns, "tables", lambda: {"one": replace(table, experiment=other)})
-    with pytest.raises(InputError, match=f"no part of protocol {other.protocol}"):
+    with pytest.raises(InputError, match=rf"no part .* of protocol {other.protocol}"):
         recorded_parts("SAUC", Run("full", 0))
 
 
@@ -228,11 +240,13 @@ def test_data_that_some_parts_lack_are_named_beside_those_that_were_run(
 ) -> None:
     known = recorded({"a": 1.0})
     known.absent, known.changed = {"skin"}, {"wdbc", "usps"}
-    monkeypatch.setattr(reruns, "recorded_parts", lambda *given: {"some": known})
+    long = recorded({"a": 99.0})
+    long.absent = {"skin"}
+    monkeypatch.setattr(reruns, "recorded_parts", lambda *given: {"some": known, "long": long})
     row = suite.run(["evidence-of-sht-repeats"]).rows[0]
     assert row.verdict == "holds" and str(row.measured).endswith(
-        "; of some no part that needs skin, usps, wdbc: these data are not here, or not those of "
-        "the evidence"
+        "; of some, long no part that needs skin, usps, wdbc: these data are not here, or not "
+        "those of the evidence"
     )
 
 

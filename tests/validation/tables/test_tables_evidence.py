@@ -106,7 +106,7 @@ def test_a_folder_in_the_place_of_evidence_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
-    [("NaN", "not a file"), ('"x"', "is no number"), ("1e999", "is no number")],
+    [("NaN", "not a file"), ('"x"', "is no number"), ("1e999", "not a file")],
 )
 def test_what_is_no_number_is_refused_though_its_checksum_fits(
     tmp_path: Path, wrong: str, message: str
@@ -119,6 +119,17 @@ def test_what_is_no_number_is_refused_though_its_checksum_fits(
     path.write_text(json.dumps(head) + "\n" + rest)
     with pytest.raises(InputError, match=message):
         reproduce(out=tmp_path, registry=planted(), evidence=tmp_path)
+
+
+@pytest.mark.parametrize("wrong", ["NaN", "1e999", "-Infinity"])
+def test_a_part_with_what_is_no_number_is_run_again(tmp_path: Path, wrong: str) -> None:
+    log = tmp_path / "log"
+    reproduce(out=tmp_path, registry=planted(log))
+    path = sorted((tmp_path / "parts").rglob("*.json"))[0]
+    path.write_text(re.sub(r'"value": ?[^,}\s]*', f'"value": {wrong}', path.read_text()))
+    many = len(log.read_text().splitlines())
+    (page, *_) = reproduce(out=tmp_path, registry=planted(log))
+    assert page.missing == [] and len(log.read_text().splitlines()) == many + 1
 
 
 def test_evidence_serves_without_the_data_and_not_for_other_data(

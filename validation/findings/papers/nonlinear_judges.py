@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...tables.nonlinear.sets import OVERLAP
+from ...tables.nonlinear.sets import overlap
 from ..finding import Judge
 from ..judging import Judged, above, interval, log_ratio, minus, over_splits
 from ..numbers import Cell, Difference, Numbers
@@ -23,7 +23,7 @@ def differences(numbers: Numbers, a: str, b: str, suffix: str = "") -> list[Diff
         if test in numbers.tests:
             found.append(numbers.test(test))
             continue
-        cells = (over_splits(numbers.cell(f"{name}{suffix}", m), OVERLAP) for m in (a, b))
+        cells = (over_splits(numbers.cell(f"{name}{suffix}", m), overlap(name)) for m in (a, b))
         found.append(minus(f"{name}: {a} minus {b}", *cells))
     return found
 
@@ -89,7 +89,7 @@ def steady(numbers: Numbers) -> Judged:
     """Judge that the AUC of NSAUC falls by less than a point on every set."""
     none = Cell(0.0, 0.0, 1000)
     falls = [
-        minus(name, none, over_splits(numbers.cell(name, "NSAUC, largest fall"), OVERLAP))
+        minus(name, none, over_splits(numbers.cell(name, "NSAUC, largest fall"), overlap(name)))
         for name in _sets(numbers)
     ]
     return above(falls, -1.0, unit=" points")

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ....exact.errors import InputError
+from ...files.finite_json import finite_json
 from ...files.written_files import write_atomically
 from ..stored import part_key
 from ..table import Experiment, Part, Run
@@ -58,8 +59,7 @@ def read_evidence(path: Path) -> Documents:
         head = json.loads(first)
         if head["sha256"] != hashlib.sha256(rest).hexdigest():
             raise InputError(f"{path}: the checksum does not fit: restore the file or remove it")
-        # int refuses the words NaN and Infinity
-        lines = [json.loads(line, parse_constant=int) for line in rest.splitlines()]
+        lines = [finite_json(line) for line in rest.splitlines()]
         return {line["part"]: _document(head, line) for line in lines}
     except (ValueError, KeyError, TypeError, IndexError) as error:
         if isinstance(error, InputError):
