@@ -14,9 +14,9 @@ from typing import Protocol
 import numpy as np
 
 from ..errors import InputError
-from ..tools.fingerprints import Fingerprints
 from ..tools.lossless import as_float64, on_disk
 from ..tools.rounding import gamma
+from .blocked.fingerprints import Fingerprints
 from .blocked.pull import CHAIN, Pull
 from .rows import LARGEST_REACH, SMALLEST_REACH, FeatureWeights
 

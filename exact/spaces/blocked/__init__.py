@@ -1,1 +1,1 @@
-"""Sums in blocks: of rows, and products with kernel matrices, made again or held in tiles."""
+"""Rows and kernel matrices in blocks: their sums, and whether a block is what it was before."""

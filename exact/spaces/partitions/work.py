@@ -19,7 +19,7 @@ from ...errors import CertificateError
 from .partition import Block, Partition, Unusable
 
 STRETCH = 1024
-"""Numbers to a fingerprint, as in `tools.fingerprints`."""
+"""Numbers to a fingerprint, as in `blocked.fingerprints`."""
 
 A = TypeVar("A")
 
@@ -74,7 +74,7 @@ def replied(task: Task, partition: Partition, index: int, key: np.ndarray) -> Re
 
 
 def _marked(blocks: Iterator[Block], key: np.ndarray, digest: Any) -> Iterator[Block]:
-    from ...tools import fingerprints_compiled as loops
+    from ..blocked import fingerprints_compiled as loops
 
     for block in blocks:
         for numbers in (block.columns, block.weight):

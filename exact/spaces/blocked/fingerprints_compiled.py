@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiling import compiled
+from ...tools.compiling import compiled
 
 
 @compiled

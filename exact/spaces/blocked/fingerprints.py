@@ -22,7 +22,7 @@ import os
 
 import numpy as np
 
-from ..errors import InputError
+from ...errors import InputError
 
 STRETCH = 1024
 """Numbers to a fingerprint: the stretch and both keys fit into the fastest cache."""
