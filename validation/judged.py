@@ -213,11 +213,11 @@ def data_sha256() -> str | None:
         return "no such folder"
     if folder is None:
         return None
-    return _sha256({p.name: _content(p) for p in folder.glob("*.npz") if p.is_file()})
+    return _sha256({p.name: _content(p) for p in folder.glob("*.npz")})
 
 
 def _content(path: Path) -> str:
     try:
-        return file_sha256(str(path))
+        return file_sha256(str(path)) if path.is_file() else "no file"
     except OSError as error:  # claims that need the file say so
         return f"cannot be read: {error}"

@@ -5,12 +5,16 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 SOON = 0.02
 """Seconds after which an interrupt that a finaliser dropped is sent again."""
+
+ENDED = 1.0
+"""Seconds within which the thread that sends it sees that its block has ended."""
 
 
 @contextmanager
@@ -27,11 +31,15 @@ def sent_again() -> Iterator[None]:
         yield
         return
     dropped = _Dropped(sys.unraisablehook)
-    sys.unraisablehook = hook = dropped.told
+    hook = dropped.told
     try:
+        sys.unraisablehook = hook
+        dropped.start()
         yield
     finally:
-        if sys.unraisablehook == hook:
+        # Without a call, so that no interrupt comes in between.
+        dropped.ended = True
+        if sys.unraisablehook is hook:
             sys.unraisablehook = dropped.before
         dropped.close()
 
@@ -42,42 +50,60 @@ def _is_pythons() -> bool:
 
 
 class _Dropped:
-    """The interrupt that was dropped last, until it is sent again."""
+    """An interrupt that was dropped, and the thread that sends it again."""
 
     def __init__(self, before: Callable[[Any], object]) -> None:
-        self.before = before
-        self._waits = False
-        self._timer: threading.Timer | None = None
+        self.before, self.ended = before, False
+        self._waits = self._telling = False
+        self._news = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def start(self) -> None:
+        """Begin to send; without memory for a thread interrupts wait for the end of the block."""
+        with suppress(RuntimeError):
+            self._thread.start()
 
     def told(self, what: sys.UnraisableHookArgs) -> None:
-        """Hear of an error in a finaliser; raised in here, an interrupt would be dropped, too."""
+        """Hear of an error in a finaliser."""
         if not isinstance(what.exc_value, KeyboardInterrupt):
             self.before(what)
-        elif not self._waits:
-            self._waits = True
-            timer = threading.Timer(SOON, self._send)
-            timer.daemon = True
-            try:
-                timer.start()
-            except RuntimeError:  # no memory for a thread: it waits for the end of the block
-                return
-            self._timer = timer
-
-    def _send(self) -> None:
-        self._waits = False  # first: the one that is sent may be dropped again
-        if not _is_pythons():
             return
-        # To the main thread, which may be waiting for a lock: a signal wakes it.
-        if hasattr(signal, "pthread_kill"):
-            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-        else:
-            signal.raise_signal(signal.SIGINT)
+        outer, self._telling = self._telling, True
+        try:
+            self._waits = True
+            self._news.set()
+        finally:
+            self._telling = outer  # the last step: sent before it, an interrupt is dropped in here
+
+    def _watch(self) -> None:
+        while not self.ended:
+            if not self._news.wait(ENDED):
+                continue
+            self._news.clear()
+            if self.ended:
+                return
+            time.sleep(SOON)
+            while self._telling:
+                time.sleep(SOON)
+            if self._waits and not self.ended:
+                self._waits = False  # first: the one that is sent may be dropped again
+                _send()
 
     def close(self) -> None:
         """Raise the interrupt that still waits: nothing comes after the end of the block."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer.join()
+        self._news.set()
+        if self._thread.ident is not None:
+            self._thread.join()
         if self._waits:
             self._waits = False
             raise KeyboardInterrupt
+
+
+def _send() -> None:
+    if not _is_pythons():
+        return
+    # To the main thread, which may be waiting for a lock: a signal wakes it.
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
+        signal.raise_signal(signal.SIGINT)

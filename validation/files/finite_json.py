@@ -15,7 +15,8 @@ def finite_json(text: str | bytes) -> Any:
     ValueError
         If it is no JSON, or has NaN, Infinity or a number beyond the range of a float.
     """
-    return json.loads(text, parse_constant=int, parse_float=_finite)  # int refuses both words
+    # int refuses both words
+    return json.loads(text, parse_constant=int, parse_float=_finite, parse_int=_whole)
 
 
 def _finite(digits: str) -> float:
@@ -23,3 +24,8 @@ def _finite(digits: str) -> float:
     if math.isinf(number):
         raise ValueError(f"{digits} is beyond the range of a float")
     return number
+
+
+def _whole(digits: str) -> int:
+    _finite(digits)
+    return int(digits)

@@ -16,6 +16,7 @@ from aucert.exact.certificate.solution import Status
 from aucert.exact.formulation.partitioned import dask_too
 from aucert.exact.spaces.partitions.partition import cut
 from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
+from aucert.exact.tools import dropped_interrupts as module
 from aucert.exact.tools.dropped_interrupts import sent_again
 
 
@@ -85,7 +86,8 @@ def test_a_block_that_ends_first_raises_it_and_nothing_comes_later() -> None:
     time.sleep(0.2)
 
 
-def test_blocks_inside_one_another_send_it_once() -> None:
+def test_blocks_inside_one_another_send_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SOON", 1.0)
     followed = False
     with pytest.raises(KeyboardInterrupt), sent_again():
         with sent_again():
@@ -93,14 +95,62 @@ def test_blocks_inside_one_another_send_it_once() -> None:
         followed = True
         time.sleep(5)
     assert followed
-    time.sleep(0.2)
+    time.sleep(1.2)
+
+
+def test_it_is_not_sent_while_it_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stalled(threading.Event):
+        def set(self) -> None:
+            super().set()
+            if sys._getframe(1).f_code.co_name == "told":
+                time.sleep(0.2)
+
+    monkeypatch.setattr(threading, "Event", Stalled)
+    with pytest.raises(KeyboardInterrupt), sent_again():
+        drop()
+
+
+def test_it_is_heard_beside_busy_threads() -> None:
+    def work() -> None:
+        while not ended:
+            sum(range(100))
+
+    ended = False
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(5):
+            with pytest.raises(KeyboardInterrupt), sent_again():
+                drop()
+    finally:
+        ended = True
+        for thread in threads:
+            thread.join()
+
+
+def test_where_the_handler_is_changed_meanwhile_nothing_is_sent() -> None:
+    with sent_again():
+        Interrupted()
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        time.sleep(0.2)
+        signal.signal(signal.SIGINT, before)
+
+
+def test_no_thread_is_left() -> None:
+    before = threading.enumerate()
+    with sent_again():
+        assert len(threading.enumerate()) == len(before) + 1
+    with pytest.raises(ValueError, match="mine"), sent_again():
+        raise ValueError("mine")
+    assert threading.enumerate() == before
 
 
 def test_without_memory_for_a_thread_it_comes_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(self: threading.Timer) -> None:
+    def refused(self: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(threading.Timer, "start", refused)
+    monkeypatch.setattr(threading.Thread, "start", refused)
     with pytest.raises(KeyboardInterrupt), sent_again():
         Interrupted()
 

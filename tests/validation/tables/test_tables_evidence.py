@@ -106,7 +106,12 @@ def test_a_folder_in_the_place_of_evidence_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
-    [("NaN", "not a file"), ('"x"', "is no number"), ("1e999", "not a file")],
+    [
+        ("NaN", "not a file"),
+        ('"x"', "is no number"),
+        ("1e999", "not a file"),
+        ("1" * 400, "not a file"),
+    ],
 )
 def test_what_is_no_number_is_refused_though_its_checksum_fits(
     tmp_path: Path, wrong: str, message: str

@@ -44,8 +44,8 @@ SAME_RULE = Deviation(
 )
 AT_ALL_SIZES = Deviation(
     "The stopping rule of the descent is not printed; ours is one relative gap of the drawn "
-    "problem for all sizes, and 1,000 steps at most, which end fits at small lam. Without an end "
-    "its steps do not grow with n, so that any such rule would do.",
+    "problem for all sizes, and at most 1,000 steps, a limit that fits at small lam reach. Without "
+    "it the steps do not grow with n, so that any such rule would do.",
     Bearing.NEITHER,
 )
 REFERENCE = Deviation(
