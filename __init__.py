@@ -10,4 +10,4 @@ validation  published claims, and anybody's solver, checked against the exact an
 This file imports nothing, so that `import aucert` costs nothing.
 """
 
-__version__ = "0.2.0"
+__version__ = "0.3.0.dev0"
