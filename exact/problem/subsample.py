@@ -6,11 +6,13 @@ import numpy as np
 
 from ..errors import InputError
 from ..pairs.all_pairs import AllPairs
+from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.partitions.thinning import marks
 from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
 from .problem import Problem
+from .risk import Mean
 
 THINNING = 20
 """A large problem is first solved on one row in this many."""
@@ -36,6 +38,23 @@ def starting_sample(problem: Problem) -> Problem | None:
         return None
     sample = subsample(problem, max(least, min(problem.n // THINNING, MOST_ROWS * least)))
     return sample if sample.n < problem.n else None
+
+
+def part_of(problem: Problem) -> Problem | None:
+    """Return the problem over a part of many rows that are held, to start from; None for few."""
+    space, pairs = problem.space, problem.pairs
+    size = max(problem.n // THINNING, LEAST_ROWS, ROWS_PER_COORDINATE * space.dim)
+    if problem.n < max(FEWEST, 4 * size) or not isinstance(space, Rows):
+        return None
+    if isinstance(pairs, AllPairs):
+        sample = subsample(problem, size)
+        return sample if sample.n < problem.n else None
+    if not isinstance(pairs, OrderedPairs):
+        return None
+    found = pairs.part(size, np.random.default_rng(0))
+    if found is None:
+        return None
+    return Problem(Rows(space.raw[found[0]]), Mean(found[1], problem.loss), problem.penalty)
 
 
 def subsample(problem: Problem, size: int) -> Problem:

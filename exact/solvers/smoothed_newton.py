@@ -95,7 +95,7 @@ class SmoothedNewton(Solver):
     seed: int = 0
     max_time: float | None = None
 
-    name: ClassVar[str] = "newton"
+    name: ClassVar[str] = "descent"
 
     def check(self, problem: Problem) -> None:
         """Raise `InputError` if the loss is not the hinge, or the space has no rows or too wide

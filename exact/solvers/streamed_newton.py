@@ -32,7 +32,8 @@ from ..problem.problem import Problem
 from ..problem.subsample import starting_sample
 from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
-from .newton import DRAWN, Newton
+from .descent import DRAWS as DRAWN
+from .descent import Descent
 from .smoothing.sampled_hessian import PairHessian
 
 LARGEST_DIM = 10_000
@@ -79,7 +80,7 @@ class StreamedNewton(Solver):
     seed: int = 0
     max_time: float | None = None
 
-    name: ClassVar[str] = "newton"
+    name: ClassVar[str] = "descent"
 
     def check(self, problem: Problem) -> None:
         """Raise `InputError` unless this is the squared hinge over few enough streamed columns."""
@@ -99,7 +100,7 @@ class StreamedNewton(Solver):
             tol = max(self.tol, min(ROUGH, problem.space.dim / sample.n))
             part = recorder.part()
             part.w0 = np.zeros(problem.space.dim)
-            Newton(tol, max_time=recorder.time_left).run(sample, part)
+            Descent(tol, finish=False).run(sample, part)
             assert part.best_w is not None
             w = part.best_w
         return Steps(self, _Parts(problem, sample), recorder).from_(w)

@@ -77,7 +77,7 @@ def _solved(
     engine = data.X.engine if data.partitioned else None
     method = options["method"]
     if data.partitioned and options.get("proof") and method == "auto":
-        method = "newton"  # whose dual point is made of bins, as the proof file's is
+        method = "descent"  # whose dual point is made of bins, as the proof file's is
     with solver_progress(options["as_json"], engine) as show:
         solution = solve_request(
             data.X,

@@ -26,8 +26,8 @@ from ...problem.risk import Mean
 from ...spaces.partitions.grouped.drawn import DrawnGroups
 from ...spaces.partitions.grouped.grouped_rows import GroupedRows
 from ...spaces.rows import Rows
+from ..descent import LARGEST_HESSIAN, ROUGH, Descent
 from .drawn_hessian import DrawnHessian
-from .pair_newton import LARGEST_DIM, ROUGH, ROUGH_A_COORDINATE, PairNewton
 from .pair_steps import PairSteps, draws_for
 
 THINNING, LEAST, ROWS_A_COORDINATE = 20, 20_000, 200
@@ -58,13 +58,13 @@ class GroupedNewton(Solver):
     max_time: float | None = None
     seed: int = 0
 
-    name: ClassVar[str] = "newton"
+    name: ClassVar[str] = "descent"
 
     def check(self, problem: Problem) -> None:
         """Raise `InputError` unless the groups lie in partitions, with few enough columns."""
         if not isinstance(problem.space, GroupedRows):
             raise InputError("this Newton method is for rows with groups in partitions")
-        if problem.space.dim > LARGEST_DIM:
+        if problem.space.dim > LARGEST_HESSIAN:
             raise InputError(f"Newton would form a matrix of side {problem.space.dim}")
 
     def start(self, problem: Problem, recorder: Recorder) -> None:
@@ -74,11 +74,9 @@ class GroupedNewton(Solver):
         """Take Newton steps from the optimum of a sample."""
         sample, w = sampled_groups(problem), recorder.w0
         if w is None:
-            tol = max(self.tol, min(ROUGH, ROUGH_A_COORDINATE * sample.space.dim / sample.n))
+            tol = max(self.tol, min(ROUGH, 5 * sample.space.dim / sample.n))
             part = recorder.part()
-            solver = PairNewton(tol, self.max_iter, seed=self.seed)
-            solver.start(sample, part)
-            solver.run(sample, part)
+            Descent(tol, self.max_iter, finish=False, seed=self.seed).run(sample, part)
             w = np.zeros(problem.space.dim) if part.best_w is None else part.best_w
         steps = PairSteps(self.tol, self.max_iter, self.seed)
         return steps.run(_Apart(problem, sample, recorder), recorder, w)

@@ -20,11 +20,10 @@ from ...problem.problem import Problem
 from ...problem.subsample import held_in_memory, starting_sample
 from ...spaces.partitions.partitioned_rows import PartitionedRows
 from ...spaces.rows import Rows
-from ..newton import Newton
+from ..descent import Descent
 from ..smoothing.sampled_hessian import PairHessian
 from ..streamed_newton import LARGEST_DIM, ROUGH, SampledHessian, Steps, StreamedNewton
 from .drawn_hessian import DrawnHessian
-from .proximal import Proximal
 
 DRAWS, DRAWS_A_COORDINATE = 100_000, 400
 """Pairs drawn for a Hessian: at least so many, and so many a coordinate."""
@@ -43,7 +42,7 @@ class PartitionedNewton(StreamedNewton):
         As `StreamedNewton`.
     """
 
-    name: ClassVar[str] = "newton"
+    name: ClassVar[str] = "descent"
 
     def check(self, problem: Problem) -> None:
         """Raise `InputError` unless this is a smooth loss of ours over few enough columns."""
@@ -61,8 +60,7 @@ class PartitionedNewton(StreamedNewton):
             tol = max(self.tol, min(ROUGH, problem.space.dim / sample.n))
             part = recorder.part()
             part.w0 = np.zeros(problem.space.dim)
-            solver = Newton if problem.loss == SQUARED_HINGE else Proximal
-            solver(tol, max_time=recorder.time_left).run(sample, part)
+            Descent(tol, finish=False).run(sample, part)
             w = part.w0 if part.best_w is None else part.best_w
         return Steps(self, _Parts(problem, sample), recorder).from_(w)
 

@@ -111,7 +111,7 @@ class TailNewton(Solver):
     max_time: float | None = None
     seed: int = 0
 
-    name: ClassVar[str] = "tail-newton"
+    name: ClassVar[str] = "descent"
 
     def check(self, problem: Problem) -> None:
         """Raise `InputError` unless it is partial AUC with the ridge over rows."""

@@ -11,15 +11,15 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from ...certificate.certificate import dual_value
-from ...certificate.solution import Recorder
-from ...losses.hinge import Hinge
-from ...pairs.all_pairs import PairList
-from ...problem.evidence import Alpha
-from ...problem.minorant import Minorant
-from ...problem.problem import Problem, pair_problem
-from ...spaces.rows import Rows
-from ..active_pairs import ActivePairs
+from ..certificate.certificate import dual_value
+from ..certificate.solution import Recorder
+from ..losses.hinge import Hinge
+from ..pairs.all_pairs import PairList
+from ..problem.evidence import Alpha
+from ..problem.minorant import Minorant
+from ..problem.problem import Problem, pair_problem
+from ..spaces.rows import Rows
+from .active_pairs import ActivePairs
 
 LARGEST_COPY = 20_000_000
 """Numbers in the rows up to which they are copied for the list."""
