@@ -12,7 +12,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import aucert.validation
 import naive
 from aucert.approx import (
     NBAUC,
@@ -246,11 +245,6 @@ def test_a_model_of_another_objective_is_refused() -> None:
 def test_an_optimum_that_is_not_certified_makes_no_budget() -> None:
     with pytest.raises(RuntimeError, match="not certified"):
         error_budget(fitted("all three"), X, Y, max_time=1e-9)
-
-
-def test_both_names_are_exported() -> None:
-    assert aucert.validation.error_budget is error_budget
-    assert aucert.validation.budget_picture is budget_picture
 
 
 @pytest.mark.parametrize("tol", [1e-6, 1e-3, 1e-2, 0.3])

@@ -67,10 +67,6 @@ def test_the_verdict_about_the_bounds_is_the_expected_one(name: str) -> None:
     assert row.verdict == row.expected_verdict, (row.measured, row.details)
 
 
-def test_all_three_modules_have_claims() -> None:
-    assert len(NAMES) == 16
-
-
 @pytest.mark.slow
 def test_no_claim_depends_on_which_one_asked_for_the_draws_first(
     planted: pytest.MonkeyPatch,

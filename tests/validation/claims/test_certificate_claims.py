@@ -52,11 +52,6 @@ def test_the_verdict_about_certificates_is_the_expected_one(name: str, seed: int
     assert row.verdict == row.expected_verdict, (row.measured, row.details)
 
 
-def test_every_certificate_has_its_claim() -> None:
-    every = {ORDERED, PARTIAL, WORST, LOGISTIC, ROUNDED, EXPONENTIAL, PENALTY, SIGN, PROOF, DELONG}
-    assert set(NAMES) == every
-
-
 @pytest.mark.slow
 def test_censored_rows_of_the_same_time_that_are_left_out_turn_the_verdict(
     monkeypatch: pytest.MonkeyPatch,

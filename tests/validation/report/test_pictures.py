@@ -158,19 +158,6 @@ def test_the_bars_of_a_budget_are_its_terms_and_its_total() -> None:
     assert widths[2] == kernel and widths[3] == pytest.approx(budget.total)
 
 
-def test_every_picture_is_one_call_on_the_package() -> None:
-    import aucert.validation
-
-    pictures = (
-        "bound_against_error budget_bars decision_surface gap_curves margin_distribution "
-        "roc_with_thresholds"
-    ).split()
-    for name in pictures:
-        assert name in aucert.validation.__all__
-        module = getattr(aucert.validation, name).__module__
-        assert module.startswith(("aucert.validation.report.", "aucert.validation.checking.")), name
-
-
 class Frame(np.ndarray):
     """A stand-in for a data frame: an array that knows the names of its columns."""
 
