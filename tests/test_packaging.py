@@ -114,7 +114,7 @@ def test_the_ci_script_can_be_run() -> None:
 
 def test_the_version_is_the_same_everywhere() -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    released = re.findall(r"^## \[?(\d+\.\d+\.\d+)", changelog, flags=re.MULTILINE)
+    released = re.findall(r"^## \[?(\d+\.\d+\.\d+[\w.]*)", changelog, flags=re.MULTILINE)
     citation = yaml_scalars((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert released[0] == aucert.__version__
     assert citation["version"] == aucert.__version__
