@@ -30,7 +30,7 @@ import numpy as np  # noqa: E402
 import aucert  # noqa: E402
 from aucert.exact.tools import compiling  # noqa: E402
 from aucert.exact.tools.interrupts import left_behind  # noqa: E402
-from fast_cases import leave_to_slow  # noqa: E402
+from fast_cases import leave_to_slow, mark_smoke  # noqa: E402
 
 # Tests ask the compiled loops; `test_compiling` shows that the plain forms return the same bits.
 compiling.compile_at_once()
@@ -51,6 +51,7 @@ def pytest_report_header() -> str:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     leave_to_slow(items)
+    mark_smoke(items)
     if np.finfo(np.longdouble).eps < np.finfo(float).eps:
         return
     reason = "asks for digits that only a long double beyond double has; bounds are wider here"

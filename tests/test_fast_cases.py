@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
-from fast_cases import MANY_CASES, SAMPLE, leave_to_slow
+from fast_cases import MANY_CASES, SAMPLE, leave_to_slow, mark_smoke
 
 
 class Case(SimpleNamespace):
@@ -15,11 +15,10 @@ class Case(SimpleNamespace):
         super().__init__(nodeid=name, slow=slow)
 
     def get_closest_marker(self, name: str) -> bool:
-        assert name == "slow"
-        return self.slow
+        return name == "slow" and self.slow
 
     def add_marker(self, marker: Any) -> None:
-        self.slow = True
+        setattr(self, marker.name, True)
 
 
 def left(cases: list[Case]) -> list[int]:
@@ -43,3 +42,9 @@ def test_few_cases_and_single_tests_all_run() -> None:
 def test_cases_that_are_slow_already_do_not_count() -> None:
     cases = [Case(f"test_a[{k}]", slow=k >= 3) for k in range(30)]
     assert left(cases) == [0, 1, 2]
+
+
+def test_the_first_fast_test_of_each_file_is_for_smoke() -> None:
+    cases = [Case(name, slow=name.endswith("a")) for name in ("x::a", "x::b", "x::c", "y::d")]
+    mark_smoke(cast(Any, cases))
+    assert [case.nodeid for case in cases if getattr(case, "smoke", False)] == ["x::b", "y::d"]

@@ -35,11 +35,26 @@ def costly_slow(cases: Iterable[Any], costly: Collection[Any]) -> list[Any]:
     return [_slow(case) if case in costly else case for case in cases]
 
 
+def left_out(item: pytest.Item) -> bool:
+    """Whether a test is left out by default: it is slow, or for a release."""
+    return any(item.get_closest_marker(name) for name in ("slow", "release"))
+
+
+def mark_smoke(items: list[pytest.Item]) -> None:
+    """Mark the first fast test of each file: what other interpreters run."""
+    seen: set[str] = set()
+    for item in items:
+        file = item.nodeid.partition("::")[0]
+        if file not in seen and not left_out(item):
+            seen.add(file)
+            item.add_marker(pytest.mark.smoke)
+
+
 def leave_to_slow(items: list[pytest.Item]) -> None:
     """Of a test of many cases, mark all but a sample from all over as slow."""
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
-        if not item.get_closest_marker("slow"):
+        if not left_out(item):
             cases.setdefault(item.nodeid.split("[")[0], []).append(item)
     for those in cases.values():
         if len(those) > MANY_CASES:
