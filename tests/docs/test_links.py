@@ -81,6 +81,7 @@ def broken(folder: Path, known: dict[str, Page], name: str, address: str) -> boo
     return bool(anchor) and page is not None and anchor not in page.anchors
 
 
+@pytest.mark.site
 @pytest.mark.slow
 def test_links_of_the_site_lead_somewhere(site: Path) -> None:
     assert faults(site) == []

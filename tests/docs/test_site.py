@@ -126,6 +126,7 @@ def looked_at(page: Path) -> Fetched:
     return found
 
 
+@pytest.mark.site
 @pytest.mark.slow
 def test_nothing_is_fetched_from_elsewhere_and_what_is_fetched_is_there(site: Path) -> None:
     for page in site.rglob("*.html"):
@@ -138,10 +139,10 @@ def test_nothing_is_fetched_from_elsewhere_and_what_is_fetched_is_there(site: Pa
         assert re.findall(r"(?:@import|url\()\s*['\"]?https?:", text) == [], style.name
 
 
-@pytest.mark.slow
-def test_tutorials_have_pictures_formulas_and_the_library_s_lines(site: Path) -> None:
+@pytest.mark.release
+def test_tutorials_have_pictures_formulas_and_the_library_s_lines(whole_site: Path) -> None:
     for script in TUTORIALS:
-        page = looked_at(site / "_tutorials" / f"{script.stem}.html")
+        page = looked_at(whole_site / "_tutorials" / f"{script.stem}.html")
         assert any("sphx_glr" in address for address in page.addresses), script.name
         assert page.formulas > 0, script.name
 
@@ -180,13 +181,13 @@ def drawn(
     return json.loads(html.unescape(match[1]))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize(("width", "dark"), [(1300, False), (375, True)], ids=["desk", "phone"])
-def test_a_browser_draws_every_page_whole(site: Path, width: int, dark: bool) -> None:
-    pages = sorted(page.relative_to(site).as_posix() for page in site.rglob("*.html"))
+def test_a_browser_draws_every_page_whole(whole_site: Path, width: int, dark: bool) -> None:
+    pages = sorted(page.relative_to(whole_site).as_posix() for page in whole_site.rglob("*.html"))
     found: dict[str, dict[str, Any]] = {}
     for start in range(0, len(pages), AT_ONCE):
-        found |= drawn(site, pages[start : start + AT_ONCE], width, dark)
+        found |= drawn(whole_site, pages[start : start + AT_ONCE], width, dark)
     assert sorted(found) == pages
     faults = ("over", "flat", "missing", "wide", "faint")
     wrong = {
@@ -200,7 +201,7 @@ def test_a_browser_draws_every_page_whole(site: Path, width: int, dark: bool) ->
     assert scripts <= set(pages) and all(found[page]["formulas"] for page in scripts)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_what_is_not_drawn_whole_is_found(tmp_path: Path) -> None:
     (tmp_path / "wide.html").write_text(
         "<article style='width: 600px'><img src='nowhere.png'><math></math>"
@@ -218,6 +219,7 @@ def test_what_is_not_drawn_whole_is_found(tmp_path: Path) -> None:
     assert seen["wide"][0].startswith("TABLE x") and seen["faint"] == ["faint"]
 
 
+@pytest.mark.site
 @pytest.mark.slow
 def test_attributes_have_their_names_and_only_classes_are_links_of_types(site: Path) -> None:
     text = (site / "_api" / "exact.html").read_text("utf-8")
