@@ -10,6 +10,9 @@ import pytest
 MANY_CASES, SAMPLE = 3, 2
 """Cases of a test above which about so many of them run by default, and the others as slow ones."""
 
+SMOKE = 120
+"""About so many tests run on the other interpreters."""
+
 GOLDEN = (5**0.5 - 1) / 2
 """Its multiples lie evenly in [0, 1) whatever the order of the cases repeats."""
 
@@ -41,13 +44,13 @@ def left_out(item: pytest.Item) -> bool:
 
 
 def mark_smoke(items: list[pytest.Item]) -> None:
-    """Mark the first fast test of each file: what other interpreters run."""
-    seen: set[str] = set()
+    """Mark the first fast test of files from all over: what other interpreters run."""
+    first: dict[str, pytest.Item] = {}
     for item in items:
-        file = item.nodeid.partition("::")[0]
-        if file not in seen and not left_out(item):
-            seen.add(file)
-            item.add_marker(pytest.mark.smoke)
+        if not left_out(item):
+            first.setdefault(item.nodeid.partition("::")[0], item)
+    for item in list(first.values())[:: 1 + len(first) // SMOKE]:
+        item.add_marker(pytest.mark.smoke)
 
 
 def leave_to_slow(items: list[pytest.Item]) -> None:
