@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ...errors import InputError, NoPairError
@@ -39,12 +41,11 @@ def pairs_of_members(pairs: AllPairs | OrderedPairs, member: np.ndarray) -> list
     InputError
         If the lengths differ, or a group has no pair: its mean is not defined.
     """
-    whole = _ordered(pairs, member)
+    whole = _Sides.of(pairs, member)
     found = []
     for name in np.unique(member):
-        inside = member == name
         try:
-            found.append(_restricted(whole, inside, np.asarray(whole.group)))
+            found.append(whole.within(whole.group, member == name))
         except NoPairError:
             raise NoPairError(
                 f"worst_of: no two rows of group {name.item()!r} make a pair, so that it has no "
@@ -55,26 +56,37 @@ def pairs_of_members(pairs: AllPairs | OrderedPairs, member: np.ndarray) -> list
 
 def pairs_within(pairs: AllPairs | OrderedPairs, member: np.ndarray) -> OrderedPairs:
     """Return the pairs within any of the groups, together; arguments as above."""
-    whole = _ordered(pairs, member)
+    whole = _Sides.of(pairs, member)
     codes = np.unique(member, return_inverse=True)[1]
-    both = np.stack([np.asarray(whole.group, dtype=np.int64), codes])
-    joined = np.unique(both, axis=1, return_inverse=True)[1].ravel()
-    return _restricted(whole, np.ones(whole.n, dtype=bool), joined)
+    both = np.stack([whole.group, codes])
+    return whole.within(np.unique(both, axis=1, return_inverse=True)[1].ravel())
 
 
-def _ordered(pairs: AllPairs | OrderedPairs, member: np.ndarray) -> OrderedPairs:
-    """Return all pairs of two classes as ordered ones, and ordered ones as they are."""
-    if pairs.n != member.size:
-        raise InputError(f"{pairs.n} rows, but worst_of of shape {member.shape}")
-    if isinstance(pairs, OrderedPairs):
-        return pairs
-    positive = pairs.positive
-    weight = np.ones(pairs.n) if pairs.weight is None else pairs.weight
-    return OrderedPairs(None, positive, weight * positive, weight * ~positive)
+class _Sides(NamedTuple):
+    """What ordered pairs are made of, by row; all pairs of two classes are such."""
 
+    group: np.ndarray
+    key: np.ndarray
+    upper: np.ndarray
+    lower: np.ndarray
+    gain: np.ndarray | None
+    form: str
 
-def _restricted(pairs: OrderedPairs, inside: np.ndarray, group: np.ndarray) -> OrderedPairs:
-    """Return the pairs of the rows `inside`, with other groups."""
-    given = (np.ones(pairs.n) if x is None else x for x in (pairs.upper, pairs.lower))
-    sides = (np.asarray(x) * inside for x in given)  # each group has a unit of its own
-    return OrderedPairs(group, pairs.key, *sides, gain=pairs.gain, form=pairs.form)
+    @classmethod
+    def of(cls, pairs: AllPairs | OrderedPairs, member: np.ndarray) -> _Sides:
+        if pairs.n != member.size:
+            raise InputError(f"{pairs.n} rows, but worst_of of shape {member.shape}")
+        one = np.ones(pairs.n)
+        if isinstance(pairs, OrderedPairs):
+            upper, lower = (one if x is None else np.asarray(x) for x in (pairs.upper, pairs.lower))
+            group = np.asarray(pairs.group, dtype=np.int64)
+            return cls(group, pairs.key, upper, lower, pairs.gain, pairs.form)
+        positive = pairs.positive
+        weight = one if pairs.weight is None else pairs.weight
+        group = np.zeros(pairs.n, dtype=np.int64)
+        return cls(group, positive, weight * positive, weight * ~positive, None, "auto")
+
+    def within(self, group: np.ndarray, inside: np.ndarray | None = None) -> OrderedPairs:
+        """Return the pairs of the rows `inside`, with other groups; each has a unit of its own."""
+        sides = (x if inside is None else x * inside for x in (self.upper, self.lower))
+        return OrderedPairs(group, self.key, *sides, gain=self.gain, form=self.form)
