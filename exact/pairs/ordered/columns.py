@@ -82,13 +82,11 @@ def check_gain(values: object, n: int) -> np.ndarray:
     return gain.astype(np.int64)
 
 
-def whole_weights(weight: np.ndarray) -> np.ndarray:
+def whole_weights(weight: np.ndarray, other: np.ndarray, most: int) -> np.ndarray:
     """Return weights (n,) as whole numbers below 2^52 of one unit, exactly.
 
-    Raises
-    ------
-    InputError
-        If there is no such unit.
+    `InputError` if there is none; the factor that it says is right for the `other` side's, too, in
+    groups of at most `most` rows.
     """
     top = float(weight.max())
     if top < 2.0**BITS and (weight == np.floor(weight)).all():
@@ -98,24 +96,24 @@ def whole_weights(weight: np.ndarray) -> np.ndarray:
     if (np.ldexp(whole, -shift) != weight).any():
         raise InputError(
             "row weights of ordered pairs (by query, time or group) are held exactly, as whole "
-            f"numbers below 2^{BITS}, and these are not: multiply them by {_factor(weight):g} and "
-            "round them"
+            f"numbers below 2^{BITS}, and these are not: multiply them by "
+            f"{_factor(np.append(weight, other), most):g} and round them"
         )
     held = whole.astype(np.int64)
     bits = int(np.bitwise_or.reduce(held))
     return held // (bits & -bits)
 
 
-def _factor(weight: np.ndarray) -> float:
+def _factor(weight: np.ndarray, most: int) -> float:
     """Return the least power of ten that makes weights whole, or else the largest that fits."""
     # Weights of many rows are not split (`merged.weights`): their pairs must stay below 2^40.
-    room = 2.0 ** (BITS - 1) if weight.size <= 4096 else np.sqrt(2.0**39 / weight.size)
-    most = int(np.floor(np.log10(room) - np.log10(weight.max())))
-    for k in range(most):
+    room = 2.0 ** (BITS - 1) if most <= 4096 else np.sqrt(2.0**39 / most)
+    largest = int(np.floor(np.log10(room) - np.log10(weight.max())))
+    for k in range(largest):
         scaled = weight * 10.0**k
         if (np.abs(scaled - np.rint(scaled)) <= 2.0**-50 * scaled).all():
             return 10.0**k
-    return 10.0**most
+    return 10.0**largest
 
 
 def as_shares(share: object, at: Arrangement) -> np.ndarray:

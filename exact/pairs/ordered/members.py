@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...errors import InputError, NoPairError
@@ -41,11 +39,17 @@ def pairs_of_members(pairs: AllPairs | OrderedPairs, member: np.ndarray) -> list
     InputError
         If the lengths differ, or a group has no pair: its mean is not defined.
     """
-    whole = _Sides.of(pairs, member)
-    found = []
+    found: list[OrderedPairs] = []
+    whole = None
     for name in np.unique(member):
         try:
-            found.append(whole.within(whole.group, member == name))
+            whole = pairs_within(pairs, member) if whole is None else whole
+            a, b = np.empty((2, whole.n))
+            a[whole.arrangement.order], b[whole.arrangement.order] = whole.a, whole.b
+            sides = (side * (member == name) for side in (a, b))
+            found.append(
+                OrderedPairs(whole.group, whole.key, *sides, gain=whole.gain, form=whole.form)
+            )
         except NoPairError:
             raise NoPairError(
                 f"worst_of: no two rows of group {name.item()!r} make a pair, so that it has no "
@@ -56,37 +60,14 @@ def pairs_of_members(pairs: AllPairs | OrderedPairs, member: np.ndarray) -> list
 
 def pairs_within(pairs: AllPairs | OrderedPairs, member: np.ndarray) -> OrderedPairs:
     """Return the pairs within any of the groups, together; arguments as above."""
-    whole = _Sides.of(pairs, member)
+    if pairs.n != member.size:
+        raise InputError(f"{pairs.n} rows, but worst_of of shape {member.shape}")
     codes = np.unique(member, return_inverse=True)[1]
-    both = np.stack([whole.group, codes])
-    return whole.within(np.unique(both, axis=1, return_inverse=True)[1].ravel())
-
-
-class _Sides(NamedTuple):
-    """What ordered pairs are made of, by row; all pairs of two classes are such."""
-
-    group: np.ndarray
-    key: np.ndarray
-    upper: np.ndarray
-    lower: np.ndarray
-    gain: np.ndarray | None
-    form: str
-
-    @classmethod
-    def of(cls, pairs: AllPairs | OrderedPairs, member: np.ndarray) -> _Sides:
-        if pairs.n != member.size:
-            raise InputError(f"{pairs.n} rows, but worst_of of shape {member.shape}")
-        one = np.ones(pairs.n)
-        if isinstance(pairs, OrderedPairs):
-            upper, lower = (one if x is None else np.asarray(x) for x in (pairs.upper, pairs.lower))
-            group = np.asarray(pairs.group, dtype=np.int64)
-            return cls(group, pairs.key, upper, lower, pairs.gain, pairs.form)
-        positive = pairs.positive
-        weight = one if pairs.weight is None else pairs.weight
-        group = np.zeros(pairs.n, dtype=np.int64)
-        return cls(group, positive, weight * positive, weight * ~positive, None, "auto")
-
-    def within(self, group: np.ndarray, inside: np.ndarray | None = None) -> OrderedPairs:
-        """Return the pairs of the rows `inside`, with other groups; each has a unit of its own."""
-        sides = (x if inside is None else x * inside for x in (self.upper, self.lower))
-        return OrderedPairs(group, self.key, *sides, gain=self.gain, form=self.form)
+    if isinstance(pairs, OrderedPairs):
+        both = np.stack([np.asarray(pairs.group, dtype=np.int64), codes])
+        group = np.unique(both, axis=1, return_inverse=True)[1].ravel()
+        sides, gain = (pairs.upper, pairs.lower), pairs.gain
+        return OrderedPairs(group, pairs.key, *sides, gain=gain, form=pairs.form)
+    positive = pairs.positive
+    weight = np.ones(pairs.n) if pairs.weight is None else pairs.weight
+    return OrderedPairs(codes, positive, weight * positive, weight * ~positive)

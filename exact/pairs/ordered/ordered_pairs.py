@@ -93,7 +93,9 @@ class OrderedPairs:
         at = Arrangement.of(group, key, a > 0)
         a, b = a[at.order], b[at.order]
         above, below = (rows(at, side > 0) for rows, side in ((rows_above, a), (partners, b)))
-        a, b = whole_weights(a * (below > 0)), whole_weights(b * (above > 0))
+        a, b = a * (below > 0), b * (above > 0)
+        most = int(np.diff(at.group_ends, prepend=0).max())
+        a, b = whole_weights(a, b, most), whole_weights(b, a, most)
         gain = None if self.gain is None else check_gain(self.gain, n)[at.order]
         if gain is not None:
             _check_gain(at, gain, key[at.order])
