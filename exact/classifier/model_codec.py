@@ -17,9 +17,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
+from ..certificate.certificate import Certificate
 from ..errors import InputError
 
-NAME = re.compile(r"_?[a-z][A-Za-z0-9_]*")
+NAME = re.compile(r"_[a-z][A-Za-z0-9_]*|[a-z][A-Za-z0-9_]*_")
+"""Results of a fit end in an underscore, or are private."""
 
 NUMBERS = re.compile(r"[<>|=]?[biuf]\d{1,2}")
 
@@ -142,6 +144,13 @@ def _number_type(name: str) -> np.dtype[Any]:
     return np.dtype(name)
 
 
+def _check_proofs(values: dict[str, Any]) -> None:
+    """Raise unless all that is named a certificate is one: each is marked as saved."""
+    for name, value in values.items():
+        if name.rstrip("_").endswith("certificate") and not isinstance(value, Certificate | None):
+            raise ValueError(f"{name} is no certificate")
+
+
 class Decoder:
     """Turns trees back into values.
 
@@ -186,7 +195,9 @@ class Decoder:
         if "enum" in tree:
             return self._type(tree["enum"], Enum)(tree["is"])
         if "value" in tree:
-            value = self._type(tree["value"], object)(**self._all(tree["of"]))
+            inside = self._all(tree["of"])
+            _check_proofs(inside)
+            value = self._type(tree["value"], object)(**inside)
             if hasattr(value, "as_saved"):  # what was proved, on the file's word alone
                 object.__setattr__(value, "as_saved", True)
             return value
@@ -214,8 +225,9 @@ class Decoder:
 
     def _model(self, tree: Any) -> Any:
         known = self._type(tree["model"], BaseEstimator)
-        model = known(**self._all(tree["with"]))
-        for name, value in self._all(tree["found"]).items():
+        model, found = known(**self._all(tree["with"])), self._all(tree["found"])
+        _check_proofs(found)
+        for name, value in found.items():
             if not NAME.fullmatch(name) or hasattr(known, name):
                 raise ValueError(f"{name} is no result of a fit")
             setattr(model, name, value)

@@ -6,6 +6,10 @@ import numpy as np
 
 from ...errors import InputError
 from ...tools.checks import as_numbers, check_number
+from .columns import BITS
+
+FAR = 2.0**32
+"""Uno's weights are at most so far apart: the unit then rounds the least by less than 2^-20."""
 
 
 def as_survival(time: object, event: object) -> tuple[np.ndarray, np.ndarray]:
@@ -52,7 +56,10 @@ def censoring_weights(
     tau: float | None = None,
     train: tuple[object, object] | None = None,
 ) -> np.ndarray:
-    """Return event / G(time)^2, zero from `tau` on: (n,). Arguments as in `uno_pairs`."""
+    """Return event / G(time)^2, zero from `tau` on: (n,). Arguments as in `uno_pairs`.
+
+    They are rounded to whole multiples of one unit, which ordered pairs hold exactly.
+    """
     kinds, survival = uncensored(*((times, seen) if train is None else as_survival(*train)))
     chosen = seen.copy()
     if tau is not None:
@@ -64,4 +71,12 @@ def censoring_weights(
         raise InputError(
             f"no row is uncensored beyond time {times[row]} of row {row}: choose a smaller tau"
         )
-    return np.where(chosen, 1.0 / np.where(chosen, G, 1.0) ** 2, 0.0)
+    weight = np.where(chosen, 1.0 / np.where(chosen, G, 1.0) ** 2, 0.0)
+    top = float(weight.max())
+    if top > FAR * weight.min(where=chosen, initial=top):
+        raise InputError(
+            f"the weights 1 / G(time)^2 grow to {top:.2g}, so that a few late rows are all that "
+            "counts: choose a smaller tau"
+        )
+    shift = BITS - int(np.frexp(top)[1])
+    return np.ldexp(np.minimum(np.rint(np.ldexp(weight, shift)), 2.0**BITS - 1), -shift)

@@ -156,7 +156,7 @@ def test_structured_nystrom_is_certified_against_the_true_kernel() -> None:
         Z = features.fit_transform(scaled)
         found = solve(Z, Y, 0.01, structure=5.0)
         span = formulate(Z, Y, Request.of(0.01, structure=5.0)).meant
-        truth = against_true_kernel(span, features.map_.kernel, scaled)
+        truth = against_true_kernel(span, features.map_, scaled)
         judged = Certificate.of(truth, found.w, found.witness)
         assert judged.primal == pytest.approx(found.certificate.primal, rel=1e-10)
         assert judged.dual <= best.primal + judged.rounding

@@ -90,7 +90,7 @@ def test_the_certificate_against_the_true_kernel_holds_and_is_what_it_says(seed:
     truth = solved(hinge_problem(exact_features(K), positive, lam)).certificate
     problem = hinge_problem(found.transform(rows), positive, lam)
     solution = solved(problem)
-    meant = against_true_kernel(problem, kernel, rows)
+    meant = against_true_kernel(problem, found, rows)
     judged = Certificate.of(meant, solution.w, solution.witness)
     assert judged.primal == pytest.approx(solution.certificate.primal, rel=1e-13)
     assert judged.primal - judged.gap <= truth.primal + judged.rounding
@@ -107,7 +107,7 @@ def test_a_streamed_kernel_gives_the_same_certificate(monkeypatch: pytest.Monkey
     answers = []
     for limit in (4000, 10):
         monkeypatch.setattr(formulation, "DENSE_LIMIT", limit)
-        meant = against_true_kernel(problem, Gaussian(0.3), X)
+        meant = against_true_kernel(problem, found, X)
         witness = Witness.from_scores(meant, meant.space.scores(w))
         answers.append(Certificate.of(meant, w, witness))
         assert isinstance(meant.space, SpanRows)
@@ -116,8 +116,9 @@ def test_a_streamed_kernel_gives_the_same_certificate(monkeypatch: pytest.Monkey
 
 
 def test_a_true_kernel_of_other_rows_is_refused() -> None:
-    problem = hinge_problem(nystrom_map(Gaussian(0.3), X[:10]).transform(X), Y, 0.01)
+    found = nystrom_map(Gaussian(0.3), X[:10])
+    problem = hinge_problem(found.transform(X), Y, 0.01)
     with pytest.raises(InputError, match="60 rows of features, but 20 rows of the kernel"):
-        against_true_kernel(problem, Gaussian(0.3), X[:20])
+        against_true_kernel(problem, found, X[:20])
     with pytest.raises(InputError, match="must be over the rows"):
-        against_true_kernel(problem.over(Gram(np.eye(60))), Gaussian(0.3), X)
+        against_true_kernel(problem.over(Gram(np.eye(60))), found, X)

@@ -321,7 +321,7 @@ def test_what_cannot_be_ordered_is_refused() -> None:
         *cut_groups(X, group, grade, None, []),
         *cut_groups(X, group.astype(str), grade, None, []),
     ]
-    with pytest.raises(InputError, match="groups are of mixed types"):
+    with pytest.raises(InputError, match="one type"):
         GroupedRows(parts)
     with pytest.raises(InputError, match="must be whole numbers"):
         GroupedRows(cut_groups(X, group, grade, np.full(40, 0.5), []))
