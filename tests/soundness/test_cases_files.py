@@ -74,7 +74,9 @@ def test_every_estimator_takes_a_table_of_pyarrow() -> None:
     table = pa.table({name: X[:, k] for k, name in enumerate("abc")})
     rooms = (aucert.exact, aucert.approx)
     found = [getattr(room, name) for room in rooms for name in room.__all__]
-    kinds = [one for one in found if inspect.isclass(one) and issubclass(one, BaseEstimator)]
+    kinds: list[Any] = [
+        one for one in found if inspect.isclass(one) and issubclass(one, BaseEstimator)
+    ]
     assert len(kinds) > 15
     for kind in kinds:
         model = kind()

@@ -50,8 +50,8 @@ def split_names(text: str | None) -> tuple[str, ...] | None:
 def selection_of(options: dict[str, Any]) -> Selection:
     """Return what `--target`, `--columns`, `--drop`, `--header` and `--zero-based` ask for."""
     columns, drop = (split_names(options.get(key)) for key in ("columns", "drop"))
-    told = {key: _told(options.get(key)) for key in ("header", "zero_based")}
-    return Selection(options.get("target"), columns, drop or (), **told)
+    header, zero_based = (_told(options.get(key)) for key in ("header", "zero_based"))
+    return Selection(options.get("target"), columns, drop or (), True, header, zero_based)
 
 
 def _told(word: str | None) -> bool | None:
