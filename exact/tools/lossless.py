@@ -118,6 +118,17 @@ def _mixed_columns(values: Any) -> list[Any] | None:
     return None
 
 
+def frame_names(X: Any) -> list[Any]:
+    """Return the names of the columns of a pandas, polars or pyarrow table; none of anything else.
+
+    pyarrow keeps the columns themselves in `columns`.
+    """
+    columns = getattr(X, "columns", None)
+    if isinstance(columns, list) and not all(isinstance(name, str) for name in columns):
+        columns = getattr(X, "column_names", columns)
+    return list(columns) if hasattr(columns, "__iter__") else []  # type: ignore[arg-type]
+
+
 def _refuse_masked(values: object, name: str) -> None:
     """Refuse masked arrays with masked entries: numpy reads what is under the mask."""
     parts: Any = values if isinstance(values, list | tuple) else [values]

@@ -23,8 +23,8 @@ from ...exact.spaces.gram import AS_STORED
 from ...exact.spaces.partitions.grouped.grouped_rows import GroupedRows
 from ...exact.spaces.partitions.partitioned_rows import PartitionedRows
 from ...exact.tools.wording import at_least, objective
-from ..files.data_files import write_json, write_vector
-from ..files.named_vectors import OF_STANDARDISED, write_named_vector
+from ..files.vectors import OF_STANDARDISED
+from ..files.written_files import write_json, write_named_vector, write_vector
 from .reading.inputs import Data, data_of
 from .reading.model_file import write_model
 from .reading.requests import request_of

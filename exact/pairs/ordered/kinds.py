@@ -121,7 +121,7 @@ def uno_pairs(
     Raises
     ------
     InputError
-        If G is zero at the time of an event: choose a smaller `tau`.
+        If an event is beyond the last time of `train`, or where G is zero: choose a smaller `tau`.
     """
     times, seen = as_survival(time, event)
     weight = censoring_weights(times, seen, tau, train)

@@ -18,7 +18,7 @@ def as_survival(time: object, event: object) -> tuple[np.ndarray, np.ndarray]:
     Raises
     ------
     InputError
-        If a time is not finite, an event is neither 0 nor 1, or the lengths differ.
+        If a time is negative or not finite, an event is neither 0 nor 1, or the lengths differ.
     """
     times, marks = as_numbers("time", time), as_numbers("event", event)
     if times.ndim != 1 or times.size == 0:
@@ -28,6 +28,12 @@ def as_survival(time: object, event: object) -> tuple[np.ndarray, np.ndarray]:
     if not np.isfinite(times).all():
         row = int(np.flatnonzero(~np.isfinite(times))[0])
         raise InputError(f"the time of row {row} is {times[row]}: times must be finite")
+    if (times < 0).any():
+        row = int(np.flatnonzero(times < 0)[0])
+        raise InputError(
+            f"the time of row {row} is {times[row]}: times are >= 0, and what is censored stands "
+            "in event, not in the sign"
+        )
     seen = marks == 1
     if not (seen | (marks == 0)).all():
         row = int(np.flatnonzero(~(seen | (marks == 0)))[0])
@@ -59,11 +65,19 @@ def censoring_weights(
     """Return event / G(time)^2, zero from `tau` on: (n,). Arguments as in `uno_pairs`.
 
     They are rounded to whole multiples of one unit, which ordered pairs hold exactly.
+    G is not known beyond the last time of `train`: an event there is refused.
     """
     kinds, survival = uncensored(*((times, seen) if train is None else as_survival(*train)))
     chosen = seen.copy()
     if tau is not None:
         chosen &= times < check_number("tau", tau, -np.inf)
+    late = chosen & (times > kinds[-1])
+    if late.any():
+        row = int(np.argmax(late))
+        raise InputError(
+            f"the event of row {row} at time {times[row]} is beyond {kinds[-1]}, the last time of "
+            f"train, where censoring is not known: choose a tau up to {kinds[-1]}"
+        )
     at = np.searchsorted(kinds, times, side="right")
     G = np.concatenate([[1.0], survival])[at]
     if (G[chosen] <= 0).any():

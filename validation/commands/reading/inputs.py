@@ -19,7 +19,7 @@ from ....exact.spaces.partitions.partitioned_rows import PartitionedRows
 from ...data.datasets import load, names
 from ...data.labelled_data import data_sha256
 from ...files.column_names import option_of
-from ...files.tables.selection import Selection
+from ...files.tables.selection import SVMLIGHT, Selection
 from ..writing.progress import pass_progress
 from .scaled_tables import fit_scaling, row_counters, scaled, selection_of, true_names
 
@@ -52,6 +52,8 @@ class Data:
         What made X of the columns, with `--standardise`.
     member : array (n,), optional
         The group of each row, with `--worst-of`.
+    zero_based, assumed
+        As in `RawTable`.
     """
 
     name: str
@@ -65,6 +67,8 @@ class Data:
     columns: list[str] | None = None
     scaler: Any = None
     member: np.ndarray | None = None
+    zero_based: bool | None = None
+    assumed: bool = False
 
     @property
     def labels(self) -> np.ndarray | None:
@@ -112,6 +116,7 @@ def open_data(name: str, options: dict[str, Any], model: Any = None) -> Data:
     InputError
         If there is neither, or the file cannot be used.
     """
+    check_told(name, options)
     if _is_built_in(name):
         if any(options.get(key) is not None for key in ("target", "positive", "columns", "drop")):
             raise InputError(
@@ -137,7 +142,18 @@ def open_data(name: str, options: dict[str, Any], model: Any = None) -> Data:
     scaler = fit_scaling(X, columns, options) if model is None else model.scaler
     sha = data_sha256(X, y)
     names_of = {"negative": meta.negative, "columns": columns, "scaler": scaler}
+    names_of |= {"zero_based": meta.zero_based, "assumed": meta.assumed}
     return Data(name, scaled(scaler, X), y, sha, meta.positive, **names_of)
+
+
+def check_told(name: str, options: dict[str, Any]) -> None:
+    """Raise `InputError` where an option says how another kind of file is read."""
+    ending = name.lower().removesuffix(".gz")
+    if options.get("zero_based") is not None and not ending.endswith(SVMLIGHT):
+        raise InputError(f"{name}: --zero-based is for svmlight files ({', '.join(SVMLIGHT)})")
+    beside = options.get("weights") is not None or options.get("scores") is not None
+    if options.get("header") is not None and not (beside or ending.endswith((".csv", ".tsv"))):
+        raise InputError(f"{name}: --header is for .csv and .tsv files")
 
 
 def _tell_row_counters(name: str, X: Any, columns: list[str] | None) -> None:
@@ -199,6 +215,7 @@ def data_of(name: str, options: dict[str, Any], model: Any = None) -> Data:
         raise InputError("--target is not for survival: --time and --event order the rows")
     if options["pairs"] != "all":
         raise InputError("--qid and --time make the pairs: leave --pairs out")
+    check_told(name, options)
     if _is_built_in(name):
         raise InputError(f"{name} is built in: --qid, --time and --event are for files")
     if is_parquet_folder(name):
@@ -227,8 +244,10 @@ def _grouped_data(name: str, options: dict[str, Any], model: Any) -> Data:
     _check_name(name)
     drop = beside_members(name, column, selection_of(options))
     data = open_data(name, options | {"drop": option_of(drop) if drop else None}, model)
-    feature = (data.columns or [one for one in column_names(name) or ("",) if one != column])[0]
-    member = read_members(name, column, feature, data.y.size)
+    asked = selection_of(options)
+    held = column_names(name, asked.header) or ("",)
+    feature = (data.columns or [one for one in held if one != column])[0]
+    member = read_members(name, column, replace(asked, columns=(feature,), drop=()), data.y.size)
     codes = np.unique(member, return_inverse=True)[1]
     both = str(data.sha256) + data_sha256(np.zeros((1, 1)), codes)
     return replace(data, member=member, sha256=sha256(both.encode()).hexdigest())
@@ -253,15 +272,18 @@ def _ordered_data(name: str, options: dict[str, Any], model: Any) -> Data:
     scaler = fit_scaling(table.X, columns, options) if model is None else model.scaler
     X = scaled(scaler, table.X)
     by = "time" if qid is None else "qid"
-    return Data(name, X, y, sha, None, pairs, by, columns=columns, scaler=scaler)
+    base = {"zero_based": table.zero_based, "assumed": table.assumed}
+    return Data(name, X, y, sha, None, pairs, by, columns=columns, scaler=scaler, **base)
 
 
 def _features_of(options: dict[str, Any], model: Any) -> Selection:
-    """Return what the options ask to read; a model's columns, in its order, if it has names."""
+    """Return what the options ask to read: of a model its columns, its width and its base."""
     asked = selection_of(options)
-    if model is not None and model.columns is not None and true_names([*model.columns]):
+    if model is None:
+        return asked
+    if model.columns is not None and true_names([*model.columns]):
         asked = replace(asked, columns=model.columns)
-    return asked
+    return model.read_as(asked)
 
 
 def _is_built_in(name: str) -> bool:
