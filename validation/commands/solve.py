@@ -19,7 +19,7 @@ from ...exact.formulation.request import Request
 from ...exact.problem.penalties.registry import penalty_from
 from ...exact.proof.partitioned_proof import save_partitions, write_partitioned_proof
 from ...exact.proof.proof_file import write_proof
-from ...exact.spaces.gram import AS_STORED
+from ...exact.spaces.gram import as_meant
 from ...exact.spaces.partitions.grouped.grouped_rows import GroupedRows
 from ...exact.spaces.partitions.partitioned_rows import PartitionedRows
 from ...exact.tools.wording import at_least, objective
@@ -156,11 +156,12 @@ def _statement(solution: Solution, data: Data, request: Request, options: dict[s
     n_pairs = pairs_of(data, request).count()
     in_bins = solution.witness.weights is not None and not isinstance(data.X, GroupedRows)
     least = at_least(max(solution.certificate.dual - rounding, 0.0), 12)
+    meant = f" {as_meant(solution.certificate.objective)}" if request.gives_matrix else ""
     part = f"{request.risk(data.positive)!r} of " if request.is_partial else ""
     return (
         f"The weights have {objective(primal, rounding, 12, in_bins)} over {part}{n_pairs} pairs, "
         f"and no "
-        f"weights have less than {least}." + (f" {AS_STORED}" if request.gives_matrix else "")
+        f"weights have less than {least}." + meant
     ) + (objective_in_words(data, request, options) + in_units(data.scaler))
 
 

@@ -1,0 +1,111 @@
+"""Gram matrices rounded to float32, and the proof of a CSV: what users met with, as short tests."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.estimator_checks import check_estimator
+
+from aucert.exact import ROCSVM, Gram, certify, cross_validated_path, load_model, save_model, solve
+from aucert.exact.errors import InputError
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(120, 4)).astype(np.float32)
+Y = (X[:, 0] + RNG.normal(size=120) > 0).astype(int)
+
+
+def in_float32(kind: str) -> np.ndarray:
+    squares = ((X[:, None] - X[None]) ** 2).sum(-1)
+    made = {
+        "linear": X @ X.T,
+        "rbf": np.exp(-np.float32(0.05) * squares),
+        "polynomial": (1 + X @ X.T) ** 2,
+    }
+    return made[kind].astype(np.float32)
+
+
+@pytest.mark.parametrize("kind", ["linear", "rbf", "polynomial"])
+def test_a_float32_matrix_is_taken_with_the_least_shift_and_that_is_said(kind: str) -> None:
+    K = in_float32(kind)
+    least = float(np.linalg.eigvalsh(K.astype(float))[0])
+    assert least < -1e-9
+    with pytest.warns(UserWarning, match="rounding") as seen:
+        model = ROCSVM(lam=1e-2, kernel="precomputed").fit(K, Y)
+    assert len(seen) == 1 and seen[0].filename == __file__
+    assert model.status_ == "certified"
+    with pytest.warns(UserWarning, match="rounding"):
+        gram = Gram(K.astype(float))  # as numbers that passed through float64 are
+    added = np.diag(gram.K - K)
+    assert np.ptp(added) < 1e-12 * added[0] + 1e-15 * np.abs(K).max()
+    assert -least <= added[0] <= -1.1 * least
+    assert f"K + {added[0]:.3g} I" in model.certificate_.statement
+    # The numbers are those of the matrix meant.
+    w = np.zeros(120)
+    w[model.support_] = model.dual_coef_
+    scores, up = gram.K @ w, Y == 1
+    hinge = np.maximum(0, 1 - (scores[up][:, None] - scores[~up]))
+    assert model.certificate_.primal == pytest.approx(5e-3 * w @ scores + hinge.mean(), rel=1e-9)
+
+
+def test_an_audit_and_a_saved_model_say_it_too(tmp_path) -> None:
+    K = in_float32("rbf")
+    with pytest.warns(UserWarning, match="rounding"):
+        model = ROCSVM(lam=1e-2, kernel="precomputed").fit(K, Y)
+    save_model(model, tmp_path / "model.json")
+    read = load_model(tmp_path / "model.json")
+    assert " I, as the rounding" in read.certificate_.statement
+    with pytest.warns(UserWarning, match="rounding") as seen:
+        audit = certify(K, Y, 1e-2, kernel="precomputed", w=np.zeros(120))
+    assert len(seen) == 1 and " I, as the rounding" in audit.statement
+
+
+def test_folds_share_one_matrix_and_one_warning() -> None:
+    K = in_float32("rbf")
+    cv = StratifiedKFold(3)
+    with pytest.warns(UserWarning, match="rounding") as seen:
+        path = cross_validated_path(K, Y, [0.1, 0.01], cv=cv, kernel="precomputed")
+    assert len(seen) == 1
+    smooth = cross_validated_path(X.astype(float), Y, [0.1, 0.01], cv=cv, kernel="rbf", gamma=0.05)
+    np.testing.assert_allclose(path.fold_auc, smooth.fold_auc, atol=0.01)
+
+
+def test_a_constant_that_pairs_cancel_is_no_fault_of_a_matrix() -> None:
+    Z = X.astype(float) + 2  # away from the origin, so that the mean is large
+    K = Z @ Z.T
+    less = K - K.mean()
+    assert np.linalg.eigvalsh(less)[0] < -10
+    with pytest.warns(UserWarning, match="constant"):
+        found = solve(less, Y, 0.1, kernel="precomputed")
+    wanted = solve(K, Y, 0.1, kernel="precomputed")
+    assert found.status == wanted.status == "certified"
+    assert found.certificate.primal == pytest.approx(wanted.certificate.primal, rel=1e-8)
+    np.testing.assert_allclose(K @ found.w - K @ wanted.w, 0, atol=0.05)
+
+
+def test_a_matrix_whose_rounding_hides_no_such_eigenvalue_is_refused() -> None:
+    K = in_float32("rbf").astype(float)
+    off = K - 0.01 * np.eye(120)
+    with pytest.raises(InputError, match="negative eigenvalue"):
+        Gram(off)
+    with pytest.raises(InputError, match="negative eigenvalue"):
+        Gram(off.astype(np.float32))
+    with pytest.raises(InputError, match="symmetric"):
+        Gram(K + 1e-3 * np.triu(K))
+    with pytest.raises(InputError, match="negative eigenvalue"):
+        Gram([[0, 3], [3, 0.0]])
+
+
+def test_float32_need_be_symmetric_to_its_own_rounding_only() -> None:
+    K = in_float32("rbf") + np.float32(0.1) * np.eye(120, dtype=np.float32)
+    K[3, 5] = np.nextafter(K[3, 5], np.float32(9))
+    gram = Gram(K)
+    assert gram.K[3, 5] == gram.K[5, 3] and not gram.meaning
+
+
+def test_scikit_learns_checks_of_a_given_matrix() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_estimator(ROCSVM(kernel="precomputed"))
