@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from aucert.exact import ROCSVM, Gram, certify, cross_validated_path, load_model, save_model, solve
 from aucert.exact.errors import InputError
+from aucert.exact.proof import check_partitions, check_proof
+from aucert.validation.cli import main
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4)).astype(np.float32)
@@ -109,3 +113,82 @@ def test_scikit_learns_checks_of_a_given_matrix() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check_estimator(ROCSVM(kernel="precomputed"))
+
+
+def solved(tmp_path: Path, labels: list[str], *options: str) -> Path:
+    """Solve a table whose last column is one of the labels, and return the folder written."""
+    rows = [f"{a:.6f},{b:.6f},{labels[k % len(labels)]}" for k, (a, b) in enumerate(X[:60, :2])]
+    (tmp_path / "mine.csv").write_text("\n".join(["age,size,bought", *rows]) + "\n")
+    out = tmp_path / "out"
+    main(["solve", str(tmp_path / "mine.csv"), "--lam", "0.1", "--out", str(out), *options])
+    return out
+
+
+def checked(capsys: pytest.CaptureFixture[str], *words: object, by=check_proof) -> tuple[int, str]:
+    capsys.readouterr()
+    return by.main([str(word) for word in words]), capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "positive"),
+    [
+        (["no", "yes"], (), "yes"),
+        (["no", "yes"], ("--positive", "no"), "no"),
+        (["a", "b", "c"], ("--positive", "b"), "b"),
+        (["0", "1"], (), "1"),
+        (["1.5", "2", "3"], ("--positive", "2"), "2"),
+        (["18446744073709551617", "0.5"], (), "18446744073709551617"),
+    ],
+)
+def test_the_proof_of_a_csv_is_checked_with_the_rows_beside_it(
+    tmp_path: Path, capsys, labels: list[str], options: tuple[str, ...], positive: str
+) -> None:
+    out = solved(tmp_path, labels, *options)
+    status, said = checked(capsys, out / "proof.npz", out / "data.npz", "--lam", 0.1)
+    assert status == 0 and said.startswith("verified gap <= "), said
+    # Labels may print as numpy's own numbers do, 2.0 for 2.
+    with np.load(out / "proof.npz") as proof, np.load(out / "data.npz") as data:
+        assert str(proof["positive"]).removesuffix(".0") == positive
+        assert sorted(map(str, np.unique(data["y"]))) == sorted(labels) or data["y"].dtype == float
+        assert data["X"].shape == (60, 2)
+    pinned = checked(capsys, out / "proof.npz", out / "data.npz", "--positive", "another")
+    assert pinned[0] == 1 and "label" in pinned[1]
+
+
+def test_data_are_left_out_where_they_are_not_wanted(tmp_path: Path, capsys) -> None:
+    out = solved(tmp_path, ["no", "yes"])
+    held = json.loads((out / "solution.json").read_text())
+    assert {"proof.npz", "data.npz"} <= set(held["files"])
+    solved(tmp_path, ["no", "yes"], "--no-data")  # the earlier rows do not stay
+    assert (out / "proof.npz").exists() and not (out / "data.npz").exists()
+    solved(tmp_path, ["no", "yes"], "--loss", "square")
+    assert not (out / "proof.npz").exists() and not (out / "data.npz").exists()
+
+
+@pytest.mark.parametrize("by", [check_proof, check_partitions])
+def test_a_checker_explains_itself_in_three_lines(capsys, by) -> None:
+    for word in ("--help", "-h"):
+        status, said = checked(capsys, word, by=by)
+        assert status == 0 and said.count("\n") == 3 and by.__name__.split(".")[-1] in said
+
+
+def test_what_a_checker_cannot_read_is_said_in_our_words(tmp_path: Path, capsys) -> None:
+    out = solved(tmp_path, ["no", "yes"])
+    proof, data = out / "proof.npz", out / "data.npz"
+    pickled = np.array([{}, None], dtype=object)
+    np.save(tmp_path / "pickled.npy", pickled)
+    np.savez(tmp_path / "pickled.npz", X=np.ones((2, 2)), y=pickled)
+    np.savez(tmp_path / "no_labels.npz", X=np.ones((2, 2)))
+    np.savez(tmp_path / "names.npz", **np.load(data), feature_names=pickled)  # not read at all
+    bad = [tmp_path / name for name in ("mine.csv", "pickled.npz", "none.npz")]
+    tried = [(proof, one) for one in bad] + [(one, data) for one in bad]
+    alone = tmp_path / "pickled.npy"
+    tried += [(proof, alone, data), (alone, data), (out, data), (proof, tmp_path / "no_labels.npz")]
+    for words in tried:
+        status, said = checked(capsys, *words)
+        assert status == 2 and said.startswith("not readable: ") and said.count("\n") == 1, said
+        assert "pickle=" not in said and "unsafely" not in said and "archive" not in said, said
+    assert checked(capsys, proof, tmp_path / "names.npz")[0] == 0
+    for words in ((bad[0],), (bad[1],), (bad[2],), (alone,)):
+        status, said = checked(capsys, *words, by=check_partitions)
+        assert status == 2 and said.count("\n") == 1 and "pickle=" not in said, said

@@ -22,6 +22,7 @@ from ...exact.proof.proof_file import write_proof
 from ...exact.spaces.gram import as_meant
 from ...exact.spaces.partitions.grouped.grouped_rows import GroupedRows
 from ...exact.spaces.partitions.partitioned_rows import PartitionedRows
+from ...exact.tools.atomic_files import write_atomically
 from ...exact.tools.wording import at_least, objective
 from ..files.data_files import write_json, write_vector
 from ..files.named_vectors import OF_STANDARDISED, write_named_vector
@@ -39,7 +40,7 @@ from .writing.documents import (
 )
 from .writing.outputs import output_folder
 from .writing.progress import solver_progress
-from .writing.solved_folder import MODEL, PROOF, SOLUTION, WEIGHTS, check_ours, checksums
+from .writing.solved_folder import DATA, MODEL, PROOF, SOLUTION, WEIGHTS, check_ours, checksums
 
 
 def run_solve(name: str, options: dict[str, Any]) -> None:
@@ -52,7 +53,7 @@ def run_solve(name: str, options: dict[str, Any]) -> None:
     if options.get("proof_rows") is not None and not options.get("proof"):
         raise InputError("--proof-rows writes what --proof is checked against: give --proof, too")
     with (
-        output_folder(options["out"], check_ours, (PROOF, MODEL)) as folder,
+        output_folder(options["out"], check_ours, (PROOF, MODEL, DATA)) as folder,
         output_folder(options.get("proof_rows"), _check_empty, option="--proof-rows") as rows,
     ):
         document = _solved(name, options, folder, rows)
@@ -103,6 +104,9 @@ def _solved(
             write_named_vector(folder / WEIGHTS, solution.w, data.columns, title)
         asked = bool(options.get("proof"))
         document["proof"] = _proof(folder / PROOF, data, request, solution, asked)
+        if document["proof"] and not (data.partitioned or options.get("no_data")):
+            columns = data.for_checker
+            write_atomically(folder / DATA, lambda file: np.savez(file, X=data.X, **columns))
         if rows is not None:
             save_partitions(data.X, rows)
         _write_model(folder / MODEL, data, options, solution, scores)
