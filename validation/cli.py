@@ -47,6 +47,9 @@ def aucert() -> None:
     help="The rule for the intercept of the saved model.",
 )
 @click.option("--out", type=click.Path(), help="Folder for model, weights, result and proof.")
+@click.option(
+    "--no-data", is_flag=True, help="With --out: no data.npz for the checker of the proof."
+)
 @click.option("--proof", is_flag=True, help="With --out, of a folder of Parquet files too.")
 @click.option("--proof-rows", type=click.Path(), help="With --proof: folder for that proof's rows.")
 @problem_options

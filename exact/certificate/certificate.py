@@ -113,7 +113,8 @@ class Certificate:
         if dual - dual_rounding < 0:
             dual, dual_rounding = 0.0, 0.0  # F >= 0 needs no witness
         rounding = primal_rounding + dual_rounding
-        return cls.from_bounds(primal, dual, rounding, problem.penalty.l2), made
+        meaning = problem.space.meaning
+        return cls.from_bounds(primal, dual, rounding, problem.penalty.l2, meaning), made
 
     @classmethod
     def from_bounds(

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...exact.errors import InputError
 from .file_checks import RawTable, check_no_pipe, existing_file
-from .labels import Label, two_classes
+from .labels import Label, Labels, two_classes
 from .tables.csv_files import read_csv
 from .tables.csv_rows import csv_columns
 from .tables.npz_files import read_arrays, read_npz
@@ -59,6 +59,8 @@ class TableMeta:
         What 1 and 0 stand for; the negative one is None for "the rest".
     n, n_pos, n_neg : int
         Rows.
+    labels : Labels
+        What stood there for each row.
     ignored : list of str
         Columns, or arrays of an npz file, that were not read.
     zero_based, assumed
@@ -74,6 +76,7 @@ class TableMeta:
     n: int
     n_pos: int
     n_neg: int
+    labels: Labels
     ignored: list[str]
     zero_based: bool | None = None
     assumed: bool = False
@@ -125,6 +128,7 @@ def read_table(
         n=len(y),
         n_pos=n_pos,
         n_neg=len(y) - n_pos,
+        labels=table.labels,
         ignored=table.ignored,
         zero_based=table.zero_based,
         assumed=table.assumed,

@@ -19,6 +19,7 @@ from ....exact.spaces.partitions.partitioned_rows import PartitionedRows
 from ...data.datasets import load, names
 from ...data.labelled_data import data_sha256
 from ...files.column_names import option_of
+from ...files.labels import Label, Labels
 from ...files.tables.selection import SVMLIGHT, Selection
 from ..writing.progress import pass_progress
 from .scaled_tables import fit_scaling, row_counters, scaled, selection_of, true_names
@@ -48,6 +49,8 @@ class Data:
         What the other rows are called; None for all the rest.
     columns : list of str, optional
         Names of the features, where the file has some.
+    names : Labels, optional
+        What stood for the label of each row; None for built-in data.
     scaler : StandardScaler, optional
         What made X of the columns, with `--standardise`.
     member : array (n,), optional
@@ -65,6 +68,7 @@ class Data:
     ordered_by: str | None = None
     negative: str | float | None = None
     columns: list[str] | None = None
+    names: Labels | None = None
     scaler: Any = None
     member: np.ndarray | None = None
     zero_based: bool | None = None
@@ -84,10 +88,25 @@ class Data:
     def labelled(self) -> dict[str, Any]:
         """What orders the rows, by the names that `write_proof` has for it."""
         if self.ordered is None:
-            return {"y": self.y, "positive": 1}
+            if self.names is None:
+                return {"y": self.y, "positive": 1}
+            rest = next(x for x in self.names.values if x != self.label)  # one of them, for all
+            return {"y": Labels([rest, self._label], self.y).written(), "positive": self._label}
         if self.ordered_by == "qid":
             return {"y": self.y, "qid": self.ordered.group}
         return {"y": None, "time": self.y, "event": self.ordered.upper}
+
+    @property
+    def for_checker(self) -> dict[str, Any]:
+        """The columns that order the rows for the checker of proofs; each label is the file's."""
+        if self.names is not None:
+            return {"y": self.names.written()}
+        return {name: x for name, x in self.labelled.items() if isinstance(x, np.ndarray)}
+
+    @property
+    def _label(self) -> Label:
+        assert self.label is not None
+        return self.label
 
     @property
     def has_classes(self) -> bool:
@@ -143,6 +162,7 @@ def open_data(name: str, options: dict[str, Any], model: Any = None) -> Data:
     sha = data_sha256(X, y)
     names_of = {"negative": meta.negative, "columns": columns, "scaler": scaler}
     names_of |= {"zero_based": meta.zero_based, "assumed": meta.assumed}
+    names_of["names"] = meta.labels
     return Data(name, scaled(scaler, X), y, sha, meta.positive, **names_of)
 
 
