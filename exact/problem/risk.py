@@ -108,7 +108,7 @@ class Mean:
         """Return U(scores) and what rounding and errors (n,) of the scores can do to it."""
         sums = self.sums(scores) if sums is None else sums
         slip = self.slip(error, sums.value + sums.value_rounding)
-        return Bound(sums.value, sums.value_rounding + slip)
+        return Bound(sums.value, sums.value_rounding + slip, sums.excess)
 
     def slip(self, error: np.ndarray, upper: float) -> float:
         """Return what errors (n,) of the scores can do to U; see `losses.loss.loss_slip`.

@@ -105,7 +105,7 @@ def error_budget(
     tested = None
     if X_test is not None:
         tested = _tested(fitted, truth, X_test, y_test, (fitted.w, f_B.w, f_P.w))
-    gaps = [s.certificate.gap + s.certificate.rounding for s in (f_B, f_P, best)]
+    gaps = [s.certificate.gap for s in (f_B, f_P, best)]
     return ErrorBudget(
         _terms(values, bound, fitted, tested),
         values[0],
@@ -174,8 +174,7 @@ def _bound(
     features = rows.dense()
     gram = Gram.of_kernel(Linear(), features) if truth is None else truth.gram
     approximation = Approximation(gram, features, full.pairs.positive)
-    found = f_P.certificate
-    projected = Projected(f_P.witness.c, found.gap + found.rounding)
+    projected = Projected(f_P.witness.c, f_P.certificate.gap)
     if fitted.pairs is None:
         return theorem4_prime(approximation, fitted.lam, part="A", projected=projected)
     return theorem4_prime(
