@@ -9,6 +9,7 @@ nothing in a file can name a function, a module or a type from elsewhere.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
@@ -148,10 +149,14 @@ class Decoder:
     Parameters
     ----------
     arrays : list of arrays
+    older : dict of functions by the name of a type, optional
+        What makes values of that type from the fields that older files hold.
     """
 
-    def __init__(self, arrays: list[np.ndarray]):
-        self.arrays = arrays
+    def __init__(
+        self, arrays: list[np.ndarray], older: dict[str, Callable[..., Any]] | None = None
+    ):
+        self.arrays, self.older = arrays, older or {}
 
     def decode(self, tree: Any) -> Any:
         """Return the value of a tree.
@@ -186,7 +191,8 @@ class Decoder:
         if "enum" in tree:
             return self._type(tree["enum"], Enum)(tree["is"])
         if "value" in tree:
-            value = self._type(tree["value"], object)(**self._all(tree["of"]))
+            known = self._type(tree["value"], object)
+            value = self.older.get(tree["value"], known)(**self._all(tree["of"]))
             if hasattr(value, "as_saved"):  # what was proved, on the file's word alone
                 object.__setattr__(value, "as_saved", True)
             return value
