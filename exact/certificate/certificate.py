@@ -172,7 +172,7 @@ class Certificate:
         """What is proved, in one sentence; numbers are rounded to the side on which they hold."""
         share = ""
         if self.relative_gap is not None:
-            share = f" ({at_most(above(100 * self.relative_gap), 2)} % of it)"
+            share = f" ({at_most(min(above(100 * self.relative_gap), 100.0), 2)} % of it)"
         text = (
             f"the objective is {at_most(self.primal, 6)} at most, no model "
             f"of this problem has less than {at_least(self.dual, 6)}, and so this one is at most "

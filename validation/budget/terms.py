@@ -100,7 +100,7 @@ def error_budget(
     truth = _true_optimum(fitted, X, full, solver)
     values = [full.objective(w) for w in (fitted.w, f_B.w, f_P.w)]
     best = f_P if truth is None else truth.solution
-    values.append(best.certificate.primal)
+    values.append(values[2] if truth is None else best.certificate.primal)
     bound = _bound(fitted, truth, full, f_P, delta)
     tested = None
     if X_test is not None:
