@@ -31,7 +31,7 @@ def zero_is_optimal(loss: Loss, certificate: Certificate, tol: float) -> bool:
         Relative gap.
     """
     at_zero = float(np.asarray(loss.value(np.zeros(1)))[0])
-    return at_zero - certificate.dual + certificate.rounding <= tol * at_zero
+    return at_zero - certificate.dual <= tol * at_zero
 
 
 def warn_if_trivial(loss: Loss, certificate: Certificate, tol: float) -> None:

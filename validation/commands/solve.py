@@ -20,10 +20,9 @@ from ...exact.problem.penalties.registry import penalty_from
 from ...exact.proof.partitioned_proof import save_partitions, write_partitioned_proof
 from ...exact.proof.proof_file import write_proof
 from ...exact.spaces.gram import as_meant
-from ...exact.spaces.partitions.grouped.grouped_rows import GroupedRows
 from ...exact.spaces.partitions.partitioned_rows import PartitionedRows
 from ...exact.tools.atomic_files import write_atomically
-from ...exact.tools.wording import at_least, objective
+from ...exact.tools.wording import at_least, at_most
 from ..files.vectors import OF_STANDARDISED
 from ..files.written_files import write_json, write_named_vector, write_vector
 from .reading.inputs import Data, data_of
@@ -156,14 +155,12 @@ def _message(solution: Solution, request: Request, tol: float) -> str:
 
 def _statement(solution: Solution, data: Data, request: Request, options: dict[str, Any]) -> str:
     """Return what was certified, in one sentence, and one more on a matrix that was given."""
-    primal, rounding = solution.certificate.primal, solution.certificate.rounding
-    n_pairs = pairs_of(data, request).count()
-    in_bins = solution.witness.weights is not None and not isinstance(data.X, GroupedRows)
-    least = at_least(max(solution.certificate.dual - rounding, 0.0), 12)
-    meant = f" {as_meant(solution.certificate.objective)}" if request.gives_matrix else ""
+    certificate, n_pairs = solution.certificate, pairs_of(data, request).count()
+    most, least = at_most(certificate.primal, 12), at_least(certificate.dual, 12)
+    meant = f" {as_meant(certificate.objective)}" if request.gives_matrix else ""
     part = f"{request.risk(data.positive)!r} of " if request.is_partial else ""
     return (
-        f"The weights have {objective(primal, rounding, 12, in_bins)} over {part}{n_pairs} pairs, "
+        f"The weights have an objective of at most {most} over {part}{n_pairs} pairs, "
         f"and no "
         f"weights have less than {least}." + meant
     ) + (objective_in_words(data, request, options) + in_units(data.scaler))
