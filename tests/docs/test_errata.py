@@ -19,6 +19,7 @@ import pytest
 from scipy import linalg
 
 from aucert.validation import suite
+from loops import each
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPERS = ["ScalingUp", "SAUC", "SHT", "Nonlinear"]
@@ -100,7 +101,7 @@ def test_what_shows_an_erratum_exists() -> None:
     assert [pair for pair in faults if pair[1]] == []
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     ["tests/docs/test_errata.py::test_nobody_wrote", "tests/docs/test_no.py::test_x", "claim:no"],
 )
@@ -118,7 +119,7 @@ def test_the_map_of_formulas_and_the_errata_point_to_each_other() -> None:
     assert pointed == {(entry.paper, entry.number) for entry in ERRATA}
 
 
-@pytest.mark.parametrize(
+@each(
     ("number", "name", "printed", "measured"),
     [
         (39, "sht-theorem-2-eq-13-as-printed", r"(\d+) to (\d+) times", r"(\d+) to (\d+) times"),
@@ -245,7 +246,7 @@ def test_restricted_smoothness_needs_the_projection() -> None:
     assert np.linalg.norm((H @ v)[:1]) == v @ H @ v
 
 
-@pytest.mark.parametrize("rho", [1.2, 2.0, 5.0, 50.0])
+@each("rho", [1.2, 2.0, 5.0, 50.0])
 def test_the_condition_of_theorem_1_belongs_to_the_nu_of_lemma_2(rho: float) -> None:
     def kappas(mu: float) -> tuple[float, float]:
         lemma = 1 + (mu + np.sqrt((4 + mu) * mu)) / 2

@@ -14,6 +14,7 @@ import pytest
 
 from aucert.validation.suite import claims
 from aucert.validation.tables.running.registry import tables
+from loops import each
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "formulas.md"
 NONE = "none"
@@ -175,7 +176,7 @@ def test_items_are_spelt_in_one_way() -> None:
     assert [row.item for row in ROWS if not SPELLING.fullmatch(row.item)] == []
 
 
-@pytest.mark.parametrize("paper", PRINTED)
+@each("paper", PRINTED)
 def test_the_numbers_have_no_holes_and_no_strangers(paper: str) -> None:
     for kind, numbers in PRINTED[paper].items():
         pattern = re.compile(rf"{re.escape(kind)} \(?(\d+)\)?")
@@ -221,7 +222,7 @@ def test_the_remarks_on_theorem_4_stand_where_they_are_judged() -> None:
     assert set(row.targets) == remarks and len(remarks) > 5
 
 
-@pytest.mark.parametrize(
+@each(
     ("paper", "item", "grid"),
     [
         ("Nonlinear", "Section 5.2", "-15 to 10"),
@@ -244,7 +245,7 @@ def test_what_is_not_in_the_code_has_a_note_that_says_why() -> None:
     assert [row.item for row in missing if not row.note] == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("place", "item", "expected"),
     [
         ("Proposition 1, eqs. (5)-(7)", "eq. (6)", True),
@@ -262,7 +263,7 @@ def test_places_are_compared_by_number(place: str, item: str, expected: bool) ->
     assert about(place, item) is expected
 
 
-@pytest.mark.parametrize("name", ["claim:sauc-eq-24-chebyshev", "claim:missing", "table:missing"])
+@each("name", ["claim:sauc-eq-24-chebyshev", "claim:missing", "table:missing"])
 def test_the_checker_catches_a_claim_or_table_of_something_else(name: str) -> None:
     assert only_fault(f"SAUC | eq. (23) | AUC | `{name}` | |") is not None
 
@@ -292,7 +293,7 @@ def only_fault(line: str) -> str | None:
     return fault(row, target)
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "ScalingUp | eq. (13) | hinge of a pair | `aucert.made_up.hinge` | |",
@@ -305,13 +306,13 @@ def test_the_checker_accepts_a_place_that_names_its_source(made_up: ModuleType, 
     assert only_fault(line) is None
 
 
-@pytest.mark.parametrize("name", ["made_up.missing", "missing", "made_up.Solver.missing"])
+@each("name", ["made_up.missing", "missing", "made_up.Solver.missing"])
 def test_the_checker_catches_a_missing_target(made_up: ModuleType, name: str) -> None:
     text = only_fault(f"ScalingUp | eq. (4) | loss | `aucert.{name}` | |")
     assert text is not None and "not found" in text
 
 
-@pytest.mark.parametrize("source", ["ScalingUp | eq. (5)", "SAUC | eq. (4)", "SHT | Table 1"])
+@each("source", ["ScalingUp | eq. (5)", "SAUC | eq. (4)", "SHT | Table 1"])
 def test_the_checker_catches_a_missing_source_bracket(made_up: ModuleType, source: str) -> None:
     text = only_fault(f"{source} | something else | `aucert.made_up.hinge` | |")
     assert text is not None and "does not name" in text
@@ -321,7 +322,7 @@ def test_the_checker_refuses_names_outside_the_package() -> None:
     assert only_fault("SHT | eq. (1) | threshold | `numpy.sort` | |") is not None
 
 
-@pytest.mark.parametrize("place", ["", "not yet", "aucert.made_up", "`aucert.a` and `aucert.b`"])
+@each("place", ["", "not yet", "aucert.made_up", "`aucert.a` and `aucert.b`"])
 def test_a_place_is_none_or_names_in_backticks(place: str) -> None:
     with pytest.raises(ValueError, match="neither"):
         read_rows(f"## SHT\n| eq. (1) | threshold | {place} | |")

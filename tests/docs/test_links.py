@@ -11,6 +11,8 @@ from urllib.parse import unquote
 
 import pytest
 
+from loops import each
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 FEWEST_WORDS = 40
@@ -122,7 +124,7 @@ def links_of_the_site() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize(
+@each(
     ("docname", "written", "built"),
     [
         ("start", "[one](tutorials/01_a.py)", "[one](_tutorials/01_a)"),

@@ -14,14 +14,13 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import pytest
-
 import aucert
 from aucert.exact import solve
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.tools import lossless
 from aucert.validation.data.datasets import load
+from loops import each
 
 ROOT = Path(aucert.__file__).parent / "exact"
 
@@ -52,7 +51,7 @@ def profiled(work: Callable[[Any, Any], object]) -> tuple[set[str], Counter[str]
     return files, calls
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@each("kernel", ["linear", "rbf"])
 def test_the_matrix_is_checked_once(kernel: str) -> None:
     _, calls = entered(kernel=kernel)
     assert calls[lossless.check_matrix.__name__] == 1

@@ -8,9 +8,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-import pytest
-
 import aucert
+from loops import each
 
 SOLVERS = Path(aucert.__file__).parent / "exact" / "solvers"
 
@@ -59,7 +58,7 @@ def pseudo_code(source: str) -> list[str]:
     return [line for line in said.splitlines() if line.startswith("    ")]
 
 
-@pytest.mark.parametrize("name", METHODS)
+@each("name", METHODS)
 def test_a_method_starts_with_its_pseudo_code(name: str) -> None:
     lines = pseudo_code((SOLVERS / name).read_text(encoding="utf-8"))
     assert 5 <= len(lines) <= 12, lines

@@ -12,6 +12,7 @@ from aucert.exact import InputError, solve
 from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
 from decimal_losses import mean_of
 from fuzz_pairs import exact_scores
+from loops import each
 from ordered_naive import naive_ordered
 
 N = 12
@@ -22,7 +23,7 @@ LONE = np.where(np.arange(N) == 0, 0, 1)
 """A query of one row, which is in no pair, and one of all others."""
 
 
-@pytest.mark.parametrize("largest", [1e6, 1e15, 1e17])
+@each("largest", [1e6, 1e15, 1e17])
 def test_pairs_are_refused_where_a_row_in_none_sets_the_unit(largest: float) -> None:
     weight = np.where(LONE == 0, largest, RNG.uniform(0.1, 0.4, N))
     if largest < 1e9:
@@ -62,8 +63,8 @@ def test_weights_of_usual_spread_are_taken() -> None:
     assert OrderedPairs(None, key, weight, weight).mass > 0
 
 
-@pytest.mark.parametrize("far", [1.0, 1e-14])
-@pytest.mark.parametrize("loss", ["squared_hinge", "square"])
+@each("far", [1.0, 1e-14])
+@each("loss", ["squared_hinge", "square"])
 def test_each_of_the_worst_groups_has_weights_of_its_own_size(loss: str, far: float) -> None:
     """Held to 2^-52 of the largest of all rows, those of the worst group were off by 4 %."""
     member = np.arange(N) // 6
