@@ -14,11 +14,12 @@ import pytest
 from scipy import linalg
 
 from aucert.validation import suite
+from loops import each
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize(
+@each(
     ("number", "name", "printed", "measured"),
     [
         (39, "sht-theorem-2-eq-13-as-printed", r"(\d+) to (\d+) times", r"(\d+) to (\d+) times"),
@@ -147,7 +148,7 @@ def test_restricted_smoothness_needs_the_projection() -> None:
     assert np.linalg.norm((H @ v)[:1]) == v @ H @ v
 
 
-@pytest.mark.parametrize("rho", [1.2, 2.0, 5.0, 50.0])
+@each("rho", [1.2, 2.0, 5.0, 50.0])
 def test_the_condition_of_theorem_1_belongs_to_the_nu_of_lemma_2(rho: float) -> None:
     def kappas(mu: float) -> tuple[float, float]:
         lemma = 1 + (mu + np.sqrt((4 + mu) * mu)) / 2

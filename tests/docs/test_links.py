@@ -11,6 +11,8 @@ from urllib.parse import unquote
 
 import pytest
 
+from loops import each
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 VOID = {"area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
@@ -112,7 +114,7 @@ def links_of_the_site() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize(
+@each(
     ("docname", "written", "built"),
     [
         ("start", "[one](tutorials/01_a.py)", "[one](_tutorials/01_a)"),

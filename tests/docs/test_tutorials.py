@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from loops import each
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 TUTORIALS = sorted((DOCS / "tutorials").glob("[0-9]*.py"))
@@ -18,7 +20,7 @@ LONG = ("05", "06", "08", "09", "10")
 """Those that take many seconds."""
 
 
-@pytest.mark.parametrize(
+@each(
     "script",
     [
         pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.name[:2] in LONG else [])
@@ -68,9 +70,7 @@ def shown_lines(text: str) -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize(
-    "script", [p for p in TUTORIALS if p.name[:2] != "09"], ids=lambda path: path.stem
-)
+@each("script", [p for p in TUTORIALS if p.name[:2] != "09"], ids=lambda path: path.stem)
 def test_a_tutorial_shows_lines_of_the_library(script: Path) -> None:
     shown = shown_lines(script.read_text("utf-8"))
     for file, name in shown:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from loops import each
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 CODE = re.compile(r"^```(?!\{glossary).*?^```$|`[^`]*`", re.MULTILINE | re.DOTALL)
 DOLLARS = re.compile(r"\$\$(.+?)\$\$|(?<!\\)\$(?!\$)([^$]+?)\$", re.DOTALL)
@@ -27,7 +29,7 @@ def in_tutorials() -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("where", [in_pages, in_tutorials], ids=["pages", "tutorials"])
+@each("where", [in_pages, in_tutorials], ids=["pages", "tutorials"])
 def test_every_formula_is_read_whole(where) -> None:
     convert = pytest.importorskip("latex2mathml.converter").convert
     left = {

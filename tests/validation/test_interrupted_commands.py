@@ -20,6 +20,7 @@ from aucert.validation.claims.claim import Claim, Context, Outcome, Verdict
 from aucert.validation.cli import main
 from aucert.validation.data.datasets import load
 from aucert.validation.suite import run, run_claim
+from loops import each
 
 SECONDS = 15.0
 """For the end: a second or two, more where others use the processors."""
@@ -122,7 +123,7 @@ def drops_it(context: Context) -> Outcome:
     return Outcome(Verdict.HOLDS, "judged")
 
 
-@pytest.mark.parametrize("function", [keeps_its_best_point, drops_it])
+@each("function", [keeps_its_best_point, drops_it])
 def test_a_claim_that_is_interrupted_has_no_verdict(function, tmp_path: Path) -> None:
     claim = Claim("cut", "SAUC", "eq. (2)", "suite", "It holds.", Verdict.HOLDS, function)
     (tmp_path / "claims").mkdir()

@@ -18,6 +18,7 @@ from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian
 from aucert.exact.spaces.rows import Rows
+from loops import each, seeds
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -56,9 +57,7 @@ def draw(seed: int) -> tuple[Kernel, np.ndarray, np.ndarray, float, NystromMap]:
     return kernel, rows, positive, lam, nystrom_map(kernel, landmarks.rows)
 
 
-@pytest.mark.parametrize(
-    "seed", [*range(12), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(12, 40))]
-)
+@each("seed", [*range(12), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(12, 40))])
 def test_the_loss_of_the_approximation_is_between_its_two_marginal_forms(seed: int) -> None:
     # u'Eu / (2 lam) at the true optimum <= p_P - p <= the same at the projected optimum.
     kernel, rows, positive, lam, found = draw(seed)
@@ -72,8 +71,8 @@ def test_the_loss_of_the_approximation_is_between_its_two_marginal_forms(seed: i
     assert low - slack <= loss <= high + slack
 
 
-@pytest.mark.parametrize("kernel", [Gaussian(0.5), Laplacian(0.3)], ids=str)
-@pytest.mark.parametrize("lam", [1.0, 1e-2, 1e-3])
+@each("kernel", [Gaussian(0.5), Laplacian(0.3)], ids=str)
+@each("lam", [1.0, 1e-2, 1e-3])
 def test_with_all_rows_as_landmarks_the_optimum_is_that_of_the_kernel(
     kernel: Kernel, lam: float
 ) -> None:
@@ -83,7 +82,7 @@ def test_with_all_rows_as_landmarks_the_optimum_is_that_of_the_kernel(
     assert found.dual == pytest.approx(truth.dual, rel=1e-8)
 
 
-@pytest.mark.parametrize("seed", range(15))
+@each("seed", seeds(15))
 def test_the_certificate_against_the_true_kernel_holds_and_is_what_it_says(seed: int) -> None:
     kernel, rows, positive, lam, found = draw(seed)
     K = kernel(rows, rows)

@@ -12,6 +12,7 @@ from aucert.exact.solvers.convex_reference import convex_reference
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.convex_square import ConvexSquare
 from aucert.exact.square_loss.row_average import RowAverage
+from loops import each
 from sparse_signal import draw
 
 X, Y = draw(n=80, d=8)
@@ -34,7 +35,7 @@ def inside(task: ConvexSquare, w: np.ndarray) -> np.ndarray:
     return w * min(1.0, task.radius / max(size, 1e-300))
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@each("name", PROBLEMS)
 def test_the_optimum_is_between_the_bounds_of_every_certificate(name) -> None:
     task, rng = PROBLEMS[name], np.random.default_rng(3)
     best = convex_reference(task)
@@ -48,7 +49,7 @@ def test_the_optimum_is_between_the_bounds_of_every_certificate(name) -> None:
             assert np.linalg.norm(w - best.w) <= held.radius + np.sqrt(2e-9 / task.loss.lam)
 
 
-@pytest.mark.parametrize("name", ["l1 ball", "l2 ball"])
+@each("name", ["l1 ball", "l2 ball"])
 def test_it_holds_on_the_edge_of_a_ball_and_says_nothing_outside(name) -> None:
     task = PROBLEMS[name]
     best = convex_reference(task)

@@ -12,6 +12,7 @@ from aucert.exact.errors import InputError
 from aucert.exact.problem.penalties.elastic_net import ElasticNet
 from aucert.exact.problem.penalties.ridge import Ridge
 from convex_programs import worst_reference
+from loops import each
 from ordered_naive import naive_survival
 
 RNG = np.random.default_rng(2)
@@ -56,8 +57,8 @@ CASES: dict[str, tuple[dict[str, Any], list[Pair]]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize("kind", CASES)
+@each("loss", ["hinge", "squared_hinge"])
+@each("kind", CASES)
 def test_the_optimum_of_the_listed_pairs_lies_in_the_interval(kind: str, loss: str) -> None:
     asked, pairs = CASES[kind]
     best, w = worst_reference(X, within(pairs), loss, Ridge(LAM))
@@ -89,7 +90,7 @@ def test_equal_rows_of_two_groups_stay_apart() -> None:
     assert first.dual <= alone.primal + 1e-9 and alone.dual <= first.primal + 1e-9
 
 
-@pytest.mark.parametrize(
+@each(
     ("more", "why"),
     [
         ({"worst_of": MEMBER[:-1]}, "40 rows, but worst_of of shape"),

@@ -20,6 +20,7 @@ from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_pr
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.tools.rounding import Bound
+from loops import each, seeds
 
 
 def random_problem(rng: np.random.Generator, loss: str, listed: bool) -> Problem:
@@ -83,8 +84,8 @@ def test_gap_is_never_negative(seed: int, loss: str, listed: bool) -> None:
         assert found.gap >= 0 and found.dual <= found.primal
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("n", [10, 1000])
+@each("loss", LOSSES)
+@each("n", [10, 1000])
 @pytest.mark.long_digits
 def test_rounding_is_small_on_ordinary_data(n: int, loss: str) -> None:
     rng = np.random.default_rng(1)
@@ -93,9 +94,9 @@ def test_rounding_is_small_on_ordinary_data(n: int, loss: str) -> None:
     assert Certificate.of(problem, rng.normal(size=3), witness).rounding < 1e-10
 
 
-@pytest.mark.parametrize("listed", [False, True])
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("seed", range(8))
+@each("listed", [False, True])
+@each("loss", LOSSES)
+@each("seed", seeds(8))
 def test_gap_and_radius_bound_the_truth(seed: int, loss: str, listed: bool) -> None:
     rng = np.random.default_rng([7, seed])
     problem = random_problem(rng, loss, listed)
@@ -113,8 +114,8 @@ def test_gap_and_radius_bound_the_truth(seed: int, loss: str, listed: bool) -> N
         assert found.radius >= away - optimum.certificate.radius
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize("size", [1e-3, 1e-1, 10.0])
+@each("loss", ["hinge", "squared_hinge"])
+@each("size", [1e-3, 1e-1, 10.0])
 def test_gap_grows_with_the_distance_from_the_optimum(size: float, loss: str) -> None:
     rng = np.random.default_rng(3)
     problem = linear_problem(rng.normal(size=(40, 3)), np.arange(40) % 3 == 0, 0.1, loss)
@@ -127,7 +128,7 @@ def test_gap_grows_with_the_distance_from_the_optimum(size: float, loss: str) ->
     assert found.gap >= 0.1 / 2 * float((moved - optimum.w) @ (moved - optimum.w)) * (1 - 1e-6)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@each("loss", LOSSES)
 def test_the_same_problem_in_features_and_in_its_kernel(loss: str) -> None:
     rng = np.random.default_rng(11)
     X, y = rng.normal(size=(15, 3)), np.arange(15) % 3 == 0
@@ -141,7 +142,7 @@ def test_the_same_problem_in_features_and_in_its_kernel(loss: str) -> None:
     assert one.dual == pytest.approx(two.dual, rel=1e-12)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@each("loss", LOSSES)
 def test_the_best_scale_is_the_best(loss: str) -> None:
     rng = np.random.default_rng(4)
     problem = linear_problem(rng.normal(size=(12, 2)), np.arange(12) % 2 == 0, 0.05, loss)
@@ -152,7 +153,7 @@ def test_the_best_scale_is_the_best(loss: str) -> None:
         assert Certificate.of(problem, w, other).dual <= chosen + 1e-12
 
 
-@pytest.mark.parametrize("loss", ["squared_hinge", "square"])
+@each("loss", ["squared_hinge", "square"])
 def test_at_its_own_slope_the_gap_is_the_squared_gradient(loss: str) -> None:
     """F(w) - D(alpha(w)) = |lam w - pull(c)|^2 / (2 lam): Fenchel holds with equality there."""
     rng = np.random.default_rng(6)
@@ -184,9 +185,7 @@ def test_radius_includes_the_rounding() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("primal", "dual", "rounding"), [(1.0, 1.5, 0.1), (np.nan, 0.0, 1.0), (1.0, 0.0, np.nan)]
-)
+@each(("primal", "dual", "rounding"), [(1.0, 1.5, 0.1), (np.nan, 0.0, 1.0), (1.0, 0.0, np.nan)])
 def test_a_gap_below_its_rounding_is_an_error(primal: float, dual: float, rounding: float) -> None:
     with pytest.raises(CertificateError, match="false"):
         Certificate.from_bounds(Bound(primal, rounding), Bound(dual, 0.0), 1.0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import pytest
 
 from aucert.exact.certificate.certificate import Certificate, Witness, evaluated
 from aucert.exact.losses.registry import LOSSES
@@ -13,6 +12,7 @@ from aucert.exact.pairs.all_pairs import PairList
 from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.tools.rounding import Bound
+from loops import each
 
 
 def test_the_radius_is_never_less_than_the_bounds_prove() -> None:
@@ -42,7 +42,7 @@ class Moved(Rows):
         return 0.0
 
 
-@pytest.mark.parametrize("loss", ["square", "squared_hinge"])
+@each("loss", ["square", "squared_hinge"])
 def test_errors_of_scores_act_on_the_loss_as_it_is_and_not_as_it_is_computed(loss: str) -> None:
     """The computed loss is 0, the true one (z + 2e)^2: 4 z e of that the loss at 0 cannot see."""
     space = Moved(np.array([[0.0], [1.0]]))

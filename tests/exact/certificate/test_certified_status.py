@@ -19,17 +19,15 @@ from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Ridge, linear_problem, pair_problem
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.tools.rounding import Bound
-from fast_cases import first_fast
+from loops import each, first_fast
 from naive import exact, primal_value, weighted_pairs
 
 GRID = np.array([[0.5], [-0.25], [1.0], [0.125]])
 LABELS = np.array([1, 0, 1, 0])
 
 
-@pytest.mark.parametrize("offset", first_fast([1e10, 1e8]))
-@pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))]
-)
+@each("offset", first_fast([1e10, 1e8]))
+@each("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))])
 def test_certified_is_true_on_sparse_rows_far_from_the_origin(seed: int, offset: float) -> None:
     """Sparse rows are centred only implicitly, so that their scores lose digits.
 
@@ -46,7 +44,7 @@ def test_certified_is_true_on_sparse_rows_far_from_the_origin(seed: int, offset:
         assert short <= 1e-9 * float(value)
 
 
-@pytest.mark.parametrize("size", [1e8, 1e9, 1e12])
+@each("size", [1e8, 1e9, 1e12])
 def test_gap_holds_where_the_kernel_matrix_cancels(size: float) -> None:
     """Coefficients along the null space of K cancel in w'K w, to an error of any size.
 
@@ -67,8 +65,8 @@ def test_gap_holds_where_the_kernel_matrix_cancels(size: float) -> None:
         assert float(norm2) / 2 - 1 <= found.gap
 
 
-@pytest.mark.parametrize("size", [1e-170, 1e160, 1e308])
-@pytest.mark.parametrize("listed", [False, True])
+@each("size", [1e-170, 1e160, 1e308])
+@each("listed", [False, True])
 def test_only_ratios_of_weights_matter(size: float, listed: bool) -> None:
     """A common factor of all weights changes nothing, be it 1e308: or it is refused."""
     i, j = np.array([0, 2]), np.array([1, 3])
@@ -116,7 +114,7 @@ def test_underflow_makes_no_bound() -> None:
     assert found.dual <= float(optimum)
 
 
-@pytest.mark.parametrize("seed", [0, 4, 6])
+@each("seed", [0, 4, 6])
 def test_separated_rows_at_a_tiny_lam_have_a_certificate(seed: int) -> None:
     """The loss is zero and its computed value may be a rounding below: no root of that."""
     rng = np.random.default_rng(seed)
@@ -126,7 +124,7 @@ def test_separated_rows_at_a_tiny_lam_have_a_certificate(seed: int) -> None:
     assert np.isfinite(found.rounding) and found.gap >= 0
 
 
-@pytest.mark.parametrize("negative", [1e-9, 3e-9])
+@each("negative", [1e-9, 3e-9])
 def test_a_kernel_matrix_with_a_negative_eigenvalue_makes_no_false_claim(negative: float) -> None:
     """With k(x_4, x_4) < 0 its score is free: F(w) = 0 at no cost, below any dual bound.
 
@@ -143,8 +141,8 @@ def test_a_kernel_matrix_with_a_negative_eigenvalue_makes_no_false_claim(negativ
     assert found.gap >= 0
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square"])
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+@each("loss", ["hinge", "squared_hinge", "square"])
+@each("scale", [1e-6, 1.0, 1e6])
 def test_scaling_the_features_scales_lam(scale: float, loss: str) -> None:
     """Multiplying X by s and lam by s^2 leaves the optimum as it is."""
     rng = np.random.default_rng(2)
@@ -155,7 +153,7 @@ def test_scaling_the_features_scales_lam(scale: float, loss: str) -> None:
     assert scaled.primal == pytest.approx(plain.primal, rel=3e-9)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square"])
+@each("loss", ["hinge", "squared_hinge", "square"])
 def test_a_common_offset_changes_nothing(loss: str) -> None:
     rng = np.random.default_rng(3)
     X, y = np.round(rng.normal(size=(30, 3)) * 64) / 64, np.arange(30) % 3 == 0

@@ -18,6 +18,7 @@ from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.general.proximal import Proximal
 from aucert.exact.spaces.rows import Rows
+from loops import each, seeds
 from ordered_naive import Naive, naive_ordered
 
 OURS = (HINGE, SQUARED_HINGE, SQUARE)
@@ -89,13 +90,13 @@ def check(seed: int) -> None:
     assert problem.loss == HINGE or found.gap <= 1e-3 * found.primal
 
 
-@pytest.mark.parametrize("seed", range(30))
+@each("seed", seeds(30))
 def test_the_optimum_is_inside(seed: int) -> None:
     check(seed)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("start", range(30, 1030, 100))
+@each("start", range(30, 1030, 100))
 def test_the_optimum_is_inside_in_a_thousand_draws(start: int) -> None:
     for seed in range(start, start + 100):
         check(seed)

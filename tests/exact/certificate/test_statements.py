@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from aucert import approx, exact
 from aucert.exact import Certificate, Status, SurvivalSVM, solve
 from aucert.exact.tools.rounding import Bound
+from loops import each
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(30, 3))
@@ -47,7 +48,7 @@ def test_a_statement_at_zero_has_no_share() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
+@each("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
 def test_every_public_estimator_states_what_is_proved(kind: type) -> None:
     given = {"lams": [0.1, 1.0], "cv": 2, "k": 2, "n_landmarks": 10, "max_epochs": 20, "lam": 0.1}
     known = inspect.signature(kind).parameters

@@ -20,6 +20,7 @@ from aucert.exact.problem.risk import Mean
 from aucert.exact.proof import check_proof
 from aucert.exact.proof.proof_file import write_proof, write_proof_of
 from aucert.exact.spaces.rows import Rows
+from loops import each
 from proofs import changed, scalars
 
 LAM = 0.05
@@ -119,7 +120,7 @@ def exact_objective(X: np.ndarray, pairs: OrderedPairs, w: np.ndarray) -> Fracti
     return hinge + Fraction(LAM) / 2 * sum(k * k for k in weights)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_the_checker_verifies_what_was_written(
     honest: dict, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture
 ) -> None:
@@ -136,7 +137,7 @@ def test_the_checker_verifies_what_was_written(
     assert run(tmp_path, capsys, "--lam", "0.06")[0] == 1
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "long"])
+@each("kind", [kind for kind in KINDS if kind != "long"])
 def test_the_exact_objective_and_the_optimum_are_within_the_bounds(honest: dict, kind: str) -> None:
     proof, data, solution = honest[kind]
     ordered = pairs_of(str(proof["pairs"]), data)
@@ -277,7 +278,7 @@ MARGINALS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "name"),
     [(kind, name) for kind in ("query", "long", "shared") for name in PROOFS]
     + [("long", name) for name in SCORES]
@@ -322,7 +323,7 @@ DATA: dict[tuple[str, str], Any] = {
 }
 
 
-@pytest.mark.parametrize(("kind", "name"), DATA)
+@each(("kind", "name"), DATA)
 def test_other_data_are_refused(
     honest: dict, kind: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture
 ) -> None:

@@ -20,6 +20,7 @@ from aucert.exact.problem.problem import Problem, Ridge
 from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.streamed_newton import StreamedNewton
 from aucert.exact.spaces.streamed import StreamedRows
+from loops import each
 
 
 def data(kind: str, seed: int, n: int = 600) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
@@ -43,11 +44,11 @@ def data(kind: str, seed: int, n: int = 600) -> tuple[np.ndarray, np.ndarray, np
     return X, y, weight
 
 
-@pytest.mark.parametrize(
+@each(
     "kind",
     ["plain", "ties", "constant", "one positive", "duplicates", "outlier", "weights", "wide"],
 )
-@pytest.mark.parametrize("lam", [1e-4, 1.0])
+@each("lam", [1e-4, 1.0])
 def test_blocks_and_memory_agree(kind: str, lam: float) -> None:
     X, y, weight = data(kind, 1)
     tol = 1e-6 if kind == "outlier" else 1e-8  # its size costs digits, in memory too
@@ -75,7 +76,7 @@ def problem_of(X: np.ndarray, y: np.ndarray, lam: float = 1e-2) -> Problem:
     return Problem(StreamedRows(X, block=64), risk, Ridge(lam))
 
 
-@pytest.mark.parametrize("bins", [8, 512])
+@each("bins", [8, 512])
 def test_an_evaluation_bounds_the_true_sums(bins: int) -> None:
     X, y, _ = data("plain", 3)
     problem, w = problem_of(X, y), np.array([0.7, -0.2, 0.1])

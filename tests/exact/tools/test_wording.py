@@ -5,12 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import pytest
 
 from aucert.exact.tools.wording import at_least, at_most
+from loops import each
 
 
-@pytest.mark.parametrize("digits", [1, 2, 3, 10, 15, 17, 40])
+@each("digits", [1, 2, 3, 10, 15, 17, 40])
 def test_a_printed_bound_stays_a_bound_and_is_off_by_less_than_a_unit(digits: int) -> None:
     rng = np.random.default_rng(0)
     for value in [*(rng.normal(size=200) * 10.0 ** rng.uniform(-20, 20, size=200)), 1.0, -0.25]:

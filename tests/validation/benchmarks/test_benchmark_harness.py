@@ -15,7 +15,7 @@ import pytest
 from aucert.exact.errors import InputError
 from aucert.validation.benchmarks.harness import Lines, Table, benchmark
 from aucert.validation.benchmarks.measuring.timing import timed
-from fast_cases import first_fast
+from loops import first_fast
 
 FOLDER = Path(__file__).parents[3] / "validation" / "benchmarks"
 SMALLEST = {

@@ -29,6 +29,7 @@ from aucert.validation.claims.claim import Context
 from aucert.validation.claims.common import wdbc_sample
 from aucert.validation.data import datasets
 from aucert.validation.plots import svg
+from loops import each
 
 
 def test_the_errors_are_those_of_problems_solved_one_by_one() -> None:
@@ -57,7 +58,7 @@ def test_the_errors_are_those_of_problems_solved_one_by_one() -> None:
     assert draw.nystrom == pytest.approx(nystrom, abs=1e-7)
 
 
-@pytest.mark.parametrize("jitter", [1e-3, 0.3])
+@each("jitter", [1e-3, 0.3])
 def test_any_approximation_from_below_will_do(jitter: float) -> None:
     """K~ = C (W + jitter I)^-1 C' is no projection; |w| then exceeds the function's own norm."""
     data = datasets.load("linear:50", 3)
@@ -131,7 +132,7 @@ def test_the_picture_shows_errors_below_bounds() -> None:
     assert "true error" in svg(figure)
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "match"),
     [
         ({"lam": 0.0}, "lam must be > 0"),

@@ -34,7 +34,7 @@ from aucert.validation.budget import ErrorBudget, budget_picture, error_budget
 from aucert.validation.budget.fitted import promised
 from aucert.validation.budget.picture import bars
 from aucert.validation.budget.rows import KERNEL, OPTIMISATION, SAMPLING
-from fast_cases import first_fast
+from loops import each, first_fast
 from reference import reference_optimum
 
 RNG = np.random.default_rng(0)
@@ -92,7 +92,7 @@ def naive_objective(features: np.ndarray, w: np.ndarray, pairs: Any, loss: str) 
     return total
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_the_terms_add_up_to_the_total(kind: str) -> None:
     found = budget(kind)
     assert [term.name for term in found.terms] == [OPTIMISATION, SAMPLING, KERNEL]
@@ -103,7 +103,7 @@ def test_the_terms_add_up_to_the_total(kind: str) -> None:
     assert sum(v for v in lost if v is not None) == pytest.approx(found.test.auc_lost, abs=1e-14)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_each_term_is_what_explicit_pairs_and_a_conic_solver_say(kind: str) -> None:
     inputs, features, w, loss = parts(kind)
     everything = naive.weighted_pairs((Y == 1).tolist(), AllPairs(), float)
@@ -188,7 +188,7 @@ def test_the_table_has_every_number() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", first_fast(KINDS))
+@each("kind", first_fast(KINDS))
 def test_the_picture_shows_the_rows_of_the_table(kind: str) -> None:
     found = budget(kind)
     picture = budget_picture(found)
@@ -248,7 +248,7 @@ def test_an_optimum_that_is_not_certified_makes_no_budget() -> None:
         error_budget(fitted("all three"), X, Y, max_time=1e-9)
 
 
-@pytest.mark.parametrize("tol", [1e-6, 1e-3, 1e-2, 0.3])
+@each("tol", [1e-6, 1e-3, 1e-2, 0.3])
 def test_a_relative_tolerance_promises_an_absolute_one_before_the_draw(tol: float) -> None:
     """The theorem's eps: what reaches a relative tol can be above the optimum by more than tol."""
     worst = Certificate.from_bounds(Bound(1 / (1 - tol), 0.0), Bound(1.0, 0.0), 1.0)

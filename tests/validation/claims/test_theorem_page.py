@@ -11,6 +11,7 @@ from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.spaces.kernels import Gaussian
 from aucert.validation.bounds.experiment import Experiment, certified, prepare
 from aucert.validation.data import datasets
+from loops import each, seeds
 
 LAM, B = 0.2, 60
 
@@ -57,7 +58,7 @@ def test_marginals_are_at_most_one_over_the_class(case: Experiment) -> None:
     assert float(c @ c) <= 1 / positive.sum() + 1 / (~positive).sum()
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each("seed", seeds(5))
 def test_stability_holds_in_every_draw(case: Experiment, seed: int) -> None:
     drawn = draw_pairs(case.full.pairs.positive, B, seed)
     problem = pair_problem(case.projected.space, case.full.pairs.positive, drawn, HINGE, Ridge(LAM))

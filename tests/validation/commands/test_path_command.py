@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from aucert.exact import cross_validated_path, regularization_path
 from aucert.validation import cli
 from aucert.validation.files.folders import parquet_folder
+from loops import each
 
 RNG = np.random.default_rng(0)
 Y = RNG.random(1200) < 0.3
@@ -129,7 +130,7 @@ def test_what_is_written_is_whole_and_can_be_drawn(table: Path, tmp_path: Path) 
     assert {file.name for file in out.iterdir()} == {"path.json"}
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     [
         ("--qid", "q", "--target", "y", "--columns", "a,b"),
@@ -160,7 +161,7 @@ def test_when_the_time_is_over_the_table_says_so(table: Path) -> None:
     assert shown.exit_code == 0 and "The time ran out: smaller lam are missing." in shown.stdout
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "message"),
     [
         (("--lam", "-1"), "lam must be > 0"),
@@ -182,7 +183,7 @@ def test_bad_input_is_one_sentence(words: tuple[str, ...], message: str, table: 
     assert message in told and "\n" not in told.strip()
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "message"),
     [
         (("--kernel", "rbf"), "take a sample of the rows"),

@@ -12,7 +12,11 @@ import pytest
 
 from aucert.exact import InputError
 from aucert.validation.cli import main
-from aucert.validation.files.models.model_files import LinearModel, read_model_of_another
+from aucert.validation.files.models.model_files import (
+    LinearModel,
+    read_model_of_another,
+)
+from loops import each
 
 LIBLINEAR = (
     "solver_type L2R_L2LOSS_RANKSVM\nnr_class 2\nnr_feature 3\nbias -1\nw\n0.5 \n-2 \n1e-3 \n"
@@ -44,7 +48,7 @@ def xgboost(name: str = "gblinear", weights: Any = (0.5, -2.0, 1e-3, 0.0)) -> st
     return json.dumps({"learner": {"gradient_booster": {"model": model, "name": name}}})
 
 
-@pytest.mark.parametrize(
+@each(
     ("file", "text", "size"),
     [
         ("model", LIBLINEAR, 3),
@@ -69,7 +73,7 @@ def test_zeros_that_a_sparse_format_leaves_out_are_filled_up(tmp_path: Path) -> 
     assert read_model(path, 5).w.tolist() == [0.5, -2.0, 1e-3, 0.0, 0.0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("file", "text", "words"),
     [
         ("m", LIBLINEAR.replace("w\n", ""), "the line 'w'"),

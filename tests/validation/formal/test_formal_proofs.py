@@ -14,6 +14,7 @@ from aucert.validation.formal.planted import Planted, planted
 from aucert.validation.formal.sources import Source, sources, without_comments
 from aucert.validation.formal.vectors import coq_text, vectors
 from checker_vectors import evaluated, inputs
+from loops import each
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = ("certificates", "theorem-4-prime", "proof-files", "errata")
@@ -42,7 +43,7 @@ def test_nothing_is_left_unproved() -> None:
     assert [(source.name, source.unproved) for source in found if source.unproved] == []
 
 
-@pytest.mark.parametrize("word", ["Admitted", "Axiom", "admit", "Parameter"])
+@each("word", ["Admitted", "Axiom", "admit", "Parameter"])
 def test_a_planted_gap_in_a_proof_is_seen(word: str) -> None:
     hidden = Source("X", f"(* no {word} here, (* nor {word} *) here *)\nLemma one : True.")
     assert hidden.unproved == []

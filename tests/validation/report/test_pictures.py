@@ -26,6 +26,7 @@ from aucert.validation.report.pictures import (
     roc_with_thresholds,
 )
 from aucert.validation.report.surface import decision_surface
+from loops import each
 
 DATA = load("linear:120", seed=3)
 LAM = 1e-2
@@ -58,7 +59,7 @@ def test_no_gap_curve_passes_below_what_is_certified() -> None:
     assert np.min(curve.get_ydata()) >= float(dot.get_ydata()[0])
 
 
-@pytest.mark.parametrize(("slower", "scale"), [(3.0, "linear"), (1e3, "log")])
+@each(("slower", "scale"), [(3.0, "linear"), (1e3, "log")])
 def test_times_far_apart_are_drawn_on_a_logarithmic_axis(slower: float, scale: str) -> None:
     held = replace(solve(DATA.X, DATA.y, LAM), history=(), seconds=0.01)
     many = {"quick": held, "slow": replace(held, seconds=0.01 * slower)}
@@ -93,7 +94,7 @@ def test_margins_are_those_of_the_pairs_and_the_slack_covers_the_optimum(model: 
     assert (np.abs(margins - best) <= slack).all() and np.abs(margins - best).max() > 0.01
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+@each("kernel", ["rbf", "laplacian"])
 def test_the_slack_of_a_kernel_covers_the_change_of_its_margins(kernel: str) -> None:
     few = DATA.X[:60], DATA.y[:60]
     model = SAUCSVM(LAM, kernel=kernel, gamma=0.5, tol=1e-9).fit(*few)

@@ -19,7 +19,7 @@ from aucert.exact.solvers.choose import METHODS, choose_solver
 from aucert.exact.solvers.general.proximal import Proximal
 from aucert.exact.spaces.gram_factor import rows_of
 from convex_programs import reference
-from fast_cases import first_fast
+from loops import each, first_fast
 from own_parts import Box, GradientDescent, Polynomial, RoundedHinge, WeightedL1
 
 LOSSES = [HINGE, SQUARED_HINGE, LOGISTIC, RoundedHinge()]
@@ -66,10 +66,8 @@ def drawn(seed: int, kind: int) -> tuple[Problem, list[Any]]:
     return Problem(Rows(X), Mean(pairs.on(y), loss), penalty), listed
 
 
-@pytest.mark.parametrize("kind", range(KINDS))
-@pytest.mark.parametrize(
-    "seed", first_fast([1, 2, 3, 4, 0, 5, 6, 7], 4)
-)  # each loss with each penalty
+@each("kind", range(KINDS))
+@each("seed", first_fast([1, 2, 3, 4, 0, 5, 6, 7], 4))  # each loss with each penalty
 def test_the_optimum_is_inside_the_certificate(seed: int, kind: int) -> None:
     problem, pairs = drawn(seed, kind)
     assert isinstance(problem.space, Rows)
@@ -89,7 +87,7 @@ def test_the_optimum_is_inside_the_certificate(seed: int, kind: int) -> None:
         )
 
 
-@pytest.mark.parametrize("kind", range(KINDS))
+@each("kind", range(KINDS))
 def test_any_weights_and_any_scores_make_a_true_certificate(kind: int) -> None:
     for seed in range(8):
         problem, pairs = drawn(seed, kind)

@@ -26,6 +26,7 @@ from aucert.exact.problem.tail import Tail
 from aucert.exact.solvers.choose import choose_solver
 from aucert.exact.solvers.partial import tail_newton
 from aucert.exact.solvers.partial.tail_newton import TailNewton, thinned
+from loops import each
 
 LOSSES = ["hinge", "squared_hinge", "logistic"]
 
@@ -90,8 +91,8 @@ def two_way(problem: Problem, loss: str) -> float:
     return float(cp.Problem(cp.Minimize(cp.max(means) + ridge)).solve(solver="CLARABEL"))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize(
+@each("loss", LOSSES)
+@each(
     ("lam", "fpr"),
     [
         (0.01, 0.3),
@@ -107,7 +108,7 @@ def test_one_way_is_the_optimum_of_the_cvar_form(loss: str, lam: float, fpr: flo
     assert best - 1e-7 <= bounds.primal
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@each("loss", LOSSES)
 def test_two_way_is_the_optimum_of_the_worst_subsets(loss: str) -> None:
     problem = partial(1, loss, 0.1, 0.5, 0.5, n=12, shift=2.0)
     assert tail(problem).kp == 2 and tail(problem).kq == 4
@@ -131,7 +132,7 @@ def test_a_sum_of_largest_is_the_same_as_the_cvar_form() -> None:
     assert bounds.dual - 1e-7 <= best <= bounds.primal + 1e-7
 
 
-@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+@each("loss", ["hinge", "logistic"])
 def test_no_certificate_is_false(loss: str) -> None:
     """Any point with any minorant, good or bad: the optimum lies between."""
     for seed in range(6):
@@ -221,7 +222,7 @@ def test_limits_end_a_run_with_what_it_has() -> None:
     assert found.status == Status.ITERATION_LIMIT and found.certificate.gap <= 1
 
 
-@pytest.mark.parametrize("tpr", [0.0, 0.5])
+@each("tpr", [0.0, 0.5])
 def test_steps_in_bins_reach_the_same_optimum(tpr: float, monkeypatch) -> None:
     problem = partial(3, "hinge", 1e-2, 0.2, tpr, n=3000)
     plain = TailNewton(1e-4).solve(problem)

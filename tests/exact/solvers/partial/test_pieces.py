@@ -17,6 +17,7 @@ from aucert.exact.solvers.partial import tail_newton
 from aucert.exact.solvers.partial.pieces import Pieces, mix_pieces
 from aucert.exact.solvers.partial.tail_newton import TailNewton
 from aucert.exact.spaces.rows import Rows
+from loops import each
 
 SMOOTH = ["squared_hinge", "logistic", "exponential"]
 
@@ -41,7 +42,7 @@ def hard(case: int) -> Problem:
     )
 
 
-@pytest.mark.parametrize("case", range(len(HARD)))
+@each("case", range(len(HARD)))
 def test_small_hard_problems_are_solved(case: int, monkeypatch) -> None:
     problem = hard(case)
     found = TailNewton(1e-7).solve(problem)
@@ -52,7 +53,7 @@ def test_small_hard_problems_are_solved(case: int, monkeypatch) -> None:
     assert found.certificate.dual <= by_planes.primal
 
 
-@pytest.mark.parametrize("loss", SMOOTH)
+@each("loss", SMOOTH)
 def test_a_piece_at_its_own_point_is_the_risk(loss: str) -> None:
     rng = np.random.default_rng(4)
     positive = np.arange(15) % 3 == 0

@@ -24,6 +24,7 @@ from aucert.exact.formulation.partitioned import rows_of_dask
 from aucert.exact.spaces.partitions.engine import LocalEngine
 from aucert.exact.spaces.partitions.partition import cut
 from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
+from loops import each
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
@@ -225,7 +226,7 @@ class Fatal:
         raise AssertionError
 
 
-@pytest.mark.parametrize("times", [1, 2, 9])
+@each("times", [1, 2, 9])
 def test_local_processes_that_die_are_started_again(tmp_path: Any, times: int) -> None:
     X, y = some_rows(5000)
     parts = cut(X, y, None, [1000, 2000])

@@ -30,6 +30,7 @@ from aucert.exact.spaces.partitions.partition import cut
 from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
 from aucert.exact.spaces.partitions.work import replied
 from aucert.exact.sums.gathered.whole import exponents_of
+from loops import each
 
 pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
@@ -88,7 +89,7 @@ def test_labels_and_weights_may_be_in_memory() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("parts", [1, 17, 40])
+@each("parts", [1, 17, 40])
 def test_the_tree_of_workers_adds_up_as_this_process_does(parts: int) -> None:
     """Seventeen partitions make a second level of neighbours."""
     X, y = some_rows()
@@ -103,7 +104,7 @@ def test_the_tree_of_workers_adds_up_as_this_process_does(parts: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kept", [True, False])
+@each("kept", [True, False])
 def test_dataframes_and_their_names(kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     from aucert.exact.spaces.partitions import dask_engine
 
@@ -170,7 +171,7 @@ def test_partitions_of_unknown_size_of_one_class_and_empty() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@each(
     ("what", "message"),
     [
         ("one class", "exactly two classes"),
