@@ -416,4 +416,4 @@ class Descent(Solver):
         except KeyboardInterrupt:
             reason = Status.INTERRUPTED
         again = recorder.finish(problem, self.tol, reason)
-        return min(solution, again, key=lambda one: one.certificate.gap + one.certificate.rounding)
+        return min(solution, again, key=lambda one: one.certificate.gap)

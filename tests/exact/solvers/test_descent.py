@@ -26,6 +26,7 @@ from aucert.exact.solvers.hard_margin import RIDGES, marginals, offer_hard_margi
 from aucert.exact.solvers.points import KernelPoints, Points
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows
+from loops import each
 
 SMOOTH = ("squared_hinge", "logistic", "smooth_hinge", "exponential")
 KINDS = (
@@ -81,7 +82,7 @@ def meet(*found: Solution) -> None:
     assert least <= min(one.primal + rounding for one, rounding in ends)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_the_hinge_is_certified_where_cutting_planes_end(kind: str) -> None:
     for lam in (1.0, 1e-3):
         problem = awkward(kind, lam)
@@ -90,7 +91,7 @@ def test_the_hinge_is_certified_where_cutting_planes_end(kind: str) -> None:
         meet(found, CuttingPlane(1e-8).solve(problem))
 
 
-@pytest.mark.parametrize("loss", SMOOTH)
+@each("loss", SMOOTH)
 def test_smooth_losses_are_certified_where_the_proximal_method_ends(loss: str) -> None:
     for kind in ("plain", "ties", "one positive", "sparse", "weights", "pairs", "correlated"):
         problem = awkward(kind, 1e-2, loss)
@@ -112,7 +113,7 @@ def ordered(kind: str, n: int = 400, dim: int = 4) -> tuple[np.ndarray, OrderedP
     return X, query_pairs(qid, grade, gain=kind == "gains")
 
 
-@pytest.mark.parametrize("kind", ["survival", "queries", "gains", "mean over groups"])
+@each("kind", ["survival", "queries", "gains", "mean over groups"])
 def test_ordered_pairs_are_certified(kind: str) -> None:
     X, pairs = ordered(kind)
     for loss in ("hinge", "squared_hinge", "square"):
@@ -140,7 +141,7 @@ def test_many_rows_start_from_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
         assert found.status is Status.CERTIFIED and found.n_iter <= 8
 
 
-@pytest.mark.parametrize("groups", [1, 400])
+@each("groups", [1, 400])
 def test_a_part_of_ordered_pairs_has_pairs_of_its_rows(groups: int) -> None:
     rng = np.random.default_rng(2)
     group, key = rng.integers(0, groups, 4000), rng.integers(0, 5, 4000)
@@ -155,7 +156,7 @@ def test_a_part_of_ordered_pairs_has_pairs_of_its_rows(groups: int) -> None:
     assert OrderedPairs(None, [0] * 50 + [1]).part(2, np.random.default_rng(0)) is None
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@each("loss", ["hinge", "squared_hinge"])
 def test_a_kernel_has_the_optimum_of_its_features(loss: str) -> None:
     problem = awkward("plain", 1e-2, loss)
     X = problem.space.dense() if isinstance(problem.space, Rows) else np.eye(1)
@@ -164,7 +165,7 @@ def test_a_kernel_has_the_optimum_of_its_features(loss: str) -> None:
     meet(found, Descent(1e-8).solve(problem))
 
 
-@pytest.mark.parametrize("kernel", [False, True])
+@each("kernel", [False, True])
 def test_functions_are_vectors_of_the_space(kernel: bool) -> None:
     problem = awkward("plain", 1e-2)
     if kernel:
@@ -182,8 +183,8 @@ def test_functions_are_vectors_of_the_space(kernel: bool) -> None:
     assert points.inner(f, f) == pytest.approx(space.norm2(w), rel=1e-9)
 
 
-@pytest.mark.parametrize("loss", ["hinge", *SMOOTH])
-@pytest.mark.parametrize("kind", ["plain", "weights", "pairs", "one positive"])
+@each("loss", ["hinge", *SMOOTH])
+@each("kind", ["plain", "weights", "pairs", "one positive"])
 def test_all_near_pairs_make_the_derivative_of_the_gradient(kind: str, loss: str) -> None:
     problem = awkward(kind, 1e-2, loss)
     w, width = np.array([0.4, -0.2, 0.1, 0.3]), 2.0  # a window of more than a quarter

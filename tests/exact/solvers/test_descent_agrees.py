@@ -12,6 +12,7 @@ from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.problem.subsample import subsample
 from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.solvers.descent import Descent
+from loops import each
 
 
 def some_problem(seed: int, n: int = 300, d: int = 4, lam: float = 1e-2) -> Problem:
@@ -29,7 +30,7 @@ def agree(problem: Problem, tol: float = 1e-9) -> None:
     assert abs(a.primal - b.primal) <= a.gap + b.gap + a.rounding + b.rounding
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", range(12))
 def test_newton_and_cutting_planes_agree(seed: int) -> None:
     rng = np.random.default_rng(seed)
     agree(
@@ -43,7 +44,7 @@ def test_many_rows_start_from_a_sample_and_agree() -> None:
     agree(some_problem(1, 60_000, 2, 1e-3))
 
 
-@pytest.mark.parametrize(
+@each(
     "kind",
     ["ties", "constant", "duplicates", "one positive", "sparse", "weights", "separable", "pairs"],
 )

@@ -11,6 +11,7 @@ from aucert.exact.solvers.bundle.images import FIRST_ROOM, Images, KernelImages,
 from aucert.exact.solvers.bundle.segment import Evaluated, Segment
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows
+from loops import each
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(40, 5)), np.arange(40) % 3 == 0
@@ -27,7 +28,7 @@ def images_for(problem: Problem) -> Images:
     return KernelImages(40, space.K.__matmul__) if isinstance(space, Gram) else RowImages(problem)
 
 
-@pytest.mark.parametrize("kernel", [False, True])
+@each("kernel", [False, True])
 def test_inner_products_and_scores_are_those_of_the_functions(kernel: bool) -> None:
     problem = problem_of(kernel)
     space, images, rng = problem.space, images_for(problem), np.random.default_rng(1)
@@ -49,7 +50,7 @@ def test_inner_products_and_scores_are_those_of_the_functions(kernel: bool) -> N
         assert place.scores == pytest.approx(space.scores(direct), abs=1e-10)
 
 
-@pytest.mark.parametrize("kernel", [False, True])
+@each("kernel", [False, True])
 def test_a_segment_knows_the_objective_without_a_product(kernel: bool) -> None:
     problem = problem_of(kernel)
     space, images, rng = problem.space, images_for(problem), np.random.default_rng(2)
