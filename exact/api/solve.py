@@ -117,12 +117,10 @@ def solve(
         grades. Dask's collections hold each query whole in one partition.
     time, event : arrays (n,), optional
         Times, and whether the event was seen: an earlier event is above what comes later.
-    method : {"auto", "closed-form", "quasi-newton", "cutting-plane", "descent", "qp", "lifted",
-        "pair-newton", "tail-newton", "proximal"}
-        "auto" takes the closed form for the square loss and Newton for the hinge and its square,
-        but the quasi-Newton method for the hinge where there are many coordinates, or a kernel
-        that takes many. For everything else it takes the proximal method. Of rows in partitions
-        "descent" keeps to sums over them; "auto" fetches few rows where these stall.
+    method : {"auto", "descent", "cutting-plane", "proximal", "closed-form", "qp", "lifted"}
+        "auto" takes the closed form for the square loss, the descent for other losses with the
+        ridge, and for everything else the proximal method. Of rows in partitions "descent" keeps
+        to sums over them; "auto" fetches few rows where these stall.
     tol : float
         Relative gap to reach, > 0.
     max_time : float, optional

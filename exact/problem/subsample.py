@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, NoPairError
 from ..pairs.all_pairs import AllPairs
 from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..spaces.partitions.grouped.drawn import DrawnGroups
+from ..spaces.partitions.grouped.grouped_rows import GroupedRows
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.partitions.thinning import marks
 from ..spaces.rows import Rows
@@ -26,6 +30,8 @@ MOST_ROWS = 100
 LARGE = 10
 """Minimum rows of a large problem, as a multiple of the least sample: below, sampling saves
 nothing."""
+
+MOST_NUMBERS = 50_000_000  # numbers in the rows of a sample of groups (400 MB)
 
 FEWEST = LARGE * LEAST_ROWS
 """Minimum rows of a large problem, however few its coordinates."""
@@ -55,6 +61,29 @@ def part_of(problem: Problem) -> Problem | None:
     if found is None:
         return None
     return Problem(Rows(space.raw[found[0]]), Mean(found[1], problem.loss), problem.penalty)
+
+
+def held_part(problem: Problem) -> Problem:
+    """Return a sample, held in memory, of rows in blocks or partitions; all of them where few.
+
+    Of groups whole ones are taken, or single rows where no group is left a pair.
+    """
+    space = problem.space
+    if not isinstance(space, GroupedRows):
+        sample = starting_sample(problem)
+        return held_in_memory(problem) if sample is None else sample
+    size = max(problem.n // THINNING, 4 * LEAST_ROWS, 10 * ROWS_PER_COORDINATE * space.dim)
+    size = min(size, MOST_NUMBERS // space.dim)
+    for drawn in (space.drawn_groups(size),) if 2 * size < problem.n else ():
+        if drawn.key.size:
+            with suppress(NoPairError):
+                return _of_groups(problem, drawn)
+    return _of_groups(problem, space.all_rows())
+
+
+def _of_groups(problem: Problem, drawn: DrawnGroups) -> Problem:
+    pairs = OrderedPairs(drawn.group, drawn.key, drawn.weight, drawn.weight)
+    return Problem(Rows(drawn.rows), Mean(pairs, problem.loss), problem.penalty)
 
 
 def subsample(problem: Problem, size: int) -> Problem:

@@ -23,19 +23,14 @@ from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..problem.tail import Tail
 from ..spaces.gram import Gram, StreamedGram
-from ..spaces.partitions.grouped.grouped_rows import GroupedRows
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
 from .closed_form import SquaredLossSolver
 from .cutting_plane import CuttingPlane
 from .descent import Descent
-from .general.grouped_newton import GroupedNewton
-from .general.partitioned_newton import PartitionedNewton
 from .general.proximal import Proximal
 from .partial.tail_newton import LARGEST_DIMENSION, TailNewton
-from .smoothed_newton import SmoothedNewton
-from .streamed_newton import StreamedNewton
 
 NOW = "descent"
 OLD = {"newton": NOW, "quasi-newton": NOW, "pair-newton": NOW, "tail-newton": NOW}
@@ -82,17 +77,8 @@ def ridge_mean(problem: Problem, *losses: type) -> bool:
 
 def _descent(problem: Problem, tol: float, max_time: float | None) -> Solver:
     """Return the descent for where the rows lie."""
-    space = problem.space
     if isinstance(problem.risk, Tail):
         return TailNewton(tol, max_time=max_time)
-    if isinstance(space, GroupedRows):
-        return GroupedNewton(tol, max_time=max_time)
-    if isinstance(space, StreamedRows | PartitionedRows):
-        if isinstance(problem.loss, Hinge):
-            return SmoothedNewton(tol, max_time=max_time)
-        if isinstance(space, StreamedRows):
-            return StreamedNewton(tol, max_time=max_time)
-        return PartitionedNewton(tol, max_time=max_time)
     return Descent(tol, max_time=max_time)
 
 

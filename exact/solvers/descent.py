@@ -37,17 +37,18 @@ from ..pairs.near import Curved
 from ..problem.penalties.ridge import Ridge
 from ..problem.problem import Problem
 from ..problem.risk import Mean
-from ..problem.subsample import part_of
+from ..problem.subsample import held_part, part_of
 from ..spaces.gram import Gram, StreamedGram
+from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import Rows
+from ..spaces.streamed import StreamedRows
 from .active_pairs import ActivePairs
 from .cutting_plane import CuttingPlane
 from .hard_margin import offer_hard_margin
 from .listed import solve_listed
-from .points import KernelPoints, Point, Points
+from .points import BlockPoints, KernelPoints, Point, Points
 
 BIAS = 0.25  # share of the tolerance that a width may cost
-INSIDE_SMOOTH = 0.25  # of the tolerance: sums of smooth losses round more
 SOLVED = 0.3  # a width is solved once a step promises less than this share of its bias
 PROVED = 0.5  # of a kernel: once the gradient's part is less than this share of the bias
 SHRINK, CAREFUL, SLOW = 0.02, 0.2, 0.5  # least factors from one width to the next
@@ -58,6 +59,7 @@ POOR = 0.4  # a Hessian is poor once a full step leaves more of the gradient, in
 DRAWS, LEAST, SHARE = 40, 5000, 0.2  # pairs a coordinate; at least; of what an evaluation costs
 LARGEST_HESSIAN = 5000  # coordinates above which no Hessian is formed (200 MB)
 COLD, WARM = 4.0, 0.05  # the first width from zero, and the widest from a sample or a given start
+COARSE_START = 2.5e-6  # relative bias of the first width over blocks, where much less is needed
 ROUGH = 1e-3  # a sample is solved to this relative gap, or to 20 dim / its rows
 CURVED = 1e-12  # a secant is kept from this cosine on: below it is rounding
 PROGRESS, FLATTER, LOWER = 0.9, 0.25, 0.99  # of the gap, |gradient|^2, F: since the last progress
@@ -73,9 +75,11 @@ class Rules:
     memory: int = 30  # secants kept
     patience: int = 30  # steps without progress before the run has stalled
     hessians: bool = True
+    at_once: bool = False  # whether a width that stays roomy falls to what the tolerance needs
 
 
-OF_ROWS, OF_KERNELS = Rules(), Rules(memory=60, patience=100, hessians=False)
+OF_ROWS, OF_BLOCKS = Rules(), Rules(at_once=True)
+OF_KERNELS = Rules(memory=60, patience=100, hessians=False)
 
 
 def step_cost(n: int, dim: int) -> float:
@@ -139,10 +143,6 @@ class Run:
         self.dim = self.problem.space.dim
         paid = SHARE * step_cost(self.whole, self.dim) / draw_cost(1, self.dim, 0)
         self.size = int(max(LEAST, DRAWS * self.dim, min(paid, 40 * LEAST)))
-        space = self.problem.space
-        dense = isinstance(space, Rows) and isinstance(space.X, np.ndarray)
-        drawn = rules.hessians and isinstance(self.problem.pairs, Curved)
-        self.draws = drawn and dense and self.dim <= LARGEST_HESSIAN
         self.spent, self.price = 0.0, 1.0
 
     def run(
@@ -154,9 +154,8 @@ class Run:
         if self.memory.factor is None:
             self._draw(now, same_width=False)
         idle, gap, far, low = 0, np.inf, np.inf, np.inf
-        inside = INSIDE if points.hinge else INSIDE_SMOOTH
         for _ in range(max_iter):
-            if recorder.near(inside * tol):
+            if recorder.near(points.inside_share() * tol):
                 return None
             if recorder.out_of_time:
                 return Status.TIME_LIMIT
@@ -221,7 +220,7 @@ class Run:
         needed = points.width_of(points.allowed(BIAS))
         if self.rules.hessians:
             roomy = points.inside(SHRINK * width) > ROOMY * self.dim
-            least = SHRINK if roomy else CAREFUL
+            least = CAREFUL if not roomy else 0.0 if self.rules.at_once else SHRINK
         else:
             roomy = points.inside(CAREFUL * width) > ROOMY_KERNEL * self.dim
             least = CAREFUL if roomy else SLOW
@@ -238,18 +237,19 @@ class Run:
         The price doubles with each draw at one width: where drawn pairs miss columns, steps must
         show what they miss.
         """
-        if not self.draws:
+        part, space = self.part, self.part.space
+        dense = isinstance(space, Rows) and isinstance(space.X, np.ndarray)
+        drawn = self.rules.hessians and isinstance(part.pairs, Curved)
+        if not (drawn and dense and self.dim <= LARGEST_HESSIAN):
             return
-        part = self.part
-        scores = now.scores if part is self.problem else part.space.scores(now.f)
+        scores = now.scores if part is self.problem else space.scores(now.f)
         self.points.spread = float(np.ptp(scores)) + 1.0
         self.price = self.price if same_width else 1.0
         if self.spent < self.price * draw_cost(self.size, self.dim, part.n):
             return
         width = now.width if self.points.hinge else 0.0
         i, j, c = part.pairs.near(part.loss, scores, width, self.size, self.rng)
-        assert isinstance(part.space, Rows)
-        H = differences_gram(part.space, i, j, c)
+        H = differences_gram(space, i, j, c)
         H.flat[:: self.dim + 1] += part.lam
         self.memory.factor, self.spent = factored(H), 0.0
         self.price *= 2.0 if same_width and i.size >= self.size else 1.0
@@ -307,6 +307,33 @@ def descend(
     return run, run.run(w, width, rough, max_iter)
 
 
+def descend_blocks(
+    problem: Problem,
+    recorder: Recorder,
+    tol: float,
+    seed: int,
+    start: np.ndarray | None,
+    max_iter: int,
+) -> Status | None:
+    """Return why a run over blocks or partitions stopped; it starts from rows that are held."""
+    points, dim = BlockPoints(problem, recorder, tol), problem.space.dim
+    run, part = Run(points, OF_BLOCKS, seed), held_part(problem)
+    run.part, width, w = part, WARM, start
+    if w is None:
+        silent = recorder.part()
+        rough = max(tol, min(ROUGH, 20 * dim / part.n))
+        inner, _ = descend(part, silent, rough, seed, None, True, max_iter, problem.n)
+        points.density, points.spread = inner.points.density, inner.points.spread
+        w = np.zeros(dim) if silent.best_w is None else silent.best_w
+        if points.density:
+            needed = points.width_of(BIAS * tol * max(silent.best_primal, 1e-7))
+            coarse = points.width_of(COARSE_START * silent.best_primal)
+            needed = coarse if needed < 0.1 * coarse else needed  # costs less to count on
+            width = float(np.clip(needed, min(ROOMY * dim / points.inside(1.0), WARM), WARM))
+    run.spent = np.inf  # a Hessian of the rows that are held costs no pass
+    return run.run(w, width if w.any() else COLD, max_iter=max_iter)
+
+
 @dataclass(frozen=True)
 class Descent(Solver):
     """Solve a problem over rows or a kernel matrix with the ridge, a mean of any loss over pairs.
@@ -337,8 +364,6 @@ class Descent(Solver):
         """Raise `InputError` unless the problem is one of a mean and the ridge over held rows."""
         if not isinstance(problem.risk, Mean) or not isinstance(problem.penalty, Ridge):
             raise InputError("the descent is for a mean over pairs with the ridge penalty")
-        if not isinstance(problem.space, Rows | Gram | StreamedGram):
-            raise InputError("the descent needs rows or a kernel matrix")
         if kinked(problem.loss) and problem.loss != HINGE:
             raise InputError("the descent smooths the hinge alone: take the proximal method")
 
@@ -354,10 +379,13 @@ class Descent(Solver):
             if recorder.best_w is not None and recorder.near(INSIDE * self.tol):
                 return None
         if isinstance(space, Rows):
-            run, reason = descend(
+            _, reason = descend(
                 problem, recorder, self.tol, self.seed, recorder.w0, max_iter=self.max_iter
             )
-            points = run.points
+        elif isinstance(space, StreamedRows | PartitionedRows):
+            reason = descend_blocks(
+                problem, recorder, self.tol, self.seed, recorder.w0, self.max_iter
+            )
         else:
             product = space.product(self.tol, lambda: recorder.out_of_time)
             points = KernelPoints(problem, recorder, self.tol, product)
@@ -365,8 +393,8 @@ class Descent(Solver):
             cold = not f.any()
             run = Run(points, OF_KERNELS, self.seed)
             reason = run.run(f, COLD if cold else WARM, max_iter=self.max_iter)
-        done = recorder.near(self.tol) or reason is Status.TIME_LIMIT or not self.finish
-        if done or not hinge:
+        held = hinge and isinstance(space, Rows | Gram | StreamedGram) and self.finish
+        if recorder.near(self.tol) or reason is Status.TIME_LIMIT or not held:
             return reason
         return self._finished(problem, recorder, reason)
 
@@ -401,7 +429,8 @@ class Descent(Solver):
         The marginals of a narrow ramp over weighted rows round more than those of single pairs.
         """
         solution = super().conclude(problem, recorder, reason)
-        hinge = problem.loss == HINGE and isinstance(problem.pairs, AllPairs | PairList)
+        held = isinstance(problem.space, Rows | Gram | StreamedGram)
+        hinge = problem.loss == HINGE and held and isinstance(problem.pairs, AllPairs | PairList)
         missing = solution.status is Status.STALLED and recorder.near(self.tol)
         if not (missing and self.finish and hinge):
             return solution

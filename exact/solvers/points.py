@@ -12,11 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from ..certificate.blocks.kept import Kept
+from ..certificate.blocks.squared import SquaredInBlocks
+from ..certificate.blocks.streamed import Streamed
+from ..certificate.evaluate_rows import blocked
+from ..certificate.evaluation import Evaluation
 from ..certificate.notes import sums_at
+from ..certificate.partitioned.grouped.evaluate import OfGroups
+from ..certificate.partitioned.losses import smooth_over_partitions
 from ..certificate.solution import Recorder
+from ..certificate.solver import INSIDE
 from ..errors import OverflowingError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs
@@ -26,9 +35,12 @@ from ..problem.evidence import Evidence, Scores, Weights
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..problem.risk import LONG_ROWS, Mean
+from ..spaces.partitions.grouped.grouped_rows import GroupedRows
+from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..sums.assembled import PairSums
 from ..sums.binned import half_width
 
+INSIDE_SMOOTH = 0.25  # of the tolerance: sums of smooth losses round more
 BINS_COST = 0.2  # share of the tolerance that bins of a smooth loss may cost
 COARSE = 0.01  # before the end they may cost this share of the gradient's part of the gap
 FINEST_COST = 1e-16  # below this a finer grid gains nothing
@@ -36,6 +48,9 @@ LEAST_BITS, PER_WIDTH, MOST_PER_WIDTH = 2, 2.0, 64.0  # bins: a unit at least, a
 SORTED_ROWS = 3000  # with fewer rows that weigh one each, sorting is as quick as bins, and exact
 WEIGHTED_GRID = 6  # sorting rows with weights costs as much as this many bins a row
 ORDERED_BINS = 40_000  # rows from which ordered pairs are first summed on a coarser grid
+ROUNDINGS, CLOSE = 4.0, 0.95  # over blocks the gap may come so many roundings, or so far, near
+SQUARED_DOUBT, SQUARED_ORDER = 9.0, 3  # K bins a unit cost the squared hinge 1 / (9 K^3)
+BLOCK_COST, MOST_BITS, LEAST_BLOCK_BITS = 0.1, 20, 5  # bins of smooth losses over blocks
 MOMENT = 24.0  # a density of pairs at the margin times width^2 / 24 is the bias
 
 
@@ -44,8 +59,7 @@ class Point:
     """What is known at f: its scores (n,), sums at a width, pull, gradient, and what both cost."""
 
     f: np.ndarray
-    scores: np.ndarray
-    sums: PairSums
+    scores: np.ndarray  # empty where rows are not held
     width: float
     bins: int
     pull: np.ndarray
@@ -113,6 +127,10 @@ class Points:
         """Return the mean of |x|^2."""
         return float(np.square(self.problem.space.norms).mean())
 
+    def inside_share(self) -> float:
+        """Return the share of the tolerance to reach: the certificate adds rounding."""
+        return INSIDE if self.hinge else INSIDE_SMOOTH
+
     def allowed(self, share: float) -> float:
         """Return the bias that a share of the tolerance leaves room for."""
         return share * self.tol * max(self.recorder.best_primal, 1e-7)
@@ -165,7 +183,7 @@ class Points:
         gradient = lam * f - pull
         bias = max(sums.value - sums.conjugate + self.inner(f, pull), 0.0)
         self.far = max(self.inner(gradient, gradient), 0.0) / (2 * lam)
-        now = Point(f, scores, sums, width, bins, pull, gradient, bias, self.far)
+        now = Point(f, scores, width, bins, pull, gradient, bias, self.far)
         if self.hinge:
             self.density = MOMENT * bias / width**2
         norm2 = max(self.inner(pull, pull), 0.0)
@@ -174,12 +192,12 @@ class Points:
         dual = scale * sums.conjugate - scale**2 * norm2 / (2 * lam)
         primal = sums.value + lam / 2 * max(self.inner(f, f), 0.0)
         self.recorder.offer(
-            self.weights(f), primal, lambda: self.evidence(now, scale), max(dual, 0.0)
+            self.weights(f), primal, lambda: self.evidence(now, sums, scale), max(dual, 0.0)
         )
         self.recorder.step()
         return now
 
-    def evidence(self, now: Point, scale: float) -> Evidence | Minorant:
+    def evidence(self, now: Point, sums: PairSums, scale: float) -> Evidence | Minorant:
         """Return what proves the lower bound of a point."""
         problem, form, w = self.problem, self.forms[0], self.weights(now.f)
         if now.bins and problem.n > LONG_ROWS:
@@ -190,7 +208,7 @@ class Points:
         if self.hinge and self.classes:
             return Scores(scores, now.width, scale)
         if np.array_equal(scores, now.scores):
-            return Minorant.of_sums(form, now.sums, scores, now.width, scale)
+            return Minorant.of_sums(form, sums, scores, now.width, scale)
         return Minorant.from_scores(form, scores, now.width, scale)
 
     def finer(self, now: Point) -> Point | None:
@@ -302,8 +320,141 @@ class KernelPoints(Points):
         """Sums of kernels are always sorted: nothing asks for it."""
         return 0.0
 
-    def evidence(self, now: Point, scale: float) -> Evidence | Minorant:
+    def evidence(self, now: Point, sums: PairSums, scale: float) -> Evidence | Minorant:
         """Return what proves the lower bound of a point."""
         if self.hinge:
             return Scores(now.scores, now.width, scale)
-        return Minorant.of_sums(self.problem, now.sums, now.scores, now.width, scale)
+        return Minorant.of_sums(self.problem, sums, now.scores, now.width, scale)
+
+
+class BlockPoints(Points):
+    """The points of a problem whose rows are read in blocks or lie in partitions: bins alone.
+
+    An evaluation is one or two passes over the rows, and comes with bounds of its rounding.
+    """
+
+    def __init__(self, problem: Problem, recorder: Recorder, tol: float):
+        super().__init__(problem, recorder, tol)
+        self.groups = isinstance(problem.space, GroupedRows)
+        self.bits = 0
+        self.found: Evaluation | None = None  # at the last point
+        self.evaluators: dict[int, Any] = {}
+        self.doubt, self.order = SQUARED_DOUBT, SQUARED_ORDER
+        if self.groups:
+            self.whole: Any = OfGroups(problem)
+        elif not self.hinge and isinstance(problem.space, PartitionedRows):
+            self.whole = smooth_over_partitions(problem)
+            self.doubt, self.order = self.whole.doubt, self.whole.order
+        elif not self.hinge:
+            self.whole = SquaredInBlocks(problem)
+
+    def mean_square(self) -> float:
+        """Bins a width are few until they are seen to be too rough."""
+        return 0.0
+
+    def inside_share(self) -> float:
+        """Return the share of the tolerance to reach: rounding is known here."""
+        now, lam = self.found, self.problem.lam
+        if now is None:
+            return INSIDE
+        rounding = now.primal_rounding(lam) + now.dual_rounding(lam)
+        spare = ROUNDINGS * rounding / (self.tol * max(now.primal(lam), 1e-300))
+        return float(np.clip(1 - spare, INSIDE, CLOSE))
+
+    def smooth_width(self) -> float:
+        """Set the bins of a smooth loss: what those of the last point cost says how many."""
+        primal = min(self.recorder.best_primal, 1.0)
+        allowed = BLOCK_COST * self.tol * max(primal, 1e-7)
+        bits = -np.log2(allowed * self.doubt) / self.order
+        now = self.found
+        if now is not None and now.bins >= 1 << self.bits:
+            bits = self.bits + np.ceil(np.log2(max(now.bias / allowed, 1.0)) / self.order)
+        self.bits = int(np.clip(np.ceil(bits), max(self.bits, LEAST_BLOCK_BITS), MOST_BITS))
+        return 0.0
+
+    def evaluator(self, width: float) -> Any:
+        """Return the hinge's evaluator on the grid of a width."""
+        bins = 1 << max(LEAST_BITS, int(np.ceil(np.log2(self.per_width / width))))
+        if bins > 1 << LEAST_BITS:  # the same width from half as many bins, where two make it
+            bins //= half_width(width, bins)
+        if bins not in self.evaluators:
+            known = next(iter(self.evaluators.values()), None)
+            again = isinstance(known, Kept | Streamed)
+            self.evaluators[bins] = known.rebinned(bins) if again else blocked(self.problem, bins)
+        return self.evaluators[bins]
+
+    def evaluation(self, w: np.ndarray, width: float) -> Evaluation:
+        """Return the evaluation at w, not offered yet."""
+        if self.groups:
+            return self.whole.at(w, width)
+        if self.hinge:
+            return self.evaluator(width).at(w, width)
+        return self.whole.at(w, 1 << self.bits)
+
+    def at(self, f: np.ndarray, width: float, scores: Any = None, found: Any = None) -> Point:
+        """Evaluate at f, or take what was found there, and offer both sides to the recorder."""
+        problem, lam = self.problem, self.problem.lam
+        found = self.evaluation(f, width) if found is None else found
+        self.found = found
+        scale = found.scale(lam) if self.hinge and not self.groups else 1.0
+        if self.hinge:
+            self.density = MOMENT * found.bias / found.width**2
+        self.recorder.offer(
+            found.w,
+            found.primal(lam),
+            lambda: Minorant.from_weights(problem, found.w, found.bins, found.half, scale),
+            found.dual(lam, scale),
+        )
+        self.recorder.step()
+        gradient = lam * found.w - found.pull
+        self.far = float(gradient @ gradient) / (2 * lam)
+        nothing = np.empty(0)
+        return Point(
+            found.w, nothing, found.width, found.bins, found.pull, gradient, found.bias, self.far
+        )
+
+    def finer(self, now: Point) -> Point | None:
+        """Evaluate anew with more bins, or return None where they are as many as they get."""
+        if self.groups:
+            return None
+        if not self.hinge:
+            before = self.bits
+            self.smooth_width()
+            return self.at(now.f, now.width) if self.bits > before else None
+        if self.per_width >= MOST_PER_WIDTH:
+            return None
+        self.per_width = min(4 * self.per_width, MOST_PER_WIDTH)
+        return self.at(now.f, now.width)
+
+    def line(self, now: Point, p: np.ndarray, first: float) -> Line:
+        """Return F along p in units of `first`; a trial is a pass over the rows."""
+        lam, width = self.problem.lam, now.width
+        p = first * p
+        start = float(now.gradient @ p)
+        if self.hinge and not self.groups:
+            along = self.evaluator(width).line(self.found, p, width)
+            return Line(
+                start, along.slope, lambda t: self.at(now.f + t * p, width, None, along.at(t))
+            )
+        if not self.hinge:
+            self.smooth_width()
+        tried: dict[float, Evaluation] = {}
+
+        def slope(t: float) -> float:
+            try:
+                tried[t] = found = self.evaluation(now.f + t * p, width)
+            except OverflowingError:
+                return np.inf  # so far out that the loss overflows, F rises
+            return float(p @ (lam * found.w - found.pull))
+
+        def at(t: float) -> Point | None:
+            if t not in tried and not np.isfinite(slope(t)):
+                return None
+            return self.at(now.f + t * p, width, None, tried[t])
+
+        return Line(start, slope, at)
+
+    def first_length(self, now: Point, p: np.ndarray, rng: np.random.Generator) -> float:
+        """Return the length at which no score moves by more than one."""
+        length = float(np.linalg.norm(p)) * self.problem.space.reach
+        return 1.0 / length if 0 < length < np.inf else 1.0

@@ -18,7 +18,7 @@ from aucert.exact.losses.registry import SQUARED_HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import Problem, Ridge
 from aucert.exact.problem.risk import Mean
-from aucert.exact.solvers.streamed_newton import StreamedNewton
+from aucert.exact.solvers.descent import Descent
 from aucert.exact.spaces.streamed import StreamedRows
 from loops import each
 
@@ -95,7 +95,7 @@ def test_what_it_cannot_do_is_refused() -> None:
     X, y, _ = data("plain", 4)
     problem = problem_of(X, y)
     for bad in (
-        lambda: StreamedNewton().solve(Problem(problem.space, problem.risk, Ridge(1.0)), X[0, :2]),
+        lambda: Descent().solve(Problem(problem.space, problem.risk, Ridge(1.0)), X[0, :2]),
         lambda: Witness.from_weights(problem, X[0], 8, 2),
         lambda: Witness.from_weights(problem, X[0], 8, 0, 0.5),
     ):
