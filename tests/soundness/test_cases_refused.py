@@ -188,6 +188,15 @@ def test_marginals_far_above_one_are_refused() -> None:
                 Certificate.of(problem, np.zeros(2), told)
 
 
+def test_marginals_that_overflow_with_their_rows_prove_nothing_and_nothing_false() -> None:
+    """Solvers offer such ones for tiny lam."""
+    far = Minorant(np.zeros(0), 0.0, evidence=Marginals(np.full(6, 1e90), np.full(6, 1e91)))
+    for size in (1.0, 1e90):
+        problem = Problem(Rows(size * X), Mean(AllPairs().on(GRADE == 1), HINGE), Ridge(1e-90))
+        with np.errstate(over="ignore", invalid="ignore"):
+            assert Certificate.of(problem, np.zeros(2), far).dual == 0
+
+
 def test_a_fold_without_rows_is_refused() -> None:
     every, none = np.arange(N), np.arange(0)
     both: Any = ({"qid": QUERY}, {})
