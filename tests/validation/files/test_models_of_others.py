@@ -12,7 +12,7 @@ import pytest
 
 from aucert.exact import InputError
 from aucert.validation.cli import main
-from aucert.validation.files.models.model_files import LinearModel, read_model_of_another
+from aucert.validation.files.models import LinearModel, read_model_of_another
 
 LIBLINEAR = (
     "solver_type L2R_L2LOSS_RANKSVM\nnr_class 2\nnr_feature 3\nbias -1\nw\n0.5 \n-2 \n1e-3 \n"
