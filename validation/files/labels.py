@@ -67,10 +67,10 @@ class Labels:
 
     def of_rows(self) -> np.ndarray:
         """The label of each row (n,): text, or numbers as float64 where that holds them."""
-        values = np.array(self.values)
-        if values.dtype.kind != "U" and all(float(v) == v for v in self.values):
-            values = values.astype(float)
-        return values[self.codes]
+        held = self.values
+        exact = not any(isinstance(v, str) for v in held) and all(float(v) == v for v in held)
+        mixed = not exact and any(isinstance(v, float) for v in held)
+        return np.array(held, dtype=float if exact else object if mixed else None)[self.codes]
 
     def counts(self) -> dict[Label, int]:
         """Rows of each label."""

@@ -67,19 +67,10 @@ class LinearModel:
     of_times: bool = False
 
     def sign(self, path: str | Path, high: object, low: object) -> int:
-        """Return 1 where the model scores the label `high` high, -1 where it scores `low` so.
+        """Return 1 where the model scores the label `high` of the data high, -1 where `low`.
 
-        Parameters
-        ----------
-        path : str or Path
-            For messages.
-        high, low : labels
-            Of the data; `low` is None for the rest, both are where the data have none.
-
-        Raises
-        ------
-        InputError
-            If the labels of the model are others.
+        `low` is None for the rest; both are where the data have none. Other labels are refused;
+        `path` is for the message.
         """
         if high is None and low is None and self.labels is None:
             return 1
@@ -100,13 +91,9 @@ class LinearModel:
 def read_model_of_another(path: str | Path, n_features: int) -> LinearModel | None:
     """Read a linear model of another program, or return None where the file is none.
 
-    Parameters
-    ----------
-    path : str or Path
-        A model file of liblinear, liblinear-ranksvm, SVM-light or SVM-rank under any name, or a
-        linear booster that XGBoost saved as `.json`.
-    n_features : int
-        Features of the data. Formats that leave out zeros are filled up to this length.
+    That is a model file of liblinear, liblinear-ranksvm, SVM-light or SVM-rank under any name, or a
+    linear booster that XGBoost saved as `.json`. Formats that leave out zeros are filled up to
+    `n_features`, those of the data.
 
     Raises
     ------

@@ -181,13 +181,7 @@ class ParquetPartition:
 
 @dataclass(frozen=True)
 class GroupedParquetPartition(ParquetPartition):
-    """Row groups of a file; the label column holds grades.
-
-    Parameters
-    ----------
-    qid : str
-        The column of the queries.
-    """
+    """Row groups of a file; the label column holds grades, and the column `qid` queries."""
 
     qid: str = ""
 
@@ -222,8 +216,7 @@ class GroupedParquetPartition(ParquetPartition):
 def may_be_cut(metadata: Any, qid: str) -> list[bool]:
     """Return before which row groups a file may be cut, so that no query is split.
 
-    There the largest query before is below the smallest one behind, as the file's own statistics
-    say. Where it has none, nothing may be cut.
+    There its statistics say that the largest query before is below the smallest one behind.
     """
     ends = [_ends(metadata.row_group(k), qid) for k in range(metadata.num_row_groups)]
     known = [end for end in ends if end is not None]
@@ -268,10 +261,7 @@ class ParquetFolder:
     qid: str | None = None
 
     def rows(self, jobs: int | None = None, heard: Heard | None = None) -> PartitionedRows:
-        """Return the rows, read by `jobs` processes; by default one a processor.
-
-        `heard` is told how far a pass is, as `LocalEngine` says.
-        """
+        """Return the rows, read by so many processes; `heard` is as in `LocalEngine`."""
         jobs = _processors() if jobs is None else jobs
         engine = LocalEngine(self.partitions, jobs, heard)
         if self.qid is None:

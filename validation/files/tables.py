@@ -111,6 +111,8 @@ class Selection:
         """
         label = () if target is None else (names[target],)
         Refused(path, unclear_names(names, (*label, *self.beside))).raise_if_any()
+        for name in set(label) & set(self.beside):
+            raise InputError(f"{path}: '{name}' is the label column: name another with --target")
         columns, special = self.columns or (), (*label, *self.beside)
         absent = [n for n in (*columns, *self.drop, *self.beside) if n not in names]
         if absent:
@@ -204,13 +206,18 @@ class Table:
 
 def _numbers(values: np.ndarray, what: str) -> np.ndarray:
     """Return a column of numbers, or of words for 1 and 0, as float64."""
-    if values.dtype.kind == "U":
-        kinds, codes = np.unique(values, return_inverse=True)
-        truths = [as_truth(word) for word in kinds]
-        if None in truths:
-            raise InputError(f"{what} {str(kinds[truths.index(None)])!r} is not a number")
-        return np.array(truths, dtype=float)[codes]
-    return as_float64(values, what)
+    if values.dtype.kind != "U":
+        return as_float64(values, what)
+    kinds, codes = np.unique(values, return_inverse=True)
+    found = [as_truth(text) if as_number(text) is None else as_number(text) for text in kinds]
+    bad = [k for k, value in enumerate(found) if value is None or not math.isfinite(value)]
+    bad = bad or [k for k, value in enumerate(found) if value not in (0, 1)]
+    if bad:
+        row = int(np.argmax(codes == bad[0])) + 1
+        raise InputError(
+            f"{what} {str(kinds[bad[0]])!r} of data row {row} cannot be used as a number"
+        )
+    return np.array(found, dtype=float)[codes]
 
 
 def read_table(
