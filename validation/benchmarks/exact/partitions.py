@@ -17,7 +17,7 @@ import numpy as np
 
 from ....exact.api.solve import solve
 from ....exact.errors import InputError
-from ...files.folders.parquet_folder import ParquetFolder, read_parquet_folder
+from ...files.parquet_folder import ParquetFolder, read_parquet_folder
 from ..harness import Line, Lines, Table, benchmark
 from ..measuring.partitions_work import compile_evaluation, evaluation, said, watched
 

@@ -1,7 +1,7 @@
 """Reading the weights of a linear model from the file that another program saved.
 
-Read without that program: liblinear and liblinear-ranksvm, SVM-light and SVM-rank (see
-`svm_light_models`), and XGBoost's linear booster.
+Read without that program: liblinear and liblinear-ranksvm, SVM-light and SVM-rank, and XGBoost's
+linear booster.
 
 XGBoost's `rank:pairwise` with `booster="gblinear"` has a scaling of its own. With
 `lambdarank_pair_method="topk"`, at least as many pairs per sample as a query has rows, and
@@ -17,22 +17,31 @@ loss. LightGBM has no linear booster: its `linear_tree` puts linear models into 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ....exact.errors import InputError
-from ..file_checks import damage_reported, existing_file
-from ..labels import as_number
-from .svm_light_models import is_svm_light, read_svm_light
+from ...exact.errors import InputError
+from .labels import as_number
+from .tables import damage_reported, existing_file
 
 HEAD = 4096
 """Characters from which a model file is recognized."""
 
 AFT = "survival:aft"
 """XGBoost's objective whose prediction is a time: large where the risk is small."""
+
+_FIRST = re.compile(r"SVM-(light|rank|struct)\b.*Version", re.IGNORECASE)
+_KERNEL, _INDEX, _COUNT, _OFFSET = (
+    "kernel type",
+    "highest feature index",
+    "number of support vectors plus 1",
+    "threshold b",
+)
+"""What an SVM-light model begins with, and the meanings in its head that are used."""
 
 LARGEST_MODEL = 1 << 28
 """Size in bytes beyond which a model file is refused."""
@@ -58,19 +67,10 @@ class LinearModel:
     of_times: bool = False
 
     def sign(self, path: str | Path, high: object, low: object) -> int:
-        """Return 1 where the model scores the label `high` high, -1 where it scores `low` so.
+        """Return 1 where the model scores the label `high` of the data high, -1 where `low`.
 
-        Parameters
-        ----------
-        path : str or Path
-            For messages.
-        high, low : labels
-            Of the data; `low` is None for the rest, both are where the data have none.
-
-        Raises
-        ------
-        InputError
-            If the labels of the model are others.
+        `low` is None for the rest; both are where the data have none. Other labels are refused;
+        `path` is for the message.
         """
         if high is None and low is None and self.labels is None:
             return 1
@@ -91,13 +91,9 @@ class LinearModel:
 def read_model_of_another(path: str | Path, n_features: int) -> LinearModel | None:
     """Read a linear model of another program, or return None where the file is none.
 
-    Parameters
-    ----------
-    path : str or Path
-        A model file of liblinear, liblinear-ranksvm, SVM-light or SVM-rank under any name, or a
-        linear booster that XGBoost saved as `.json`.
-    n_features : int
-        Features of the data. Formats that leave out zeros are filled up to this length.
+    That is a model file of liblinear, liblinear-ranksvm, SVM-light or SVM-rank under any name, or a
+    linear booster that XGBoost saved as `.json`. Formats that leave out zeros are filled up to
+    `n_features`, those of the data.
 
     Raises
     ------
@@ -190,6 +186,64 @@ def _number(path: Path, text: str) -> float:
     if number is None:
         raise InputError(f"{path}: text {text[:40]!r} among the weights")
     return number
+
+
+def is_svm_light(head: str) -> bool:
+    """Return whether a text file begins as such a model does."""
+    lines = head.splitlines()
+    return len(lines) > 1 and bool(_FIRST.match(lines[0])) and _KERNEL in lines[1]
+
+
+def read_svm_light(path: Path, n_features: int) -> np.ndarray:
+    """Return the weights (n_features,) of a linear model: the sum of alpha times the vectors.
+
+    Eleven lines of head, `value # meaning` each, then `alpha index:value ...` for each support
+    vector, indices from 1.
+    """
+    with damage_reported(path, "UTF-8 text", UnicodeDecodeError):
+        lines = path.read_text(encoding="utf-8").splitlines()
+    head: dict[str, float] = {}
+    rest = iter(lines[1:])
+    for line in rest:
+        value, _, meaning = line.partition("#")
+        number = as_number(value.strip())
+        if number is not None:
+            head[meaning.split(",")[0].strip()] = number
+        if _OFFSET in meaning:
+            break
+    if not {_KERNEL, _COUNT, _OFFSET} <= head.keys():
+        raise InputError(f"{path}: damaged, the head of this SVM-light model is not complete")
+    if head[_KERNEL] != 0:
+        raise InputError(
+            f"{path}: the kernel is not linear, so the model has no weights: "
+            "give what it predicts, with --scores"
+        )
+    rows = [line.partition("#")[0].split() for line in rest]
+    rows = [row for row in rows if row]
+    if len(rows) != head[_COUNT] - 1:
+        raise InputError(
+            f"{path}: damaged, {len(rows)} support vectors where {head[_COUNT] - 1:g} are declared"
+        )
+    weights = np.zeros(n_features)
+    for row in rows:
+        _add(path, row, weights)
+    return weights
+
+
+def _add(path: Path, row: list[str], weights: np.ndarray) -> None:
+    """Add alpha times one support vector."""
+    alpha = _number(path, row[0])
+    for field in row[1:]:
+        index, colon, value = field.partition(":")
+        if index in ("qid", "sid", "cost"):
+            continue
+        if not colon or not index.isdigit() or int(index) < 1:
+            raise InputError(f"{path}: {field[:40]!r} is no index:value with an index from 1")
+        if int(index) > weights.size:
+            raise InputError(
+                f"{path}: the model has feature {index}, but the data have {weights.size} features"
+            )
+        weights[int(index) - 1] += alpha * _number(path, value)
 
 
 def _xgboost(path: Path) -> LinearModel:
