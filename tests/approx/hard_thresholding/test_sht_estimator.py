@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aucert.approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
 from aucert.approx.hard_thresholding.sht_estimator import SHTAUC
@@ -25,20 +24,6 @@ def draw(seed: int = 0, n: int = 80, d: int = 10):
     X = rng.normal(size=(n, d))
     X[:, 4:7] += 1.5 * (y == "ill")[:, None]
     return X, y
-
-
-# Some of scikit-learn's data are so nearly collinear that the epochs run out.
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks([SHTAUC()])
-def test_it_is_a_scikit_learn_estimator(estimator, check) -> None:
-    check(estimator)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks([SHTAUC(k=2, mode="authors", step=0.1)])
-def test_it_is_one_in_the_authors_mode(estimator, check) -> None:
-    check(estimator)
 
 
 def test_it_finds_the_features_that_differ() -> None:

@@ -9,7 +9,6 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aucert.approx.nystrom.nystrom import Nystrom
 from aucert.approx.random_pairs import oam_estimator
@@ -36,19 +35,6 @@ FRESH = RNG.normal(size=(20, 3))
 def nsauc(**parameters) -> NSAUC:
     given = {"lam": 0.01, "gamma": 0.3, "n_landmarks": 20, "max_epochs": 20, "random_state": 0}
     return NSAUC(**{**given, "tol": 0.0, **parameters})
-
-
-@parametrize_with_checks([NSAUC(n_landmarks=10), OAM()])
-def test_online_estimators_keep_scikit_learns_contract(estimator, check) -> None:
-    check(estimator)
-
-
-@pytest.mark.slow
-@parametrize_with_checks(
-    [NSAUC(landmarks="leverage"), NSVMSGD2(), OAM(update="gradient", average=True)]
-)
-def test_their_variants_keep_scikit_learns_contract(estimator, check) -> None:
-    check(estimator)
 
 
 # NSAUC and NSVMSGD2

@@ -3,7 +3,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import online_naive
 from aucert.approx.online.row_stream import from_rows
@@ -26,11 +25,6 @@ def draw(seed: int = 0, n: int = 90, d: int = 10):
     X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.7)
     X[:, 4:7] += 1.5 * (y == "ill")[:, None]
     return X, y
-
-
-@parametrize_with_checks([SPAM(), SPAM(l1=0.0, average=True), SOLAM(), FSAUC()])
-def test_it_is_a_scikit_learn_estimator(estimator, check) -> None:
-    check(estimator)
 
 
 @each("model", MODELS)
