@@ -192,7 +192,8 @@ class Decoder:
             return self._type(tree["enum"], Enum)(tree["is"])
         if "value" in tree:
             known = self._type(tree["value"], object)
-            value = self.older.get(tree["value"], known)(**self._all(tree["of"]))
+            make = self.older[tree["value"]] if tree["value"] in self.older else known
+            value = make(**self._all(tree["of"]))
             if hasattr(value, "as_saved"):  # what was proved, on the file's word alone
                 object.__setattr__(value, "as_saved", True)
             return value
