@@ -31,6 +31,7 @@ import aucert  # noqa: E402
 import loops  # noqa: E402
 from aucert.exact.tools import compiling  # noqa: E402
 from aucert.exact.tools.interrupts import left_behind  # noqa: E402
+from smoke import mark_smoke  # noqa: E402
 
 # Tests ask the compiled loops; `test_compiling` shows that the plain forms return the same bits.
 compiling.compile_at_once()
@@ -67,6 +68,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    mark_smoke(items)
     if np.finfo(np.longdouble).eps < np.finfo(float).eps:
         return
     reason = "asks for digits that only a long double beyond double has; bounds are wider here"

@@ -69,10 +69,10 @@ def test_bars_in_the_cell_of_a_table_do_not_end_it() -> None:
 
 
 @each("page", PLAIN.PAGES)
-def test_nearly_every_span_is_read_and_can_be_drawn(page: str) -> None:
+def test_every_span_is_read_and_can_be_drawn(page: str) -> None:
     convert = pytest.importorskip("latex2mathml.converter").convert
     spans = PLAIN.SPAN.findall((DOCS / f"{page}.md").read_text("utf-8"))
     formulas = [span for span in spans if not PLAIN.NOT_A_FORMULA.match(" ".join(span.split()))]
     made = {span: PLAIN.latex(" ".join(span.replace("\\|", "|").split())) for span in formulas}
     assert [span for span, text in made.items() if text is None] == []
-    assert all(convert(text) for text in made.values()) and len(made) > 20
+    assert all(convert(text) for text in made.values())

@@ -47,14 +47,3 @@ def test_every_result_is_there_whole(name: str, profile: str) -> None:
         assert (folder / picture).is_file()
     if "--data-dir" in text:
         assert re.search(r"- [\w-]+\.npz: `[0-9a-f]{64}`", text), "no checksum of its data"
-
-
-@each("profile", ["quick", "full"])
-def test_nothing_else_lies_among_the_results(profile: str) -> None:
-    folder = DOCS / "results" / profile
-    pictures = re.findall(
-        r"\]\(([\w-]+)\.svg\)",
-        "".join(page.read_text(encoding="utf-8") for page in folder.glob("*.md")),
-    )
-    known = {f"{name}.{end}" for name in NAMES for end in ("md", "csv")}
-    assert {path.name for path in folder.iterdir()} == known | {f"{name}.svg" for name in pictures}

@@ -69,13 +69,16 @@ def interrupted(command: str, wait: float, folder: Path, group: bool) -> tuple[i
 
 
 @pytest.mark.alone
-@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_ends_with_130_at_every_moment(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "times",
+    [pytest.param(1, marks=pytest.mark.slow), pytest.param(4, marks=pytest.mark.release)],
+)
+def test_every_command_ends_with_130_at_every_moment(name: str, times: int, tmp_path: Path) -> None:
     command, longest = COMMANDS[name]
     rng = random.Random(f"moments of {name}")
     turns = heard = 0
-    while heard < 4:
+    while heard < times:
         folder, turns = tmp_path / str(turns), turns + 1
         folder.mkdir()
         wait, group = rng.uniform(0.6, longest), rng.random() < 0.5

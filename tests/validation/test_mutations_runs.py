@@ -47,7 +47,7 @@ def numbers(out: Path) -> dict[str, object]:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @each("jobs", [1, 2])
 def test_a_full_run_killed_ten_times_loses_no_part_and_changes_no_number(
     tmp_path: Path, jobs: int

@@ -55,7 +55,7 @@ def test_the_model_is_that_in_memory_and_its_certificate_holds(loss: str) -> Non
     assert apart.n_pairs_ == 300
     best = solve(X, y, 0.1, loss=loss).certificate
     told = apart.certificate_
-    assert told.primal - told.gap - told.rounding <= best.primal <= told.primal + told.rounding
+    assert told.primal - told.gap - told.rounding <= best.primal <= told.primal
     # In memory the square's and the squared hinge's dual points are shrunk by their own rule.
     assert told.gap <= (1.3 if loss == "hinge" else 2.0) * held.certificate_.gap + 1e-3
 

@@ -61,11 +61,12 @@ def with_fault(fault: str):
     honest = certificate.evaluated_with
 
     def evaluated(*of):
-        (primal, primal_rounding, dual, dual_rounding), made = honest(*of)
+        (primal, dual), made = honest(*of)
         if fault == EXACT:
-            return (primal, 0.0, dual, 0.0), made
+            return (replace(primal, error=0.0), replace(dual, error=0.0)), made
         up, down = (1e-9, 0.0) if fault == RAISED else (0.0, 1e-9)
-        return (primal * (1 - down), primal_rounding, dual * (1 + up), dual_rounding), made
+        moved = replace(primal, value=primal.value * (1 - down))
+        return (moved, replace(dual, value=dual.value * (1 + up))), made
 
     return evaluated
 
@@ -109,8 +110,8 @@ def test_a_fault_in_the_certificate_of_an_online_method_is_seen(fault: str, monk
 
     def from_bounds(primal, dual, *of):
         if fault == "objective too low":
-            return honest(primal - 1e-6, dual, *of)
-        return honest(primal, dual + 1e-6, *of)
+            return honest(replace(primal, value=primal.value - 1e-6), dual, *of)
+        return honest(primal, replace(dual, value=dual.value + 1e-6), *of)
 
     monkeypatch.setattr(Certificate, "from_bounds", from_bounds)
     assert seen("online", 80)

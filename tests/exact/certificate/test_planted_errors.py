@@ -167,11 +167,12 @@ def test_an_objective_pays_for_its_sum_and_takes_both_errors() -> None:
     w, problem = np.ones(3), Problem(Rows(np.eye(5, 3)), Mean(AllPairs().on(Y), HINGE), Ridge(0.3))
     for _ in range(50):
         value = float(RNG.uniform(0.1, 1))
-        primal, rounding = module._primal(problem, w, Bound(value, 0.0))
+        found = module._primal(problem, w, Bound(value, 0.0))
+        primal, rounding = found.value, found.error
         penalty = Fraction(problem.penalty.value(problem.space, w).value)
         assert abs(Fraction(primal) - Fraction(value) - penalty) <= Fraction(rounding)
         assert rounding >= problem.penalty.value(problem.space, w).error + 2.0**-53 * primal
-    assert module._primal(problem, w, Bound(value, 1.0))[1] >= 1
+    assert module._primal(problem, w, Bound(value, 1.0)).error >= 1
 
 
 @each("kind", ["elastic", "group"])

@@ -35,9 +35,10 @@ def test_the_loss_of_far_scores_is_within_its_rounding(few: int, loss: str, monk
         for far in (0.0, 1e5, 1e10):
             scores = rng.normal(size=14) + offset
             scores[0] += far
-            value, rounding = score_audit.loss_of(problem, scores)
+            found = score_audit.loss_of(problem, scores)
+            value, rounding = found.value, found.error
             exact = exact_loss(scores, POSITIVE, loss)
-            assert abs(Fraction(value) - exact) <= Fraction(rounding)
+            assert abs(Fraction(found.value) - exact) <= Fraction(found.error)
             assert few == 0 or rounding <= 1e-14 * (1 + value)
 
 
@@ -47,14 +48,14 @@ def test_the_loss_of_scores_counts_weights_and_listed_pairs() -> None:
     rows = rng.normal(size=(14, 2))
     repeated = np.repeat(np.arange(14), weight.astype(int))
     weighted = linear_problem(rows, POSITIVE, 0.1, pairs=AllPairs(weight))
-    value, rounding = score_audit.loss_of(weighted, scores)
+    found = score_audit.loss_of(weighted, scores)
     exact = exact_loss(scores[repeated], POSITIVE[repeated], "hinge")
-    assert abs(Fraction(value) - exact) <= Fraction(rounding)
+    assert abs(Fraction(found.value) - exact) <= Fraction(found.error)
     listed = linear_problem(rows, POSITIVE, 0.1, pairs=PairList(np.array([0, 3]), np.array([1, 2])))
-    value, rounding = score_audit.loss_of(listed, scores)
+    found = score_audit.loss_of(listed, scores)
     s = [Fraction(x) for x in scores.tolist()]
     exact = (loss_value("hinge", s[0] - s[1]) + loss_value("hinge", s[3] - s[2])) / 2
-    assert abs(Fraction(value) - exact) <= Fraction(rounding)
+    assert abs(Fraction(found.value) - exact) <= Fraction(found.error)
 
 
 @each("digits", [7, 10, 15])

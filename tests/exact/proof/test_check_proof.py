@@ -26,9 +26,8 @@ def numbers(values: np.ndarray) -> list[int]:
     return [int(x) for x in values]
 
 
-def test_the_checker_is_short_and_imports_numpy_and_the_standard_library_alone() -> None:
+def test_the_checker_imports_numpy_and_the_standard_library_alone() -> None:
     text = SOURCE.read_text(encoding="utf-8")
-    assert len(text.splitlines()) < 300
     names = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
@@ -214,7 +213,7 @@ def test_what_cannot_be_read_has_status_2(folder: Path, capsys: pytest.CaptureFi
 def test_pickled_objects_are_never_loaded(folder: Path, capsys: pytest.CaptureFixture) -> None:
     np.savez(folder / "object.npz", X=np.ones((2, 2)), y=np.array([{}, None], dtype=object))
     status, text = main(folder / "proof.npz", folder / "object.npz", capsys=capsys)
-    assert status == 2 and "allow_pickle" in text
+    assert status == 2 and "object.npz cannot be read" in text and "pickle=" not in text
 
 
 def test_a_list_of_positive_labels_cannot_pick_its_rows(

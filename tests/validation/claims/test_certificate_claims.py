@@ -44,11 +44,6 @@ def verdict(name: str, seed: int = 0) -> str:
     return suite.run([name], seed=seed).rows[0].verdict
 
 
-def test_every_certificate_has_its_claim() -> None:
-    every = {ORDERED, PARTIAL, WORST, LOGISTIC, ROUNDED, EXPONENTIAL, PENALTY, SIGN, PROOF, DELONG}
-    assert set(NAMES) == every
-
-
 @pytest.mark.slow
 def test_censored_rows_of_the_same_time_that_are_left_out_turn_the_verdict(
     monkeypatch: pytest.MonkeyPatch,

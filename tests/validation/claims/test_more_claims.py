@@ -46,7 +46,7 @@ def test_every_module_of_claims_is_entered() -> None:
         for entry in suite.claims()
         if entry.run.__qualname__.replace("_", "-") == entry.name
     )
-    assert found == entered and sum(found.values()) > 130
+    assert found == entered
 
 
 class _Marked:

@@ -64,7 +64,8 @@ def test_an_earlier_run_is_replaced_and_its_proof_does_not_stay(capsys, tmp_path
     (tmp_path / "notes.txt").write_text("kept")
     assert run(capsys, *SOLVE, "--out", tmp_path)[0] == 0
     first = contents(tmp_path)
-    assert set(first) == {*("notes.txt", "weights.csv", "model.npz", "proof.npz", "solution.json")}
+    written = {"notes.txt", "weights.csv", "model.npz", "proof.npz", "data.npz", "solution.json"}
+    assert set(first) == written
     assert run(capsys, *SOLVE, "--kernel", "rbf", "--out", tmp_path)[0] == 0
     second = contents(tmp_path)
     assert set(second) == {"notes.txt", "weights.csv", "model.npz", "solution.json"}

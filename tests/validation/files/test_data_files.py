@@ -11,7 +11,8 @@ import scipy.sparse as sp
 
 from aucert.exact.errors import InputError
 from aucert.validation.data.labelled_data import data_sha256
-from aucert.validation.files.data_files import TableMeta, read_table, read_vector, write_json
+from aucert.validation.files.data_files import TableMeta, read_table
+from aucert.validation.files.written_files import write_json
 from loops import each
 
 X = np.array([[0.5, 2.0], [3.0, 4.0], [5.0, 6.25]])
@@ -103,11 +104,3 @@ def test_an_unknown_ending_is_refused_with_the_list(tmp_path: Path) -> None:
         read_table(tmp_path / "gone")
     with pytest.raises(InputError, match="this is a folder"):
         read_table(tmp_path)
-
-
-def test_the_readers_and_writers_are_found_in_one_place(tmp_path: Path) -> None:
-    from aucert.validation.files import data_files
-
-    for name in data_files.__all__:
-        assert hasattr(data_files, name)
-    assert read_vector is data_files.read_vector

@@ -229,7 +229,7 @@ def test_uno_weights_by_hand() -> None:
     weight = censoring_weights(time, event)
     assert weight == pytest.approx([1, 1 / (2 / 3) ** 2, 0, 1 / (2 / 3) ** 2, 0])
     assert censoring_weights(time, event, tau=3)[3] == 0
-    with pytest.raises(InputError, match="smaller tau"):
+    with pytest.raises(InputError, match="tau"):
         censoring_weights(time, event, train=([1.0, 2.0], [1, 0]))
 
 

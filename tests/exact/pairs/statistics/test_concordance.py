@@ -30,7 +30,8 @@ def some_survival(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 60))
     time, event = rng.integers(0, 1 + seed % 12 + n // 4, n).astype(float), rng.random(n) < 0.6
-    time[:2], event[0] = [-1, 0], True
+    time, event[0] = time + 1, True
+    time[:2] = [0, 1]
     scores = np.round(rng.normal(size=n), seed % 3)
     if seed % 4 == 0:
         scores = scores + 1e-8 * rng.integers(-2, 3, n)

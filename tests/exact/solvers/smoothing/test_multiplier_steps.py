@@ -63,8 +63,8 @@ def test_the_multipliers_lead_to_the_optimum_of_another_solver(kind: str, lam: f
     reason = run.run()
     found = run.recorder.finish(problem, 1e-9, reason)
     held = found.certificate
-    assert held.dual - held.rounding <= known.primal + known.rounding
-    assert known.dual - known.rounding <= held.primal + held.rounding
+    assert held.dual <= known.primal
+    assert known.dual <= held.primal
     if kind not in ("ties", "duplicates"):  # whose tied pairs may leave the last digits to others
         assert found.status == Status.CERTIFIED and reason is None
 

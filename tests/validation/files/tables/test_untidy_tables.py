@@ -12,7 +12,7 @@ import pytest
 
 from aucert.exact.errors import InputError
 from aucert.validation.commands.reading.scaled_tables import row_counters, split_names
-from aucert.validation.files.data_files import Selection, read_features, read_table
+from aucert.validation.files.data_files import Selection, read_raw, read_table
 from loops import each
 
 UNTIDY = "id,member,age,city,paid\nk1,yes,31,Bern,no\nk2,No,44,Rome,yes\nk3,TRUE,0,Bern,no\n"
@@ -132,7 +132,7 @@ def test_what_is_left_out_needs_no_name_of_its_own(
         names = ["", "pay", "num", "pay", "bought"]
         pytest.importorskip("pyarrow.parquet").write_table(pa.table(held, names=names), path)
     assert read_table(path, asked)[0].tolist() == [[2], [5]]
-    assert read_features(path, ("num",)).X.tolist() == [[2], [5]]
+    assert read_raw(path, Selection(columns=("num",), labelled=False)).X.tolist() == [[2], [5]]
     with pytest.raises(InputError, match="two columns are called 'pay': name each column once"):
         read_table(path, Selection(columns=("num", "pay")))
     with pytest.raises(InputError, match="two columns are called 'pay'"):
@@ -207,7 +207,7 @@ def test_sparse_and_npz_columns_can_be_chosen(tmp_path: Path) -> None:
 
 
 def test_features_are_read_without_labels_by_name(untidy: Path) -> None:
-    table = read_features(untidy, ("age", "member"))
+    table = read_raw(untidy, Selection(columns=("age", "member"), labelled=False))
     assert table.X.tolist() == [[31, 1], [44, 0], [0, 1]]
     assert table.ignored == ["id", "city", "paid"]
 
@@ -221,7 +221,7 @@ def test_parquet_words_choice_and_labels(tmp_path: Path) -> None:
     pq.write_table(pa.table(held), path)
     X, _, meta = read_table(path, Selection(drop=("s",)))
     assert X.tolist() == [[1, 1], [0, 0]] and meta.ignored == ["s"]
-    assert read_features(path, ("b",)).X.tolist() == [[1], [0]]
+    assert read_raw(path, Selection(columns=("b",), labelled=False)).X.tolist() == [[1], [0]]
 
 
 def test_a_pipe_is_said_to_be_one(tmp_path: Path) -> None:
