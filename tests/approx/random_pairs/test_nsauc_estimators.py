@@ -197,6 +197,7 @@ def test_oam_ends_with_its_time() -> None:
 ALL = [nsauc(), NSVMSGD2(0.01, n_landmarks=20, random_state=0), OAM(random_state=0)]
 
 
+@pytest.mark.slow
 @each("model", ALL, ids=lambda m: type(m).__name__)
 def test_sparse_rows_are_ranked_as_dense_ones(model) -> None:
     thin = np.where(np.abs(X) > 0.5, X, 0.0)
