@@ -47,7 +47,7 @@ FOLDERS = (
     *("early", "workers", "memory", "extremes", "plots", "files", "data", "bounds"),
     "budget",
     *("claims", "report", "tables", "findings", "judged", "suite"),
-    *("reference", "checking", "benchmarks"),
+    *("reference", "checking"),
     "commands",
     "formal",
 )
