@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import subprocess
 import sys
 from pathlib import Path
@@ -24,7 +25,7 @@ SCRIPTS = {
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_a_benchmark_runs_on_few_rows(script: str, tmp_path: Path) -> None:
     asked = SCRIPTS[script].split()
-    parts = [word for before, word in zip(asked, asked[1:], strict=False) if before == "--only"]
+    parts = [word for before, word in itertools.pairwise(asked) if before == "--only"]
     page = tmp_path / "page.md"
     page.write_text("".join(f"<!-- table {part} -->\n\n```text\nold\n```\n" for part in parts))
     command = [sys.executable, str(FOLDER / f"{script}.py"), "--quick", *asked]

@@ -72,7 +72,6 @@ JUDGING = [
     *ROOT.glob("claims/**/*.py"),
     *ROOT.glob("bounds/*.py"),
     ROOT / "checking" / "diagnosis.py",
-    ROOT / "reference" / "rational_bounds.py",
 ]
 
 

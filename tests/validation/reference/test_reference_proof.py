@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import linprog
 
 from aucert.exact.losses.registry import LOSSES
-from aucert.validation.reference.rational_bounds import (
+from rational_bounds import (
     ExactProblem,
     fractions,
     largest_flow,

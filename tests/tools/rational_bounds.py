@@ -15,7 +15,7 @@ from math import isqrt
 
 import numpy as np
 
-from ..extremes import max, min
+from aucert.validation.extremes import max, min
 
 ZERO = Fraction(0)
 Vector = list[Fraction]

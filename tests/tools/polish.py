@@ -15,7 +15,7 @@ from math import lcm
 import numpy as np
 from scipy.optimize import linprog
 
-from .rational_bounds import ExactProblem, Vector, dot
+from rational_bounds import ExactProblem, Vector, dot
 
 LARGEST_SLIP = 1e-4
 """How far from the margin, at the solver's w, a pair that belongs there may stand."""
