@@ -28,9 +28,10 @@ import hypothesis  # noqa: E402
 import numpy as np  # noqa: E402
 
 import aucert  # noqa: E402
+import loops  # noqa: E402
 from aucert.exact.tools import compiling  # noqa: E402
 from aucert.exact.tools.interrupts import left_behind  # noqa: E402
-from fast_cases import leave_to_slow  # noqa: E402
+from smoke import mark_smoke  # noqa: E402
 
 # Tests ask the compiled loops; `test_compiling` shows that the plain forms return the same bits.
 compiling.compile_at_once()
@@ -48,9 +49,26 @@ def pytest_report_header() -> str:
     return f"aucert: {aucert.__version__} from {aucert.__file__}"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--seeds", type=int, default=0, help="at least so many seeds in each loop")
+    parser.addoption("--first-seed", type=int, default=0, help="the seed that loops begin with")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    loops.ask(config.getoption("--seeds") or 0, config.getoption("--first-seed") or 0)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if hasattr(metafunc.function, "cases"):
+        slow = metafunc.definition.get_closest_marker("slow")
+        cases = metafunc.function.cases
+        chosen = [pytest.param(cases, id="all")] if slow else loops.parts(cases)
+        metafunc.parametrize("part", chosen)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    leave_to_slow(items)
+    mark_smoke(items)
     if np.finfo(np.longdouble).eps < np.finfo(float).eps:
         return
     reason = "asks for digits that only a long double beyond double has; bounds are wider here"

@@ -22,6 +22,7 @@ import aucert
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(str(aucert.__file__)).resolve().parent
 ROOMS = ("exact", "approx", "validation")
+SCRIPTS = ("run", "release")
 IN_CI = os.environ.get("CI") == "true"
 
 
@@ -102,19 +103,21 @@ def test_the_package_under_test_is_the_one_a_script_would_import(tmp_path: Path)
 def test_the_one_line_commands_of_the_readme_are_what_ci_runs(ending: str) -> None:
     (command,) = [line for line in readme().splitlines() if line.endswith(ending)]
     assert command.startswith("python3 -m venv .venv && .venv/bin/pip install ")
-    assert f"'{command}'" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    for name in SCRIPTS:
+        assert f"'{command}'" in (ROOT / ".ci" / name).read_text(encoding="utf-8")
 
 
-def test_the_ci_script_can_be_run() -> None:
-    script = ROOT / ".ci" / "run"
-    assert os.access(script, os.X_OK)
+@pytest.mark.parametrize("name", [*SCRIPTS, "lanes"])
+def test_the_scripts_of_ci_can_be_run(name: str) -> None:
+    script = ROOT / ".ci" / name
+    assert os.access(script, os.X_OK) == (name in SCRIPTS)
     check = subprocess.run(["bash", "-n", str(script)], capture_output=True, text=True)
     assert (check.returncode, check.stderr) == (0, "")
 
 
 def test_the_version_is_the_same_everywhere() -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    released = re.findall(r"^## \[?(\d+\.\d+\.\d+)", changelog, flags=re.MULTILINE)
+    released = re.findall(r"^## \[?(\d+\.\d+\.\d+[\w.]*)", changelog, flags=re.MULTILINE)
     citation = yaml_scalars((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert released[0] == aucert.__version__
     assert citation["version"] == aucert.__version__
@@ -157,9 +160,10 @@ PYTHONS = ("CI_PYTHONS", "CI_NEWEST")
 
 def test_the_versions_of_python_that_are_named_are_those_that_ci_runs() -> None:
     named = [c.rpartition(" ")[2] for c in project_table()["classifiers"] if "Python :: 3." in c]
-    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    (run,), (newest,) = (re.findall(rf"{name}:-([^}}]*)\}}", script) for name in PYTHONS)
-    assert [*run.split(), *newest.split()] == [f"python{version}" for version in named]
+    for name in SCRIPTS:
+        script = (ROOT / ".ci" / name).read_text(encoding="utf-8")
+        (run,), (newest,) = (re.findall(rf"{name}:-([^}}]*)\}}", script) for name in PYTHONS)
+        assert [*run.split(), *newest.split()] == [f"python{version}" for version in named]
     assert f"Python {named[0]} to {named[-1]}" in readme()
 
 

@@ -23,6 +23,7 @@ from pathlib import Path
 import pytest
 
 from aucert.validation.cli import main
+from loops import first_fast
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -126,7 +127,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("page", pages(slow=False))
+@pytest.mark.parametrize("page", first_fast(pages(slow=False), 2))
 def test_the_snippets_of_a_page_run(page: Path, folder: Path) -> None:
     run_page(page, slow=False)
 

@@ -16,7 +16,7 @@ import click
 
 from .. import __version__
 from .commands.endings import run, stopped_at_once
-from .commands.options import NameOf, path_options, problem_options, table_options
+from .commands.options import NameOf, path_options, problem_options, read_options, table_options
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -47,6 +47,9 @@ def aucert() -> None:
     help="The rule for the intercept of the saved model.",
 )
 @click.option("--out", type=click.Path(), help="Folder for model, weights, result and proof.")
+@click.option(
+    "--no-data", is_flag=True, help="With --out: no data.npz for the checker of the proof."
+)
 @click.option("--proof", is_flag=True, help="With --out, of a folder of Parquet files too.")
 @click.option("--proof-rows", type=click.Path(), help="With --proof: folder for that proof's rows.")
 @problem_options
@@ -103,6 +106,7 @@ def certify(data: str, **options: object) -> None:
 @click.argument("data")
 @click.option("--out", type=click.Path(), help="File for the scores and labels, CSV.")
 @click.option("--drop", help="Columns to leave out where the columns have no names: 3,5.")
+@read_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")
 def predict(model: str, data: str, **options: object) -> None:
     """Score the rows of DATA with MODEL, a file that solve --out or save_model wrote."""

@@ -17,7 +17,7 @@ from ...exact.pairs.all_pairs import AllPairs
 from ...exact.spaces.rows import Rows
 from ...exact.square_loss.row_average import RowAverage
 from ...exact.square_loss.support_bounds import objective_above, sparse_floor
-from ...exact.tools.rounding import above
+from ...exact.tools.rounding import Bound, above
 from .sht_auc import StochasticHardThresholding
 from .sparse_solution import Epoch, Stop
 
@@ -182,9 +182,11 @@ class SHTAUC(AUCClassifier):
         self.lower_bound_ = lower
         self.gap_ = (upper if np.isfinite(upper) else self.objective_) - lower
         # The upper bound is of the rows as given; the objective is of the centred ones.
-        rounding = max(above(upper - self.objective_), 0.0)
+        error = max(above(upper - self.objective_), 0.0)
         words = f"the mean square loss over all pairs among weights with {self.k} nonzeros at most"
-        self.certificate_ = Certificate.from_bounds(self.objective_, lower, rounding, 0.0, words)
+        self.certificate_ = Certificate.from_bounds(
+            Bound(self.objective_, error), Bound(lower, 0.0), 0.0, words
+        )
         self.proved_ = bool(upper - lower <= PROVED)
 
     def _shortfall(self) -> str | None:

@@ -29,11 +29,12 @@ class KernelRankSVM(NystromClassifier, NewtonClassifier):
         """Return how far the function is from the optimum over the kernel's whole space.
 
         The optimum is that of the rows and weights given here. Give those of `fit`, because the
-        model keeps neither. The function lies in the span of the landmarks, where its norm is the
-        true one, so its objective is exact. The lower bound takes the slopes of the loss at its
-        scores for a dual point, and c'K c with the true kernel: O(n^2) kernel values. With K~ the
-        kernel of the features, the gap is at most that in the span plus c'(K - K~)c / (2 lam). The
-        true distance may be smaller, by a factor that grows as lam falls.
+        model keeps neither. The function is sum_k theta_k k(., z_k), theta the projection times
+        `coef_`, and its objective is that in the kernel's space; the rounding of kernel values,
+        times theta, is in `rounding`. The lower bound takes the slopes of the loss at its scores
+        for a dual point, and c'K c with the true kernel: O(n^2) kernel values. With K~ the kernel
+        of the features, the gap is about that in the span plus c'(K - K~)c / (2 lam). The true
+        distance may be smaller, by a factor that grows as lam falls.
 
         Parameters
         ----------
@@ -56,7 +57,7 @@ class KernelRankSVM(NystromClassifier, NewtonClassifier):
         features = self.nystrom_.map_.transform(rows)
         positive = labels == self.classes_[1]
         problem = pair_problem(Rows(features), positive, pairs, SQUARED_HINGE, Ridge(self.lam))
-        truth = against_true_kernel(problem, self.nystrom_.map_.kernel, rows)
+        truth = against_true_kernel(problem, self.nystrom_.map_, rows)
         w = self.coef_[0]
         witness = Witness.from_scores(truth, truth.space.scores(w))
         self.kernel_certificate_ = Certificate.of(truth, w, witness)

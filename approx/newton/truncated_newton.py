@@ -197,8 +197,7 @@ class TruncatedNewton(Solver):
     def _near(self, now: NewtonPoint, share: float) -> bool:
         """Whether the gap is within this share of the tolerance, and the gradient as asked."""
         reached = self.gradient_tol == 0 or now.size <= self.gradient_tol
-        small = now.gap <= share * self.tol * now.primal
-        return reached and (small or (now.primal <= 1e-6 and now.gap <= share * self.tol / 10))
+        return reached and now.gap <= share * self.tol * now.primal
 
     def _rtol(self, size: float, first: float) -> float:
         return min(self.forcing, float(np.sqrt(size / first)) if first > 0 else self.forcing)

@@ -22,6 +22,7 @@ The printed map U_r S_r^(-1/2) e does not conform; see E48 and E49 in `docs/erra
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -34,11 +35,12 @@ from ...exact.errors import InputError
 from ...exact.formulation.formulation import true_space
 from ...exact.formulation.partitioned import is_dask
 from ...exact.problem.problem import Problem
+from ...exact.spaces.kernel import lengths_of
 from ...exact.spaces.kernels import KERNELS, Kernel, get_kernel
 from ...exact.spaces.rows import Rows, Space, check_matrix
 from ...exact.structure.structured_norm import Structured
 from ...exact.tools.checks import check_choice, check_count, check_number
-from ...exact.tools.rounding import UNIT
+from ...exact.tools.rounding import LONG_UNIT, UNIT, gamma
 from ...exact.tools.threads import small_in_one_thread
 from .landmarks import LANDMARKS, Matrix, choose_landmarks
 from .on_dask import features_of, landmark_sample
@@ -79,12 +81,15 @@ class NystromMap:
         X : array or CSR (m, p)
             k(X, Z) is made in blocks of rows, so that only the features take memory.
         """
-        m, step = X.shape[0], max(1, BLOCK_BYTES // (8 * self.projection.shape[0]))
-        features = np.empty((m, self.rank))
-        for start in range(0, m, step):
-            rows = slice(start, min(start + step, m))
+        features = np.empty((X.shape[0], self.rank))
+        for rows in self.blocks(X.shape[0]):
             features[rows] = self.kernel(X[rows], self.landmarks) @ self.projection
         return features
+
+    def blocks(self, n: int) -> Iterator[slice]:
+        """Yield slices of n rows whose kernel values take little memory."""
+        step = max(1, BLOCK_BYTES // (8 * self.projection.shape[0]))
+        return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         """Return K~(x, z) for all rows of both: (m, k)."""
@@ -142,10 +147,11 @@ def nystrom_map(kernel: Kernel, landmarks: Any, rcond: float = 1e-12) -> Nystrom
 class SpanRows(Rows):
     """Functions in the span of the landmarks, judged in the TRUE space.
 
-    The coordinates, scores and norm are those of the Nyström features (the norm is the true one),
-    so a primal value is exact for the true kernel. The dual's norm is measured with the true
-    kernel on all rows: ``problem.over(SpanRows(...))`` makes certificates against the optimum over
-    the whole space, approximation error included.
+    Coordinates w mean theta'k(., Z), theta = projection w, with the kernel's formula: scores and
+    norm are made from theta, and their bounds include what rounding of kernel values does to them,
+    at most noise sum_k |theta_k| r_k times r_i, r the roots of k(x, x). The dual's norm is measured
+    with the true kernel on all rows: ``problem.over(SpanRows(...))`` makes certificates against the
+    optimum over the whole space, approximation error included.
 
     Parameters
     ----------
@@ -153,14 +159,66 @@ class SpanRows(Rows):
         phi of the rows.
     truth : Space
         The true kernel on the same rows, `Gram` or `StreamedGram`.
+    found : NystromMap
+    X : array or CSR (n, p)
     """
 
-    def __init__(self, features: np.ndarray, truth: Space):
+    def __init__(self, features: np.ndarray, truth: Space, found: NystromMap, X: Any):
         super().__init__(features)
         if truth.n != self.n:
             raise InputError(f"{self.n} rows of features, but {truth.n} rows of the kernel")
-        self.truth = truth
+        if found.rank != self.dim:
+            raise InputError(f"{self.dim} features, but the map makes {found.rank}")
+        self.truth, self.found, self.rows_of_x = truth, found, X
         self.reach = truth.reach
+        kernel, points = found.kernel, found.landmarks
+        self.span = true_space(kernel, points)
+        self.lengths, self.own_lengths = lengths_of(kernel, points), lengths_of(kernel, X)
+        self.noise = max(kernel.noise(points), kernel.noise(X))
+
+    def _coefficients(self, w: np.ndarray) -> tuple[np.ndarray, float, float]:
+        """Return theta in the long format, sum |theta_k| r_k, and the same sum of its errors."""
+        P, long = self.found.projection, w.astype(np.longdouble)
+        theta = (P.astype(np.longdouble) * long).sum(axis=1)
+        size = float((np.abs(P) @ np.abs(w)) @ self.lengths) * (1 + gamma(2 * sum(P.shape)))
+        mass = float(np.abs(theta) @ self.lengths) * (1 + gamma(P.shape[0] + 4))
+        return theta, mass, gamma(self.dim + 2, LONG_UNIT) * size
+
+    def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return theta'k(x_i, Z) in the long format, and a bound of its error: (n,) each."""
+        theta, mass, slip = self._coefficients(w)
+        scores = np.empty(self.n, dtype=np.longdouble)
+        for some in self.found.blocks(self.n):
+            values = self.found.kernel(self.rows_of_x[some], self.found.landmarks)
+            scores[some] = values.astype(np.longdouble) @ theta
+        sums = gamma(theta.size + 2, LONG_UNIT) * mass + slip
+        error = self.noise * (mass + slip) + (1 + self.noise) * sums
+        return scores, error * self.own_lengths * (1 + gamma(16))
+
+    def scores(self, w: np.ndarray) -> np.ndarray:
+        """Return theta'k(x_i, Z): (n,)."""
+        return self.careful_scores(w)[0].astype(float)
+
+    def score_error(self, w: np.ndarray) -> np.ndarray:
+        """Return a bound of the error of each score: (n,)."""
+        scores, error = self.careful_scores(w)
+        return error + 2 * UNIT * np.abs(scores).astype(float)
+
+    def score_slip(self, w: np.ndarray) -> float:
+        """Return the largest of `score_error`."""
+        return float(self.score_error(w).max())
+
+    def norm2(self, w: np.ndarray) -> float:
+        """Return theta'k(Z, Z) theta."""
+        return self.span.norm2(self._coefficients(w)[0].astype(float))
+
+    def norm2_error(self, w: np.ndarray) -> float:
+        """Return the bound for theta as it is held, and for what that is off by."""
+        theta, mass, slip = self._coefficients(w)
+        short = theta.astype(float)
+        error, moved = self.span.norm2_error(short), slip + 2 * UNIT * mass
+        length = float(np.sqrt(self.span.norm2(short) + error))
+        return (error + moved * (2 * length + moved)) * (1 + gamma(16))
 
     def dual_norm2(self, c: np.ndarray) -> float:
         """Return c'K c with the true K."""
@@ -171,15 +229,20 @@ class SpanRows(Rows):
         return self.truth.dual_norm2_error(c)
 
 
-def against_true_kernel(problem: Problem, kernel: Kernel, X: object) -> Problem:
+def against_true_kernel(problem: Problem, features: NystromMap, X: object) -> Problem:
     """Return the problem of the same functions, certified against the true kernel.
+
+    Weights w mean the function sum_k theta_k k(., z_k), theta = `features.coefficients(w)` in exact
+    arithmetic. Where theta is large (eigenvalues near rounding, a tiny lam), so is the rounding of
+    the certificate: what the kernel values are off by is multiplied by it.
 
     Parameters
     ----------
     problem : Problem
         Over `Rows` of Nyström features of X, or those in SAUC's norm, `Structured`: then the
         optimum meant is that of SAUC-SVM with the true kernel. [SAUC, eq. (12)]
-    kernel : Kernel
+    features : NystromMap
+        What made the features: `nystrom_map(...)`, or `Nystrom.map_`.
     X : array or CSR (n, p)
         The rows. Their Gram matrix is held for a few thousand of them, else made in blocks each
         time it is needed: O(n^2 p) operations.
@@ -187,13 +250,16 @@ def against_true_kernel(problem: Problem, kernel: Kernel, X: object) -> Problem:
     Raises
     ------
     InputError
-        If the problem is not over rows, or X has another number of them.
+        If the problem is not over rows of such features, or X has another number of rows.
     """
+    if not isinstance(features, NystromMap):
+        raise InputError("give the map that made the features: nystrom_map(...) or Nystrom.map_")
     space = problem.space
     base = space.base if isinstance(space, Structured) else space
     if not isinstance(base, Rows) or base.is_sparse:
         raise InputError("the problem must be over the rows of Nyström features")
-    span = SpanRows(np.asarray(base.X), true_space(kernel, X))
+    rows = check_matrix(X)
+    span = SpanRows(np.asarray(base.X), true_space(features.kernel, rows), features, rows)
     if not isinstance(space, Structured):
         return problem.over(span)
     return problem.over(Structured(span, space.scatter, space.structure))

@@ -16,7 +16,7 @@ from ...exact.errors import InputError
 from ...exact.square_loss.convex_square import ConvexSquare, Judged
 from ...exact.square_loss.row_average import RowAverage
 from ...exact.tools.lossless import as_float64
-from ...exact.tools.rounding import UNIT
+from ...exact.tools.rounding import UNIT, Bound
 
 Look = Callable[["Pass"], object]
 
@@ -217,6 +217,5 @@ def certificate_of(problem: ConvexSquare, judged: Judged) -> Certificate:
     inside = np.isfinite(judged.error)
     value, error = (judged.value, judged.error) if inside else (np.inf, 0.0)
     l2 = float(problem.loss.lam)
-    return Certificate.from_bounds(
-        value, judged.lower, error * (1 + 2 * UNIT), l2, problem.in_words
-    )
+    above = Bound(float(value), error * (1 + 2 * UNIT))
+    return Certificate.from_bounds(above, Bound(float(judged.lower), 0.0), l2, problem.in_words)

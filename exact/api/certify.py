@@ -26,7 +26,7 @@ from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.penalties.penalty import Penalty
 from ..problem.problem import LARGEST_SCORE, Problem
 from ..problem.scalings import convention_loss
-from ..spaces.gram import AS_STORED
+from ..spaces.gram import as_meant
 from ..spaces.kernel import Kernel
 from ..spaces.partitions.grouped.grouped_rows import GroupedRows
 from ..spaces.partitions.partitioned_rows import PartitionedRows
@@ -200,7 +200,8 @@ def certify_request(
         witness = best_witness(task, values, refine, tol, max_time)
         audit = audit_scores(problem, values, fit_scores(task, values), witness, tol, norm2, rival)
     if request.gives_matrix:
-        audit = replace(audit, statement=f"{audit.statement} {AS_STORED}")
+        meant = as_meant(problem.space.meaning)
+        audit = replace(audit, statement=f"{audit.statement} {meant}")
     return audit
 
 

@@ -125,6 +125,8 @@ class FoldedData:
 
     def check(self, number: int, train: np.ndarray, test: np.ndarray) -> None:
         """Raise `InputError` unless both parts have pairs, and no query is cut."""
+        if not all(self.used(part).size for part in (train, test)):
+            raise InputError(f"fold {number} has no training rows, or none that are held out")
         if self.order is not None:
             self._check_order(number, train, test, self.order)
             return

@@ -236,6 +236,8 @@ def cross_validate(
         if pairs is not None:
             raise InputError("qid makes the pairs: leave pairs out")
     gram = _whole_gram(rows, request)
+    if gram is not None and request.gives_matrix:
+        rows = gram.K
     data = FoldedData(rows, positive, weight, request.gives_matrix, gram, order)
     splits = split_rows(data, cv, seed)
     for number, (train, test) in enumerate(splits):
@@ -247,8 +249,13 @@ def cross_validate(
 
 
 def _whole_gram(rows: Matrix, request: Request) -> Gram | None:
-    """Return the space of the request's kernel on all rows, where its matrix is small enough."""
-    if request.kernel == "linear" or request.gives_matrix or rows.shape[0] > SHARED_ROWS:
+    """Return the space of the request's kernel on all rows, where its matrix is small enough.
+
+    A matrix that is given is proved to be semidefinite once, and not again in each fold.
+    """
+    if request.gives_matrix:
+        return Gram(rows)
+    if request.kernel == "linear" or rows.shape[0] > SHARED_ROWS:
         return None
     return Gram.of_kernel(kernel_of(request, rows), rows)
 
@@ -285,4 +292,4 @@ def _grid(data: FoldedData, request: Request, pairs: PairMaker | None, n_lams: i
     """Return the default grid of all rows."""
     every = np.arange(data.n)
     rows, labels, asked = part_of(data, every, request, pairs)
-    return lam_grid(formulate(rows, labels, asked).work, n_lams)
+    return lam_grid(formulate(rows, labels, asked, held=data.held(every)).work, n_lams)

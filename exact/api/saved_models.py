@@ -156,10 +156,18 @@ def _keep(model: ROCSVM, solution: Solution, rows: Any) -> None:
         model._support_rows = rows[model.support_]
 
 
-def recertify(model: ROCSVM, X: object, y: object, sample_weight: object = None) -> Audit:
+def recertify(
+    model: ROCSVM,
+    X: object,
+    y: object,
+    sample_weight: object = None,
+    *,
+    tol: float = 1e-9,
+    max_time: float | None = None,
+) -> Audit:
     """Certify a fitted or loaded model anew on the rows that it was fitted on.
 
-    Nothing is taken over from the model but its parameters and its weights.
+    Nothing is taken over from the model but its problem and its weights.
 
     Parameters
     ----------
@@ -169,6 +177,10 @@ def recertify(model: ROCSVM, X: object, y: object, sample_weight: object = None)
         The rows of the fit, for kernels in their order.
     y : array (n,)
     sample_weight : array (n,), optional
+    tol : float
+        Relative gap up to which the model counts as optimal; that of the model is not asked.
+    max_time : float, optional
+        Seconds.
 
     Returns
     -------
@@ -197,7 +209,7 @@ def recertify(model: ROCSVM, X: object, y: object, sample_weight: object = None)
         )
     request = replace(fresh._request(), pairs=fresh._pairs(rows, positive, weight))
     w = weights_on(model, rows)
-    return certify_request(rows, positive, request, w, tol=model.tol, max_time=model.max_time)
+    return certify_request(rows, positive, request, w, tol=tol, max_time=max_time)
 
 
 def weights_on(model: ROCSVM, rows: object) -> np.ndarray:

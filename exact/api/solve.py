@@ -99,8 +99,8 @@ def solve(
     positive : label, optional
         The larger label by default.
     sample_weight : array (n,), optional
-        >= 0; a weight means repetition. Not with `pairs`. With `qid`, `time` or `worst_of` those
-        that are not whole are held to 2^-52 of the largest (of its group, for `worst_of`).
+        >= 0; a weight means repetition. Not with `pairs`. With `qid`, `time` or `worst_of` whole
+        numbers below 2^52, or such multiples of one power of two.
     l1 : float
         >= 0: adds l1 |w|_1 (the elastic net) or, with `groups`, the group lasso. This, `sign` and
         `penalty` are for linear problems without structure.

@@ -12,10 +12,10 @@ from ..pairs.partitioned_order import PartitionedOrder
 from ..problem.problem import Problem
 from ..problem.tail import Tail
 from ..problem.worst import Worst
-from ..spaces.partitions.grouped.grouped_rows import GroupedRows
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.streamed import StreamedRows
-from ..tools.wording import at_least, at_most, objective
+from ..tools.rounding import Bound, above
+from ..tools.wording import at_least, at_most
 from .certificate import Certificate, dual_value
 from .certified_order import CertifiedOrder, certified_order
 from .witness import Witness
@@ -35,9 +35,8 @@ class AuditStatus(StrEnum):
 
 
 _ADVICE = {
-    AuditStatus.CERTIFIED: "The model is optimal to the tolerance: the gap and its rounding "
-    "together are within it.",
-    AuditStatus.ABOVE_TOLERANCE: "The gap is valid, and with its rounding it is above the "
+    AuditStatus.CERTIFIED: "The model is optimal to the tolerance: the relative gap is within it.",
+    AuditStatus.ABOVE_TOLERANCE: "The gap is valid, and relative to the objective it is above the "
     "tolerance: the model is not shown to be optimal.",
     AuditStatus.NO_GAP: "There is a lower bound of the optimum, and no objective of the model to "
     "compare with it.",
@@ -76,19 +75,19 @@ class Audit:
     lam, loss : float, str
         The problem that it was judged by.
     loss_value : float
-        The mean loss over the pairs, without the penalty; for scores, of the scores as given.
+        The mean loss over the pairs, without the penalty, to within `rounding`; for scores, of
+        the scores as given.
     primal : float or None
-        The objective, or an upper bound of it for rows in blocks or partitions, which are counted
-        in bins; for scores, `loss_value` and lam / 2 times the norm. That of every function
-        meant is within `rounding` of it. None where the model has no norm in this space, or
-        the norm cannot be told from the scores.
+        An upper bound of the objective, at most `rounding` above it, for every function meant.
+        None where the model has no norm in this space, or the norm cannot be told from the
+        scores.
     gap, relative_gap, radius : float or None
         As in `Certificate`, for every function meant; None with `primal`.
     dual : float
         A lower bound of the optimum; valid whatever the model is.
     rounding : float
-        A bound of the error in the gap, or in the lower bound alone: of floating point, and of
-        all that separates the scores from those of the functions meant.
+        How much of the gap, or of the lower bound alone, may be floating point, bins, and all
+        that separates the scores from those of the functions meant. It is in the bounds already.
     residual : float or None
         For scores: the root mean square of what least squares in this space leave of them, over
         their standard deviation. Between 0 and 1.
@@ -97,11 +96,11 @@ class Audit:
         Pairs that the optimum is sure to order as the model does: with the positive row above
         the negative one, and below it.
     rival_primal, rival_gap : float or None
-        `primal` and `gap` in the units of the rival's own objective.
+        `primal` and `gap` in the units of the rival's own objective, rounded up.
     statement : str
         What was certified, in words. Bounds in it are rounded to the side on which they hold.
     status : AuditStatus
-        "certified" where the gap, rounding included, is within the tolerance;
+        "certified" where the relative gap is within the tolerance;
         "above_tolerance" where it is not; "no_gap".
     """
 
@@ -126,29 +125,27 @@ class Audit:
 
 def audit_without_gap(
     problem: Problem,
-    loss_value: float,
-    loss_error: float,
+    loss: Bound,
     witness: Witness,
     residual: float,
     why: str,
 ) -> Audit:
     """Return the audit of scores whose objective in this space does not exist or is not known."""
-    dual, rounding = lower_bound(problem, witness)
-    near = f", up to {at_most(loss_error, 2)}" if loss_error > 1e-11 * loss_value else ""
+    dual = lower_bound(problem, witness)
     statement = (
-        f"{why} The optimum is at least {at_least(max(dual - rounding, 0.0))}, and the scores' own "
-        f"mean loss is {loss_value:.10g}{near}."
+        f"{why} The optimum is at least {at_least(dual.low)}, and the scores' own "
+        f"mean loss is at most {at_most(loss.high, 10)}."
     )
     return Audit(
         lam=problem.penalty.l2,
         loss=problem.loss.name,
-        loss_value=loss_value,
+        loss_value=loss.value,
         primal=None,
-        dual=dual,
+        dual=dual.low,
         gap=None,
         relative_gap=None,
         radius=None,
-        rounding=rounding,
+        rounding=above(2 * dual.error),
         residual=residual,
         n_pairs=problem.n_pairs,
         n_right=None,
@@ -160,10 +157,10 @@ def audit_without_gap(
     )
 
 
-def lower_bound(problem: Problem, witness: Witness) -> tuple[float, float]:
+def lower_bound(problem: Problem, witness: Witness) -> Bound:
     """Return the lower bound of the optimum that a witness proves, and its rounding."""
-    dual, rounding = dual_value(problem, witness.renewed(problem))
-    return (0.0, 0.0) if dual - rounding < 0 else (dual, rounding)  # F >= 0 needs no witness
+    dual = Bound(*dual_value(problem, witness.renewed(problem)))
+    return dual if dual.low > 0 else Bound(0.0, 0.0)  # F >= 0 needs no witness
 
 
 def audit_weights(
@@ -185,8 +182,7 @@ def audit_weights(
     names = ("n_pairs", "n_right", "n_wrong")
     order = CertifiedOrder(*(sum(getattr(one, name) for one in orders) for name in names))
     value = _mean_loss(problem, w, certificate)
-    in_bins = witness.weights is not None and not isinstance(problem.space, GroupedRows)
-    return audit_of(whole, certificate, value, order, tol, rival, meant=meant, in_bins=in_bins)
+    return audit_of(whole, certificate, value, order, tol, rival, meant=meant)
 
 
 def audit_of(
@@ -198,17 +194,13 @@ def audit_of(
     rival: Rival | None = None,
     residual: float | None = None,
     meant: str = "",
-    floor: float | None = None,
-    in_bins: bool = False,
 ) -> Audit:
     """Return the audit made from a certificate and a count of pairs.
 
-    `residual`, `meant`, a sentence on what functions are judged, and `floor`, which no function
-    is below, are for scores; `in_bins` says that the objective is an upper bound only.
+    `residual` and `meant`, a sentence on what functions are judged, are for scores.
     """
     ordered = isinstance(problem.pairs, OrderedPairs | PartitionedOrder)
     upper = "upper" if ordered else "positive"
-    least = certificate.dual - certificate.rounding if floor is None else floor
     status = AuditStatus.CERTIFIED if certificate.reaches(tol) else AuditStatus.ABOVE_TOLERANCE
     return Audit(
         lam=problem.penalty.l2,
@@ -224,10 +216,9 @@ def audit_of(
         n_pairs=order.n_pairs,
         n_right=order.n_right,
         n_wrong=order.n_wrong,
-        rival_primal=None if rival is None else certificate.primal * rival.scale,
-        rival_gap=None if rival is None else certificate.gap * rival.scale,
-        statement=_in_words(certificate, order, rival, least, residual is not None, upper, in_bins)
-        + meant,
+        rival_primal=None if rival is None else above(certificate.primal * rival.scale),
+        rival_gap=None if rival is None else above(certificate.gap * rival.scale),
+        statement=_in_words(certificate, order, rival, residual is not None, upper) + meant,
         status=status,
     )
 
@@ -236,29 +227,27 @@ def _in_words(
     certificate: Certificate,
     order: CertifiedOrder,
     rival: Rival | None,
-    least: float,
     scores: bool,
     upper: str,
-    in_bins: bool,
 ) -> str:
-    """Return the sentence of a certificate; its words about the gap include the rounding."""
-    primal, rounding = certificate.primal, certificate.rounding
-    above = certificate.gap + rounding
+    """Return the sentence of a certificate; numbers are rounded to the side where they hold."""
+    primal = certificate.primal
     share = ""
     if certificate.relative_gap is not None:
-        percent = min(100 * above / (primal - rounding), 100.0)  # as no optimum is below zero
+        percent = min(above(100 * certificate.relative_gap), 100.0)
         share = f" ({at_most(percent)} % of the objective)"
     units = ""
     if rival is not None:
-        units = f" ({primal * rival.scale:.10g} in the units of {rival.name} at C = {rival.C:g})"
+        own = at_most(above(primal * rival.scale), 10)
+        units = f" ({own} in the units of {rival.name} at C = {rival.C:g})"
     what, others = (
         ("scores", "function of this class has") if scores else ("weights", "weights have")
     )
     return (
-        f"The {what} have {objective(primal, rounding, 10, in_bins, scores)}{units} over "
+        f"The {what} have an objective of at most {at_most(primal, 10)}{units} over "
         f"{order.n_pairs} pairs, and no "
-        f"{others} less than {at_least(max(least, 0.0))}: "
-        f"they are at most {at_most(above)}{share} above the optimum, which "
+        f"{others} less than {at_least(certificate.dual)}: "
+        f"they are at most {at_most(certificate.gap)}{share} above the optimum, which "
         f"{_order_in_words(order, upper)}."
     )
 

@@ -13,6 +13,7 @@ nothing trusts a solver: the risk makes the minorant anew from its evidence. Pro
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,8 @@ from ..errors import CertificateError
 from ..problem.evidence import Evidence
 from ..problem.minorant import Minorant
 from ..problem.problem import Problem
-from ..tools.rounding import above
+from ..tools.exact_numbers import float_above, root_above
+from ..tools.rounding import Bound, above
 from ..tools.wording import at_least, at_most
 from .bounds.two_sides import careful_primal, dual_value, evaluated, evaluated_with, score_slip
 from .witness import Witness
@@ -39,24 +41,27 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is proved about one point of one problem.
+    """What is proved about one point of one problem: every number is true by itself.
+
+    Bounds are rounded outward: nothing is to be added to them or taken off for rounding.
 
     Attributes
     ----------
     primal : float
-        F at the point.
+        An upper bound of F at the point, at most `rounding` above it.
     dual : float
-        A lower bound of the optimum.
+        A lower bound of the optimum, >= 0.
     gap : float
-        primal - dual: the point is at most this far from the optimum, up to `rounding`.
+        primal - dual, rounded up: the point is at most this far from the optimum.
     relative_gap : float or None
-        gap / primal, up to `rounding` as the gap is: (F - p*) / F is at most (gap + rounding) /
-        primal. None where the primal is zero to rounding.
+        1 - dual / primal, rounded up: (F - p*) / F is at most this. None where the primal is zero
+        or infinite.
     radius : float or None
-        sqrt(2 (gap + rounding) / l2), rounded up: the distance |f - f*| is at most this. None where
-        the penalty has no part l2/2 |f|^2: the optimum need not be one point.
+        sqrt(2 gap / l2), rounded up: the distance |f - f*| is at most this. None where the penalty
+        has no part l2/2 |f|^2: the optimum need not be one point.
     rounding : float
-        A bound of the floating-point error in the gap.
+        How much of the gap floating point and bins may be: F at the point is at least primal -
+        rounding.
     as_saved : bool
         True where it was read from a file and not computed here: it is what the file says, of data
         that nobody has looked at again. `recertify` makes a new one from the model and its data.
@@ -107,49 +112,72 @@ class Certificate:
 
         For callers that have only evidence, this makes the minorant once and returns it too.
         """
-        (primal, primal_rounding, dual, dual_rounding), made = evaluated_with(
-            problem, w, witness, tol
-        )
-        if dual - dual_rounding < 0:
-            dual, dual_rounding = 0.0, 0.0  # F >= 0 needs no witness
-        rounding = primal_rounding + dual_rounding
-        return cls.from_bounds(primal, dual, rounding, problem.penalty.l2), made
+        (primal, dual), made = evaluated_with(problem, w, witness, tol)
+        l2, meaning = problem.penalty.l2, problem.space.meaning
+        return cls.from_bounds(primal, dual, l2, meaning), made
 
     @classmethod
-    def from_bounds(
-        cls, primal: float, dual: float, rounding: float, l2: float, objective: str = ""
-    ) -> Certificate:
-        """Return the certificate of an upper and a lower bound with their rounding.
+    def from_bounds(cls, primal: Bound, dual: Bound, l2: float, objective: str = "") -> Certificate:
+        """Return the certificate of F at a point and of a lower bound of the optimum.
 
         `l2` is the penalty's weight of |f|^2 / 2; without any there is no radius. An infinite
         `primal` is that of weights which break a constraint.
+
+        Raises
+        ------
+        CertificateError
+            If the numbers themselves, before they are rounded outward, exclude each other.
         """
-        difference = primal - dual
-        if not difference >= -rounding:
+        difference, slip = primal.value - dual.value, primal.error + dual.error
+        if not difference >= -slip:
             raise CertificateError(
-                f"the gap {difference:g} is below minus its rounding {rounding:g}: "
+                f"the gap {difference:g} is below minus its rounding {slip:g}: "
                 "a bound is false, please report this with the data"
             )
-        # A difference below zero is rounding, and `rounding` says so already.
-        gap, dual = max(difference, 0.0), min(dual, primal)
-        relative = gap / primal if np.isfinite(primal) and primal > rounding else None
-        # Each step up covers the rounding of one operation: difference, sum, quotient and root.
-        whole = above(above(gap) + rounding) if difference > 0 else rounding
-        radius = None if l2 == 0 else above(np.sqrt(above(2 * above(whole) / l2)))
-        return cls(primal, dual, gap, relative, radius, rounding, objective=objective)
+        if dual.low <= 0:
+            dual = Bound(0.0, 0.0)  # F >= 0 needs no witness
+        upper = float(primal.high)
+        lower = min(float(dual.low), upper)
+        off = 2 * (primal.error + dual.error) + primal.excess
+        rounding = float(above(above(off)) if off else 0.0)
+        if not np.isfinite(upper):
+            radius = None if l2 == 0 else np.inf
+            return cls(upper, lower, np.inf, None, radius, rounding, objective=objective)
+        apart = Fraction(upper) - Fraction(lower)
+        relative = float_above(apart / Fraction(upper)) if upper > 0 else None
+        radius = None if l2 == 0 else float_above(root_above(2 * apart / Fraction(float(l2))))
+        gap = float_above(apart)
+        return cls(upper, lower, gap, relative, radius, rounding, objective=objective)
+
+    def __format__(self, digits: str) -> str:
+        """Return the numbers in words, to so many digits (6), rounded to the side where they hold.
+
+        `f"{certificate:12}"` has twelve.
+        """
+        n = int(digits) if digits else 6
+        relative = ""
+        if self.relative_gap is not None:
+            relative = f" ({at_most(self.relative_gap, 2)} of F)"
+        radius = "" if self.radius is None else f", |f - f*| <= {at_most(self.radius, 2)}"
+        return (
+            f"F <= {at_most(self.primal, n)}, optimum >= {at_least(self.dual, n)}, "
+            f"gap <= {at_most(self.gap, 2)}{relative}{radius}"
+        )
+
+    def __str__(self) -> str:
+        """Return the numbers to six digits, rounded to the side where they hold."""
+        return format(self)
 
     @property
     def statement(self) -> str:
         """What is proved, in one sentence; numbers are rounded to the side on which they hold."""
-        least = at_least(max(self.dual - self.rounding, 0.0), 6)
-        above_it = above(above(self.gap) + self.rounding)
         share = ""
         if self.relative_gap is not None:
-            share = f" ({at_most(100 * above(above_it / self.primal), 2)} % of it)"
+            share = f" ({at_most(min(above(100 * self.relative_gap), 100.0), 2)} % of it)"
         text = (
-            f"the objective is {at_most(above(self.primal + self.rounding), 6)} at most, no model "
-            f"of this problem has less than {least}, and so this one is at most "
-            f"{at_most(above_it, 2)}{share} above the optimum"
+            f"the objective is {at_most(self.primal, 6)} at most, no model "
+            f"of this problem has less than {at_least(self.dual, 6)}, and so this one is at most "
+            f"{at_most(self.gap, 2)}{share} above the optimum"
         )
         if self.objective:
             text = f"of {self.objective}, {text}"
@@ -158,12 +186,5 @@ class Certificate:
         return f"Proved on the training rows: {text}."
 
     def reaches(self, tol: float) -> bool:
-        """Return whether the gap, rounding included, is proved to be at most `tol` of F.
-
-        (F - p*) / F grows with F, so that it is at most (gap + rounding) / primal wherever F is
-        within its rounding. Where F is proved to be at most 1e-6 (separable data), an absolute
-        gap of tol / 10 counts: F(0) = 1 is then the only scale.
-        """
-        proved = above(above(self.gap) + self.rounding)
-        floor = tol / 10 if above(self.primal + self.rounding) <= 1e-6 else 0.0
-        return proved < np.inf and proved <= max(tol * self.primal, floor)
+        """Return whether the relative gap is at most `tol`: (F - p*) / F is proved to be."""
+        return self.gap == 0 or (self.relative_gap is not None and self.relative_gap <= tol)

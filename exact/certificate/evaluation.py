@@ -43,6 +43,8 @@ class Evaluation:
         Smoothing actually used, in units of score.
     bins, half : int
         Bins a unit and half width in bins; 0 bins where the sums are sorted.
+    excess : float
+        The loss is too large by this at most.
     """
 
     w: np.ndarray
@@ -55,6 +57,7 @@ class Evaluation:
     width: float
     bins: int = 0
     half: int = 0
+    excess: float = 0.0
 
     @property
     def bias(self) -> float:
@@ -167,6 +170,7 @@ class InMemory:
             width,
             self.bins,
             half,
+            sums.excess,
         )
 
     def line(self, start: Evaluation, p: np.ndarray, width: float) -> Line:

@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import CertificateError, InputError, TooLargeError
 from ..losses.loss import Loss
 from ..losses.registry import HINGE, SQUARE, SQUARED_HINGE
-from ..pairs.all_pairs import PairList
+from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.exact_sums import ExactAllPairs, ExactPairList, ExactPoint, Form, Grid, exact_pairs
 from ..problem.problem import Problem
 from ..spaces.gram import Gram, StreamedGram
@@ -169,6 +169,8 @@ def check_exact(problem: Problem) -> None:
     if type(space) is not Rows:
         raise InputError(f"{known}: leave the structure out")
     _form_of(problem.loss)
+    if not isinstance(problem.pairs, AllPairs | PairList):
+        raise InputError("the exact mode is for all pairs of two classes, or a list of pairs")
     size = int(space.raw.nnz) if space.is_sparse else int(space.raw.size)
     if isinstance(problem.pairs, PairList):
         size = max(size, int(problem.pairs.i.size))

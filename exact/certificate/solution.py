@@ -15,8 +15,7 @@ from ..problem.evidence import Evidence
 from ..problem.problem import Problem
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..tools.checks import check_callback
-from ..tools.rounding import above
-from ..tools.wording import at_most
+from ..tools.wording import at_least, at_most
 from .certificate import Certificate, Minorant, Witness
 
 LEAST_TIME = 1e-3
@@ -46,15 +45,14 @@ class Status(StrEnum):
 
 
 _ADVICE = {
-    Status.CERTIFIED: "The gap and its rounding together are within the tolerance: nothing more "
-    "to do.",
+    Status.CERTIFIED: "The relative gap is within the tolerance: nothing more to do.",
     Status.ITERATION_LIMIT: "The iterations ran out: the gap shown is valid; "
     "raise max_iter or lam.",
     Status.TIME_LIMIT: "The time ran out: the gap shown is valid; raise max_time or lam.",
     Status.INTERRUPTED: "You stopped it: the gap shown is valid for the best point so far.",
-    Status.STALLED: "The solver makes no further progress, and the gap and its rounding together "
-    "are above the tolerance: the gap shown is valid; scale the features to order one, raise lam, "
-    "or accept this gap.",
+    Status.STALLED: "The solver makes no further progress, and the relative gap is above the "
+    "tolerance: the gap shown is valid; scale the features to order one, raise lam, or accept this "
+    "gap.",
 }
 
 
@@ -119,9 +117,9 @@ class Solution:
     def __repr__(self) -> str:
         """One line without arrays: what was reached, how, and in what time."""
         held, size = self.certificate, np.size(self.w)
-        proved = above(above(held.gap) + held.rounding)
         return (
-            f"Solution({self.status}: objective {held.primal:.6g}, at most {at_most(proved, 2)} "
+            f"Solution({self.status}: objective {at_most(held.primal, 6)}, "
+            f"at most {at_most(held.gap, 2)} "
             f"above the optimum; {size} {'weight' if size == 1 else 'weights'}, "
             f"{self.method or 'no method named'}, {self.n_iter} steps, {self.seconds:.3g} s)"
         )
@@ -129,14 +127,14 @@ class Solution:
     def _repr_html_(self) -> str:
         """A table of the same and the statement, for notebooks."""
         held = self.certificate
-        relative = "undefined" if held.relative_gap is None else f"{held.relative_gap:.3g}"
+        relative = "undefined" if held.relative_gap is None else at_most(held.relative_gap)
         rows = {
             "status": str(self.status),
-            "objective": f"{held.primal:.10g}",
-            "lower bound": f"{held.dual:.10g}",
-            "gap": f"{held.gap:.3g}",
+            "objective": at_most(held.primal, 10),
+            "lower bound": at_least(held.dual, 10),
+            "gap": at_most(held.gap),
             "relative gap": relative,
-            "rounding": f"{held.rounding:.3g}",
+            "rounding": at_most(held.rounding),
             "weights": str(np.size(self.w)),
             "method": self.method,
             "steps": str(self.n_iter),
@@ -222,9 +220,8 @@ class Recorder:
             self.callback(line)
 
     def near(self, tol: float) -> bool:
-        """Whether the uncertified gap is within `tol`, by the rule of `Certificate.reaches`."""
-        gap = self.gap
-        return gap <= tol * self.best_primal or (self.best_primal <= 1e-6 and gap <= tol / 10)
+        """Whether the uncertified gap is known, and at most `tol` of the best primal."""
+        return self.gap < np.inf and self.gap <= tol * self.best_primal
 
     def finish(self, problem: Problem, tol: float, reason: Status | None) -> Solution:
         """Return the solution, certified anew.

@@ -27,6 +27,7 @@ import numpy as np
 from ..problem.problem import Problem
 from ..tools.checks import check_count, check_number
 from .notes import noting
+from .separated import from_larger_lam
 from .solution import Callback, Recorder, Solution, Status
 
 INSIDE = 0.5
@@ -115,6 +116,17 @@ class Solver(ABC):
         self.check(problem)
         recorder = Recorder(self.max_time, callback, self.method)
         recorder.w0 = None if w0 is None else problem.check_weights(w0)
+        solution = self._once(run, problem, recorder)
+
+        def at(larger: Problem) -> Solution:
+            part = recorder.part()
+            part.w0 = solution.w
+            return self._once(self.run, larger, part)
+
+        return from_larger_lam(problem, solution, self.tol, at)
+
+    def _once(self, run: Run, problem: Problem, recorder: Recorder) -> Solution:
+        """Start, run and conclude."""
         with noting():
             try:
                 self.start(problem, recorder)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
-
 import numpy as np
 
 from ..losses.loss import Loss
+from ..tools.warned import warn_the_user
 from .certificate import Certificate
 
 TRIVIAL = (
@@ -33,18 +31,10 @@ def zero_is_optimal(loss: Loss, certificate: Certificate, tol: float) -> bool:
         Relative gap.
     """
     at_zero = float(np.asarray(loss.value(np.zeros(1)))[0])
-    return at_zero - certificate.dual + certificate.rounding <= tol * at_zero
+    return at_zero - certificate.dual <= tol * at_zero
 
 
 def warn_if_trivial(loss: Loss, certificate: Certificate, tol: float) -> None:
     """Warn, in the line of the user's call, where the surrogate says nothing: zero is optimal."""
     if zero_is_optimal(loss, certificate, tol):
-        warnings.warn(TRIVIAL, UserWarning, stacklevel=_level_of_the_user())
-
-
-def _level_of_the_user() -> int:
-    """Return how far up the stack of the caller the first line outside this package is."""
-    package, frame, level = __name__.partition(".")[0], sys._getframe(1), 1
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
-        frame, level = frame.f_back, level + 1
-    return level
+        warn_the_user(TRIVIAL)

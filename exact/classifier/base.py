@@ -281,11 +281,7 @@ def shortfall_of(solution: Solution, tol: float, of: str = "the objective") -> s
     if solution.status == Status.CERTIFIED:
         return None
     certificate = solution.certificate
-    proved, relative = certificate.gap + certificate.rounding, certificate.relative_gap
-    shown = at_most(proved, 2)
-    if relative is not None:
-        shown = f"{at_most(proved / certificate.primal, 2)} of {of}"
-    return (
-        f"the gap and its rounding together are {shown}, not within tol={tol:g}. "
-        f"{solution.status.advice}"
-    )
+    shown = at_most(certificate.gap, 2)
+    if certificate.relative_gap is not None:
+        shown = f"{at_most(certificate.relative_gap, 2)} of {of}"
+    return f"the gap is {shown}, not within tol={tol:g}. {solution.status.advice}"

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from ..errors import InputError
-from ..tools.lossless import as_float64, check_matrix
+from ..tools.lossless import as_float64, check_matrix, frame_names
 
 Matrix = np.ndarray | sp.csr_matrix
 
@@ -44,10 +44,7 @@ def check_rows(estimator: BaseEstimator, X: object, reset: bool = True) -> Matri
 
 def check_column_names(X: object) -> None:
     """Raise `InputError` for a data frame in which two columns have one name."""
-    columns = getattr(X, "columns", None)
-    if columns is None or not hasattr(columns, "__iter__"):
-        return
-    repeated = [name for name, times in Counter(columns).items() if times > 1]
+    repeated = [name for name, times in Counter(frame_names(X)).items() if times > 1]
     if repeated:
         raise InputError(f"X has two columns called {repeated[0]!r}: rename or drop one")
 

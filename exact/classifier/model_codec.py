@@ -9,6 +9,7 @@ nothing in a file can name a function, a module or a type from elsewhere.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
@@ -17,9 +18,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
+from ..certificate.certificate import Certificate
 from ..errors import InputError
 
-NAME = re.compile(r"_?[a-z][A-Za-z0-9_]*")
+NAME = re.compile(r"_[a-z][A-Za-z0-9_]*|[a-z][A-Za-z0-9_]*_")
+"""Results of a fit end in an underscore, or are private."""
 
 NUMBERS = re.compile(r"[<>|=]?[biuf]\d{1,2}")
 
@@ -142,16 +145,27 @@ def _number_type(name: str) -> np.dtype[Any]:
     return np.dtype(name)
 
 
+def _check_proofs(values: dict[str, Any]) -> None:
+    """Raise unless all that is named a certificate is one: each is marked as saved."""
+    for name, value in values.items():
+        if name.rstrip("_").endswith("certificate") and not isinstance(value, Certificate | None):
+            raise ValueError(f"{name} is no certificate")
+
+
 class Decoder:
     """Turns trees back into values.
 
     Parameters
     ----------
     arrays : list of arrays
+    older : dict of functions by the name of a type, optional
+        What makes values of that type from the fields that older files hold.
     """
 
-    def __init__(self, arrays: list[np.ndarray]):
-        self.arrays = arrays
+    def __init__(
+        self, arrays: list[np.ndarray], older: dict[str, Callable[..., Any]] | None = None
+    ):
+        self.arrays, self.older = arrays, older or {}
 
     def decode(self, tree: Any) -> Any:
         """Return the value of a tree.
@@ -186,7 +200,10 @@ class Decoder:
         if "enum" in tree:
             return self._type(tree["enum"], Enum)(tree["is"])
         if "value" in tree:
-            value = self._type(tree["value"], object)(**self._all(tree["of"]))
+            inside = self._all(tree["of"])
+            _check_proofs(inside)
+            known = self._type(tree["value"], object)
+            value = self.older.get(tree["value"], known)(**inside)
             if hasattr(value, "as_saved"):  # what was proved, on the file's word alone
                 object.__setattr__(value, "as_saved", True)
             return value
@@ -214,8 +231,9 @@ class Decoder:
 
     def _model(self, tree: Any) -> Any:
         known = self._type(tree["model"], BaseEstimator)
-        model = known(**self._all(tree["with"]))
-        for name, value in self._all(tree["found"]).items():
+        model, found = known(**self._all(tree["with"])), self._all(tree["found"])
+        _check_proofs(found)
+        for name, value in found.items():
             if not NAME.fullmatch(name) or hasattr(known, name):
                 raise ValueError(f"{name} is no result of a fit")
             setattr(model, name, value)

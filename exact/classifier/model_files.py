@@ -4,7 +4,7 @@ A model file is an ordinary .npz: an entry `header` with JSON in UTF-8, and the 
 all stored without compression. The header has
 
     format    "aucert model"
-    schema    1: how to read the rest
+    schema    2: how to read the rest; 1 where the bounds of certificates are not rounded outward
     version   of aucert that wrote it; `libraries` names those of numpy and scikit-learn
     model     the tree of `model_codec.py`
     sha256    of the header without this key (keys sorted, no spaces), then for each array its
@@ -22,6 +22,7 @@ import hashlib
 import io
 import json
 import zipfile
+from dataclasses import replace
 from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Any
@@ -41,10 +42,11 @@ from ..problem.evidence import Alpha, Marginals, Mix, Scores, Weights
 from ..problem.minorant import Minorant
 from ..spaces.kernels import Gaussian, Laplacian, Linear
 from ..tools.atomic_files import write_atomically
+from ..tools.rounding import Bound
 from .model_codec import Decoder, Encoder, register
 
 FORMAT = "aucert model"
-SCHEMA = 1
+SCHEMA = 2
 
 
 register(StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, SimpleImputer)
@@ -71,6 +73,20 @@ class Witness:
 
 
 register(Witness)
+
+
+def _certificate_of_schema_1(
+    primal: float,
+    dual: float,
+    gap: float,
+    relative_gap: float | None,
+    radius: Any,
+    rounding: float,
+    objective: str = "",
+) -> Certificate:
+    """Return the certificate whose bounds were stored beside their rounding; `radius` had it."""
+    upper, lower = Bound(primal, rounding), Bound(dual, rounding)
+    return replace(Certificate.from_bounds(upper, lower, 0.0, objective), radius=radius)
 
 
 def save_model(model: Any, path: str | Path) -> None:
@@ -135,7 +151,8 @@ def load_model(path: str | Path) -> Any:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     try:
         header, arrays = _opened(path, data)
-        return Decoder(arrays).decode(header["model"])
+        older = {"Certificate": _certificate_of_schema_1} if header["schema"] == 1 else {}
+        return Decoder(arrays, older).decode(header["model"])
     except InputError as error:
         text = str(error)
         raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from None

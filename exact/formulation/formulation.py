@@ -259,7 +259,7 @@ def _true_space(
 ) -> tuple[PlainSpace, Kernel | None, Matrix | None]:
     """Return the space meant, the formula of a kernel, and the rows: None for a given matrix."""
     if held is not None:
-        return held, held.kernel, check_matrix(X)
+        return held, held.kernel, None if request.gives_matrix else check_matrix(X)
     if request.gives_matrix:
         return Gram(X), None, None
     if request.is_linear:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..tools.lossless import as_float64
+from ..tools.lossless import as_float64, frame_names
 
 INTERCEPTS = frozenset({"intercept", "(intercept)", "intercept_", "const", "bias", "_intercept"})
 """Lower-case names of the intercept, which cancels in every pair."""
@@ -75,7 +75,7 @@ def match_weights(X: object, w: object) -> object:
     InputError
         If both have names that do not agree, or `w` is a mapping and X has no names.
     """
-    columns = text_names(getattr(X, "columns", None))
+    columns = text_names(frame_names(X))
     if isinstance(w, Mapping):
         if columns is None:
             raise InputError("weights by name need data with names: X is no frame")

@@ -252,7 +252,7 @@ class Request:
     def is_partial(self) -> bool:
         """Whether only a part of the ROC curve is meant."""
         rates = self.fpr_max, self.tpr_min
-        if all(isinstance(rate, int | float) for rate in rates) and rates == WHOLE_CURVE:
+        if all(type(rate) in (int, float) for rate in rates) and rates == WHOLE_CURVE:
             return False
         return check_rates(self.fpr_max, self.tpr_min) != WHOLE_CURVE
 

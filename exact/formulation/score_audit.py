@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..pairs.all_pairs import PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.problem import Problem
-from ..tools.rounding import LONG_UNIT, UNIT, gamma
+from ..tools.rounding import LONG_UNIT, UNIT, Bound, gamma
 from ..tools.wording import at_least, at_most
 from .score_fit import ScoreFit
 
@@ -57,24 +57,27 @@ def audit_scores(
         If `norm2` is impossible: below the least norm of these scores, or with an objective below
         that of any function.
     """
-    loss, loss_error = loss_of(problem, scores)
+    loss_bound = loss_of(problem, scores)
+    loss = loss_bound.value
     norm = _norm(problem, fit, norm2)
     slip = score_slip(problem, np.full(problem.n, fit.apart), loss)
     primal = loss + problem.lam / 2 * norm.value
-    payment = loss_error + slip + problem.lam / 2 * norm.error
+    payment = loss_bound.error + slip + problem.lam / 2 * norm.error
     # A large norm must not make scores count as those of functions with another loss: F(0) = 1.
     unit = min(primal, max(loss, 1.0))
     if not (payment <= OPEN_SHARE * primal and slip <= OPEN_SHARE * unit):
         why = _why(fit)
-        return audit_without_gap(problem, loss, loss_error, witness, fit.residual, why)
-    dual, dual_rounding = lower_bound(problem, witness)
-    rounding = (payment + dual_rounding) * (1 + gamma(8)) + gamma(8) * primal
-    if norm2 is not None and primal - dual < -rounding:
+        return audit_without_gap(problem, loss_bound, witness, fit.residual, why)
+    dual = lower_bound(problem, witness)
+    error = payment * (1 + gamma(8)) + gamma(8) * primal
+    if norm2 is not None and primal - dual.value < -(error + dual.error):
         raise InputError(
-            f"norm2 = {norm2:g} is impossible: with their mean loss of {loss:g} the scores "
-            f"would have objective {primal:g}, and no function has less than {at_least(dual, 6)}"
+            f"norm2 = {norm2:g} is impossible: with their mean loss of {loss:g} the scores would "
+            f"have objective {primal:g}, and no function has less than {at_least(dual.low, 6)}"
         )
-    certificate = Certificate.from_bounds(primal, dual, rounding, problem.lam)
+    certificate = Certificate.from_bounds(
+        Bound(primal, error, loss_bound.excess), dual, problem.lam
+    )
     # The optimum is within the radius of a function whose scores are within `apart` of the given
     # ones, and those of w are within `miss` of them.
     order = certified_order(problem, fit.w, certificate.radius, 2 * (fit.apart + fit.miss))
@@ -83,11 +86,10 @@ def audit_scores(
         f" This holds for every function {kind} whose scores differ from these by at most "
         f"{at_most(fit.apart, 2)}, one constant aside."
     )
-    floor = dual - dual_rounding
-    return audit_of(problem, certificate, loss, order, tol, rival, fit.residual, meant, floor)
+    return audit_of(problem, certificate, loss, order, tol, rival, fit.residual, meant)
 
 
-def loss_of(problem: Problem, scores: np.ndarray) -> tuple[float, float]:
+def loss_of(problem: Problem, scores: np.ndarray) -> Bound:
     """Return the mean loss of scores (n,) as given, and a bound of its rounding.
 
     Sums over sorted scores lose digits where scores are far from zero, or one from the others. Few
@@ -103,9 +105,9 @@ def loss_of(problem: Problem, scores: np.ndarray) -> tuple[float, float]:
         slip = score_slip(problem, error, sums.value + sums.value_rounding)
         plain = problem.sums(scores)
         return min(
-            (plain.value, plain.value_rounding),
-            (sums.value, sums.value_rounding + slip + gamma(4) * sums.value),
-            key=lambda found: found[1],
+            Bound(plain.value, plain.value_rounding, plain.excess),
+            Bound(sums.value, sums.value_rounding + slip + gamma(4) * sums.value, sums.excess),
+            key=lambda found: found.error,
         )
     if isinstance(pairs, PairList):
         share, t = pairs.c.astype(np.longdouble), long[pairs.i] - long[pairs.j]
@@ -115,7 +117,7 @@ def loss_of(problem: Problem, scores: np.ndarray) -> tuple[float, float]:
         share = np.outer(a, b) / (a.sum() * b.sum())
         t = long[positive][:, None] - long[~positive][None, :]
     value = float((share * problem.loss.value(t)).sum())
-    return value, (gamma(t.size + 16, LONG_UNIT) + 2 * UNIT) * (1 + 4 * value)
+    return Bound(value, (gamma(t.size + 16, LONG_UNIT) + 2 * UNIT) * (1 + 4 * value))
 
 
 def _norm(problem: Problem, fit: ScoreFit, norm2: float | None) -> _Norm:

@@ -33,7 +33,7 @@ from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..spaces.rows import Rows
-from ..tools.rounding import UNIT, above, gamma
+from ..tools.rounding import UNIT, gamma
 
 MARGIN = 1e-9
 """Margins are widened by this share of the scores' range: sums count pairs on a grid."""
@@ -95,7 +95,7 @@ def _by_strong_concavity(
     g, error = space.careful_pull(made.c)
     error += space.reach * (made.deficiency + made.c_error)
     error *= 1 + gamma(8)
-    upper = above(certificate.primal + certificate.rounding)
+    upper = certificate.primal
     spread = np.sqrt(2 * problem.loss.smoothness * pair_spread(problem)) * (1 + gamma(8))
     zeros = np.zeros(space.dim, dtype=bool)
     if penalty.l2 > 0:

@@ -54,6 +54,10 @@ def of_scores(loss: Loss, evidence: Scores, sums: PairSums) -> Minorant:
     )
 
 
+FAR_ABOVE_ONE = 1e6
+"""Marginals add up to at most one: squares of such large ones could overflow."""
+
+
 def of_marginals(pairs: Any, loss: Loss, evidence: Marginals) -> Minorant:
     """Return the minorant of given marginals, corrected for what is infeasible in them.
 
@@ -106,6 +110,8 @@ def _check_marginals(u: np.ndarray, v: np.ndarray) -> None:
         if not np.isfinite(side).all() or (side < 0).any():
             at = int(np.flatnonzero(~(np.isfinite(side) & (side >= 0)))[0])
             raise InputError(f"marginal {name}[{at}] is {side[at]}: marginals are >= 0")
+        if side.max(initial=0.0) > FAR_ABOVE_ONE:
+            raise InputError(f"a marginal {name} is {side.max():g}: all of them add up to one")
 
 
 def of_alpha(pairs: Any, loss: Loss, evidence: Alpha) -> Minorant:

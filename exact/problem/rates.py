@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Real
+
+import numpy as np
 
 from ..errors import InputError
 from ..losses.loss import Loss
@@ -12,9 +15,7 @@ from .risk import Mean
 from .tail import Tail
 
 
-def check_rates(
-    fpr_max: float | str | Fraction, tpr_min: float | str | Fraction
-) -> tuple[Fraction, Fraction]:
+def check_rates(fpr_max: float | Fraction, tpr_min: float | Fraction) -> tuple[Fraction, Fraction]:
     """Return both rates as fractions, or raise `InputError` if one is out of range."""
     above, below = _rate("fpr_max", fpr_max), _rate("tpr_min", tpr_min)
     if not 0 < above <= 1:
@@ -27,8 +28,8 @@ def check_rates(
 def tail_risk(
     pairs: AllPairs,
     loss: Loss,
-    fpr_max: float | str | Fraction = 1.0,
-    tpr_min: float | str | Fraction = 0.0,
+    fpr_max: float | Fraction = 1.0,
+    tpr_min: float | Fraction = 0.0,
 ) -> Mean | Tail:
     """Return the risk of partial AUC: false positive rates up to, true positive rates from.
 
@@ -56,8 +57,10 @@ def tail_risk(
     return Tail(Mean(pairs, loss), max(kp, Fraction(1)), max(kq, Fraction(1)))
 
 
-def _rate(name: str, value: float | str | Fraction) -> Fraction:
+def _rate(name: str, value: float | Fraction) -> Fraction:
     """Return a rate as the decimal number that is meant."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real | Decimal):
+        raise InputError(f"{name} = {value!r} is not a number")
     try:
         if isinstance(value, Fraction | int):
             return Fraction(value)

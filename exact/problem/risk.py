@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, OverflowingError
+from ..losses.hinge import Hinge
 from ..losses.loss import Loss, loss_slip, shrunk_dual
 from ..losses.registry import ALL_LOSSES, HINGE, get_loss
+from ..losses.smooth_hinge import SmoothHinge
+from ..losses.squared_hinge import SquaredHinge
 from ..pairs.all_pairs import AllPairs
 from ..pairs.pair_list import PairList
 from ..sums.assembled import PairSums
-from ..tools.rounding import Bound, gamma
+from ..tools.rounding import Bound, gamma, unit_of
 from .contracts.sums import check_own_sums
 from .evidence import Alpha, Evidence, Marginals, Mix, Scores, Weights
 from .mean_minorant import check_width, of_alpha, of_marginals, of_scores, of_weights
@@ -107,8 +110,20 @@ class Mean:
     def upper(self, scores: np.ndarray, error: np.ndarray, sums: PairSums | None = None) -> Bound:
         """Return U(scores) and what rounding and errors (n,) of the scores can do to it."""
         sums = self.sums(scores) if sums is None else sums
+        if self._surely_zero(scores, error, sums):
+            return Bound(0.0, 0.0)
         slip = self.slip(error, sums.value + sums.value_rounding)
-        return Bound(sums.value, sums.value_rounding + slip)
+        return Bound(sums.value, sums.value_rounding + slip, sums.excess)
+
+    def _surely_zero(self, scores: np.ndarray, error: np.ndarray, sums: PairSums) -> bool:
+        """Return whether all margins are at least one, errors included, where the loss is zero."""
+        if not isinstance(self.loss, Hinge | SquaredHinge | SmoothHinge):
+            return False
+        if sums.value > sums.value_rounding + sums.excess:
+            return False
+        error = error.astype(scores.dtype)
+        slack = 8 * unit_of(scores) * (1 + float(np.abs(scores).max()) + float(error.max()))
+        return least_margin(self.pairs, scores - error, scores + error) >= 1 + slack
 
     def slip(self, error: np.ndarray, upper: float) -> float:
         """Return what errors (n,) of the scores can do to U; see `losses.loss.loss_slip`.
@@ -150,3 +165,20 @@ class Mean:
         if isinstance(evidence, Mix):
             return mixed(self, evidence)
         raise InputError(f"a mean over pairs makes no minorant of a {type(evidence).__name__}")
+
+
+def least_margin(pairs: Any, low: np.ndarray, high: np.ndarray) -> float:
+    """Return the least low_i - high_j of the pairs (i, j) that count; -inf where pairs are others.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    low, high : arrays (n,)
+    """
+    if isinstance(pairs, PairList):
+        counted = pairs.c > 0
+        return float((low[pairs.i[counted]] - high[pairs.j[counted]]).min())
+    if not isinstance(pairs, AllPairs):
+        return -np.inf
+    a, b = pairs.sides()
+    return float(low[pairs.positive][a > 0].min() - high[~pairs.positive][b > 0].max())

@@ -154,6 +154,7 @@ class Tail:
             found.value_rounding,
             smooth.rounding,
             smooth.conjugate_rounding,
+            excess=found.excess,
         )
 
     @cached_property
@@ -199,7 +200,7 @@ class Tail:
         """Return U(scores) and what rounding and errors (n,) of the scores can do to it."""
         sums = self.sums(scores) if sums is None else sums
         slip = self.slip(error, sums.value + sums.value_rounding)
-        return Bound(sums.value, sums.value_rounding + slip)
+        return Bound(sums.value, sums.value_rounding + slip, sums.excess)
 
     def shrunk_dual(self, sums: PairSums) -> tuple[float, float]:
         """Return p, q: the conjugate sum of s alpha is at least s p - s^2 q for s in [0, 1]."""
@@ -269,4 +270,5 @@ class Tail:
             value_rounding if not whole else sums.value_rounding,
             sums.rounding + rounded,
             sums.conjugate_rounding + (gamma(2) * abs(sums.conjugate) if share < 1 else 0.0),
+            excess=sums.excess,
         )

@@ -84,6 +84,7 @@ class Worst:
         values = np.array([float(part.value) for part in found])
         q = group_weights(values, width)
         top = max(part.value + part.value_rounding for part in found)
+        low = max(part.value - part.value_rounding - part.excess for part in found)
         value, chain = float(values.max()), gamma(q.size + 4)
         c = np.add.reduce([k * part.c for k, part in zip(q, found, strict=True)])
         size = sum(k * float(np.abs(part.c).sum()) for k, part in zip(q, found, strict=True))
@@ -100,6 +101,7 @@ class Worst:
             (top - value) * (1 + gamma(4)) + gamma(4) * abs(value),
             (mixture("rounding") + chain * size) * (1 + gamma(self.n + 8)),
             (mixture("conjugate_rounding") + chain * heavy) * (1 + chain),
+            excess=max(value - low, 0.0) * (1 + gamma(4)),
         )
 
     def careful_sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
@@ -112,7 +114,9 @@ class Worst:
         bounds = [mean.upper(scores, error) for mean in self.means]
         value = max(bound.value for bound in bounds)
         top = max(bound.value + bound.error for bound in bounds)
-        return Bound(value, (top - value) * (1 + gamma(4)) + gamma(4) * abs(top))
+        low = max(bound.low for bound in bounds)
+        error = (top - value) * (1 + gamma(4)) + gamma(4) * abs(top)
+        return Bound(value, error, max(value - low, 0.0))
 
     def shrunk_dual(self, sums: PairSums) -> tuple[float, float]:
         """Return p, q: the conjugate sum of s alpha is at least s p - s^2 q for s in [0, 1]."""

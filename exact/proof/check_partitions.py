@@ -1,13 +1,6 @@
-"""Check a proof file over partitions, one partition at a time: numpy and the standard library.
-
-    python check_partitions.py proof.npz                 do the partitions' sums prove the claims?
-    python check_partitions.py proof.npz part.npz ...    are these the sums of these partitions?
-        [--all]    refuse unless the files are all partitions, each once
-        [--lam L] [--positive LABEL]    refuse a proof for another penalty or label
-
-A part holds X, y and perhaps weight, and is found by its hash. The claims are about the rows of the
-partitions that the proof lists. They are proved where each of these is verified, here or by others.
-docs/proof-files.md says how. Exit 0 verified, 1 REFUSED, 2 not readable.
+"""python check_partitions.py proof.npz [part.npz ...] [--all] [--lam L] [--positive LABEL]
+Do the sums prove the claims, and are they those of these partitions (--all: of every one)?
+Exit 0 verified, 1 REFUSED (or of another lam or label), 2 not readable. See docs/proof-files.md.
 """
 
 import sys
@@ -228,6 +221,16 @@ def check_parts(proof, files):  # each file answers for one partition, one witho
 
 
 def main(argv: list[str], status: int = 2) -> int:
+    def opened(name):  # numpy would advise to trust a file that it cannot read
+        try:
+            with np.load(name) as file:
+                return dict(file)
+        except Exception as problem:
+            why = getattr(problem, "strerror", 0) or "damaged, or no npz file of numbers or words"
+            raise ValueError(f"{name} cannot be read: {why}") from None
+
+    if {"-h", "--help"} & {*argv}:
+        return print((__doc__ or "").rstrip()) or 0
     try:
         pins = {k: float(x) if k == "--lam" else x for k, x in pairwise([*argv, ""]) if k in PINS}
         names = [x for k, x in pairwise(["", *argv]) if not {k, x} & PINS and x != "--all"]
@@ -235,12 +238,13 @@ def main(argv: list[str], status: int = 2) -> int:
         for name in names:  # what cannot be read is said before the work
             with open(name, "rb") as file:
                 need(file.read(2) == b"PK", f"{name} is no npz file")
-        proof, status = dict(np.load(names[0])), 1
+        proof, status = opened(names[0]), 1
         lam, label = read(proof, "lam"), str(proof["positive"])
         need(pins.get("--lam", lam) == lam, f"the proof is for lam = {lam}")
         need(pins.get("--positive", label) == label, f"the proof is for the label {label}")
         verdict = check_whole(proof)
-        left, count = check_parts(proof, names[1:]), len(proof["sha256"])
+        parts = (name for name in names[1:] if opened(name) is not None)
+        left, count = check_parts(proof, parts), len(proof["sha256"])
         need(not left or "--all" not in argv, f"there is no file for the partitions {left[:5]}")
         rest = f", if the other {len(left)} are verified, too" if left else ""
         _, status = print(f"verified {count - len(left)} of {count} partitions: {verdict}{rest}"), 0

@@ -1,10 +1,6 @@
-"""Check a proof file against its data: one file to copy, numpy and the standard library alone.
-
-    python check_proof.py proof.npz data.npz    or    proof.npz X.npy y.npy [weight.npy]
-        [--lam L] [--positive LABEL]    refuse a proof for another penalty or label
-
-Verified is F(w) - optimum <= gap, F(w) = lam/2 |w|^2 + mean over the pairs (i above j) of max(0,
-1 - w'(x_i - x_j)); docs/proof-files.md says how. Exit 0 verified, 1 REFUSED, 2 not readable.
+"""python check_proof.py proof.npz data.npz (or X.npy y.npy [weight.npy]) [--lam L] [--positive P]
+Verify F(w) - optimum <= gap, F(w) = lam/2 |w|^2 + mean of max(0, 1 - w'(x_i - x_j)), i above j.
+Exit 0 verified, 1 REFUSED (or of another lam or label), 2 not readable. See docs/proof-files.md.
 """
 
 import sys
@@ -275,16 +271,31 @@ def ordering(kind, data, proof, pins):  # the mask of the positive rows, or colu
 
 
 def main(argv: list[str], status: int = 2) -> int:
+    def opened(name, *kept):  # numpy would advise to trust a file that it cannot read
+        try:
+            file: Any = np.load(name, mmap_mode="r")
+            npz = hasattr(file, "files")
+            return {x: file[x] for x in kept or file if x in file} if npz else file
+        except Exception as problem:
+            why = getattr(problem, "strerror", 0) or "damaged, or no npz or npy of numbers or words"
+            raise ValueError(f"{name} cannot be read: {why}") from None
+
+    if {"-h", "--help"} & {*argv}:
+        return print((__doc__ or "").rstrip()) or 0
     try:
         pins = {k: float(x) if k == "--lam" else x for k, x in pairwise([*argv, ""]) if k in PINS}
         argv = [x for k, x in pairwise(["", *argv]) if not {k, x} & PINS]
         need(argv[2:] or (argv[1:] and argv[1][-4:] != ".npy"), USAGE)
-        proof, *files = (np.load(name, mmap_mode="r") for name in argv)
+        kept = ["X", "weight", *(name for names in COLUMNS.values() for name in names)]
+        proof, *files = opened(argv[0]), *(opened(name, *kept) for name in argv[1:])
+        need(isinstance(proof, dict), f"{argv[0]} is no proof: {USAGE}")
         data: Any = dict(zip(("X", "y", "weight"), files, strict=False)) if files[1:] else files[0]
-        X, proof = data["X"], dict(proof)
         kind = str(proof.get("pairs", "classes"))
+        need(kind in COLUMNS, f"these pairs are not known: {kind}")
         names = [x for k, x in enumerate(COLUMNS[kind]) if x in data or kind != "ordered" or k == 0]
-        columns = {name: np.array(data[name]) for name in names}
+        lacking = ", ".join(x for x in ("X", *names) if x not in data)
+        need(not lacking, f"the data lack {lacking}")
+        X, columns = data["X"], {name: np.array(data[name]) for name in names}
         r, status = np.array(data["weight"]) if "weight" in data else np.ones(len(X)), 1
         lam = read(proof, "lam")
         need(pins.get("--lam", lam) == lam, f"the proof is for lam = {lam}")

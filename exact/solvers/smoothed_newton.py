@@ -158,8 +158,7 @@ class SmoothedNewton(Solver):
         except KeyboardInterrupt:
             reason = Status.INTERRUPTED
         again = recorder.finish(problem, self.tol, reason)
-        proved = [one.certificate.gap + one.certificate.rounding for one in (solution, again)]
-        return solution if proved[0] <= proved[1] else again
+        return solution if solution.certificate.gap <= again.certificate.gap else again
 
     def _polish(self, tol: float, recorder: Recorder) -> ActivePairs:
         return ActivePairs(tol=tol, max_rounds=POLISH_ROUNDS, max_time=recorder.time_left)

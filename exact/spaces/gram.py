@@ -17,6 +17,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..tools.rounding import LONG_UNIT, UNIT, gamma, short_sum
+from ..tools.warned import warn_the_user
+from ..tools.wording import at_most
 from .blocked.products import BLOCK_BYTES, blocked_product, chain_of, mass_of, norm_chain
 from .blocked.streamed_gram import StreamedGram
 from .kernel import Kernel, lengths_of
@@ -40,6 +42,15 @@ AS_STORED = (
 )
 """Which matrix a statement about a given one refers to; see `Gram`."""
 
+FLOAT32 = 2.0**-24  # relative rounding of one float32 number
+ASYMMETRY = 1e-10, 64 * FLOAT32  # of the largest entry: K in float64, and in float32
+LARGEST_SHARE = 0.125  # of the largest entry: a shift beyond it is no rounding, however many rows
+
+
+def as_meant(meaning: str) -> str:
+    """Return the sentences that say which matrix is meant, given `Gram.meaning`."""
+    return AS_STORED + (f" It is {meaning} that is meant." if meaning else "")
+
 
 class Gram:
     """Functions f = sum_i w_i k(., x_i) given by the kernel matrix of the rows.
@@ -52,6 +63,12 @@ class Gram:
     semidefinite, with a shift of a few n u of its largest entry: what rounding can hide. Every
     bound of rounding here then holds for each K + t I with 0 <= t <= shift, so for K itself if it
     is semidefinite. `Gram.of_kernel` means the formula instead.
+
+    A matrix made in float32, or of whole numbers, is rounded more coarsely than that. The least
+    s that makes it semidefinite is then added to its diagonal, if the rounding of its n^2 entries
+    can hide it, and K + s I is meant: `meaning` says so, and one warning. Where K is semidefinite
+    but for a constant in all its entries, ten times the largest entry is added to each: pairs
+    cancel a constant, so that no optimal model changes.
 
     Parameters
     ----------
@@ -69,6 +86,8 @@ class Gram:
         |K_ij - M_ij| <= noise r_i r_j; 0 where K itself is meant.
     lengths : array (n,)
         r_i, upper bounds of the roots of the diagonal.
+    meaning : str
+        What is meant instead of the K given, in words; empty where that is meant.
     kernel : Kernel or None
         The formula meant.
     precise : bool
@@ -78,14 +97,21 @@ class Gram:
     ------
     InputError
         If K is not square, symmetric to rounding, finite, or has a clearly negative eigenvalue.
+
+    Warns
+    -----
+    UserWarning
+        If something is added to K.
     """
 
     precise = True
+    meaning = ""
 
     def __init__(self, K: object, check: bool = True):
         matrix = check_matrix(K, "K")
         top = self._hold(matrix if isinstance(matrix, np.ndarray) else matrix.toarray())
-        self.shift = self._proved_semidefinite(top) if check and top > 0 else 0.0
+        if check and top > 0:
+            self._make_semidefinite(top)
         squares = np.maximum(np.diag(self.K), 0.0) + self.shift
         self.lengths = np.sqrt(squares) * (1.0 + gamma(4))
 
@@ -97,7 +123,9 @@ class Gram:
         top = float(np.abs(matrix).max())
         if not top <= LARGEST_REACH**2 or 0 < top < SMALLEST_REACH**2:
             raise InputError("K has values so large, or all so small, that sums fail: scale it")
-        if float(np.abs(matrix - matrix.T).max()) > 1e-10 * top:
+        allowed = ASYMMETRY[0] * top
+        off = float(np.abs(matrix - matrix.T).max())
+        if off > allowed and off > ASYMMETRY[1] * top * _is_float32(matrix):
             row, column = np.unravel_index(np.abs(matrix - matrix.T).argmax(), matrix.shape)
             raise InputError(f"K is not symmetric: see entries ({row}, {column}) and its mirror")
         self.K = (matrix + matrix.T) / 2
@@ -137,21 +165,45 @@ class Gram:
         """An upper bound of the roots of the diagonal."""
         return float(self.lengths.max())
 
-    def _proved_semidefinite(self, top: float) -> float:
-        """Return a shift >= 0 for which K + shift I is proved to be semidefinite."""
+    def _make_semidefinite(self, top: float) -> None:
+        """Set the shift for which K + shift I is proved to be semidefinite, perhaps of a K raised.
+
+        Raised is the diagonal where coarse rounding can hide what it lacks, else every entry.
+        """
+        if self._is_proved(top):
+            return
+        least = float(np.linalg.eigvalsh(self.K)[0])
+        given, rounding = self.K, _rounding_of_entries(self.K, top)
+        most, raised = min(self.n * rounding, LARGEST_SHARE * top), 2 * room(given) - least
+        if raised <= most:
+            said = at_most(raised, 3)  # and that is added, so that the words are true
+            self.K = given + float(said) * np.eye(self.n)
+            kind = "whole numbers" if rounding == 1 else "float32 numbers"
+            self.meaning = f"K + {said} I, as the rounding of {kind} hides so much,"
+        else:
+            said = at_most(10 * top, 1)
+            self.K = given + float(said)
+            self.meaning = f"K + {said} in every entry, a constant that pairs cancel,"
+        if not self._is_proved(top):
+            raise InputError(
+                f"K has a negative eigenvalue ({least:.2g}), so it is no kernel matrix and no "
+                f"dual bound is valid: add {-2 * least:.2g} to its diagonal, or use another kernel"
+            )
+        warn_the_user(f"K has a negative eigenvalue ({least:.2g}): {self.meaning} is taken")
+
+    def _is_proved(self, top: float) -> bool:
+        """Set a shift for which K + shift I is proved to be semidefinite; return whether one is."""
         unit, spare = self.n * UNIT * top, room(self.K)
         missing = shortfall(self.K, -spare)
         if missing is not None and missing <= spare:
-            return 0.0
+            self.shift = 0.0
+            return True
         for shift in (unit, 8 * unit, 64 * unit):
             missing = shortfall(self.K, shift)
             if missing is not None:
-                return (shift + missing) * (1 + gamma(4))
-        least = float(np.linalg.eigvalsh(self.K)[0])
-        raise InputError(
-            f"K has a negative eigenvalue ({least:.2g}), so it is no kernel matrix and no "
-            f"dual bound is valid: add {-2 * least:.2g} to its diagonal, or use another kernel"
-        )
+                self.shift = (shift + missing) * (1 + gamma(4))
+                return True
+        return False
 
     def scores(self, w: np.ndarray) -> np.ndarray:
         """Return K w, summed in blocks of columns so that rounding stays small: (n,)."""
@@ -212,3 +264,16 @@ class Gram:
     def blocks(self) -> Iterator[slice]:
         """Yield the one slice that holds all rows."""
         yield slice(0, self.n)
+
+
+def _is_float32(matrix: np.ndarray) -> bool:
+    """Return whether every number is one of float32, so that it may have been rounded to it."""
+    with np.errstate(over="ignore", under="ignore"):
+        return bool((matrix.astype(np.float32) == matrix).all())
+
+
+def _rounding_of_entries(matrix: np.ndarray, top: float) -> float:
+    """Return what rounding may have done to an entry: 1 to a whole number, 0 to one of float64."""
+    if (matrix == np.floor(matrix)).all():
+        return 1.0
+    return FLOAT32 * top if _is_float32(matrix) else 0.0

@@ -56,6 +56,11 @@ class Space(Protocol):
         """An upper bound of max_i |k_i|, the norm of a (centred) row as an element of the space."""
         ...
 
+    @property
+    def meaning(self) -> str:
+        """What is meant instead of what was given, in words; empty where that is meant."""
+        ...
+
     def scores(self, w: np.ndarray) -> np.ndarray:
         """Return f at every row, up to one common constant: (n,)."""
         ...
@@ -97,6 +102,7 @@ class FeatureWeights:
     """What spaces share whose coordinates are the weights of the features."""
 
     dim: int
+    meaning = ""
 
     def norm2(self, w: np.ndarray) -> float:
         """Return w'w."""

@@ -214,6 +214,7 @@ class Structured:
     ):
         self.base, self.scatter, self.structure = base, scatter, check_structure(structure)
         self.n, self.dim, self.reach = base.n, base.dim, base.reach
+        self.meaning = base.meaning
         if white is None or lift is None:
             rows, back, _ = rows_of(base, few=True)
             made = whitened(rows, scatter, self.structure)

@@ -28,6 +28,8 @@ class PairSums:
         Bounds of the rounding in `value`, in `c` (sum of absolute errors) and in `conjugate`.
     relative : float or None
         Where the c are counts, up to a few roundings: a bound of the relative error of each.
+    excess : float
+        Where `value` is an upper bound only: it is too large by this at most.
     """
 
     value: float
@@ -38,6 +40,7 @@ class PairSums:
     rounding: float
     conjugate_rounding: float
     relative: float | None = None
+    excess: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -91,6 +91,8 @@ class Marginals:
         An upper bound of the summed hinge.
     value_rounding : float
         Bound of its rounding.
+    excess : float
+        The value is too large by this at most.
     total : float
         The summed alpha.
     mass : float
@@ -103,6 +105,7 @@ class Marginals:
     v: np.ndarray
     value: float
     value_rounding: float
+    excess: float
     total: float
     mass: float
     slip: float
@@ -230,9 +233,12 @@ class Histogram:
         rounding = (across + slip) * counted + (across + chain + slip) * residual
         if self.plain < self.rows:  # each pair holds two rounded residuals
             rounding += QUANTUM * mass_a * mass_b * (1 + gamma(16))
+        # Of pairs with m = 0 the value has theta_j (1 - theta_i), and the hinge at least zero.
+        doubtful = np.maximum(minus[:, 1] * (plus[:, 0] - plus[:, 1]), 0.0).sum() * (1 + 1e-9)
         return Marginals(
-            u, v, value / self.bins, rounding / self.bins, float(total), mass_a * mass_b, slip
-        )
+            u, v, value / self.bins, rounding / self.bins, float(doubtful) / self.bins,
+            float(total), mass_a * mass_b, slip,
+        )  # fmt: skip
 
     def _summed(self) -> tuple[float, float, float]:
         """Return what `loops.summed` does, the clipped rows' bins counted with the end bins."""
@@ -294,4 +300,7 @@ def binned_hinge(
     size = float(np.abs(extent.ends).max())
     value_rounding = closed.value_rounding / closed.mass + gamma(8) * value + 4 * UNIT * size
     total_rounding = (closed.slip + gamma(16)) * total
-    return PairSums(value, c, total, total, value_rounding, 2 * total_rounding, total_rounding)
+    return PairSums(
+        value, c, total, total, value_rounding, 2 * total_rounding, total_rounding,
+        excess=closed.excess / closed.mass * (1 + gamma(4)),
+    )  # fmt: skip

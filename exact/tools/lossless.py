@@ -13,6 +13,7 @@ data are never written to.
 from __future__ import annotations
 
 import mmap
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,19 @@ def check_labels(y: object, name: str = "y") -> np.ndarray:
     if isinstance(y, list | tuple) and labels.dtype.kind == "f":
         as_float64(y, name)
     return labels
+
+
+def check_one_type(parts: Mapping[str, np.ndarray], what: str) -> None:
+    """Raise `InputError` unless arrays to be joined are of one type: text, or one of numpy's.
+
+    Joined as float64, the int64 2^53 + 1 and the uint64 2^53 would become one label.
+    """
+    seen: dict[str, str] = {}
+    for name, part in parts.items():
+        seen.setdefault("text" if part.dtype.kind in "OUS" else str(part.dtype), name)
+    if len(seen) > 1:
+        both = " and ".join(f"{kind} in {name}" for kind, name in list(seen.items())[:2])
+        raise InputError(f"{what} are {both}: make them of one type")
 
 
 def why_unsorted(labels: np.ndarray, where: str = "") -> str:
@@ -102,6 +116,17 @@ def _mixed_columns(values: Any) -> list[Any] | None:
         if callable(getattr(values, method, None)):
             return list(getattr(values, method)())
     return None
+
+
+def frame_names(X: Any) -> list[Any]:
+    """Return the names of the columns of a pandas, polars or pyarrow table; none of anything else.
+
+    pyarrow keeps the columns themselves in `columns`.
+    """
+    columns = getattr(X, "columns", None)
+    if isinstance(columns, list) and not all(isinstance(name, str) for name in columns):
+        columns = getattr(X, "column_names", columns)
+    return list(columns) if hasattr(columns, "__iter__") else []  # type: ignore[arg-type]
 
 
 def _refuse_masked(values: object, name: str) -> None:

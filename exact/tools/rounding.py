@@ -24,10 +24,26 @@ def is_long(values: np.ndarray) -> bool:
 
 @dataclass(frozen=True)
 class Bound:
-    """A computed number and a bound of its error."""
+    """A computed number and a bound of its error: the true one is between `low` and `high`.
+
+    Where the number is an upper bound by itself, it may exceed the true one by `excess` more.
+    """
 
     value: float
     error: float
+    excess: float = 0.0
+
+    @property
+    def high(self) -> float:
+        """value + error, rounded up."""
+        return above(self.value + self.error) if self.error else self.value
+
+    @property
+    def low(self) -> float:
+        """value - error - excess, rounded down."""
+        less = above(self.error + self.excess) if self.error and self.excess else 0.0
+        less = max(less, self.error, self.excess)
+        return -above(less - self.value) if less else self.value
 
 
 def unit_of(values: np.ndarray) -> float:

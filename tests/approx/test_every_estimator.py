@@ -34,6 +34,7 @@ from aucert.exact import ROCSVM, SAUCSVM
 from aucert.exact.api.roc_svm_cv import ROCSVMCV
 from aucert.exact.classifier.base import AUCClassifier
 from aucert.exact.errors import InputError
+from loops import each
 
 RNG = np.random.default_rng(0)
 Y = np.arange(120) % 3 == 0
@@ -69,13 +70,13 @@ def test_no_estimator_is_forgotten_here() -> None:
     assert found == set(SEARCHED)
 
 
-@pytest.mark.parametrize("model", SEARCHED, ids=lambda m: m.__name__)
+@each("model", SEARCHED, ids=lambda m: m.__name__)
 def test_it_can_be_searched_over(model: type) -> None:
     search = GridSearchCV(make(model), SEARCHED[model], scoring="roc_auc", cv=2).fit(X, Y)
     assert search.best_score_ > 0.75
 
 
-@pytest.mark.parametrize("model", SEARCHED, ids=lambda m: m.__name__)
+@each("model", SEARCHED, ids=lambda m: m.__name__)
 def test_sparse_rows_give_the_dense_scores(model: type) -> None:
     thin = np.where(np.abs(X) > 0.5, X, 0.0)
     dense, sparse = make(model).fit(thin, Y), make(model).fit(sp.csr_matrix(thin), Y)
@@ -85,7 +86,7 @@ def test_sparse_rows_give_the_dense_scores(model: type) -> None:
     np.testing.assert_allclose(other, one, atol=loose * np.ptp(one))
 
 
-@pytest.mark.parametrize("model", [*SEARCHED, ROCSVM, SAUCSVM], ids=lambda m: m.__name__)
+@each("model", [*SEARCHED, ROCSVM, SAUCSVM], ids=lambda m: m.__name__)
 def test_progress_is_shown_and_changes_nothing(model: type) -> None:
     plain, seen = make(model).fit(X, Y), []
     watched = make(model).fit(X, Y, callback=seen.append)
@@ -93,7 +94,7 @@ def test_progress_is_shown_and_changes_nothing(model: type) -> None:
     np.testing.assert_array_equal(watched.coef_, plain.coef_)
 
 
-@pytest.mark.parametrize("model", [*SEARCHED, ROCSVM, SAUCSVM], ids=lambda m: m.__name__)
+@each("model", [*SEARCHED, ROCSVM, SAUCSVM], ids=lambda m: m.__name__)
 def test_every_estimator_takes_a_limit_of_time(model: type) -> None:
     assert clone(make(model, max_time=100.0)).fit(X, Y).score(X, Y) > 0.6
     for wrong in (0.0, -1.0, "long"):
@@ -101,7 +102,7 @@ def test_every_estimator_takes_a_limit_of_time(model: type) -> None:
             make(model, max_time=wrong).fit(X, Y)
 
 
-@pytest.mark.parametrize("model", [SPAM, SOLAM, FSAUC])
+@each("model", [SPAM, SOLAM, FSAUC])
 def test_no_pass_is_begun_after_the_time(model: type) -> None:
     with pytest.warns(ConvergenceWarning, match="time ran out before the last pass"):
         short = make(model, max_time=1e-12).fit(X, Y)
@@ -111,7 +112,7 @@ def test_no_pass_is_begun_after_the_time(model: type) -> None:
     assert make(model).fit(X, Y).objective_ == whole.objective_
 
 
-@pytest.mark.parametrize("model", [NSAUC, NSVMSGD2, OAM, SPAM, SOLAM])
+@each("model", [NSAUC, NSVMSGD2, OAM, SPAM, SOLAM])
 def test_the_online_ones_go_on_with_more_rows(model: type) -> None:
     first = make(model).partial_fit(X[:60], Y[:60], classes=[False, True])
     steps, before = first.n_iter_, first.coef_.copy()
@@ -142,28 +143,26 @@ def test_the_settings_page_tells_who_takes_row_weights() -> None:
     assert told == takes
 
 
-@pytest.mark.parametrize("chain", [approx.rfauc, approx.noam, approx.nsolam, approx.linear_svm])
+@each("chain", [approx.rfauc, approx.noam, approx.nsolam, approx.linear_svm])
 def test_the_pipelines_rank_with_their_defaults(chain) -> None:
     model = chain(seed=0)
     assert isinstance(model, Pipeline) and model.fit(X, Y).score(X, Y) > 0.7
 
 
-@pytest.mark.parametrize("model", SEARCHED, ids=lambda m: m.__name__)
+@each("model", SEARCHED, ids=lambda m: m.__name__)
 def test_a_negative_seed_is_refused_by_its_name(model: type) -> None:
     if "random_state" in inspect.signature(model).parameters:
         with pytest.raises(InputError, match="random_state must be >= 0, not -1"):
             make(model, random_state=-1).fit(X, Y)
 
 
-@pytest.mark.parametrize(
-    "model", [m for m in SEARCHED if m is not SubsampledRankSVM], ids=lambda m: m.__name__
-)
+@each("model", [m for m in SEARCHED if m is not SubsampledRankSVM], ids=lambda m: m.__name__)
 def test_rows_whose_squares_overflow_are_refused(model: type) -> None:
     with pytest.raises(InputError, match="overflow: rescale it"):
         make(model).fit(X * 1e200, Y)  # in a kernel machine of all rows they are merely far apart
 
 
-@pytest.mark.parametrize("model", [NSAUC, NSVMSGD2, OAM, SPAM, SOLAM, FSAUC])
+@each("model", [NSAUC, NSVMSGD2, OAM, SPAM, SOLAM, FSAUC])
 def test_a_batch_whose_squares_overflow_is_refused_and_changes_nothing(model: type) -> None:
     fitted = make(model).fit(X, Y)
     before = fitted.decision_function(X)

@@ -14,6 +14,7 @@ from aucert.approx.random_pairs.oam_estimator import OAM
 from aucert.approx.square_loss.saddle_estimators import SOLAM
 from aucert.exact.errors import InputError
 from aucert.exact.spaces.kernels import Gaussian
+from loops import each
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(600, 2)) * [1.0, 30.0] + 4
@@ -22,7 +23,7 @@ Y = (Z[:, 0] * Z[:, 1] + 0.2 * RNG.normal(size=600) > 0).astype(int)
 TRAIN, TEST = slice(0, 400), slice(400, None)
 
 
-@pytest.mark.parametrize("make", [rfauc, noam, nsolam])
+@each("make", [rfauc, noam, nsolam])
 def test_they_rank_what_no_linear_machine_can(make) -> None:
     pipeline = make(seed=0).fit(X[TRAIN], Y[TRAIN])
     assert roc_auc_score(Y[TEST], pipeline.decision_function(X[TEST])) > 0.9
@@ -30,7 +31,7 @@ def test_they_rank_what_no_linear_machine_can(make) -> None:
     assert roc_auc_score(Y[TEST], linear.decision_function(Z[TEST])) < 0.65
 
 
-@pytest.mark.parametrize("gamma", [None, 0.2])
+@each("gamma", [None, 0.2])
 def test_the_random_features_mean_our_gaussian(gamma: float | None) -> None:
     pipeline = rfauc(gamma=gamma, n_features=20_000, seed=0)[:-1].fit(X[:40])
     features = pipeline.transform(X[:40])
@@ -62,7 +63,7 @@ def test_rfauc_is_searched_over_as_the_paper_does() -> None:
     assert search.best_estimator_[-1].certificate_.reaches(1e-9)
 
 
-@pytest.mark.parametrize("make", [rfauc, noam, nsolam])
+@each("make", [rfauc, noam, nsolam])
 def test_sparse_rows_go_through_without_centring(make) -> None:
     thin = sp.csr_array(np.where(np.abs(Z) > 0.3, Z, 0.0))
     model = make(seed=0, with_mean=False).fit(thin, Y)

@@ -29,6 +29,7 @@ from aucert.approx.square_loss.saddle_estimators import FSAUC, SOLAM
 from aucert.approx.square_loss.spam_estimator import SPAM
 from aucert.exact.classifier import model_codec
 from aucert.exact.errors import InputError
+from loops import each
 
 RNG = np.random.default_rng(0)
 Y = np.arange(60) % 3 == 0
@@ -54,7 +55,7 @@ MODELS = [
 ]
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda m: type(m).__name__)
+@each("model", MODELS, ids=lambda m: type(m).__name__)
 def test_estimators_of_approx_come_back_bit_for_bit(model, tmp_path: Path) -> None:
     model = clone(model).fit(X, Y)
     save_model(model, tmp_path / "m.npz")
@@ -66,18 +67,18 @@ def test_estimators_of_approx_come_back_bit_for_bit(model, tmp_path: Path) -> No
         )
 
 
-@pytest.mark.parametrize("model", [MODELS[4], MODELS[6]], ids=["NSAUC", "OAM"])
+@each("model", [MODELS[4], MODELS[6]], ids=["NSAUC", "OAM"])
 def test_a_stream_goes_on_after_it_was_saved(model, tmp_path: Path) -> None:
     begun = clone(model).partial_fit(X[:30], Y[:30], classes=[False, True])
     save_model(begun, tmp_path / "m.npz")
     loaded = load_model(tmp_path / "m.npz")
-    for each in (begun, loaded):
-        each.partial_fit(X[30:], Y[30:])
+    for model in (begun, loaded):
+        model.partial_fit(X[30:], Y[30:])
     np.testing.assert_array_equal(loaded.coef_, begun.coef_)
     assert loaded.n_iter_ == begun.n_iter_
 
 
-@pytest.mark.parametrize("model", [SPAM(random_state=0), SOLAM(random_state=0)], ids=repr)
+@each("model", [SPAM(random_state=0), SOLAM(random_state=0)], ids=repr)
 def test_a_stream_whose_state_holds_the_rows_says_that_it_cannot_go_on(model, tmp_path) -> None:
     save_model(model.fit(X, Y), tmp_path / "m.npz")
     with pytest.raises(InputError, match="cannot go on: its run was not saved"):
@@ -98,7 +99,7 @@ def test_a_generator_as_random_state_is_refused(tmp_path: Path) -> None:
         save_model(model, tmp_path / "m.npz")
 
 
-@pytest.mark.parametrize("kind", [SHTAUC, SPAM, SOLAM, FSAUC])
+@each("kind", [SHTAUC, SPAM, SOLAM, FSAUC])
 def test_bounds_of_a_loaded_model_are_as_saved_until_it_is_fitted_again(
     kind: type, tmp_path: Path
 ) -> None:

@@ -20,6 +20,8 @@ from typing import Any
 
 import pytest
 
+from loops import each
+
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("exact", "approx", "validation")
 KEYS = ("ScalingUp", "SAUC", "SHT", "Nonlinear")
@@ -86,18 +88,18 @@ def raises_input_error(value: Any) -> bool:
     return any("InputError" in ast.unparse(exception) for exception in raised)
 
 
-@pytest.mark.parametrize("value", PUBLIC)
+@each("value", PUBLIC)
 def test_a_public_name_explains_itself_and_every_argument(value) -> None:
     assert gaps_in(value) == []
 
 
-@pytest.mark.parametrize("value", [p for p in PUBLIC if inspect.isfunction(p.values[0])])
+@each("value", [p for p in PUBLIC if inspect.isfunction(p.values[0])])
 def test_a_public_function_tells_its_errors(value) -> None:
     text = inspect.getdoc(value) or ""
     assert "Raises\n------" in text or "aises" in text or not raises_input_error(value)
 
 
-@pytest.mark.parametrize("room", ROOMS)
+@each("room", ROOMS)
 def test_citations_name_a_paper(room: str) -> None:
     for path in (ROOT / room).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -107,7 +109,7 @@ def test_citations_name_a_paper(room: str) -> None:
                     assert key in KEYS, f"{path.name}: [{key}, ...]"
 
 
-@pytest.mark.parametrize(
+@each(
     "value",
     [p for p in PUBLIC if inspect.isclass(p.values[0]) and str(p.id).startswith("approx.")],
 )

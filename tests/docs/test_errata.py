@@ -1,17 +1,12 @@
-"""docs/errata.md is numbered and names what shows each entry; the short algebraic ones are here.
+"""Entries of docs/errata.md that are short algebra, in the order of the papers.
 
-The second half puts what is printed and what is right side by side in numpy, without the library:
-it is about the papers, in their order.
+What is printed and what is right stand side by side in numpy, without the library.
 """
 
 from __future__ import annotations
 
-import importlib
 import re
-from collections.abc import Collection
-from dataclasses import dataclass
 from fractions import Fraction
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -19,106 +14,12 @@ import pytest
 from scipy import linalg
 
 from aucert.validation import suite
+from loops import each
 
 ROOT = Path(__file__).resolve().parents[2]
-PAPERS = ["ScalingUp", "SAUC", "SHT", "Nonlinear"]
-PARTS = ["Printed", "Right", "Why", "Shown by"]
 
 
-@dataclass(frozen=True)
-class Erratum:
-    number: int
-    paper: str
-    parts: dict[str, str]
-
-
-def read_errata(page: str) -> list[Erratum]:
-    """The entries of a page: headings `### E7. ...`, each with its bullets `* **Right.** ...`."""
-    found: list[Erratum] = []
-    for chapter in re.split(r"^## ", page, flags=re.M)[1:]:
-        paper = chapter.split("\n", 1)[0].strip()
-        for entry in re.split(r"^### ", chapter, flags=re.M)[1:]:
-            number = re.match(r"E(\d+)\. \S", entry)
-            if not number:
-                raise ValueError(f"an entry starts with its number: {entry[:40]!r}")
-            entry = re.split(r"^\*\*", entry, flags=re.M)[0]  # the remarks after the last entry
-            pairs = re.findall(r"^\* \*\*([\w ]+)\.\*\*\s(.*?)(?=^\* \*\*|\Z)", entry, re.M | re.S)
-            if [name for name, _ in pairs] != PARTS:
-                raise ValueError(f"E{number[1]} needs {PARTS} in this order")
-            found.append(Erratum(int(number[1]), paper, {k: v.strip() for k, v in pairs}))
-    return found
-
-
-def known_claims() -> Collection[str] | None:
-    """The names in the registry of claims; None as long as there is no registry."""
-    if not all(map(find_spec, ("aucert", "aucert.validation", "aucert.validation.claims.claim"))):
-        return None
-    for paper in ("scaling_up", "sauc", "sht", "nonlinear"):
-        if find_spec(f"aucert.validation.claims.{paper}"):
-            importlib.import_module(f"aucert.validation.claims.{paper}")
-    registry = getattr(importlib.import_module("aucert.validation.claims.claim"), "REGISTRY", None)
-    return registry and {getattr(entry, "name", entry) for entry in registry}
-
-
-def fault(shown_by: str, claims: Collection[str] | None) -> str | None:
-    """What is wrong with a "Shown by"; None if each test or claim it names exists."""
-    names = re.findall(r"`([^`]+)`", shown_by)
-    if shown_by == "not yet":
-        return None
-    if not names or ", ".join(f"`{name}`" for name in names) != shown_by:
-        return f"neither 'not yet' nor names in backticks: {shown_by!r}"
-    for name in names:
-        path, _, test = name.partition("::")
-        if name.startswith("claim:"):
-            if claims is not None and name.removeprefix("claim:") not in claims:
-                return f"{name}: no such claim"
-        elif not re.fullmatch(r"tests/[\w/]+\.py", path) or not (ROOT / path).is_file():
-            return f"{name}: no such file"
-        elif f"def {test}(" not in (ROOT / path).read_text(encoding="utf-8"):
-            return f"{name}: no such test"
-    return None
-
-
-ERRATA = read_errata((ROOT / "docs" / "errata.md").read_text(encoding="utf-8"))
-
-
-def test_errata_are_numbered_from_one_without_holes() -> None:
-    assert [entry.number for entry in ERRATA] == list(range(1, len(ERRATA) + 1))
-
-
-def test_errata_are_ordered_by_paper() -> None:
-    assert list(dict.fromkeys(entry.paper for entry in ERRATA)) == PAPERS
-
-
-def test_no_part_of_an_erratum_is_empty() -> None:
-    assert [entry.number for entry in ERRATA if not all(entry.parts.values())] == []
-
-
-def test_what_shows_an_erratum_exists() -> None:
-    claims = known_claims()
-    faults = [(entry.number, fault(entry.parts["Shown by"], claims)) for entry in ERRATA]
-    assert [pair for pair in faults if pair[1]] == []
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["tests/docs/test_errata.py::test_nobody_wrote", "tests/docs/test_no.py::test_x", "claim:no"],
-)
-def test_the_checker_catches_a_missing_test_or_claim(name: str) -> None:
-    assert fault(f"`{name}`", claims={"known"}) is not None
-    assert fault(name, claims=None) is not None  # no backticks
-
-
-def test_the_map_of_formulas_and_the_errata_point_to_each_other() -> None:
-    page = (ROOT / "docs" / "formulas.md").read_text(encoding="utf-8")
-    pointed: set[tuple[str, int]] = set()
-    for chapter in re.split(r"^## ", page, flags=re.M)[1:]:
-        numbers = re.findall(r"\bE(\d+)\b", chapter)
-        pointed.update((chapter.split("\n", 1)[0].strip(), int(number)) for number in numbers)
-    assert pointed == {(entry.paper, entry.number) for entry in ERRATA}
-
-
-@pytest.mark.parametrize(
+@each(
     ("number", "name", "printed", "measured"),
     [
         (39, "sht-theorem-2-eq-13-as-printed", r"(\d+) to (\d+) times", r"(\d+) to (\d+) times"),
@@ -134,7 +35,9 @@ def test_figures_of_runs_are_those_of_the_claims_that_stand_beside_them(
     number: int, name: str, printed: str, measured: str
 ) -> None:
     """The quick profile's figures lie in the range on the page, which is not much wider."""
-    why = " ".join(ERRATA[number - 1].parts["Why"].split())
+    page = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
+    entry = page.partition(f"### E{number}. ")[2].partition("\n### ")[0]
+    why = " ".join(entry.partition("**Why.**")[2].split())
     found, run = (
         re.search(printed, why),
         re.search(measured, str(suite.run([name]).rows[0].measured)),
@@ -245,7 +148,7 @@ def test_restricted_smoothness_needs_the_projection() -> None:
     assert np.linalg.norm((H @ v)[:1]) == v @ H @ v
 
 
-@pytest.mark.parametrize("rho", [1.2, 2.0, 5.0, 50.0])
+@each("rho", [1.2, 2.0, 5.0, 50.0])
 def test_the_condition_of_theorem_1_belongs_to_the_nu_of_lemma_2(rho: float) -> None:
     def kappas(mu: float) -> tuple[float, float]:
         lemma = 1 + (mu + np.sqrt((4 + mu) * mu)) / 2

@@ -8,6 +8,8 @@ from types import ModuleType
 
 import pytest
 
+from loops import each
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
@@ -22,7 +24,7 @@ def loaded() -> ModuleType:
 PLAIN = loaded()
 
 
-@pytest.mark.parametrize(
+@each(
     ("plain", "expected"),
     [
         ("lam/2 |f|^2", r"\lambda /2 \vert f\vert ^{2}"),
@@ -46,7 +48,7 @@ def test_plain_formulas_become_latex(plain: str, expected: str) -> None:
     assert PLAIN.latex(plain) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     "plain",
     ["ScalingUp", "eq. (4)", "claim:eq-17-as-printed", "aucert.exact", "tests/a.py", "some words",
      "swap(w_l, w_i)", "f(", "x_", "^"],
@@ -66,11 +68,11 @@ def test_bars_in_the_cell_of_a_table_do_not_end_it() -> None:
     assert PLAIN.typeset("| a | `\\|f\\|` |") == r"| a | $\vert f\vert$ |"
 
 
-@pytest.mark.parametrize("page", PLAIN.PAGES)
-def test_nearly_every_span_is_read_and_can_be_drawn(page: str) -> None:
+@each("page", PLAIN.PAGES)
+def test_every_span_is_read_and_can_be_drawn(page: str) -> None:
     convert = pytest.importorskip("latex2mathml.converter").convert
     spans = PLAIN.SPAN.findall((DOCS / f"{page}.md").read_text("utf-8"))
     formulas = [span for span in spans if not PLAIN.NOT_A_FORMULA.match(" ".join(span.split()))]
     made = {span: PLAIN.latex(" ".join(span.replace("\\|", "|").split())) for span in formulas}
     assert [span for span, text in made.items() if text is None] == []
-    assert all(convert(text) for text in made.values()) and len(made) > 20
+    assert all(convert(text) for text in made.values())

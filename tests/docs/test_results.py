@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 from aucert.validation.tables.running.registry import tables
+from loops import each
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 NAMES = tuple(tables())
@@ -33,8 +34,8 @@ def test_the_pages_quote_the_results_as_they_stand(result_rows: ModuleType) -> N
     assert sorted(papers) == sorted({table.paper for table in tables().values()})
 
 
-@pytest.mark.parametrize("profile", ["quick", "full"])
-@pytest.mark.parametrize("name", NAMES)
+@each("profile", ["quick", "full"])
+@each("name", NAMES)
 def test_every_result_is_there_whole(name: str, profile: str) -> None:
     folder = DOCS / "results" / profile
     text = (folder / f"{name}.md").read_text(encoding="utf-8")
@@ -46,14 +47,3 @@ def test_every_result_is_there_whole(name: str, profile: str) -> None:
         assert (folder / picture).is_file()
     if "--data-dir" in text:
         assert re.search(r"- [\w-]+\.npz: `[0-9a-f]{64}`", text), "no checksum of its data"
-
-
-@pytest.mark.parametrize("profile", ["quick", "full"])
-def test_nothing_else_lies_among_the_results(profile: str) -> None:
-    folder = DOCS / "results" / profile
-    pictures = re.findall(
-        r"\]\(([\w-]+)\.svg\)",
-        "".join(page.read_text(encoding="utf-8") for page in folder.glob("*.md")),
-    )
-    known = {f"{name}.{end}" for name in NAMES for end in ("md", "csv")}
-    assert {path.name for path in folder.iterdir()} == known | {f"{name}.svg" for name in pictures}

@@ -126,16 +126,7 @@ def looked_at(page: Path) -> Fetched:
     return found
 
 
-@pytest.mark.slow
-def test_every_page_is_there(site: Path) -> None:
-    docs = site.parent / "docs"
-    pages = [*docs.glob("*.md"), *(docs / "decisions").glob("*.md")]
-    names = {page.relative_to(docs).with_suffix("") for page in pages}
-    built = {page.relative_to(site).with_suffix("") for page in site.rglob("*.html")}
-    assert names <= built
-    assert {Path("_api/exact"), Path("_api/approx"), Path("_api/validation")} <= built
-
-
+@pytest.mark.site
 @pytest.mark.slow
 def test_nothing_is_fetched_from_elsewhere_and_what_is_fetched_is_there(site: Path) -> None:
     for page in site.rglob("*.html"):
@@ -148,10 +139,10 @@ def test_nothing_is_fetched_from_elsewhere_and_what_is_fetched_is_there(site: Pa
         assert re.findall(r"(?:@import|url\()\s*['\"]?https?:", text) == [], style.name
 
 
-@pytest.mark.slow
-def test_tutorials_have_pictures_formulas_and_the_library_s_lines(site: Path) -> None:
+@pytest.mark.release
+def test_tutorials_have_pictures_formulas_and_the_library_s_lines(whole_site: Path) -> None:
     for script in TUTORIALS:
-        page = looked_at(site / "_tutorials" / f"{script.stem}.html")
+        page = looked_at(whole_site / "_tutorials" / f"{script.stem}.html")
         assert any("sphx_glr" in address for address in page.addresses), script.name
         assert page.formulas > 0, script.name
 
@@ -190,13 +181,13 @@ def drawn(
     return json.loads(html.unescape(match[1]))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize(("width", "dark"), [(1300, False), (375, True)], ids=["desk", "phone"])
-def test_a_browser_draws_every_page_whole(site: Path, width: int, dark: bool) -> None:
-    pages = sorted(page.relative_to(site).as_posix() for page in site.rglob("*.html"))
+def test_a_browser_draws_every_page_whole(whole_site: Path, width: int, dark: bool) -> None:
+    pages = sorted(page.relative_to(whole_site).as_posix() for page in whole_site.rglob("*.html"))
     found: dict[str, dict[str, Any]] = {}
     for start in range(0, len(pages), AT_ONCE):
-        found |= drawn(site, pages[start : start + AT_ONCE], width, dark)
+        found |= drawn(whole_site, pages[start : start + AT_ONCE], width, dark)
     assert sorted(found) == pages
     faults = ("over", "flat", "missing", "wide", "faint")
     wrong = {
@@ -210,7 +201,7 @@ def test_a_browser_draws_every_page_whole(site: Path, width: int, dark: bool) ->
     assert scripts <= set(pages) and all(found[page]["formulas"] for page in scripts)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_what_is_not_drawn_whole_is_found(tmp_path: Path) -> None:
     (tmp_path / "wide.html").write_text(
         "<article style='width: 600px'><img src='nowhere.png'><math></math>"
@@ -228,22 +219,7 @@ def test_what_is_not_drawn_whole_is_found(tmp_path: Path) -> None:
     assert seen["wide"][0].startswith("TABLE x") and seen["faint"] == ["faint"]
 
 
-@pytest.mark.slow
-def test_the_settings_page_has_every_public_estimator_and_command(site: Path) -> None:
-    text = (site / "settings.html").read_text("utf-8")
-    for name in ("ROCSVM", "SAUCSVM", "solve", "certify", "SHTAUC", "aucert validate"):
-        assert f">{name}<" in text, name
-
-
-@pytest.mark.slow
-def test_tutorials_are_numbered_by_their_titles(site: Path) -> None:
-    text = (site / "_tutorials" / "index.html").read_text("utf-8")
-    titles = re.findall(r'<div class="sphx-glr-thumbnail-title">([^<]*)<', text)
-    assert [title.partition(".")[0] for title in titles] == [
-        str(k) for k in range(1, len(TUTORIALS) + 1)
-    ]
-
-
+@pytest.mark.site
 @pytest.mark.slow
 def test_attributes_have_their_names_and_only_classes_are_links_of_types(site: Path) -> None:
     text = (site / "_api" / "exact.html").read_text("utf-8")

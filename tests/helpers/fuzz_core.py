@@ -24,6 +24,7 @@ from aucert.exact.problem.evidence import Alpha, Evidence, Marginals, Mix, Score
 from aucert.exact.problem.rates import tail_risk
 from aucert.exact.problem.risk import Mean
 from aucert.exact.problem.tail import Tail
+from aucert.exact.tools.rounding import Bound
 from decimal_losses import BEYOND, mean_of, tail_pairs
 from fuzz_rows import hard_labels, hard_weight
 from fuzzing import Found
@@ -42,15 +43,12 @@ class Core:
     risk : Mean or Tail
     truth : function
         U of exact scores.
-    above : bool
-        Whether the library's value is an upper bound of U only.
     name : str
     """
 
     risk: Any
     truth: Callable[[Sequence[Fraction]], Fraction]
     name: str
-    above: bool = False
 
 
 def hard_scores(rng: np.random.Generator, n: int, loss: str) -> np.ndarray:
@@ -85,7 +83,7 @@ def judge(rng: np.random.Generator, core: Core, loss: str, found: Found) -> None
     sums = risk.sums(s, width)
     error = np.abs(s).astype(float) * 10.0 ** rng.uniform(-17, -1) * rng.integers(0, 2, n)
     upper = risk.upper(s, error)
-    found.judged(value_faults(core, true, sums.value, sums.value_rounding))
+    found.judged(value_faults(true, Bound(sums.value, sums.value_rounding, sums.excess)))
     moved = s + (error * rng.choice([-1.0, 1.0, 0.5], n) * (1 - 1e-9)).astype(np.longdouble)
     far = core.truth(naive.exact(moved))
     excess = far * (1 - BEYOND) - Fraction(upper.value) - Fraction(upper.error)
@@ -125,12 +123,12 @@ def other_evidence(rng: np.random.Generator, risk: Any, loss: str) -> list[Evide
     return [Marginals(u, v), Marginals(np.maximum(net, 0.0), np.maximum(-net, 0.0))]
 
 
-def value_faults(core: Core, true: Fraction, value: float, rounding: float) -> list[str]:
-    """Return what is false in a value of U and its bound of rounding."""
-    apart, slack = true - Fraction(value), true * BEYOND
-    wrong = apart > Fraction(rounding) + slack
-    wrong |= not core.above and -apart > Fraction(rounding) + slack
-    return [f"U is off by {float(apart):.3g}, its rounding {rounding:.3g}"] * wrong
+def value_faults(true: Fraction, told: Bound) -> list[str]:
+    """Return what is false in a value of U and what it may be off by."""
+    apart, slack = true - Fraction(told.value), true * BEYOND
+    off = Fraction(told.error) + Fraction(told.excess)
+    wrong = apart > Fraction(told.error) + slack or -apart > off + slack
+    return [f"U is off by {float(apart):.3g}: {told}"] * wrong
 
 
 def minorant_faults(
@@ -168,7 +166,7 @@ def ordered(rng: np.random.Generator, found: Found) -> None:
         if weight is None:
             true = naive_survival(time, event)
         else:  # deaths from tau on are no upper rows, and no censored ones
-            true = naive_uno(np.flatnonzero(seen).tolist(), time, event, held(made, weight))
+            true = naive_uno(np.flatnonzero(seen).tolist(), time, event, weight)
     else:
         told, true = grades(rng, n, kind, form)
     pairs = list(zip(true.i, true.j, true.weight, strict=True))
@@ -177,15 +175,6 @@ def ordered(rng: np.random.Generator, found: Found) -> None:
     rule = ALL_LOSSES[loss]
     core = Core(Mean(told, rule), lambda s: mean_of(loss, s, pairs), found.name)
     judge(rng, core, loss, found)
-
-
-def held(made: OrderedPairs, weight: np.ndarray) -> np.ndarray:
-    """Return row weights as the pairs hold them: whole multiples of one unit."""
-    whole = np.empty(made.n)
-    whole[made.arrangement.order] = made.a
-    if not np.allclose(whole / whole.max(), weight / weight.max(), rtol=0, atol=2.0**-51):
-        raise AssertionError("weights are held with less than 51 bits")
-    return whole
 
 
 def naive_uno(rows: list[int], time: Any, event: Any, weight: Any) -> Any:
@@ -209,15 +198,13 @@ def grades(rng: np.random.Generator, n: int, kind: str, form: str) -> tuple[Orde
         top = int(rng.choice([1, 3, 2**30, 2**51]))
         upper, lower = rng.integers(0, top + 1, (2, n))
     elif kind == "floats":
-        upper = 10.0 ** rng.uniform(-9, 9, n)
+        upper = rng.integers(1, 2**30, n) * 2.0 ** rng.integers(-15, 6, n)
     elif kind == "gain":
         gain = key * int(rng.choice([1, 3, 10**6])) + int(rng.choice([0, 10**6]))
     elif kind == "share":
         codes = np.zeros(n, dtype=int) if group is None else group
         share = (10.0 ** rng.uniform(-9, 9, 4))[codes]
     told = OrderedPairs(group, key, upper, lower, gain, share, form)
-    if kind == "floats":
-        upper = held(told, upper)
     return told, naive_ordered(group, key, upper, lower, gain, share)
 
 
@@ -263,9 +250,8 @@ def smooth(rng: np.random.Generator, found: Found) -> None:
     found.name = f"smooth, n {n}, {loss}, corner {corner:g}, {type(pairs).__name__}"
     if isinstance(pairs, AllPairs):
         found.name += f", {pairs.form}, bins {pairs.bins}, weights {weight is not None}"
-    above = isinstance(pairs, AllPairs) and pairs.form == "binned"
 
     def truth(s: Sequence[Fraction]) -> Fraction:
         return mean_of(loss, s, listed, Fraction(corner))
 
-    judge(rng, Core(Mean(pairs, rule), truth, found.name, above), loss, found)
+    judge(rng, Core(Mean(pairs, rule), truth, found.name), loss, found)

@@ -75,8 +75,7 @@ def _solved(rng: np.random.Generator, hard: Hard, found: Found) -> None:
     found.judged(rewritten(hard.X, untouched))
     truth = LinearTruth(hard.true, hard.positive, lam, loss, pairs)
     tight = solve(hard.true, hard.y, lam, loss=loss, pairs=pairs, **TIGHT)
-    above = solution.witness.weights is not None
-    claim = Claim.of(solution.w, solution.certificate, above)
+    claim = Claim.of(solution.w, solution.certificate)
     found.judged(_against(truth, claim, tight) + _evidence_faults(truth, solution))
 
 
@@ -103,7 +102,7 @@ def _evidence_faults(truth: LinearTruth, solution: Solution) -> list[str]:
         return []
     exact = ExactCertificate.of(truth.problem, solution.w, witness).dual
     excess = Fraction(certificate.dual) - exact
-    if excess > Fraction(certificate.rounding):
+    if excess > 0:
         return [f"the dual exceeds that of its evidence by {float(excess):.3g}"]
     return []
 
@@ -148,7 +147,7 @@ def in_blocks(rng: np.random.Generator, found: Found) -> None:
     true = source.astype(float)
     truth = LinearTruth(true, hard.positive, lam, "hinge", pairs)
     tight = solve(true, hard.y, lam, pairs=pairs, **TIGHT)
-    found.judged(_against(truth, Claim.of(solution.w, solution.certificate, True), tight))
+    found.judged(_against(truth, Claim.of(solution.w, solution.certificate), tight))
 
 
 def _fits(X: np.ndarray) -> bool:
@@ -165,8 +164,7 @@ def path(rng: np.random.Generator, found: Found) -> None:
     for point in points:
         truth = LinearTruth(hard.true, hard.positive, point.lam, loss, pairs)
         tight = solve(hard.true, hard.y, point.lam, loss=loss, pairs=pairs, **TIGHT)
-        above = point.solution.witness.weights is not None
-        claim = Claim.of(point.solution.w, point.certificate, above)
+        claim = Claim.of(point.solution.w, point.certificate)
         found.judged(_against(truth, claim, tight))
 
 
@@ -183,8 +181,7 @@ def weights(rng: np.random.Generator, found: Found) -> None:
     found.name = f"audit, {hard.name}, {loss}, lam {lam:.2g}, {type(pairs).__name__}, {refine}"
     audit = certify(hard.X, hard.y, lam, w=w, loss=loss, pairs=pairs, refine=refine)
     truth = LinearTruth(hard.true, hard.positive, lam, loss, pairs)
-    streamed = isinstance(hard.X, np.memmap)
-    wrong = _against(truth, Claim.of(w, audit, streamed), tight)
+    wrong = _against(truth, Claim.of(w, audit), tight)
     found.judged(wrong + order_faults(truth, audit, w, tight))
 
 

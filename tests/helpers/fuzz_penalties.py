@@ -21,7 +21,7 @@ from aucert.validation.reference.problems import reference_problems
 from decimal_losses import BEYOND, mean_of, root
 from fuzz_core import QUADRATIC, SMOOTH, ordered, smooth, tail
 from fuzz_rows import hard_labels, hard_loss, hard_pairs, hard_values, in_form
-from fuzz_truth import TIGHT, Claim, LinearTruth, NaiveTruth, faults
+from fuzz_truth import TIGHT, Claim, LinearTruth, NaiveTruth, bound_faults, faults
 from fuzzing import Found, Kind
 from own_parts import Polynomial
 
@@ -115,20 +115,12 @@ def exact_penalty(penalty: Any, w: Sequence[Fraction]) -> Fraction | None:
 
 def claim_faults(claim: Any, value: Fraction, rival: Fraction, l2: float) -> list[str]:
     """Return what is false in a claim about weights of objective `value`."""
-    wrong, rounding = [], Fraction(claim.rounding)
-    least, slack = min(value, rival), value * BEYOND
-    if abs(value - Fraction(claim.primal)) > rounding + slack:
-        off = float(value - Fraction(claim.primal))
-        wrong.append(f"F is off by {off:.3g}, its rounding {claim.rounding:.3g}")
-    if Fraction(claim.dual) - rounding > least + slack:
-        excess = float(Fraction(claim.dual) - least)
-        wrong.append(f"the dual exceeds F by {excess:.3g}, its rounding {claim.rounding:.3g}")
-    if value - least > Fraction(claim.gap) + rounding + slack:
-        wrong.append(f"the gap is at least {float(value - least):.6g}, not {claim.gap:.6g}")
+    wrong = bound_faults(claim, value, min(value, rival), value * BEYOND)
+    apart = Fraction(claim.primal) - Fraction(claim.dual)
     if (claim.radius is None) != (l2 == 0):
         wrong.append("a radius without l2, or none with it")
-    elif l2 and Fraction(claim.radius) ** 2 * Fraction(l2) < 2 * (Fraction(claim.gap) + rounding):
-        wrong.append(f"the radius {claim.radius:.17g} is below sqrt(2 (gap + rounding) / l2)")
+    elif l2 and Fraction(claim.radius) ** 2 * Fraction(l2) < 2 * apart:
+        wrong.append(f"the radius {claim.radius:.17g} is below sqrt(2 (primal - dual) / l2)")
     return wrong
 
 

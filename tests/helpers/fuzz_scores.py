@@ -44,16 +44,16 @@ def scores(rng: np.random.Generator, found: Found) -> None:
     mean = naive.sums(naive.exact(s), listed, loss).value
     value = mean + Fraction(lam) / 2 * Fraction(least_length(X, w0, s)) ** 2
     wrong, rounding = [], Fraction(audit.rounding)
-    if Fraction(audit.dual) - rounding > least:
+    if Fraction(audit.dual) > least:
         wrong.append(f"the dual {audit.dual:.6g} exceeds F(best) = {float(least):.6g}")
     if abs(mean - Fraction(audit.loss_value)) > rounding + Fraction(1e-13) * (1 + mean):
         wrong.append(f"a mean loss of {audit.loss_value:.12g}, but it is {float(mean):.12g}")
     if audit.gap is not None:
         assert audit.primal is not None
-        if value > Fraction(audit.primal) + rounding:
+        if value > Fraction(audit.primal):
             said, true = audit.primal, float(value)
             wrong.append(f"an objective of {said:.10g}, but it is at least {true:.10g}")
-        if value - least > Fraction(audit.gap) + rounding:
+        if value - least > Fraction(audit.gap):
             said, true = audit.gap, float(value - least)
             wrong.append(f"a gap of {said:.6g}, but it is at least {true:.6g}")
     found.judged(wrong)

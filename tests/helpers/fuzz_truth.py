@@ -28,10 +28,7 @@ TIGHT: Any = {"tol": 1e-12, "max_time": 2.0}
 
 @dataclass(frozen=True)
 class Claim:
-    """What is claimed of weights: the fields of a `Certificate`.
-
-    `above` says that the primal is an upper bound of F and not F itself.
-    """
+    """What is claimed of weights: the fields of a `Certificate`, each true by itself."""
 
     w: np.ndarray
     primal: float
@@ -39,14 +36,14 @@ class Claim:
     gap: float
     radius: float
     rounding: float
-    above: bool = False
+    relative_gap: float | None = None
 
     @classmethod
-    def of(cls, w: np.ndarray, certificate: Any, above: bool = False) -> Claim:
+    def of(cls, w: np.ndarray, certificate: Any) -> Claim:
         """Return the claim of a `Certificate` or an `Audit`."""
         bounds = (certificate.primal, certificate.dual, certificate.gap)
-        w = np.asarray(w, dtype=float)
-        return cls(w, *bounds, certificate.radius, certificate.rounding, above)
+        more = (certificate.radius, certificate.rounding, certificate.relative_gap)
+        return cls(np.asarray(w, dtype=float), *bounds, *more)
 
 
 class Truth(Protocol):
@@ -169,6 +166,38 @@ def true_gram(X: np.ndarray, kernel: str, gamma: float) -> list[list[Fraction]]:
     return found
 
 
+def bound_faults(
+    claim: Any, value: Fraction, least: Fraction, slack: Fraction = Fraction(0)
+) -> list[str]:
+    """Return what is false in the bounds of a claim; nothing is added to them for rounding.
+
+    Parameters
+    ----------
+    claim : Claim, Certificate or Audit
+    value, least : Fraction
+        F at the weights, and an upper bound of the optimum.
+    slack : Fraction
+        What the two may be off by.
+    """
+    wrong = []
+    upper, lower = Fraction(claim.primal), Fraction(claim.dual)
+    if value > upper + slack:
+        wrong.append(f"F is {float(value - upper):.3g} above the primal {claim.primal!r}")
+    if upper - Fraction(claim.rounding) > value + slack:
+        low = float(upper - value)
+        wrong.append(f"the primal is {low:.3g} above F, its rounding {claim.rounding:.3g}")
+    if lower > least + slack:
+        wrong.append(f"the dual exceeds F(best) by {float(lower - least):.3g}")
+    if Fraction(claim.gap) < upper - lower:
+        wrong.append(f"the gap {claim.gap!r} is below primal - dual")
+    if value - least > Fraction(claim.gap) + slack:
+        wrong.append(f"the gap is at least {float(value - least):.6g}, not {claim.gap:.6g}")
+    share = claim.relative_gap
+    if upper > 0 and (share is None or (value - least) > (Fraction(share) + slack) * value):
+        wrong.append(f"the relative gap is at least {float((value - least) / value)}, not {share}")
+    return wrong
+
+
 def faults(claim: Claim, truth: Truth, best: np.ndarray, best_radius: float = np.inf) -> list[str]:
     """Return what is false in a claim, given the best point that is known.
 
@@ -179,20 +208,12 @@ def faults(claim: Claim, truth: Truth, best: np.ndarray, best_radius: float = np
     best_radius : float
         The optimum is at most so far from it.
     """
-    wrong, rounding = [], Fraction(claim.rounding)
     value = truth.objective(claim.w)
     least = min(value, truth.objective(best))
-    above = value - Fraction(claim.primal)
-    if above > rounding or (not claim.above and -above > rounding):
-        wrong.append(f"F is off by {float(above):.3g}, its rounding {claim.rounding:.3g}")
-    if Fraction(claim.dual) - rounding > least:
-        excess = float(Fraction(claim.dual) - least)
-        wrong.append(f"the dual exceeds F(best) by {excess:.3g}, its rounding {claim.rounding:.3g}")
-    if value - least > Fraction(claim.gap) + rounding:
-        true = float(value - least)
-        wrong.append(f"the gap is at least {true:.6g}, not {claim.gap:.6g} + {claim.rounding:.3g}")
-    if Fraction(claim.radius) ** 2 * truth.lam < 2 * (Fraction(claim.gap) + rounding):
-        wrong.append(f"the radius {claim.radius:.17g} is below sqrt(2 (gap + rounding) / lam)")
+    wrong = bound_faults(claim, value, least)
+    upper, lower = Fraction(claim.primal), Fraction(claim.dual)
+    if Fraction(claim.radius) ** 2 * truth.lam < 2 * (upper - lower):
+        wrong.append(f"the radius {claim.radius:.17g} is below sqrt(2 (primal - dual) / lam)")
     if best_radius < np.inf:
         far = Fraction(claim.radius) + Fraction(best_radius)
         if truth.distance2(claim.w, best) > far * far:

@@ -125,4 +125,6 @@ if __name__ == "__main__":
     named = {"core": CORE, "pairs": PAIRS, "parted": PARTED, "routes": ROUTES}
     chosen = named.get(sys.argv[1] if len(sys.argv) > 1 else "", KINDS)
     seeds = sys.argv[1:] if chosen is KINDS else sys.argv[2:]
-    print(run(seeds_of(seeds), chosen), f"{time.process_time() - begin:.1f} s", sep="\n")
+    tally = run(seeds_of(seeds), chosen)
+    print(tally, f"{time.process_time() - begin:.1f} s", sep="\n")
+    sys.exit(bool(tally.false))

@@ -12,6 +12,7 @@ import pytest
 
 from aucert.exact import solve
 from aucert.validation.cli import main
+from loops import each
 
 KEYS = """schema_version version seed parameters data_sha256 n n_pos n_neg n_pairs lam loss pairs
 kernel method primal dual gap relative_gap radius auc status message seconds""".split()
@@ -63,7 +64,7 @@ def test_the_same_seed_gives_the_same_document(capsys):
     assert documents[0] == documents[1]
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square"])
+@each("loss", ["hinge", "squared_hinge", "square"])
 def test_weights_written_by_solve_are_certified_by_certify(capsys, table, tmp_path, loss):
     out = tmp_path / "out"
     options = ["--lam", 0.01, "--loss", loss]
@@ -73,9 +74,9 @@ def test_weights_written_by_solve_are_certified_by_certify(capsys, table, tmp_pa
     assert status == 0
     assert json.loads(text)["relative_gap"] <= 1e-8
     assert json.loads((out / "solution.json").read_text())["loss"] == loss
-    proof = ["proof.npz"] if loss == "hinge" else []
-    written = sorted(path.name for path in out.iterdir())
-    assert written == ["model.npz", *proof, "solution.json", "weights.csv"]
+    proof = ["proof.npz", "data.npz"] if loss == "hinge" else []
+    written = {path.name for path in out.iterdir()}
+    assert written == {"model.npz", *proof, "solution.json", "weights.csv"}
 
 
 def test_weights_far_from_the_optimum_are_not_called_certified(capsys, table, tmp_path):
@@ -159,7 +160,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "words"), BAD, ids=lambda value: str(value)[:60])
+@each(("arguments", "words"), BAD, ids=lambda value: str(value)[:60])
 def test_bad_input_gets_one_sentence_and_exit_status_2(capsys, tmp_path, table, arguments, words):
     files = {
         "table": table,

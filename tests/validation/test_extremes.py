@@ -22,14 +22,15 @@ from aucert.validation.claims.verdicts import ERROR
 from aucert.validation.extremes import NaNError, above, has_nan
 from aucert.validation.report.row import Row
 from aucert.validation.suite import run, run_claim
+from loops import each
 
 ROOT = Path(extremes.__file__).parent
 NAN = math.nan
 PLACES = [[NAN, 1.0, 2.0], [1.0, NAN, 2.0], [1.0, 2.0, NAN]]
 
 
-@pytest.mark.parametrize("values", PLACES)
-@pytest.mark.parametrize("name", ["max", "min"])
+@each("values", PLACES)
+@each("name", ["max", "min"])
 def test_nan_is_refused_wherever_it_stands(name: str, values: list[float]) -> None:
     extreme = getattr(extremes, name)
     for given in (values, tuple(values), np.array(values), iter(values)):
@@ -95,7 +96,7 @@ def dropping(source: str) -> set[str]:
     return called & {"max", "min"} - brought
 
 
-@pytest.mark.parametrize("path", JUDGING, ids=lambda path: str(path.relative_to(ROOT)))
+@each("path", JUDGING, ids=lambda path: str(path.relative_to(ROOT)))
 def test_what_judges_has_no_extreme_that_drops_nan(path: Path) -> None:
     assert dropping(path.read_text(encoding="utf-8")) == set()
 
@@ -128,7 +129,7 @@ def as_nan(value: Any) -> Any:
     return np.full_like(value, NAN) if isinstance(value, np.ndarray) else NAN
 
 
-@pytest.mark.parametrize(("name", "source"), PLANTED)
+@each(("name", "source"), PLANTED)
 def test_a_measure_that_is_nan_turns_the_verdict(
     name: str, source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,7 +154,7 @@ def judged(function: Callable[[Context], Outcome], expected: Verdict = Verdict.H
     return run_claim(claim, 0, "quick")
 
 
-@pytest.mark.parametrize(
+@each(
     "outcome",
     [
         Outcome(Verdict.HOLDS, NAN),
@@ -191,7 +192,7 @@ def edit(document: dict, where: str) -> None:
         document["sha256"] = ""
 
 
-@pytest.mark.parametrize("where", ["row", "measured", "sha256"])
+@each("where", ["row", "measured", "sha256"])
 def test_a_verdict_file_that_was_edited_by_hand_is_not_believed(where: str, tmp_path: Path) -> None:
     claim = Claim("a-claim", "SAUC", "eq. (2)", "suite", "It holds.", Verdict.HOLDS, counted)
     first = run(out=tmp_path, registry={claim.name: claim})

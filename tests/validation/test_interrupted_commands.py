@@ -20,6 +20,7 @@ from aucert.validation.claims.claim import Claim, Context, Outcome, Verdict
 from aucert.validation.cli import main
 from aucert.validation.data.datasets import load
 from aucert.validation.suite import run, run_claim
+from loops import each
 
 SECONDS = 15.0
 """For the end: a second or two, more where others use the processors."""
@@ -68,13 +69,16 @@ def interrupted(command: str, wait: float, folder: Path, group: bool) -> tuple[i
 
 
 @pytest.mark.alone
-@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_ends_with_130_at_every_moment(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "times",
+    [pytest.param(1, marks=pytest.mark.slow), pytest.param(4, marks=pytest.mark.release)],
+)
+def test_every_command_ends_with_130_at_every_moment(name: str, times: int, tmp_path: Path) -> None:
     command, longest = COMMANDS[name]
     rng = random.Random(f"moments of {name}")
     turns = heard = 0
-    while heard < 4:
+    while heard < times:
         folder, turns = tmp_path / str(turns), turns + 1
         folder.mkdir()
         wait, group = rng.uniform(0.6, longest), rng.random() < 0.5
@@ -119,7 +123,7 @@ def drops_it(context: Context) -> Outcome:
     return Outcome(Verdict.HOLDS, "judged")
 
 
-@pytest.mark.parametrize("function", [keeps_its_best_point, drops_it])
+@each("function", [keeps_its_best_point, drops_it])
 def test_a_claim_that_is_interrupted_has_no_verdict(function, tmp_path: Path) -> None:
     claim = Claim("cut", "SAUC", "eq. (2)", "suite", "It holds.", Verdict.HOLDS, function)
     (tmp_path / "claims").mkdir()

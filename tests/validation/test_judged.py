@@ -10,6 +10,7 @@ from aucert.validation import judged, suite
 from aucert.validation.claims.claim import Claim, Context, Outcome, Verdict, claim
 from aucert.validation.judged import data_sha256, files_sha256, library_sha256
 from aucert.validation.tables.stored import file_sha256
+from loops import each
 
 
 def planted(outcome: Outcome) -> tuple[dict[str, Claim], list[int]]:
@@ -67,7 +68,7 @@ def test_what_is_unchanged_is_taken_over_and_what_python_makes_is_no_change(
     assert len(runs) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         "validation/evidence/full-seed0/sht-genes.jsonl",
@@ -77,7 +78,7 @@ def test_what_is_unchanged_is_taken_over_and_what_python_makes_is_no_change(
         "__init__.py",
     ],
 )
-@pytest.mark.parametrize("change", ["a byte", "deleted", "moved"])
+@each("change", ["a byte", "deleted", "moved"])
 def test_a_file_that_changed_leads_to_a_new_judgement(
     library: Path, tmp_path: Path, name: str, change: str
 ) -> None:
@@ -158,7 +159,7 @@ def test_data_that_cannot_be_read_end_no_run(
     assert data_sha256() != before, "a file that can be read has changed"
 
 
-@pytest.mark.parametrize(
+@each(
     ("details", "expected"),
     [
         ({}, "holds"),

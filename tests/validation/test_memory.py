@@ -16,6 +16,7 @@ import pytest
 from aucert.exact.errors import TooLargeError
 from aucert.validation import memory
 from aucert.validation.memory import check_room, room, shown
+from loops import each
 
 LIMIT = 3 * 2**30
 """Bytes: the libraries alone take about one and a half GiB of addresses."""
@@ -67,7 +68,7 @@ def test_a_large_index_is_not_made_room_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [10**12, 10**30])
+@each("count", [10**12, 10**30])
 def test_pairs_that_cannot_be_held_are_not_drawn(count: int) -> None:
     said = refused("solve", "linear:100", "--lam", 1, "--pairs", f"drawn:{count}")
     assert f"--pairs drawn:{count}" in said and "memory" in said

@@ -22,6 +22,7 @@ from aucert.validation.claims.scaling_up import incomplete
 from aucert.validation.claims.scaling_up.theorem_4 import prime as prime_claims
 from aucert.validation.claims.sht import theory
 from aucert.validation.data.labelled_data import Dataset
+from loops import each
 
 
 def turned(name: str) -> bool:
@@ -81,9 +82,7 @@ def test_half_the_nystrom_term_of_theorem_4_prime_turns_a_verdict(
     assert turned("theorem-4-prime-nystrom-loss")
 
 
-@pytest.mark.parametrize(
-    "name", ["incomplete-u-variance-with-replacement", "incomplete-u-loss-rate"]
-)
+@each("name", ["incomplete-u-variance-with-replacement", "incomplete-u-loss-rate"])
 def test_random_numbers_that_are_used_twice_turn_a_verdict(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

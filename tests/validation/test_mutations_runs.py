@@ -17,6 +17,7 @@ import pytest
 
 from aucert.validation import suite
 from aucert.validation.judged import ROOT, files_sha256
+from loops import each
 
 NAMES = (
     *("sht-theorem-1-bound", "prop-1-pairwise-is-an-average-over-rows", "sht-eq-14-as-printed"),
@@ -46,8 +47,8 @@ def numbers(out: Path) -> dict[str, object]:
     }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.release
+@each("jobs", [1, 2])
 def test_a_full_run_killed_ten_times_loses_no_part_and_changes_no_number(
     tmp_path: Path, jobs: int
 ) -> None:

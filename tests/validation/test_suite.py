@@ -12,6 +12,7 @@ import pytest
 from aucert.exact.errors import InputError
 from aucert.validation import suite
 from aucert.validation.claims.claim import Claim, Context, Outcome, Verdict, claim
+from loops import each
 
 FAST = ("population-auc-of-the-linear-model", "theorem-4-first-term")
 
@@ -65,7 +66,7 @@ def test_exit_code_is_one_when_a_claim_that_should_fail_holds() -> None:
     assert suite.run(registry=planted(("one", holds), expected=Verdict.FAILS)).exit_code == 1
 
 
-@pytest.mark.parametrize("expected", [*Verdict])
+@each("expected", [*Verdict])
 def test_a_claim_that_raises_is_a_row_with_exit_code_one(expected: Verdict) -> None:
     report = suite.run(registry=planted(("one", raises), expected=expected))
     assert report.exit_code == 1
@@ -127,7 +128,7 @@ def test_a_finished_claim_is_reused_unchanged(tmp_path: Path) -> None:
     assert suite.run(registry=registry, out=tmp_path).rows == first.rows
 
 
-@pytest.mark.parametrize("change", [{"seed": 1}, {"profile": "full"}])
+@each("change", [{"seed": 1}, {"profile": "full"}])
 def test_another_seed_or_profile_is_run_anew(tmp_path: Path, change: dict[str, object]) -> None:
     runs: list[int] = []
 
@@ -141,7 +142,7 @@ def test_another_seed_or_profile_is_run_anew(tmp_path: Path, change: dict[str, o
     assert len(runs) == 2
 
 
-@pytest.mark.parametrize("part", ["version", "library_sha256", "data_sha256"])
+@each("part", ["version", "library_sha256", "data_sha256"])
 def test_results_of_another_version_are_not_reused(tmp_path: Path, part: str) -> None:
     registry = planted(("one", holds))
     suite.run(registry=registry, out=tmp_path)
@@ -153,7 +154,7 @@ def test_results_of_another_version_are_not_reused(tmp_path: Path, part: str) ->
     assert suite.run(registry=registry, out=tmp_path).rows[0].measured != -1.0
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"row": {}}', '{"key": {}, "row'])
+@each("text", ["", "{}", "[]", '{"row": {}}', '{"key": {}, "row'])
 def test_a_damaged_result_is_made_again(tmp_path: Path, text: str) -> None:
     registry = planted(("one", holds))
     first = suite.run(registry=registry, out=tmp_path)
@@ -206,7 +207,7 @@ def test_a_text_is_one_name_and_not_a_list_of_letters() -> None:
 WHOLE = "must be a whole number, {} or more, not {!r}"
 
 
-@pytest.mark.parametrize(
+@each(
     ("wrong", "said"),
     [
         ({"profile": "slow"}, "profile must be one of quick, full, not 'slow'"),
@@ -252,10 +253,3 @@ def test_progress_is_told_of_every_claim() -> None:
     registry = planted(("one", holds), ("two", holds))
     suite.run(registry=registry, progress=lambda k, n, row: seen.append((k, n, row.name)))
     assert seen == [(1, 2, "one"), (2, 2, "two")]
-
-
-def test_the_suite_has_claims_of_every_kind() -> None:
-    entries = suite.claims()
-    assert len(entries) >= 12
-    assert {entry.kind for entry in entries} == {"theorem", "finding", "corrected", "suite"}
-    assert all(entry.statement.endswith(".") and entry.place for entry in entries)

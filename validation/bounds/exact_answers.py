@@ -44,14 +44,12 @@ def optimum(problem: Problem, tol: float = 1e-9) -> Solution:
 
 
 def overlap(first: Solution, second: Solution) -> bool:
-    """Whether the two certified intervals [dual, primal], with their rounding, have a common point.
+    """Whether the two certified intervals [dual, primal] have a common point.
 
     Two solutions of one problem whose intervals do not are a contradiction.
     """
     a, b = first.certificate, second.certificate
-    return max(a.dual - a.rounding, b.dual - b.rounding) <= min(
-        a.primal + a.rounding, b.primal + b.rounding
-    )
+    return max(a.dual, b.dual) <= min(a.primal, b.primal)
 
 
 def certified(problem: Problem, tol: float) -> Solution:
@@ -64,5 +62,5 @@ def certified(problem: Problem, tol: float) -> Solution:
 def check_gap(solution: Solution, tol: float) -> None:
     """Raise `RuntimeError` if a certified gap above `tol` is left."""
     certificate = solution.certificate
-    if certificate.gap + certificate.rounding > tol:
+    if certificate.gap > tol:
         raise RuntimeError(f"a gap of {certificate.gap:.1g} is left: {solution.status.advice}")

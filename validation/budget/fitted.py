@@ -134,15 +134,15 @@ def read_model(model: Any, positive: np.ndarray) -> FittedModel:
 def promised(tol: float) -> float | None:
     """Return the absolute eps >= F_B(f) - p~_B that a relative tolerance promises before the draw.
 
-    What is certified is gap + rounding <= tol primal. As p~_B <= F_B(0) = 1, for every draw and
-    each of the losses, primal <= p~_B + 2 tol primal <= 1 / (1 - 2 tol): eps = tol / (1 - 2 tol).
+    What is certified is primal - dual <= tol primal, and dual <= p~_B <= F_B(0) = 1 for every draw
+    and each of the losses, so that primal <= 1 / (1 - tol): eps = tol / (1 - tol).
 
     Parameters
     ----------
     tol : float
-        None is promised from 1/2 on.
+        None is promised from 1 on.
     """
-    return above(tol / (1 - 2 * tol) * (1 + gamma(4))) if tol < 0.5 else None
+    return above(tol / (1 - tol) * (1 + gamma(4))) if tol < 1 else None
 
 
 def _loss(model: Any) -> Loss:

@@ -100,12 +100,12 @@ def error_budget(
     truth = _true_optimum(fitted, X, full, solver)
     values = [full.objective(w) for w in (fitted.w, f_B.w, f_P.w)]
     best = f_P if truth is None else truth.solution
-    values.append(best.certificate.primal)
+    values.append(values[2] if truth is None else best.certificate.primal)
     bound = _bound(fitted, truth, full, f_P, delta)
     tested = None
     if X_test is not None:
         tested = _tested(fitted, truth, X_test, y_test, (fitted.w, f_B.w, f_P.w))
-    gaps = [s.certificate.gap + s.certificate.rounding for s in (f_B, f_P, best)]
+    gaps = [s.certificate.gap for s in (f_B, f_P, best)]
     return ErrorBudget(
         _terms(values, bound, fitted, tested),
         values[0],
@@ -174,8 +174,7 @@ def _bound(
     features = rows.dense()
     gram = Gram.of_kernel(Linear(), features) if truth is None else truth.gram
     approximation = Approximation(gram, features, full.pairs.positive)
-    found = f_P.certificate
-    projected = Projected(f_P.witness.c, found.gap + found.rounding)
+    projected = Projected(f_P.witness.c, f_P.certificate.gap)
     if fitted.pairs is None:
         return theorem4_prime(approximation, fitted.lam, part="A", projected=projected)
     return theorem4_prime(

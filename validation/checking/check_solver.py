@@ -50,7 +50,7 @@ def check_solver(
         The loss that the solver minimises.
     tol : float
         > 0. A problem is solved if F(w) exceeds the optimum by at most this share of it; where
-        the optimum is below 1e-6, if by at most tol / 10, as in `Certificate.reaches`.
+        the optimum is below 1e-6, if by at most tol / 10: F(0) = 1 is then the only scale.
     max_time : float
         Seconds for each problem.
     seed : int

@@ -105,7 +105,7 @@ def _wrong_sign(failed: Sequence[CheckRow], loss: str, tol: float) -> str:
     for row, w in _answered(failed):
         value = upper_value(row.problem, loss, -w) if w.any() else None
         if value is not None:
-            turned += excess(row.problem, loss, value[1] - row.lower) <= tol
+            turned += excess(row.problem, loss, value - row.lower) <= tol
     if 2 * turned < len(failed):
         return ""
     return f"the sign is wrong, or the classes are exchanged: -w solves {turned} of {len(failed)}."
@@ -128,7 +128,7 @@ def _other_loss(failed: Sequence[CheckRow], loss: str, tol: float) -> str:
         solved[other] = 0
         for row, w in _answered(failed):
             value = upper_value(row.problem, other, w)
-            gap = np.inf if value is None else value[1] - row.problem.optimum[other][0]
+            gap = np.inf if value is None else value - row.problem.optimum[other][0]
             solved[other] += excess(row.problem, other, gap) <= tol
     best = max(solved, key=lambda other: solved[other])
     if 2 * solved[best] < len(failed):

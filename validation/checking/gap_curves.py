@@ -107,7 +107,7 @@ def gap_curves(
     if rows.size > LARGEST:
         raise InputError(f"X has {rows.size:,} numbers, {LARGEST:,} at most: take fewer rows")
     best = solve(X, y, lam, loss=loss, tol=ACCURACY, max_time=10 * max_time).certificate
-    dual = max(best.dual - best.rounding, 0.0)
+    dual = best.dual
     curves, how = [], ""
     for name, fit in named.items():
         points, ended, way, how = _run(fit, rows, positive, lam, max_time, seed, isolate)
@@ -166,8 +166,8 @@ def _judged(
         if point.w.shape != (problem.space.dim,) or not np.isfinite(point.w).all():
             ended = f"no finite weights ({problem.space.dim},) after {point.seconds:.3g} s"
             break
-        primal, rounding = careful_primal(problem, point.w)
-        gap = above(above(above(primal) + rounding) - dual)
+        primal = careful_primal(problem, point.w).high
+        gap = above(primal - dual)
         seconds.append(float(point.seconds))
         gaps.append(float(max(gap, 0.0)))
         shares.append(float(above(max(gap, 0.0) / primal)) if primal > 0 else 0.0)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ...exact.certificate.certificate import Certificate, Witness
+from ...exact.errors import CertificateError
 from ...exact.pairs.all_pairs import AllPairs
 from ...exact.problem.problem import Problem, linear_problem
+from ...exact.tools.rounding import above
 from ..reference.problems import ReferenceProblem
 from .report import CheckRow, CheckVerdict
 from .worker import Answer
@@ -40,10 +42,10 @@ def judged(problem: ReferenceProblem, loss: str, tol: float, answer: Answer) -> 
     if value is None:
         message = f"weights up to {np.abs(w).max():.3g}: F(w) overflows"
         return CheckRow(problem, "fail", lower, upper, seconds=seconds, message=message, w=w)
-    gap = value[1] - lower
+    gap = above(value - lower)
     share = excess(problem, loss, gap)
     verdict: CheckVerdict = "pass" if share <= tol else "fail"
-    return CheckRow(problem, verdict, lower, upper, value[0], gap, share, seconds, "", w)
+    return CheckRow(problem, verdict, lower, upper, value, gap, share, seconds, "", w)
 
 
 def excess(problem: ReferenceProblem, loss: str, gap: float) -> float:
@@ -52,8 +54,8 @@ def excess(problem: ReferenceProblem, loss: str, gap: float) -> float:
     return gap / lower if upper >= SMALL_OPTIMUM else 10 * gap
 
 
-def upper_value(problem: ReferenceProblem, loss: str, w: np.ndarray) -> tuple[float, float] | None:
-    """Return F(w), and F(w) with its rounding added; None where it overflows.
+def upper_value(problem: ReferenceProblem, loss: str, w: np.ndarray) -> float | None:
+    """Return an upper bound of F(w), rounding included; None where it overflows.
 
     Raises
     ------
@@ -67,8 +69,11 @@ def upper_value(problem: ReferenceProblem, loss: str, w: np.ndarray) -> tuple[fl
             return None
         own = Certificate.of(whole, w, Witness.from_scores(whole, 0 * scores, scale=0.0))
     lower = problem.optimum[loss][0]
-    Certificate.from_bounds(own.primal, lower, own.rounding, problem.lam)
-    return own.primal, own.primal + own.rounding
+    if lower > own.primal:
+        raise CertificateError(
+            f"F(w) is at most {own.primal!r}, below the proved lower bound {lower!r}: please report"
+        )
+    return own.primal
 
 
 def whole_problem(problem: ReferenceProblem, loss: str, lam: float | None = None) -> Problem:

@@ -19,14 +19,14 @@ from ...exact.formulation.rival_units import in_units_of
 from ...exact.problem.penalties.registry import penalty_from
 from ...exact.problem.scalings import convention_loss, convention_name
 from ...exact.tools.checks import check_number
-from ..files.data_files import read_vector
-from ..files.models.model_files import read_model_of_another
-from ..files.named_vectors import of_standardised, read_named_vector
+from ..files.models.model_files import LinearModel, read_model_of_another
+from ..files.tables.svmlight_files import may_count_from
+from ..files.vectors import Vector, read_scores, read_vector
 from .exact_mode import check_exact_options, exact_interval
 from .reading.inputs import Data, data_of
 from .reading.model_file import SavedModel, read_model
 from .reading.requests import request_of
-from .reading.scaled_tables import in_units
+from .reading.scaled_tables import in_units, selection_of
 from .writing.documents import (
     common_keys,
     objective_in_words,
@@ -87,7 +87,8 @@ def _weights_or_scores(
         return _read_weights(options, data), None
     if data.partitioned:
         raise InputError(f"{name}: rows in a folder are certified with --weights or --model")
-    return None, read_vector(options["scores"], data.y.size, "scores")
+    header = selection_of(options).header
+    return None, read_scores(options["scores"], data.y.size, header)
 
 
 def _document(
@@ -117,33 +118,63 @@ def _turned(order: dict[str, Any], data: Data) -> str:
 
 def _read_weights(options: dict[str, Any], data: Data) -> np.ndarray:
     """Return the weights of `--weights`, of a size that fits."""
-    n, d = data.X.shape
-    linear, names = options["kernel"] == "linear", None
-    w = read_model_of_another(options["weights"], d) if linear else None
-    if w is None:
-        names, w = read_named_vector(options["weights"])
-    if data.scaler is None and of_standardised(options["weights"]):
+    path, (n, d) = options["weights"], data.X.shape
+    linear = options["kernel"] == "linear"
+    model = read_model_of_another(path, d) if linear else None
+    if model is not None:
+        return model.w * _sign(path, model, data)
+    found = _read_vector(path, (d, d + 1) if linear else (n,), selection_of(options).header)
+    if data.scaler is None and found.of_standardised:
         raise InputError(
-            f"{options['weights']}: these weights are of standardised columns: add --standardise "
+            f"{path}: these weights are of standardised columns: add --standardise "
             "for the same rows, or give the model file beside them with --model"
         )
-    if names is not None and linear:
+    w = found.values
+    if found.names is not None and linear:
         columns = data.columns
         if columns is None and w.size == d + 1:  # an intercept is told by its name alone
-            columns = [name for name in names if name.strip().lower() not in INTERCEPTS]
+            columns = [name for name in found.names if name.strip().lower() not in INTERCEPTS]
         if columns is not None:
-            w = in_column_order(w, names, columns, options["weights"])
+            w = in_column_order(w, found.names, columns, path)
+    if linear and data.assumed and w.size > d:
+        raise InputError(may_count_from(data.name, d, w.size))
     if linear and w.size not in (d, d + 1):
         raise InputError(
-            f"{options['weights']}: {w.size} weights, but the data have {d} features: "
+            f"{path}: {w.size} weights, but the data have {d} features: "
             "give one weight a feature, or one more as intercept"
         )
     if not linear and w.size != n:
         raise InputError(
-            f"{options['weights']}: {w.size} weights, but the data have {n} rows: "
+            f"{path}: {w.size} weights, but the data have {n} rows: "
             "a kernel machine has one coefficient a row"
         )
     return w
+
+
+def _read_vector(path: str, sizes: tuple[int, ...], header: bool | None) -> Vector:
+    """Return the vector of a file; say on standard error where its header may be a weight."""
+    found = read_vector(path, sizes, header=header)
+    if list(found.title) == ["0"] and found.values.size + 1 in sizes:
+        click.echo(
+            f"aucert: {path}: its first line, 0, is read as a header: write 0.0 if it is a weight",
+            err=True,
+        )
+    return found
+
+
+def _sign(path: str, model: LinearModel, data: Data) -> int:
+    """Return -1 where a model scores high what is meant to be low here, else 1."""
+    if data.ordered_by is None:
+        built_in = data.label is None and not data.partitioned
+        high, low = (1, 0) if built_in else (data.label, data.negative)
+        return model.sign(path, high, low)
+    if model.of_times and data.ordered_by == "time":
+        return -1  # a long life is a small risk
+    if model.labels is None:
+        return 1
+    if data.ordered_by == "time":
+        raise InputError(f"{path}: this model tells two classes apart, which times do not have")
+    return 1 if model.labels[0] > model.labels[1] else -1  # the larger grade is above
 
 
 def _check_certify_options(options: dict[str, Any]) -> None:

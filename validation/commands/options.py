@@ -95,12 +95,20 @@ WORST = (
 
 COLUMNS = click.option("--columns", help="Feature columns of a file: A,B; all others by default.")
 DROP = click.option("--drop", help="Columns of a file to leave out: A,B.")
+YES_OR_NO = click.Choice(["yes", "no"])
+READ = (
+    click.option("--header", type=YES_OR_NO, help="Whether the first row of a CSV holds names."),
+    click.option("--zero-based", type=YES_OR_NO, help="Whether svmlight indices count from 0."),
+)
+"""How a file is read, where it may be read in two ways."""
+
 SCALED = "Columns of mean 0 and scale 1"
 
 TABLE = (
     COLUMNS,
     click.option("--row-weights", help="Column of row weights, for a folder of Parquet files."),
     DROP,
+    *READ,
     click.option("--standardise", is_flag=True, help=f"{SCALED}, kept with the model."),
 )
 """Which columns of a file are what."""
@@ -135,7 +143,12 @@ def problem_options(command: Command) -> Command:
 def table_options(command: Command) -> Command:
     """Add the options that say what is read of a file, where nothing is kept of it."""
     scaled = click.option("--standardise", is_flag=True, help=f"{SCALED}.")
-    return _with(command, (*LABELS, COLUMNS, DROP, scaled))
+    return _with(command, (*LABELS, COLUMNS, DROP, *READ, scaled))
+
+
+def read_options(command: Command) -> Command:
+    """Add the options that say how a file is read."""
+    return _with(command, READ)
 
 
 def path_options(command: Command) -> Command:

@@ -22,7 +22,7 @@ from ...exact.formulation.penalty_grid import unit_penalty
 from ...exact.formulation.request import Request
 from ...exact.tools.checks import check_count, check_tolerance
 from ...exact.tools.interrupts import finish
-from ...exact.tools.wording import at_least
+from ...exact.tools.wording import at_least, at_most
 from ..files.written_files import write_atomically, write_json
 from .reading.inputs import Data, data_of
 from .reading.penalties import penalty_in_words, penalty_options
@@ -164,10 +164,10 @@ def _table(document: dict[str, Any]) -> str:
     title = f"{'lam':>10} {'objective':>14} {'lower bound':>14} {'relative gap':>12} {share:>8}"
     lines = [title + (f" {'held out':>8} {'+-':>7}" if folds else "") + "  status"]
     for k, point in enumerate(document["path"]):
-        least = at_least(max(point["dual"] - point["rounding"], 0.0), 9)
+        most, least = at_most(point["primal"], 9), at_least(point["dual"], 9)
         gap = point["relative_gap"]
-        line = f"{point['lam']:10.3g} {point['primal']:14.9g} {least:>14} "
-        line += f"{'undefined':>12}" if gap is None else f"{gap:12.2g}"
+        line = f"{point['lam']:10.3g} {most:>14} {least:>14} "
+        line += f"{'undefined':>12}" if gap is None else f"{at_most(gap, 2):>12}"
         line += f" {point['auc']:8.5f}"
         if folds:
             known = k < len(folds["mean_auc"])

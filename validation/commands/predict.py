@@ -15,7 +15,6 @@ from ...exact.errors import InputError
 from ...exact.tools.interrupts import finish
 from ..files.written_files import write_atomically
 from .reading.model_file import read_model, read_rows, scores_and_labels
-from .reading.scaled_tables import split_names
 from .writing.documents import SCHEMA_VERSION
 
 MOST_NAMED = 10
@@ -25,7 +24,7 @@ MOST_NAMED = 10
 def run_predict(model_path: str, name: str, options: dict[str, Any]) -> None:
     """Score the rows, and print or write `score,label`, or the score alone, for each of them."""
     model = read_model(model_path)
-    X, ignored = read_rows(model, name, split_names(options["drop"]) or ())
+    X, ignored = read_rows(model, name, options)
     scores, labels = scores_and_labels(model, X)
     if not np.isfinite(scores).all():
         row = int(np.argmin(np.isfinite(scores))) + 1

@@ -19,12 +19,12 @@ from ...exact.formulation.request import Request
 from ...exact.problem.penalties.registry import penalty_from
 from ...exact.proof.partitioned_proof import save_partitions, write_partitioned_proof
 from ...exact.proof.proof_file import write_proof
-from ...exact.spaces.gram import AS_STORED
-from ...exact.spaces.partitions.grouped.grouped_rows import GroupedRows
+from ...exact.spaces.gram import as_meant
 from ...exact.spaces.partitions.partitioned_rows import PartitionedRows
-from ...exact.tools.wording import at_least, objective
-from ..files.data_files import write_json, write_vector
-from ..files.named_vectors import OF_STANDARDISED, write_named_vector
+from ...exact.tools.atomic_files import write_atomically
+from ...exact.tools.wording import at_least, at_most
+from ..files.vectors import OF_STANDARDISED
+from ..files.written_files import write_json, write_named_vector, write_vector
 from .reading.inputs import Data, data_of
 from .reading.model_file import write_model
 from .reading.requests import request_of
@@ -39,7 +39,7 @@ from .writing.documents import (
 )
 from .writing.outputs import output_folder
 from .writing.progress import solver_progress
-from .writing.solved_folder import MODEL, PROOF, SOLUTION, WEIGHTS, check_ours, checksums
+from .writing.solved_folder import DATA, MODEL, PROOF, SOLUTION, WEIGHTS, check_ours, checksums
 
 
 def run_solve(name: str, options: dict[str, Any]) -> None:
@@ -52,7 +52,7 @@ def run_solve(name: str, options: dict[str, Any]) -> None:
     if options.get("proof_rows") is not None and not options.get("proof"):
         raise InputError("--proof-rows writes what --proof is checked against: give --proof, too")
     with (
-        output_folder(options["out"], check_ours, (PROOF, MODEL)) as folder,
+        output_folder(options["out"], check_ours, (PROOF, MODEL, DATA)) as folder,
         output_folder(options.get("proof_rows"), _check_empty, option="--proof-rows") as rows,
     ):
         document = _solved(name, options, folder, rows)
@@ -103,6 +103,9 @@ def _solved(
             write_named_vector(folder / WEIGHTS, solution.w, data.columns, title)
         asked = bool(options.get("proof"))
         document["proof"] = _proof(folder / PROOF, data, request, solution, asked)
+        if document["proof"] and not (data.partitioned or options.get("no_data")):
+            columns = data.for_checker
+            write_atomically(folder / DATA, lambda file: np.savez(file, X=data.X, **columns))
         if rows is not None:
             save_partitions(data.X, rows)
         _write_model(folder / MODEL, data, options, solution, scores)
@@ -152,15 +155,14 @@ def _message(solution: Solution, request: Request, tol: float) -> str:
 
 def _statement(solution: Solution, data: Data, request: Request, options: dict[str, Any]) -> str:
     """Return what was certified, in one sentence, and one more on a matrix that was given."""
-    primal, rounding = solution.certificate.primal, solution.certificate.rounding
-    n_pairs = pairs_of(data, request).count()
-    in_bins = solution.witness.weights is not None and not isinstance(data.X, GroupedRows)
-    least = at_least(max(solution.certificate.dual - rounding, 0.0), 12)
+    certificate, n_pairs = solution.certificate, pairs_of(data, request).count()
+    most, least = at_most(certificate.primal, 12), at_least(certificate.dual, 12)
+    meant = f" {as_meant(certificate.objective)}" if request.gives_matrix else ""
     part = f"{request.risk(data.positive)!r} of " if request.is_partial else ""
     return (
-        f"The weights have {objective(primal, rounding, 12, in_bins)} over {part}{n_pairs} pairs, "
+        f"The weights have an objective of at most {most} over {part}{n_pairs} pairs, "
         f"and no "
-        f"weights have less than {least}." + (f" {AS_STORED}" if request.gives_matrix else "")
+        f"weights have less than {least}." + meant
     ) + (objective_in_words(data, request, options) + in_units(data.scaler))
 
 

@@ -16,28 +16,13 @@ import numpy as np
 
 from ...exact.errors import InputError
 from .file_checks import RawTable, check_no_pipe, existing_file
-from .labels import Label, two_classes
+from .labels import Label, Labels, two_classes
 from .tables.csv_files import read_csv
 from .tables.csv_rows import csv_columns
 from .tables.npz_files import read_arrays, read_npz
 from .tables.parquet_files import parquet_names, read_parquet
 from .tables.selection import Selection
 from .tables.svmlight_files import read_svmlight
-from .vector_files import read_vector
-from .written_files import write_atomically, write_json, write_vector
-
-__all__ = [
-    "Selection",
-    "TableMeta",
-    "column_names",
-    "read_features",
-    "read_raw",
-    "read_table",
-    "read_vector",
-    "write_atomically",
-    "write_json",
-    "write_vector",
-]
 
 _READERS: dict[str, Callable[[Path, Selection], RawTable]] = {
     ".csv": read_csv,
@@ -74,8 +59,12 @@ class TableMeta:
         What 1 and 0 stand for; the negative one is None for "the rest".
     n, n_pos, n_neg : int
         Rows.
+    labels : Labels
+        What stood there for each row.
     ignored : list of str
         Columns, or arrays of an npz file, that were not read.
+    zero_based, assumed
+        As in `RawTable`.
     """
 
     path: str
@@ -87,7 +76,10 @@ class TableMeta:
     n: int
     n_pos: int
     n_neg: int
+    labels: Labels
     ignored: list[str]
+    zero_based: bool | None = None
+    assumed: bool = False
 
 
 def read_table(
@@ -136,7 +128,10 @@ def read_table(
         n=len(y),
         n_pos=n_pos,
         n_neg=len(y) - n_pos,
+        labels=table.labels,
         ignored=table.ignored,
+        zero_based=table.zero_based,
+        assumed=table.assumed,
     )
     return table.X, y, meta
 
@@ -147,31 +142,10 @@ def read_raw(path: str | Path, target: Selection | str | None = None) -> RawTabl
     return _READERS[ending](existing_file(path), Selection.of(target))
 
 
-def read_features(
-    path: str | Path, columns: tuple[str, ...] | None, drop: tuple[str, ...] = ()
-) -> RawTable:
-    """Read features without labels: those that are named, in this order, or all.
-
-    Parameters
-    ----------
-    path : str or Path
-        As in `read_table`.
-    columns : tuple of str, optional
-    drop : tuple of str
-        Columns that are not read.
-
-    Raises
-    ------
-    InputError
-        As `read_table`; every feature that is not there is named.
-    """
-    ending = _ending(path)
-    asked = Selection(columns=columns, drop=drop, labelled=False)
-    return _READERS[ending](existing_file(path), asked)
-
-
-def column_names(path: str | Path) -> list[str] | None:
+def column_names(path: str | Path, header: bool | None = None) -> list[str] | None:
     """Return the names of the columns of a file, or None where it has none.
+
+    `header` says whether the first row of a CSV file holds them.
 
     Raises
     ------
@@ -180,7 +154,7 @@ def column_names(path: str | Path) -> list[str] | None:
     """
     ending, found = _ending(path), existing_file(path)
     if _READERS[ending] is read_csv:
-        names, has_header = csv_columns(found)
+        names, has_header = csv_columns(found, header)
         return names if has_header else None
     if _READERS[ending] is read_svmlight:
         return None

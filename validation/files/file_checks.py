@@ -41,6 +41,10 @@ class RawTable:
     target : str
     ignored : list of str
         What the file holds besides, and was not used.
+    zero_based : bool, optional
+        Whether an svmlight file counts from 0; None of other files.
+    assumed : bool
+        Whether it may count either way: no index 0 occurs, and nobody said.
     """
 
     X: Any
@@ -48,6 +52,8 @@ class RawTable:
     columns: list[str]
     target: str
     ignored: list[str]
+    zero_based: bool | None = None
+    assumed: bool = False
 
 
 def existing_file(path: str | Path) -> Path:

@@ -60,6 +60,13 @@ class Labels:
     values: list[Label]
     codes: np.ndarray
 
+    def written(self) -> np.ndarray:
+        """Each row's label: an array (n,) of numbers or of words."""
+        kinds = np.array(self.values)
+        if kinds.dtype.kind == "O" or kinds.tolist() != self.values:  # numbers that no type holds
+            kinds = np.array([str(value) for value in self.values])
+        return kinds[self.codes]
+
     def counts(self) -> dict[Label, int]:
         """Rows of each label."""
         found = np.bincount(self.codes, minlength=len(self.values))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,24 @@ def write_vector(path: str | Path, values: np.ndarray, name: str) -> None:
         raise InputError(f"{path}: {name} to write must be one vector of finite numbers")
     text = "\n".join([name, *map(repr, numbers.tolist())]) + "\n"
     write_atomically(path, lambda file: file.write(text.encode()))
+
+
+def write_named_vector(path: str | Path, values: np.ndarray, names: list[str], what: str) -> None:
+    """Write a CSV file of two columns, `feature` and `what`, that reads back bit for bit.
+
+    Raises
+    ------
+    InputError
+        If the values are not finite, or the file cannot be written.
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    if numbers.shape != (len(names),) or not np.isfinite(numbers).all():
+        raise InputError(f"{path}: {what} to write must be one finite number for each name")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["feature", what])
+    writer.writerows(zip(names, map(repr, numbers.tolist()), strict=True))
+    write_atomically(path, lambda file: file.write(text.getvalue().encode()))
 
 
 def write_json(path: str | Path, document: Any) -> None:

@@ -77,7 +77,7 @@ def gap_curves(
     drawn: list[float] = []
     for k, (name, solution) in enumerate(many.items()):
         certificate, (color, _, dashes) = solution.certificate, STYLES[k % len(STYLES)]
-        last = (certificate.gap + certificate.rounding) / max(certificate.primal, 1e-300)
+        last = certificate.gap / max(certificate.primal, 1e-300)
         known = [step for step in solution.history if np.isfinite(step.gap) and step.primal > 0]
         x = [float(getattr(step, by)) for step in known]
         y = [max(step.gap / step.primal, last) for step in known]

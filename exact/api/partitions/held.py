@@ -43,5 +43,4 @@ def held_formulation(rows: PartitionedRows, request: Request) -> Formulation:
 
 def better(one: Solution, other: Solution) -> Solution:
     """Return the solution with the smaller proved gap."""
-    proved = [found.certificate.gap + found.certificate.rounding for found in (one, other)]
-    return one if proved[0] < proved[1] else other
+    return one if one.certificate.gap < other.certificate.gap else other

@@ -52,6 +52,7 @@ class SquaredInBlocks:
         return Evaluation(
             w, closed.value, closed.conjugate, pull, closed.value_rounding + moved,
             closed.conjugate_rounding, error * (1 + gamma(8)), 0.0, moments.bins, 0,
+            closed.excess,
         )  # fmt: skip
 
     def _filled(self, w: np.ndarray, bins: int) -> Moments:

@@ -50,6 +50,7 @@ def assembled(
         2 * half / histogram.bins,
         histogram.bins,
         half,
+        closed.excess / mass * (1 + gamma(4)),
     )
 
 

@@ -25,12 +25,12 @@ WORTHWHILE = 0.25
 CLEARLY = 0.9
 """Share of the tolerance that must be proved for the plain form to be enough."""
 
-Bounds = tuple[float, float, float, float]
-"""F, its rounding, the lower bound, and its rounding."""
+Bounds = tuple[Bound, Bound]
+"""F and the lower bound."""
 
 
 def evaluated(problem: Problem, w: np.ndarray, witness: Minorant, tol: float = 0.0) -> Bounds:
-    """Return F(w), its rounding, the minorant's own lower bound, and its rounding.
+    """Return F(w) and the minorant's own lower bound, each with a bound of its rounding.
 
     As `evaluated_with`, which takes evidence, too.
     """
@@ -40,7 +40,7 @@ def evaluated(problem: Problem, w: np.ndarray, witness: Minorant, tol: float = 0
 def evaluated_with(
     problem: Problem, w: np.ndarray, witness: Minorant | Evidence, tol: float = 0.0
 ) -> tuple[Bounds, Minorant]:
-    """Return F(w), its rounding, the minorant's own lower bound and its rounding; and the minorant.
+    """Return F(w) and the minorant's own lower bound, and the minorant that was made for it.
 
     The lower bound may be below zero here; a certificate then takes zero.
 
@@ -90,9 +90,9 @@ def _made(problem: Problem, witness: Minorant | Evidence, sums: PairSums | None 
 
 def _enough(bounds: Bounds, tol: float) -> bool:
     """Return whether less rounding would tell little more, or more than is asked for."""
-    primal, primal_rounding, dual, dual_rounding = bounds
-    rounding, gap = primal_rounding + dual_rounding, primal - dual
-    return rounding <= WORTHWHILE * gap or max(gap, 0.0) + rounding <= CLEARLY * tol * primal
+    primal, dual = bounds
+    rounding, gap = primal.error + dual.error, primal.value - dual.value
+    return rounding <= WORTHWHILE * gap or max(gap, 0.0) + rounding <= CLEARLY * tol * primal.value
 
 
 def _evaluated_carefully(problem: Problem, w: np.ndarray, witness: Minorant) -> Bounds:
@@ -100,11 +100,11 @@ def _evaluated_carefully(problem: Problem, w: np.ndarray, witness: Minorant) -> 
     together = getattr(problem.space, "together", None)
     if together is not None and isinstance(problem.penalty, Ridge):
         together(w, witness.c)  # both products in one pass over a kernel's values
-    dual, dual_rounding = dual_value(problem, witness)
-    return *careful_primal(problem, w), dual, float(dual_rounding)
+    dual = Bound(*dual_value(problem, witness))
+    return careful_primal(problem, w), dual
 
 
-def careful_primal(problem: Problem, w: np.ndarray) -> tuple[float, float]:
+def careful_primal(problem: Problem, w: np.ndarray) -> Bound:
     """Return F(w) and a bound of its error, from scores in the long format while n is moderate."""
     space = problem.space
     scores, error = space.careful_scores(w)
@@ -113,14 +113,15 @@ def careful_primal(problem: Problem, w: np.ndarray) -> tuple[float, float]:
     return _primal(problem, w, problem.risk.upper(scores, error))
 
 
-def _primal(problem: Problem, w: np.ndarray, upper: Bound) -> tuple[float, float]:
+def _primal(problem: Problem, w: np.ndarray, upper: Bound) -> Bound:
     """Return U + Omega and a bound of its error, with two units to spare."""
     penalty = problem.penalty.value(problem.space, w)
     primal = upper.value + penalty.value
     if not np.isfinite(primal):
         raise InputError("the penalty of these weights is infinite: they break its constraint")
     rounding = upper.error + penalty.error
-    return primal, float((rounding + gamma(6) * primal) * (1 + gamma(16)))
+    error = float((rounding + gamma(6) * primal) * (1 + gamma(16)))
+    return Bound(float(primal), error, float(upper.excess))
 
 
 def _evaluated_plainly(
@@ -137,9 +138,7 @@ def _evaluated_plainly(
     """
     error, risk = space.score_error(w), problem.risk
     upper = risk.upper(scores, error) if sums is None else risk.upper(scores, error, sums)
-    primal, rounding = _primal(problem, w, upper)
-    dual, dual_rounding = _dual(problem, witness, careful=False)
-    return primal, rounding, dual, float(dual_rounding)
+    return _primal(problem, w, upper), Bound(*_dual(problem, witness, careful=False))
 
 
 def _shared_sums(problem: Problem, scores: np.ndarray, evidence: object) -> PairSums | None:
@@ -170,10 +169,8 @@ def _evaluated_in_bins(problem: Problem, w: np.ndarray, witness: Minorant) -> Bo
     primal = dual if same else loss_at(problem, w, witness.bins)
     scale = witness.scale
     return (
-        primal.primal(lam),
-        primal.primal_rounding(lam),
-        dual.dual(lam, scale),
-        dual.dual_rounding(lam, scale),
+        Bound(primal.primal(lam), primal.primal_rounding(lam), primal.excess),
+        Bound(dual.dual(lam, scale), dual.dual_rounding(lam, scale)),
     )
 
 

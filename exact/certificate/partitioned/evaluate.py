@@ -104,6 +104,7 @@ class Partitioned:
             2 * grid.half / histogram.bins,
             histogram.bins,
             grid.half,
+            sums.excess / sums.mass * (1 + gamma(4)),
         )
         return note(self.problem, found)
 

@@ -115,7 +115,7 @@ class Lined:
             rounding *= 1 + gamma(8)
         return Evaluation(
             w, max(value, 0.0), closed.conjugate, g, rounding, closed.conjugate_rounding, error,
-            0.0, ruler.bins,
+            0.0, ruler.bins, 0, closed.excess,
         )  # fmt: skip
 
     def _check_all_counted(self, found: Lines) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...errors import InputError
 from ...tools.checks import as_numbers
-from .columns import as_grades, as_whole_weights, no_pair_means
+from .columns import as_grades, check_weights, no_pair_means
 from .kinds import NO_DEATH, NO_GRADES, query_pairs, survival_key, survival_pairs
 from .ordered_pairs import OrderedPairs
 from .survival_times import as_survival
@@ -44,7 +44,7 @@ def ordered_pairs_of(
         if sample_weight is None:
             return query_pairs(qid, y)
         grades = as_grades(y)
-        weight = _checked_weights(sample_weight, grades.size)
+        weight = check_weights("sample_weight", sample_weight, grades.size)
         with no_pair_means(f"{NO_GRADES}, both of weight"):
             return OrderedPairs(qid, grades, weight, weight)
     if qid is not None or y is not None:
@@ -53,12 +53,6 @@ def ordered_pairs_of(
     times, seen = as_survival(values, np.ones(values.shape) if event is None else event)
     if sample_weight is None:
         return survival_pairs(times, seen)
-    weight = _checked_weights(sample_weight, times.size)
+    weight = check_weights("sample_weight", sample_weight, times.size)
     with no_pair_means(f"{NO_DEATH}, both of weight"):
         return OrderedPairs(None, survival_key(times, seen), weight * seen, weight)
-
-
-def _checked_weights(sample_weight: object, n: int) -> np.ndarray:
-    """Return row weights (n,) as they are; the pairs round them, and see what that changes."""
-    as_whole_weights("sample_weight", sample_weight, n)
-    return as_numbers("sample_weight", sample_weight)

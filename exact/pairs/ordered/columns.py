@@ -13,7 +13,7 @@ from ...tools.checks import as_numbers
 from ...tools.lossless import check_labels
 
 BITS = 52
-"""Weights that are no whole numbers are held in so many bits."""
+"""Row weights are whole numbers of so many bits."""
 
 
 @contextmanager
@@ -61,31 +61,59 @@ def as_codes(group: object, n: int) -> np.ndarray:
         raise InputError("the groups are of mixed types: use numbers or strings") from None
 
 
-def as_whole_weights(name: str, values: object, n: int) -> np.ndarray:
-    """Return row weights (n,) as whole numbers below 2^52 of one unit; one each for None.
-
-    Weights that are not whole are rounded to multiples of 2^-52 of the power of two above the
-    largest: that is what they are from then on.
-    """
+def check_weights(name: str, values: object, n: int) -> np.ndarray:
+    """Return row weights (n,), finite and >= 0; one each for None."""
     if values is None:
-        return np.ones(n, dtype=np.int64)
+        return np.ones(n)
     weight = as_numbers(name, values)
     if weight.shape != (n,):
         raise InputError(f"{n} rows, but {name} of shape {weight.shape}")
     if not np.isfinite(weight).all() or (weight < 0).any():
         row = int(np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))[0])
         raise InputError(f"{name} of row {row} is {weight[row]}: it must be finite and >= 0")
+    return weight
+
+
+def check_gain(values: object, n: int) -> np.ndarray:
+    """Return gains (n,) as whole numbers."""
+    gain = check_weights("gain", values, n)
+    if not (gain.max() < 2.0**BITS and (gain == np.floor(gain)).all()):
+        raise InputError(f"gain must be whole numbers below 2^{BITS}")
+    return gain.astype(np.int64)
+
+
+def whole_weights(weight: np.ndarray, other: np.ndarray, most: int) -> np.ndarray:
+    """Return weights (n,) as whole numbers below 2^52 of one unit, exactly.
+
+    `InputError` if there is none; the factor that it says is right for the `other` side's, too, in
+    groups of at most `most` rows.
+    """
     top = float(weight.max())
-    if top < 2.0**BITS and bool((weight == np.floor(weight)).all()):
+    if top < 2.0**BITS and (weight == np.floor(weight)).all():
         return weight.astype(np.int64)
-    if name == "gain":
-        raise InputError("gain must be whole numbers below 2^52")
-    return np.minimum(np.rint(scaled_weights(weight)), 2.0**BITS - 1).astype(np.int64)
+    shift = BITS - int(np.frexp(top)[1])
+    whole = np.floor(np.ldexp(weight, shift))
+    if (np.ldexp(whole, -shift) != weight).any():
+        raise InputError(
+            "row weights of ordered pairs (by query, time or group) are held exactly, as whole "
+            f"numbers below 2^{BITS}, and these are not: multiply them by "
+            f"{_factor(np.append(weight, other), most):g} and round them"
+        )
+    held = whole.astype(np.int64)
+    bits = int(np.bitwise_or.reduce(held))
+    return held // (bits & -bits)
 
 
-def scaled_weights(weight: np.ndarray) -> np.ndarray:
-    """Return weights (n,) in units of 2^-52 of the power of two above the largest."""
-    return np.ldexp(weight, BITS - int(np.frexp(float(weight.max()))[1]))
+def _factor(weight: np.ndarray, most: int) -> float:
+    """Return the least power of ten that makes weights whole, or else the largest that fits."""
+    # Weights of many rows are not split (`merged.weights`): their pairs must stay below 2^40.
+    room = 2.0 ** (BITS - 1) if most <= 4096 else np.sqrt(2.0**39 / most)
+    largest = int(np.floor(np.log10(room) - np.log10(weight.max())))
+    for k in range(largest):
+        scaled = weight * 10.0**k
+        if (np.abs(scaled - np.rint(scaled)) <= 2.0**-50 * scaled).all():
+            return 10.0**k
+    return 10.0**largest
 
 
 def as_shares(share: object, at: Arrangement) -> np.ndarray:

@@ -106,7 +106,8 @@ def uno_pairs(
     [Uno, Cai, Pencina, D'Agostino and Wei, "On the C-statistics for evaluating overall adequacy of
     risk prediction procedures with censored survival data", Stat. Med. 2011]
 
-    G is the Kaplan-Meier estimate of being uncensored, right-continuous.
+    G is the Kaplan-Meier estimate of being uncensored, right-continuous. Weights are those that
+    `upper` has: 1 / G(time)^2 in whole multiples of 2^-52 of a power of two above the largest.
 
     Parameters
     ----------
@@ -120,7 +121,7 @@ def uno_pairs(
     Raises
     ------
     InputError
-        If G is zero at the time of an event: choose a smaller `tau`.
+        If an event is beyond the last time of `train`, or where G is zero: choose a smaller `tau`.
     """
     times, seen = as_survival(time, event)
     weight = censoring_weights(times, seen, tau, train)

@@ -39,12 +39,17 @@ def pairs_of_members(pairs: AllPairs | OrderedPairs, member: np.ndarray) -> list
     InputError
         If the lengths differ, or a group has no pair: its mean is not defined.
     """
-    whole = _ordered(pairs, member)
-    found = []
+    found: list[OrderedPairs] = []
+    whole = None
     for name in np.unique(member):
-        inside = member == name
         try:
-            found.append(_restricted(whole, inside, np.asarray(whole.group)))
+            whole = pairs_within(pairs, member) if whole is None else whole
+            a, b = np.empty((2, whole.n))
+            a[whole.arrangement.order], b[whole.arrangement.order] = whole.a, whole.b
+            sides = (side * (member == name) for side in (a, b))
+            found.append(
+                OrderedPairs(whole.group, whole.key, *sides, gain=whole.gain, form=whole.form)
+            )
         except NoPairError:
             raise NoPairError(
                 f"worst_of: no two rows of group {name.item()!r} make a pair, so that it has no "
@@ -55,26 +60,14 @@ def pairs_of_members(pairs: AllPairs | OrderedPairs, member: np.ndarray) -> list
 
 def pairs_within(pairs: AllPairs | OrderedPairs, member: np.ndarray) -> OrderedPairs:
     """Return the pairs within any of the groups, together; arguments as above."""
-    whole = _ordered(pairs, member)
-    codes = np.unique(member, return_inverse=True)[1]
-    both = np.stack([np.asarray(whole.group, dtype=np.int64), codes])
-    joined = np.unique(both, axis=1, return_inverse=True)[1].ravel()
-    return _restricted(whole, np.ones(whole.n, dtype=bool), joined)
-
-
-def _ordered(pairs: AllPairs | OrderedPairs, member: np.ndarray) -> OrderedPairs:
-    """Return all pairs of two classes as ordered ones, and ordered ones as they are."""
     if pairs.n != member.size:
         raise InputError(f"{pairs.n} rows, but worst_of of shape {member.shape}")
+    codes = np.unique(member, return_inverse=True)[1]
     if isinstance(pairs, OrderedPairs):
-        return pairs
+        both = np.stack([np.asarray(pairs.group, dtype=np.int64), codes])
+        group = np.unique(both, axis=1, return_inverse=True)[1].ravel()
+        sides, gain = (pairs.upper, pairs.lower), pairs.gain
+        return OrderedPairs(group, pairs.key, *sides, gain=gain, form=pairs.form)
     positive = pairs.positive
     weight = np.ones(pairs.n) if pairs.weight is None else pairs.weight
-    return OrderedPairs(None, positive, weight * positive, weight * ~positive)
-
-
-def _restricted(pairs: OrderedPairs, inside: np.ndarray, group: np.ndarray) -> OrderedPairs:
-    """Return the pairs of the rows `inside`, with other groups."""
-    given = (np.ones(pairs.n) if x is None else x for x in (pairs.upper, pairs.lower))
-    sides = (np.asarray(x) * inside for x in given)  # each group has a unit of its own
-    return OrderedPairs(group, pairs.key, *sides, gain=pairs.gain, form=pairs.form)
+    return OrderedPairs(codes, positive, weight * positive, weight * ~positive)

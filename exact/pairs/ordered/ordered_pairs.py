@@ -18,11 +18,10 @@ from ...sums.assembled import PairSums
 from ...sums.merged.arrangement import Arrangement
 from ...sums.merged.ordered_sums import ordered_hinge, ordered_square, ordered_squared_hinge
 from ...sums.merged.weights import PairWeights, partners, rows_above
-from ...tools.checks import as_float_scores, as_numbers, check_choice, check_scores
+from ...tools.checks import as_float_scores, check_choice, check_scores
 from ...tools.rounding import UNIT, above, gamma
-from .columns import as_codes, as_ranks, as_shares, as_whole_weights
+from .columns import as_codes, as_ranks, as_shares, check_gain, check_weights, whole_weights
 from .draws import Draws
-from .held_weights import check_held
 from .listed_sums import enumerated_ordered, listed_pairs
 from .staircase import staircase_deficiency
 
@@ -49,8 +48,8 @@ class OrderedPairs:
         Whole numbers or floats, finite; the row of the larger key should have the larger score.
     upper, lower : array (n,), optional
         Weights a and b of a row as the upper and as the lower one of a pair, >= 0; one each by
-        default. Whole numbers below 2^52 are exact; others are held as whole multiples of 2^-52 of
-        the largest, which may change what all pairs weigh by a millionth at most.
+        default. Whole numbers below 2^52, or such multiples of one power of two; rows that are in
+        no pair do not count.
     gain : array (n,), optional
         Whole numbers that grow with the key within a group: pairs weigh a_i b_j (gain_i - gain_j).
     share : mapping, array (n,) or "equal", optional
@@ -70,7 +69,7 @@ class OrderedPairs:
     ------
     InputError
         If lengths differ, a number is not finite, a weight is negative, no pair has a weight, or
-        weights are too far apart.
+        weights are not held exactly: the message says the factor that makes them so.
     """
 
     group: Any
@@ -90,15 +89,17 @@ class OrderedPairs:
         key = as_ranks(self.key)
         n = key.size
         group = as_codes(self.group, n)
-        a, b = as_whole_weights("upper", self.upper, n), as_whole_weights("lower", self.lower, n)
-        gives = a > 0 if self.upper is None else as_numbers("upper", self.upper) > 0
-        at = Arrangement.of(group, key, gives)
+        a, b = check_weights("upper", self.upper, n), check_weights("lower", self.lower, n)
+        at = Arrangement.of(group, key, a > 0)
         a, b = a[at.order], b[at.order]
-        gain = None if self.gain is None else as_whole_weights("gain", self.gain, n)[at.order]
+        above, below = (rows(at, side > 0) for rows, side in ((rows_above, a), (partners, b)))
+        a, b = a * (below > 0), b * (above > 0)
+        most = int(np.diff(at.group_ends, prepend=0).max())
+        a, b = whole_weights(a, b, most), whole_weights(b, a, most)
+        gain = None if self.gain is None else check_gain(self.gain, n)[at.order]
         if gain is not None:
             _check_gain(at, gain, key[at.order])
         share = None if self.share is None else as_shares(self.share, at)
-        check_held(at, (self.upper, self.lower), (a, b), share)
         weights = PairWeights.of(at, a, b, gain, share)
         made = {"arrangement": at, "weights": weights, "a": a, "b": b}
         for name, value in {**made, "group": group, "key": key}.items():

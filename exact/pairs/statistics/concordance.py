@@ -208,7 +208,7 @@ def concordance_index(
     Parameters
     ----------
     time : array (n,)
-        Time of the event, or of censoring.
+        Time of the event, or of censoring; >= 0.
     event : bool array (n,)
         Whether the event was seen.
     scores : array (n,)
@@ -219,7 +219,7 @@ def concordance_index(
     Raises
     ------
     InputError
-        If no two rows are comparable, or a number is not finite.
+        If no two rows are comparable, a time is negative, or a number is not finite.
     """
     times, seen = as_survival(time, event)
     return _of_times(survival_pairs(times, seen), times, seen, scores, tied_tol)
@@ -251,7 +251,8 @@ def uno_concordance(
     Raises
     ------
     InputError
-        As `concordance_index`, and if G is zero at the time of an event.
+        As `concordance_index`, and if an event before `tau` is beyond the last time of `train`,
+        or where G is zero.
     """
     times, seen = as_survival(time, event)
     return _of_times(uno_pairs(times, seen, tau, train), times, seen, scores, tied_tol)

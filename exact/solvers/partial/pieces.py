@@ -28,6 +28,7 @@ from ...problem.minorant import Minorant
 from ...problem.problem import Problem
 from ...problem.tail import Tail
 from ...spaces.rows import Rows
+from ...tools.rounding import UNIT
 from ..qp_backends import solve_qp
 from .mixtures import LEAST_PRIMAL, ROUNDED
 
@@ -55,8 +56,22 @@ DECREASE = 1e-4
 HALVINGS = 8
 """A step is halved so many times at most; then only its piece is kept."""
 
+SHIFTS = (1e1, 1e3, 1e5)
+"""Shifts of a singular Hessian's diagonal, in units of the rounding of its trace."""
+
 CLOSER = 1e-14
 """Relative decrease below which a prediction is rounding."""
+
+
+def factored(H: np.ndarray) -> tuple[np.ndarray, bool] | None:
+    """Return the Cholesky factor of H >= 0, shifted where rounding hides lam, if it is finite."""
+    unit = UNIT * float(np.trace(H))
+    for shift in (0.0, *SHIFTS):
+        try:
+            return sla.cho_factor(H + shift * unit * np.eye(len(H)), check_finite=False)
+        except np.linalg.LinAlgError:
+            pass
+    return None
 
 
 class Pieces:
@@ -107,7 +122,9 @@ class Pieces:
         self, w: np.ndarray, values: np.ndarray, pulls: np.ndarray, H: np.ndarray, unit: float
     ) -> tuple[np.ndarray, float]:
         """Set the shares; return the step and the value that the model has at its end."""
-        factor, penalty = sla.cho_factor(H), self.problem.lam * w
+        factor, penalty = factored(H), self.problem.lam * w
+        if factor is None:
+            return np.zeros(w.size), np.inf
         leaves = pulls - penalty
         bent = sla.cho_solve(factor, leaves.T)
         size = values.size

@@ -20,6 +20,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
+import scipy.linalg
 
 from ...certificate.solution import Recorder, Solution, Status
 from ...certificate.solver import Solver
@@ -34,7 +35,7 @@ from ...problem.tail import Tail
 from ...spaces.rows import Rows
 from ..general.look import FURTHER, Look, look
 from .mixtures import mix_cuts
-from .pieces import FEW, mix_pieces
+from .pieces import FEW, factored, mix_pieces
 
 WIDEST = 1.0
 """First width: the margin that a loss asks for is one."""
@@ -202,7 +203,10 @@ class TailNewton(Solver):
         gradient = lam * here.w - here.pull
         H = curvature(problem, here.w, width, rng)
         H[np.diag_indices_from(H)] += lam
-        way = -np.linalg.solve(H, gradient)
+        factor = factored(H)
+        if factor is None:
+            return here
+        way = -scipy.linalg.cho_solve(factor, gradient)
         slope, length = float(gradient @ way), 1.0
         while True:
             there = look(problem, recorder, here.w + length * way, width)

@@ -99,8 +99,7 @@ class QuasiNewton(Solver):
         except KeyboardInterrupt:
             reason = Status.INTERRUPTED
         again = recorder.finish(problem, self.tol, reason)
-        proved = [one.certificate.gap + one.certificate.rounding for one in (solution, again)]
-        return solution if proved[0] <= proved[1] else again
+        return solution if solution.certificate.gap <= again.certificate.gap else again
 
     def _is_separated(self, problem: Problem, recorder: Recorder) -> bool:
         """Return whether the best point's objective is nearly all penalty."""

@@ -40,6 +40,7 @@ class StreamedGram:
     """
 
     precise = True
+    meaning = ""
 
     def __init__(self, kernel: Kernel, X: Any):
         self.kernel, self.X = kernel, X

@@ -12,7 +12,7 @@ from distributed import Client, Future, LocalCluster, get_client
 
 from ...errors import InputError, NoRowsError
 from ...tools.checks import as_numbers
-from ...tools.lossless import check_labels, why_unsorted
+from ...tools.lossless import check_labels, check_one_type, why_unsorted
 from .dask_engine import DaskEngine
 from .dask_errors import one_sentence
 from .dask_work import raised, told
@@ -204,13 +204,15 @@ def _distinct(y: Any, index: int) -> np.ndarray:
 
 def _union(kinds: list[np.ndarray]) -> np.ndarray:
     """Return the distinct labels of all blocks."""
-    some = [kind for kind in kinds if kind.size]
+    some = {f"partition {k}": kind for k, kind in enumerate(kinds) if kind.size}
     if not some:
         raise NoRowsError("all partitions are empty: there are no rows")
-    text = {kind.dtype.kind in "OUS" for kind in some}
-    if len(text) > 1:
-        raise InputError("the labels are of mixed types: use numbers or strings")
-    return np.unique(np.concatenate(some))
+    check_one_type(some, "the labels")
+    every = np.concatenate(list(some.values()))
+    try:
+        return np.unique(every)
+    except TypeError:
+        raise InputError(why_unsorted(every)) from None
 
 
 @told

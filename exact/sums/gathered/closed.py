@@ -24,6 +24,8 @@ class ClosedLines:
         what is to be added to conjugate - c's.
     total : float or None
         The mean of alpha.
+    excess : float
+        The mean loss is too large by this at most.
     """
 
     table: np.ndarray
@@ -33,3 +35,4 @@ class ClosedLines:
     value: float
     value_rounding: float
     total: float | None = None
+    excess: float = 0.0

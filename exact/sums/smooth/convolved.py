@@ -111,6 +111,7 @@ def _assembled(
         slips * (1 + 1e-9),
         mean.rounding,
         mean.conjugate_rounding,
+        excess=extra * (1 + gamma(4)),
     )
 
 

@@ -71,4 +71,5 @@ def closed_smooth(ruler: Ruler, found: Lines, whole: bool, loss: Smooth) -> Clos
         extra,
         mean.conjugate_rounding + curved * along * size + gamma(8) * extra,
         mean.total,
+        extra,
     )

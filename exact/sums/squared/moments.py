@@ -48,6 +48,8 @@ class SquaredMarginals:
         An upper bound of the mean squared hinge, and the mean of alpha - alpha^2 / 4.
     value_rounding, conjugate_rounding : float
         Bounds of their rounding.
+    excess : float
+        The value is too large by this at most.
     c_error : float
         A bound of the rounding in all marginals together (sum of absolute errors).
     """
@@ -58,6 +60,7 @@ class SquaredMarginals:
     value_rounding: float
     conjugate_rounding: float
     c_error: float
+    excess: float
 
 
 class Moments:
@@ -114,7 +117,7 @@ class Moments:
         wide = 1 + gamma(64) + chain
         return SquaredMarginals(
             table, value, conjugate, value_rounding * wide, conjugate_rounding * wide,
-            c_error * wide,
+            c_error * wide, doubtful / K**2 / mass * wide,
         )  # fmt: skip
 
     def marginals(

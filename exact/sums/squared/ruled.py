@@ -30,4 +30,5 @@ def closed_squared(ruler: Ruler, found: Lines, whole: bool) -> ClosedLines:
         closed.c_error,
         closed.value,
         closed.value_rounding,
+        excess=closed.excess,
     )

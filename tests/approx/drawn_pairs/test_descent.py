@@ -14,7 +14,7 @@ from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows
-from fast_cases import first_fast
+from loops import each, first_fast
 
 LOSSES = ["hinge", "squared_hinge", "square"]
 
@@ -83,8 +83,8 @@ def test_two_gradient_steps_by_hand_with_a_falling_step() -> None:
     assert w2 == pytest.approx(0.5 + 0.5 / 2 * (1 - 0.25), rel=1e-14)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("listed", [False, True])
+@each("loss", LOSSES)
+@each("listed", [False, True])
 def test_the_gradient_is_that_of_differences(loss: str, listed: bool) -> None:
     problem = overlapping(loss=loss)
     problem = incomplete(problem) if listed else problem
@@ -109,8 +109,8 @@ def test_the_hinge_step_is_equation_8_pair_by_pair() -> None:
     np.testing.assert_allclose(solver.solve(problem, w).w, w - 0.1 * gradient, rtol=1e-13)
 
 
-@pytest.mark.parametrize("loss", first_fast(LOSSES))
-@pytest.mark.parametrize(
+@each("loss", first_fast(LOSSES))
+@each(
     "solver",
     [Adamax(step=0.05), pytest.param(GradientDescent(step=0.1), marks=pytest.mark.slow)],
 )
@@ -125,7 +125,7 @@ def test_both_reach_a_certified_optimum(loss: str, solver) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@each(
     "solver",
     [
         Adamax(step=0.1, decay=0.5),
@@ -146,16 +146,16 @@ def test_the_error_vanishes_as_the_steps_grow(solver) -> None:
     assert -1e-9 < errors[2] < 1e-4
 
 
-@pytest.mark.parametrize("steps", [1, 5, 50, 500])
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("listed", [False, True])
+@each("steps", [1, 5, 50, 500])
+@each("loss", LOSSES)
+@each("listed", [False, True])
 def test_the_gap_is_never_below_the_true_error(steps: int, loss: str, listed: bool) -> None:
     problem = overlapping(loss=loss)
     problem = incomplete(problem) if listed else problem
     certificate = Adamax(step=0.05, max_iter=steps, tol=0).solve(problem).certificate
     solved = choose_solver(problem, "auto", 1e-9, None).solve(problem).certificate
-    assert certificate.gap + certificate.rounding >= certificate.primal - solved.primal
-    assert certificate.dual - certificate.rounding <= solved.primal
+    assert certificate.gap >= certificate.primal - solved.primal
+    assert certificate.dual <= solved.primal
 
 
 @pytest.mark.slow
@@ -221,7 +221,7 @@ def test_it_stops_where_the_gap_is_within_tol_and_starts_no_run_at_the_optimum()
     np.testing.assert_array_equal(again.w, first.w)
 
 
-@pytest.mark.parametrize("loss", ["squared_hinge", "square"])
+@each("loss", ["squared_hinge", "square"])
 def test_a_step_that_diverges_ends_the_run_with_the_best_point(loss: str) -> None:
     problem = overlapping(loss=loss)
     solution = GradientDescent(step=1e6, max_iter=1000).solve(problem)
@@ -262,7 +262,7 @@ def test_the_true_kernel_is_refused() -> None:
         Adamax().solve(problem.over(Gram(np.eye(problem.n))))
 
 
-@pytest.mark.parametrize(
+@each(
     "bad",
     [
         {"step": 0.0},

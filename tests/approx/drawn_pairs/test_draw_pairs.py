@@ -10,7 +10,7 @@ from aucert.approx.drawn_pairs.draw_pairs import by_weight
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
-from fast_cases import first_fast
+from loops import each, first_fast
 
 POSITIVE = np.array([True, False, True, False, False])  # 2 positive and 3 negative rows: 6 pairs
 
@@ -31,8 +31,8 @@ def estimates(replace: bool, n_pairs: int, draws: int) -> tuple[np.ndarray, np.n
     return np.array(sampled), losses
 
 
-@pytest.mark.parametrize("replace", [True, False])
-@pytest.mark.parametrize("n_pairs", first_fast([2, 1, 5]))
+@each("replace", [True, False])
+@each("n_pairs", first_fast([2, 1, 5]))
 def test_the_incomplete_statistic_is_unbiased(replace: bool, n_pairs: int) -> None:
     sampled, losses = estimates(replace, n_pairs, 4000)
     error = sampled.std() / np.sqrt(sampled.size)
@@ -50,7 +50,7 @@ def test_its_variance_is_smaller_without_replacement() -> None:
     assert sampled.var() == pytest.approx(losses.var() / 4 * (6 - 4) / (6 - 1), rel=0.1)
 
 
-@pytest.mark.parametrize("n_pairs", [2, 4])
+@each("n_pairs", [2, 4])
 def test_every_set_of_different_pairs_is_equally_likely(n_pairs: int) -> None:
     rng, draws = np.random.default_rng(1), 6000
     counts = Counter(
@@ -73,7 +73,7 @@ def test_every_pair_is_equally_likely_and_draws_are_independent() -> None:
     assert sum((k - expected) ** 2 / expected for k in following.values()) < 66.6  # chi^2_35
 
 
-@pytest.mark.parametrize("replace", [True, False])
+@each("replace", [True, False])
 def test_every_drawn_pair_is_a_positive_row_with_a_negative_row(replace: bool) -> None:
     positive = np.random.default_rng(2).random(50) < 0.3
     draw_pairs(positive, 300, 0, replace).check()
@@ -100,13 +100,13 @@ def test_merging_multiplicities_is_the_same_problem() -> None:
     np.testing.assert_allclose(one.c, other.c, atol=1e-15)
 
 
-@pytest.mark.parametrize("replace", [True, False])
+@each("replace", [True, False])
 def test_the_same_seed_gives_the_same_pairs(replace: bool) -> None:
     one, again, other = (as_tuples(draw_pairs(POSITIVE, 3, s, replace)) for s in (7, 7, 8))
     assert one == again != other
 
 
-@pytest.mark.parametrize("replace", [True, False])
+@each("replace", [True, False])
 def test_a_few_of_very_many_pairs_take_little_memory(replace: bool) -> None:
     positive = np.arange(400_000) % 2 == 0  # 4e10 pairs: listing them would take 600 GB
     pairs = draw_pairs(positive, 20_000, 0, replace)
@@ -126,7 +126,7 @@ def test_with_row_weights_a_pair_is_drawn_by_the_product_of_its_two() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n_pairs", first_fast([5, 1]))
+@each("n_pairs", first_fast([5, 1]))
 def test_with_row_weights_it_estimates_the_weighted_mean(n_pairs: int) -> None:
     rng, weight = np.random.default_rng(5), np.array([3.0, 0.0, 1.0, 2.0, 0.5])
     scores = np.array([0.2, 0.1, -0.4, 0.3, -1.0])

@@ -18,6 +18,7 @@ from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import linear_problem
+from loops import each
 
 RNG = np.random.default_rng(0)
 Y = (np.arange(90) % 3 == 0).astype(int)
@@ -53,14 +54,14 @@ def test_the_fit_is_adamax_on_the_pairs_of_the_seed() -> None:
     assert model.status_ == Status.CERTIFIED
 
 
-@pytest.mark.parametrize("n_pairs", [5, 90, 2000])
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square"])
+@each("n_pairs", [5, 90, 2000])
+@each("loss", ["hinge", "squared_hinge", "square"])
 def test_the_full_certificate_is_never_below_the_true_error(n_pairs: int, loss: str) -> None:
     model = make(n_pairs=n_pairs, loss=loss).fit(X, Y)
     exact = solve(X, Y, 0.05, loss=loss)
     assert exact.status == Status.CERTIFIED
     excess = linear_problem(X, Y, 0.05, loss).objective(model.coef_[0]) - exact.certificate.primal
-    assert model.certificate_.gap + model.certificate_.rounding >= excess
+    assert model.certificate_.gap >= excess
     distance = float(np.linalg.norm(model.coef_[0] - exact.w))
     assert model.certificate_.radius + exact.certificate.radius >= distance
 
@@ -118,7 +119,7 @@ def test_sparse_input_gives_the_dense_answer() -> None:
     np.testing.assert_array_equal(dense.predict(thin), sparse.predict(sp.csr_array(thin)))
 
 
-@pytest.mark.parametrize("optimizer", ["adamax", "adamax-scalar", "gradient"])
+@each("optimizer", ["adamax", "adamax-scalar", "gradient"])
 def test_every_optimizer_nears_the_optimum_of_the_drawn_pairs(optimizer: str) -> None:
     step = {"adamax": 0.05, "adamax-scalar": 0.02, "gradient": 0.3}[optimizer]
     model = make(optimizer=optimizer, step=step, tol=0.02).fit(X, Y)
@@ -199,7 +200,7 @@ def test_weights_without_replacement_are_refused() -> None:
         make(replace=False).fit(X, Y, sample_weight=1.0 + Y)
 
 
-@pytest.mark.parametrize(
+@each(
     "bad",
     [
         {"lam": 0.0},

@@ -27,6 +27,7 @@ from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.spaces.rows import Rows
+from loops import each
 
 RNG = np.random.default_rng(0)
 Y = np.arange(90) % 3 == 0
@@ -74,8 +75,8 @@ def test_the_two_certificates_state_saucs_objective_over_all_and_over_the_drawn_
     assert model.certificate_.primal != pytest.approx(objective(w, *all_pairs(), 0.0))
 
 
-@pytest.mark.parametrize("structure", [0.0, 3.0, 300.0])
-@pytest.mark.parametrize("n_pairs", [20, 2000])
+@each("structure", [0.0, 3.0, 300.0])
+@each("n_pairs", [20, 2000])
 def test_the_certificate_over_all_pairs_is_never_below_the_true_error(
     structure: float, n_pairs: int
 ) -> None:
@@ -84,7 +85,7 @@ def test_the_certificate_over_all_pairs_is_never_below_the_true_error(
     assert best.status == Status.CERTIFIED
     excess = objective(model.coef_[0], *all_pairs(), structure) - best.certificate.primal
     found = model.certificate_
-    assert -1e-9 <= excess <= found.gap + found.rounding
+    assert -1e-9 <= excess <= found.gap
 
 
 def test_with_every_pair_drawn_once_it_comes_to_saucs_optimum() -> None:
@@ -111,7 +112,7 @@ def test_sparse_rows_give_the_dense_model() -> None:
     np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=0.05, atol=0.01)
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+@each("kind", [np.asarray, sp.csr_array])
 def test_more_features_than_rows_are_certified_too(kind) -> None:
     wide = np.random.default_rng(1).normal(size=(30, 50))
     wide[:, 0] += Y[:30]
@@ -121,7 +122,7 @@ def test_more_features_than_rows_are_certified_too(kind) -> None:
     assert model.certificate_.primal <= best.certificate.dual * (1 + 1.01e-3)
 
 
-@pytest.mark.parametrize("structure", [0.0, 3.0])
+@each("structure", [0.0, 3.0])
 def test_row_weights_reach_the_drawn_pairs_and_the_structure(structure: float) -> None:
     weight = 1.0 + 4.0 * (X[:, 1] > 0)
     model = make(structure=structure, n_pairs=20_000, tol=1e-4).fit(X, Y, sample_weight=weight)
@@ -156,12 +157,12 @@ def test_structured_nystrom_is_certified_against_the_true_kernel() -> None:
         Z = features.fit_transform(scaled)
         found = solve(Z, Y, 0.01, structure=5.0)
         span = formulate(Z, Y, Request.of(0.01, structure=5.0)).meant
-        truth = against_true_kernel(span, features.map_.kernel, scaled)
+        truth = against_true_kernel(span, features.map_, scaled)
         judged = Certificate.of(truth, found.w, found.witness)
         assert judged.primal == pytest.approx(found.certificate.primal, rel=1e-10)
         assert judged.dual <= best.primal + judged.rounding
         seen.append(judged.gap / judged.primal)
-        assert judged.gap + judged.rounding >= judged.primal - best.primal
+        assert judged.gap >= judged.primal - best.primal
     assert seen[0] > 1e-3 and seen[1] < 1e-6
 
 
@@ -201,7 +202,7 @@ def test_the_default_step_is_shorter_for_long_rows() -> None:
     assert plain._solver_for(long).step == 0.01
 
 
-@pytest.mark.parametrize("bad", [{"structure": -1.0}, {"structure": "much"}, {"max_time": 0.0}])
+@each("bad", [{"structure": -1.0}, {"structure": "much"}, {"max_time": 0.0}])
 def test_bad_parameters_of_incomplete_sauc_are_refused_at_fit(bad: dict) -> None:
     with pytest.raises(InputError):
         make(**bad).fit(X, Y)

@@ -16,6 +16,7 @@ from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import LOSSES
 from aucert.exact.spaces.partitions.partition import cut
 from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
+from loops import each
 
 
 def some_rows(n: int = 800) -> tuple[np.ndarray, np.ndarray]:
@@ -29,8 +30,8 @@ def in_parts(places: list[int]) -> PartitionedRows:
     return PartitionedRows(cut(X, y, None, places))
 
 
-@pytest.mark.parametrize("places", [[], [5, 5, 300], list(range(0, 800, 7))])
-@pytest.mark.parametrize("replace", [True, False])
+@each("places", [[], [5, 5, 300], list(range(0, 800, 7))])
+@each("replace", [True, False])
 def test_the_same_pairs_are_drawn_and_only_their_rows_fetched(
     places: list[int], replace: bool
 ) -> None:
@@ -43,7 +44,7 @@ def test_the_same_pairs_are_drawn_and_only_their_rows_fetched(
     assert rows.shape[0] == np.unique(np.concatenate([held.i, held.j])).size
 
 
-@pytest.mark.parametrize("loss", sorted(LOSSES))
+@each("loss", sorted(LOSSES))
 def test_the_model_is_that_in_memory_and_its_certificate_holds(loss: str) -> None:
     X, y = some_rows()
     words: dict[str, Any] = {"lam": 0.1, "loss": loss, "step": 0.02, "n_pairs": 300}
@@ -54,7 +55,7 @@ def test_the_model_is_that_in_memory_and_its_certificate_holds(loss: str) -> Non
     assert apart.n_pairs_ == 300
     best = solve(X, y, 0.1, loss=loss).certificate
     told = apart.certificate_
-    assert told.primal - told.gap - told.rounding <= best.primal <= told.primal + told.rounding
+    assert told.primal - told.gap - told.rounding <= best.primal <= told.primal
     # In memory the square's and the squared hinge's dual points are shrunk by their own rule.
     assert told.gap <= (1.3 if loss == "hinge" else 2.0) * held.certificate_.gap + 1e-3
 

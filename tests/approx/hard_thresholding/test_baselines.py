@@ -14,6 +14,7 @@ from aucert.approx.hard_thresholding.baselines import (
     top_mean_difference,
 )
 from aucert.exact.errors import InputError
+from loops import each
 from pairwise import mean_square
 from sparse_signal import draw
 
@@ -21,7 +22,7 @@ X, Y = draw(n=200, mu=(2.0, 1.5, 1.2))
 KINDS = [np.asarray, sp.csr_matrix]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_the_mean_difference_is_that_of_the_pairs(kind) -> None:
     differences = [X[i] - X[j] for i in np.flatnonzero(Y) for j in np.flatnonzero(Y == 0)]
     np.testing.assert_allclose(mean_difference(kind(X), Y), np.mean(differences, axis=0))
@@ -30,7 +31,7 @@ def test_the_mean_difference_is_that_of_the_pairs(kind) -> None:
     np.testing.assert_allclose(top[:2], mean_difference(X, Y)[:2])
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_fisher_scores_are_the_best_that_one_feature_can_do(kind) -> None:
     scores = fisher_scores(kind(X), Y)
     for j in range(8):
@@ -38,7 +39,7 @@ def test_fisher_scores_are_the_best_that_one_feature_can_do(kind) -> None:
         assert 1 / (1 + scores[j]) == pytest.approx(alone, rel=1e-9)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_top_fisher_does_not_depend_on_the_units_and_top_mean_difference_does(kind) -> None:
     units = np.array([1.0, 1e-3, 1, 1, 1, 1e3, 1, 1])
     fisher = top_fisher(kind(X * units), Y, 3)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from aucert.approx.hard_thresholding.floyd_rivest import SAMPLED, kth_largest
 from aucert.approx.hard_thresholding.hard_threshold import hard_threshold
 from aucert.exact.errors import InputError
+from loops import each
 
 
 def by_argpartition(w: np.ndarray, k: int) -> float:
@@ -24,8 +25,8 @@ def test_it_selects_what_argpartition_selects_ties_or_not(values: list[float], d
     np.testing.assert_array_equal(w, values)
 
 
-@pytest.mark.parametrize("kind", ["normal", "ties", "sorted", "reversed", "equal", "two values"])
-@pytest.mark.parametrize("n", [1, 2, 3, 50, SAMPLED, SAMPLED + 1, SAMPLED + 2, 5000, 60_000])
+@each("kind", ["normal", "ties", "sorted", "reversed", "equal", "two values"])
+@each("n", [1, 2, 3, 50, SAMPLED, SAMPLED + 1, SAMPLED + 2, 5000, 60_000])
 def test_it_is_right_on_long_vectors_of_every_order(n: int, kind: str) -> None:
     rng = np.random.default_rng(n)
     w = {
@@ -48,9 +49,7 @@ def test_thresholding_by_it_keeps_what_hard_thresholding_keeps() -> None:
         np.testing.assert_array_equal(kept, hard_threshold(w, k))
 
 
-@pytest.mark.parametrize(
-    ("w", "k"), [([1.0, np.nan], 1), ([1.0, 2.0], 3), ([1.0], 0), ([[1.0]], 1), ([], 1)]
-)
+@each(("w", "k"), [([1.0, np.nan], 1), ([1.0, 2.0], 3), ([1.0], 0), ([[1.0]], 1), ([], 1)])
 def test_what_has_no_kth_entry_is_refused(w, k) -> None:
     with pytest.raises(InputError):
         kth_largest(np.array(w), k)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from aucert.approx.hard_thresholding.hard_threshold import hard_threshold, largest
 from aucert.exact.errors import InputError
+from loops import each
 
 # Few different values, so that ties are common.
 vectors = st.lists(st.sampled_from([-2.0, -1.0, 0.0, 1.0, 2.0, 3.5]), min_size=1, max_size=9)
@@ -47,7 +48,7 @@ def test_thresholding_twice_changes_nothing(values, k) -> None:
     np.testing.assert_array_equal(hard_threshold(once, k), once)
 
 
-@pytest.mark.parametrize("k", [5, 6, 100])
+@each("k", [5, 6, 100])
 def test_k_of_at_least_d_is_the_identity_and_a_copy(k) -> None:
     w = np.array([0.0, -1.0, 3.0, 2.0, 2.0])
     kept = hard_threshold(w, k)
@@ -75,19 +76,19 @@ def test_the_printed_formula_keeps_still_fewer_with_ties() -> None:
     np.testing.assert_array_equal(hard_threshold(w, 3), [3, -2, 2, 0, 0, 0])
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@each("bad", [np.nan, np.inf, -np.inf])
 def test_a_value_that_is_not_finite_is_refused_and_named(bad) -> None:
     with pytest.raises(InputError, match="entry 1 of w"):
         hard_threshold(np.array([1.0, bad, 2.0]), 2)
 
 
-@pytest.mark.parametrize("k", [0, -1, 1.5, True, "2", None])
+@each("k", [0, -1, 1.5, True, "2", None])
 def test_a_k_below_one_or_no_number_is_refused(k) -> None:
     with pytest.raises(InputError, match="k must be a whole number"):
         hard_threshold(np.ones(3), k)
 
 
-@pytest.mark.parametrize("w", [np.ones((2, 2)), np.array(1.0), np.array([])])
+@each("w", [np.ones((2, 2)), np.array(1.0), np.array([])])
 def test_what_is_no_vector_is_refused(w) -> None:
     with pytest.raises(InputError, match="vector"):
         hard_threshold(w, 1)

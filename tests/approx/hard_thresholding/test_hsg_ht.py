@@ -11,13 +11,14 @@ from sklearn.linear_model import LogisticRegression
 import online_naive
 from aucert.approx.hard_thresholding.hsg_ht import batch_size, hsg_ht
 from aucert.exact.errors import InputError
+from loops import each
 from sparse_signal import draw
 
 X, POSITIVE = online_naive.draw()
 KINDS = [np.asarray, sp.csr_matrix]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_it_is_the_naive_method_with_the_same_draws(kind) -> None:
     found = hsg_ht(kind(X), POSITIVE, 4, first=2.0, ratio=0.9, step=1.5, max_passes=20, seed=5)
     rng, batches = np.random.default_rng(5), []

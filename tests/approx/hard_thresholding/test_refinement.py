@@ -19,6 +19,7 @@ from aucert.exact.square_loss.row_average import RowAverage
 from aucert.exact.square_loss.support_bounds import support_loss_of
 from aucert.exact.square_loss.support_loss import optimum_on
 from aucert.exact.square_loss.support_search import forward, swap_descent
+from loops import each, seeds
 from sparse_signal import draw
 from subset_problems import draw as draw_problem
 from subset_problems import noisy
@@ -28,7 +29,7 @@ def run(loss: RowAverage, refine: str, k: int = 3, **options):
     return StochasticHardThresholding(k, refine=refine, **options).solve(loss)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@each("seed", seeds(6))
 def test_each_refinement_is_no_worse_than_the_one_before(seed: int) -> None:
     loss = sparse_problem(*draw(seed, mu=(0.3, 0.3, 0.2)))
     plain, refit, swaps = (run(loss, how, max_epochs=3) for how in ("none", "refit", "swaps"))
@@ -37,7 +38,7 @@ def test_each_refinement_is_no_worse_than_the_one_before(seed: int) -> None:
     assert swaps.support.size == 3
 
 
-@pytest.mark.parametrize("form", [np.array, sp.csr_matrix])
+@each("form", [np.array, sp.csr_matrix])
 def test_a_refit_is_the_minimum_on_the_features_found(form) -> None:
     X, y = draw(1)
     found = run(sparse_problem(form(X), y), "refit", max_epochs=1)
@@ -46,8 +47,8 @@ def test_a_refit_is_the_minimum_on_the_features_found(form) -> None:
     assert found.objective == pytest.approx(best.value, rel=1e-10)
 
 
-@pytest.mark.parametrize("form", [np.array, sp.csr_matrix])
-@pytest.mark.parametrize("pool", [4, 300])
+@each("form", [np.array, sp.csr_matrix])
+@each("pool", [4, 300])
 def test_after_swaps_no_exchange_of_one_feature_helps(form, pool) -> None:
     X, y = draw(2, d=12, mu=(0.3, 0.3, 0.2))
     loss = sparse_problem(form(X), y)
@@ -108,7 +109,7 @@ def test_the_authors_mode_keeps_one_feature_less_in_swaps_too() -> None:
     assert run(loss, "swaps", k=1, mode="authors", step=0.1, max_epochs=3).support.size == 0
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each("seed", seeds(10))
 def test_swaps_end_at_the_proved_best_subset_of_an_easy_problem(seed: int) -> None:
     X, y = draw(seed, n=200, d=15)
     found = run(sparse_problem(X, y), "swaps")
@@ -148,7 +149,7 @@ def test_with_swaps_95_of_100_random_problems_are_solved_and_proved() -> None:
     assert (improved <= plain + 1e-12).all()
 
 
-@pytest.mark.parametrize("refine", ["all", 1, None])
+@each("refine", ["all", 1, None])
 def test_an_unknown_refinement_is_refused(refine) -> None:
     with pytest.raises(InputError, match="refine"):
         StochasticHardThresholding(2, refine=refine)

@@ -14,6 +14,7 @@ from aucert.exact.problem.problem import linear_problem
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.row_average import RowAverage
 from aucert.exact.square_loss.support_loss import optimum_on
+from loops import each, seeds
 from pairwise import best_subset, mean_square
 from sparse_signal import draw, easy
 
@@ -41,7 +42,7 @@ def test_three_steps_are_those_of_algorithm_1() -> None:
     assert (found.step, found.n_iter, found.status) == (0.07, 3, Stop.EPOCH_LIMIT)
 
 
-@pytest.mark.parametrize("sizes", [{"n_blocks": 7}, {"block_size": 9}, {"n_blocks": 60}, {}])
+@each("sizes", [{"n_blocks": 7}, {"block_size": 9}, {"n_blocks": 60}, {}])
 def test_the_expected_step_is_along_the_gradient_of_the_objective(sizes) -> None:
     loss = sparse_problem(*draw())  # 60 rows: 7 blocks are unequal
     blocks = blocks_of(StochasticHardThresholding(2, **sizes), loss)
@@ -50,7 +51,7 @@ def test_the_expected_step_is_along_the_gradient_of_the_objective(sizes) -> None
     np.testing.assert_allclose(mean, loss.gradient(w), rtol=1e-11)
 
 
-@pytest.mark.parametrize(("size", "m"), [(9, 7), (60, 1), (1, 60), (100, 1), (7, 9)])
+@each(("size", "m"), [(9, 7), (60, 1), (1, 60), (100, 1), (7, 9)])
 def test_a_block_size_gives_the_fewest_blocks_of_at_most_that_size(size, m) -> None:
     blocks = blocks_of(StochasticHardThresholding(2, block_size=size), sparse_problem(*draw()))
     sizes = [block.mass.size for block in blocks]
@@ -60,7 +61,7 @@ def test_a_block_size_gives_the_fewest_blocks_of_at_most_that_size(size, m) -> N
     assert max(sizes) - min(sizes) <= 1
 
 
-@pytest.mark.parametrize("n_blocks", [1, 4, 60])
+@each("n_blocks", [1, 4, 60])
 def test_no_block_is_steeper_than_the_step_allows(n_blocks) -> None:
     loss = sparse_problem(*draw())
     solver = StochasticHardThresholding(2, n_blocks=n_blocks, max_epochs=1)
@@ -72,8 +73,8 @@ def test_no_block_is_steeper_than_the_step_allows(n_blocks) -> None:
     assert step == pytest.approx(1 / worst, rel=1e-6)
 
 
-@pytest.mark.parametrize("n_blocks", [1, 6])
-@pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 6, 7, 8])
+@each("n_blocks", [1, 6])
+@each("k", [1, 2, 3, 4, 5, 6, 7, 8])
 def test_exactly_k_features_are_kept_for_every_k(n_blocks, k) -> None:
     solver = StochasticHardThresholding(k, n_blocks=n_blocks, max_epochs=5)
     found = solver.solve(sparse_problem(*draw()))
@@ -88,8 +89,8 @@ def test_without_thresholding_it_finds_the_minimum_over_all_weights() -> None:
     np.testing.assert_allclose(found.w, best.w, rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("k", [1, 2, 3])
+@each("seed", seeds(6))
+@each("k", [1, 2, 3])
 def test_one_block_comes_to_a_fixed_point(seed, k) -> None:
     X, y = draw(seed)
     loss = sparse_problem(X, y)
@@ -102,7 +103,7 @@ def test_one_block_comes_to_a_fixed_point(seed, k) -> None:
     assert found.objective == pytest.approx(refit.value, rel=1e-7)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@each("seed", seeds(6))
 def test_with_one_block_the_objective_never_rises(seed) -> None:
     found = StochasticHardThresholding(3, keep="last").solve(sparse_problem(*draw(seed)))
     values = [line.objective for line in found.history]
@@ -110,8 +111,8 @@ def test_with_one_block_the_objective_never_rises(seed) -> None:
     assert found.history[0].objective == 1.0
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("k", [1, 2, 3])
+@each("seed", seeds(5))
+@each("k", [1, 2, 3])
 def test_on_easy_data_it_finds_the_best_subset(seed, k) -> None:
     X, y = easy(seed)
     chosen, value = best_subset(X, y == 1, k)
@@ -135,7 +136,7 @@ def test_a_fixed_point_need_not_be_the_best_subset() -> None:
     assert found.objective > value + 0.1
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each("seed", seeds(5))
 def test_no_answer_is_below_the_best_subset(seed) -> None:
     X, y = draw(seed, mu=(0.2, 0.1, 0.1))
     _, value = best_subset(X, y == 1, 3)
@@ -144,8 +145,8 @@ def test_no_answer_is_below_the_best_subset(seed) -> None:
         assert found.objective >= value - 1e-12
 
 
-@pytest.mark.parametrize("sizes", [{"n_blocks": 5}, {"block_size": 8}])
-@pytest.mark.parametrize("seed", range(3))
+@each("sizes", [{"n_blocks": 5}, {"block_size": 8}])
+@each("seed", seeds(3))
 def test_with_several_blocks_it_comes_near_the_same_minimum(sizes, seed) -> None:
     X, y = easy(seed)
     loss = sparse_problem(X, y)
@@ -164,7 +165,7 @@ def test_blocks_without_positive_rows_do_no_harm() -> None:
     assert found.objective <= StochasticHardThresholding(2).solve(loss).objective + 0.05
 
 
-@pytest.mark.parametrize("mode", ["right", "authors"])
+@each("mode", ["right", "authors"])
 def test_a_seed_gives_the_same_numbers_again(mode) -> None:
     loss = sparse_problem(*draw())
     solver = StochasticHardThresholding(3, n_blocks=6, max_epochs=20, mode=mode, seed=4)
@@ -175,8 +176,8 @@ def test_a_seed_gives_the_same_numbers_again(mode) -> None:
     assert not np.array_equal(first.w, other.w)
 
 
-@pytest.mark.parametrize("n_blocks", [1, 6])
-@pytest.mark.parametrize("seed", range(3))
+@each("n_blocks", [1, 6])
+@each("seed", seeds(3))
 def test_sparse_rows_give_the_same_weights_as_dense_ones(n_blocks, seed) -> None:
     X, y = draw(seed)
     X[np.random.default_rng(9).random(X.shape) < 0.5] = 0.0

@@ -11,6 +11,7 @@ from aucert.approx.hard_thresholding.hard_threshold import hard_threshold
 from aucert.approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
 from aucert.exact.square_loss.row_average import RowAverage
 from aucert.validation.data.generators import sparse_mean_shift
+from loops import each
 from sparse_signal import draw
 
 
@@ -18,7 +19,7 @@ def blocks_of(solver: StochasticHardThresholding, loss: RowAverage) -> list[RowA
     return solver.blocks(loss, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("k", range(1, 9))
+@each("k", range(1, 9))
 def test_the_authors_keep_one_feature_less(k) -> None:
     found = StochasticHardThresholding(k, mode="authors", max_epochs=3).solve(
         sparse_problem(0.1 * draw()[0], draw()[1])
@@ -62,8 +63,8 @@ def test_the_authors_unequal_blocks_are_biased() -> None:
     np.testing.assert_allclose(weighted, loss.gradient(w), rtol=1e-11)
 
 
-@pytest.mark.parametrize("n_blocks", [1, 10])
-@pytest.mark.parametrize("k", [20, pytest.param(60, marks=pytest.mark.slow)])
+@each("n_blocks", [1, 10])
+@each("k", [20, pytest.param(60, marks=pytest.mark.slow)])
 def test_the_authors_mode_is_screening_by_mean_differences(n_blocks, k) -> None:
     data = sparse_mean_shift(1000, 1, d=1000, k_star=20, r=0.05, normalize=True)
     loss = sparse_problem(data.X, data.y)

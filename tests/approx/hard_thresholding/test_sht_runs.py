@@ -13,6 +13,7 @@ from aucert.approx.hard_thresholding.sparse_solution import DIVERGED, Stop
 from aucert.exact.errors import InputError
 from aucert.exact.problem.problem import linear_problem
 from aucert.exact.square_loss.row_average import RowAverage
+from loops import each
 from pairwise import mean_square
 from sparse_signal import draw
 
@@ -66,8 +67,8 @@ def test_a_start_is_taken_up_and_a_fixed_point_is_kept() -> None:
     np.testing.assert_array_equal(again.w, there.w)
 
 
-@pytest.mark.parametrize("n_blocks", [1, 5])
-@pytest.mark.parametrize("step", [10.0, 1e200])
+@each("n_blocks", [1, 5])
+@each("step", [10.0, 1e200])
 def test_a_step_too_long_is_noticed_and_the_start_survives(n_blocks, step) -> None:
     solver = StochasticHardThresholding(3, n_blocks=n_blocks, step=step)
     found = solver.solve(sparse_problem(*draw()))
@@ -93,7 +94,7 @@ def test_time_and_interruption_end_a_run_with_a_valid_point() -> None:
         assert found.objective == pytest.approx(mean_square(X, y == 1, found.w), rel=1e-11)
 
 
-@pytest.mark.parametrize(
+@each(
     ("wrong", "message"),
     [
         ({"k": 0}, "k must be"),
@@ -115,7 +116,7 @@ def test_bad_parameters_are_refused(wrong, message) -> None:
         StochasticHardThresholding(**{"k": 2, **wrong})
 
 
-@pytest.mark.parametrize(
+@each(
     ("w0", "message"),
     [
         (np.zeros(7), "8 finite numbers"),

@@ -11,14 +11,15 @@ import online_naive
 from aucert.approx.hard_thresholding.logistic_thresholding import LogisticData
 from aucert.approx.hard_thresholding.stoiht import block_curvature, stoiht
 from aucert.exact.errors import InputError
+from loops import each
 from sparse_signal import draw
 
 X, POSITIVE = online_naive.draw()
 KINDS = [np.asarray, sp.csr_matrix]
 
 
-@pytest.mark.parametrize("k", [1, 4, 25, 100])
-@pytest.mark.parametrize("kind", KINDS)
+@each("k", [1, 4, 25, 100])
+@each("kind", KINDS)
 def test_the_compiled_steps_are_the_naive_ones(kind, k) -> None:
     rng = np.random.default_rng(0)
     data = LogisticData(kind(X), POSITIVE, k, 0.3, None)
@@ -33,14 +34,14 @@ def test_the_compiled_steps_are_the_naive_ones(kind, k) -> None:
     assert (data.n_iter, data.n_rows) == (90, sum(batch.size for batch in batches))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_of_tied_features_the_first_are_kept(kind) -> None:
     twin = np.array([[0.0, 1.0, 1.0, -1.0, 1.0], [0.0, -1.0, -1.0, 1.0, -1.0]])
     found = stoiht(kind(twin), [1, 0], 2, max_epochs=3)
     np.testing.assert_array_equal(found.support, [1, 2])
 
 
-@pytest.mark.parametrize("n_blocks", [1, 7])
+@each("n_blocks", [1, 7])
 def test_the_expected_step_is_the_gradient_of_the_mean_loss(n_blocks) -> None:
     rng = np.random.default_rng(1)
     w, c = rng.normal(size=25), 0.4
@@ -81,7 +82,7 @@ def test_with_blocks_the_error_shrinks_to_the_noise_of_the_blocks() -> None:
     assert 5 < error(0.4, 400) / error(0.02, 1500) < 80
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_it_finds_the_features_that_differ(kind) -> None:
     rows, y = draw(n=400, d=30, mu=(2.0, 1.5, 1.0))
     found = stoiht(kind(rows), y, 3, n_blocks=4)

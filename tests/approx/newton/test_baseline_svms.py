@@ -16,6 +16,7 @@ from aucert.approx.newton.baseline_svms import random_part
 from aucert.exact import solve
 from aucert.exact.errors import InputError
 from aucert.validation.data.datasets import load
+from loops import each
 
 DATA = load("radial:300")
 X, Y = DATA.X, DATA.y
@@ -95,7 +96,7 @@ def test_the_subsampled_machine_can_be_saved_and_searched_over(tmp_path) -> None
     )
 
 
-@pytest.mark.parametrize("bad", [{"share": 0.0}, {"share": 1.5}, {"max_rows": 1}, {"lam": 0.0}])
+@each("bad", [{"share": 0.0}, {"share": 1.5}, {"max_rows": 1}, {"lam": 0.0}])
 def test_bad_parameters_of_the_subsampled_machine_are_refused(bad: dict) -> None:
     with pytest.raises(InputError):
         make(**bad).fit(X, Y)
@@ -114,7 +115,7 @@ def test_the_ordinary_machines_are_scikit_learns() -> None:
     assert sparse.score(sp.csr_matrix(wide), Y) > 0.95
 
 
-@pytest.mark.parametrize("call", [linear_svm, kernel_svm])
+@each("call", [linear_svm, kernel_svm])
 def test_bad_parameters_of_the_ordinary_machines_are_refused(call) -> None:
     with pytest.raises(InputError, match="C must be > 0"):
         call(C=0.0)

@@ -13,6 +13,7 @@ from aucert.exact.losses.registry import SQUARED_HINGE
 from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_problem
 from aucert.exact.problem.scalings import lam_from_C
 from aucert.exact.spaces.rows import Rows
+from loops import each
 from problems import Case, random_case
 
 # Four rows on which full Newton steps cycle; [Nonlinear, eq. (5)] with p = 2 and C = 10.
@@ -55,7 +56,7 @@ def test_the_line_search_ends_the_cycle_at_the_optimum() -> None:
     assert values == sorted(values, reverse=True)
 
 
-@pytest.mark.parametrize("seed", [0, 3, 5, 13])
+@each("seed", [0, 3, 5, 13])
 def test_the_printed_gradient_converges_to_the_optimum_for_half_of_c(seed: int) -> None:
     problem = replace(squared_hinge(random_case(seed)), penalty=Ridge(0.1))
     literal = TruncatedNewton(tol=1e-12, paper_literal=True, max_iter=500).solve(problem)

@@ -21,6 +21,7 @@ from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
 from aucert.exact.problem.problem import linear_problem
 from aucert.exact.problem.scalings import lam_from_C
+from loops import each
 
 RNG = np.random.default_rng(0)
 Y = (np.arange(60) % 3 == 0).astype(int)
@@ -113,7 +114,7 @@ def test_rank_svm_on_sparse_rows_is_that_on_dense_ones() -> None:
 # NBAUC
 
 
-@pytest.mark.parametrize("landmarks", LANDMARKS)
+@each("landmarks", LANDMARKS)
 def test_nbauc_is_rank_svm_on_the_nystrom_features(landmarks: str) -> None:
     model = make(landmarks=landmarks).fit(X, Y)
     features = Nystrom(gamma=0.3, n_landmarks=12, landmarks=landmarks, random_state=0)
@@ -151,7 +152,7 @@ def test_nbauc_takes_a_weight_for_repetition_once_the_landmarks_are_chosen() -> 
     np.testing.assert_array_equal(model.nystrom_.landmarks_, same)
 
 
-@pytest.mark.parametrize("landmarks", LANDMARKS)
+@each("landmarks", LANDMARKS)
 def test_nbauc_with_all_rows_finds_the_optimum_of_the_kernel(landmarks: str) -> None:
     model = make(landmarks=landmarks, n_landmarks=500).fit(X, Y)
     assert model.certificate_.primal == pytest.approx(kernel_optimum(), rel=1e-8)
@@ -159,16 +160,16 @@ def test_nbauc_with_all_rows_finds_the_optimum_of_the_kernel(landmarks: str) -> 
     assert certificate.relative_gap is not None and certificate.relative_gap <= 1e-8
 
 
-@pytest.mark.parametrize("landmarks", LANDMARKS)
-@pytest.mark.parametrize("n_landmarks", [3, 12, 30])
+@each("landmarks", LANDMARKS)
+@each("n_landmarks", [3, 12, 30])
 def test_the_kernel_certificate_is_never_below_the_true_error(
     landmarks: str, n_landmarks: int
 ) -> None:
     model = make(landmarks=landmarks, n_landmarks=n_landmarks).fit(X, Y)
     certificate = model.certify_kernel(X, Y)
     best = kernel_optimum()
-    assert certificate.dual - certificate.rounding <= best * (1 + 1e-9)
-    assert certificate.gap + certificate.rounding >= certificate.primal - best * (1 + 1e-9)
+    assert certificate.dual <= best * (1 + 1e-9)
+    assert certificate.gap >= certificate.primal - best * (1 + 1e-9)
     assert certificate.primal == pytest.approx(model.certificate_.primal, rel=1e-12)
     assert certificate.gap > model.certificate_.gap
     assert model.kernel_certificate_ is certificate
@@ -252,7 +253,7 @@ def test_nbauc_works_in_a_pipeline_under_a_grid_search() -> None:
     assert search.best_score_ > 0.7
 
 
-@pytest.mark.parametrize(
+@each(
     "bad",
     [
         {"lam": 0.0},
@@ -273,7 +274,7 @@ def test_bad_parameters_of_nbauc_are_refused_at_fit(bad: dict) -> None:
         clone(make(**bad)).fit(X, Y)
 
 
-@pytest.mark.parametrize("bad", [{"lam": -1.0}, {"tol": "fine"}, {"threshold": 3}])
+@each("bad", [{"lam": -1.0}, {"tol": "fine"}, {"threshold": 3}])
 def test_bad_parameters_of_rank_svm_are_refused_at_fit(bad: dict) -> None:
     with pytest.raises(InputError):
         clone(RankSVM(**bad)).fit(X, Y)

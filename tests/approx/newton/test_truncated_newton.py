@@ -20,6 +20,7 @@ from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_pr
 from aucert.exact.solvers.newton import Newton
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows
+from loops import each, seeds
 from problems import Case, random_case
 from reference import reference_optimum
 
@@ -28,14 +29,14 @@ def squared_hinge(case: Case) -> Problem:
     return pair_problem(Rows(case.X), case.positive, case.pairs, SQUARED_HINGE, Ridge(case.lam))
 
 
-@pytest.mark.parametrize("seed", range(100))
+@each("seed", seeds(30))
 def test_the_gap_is_certified_to_ten_digits_on_awkward_data(seed: int) -> None:
     case = random_case(seed)
     problem = squared_hinge(case)
     solution = TruncatedNewton(tol=1e-10).solve(problem)
     found = solution.certificate
     # Where the optimum is far below F(0) = 1, ten digits of it are below the rounding of F.
-    assert found.gap + found.rounding <= 1e-10 * found.primal + 1e-13, case.name
+    assert found.gap <= 1e-10 * found.primal + 1e-13, case.name
     assert found.gap <= 1e-10 * found.primal + 1e-16, case.name
     assert solution.status == (Status.CERTIFIED if found.reaches(1e-10) else Status.STALLED)
     other = Newton(tol=1e-10).solve(problem)
@@ -43,7 +44,7 @@ def test_the_gap_is_certified_to_ten_digits_on_awkward_data(seed: int) -> None:
     assert np.linalg.norm(solution.w - other.w) <= radius
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each("seed", seeds(10))
 def test_it_agrees_with_a_conic_solver_over_explicit_pairs(seed: int) -> None:
     case = random_case(seed)
     best, _ = reference_optimum(
@@ -51,7 +52,7 @@ def test_it_agrees_with_a_conic_solver_over_explicit_pairs(seed: int) -> None:
     )
     found = TruncatedNewton(tol=1e-10).solve(squared_hinge(case)).certificate
     slack = 1e-7 * best + 1e-10
-    assert found.dual - found.rounding <= best
+    assert found.dual <= best
     assert found.primal <= best + slack
 
 
@@ -76,7 +77,7 @@ def naive_hessian(problem: Problem, w: np.ndarray) -> np.ndarray:
     return hessian
 
 
-@pytest.mark.parametrize("seed", [0, 1, 4, 5, 9])
+@each("seed", [0, 1, 4, 5, 9])
 def test_the_gap_is_the_squared_gradient_over_twice_lam(seed: int) -> None:
     problem = squared_hinge(random_case(seed))
     w = np.random.default_rng(seed).normal(size=problem.space.dim)
@@ -86,12 +87,12 @@ def test_the_gap_is_the_squared_gradient_over_twice_lam(seed: int) -> None:
     gap = float(gradient @ gradient) / (2 * problem.lam)
     assert steps[0].gap == pytest.approx(gap, rel=1e-7)
     witness = Witness.from_scores(problem, problem.space.scores(w), scale=1.0)
-    primal, _, dual, _ = evaluated(problem, w, witness)
-    assert primal - dual == pytest.approx(gap, rel=1e-7)
+    primal, dual = evaluated(problem, w, witness)
+    assert primal.value - dual.value == pytest.approx(gap, rel=1e-7)
 
 
-@pytest.mark.parametrize("seed", [0, 3, 4, 8])
-@pytest.mark.parametrize("rtol", [0.3, 1e-3, 1e-8])
+@each("seed", [0, 3, 4, 8])
+@each("rtol", [0.3, 1e-3, 1e-8])
 def test_a_step_solves_the_newton_equation_as_exactly_as_asked(seed: int, rtol: float) -> None:
     problem = squared_hinge(random_case(seed))
     w = np.random.default_rng(seed).normal(size=problem.space.dim)
@@ -102,7 +103,7 @@ def test_a_step_solves_the_newton_equation_as_exactly_as_asked(seed: int, rtol: 
     assert gradient @ step < 0 and products >= 1
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each("seed", seeds(5))
 def test_every_step_of_the_history_has_the_gap_of_its_own_dual_point(seed: int) -> None:
     problem = squared_hinge(random_case(seed))
     steps: list[Step] = []
@@ -124,7 +125,7 @@ def test_the_steepness_is_the_gradient_at_zero() -> None:
         assert steepness(problem) == pytest.approx(expected, rel=1e-10)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", seeds(20))
 def test_no_accepted_step_raises_the_objective(seed: int) -> None:
     case = random_case(seed)
     problem = squared_hinge(replace(case, X=10.0 ** (seed % 5 - 2) * case.X))
@@ -250,7 +251,7 @@ def test_rounding_ends_it_where_no_tolerance_does() -> None:
         assert solution.certificate.reaches(1e-11)
 
 
-@pytest.mark.parametrize("seed", [81, 103, 143])
+@each("seed", [81, 103, 143])
 def test_features_out_of_scale_end_it_too(seed: int) -> None:
     # Here the gap at which only rounding moves is above the gap that is asked for.
     case = random_case(seed)
@@ -297,7 +298,7 @@ def test_steps_that_lower_neither_the_objective_nor_the_least_gradient_end_it(mo
     assert steps_of(course, monkeypatch) == 1 + PATIENCE
 
 
-@pytest.mark.parametrize("progress", ["objective", "gradient"])
+@each("progress", ["objective", "gradient"])
 def test_patience_begins_anew_with_each_step_that_gets_further(progress, monkeypatch) -> None:
     """PATIENCE - 1 idle steps, a good one, and so on for four rounds; then idle ones only."""
     rounds = [min(k // PATIENCE, 4) for k in range(100)]
@@ -326,9 +327,7 @@ def test_an_interrupt_returns_the_best_point_so_far() -> None:
     solution = TruncatedNewton(tol=1e-14).solve(problem, callback=interrupt)
     assert solution.status == Status.INTERRUPTED and solution.n_iter == 3
     best = TruncatedNewton().solve(problem).certificate.dual
-    assert solution.certificate.gap + solution.certificate.rounding >= (
-        solution.certificate.primal - best
-    )
+    assert solution.certificate.gap >= (solution.certificate.primal - best)
 
 
 def test_other_losses_and_spaces_are_refused() -> None:
@@ -341,7 +340,7 @@ def test_other_losses_and_spaces_are_refused() -> None:
         TruncatedNewton().solve(problem, np.zeros(3))
 
 
-@pytest.mark.parametrize(
+@each(
     "bad",
     [
         {"tol": 0.0},

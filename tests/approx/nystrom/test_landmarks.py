@@ -21,6 +21,7 @@ from aucert.approx.nystrom.landmarks import (
 )
 from aucert.exact.errors import InputError
 from aucert.exact.spaces.kernels import Gaussian, Linear
+from loops import each, seeds
 
 KERNEL = Gaussian(0.3)
 X = np.random.default_rng(0).normal(size=(40, 3))
@@ -31,14 +32,14 @@ def choose(method: str, rows: object = X, count: int = 8, seed: int = 1) -> Land
     return choose_landmarks(method, rows, count, KERNEL, Y, seed)
 
 
-@pytest.mark.parametrize("method", ["uniform", "stratified", "pivoted"])
+@each("method", ["uniform", "stratified", "pivoted"])
 def test_chosen_rows_are_different_rows_of_the_data(method: str) -> None:
     found = choose(method)
     assert found.index is not None and np.unique(found.index).size == 8
     np.testing.assert_array_equal(found.rows, X[found.index])
 
 
-@pytest.mark.parametrize("method", LANDMARKS)
+@each("method", LANDMARKS)
 def test_a_seed_names_the_choice(method: str) -> None:
     np.testing.assert_array_equal(choose(method).rows, choose(method).rows)
     assert not np.array_equal(choose(method).rows, choose(method, seed=2).rows)
@@ -48,26 +49,26 @@ def test_a_seed_names_the_choice(method: str) -> None:
     assert not np.array_equal(first, choose_landmarks(method, X, 8, KERNEL, Y, rng).rows)
 
 
-@pytest.mark.parametrize("method", LANDMARKS)
+@each("method", LANDMARKS)
 def test_as_many_landmarks_as_rows_are_the_rows(method: str) -> None:
     found = choose(method, count=40).rows
     np.testing.assert_array_equal(np.unique(found, axis=0), np.unique(X, axis=0))
 
 
-@pytest.mark.parametrize("method", LANDMARKS)
+@each("method", LANDMARKS)
 def test_more_landmarks_than_rows_are_refused(method: str) -> None:
     with pytest.raises(InputError, match="41 landmarks are wanted, but X has only 40 rows"):
         choose(method, count=41)
 
 
-@pytest.mark.parametrize("method", LANDMARKS)
-@pytest.mark.parametrize("count", [0, 2.5, True, "five"])
+@each("method", LANDMARKS)
+@each("count", [0, 2.5, True, "five"])
 def test_a_count_that_is_none_is_refused(method: str, count: object) -> None:
     with pytest.raises(InputError, match="n_landmarks must be a whole number"):
         choose_landmarks(method, X, count, KERNEL, Y)  # pyright: ignore[reportArgumentType]
 
 
-@pytest.mark.parametrize("method", LANDMARKS)
+@each("method", LANDMARKS)
 def test_a_matrix_with_a_hole_is_refused(method: str) -> None:
     holed = X.copy()
     holed[3, 1] = np.nan
@@ -75,7 +76,7 @@ def test_a_matrix_with_a_hole_is_refused(method: str) -> None:
         choose(method, holed)
 
 
-@pytest.mark.parametrize("method", LANDMARKS)
+@each("method", LANDMARKS)
 def test_sparse_rows_give_the_dense_choice(method: str) -> None:
     thin = np.where(np.abs(X) > 0.7, X, 0.0)
     dense, sparse = choose(method, thin), choose(method, sp.csr_array(thin))
@@ -173,7 +174,7 @@ def naive_pivots(K: np.ndarray, count: int, seed: int) -> list[int]:
     return chosen
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each("seed", seeds(5))
 def test_pivots_are_drawn_by_what_is_left_unexplained(seed: int) -> None:
     index = draw_by_pivots(X, 10, KERNEL, seed).index
     assert index is not None and index.tolist() == naive_pivots(KERNEL(X, X), 10, seed)

@@ -10,20 +10,21 @@ from aucert.approx.nystrom.leverage import default_ridge, draw_by_leverage, leve
 from aucert.approx.nystrom.nystrom import Nystrom, nystrom_map
 from aucert.exact.errors import InputError
 from aucert.exact.spaces.kernels import Gaussian, Laplacian, Linear
+from loops import each
 
 KERNEL = Gaussian(0.3)
 X = np.random.default_rng(0).normal(size=(60, 3))
 
 
-@pytest.mark.parametrize("kernel", [KERNEL, Laplacian(0.2), Linear()], ids=str)
-@pytest.mark.parametrize("ridge", [1e-3, 0.1])
+@each("kernel", [KERNEL, Laplacian(0.2), Linear()], ids=str)
+@each("ridge", [1e-3, 0.1])
 def test_scores_are_the_diagonal_of_the_smoother(kernel, ridge: float) -> None:
     K = kernel(X, X)
     wanted = np.diag(K @ np.linalg.inv(K + 60 * ridge * np.eye(60)))
     np.testing.assert_allclose(leverage_scores(X, kernel, ridge), wanted, rtol=1e-8, atol=1e-10)
 
 
-@pytest.mark.parametrize("n_pilot", [5, 20, 45])
+@each("n_pilot", [5, 20, 45])
 def test_a_pilot_gives_upper_bounds(n_pilot: int) -> None:
     exact = leverage_scores(X, KERNEL, 0.01)
     found = leverage_scores(X, KERNEL, 0.01, n_pilot, seed=1)
@@ -31,7 +32,7 @@ def test_a_pilot_gives_upper_bounds(n_pilot: int) -> None:
     assert (leverage_scores(X, KERNEL, 0.01, 500) == exact).all()
 
 
-@pytest.mark.parametrize("d", [3, 10, 30])
+@each("d", [3, 10, 30])
 def test_the_default_ridge_leaves_at_most_that_many_dimensions(d: int) -> None:
     ridge = default_ridge(X, KERNEL, d)
     dimension = leverage_scores(X, KERNEL, ridge).sum()

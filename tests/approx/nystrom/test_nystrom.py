@@ -14,6 +14,7 @@ from aucert.approx.nystrom.nystrom import Nystrom, nystrom_map
 from aucert.exact.api.roc_svm import ROCSVM
 from aucert.exact.errors import InputError
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
+from loops import each, seeds
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -27,7 +28,7 @@ def naive(kernel: Kernel, A: np.ndarray, B: np.ndarray, Z: np.ndarray) -> np.nda
     return kernel(A, Z) @ np.linalg.pinv(kernel(Z, Z), 1e-12, hermitian=True) @ kernel(Z, B)
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@each("kernel", KERNELS, ids=str)
 def test_the_kernel_of_the_features_is_the_formula_in_and_out_of_sample(kernel: Kernel) -> None:
     found = nystrom_map(kernel, X[:8])
     for A in (X, FRESH):
@@ -37,7 +38,7 @@ def test_the_kernel_of_the_features_is_the_formula_in_and_out_of_sample(kernel: 
         np.testing.assert_allclose(found(A, X), wanted, atol=1e-9)
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@each("kernel", KERNELS, ids=str)
 def test_with_all_rows_as_landmarks_the_kernel_is_exact(kernel: Kernel) -> None:
     found = nystrom_map(kernel, X)
     K = kernel(X, X)
@@ -58,16 +59,16 @@ def ill_conditioned(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return Z, np.vstack([Z, near, 3 * rng.normal(size=(50, p)) * scale, rng.normal(size=(50, p))])
 
 
-@pytest.mark.parametrize("kernel", [*KERNELS, Gaussian(0.01), Gaussian(10.0)], ids=str)
-@pytest.mark.parametrize("seed", range(12))
+@each("kernel", [*KERNELS, Gaussian(0.01), Gaussian(10.0)], ids=str)
+@each("seed", seeds(12))
 def test_a_projection_lengthens_no_row(kernel: Kernel, seed: int) -> None:
     Z, rows = ill_conditioned(seed)
     found = nystrom_map(kernel, Z)
     assert (found.diagonal(rows) <= kernel.diagonal(rows) * (1 + 1e-10)).all()
 
 
-@pytest.mark.parametrize("kernel", [*KERNELS, Gaussian(0.01), Gaussian(10.0)], ids=str)
-@pytest.mark.parametrize("seed", range(12))
+@each("kernel", [*KERNELS, Gaussian(0.01), Gaussian(10.0)], ids=str)
+@each("seed", seeds(12))
 def test_no_function_is_longer_in_the_true_space_than_its_weights(
     kernel: Kernel, seed: int
 ) -> None:
@@ -88,8 +89,8 @@ def test_the_plain_pseudo_inverse_does_lengthen_rows() -> None:
     assert (found.diagonal(rows) <= (rows**2).sum(axis=1) * (1 + 1e-10)).all()
 
 
-@pytest.mark.parametrize("method", LANDMARKS)
-@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@each("method", LANDMARKS)
+@each("kernel", KERNELS, ids=str)
 def test_what_is_left_out_is_positive_semidefinite(kernel: Kernel, method: str) -> None:
     landmarks = choose_landmarks(method, X, 12, kernel, Y, 0).rows
     E = kernel(X, X) - nystrom_map(kernel, landmarks)(X, X)
@@ -116,7 +117,7 @@ def test_the_cut_off_drops_eigenvalues_up_to_its_share_of_the_largest() -> None:
         assert np.sqrt(found.residual(X).max()) <= dropped * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("rcond", [0.0, 1.0, -1e-3, np.nan, "small"])
+@each("rcond", [0.0, 1.0, -1e-3, np.nan, "small"])
 def test_a_cut_off_outside_its_range_is_refused(rcond: object) -> None:
     with pytest.raises(InputError, match="rcond must be"):
         nystrom_map(Gaussian(0.3), X, rcond)  # pyright: ignore[reportArgumentType]
@@ -148,7 +149,7 @@ def test_a_function_is_a_sum_of_kernel_functions_of_the_landmarks() -> None:
     assert theta @ Laplacian(0.2)(X[:10], X[:10]) @ theta == pytest.approx(w @ w, rel=1e-11)
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@each("kernel", KERNELS, ids=str)
 def test_sparse_rows_and_landmarks_give_the_dense_features(kernel: Kernel) -> None:
     thin = np.where(np.abs(X) > 0.5, X, 0.0)
     dense = nystrom_map(kernel, thin[:8])(thin, thin)
@@ -211,7 +212,7 @@ def test_sparse_input_stays_sparse_in_the_landmarks() -> None:
     np.testing.assert_allclose(A @ A.T, B @ B.T, atol=1e-9)
 
 
-@pytest.mark.parametrize(
+@each(
     "bad",
     [
         {"kernel": "precomputed"},

@@ -13,6 +13,7 @@ from aucert.exact.losses.registry import SQUARED_HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.spaces.rows import Rows
+from loops import each
 from pair_walks import RAW, N, X, Y, problem
 
 
@@ -54,8 +55,8 @@ SCHEDULES = [
 ]
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("schedule", SCHEDULES, ids=str)
+@each("sparse", [False, True])
+@each("schedule", SCHEDULES, ids=str)
 def test_the_compiled_steps_are_the_naive_ones_one_by_one(schedule: Schedule, sparse: bool) -> None:
     rows = np.where(np.abs(RAW) > 0.5, RAW, 0.0)
     i, j = drawn(200)
@@ -91,7 +92,7 @@ def test_the_scheduled_penalties_multiply_to_what_single_ones_would() -> None:
 # The optimum.
 
 
-@pytest.mark.parametrize("t0", ["scaled", "inverse", "bottou"])
+@each("t0", ["scaled", "inverse", "bottou"])
 def test_the_average_comes_within_a_thousandth_of_the_optimum(t0: str, optimum) -> None:
     found = PairSGD(400, t0=t0).solve(problem(1e-2))
     assert found.n_iter == 400 * N
@@ -140,8 +141,8 @@ def test_without_an_average_the_last_point_is_returned() -> None:
 def test_the_certificate_holds_and_is_of_use(optimum) -> None:
     for epochs in (1, 10, 100):
         found = PairSGD(epochs).solve(problem(1e-2)).certificate
-        assert found.dual - found.rounding <= optimum.certificate.primal
-        assert found.gap + found.rounding >= found.primal - optimum.certificate.primal
+        assert found.dual <= optimum.certificate.primal
+        assert found.gap >= found.primal - optimum.certificate.primal
     assert found.relative_gap is not None and found.relative_gap < 0.02
 
 

@@ -24,6 +24,7 @@ from aucert.exact.classifier.threshold import threshold_accuracy
 from aucert.exact.errors import InputError
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.spaces.rows import Rows
+from loops import each
 
 RNG = np.random.default_rng(0)
 N = 240
@@ -210,7 +211,7 @@ def test_oam_ends_with_its_time() -> None:
 ALL = [nsauc(), NSVMSGD2(0.01, n_landmarks=20, random_state=0), OAM(random_state=0)]
 
 
-@pytest.mark.parametrize("model", ALL, ids=lambda m: type(m).__name__)
+@each("model", ALL, ids=lambda m: type(m).__name__)
 def test_sparse_rows_are_ranked_as_dense_ones(model) -> None:
     thin = np.where(np.abs(X) > 0.5, X, 0.0)
     sparse = sp.csr_array(thin)
@@ -225,7 +226,7 @@ def test_sparse_rows_are_ranked_as_dense_ones(model) -> None:
     )
 
 
-@pytest.mark.parametrize("model", ALL, ids=lambda m: type(m).__name__)
+@each("model", ALL, ids=lambda m: type(m).__name__)
 def test_the_random_state_names_the_stream(model) -> None:
     def scores(seed: int | None) -> np.ndarray:
         fresh = clone(model).set_params(random_state=seed)
@@ -236,7 +237,7 @@ def test_the_random_state_names_the_stream(model) -> None:
     assert not np.array_equal(scores(1), scores(2))
 
 
-@pytest.mark.parametrize("model", ALL, ids=lambda m: type(m).__name__)
+@each("model", ALL, ids=lambda m: type(m).__name__)
 def test_labels_of_batches_are_watched(model) -> None:
     with pytest.raises(InputError, match="first call of partial_fit"):
         clone(model).partial_fit(X, Y)
@@ -251,7 +252,7 @@ def test_labels_of_batches_are_watched(model) -> None:
         begun.partial_fit(X[:, :2], Y)
 
 
-@pytest.mark.parametrize("model", ALL, ids=lambda m: type(m).__name__)
+@each("model", ALL, ids=lambda m: type(m).__name__)
 def test_online_estimators_work_in_a_pipeline_under_a_grid_search(model) -> None:
     name = type(model).__name__.lower()
     grid = {f"{name}__{'C' if name == 'oam' else 'lam'}": [0.01, 0.1]}
@@ -260,7 +261,7 @@ def test_online_estimators_work_in_a_pipeline_under_a_grid_search(model) -> None
     assert search.best_score_ > 0.8
 
 
-@pytest.mark.parametrize(
+@each(
     "bad",
     [
         {"lam": 0.0},
@@ -282,9 +283,7 @@ def test_bad_parameters_of_nsauc_are_refused_at_fit(bad: dict) -> None:
         nsauc(**bad).partial_fit(X, Y, classes=[0, 1])
 
 
-@pytest.mark.parametrize(
-    "bad", [{"C": 0.0}, {"update": "none"}, {"n_buffer": 0}, {"max_epochs": 0}, {"max_time": -1}]
-)
+@each("bad", [{"C": 0.0}, {"update": "none"}, {"n_buffer": 0}, {"max_epochs": 0}, {"max_time": -1}])
 def test_bad_parameters_of_oam_are_refused_at_fit(bad: dict) -> None:
     with pytest.raises(InputError):
         OAM(**bad).fit(X, Y)

@@ -19,6 +19,7 @@ from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.spaces.rows import Rows
+from loops import each
 from pair_walks import RAW, RNG, N, X, Y, problem
 
 
@@ -30,7 +31,7 @@ def test_every_pair_is_equally_likely() -> None:
     )
 
 
-@pytest.mark.parametrize("listed", [False, True])
+@each("listed", [False, True])
 def test_pairs_are_drawn_in_proportion_to_their_weights(listed: bool) -> None:
     positive, weight = np.arange(5) < 2, np.array([1.0, 3.0, 2.0, 0.0, 4.0])
     if listed:
@@ -74,7 +75,7 @@ def test_rules_for_the_start() -> None:
     assert starting_time(7, 1e-4) == 7.0
 
 
-@pytest.mark.parametrize("sparse", [False, True])
+@each("sparse", [False, True])
 def test_the_size_of_the_rows_is_their_spread(sparse: bool) -> None:
     rows = sp.csr_matrix(RAW) if sparse else RAW
     assert mean_square_size(Rows(rows)) == pytest.approx(RAW.var(axis=0).sum(), rel=1e-12)
@@ -142,7 +143,7 @@ def test_a_run_too_short_for_one_averaged_point_is_refused() -> None:
     assert PairSGD(1, askip=501, average="none").solve(problem(1e-2)).n_iter == 500
 
 
-@pytest.mark.parametrize(
+@each(
     "bad",
     [
         {"t0": 0.0},

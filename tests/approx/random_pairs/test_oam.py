@@ -7,6 +7,7 @@ from sklearn.metrics import roc_auc_score
 
 from aucert.approx.random_pairs.oam import UPDATES, OnlineAUC, Stream
 from aucert.exact.errors import InputError
+from loops import each
 
 RNG = np.random.default_rng(0)
 N = 300
@@ -47,9 +48,9 @@ def learned(method: OnlineAUC, rows: np.ndarray = X, positive: np.ndarray = Y) -
     return stream
 
 
-@pytest.mark.parametrize("radius", [None, 0.8])
-@pytest.mark.parametrize("n_buffer", [1, 7, 1000])
-@pytest.mark.parametrize("update", UPDATES)
+@each("radius", [None, 0.8])
+@each("n_buffer", [1, 7, 1000])
+@each("update", UPDATES)
 def test_the_compiled_stream_is_the_naive_one_row_by_row(
     update: str, n_buffer: int, radius: float | None
 ) -> None:
@@ -106,13 +107,13 @@ def test_rows_of_one_class_change_no_weight() -> None:
     assert not stream.w.any() and stream.seen.tolist() == [N, 0]
 
 
-@pytest.mark.parametrize("update", UPDATES)
+@each("update", UPDATES)
 def test_equal_rows_of_both_classes_do_no_harm(update: str) -> None:
     stream = learned(OnlineAUC(1.0, update), np.ones((6, 2)), np.arange(6) % 2 == 0)
     assert not stream.w.any()
 
 
-@pytest.mark.parametrize("update", UPDATES)
+@each("update", UPDATES)
 def test_one_pass_ranks_well(update: str) -> None:
     w = learned(OnlineAUC(0.01, update)).w
     ideal = roc_auc_score(Y, X.sum(axis=1))
@@ -124,7 +125,7 @@ def test_weights_that_overflow_are_an_error() -> None:
         learned(OnlineAUC(1e308, "gradient"), 1e10 * X, Y)
 
 
-@pytest.mark.parametrize(
+@each(
     "bad",
     [{"C": 0.0}, {"C": "1"}, {"update": "newton"}, {"n_buffer": 0}, {"radius": 0.0}],
 )

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from aucert.approx import OAM
 from aucert.exact import solve
+from loops import each
 
 RNG = np.random.default_rng(4)
 Y = np.arange(60) % 3 == 0
@@ -20,15 +21,15 @@ def naive(w: np.ndarray, C: float) -> float:
     return (w @ w / 2 + C * np.maximum(0.0, 1 - margins).sum()) / (C * margins.size)
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
-@pytest.mark.parametrize("given", [{}, {"C": 1.0}, {"average": True}, {"radius": 0.1}], ids=str)
+@each("kind", [np.asarray, sp.csr_matrix])
+@each("given", [{}, {"C": 1.0}, {"average": True}, {"radius": 0.1}], ids=str)
 def test_the_certificate_is_of_the_objective_that_the_page_states(given, kind) -> None:
     model = OAM(random_state=0, **given).fit(kind(X), Y)
     held, lam = model.certificate_, 1 / (model.C * int(Y.sum()) * int((~Y).sum()))
     assert held.primal == pytest.approx(naive(model.coef_[0], model.C), rel=1e-12)
     best = solve(X, Y, lam, tol=1e-9)
-    assert held.dual - held.rounding <= best.certificate.primal + best.certificate.rounding
-    assert held.primal + held.rounding >= best.certificate.dual - best.certificate.rounding
+    assert held.dual <= best.certificate.primal
+    assert held.primal >= best.certificate.dual
     apart = float(np.linalg.norm(model.coef_[0] - best.w))
     assert apart <= held.radius + best.certificate.radius
     assert held.statement.startswith(

@@ -16,17 +16,18 @@ from aucert.approx.square_loss.fsauc_compiled import FARS, OWNERS, PLACES, _dist
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
 from aucert.exact.solvers.convex_reference import convex_reference
+from loops import each
 
 X, POSITIVE = online_naive.draw()
 KINDS = [np.asarray, sp.csr_matrix]
 
 
-@pytest.mark.parametrize("share", ["running", "exact"])
-@pytest.mark.parametrize(
+@each("share", ["running", "exact"])
+@each(
     ("radius", "step", "steps", "leaves"),
     [(0.3, 0.1, 1500, 0), (3.0, 0.3, 1500, 0), (0.05, 5.0, 4000, 1)],
 )
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_the_compiled_steps_are_the_naive_ones(kind, radius, step, steps, leaves, share) -> None:
     loss = from_rows(kind(X), POSITIVE)
     walk = StageWalk(MultiStageSaddle(radius, step, share), loss, np.zeros(25), steps)
@@ -42,7 +43,7 @@ def test_the_compiled_steps_are_the_naive_ones(kind, radius, step, steps, leaves
     np.testing.assert_allclose(walk.answer, answer, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize(("radius", "step"), [(0.2, 0.05), (1.0, 0.3), (4.0, 0.3), (20.0, 0.3)])
+@each(("radius", "step"), [(0.2, 0.05), (1.0, 0.3), (4.0, 0.3), (20.0, 0.3)])
 def test_tied_weights_and_blocks_of_every_length_give_the_naive_steps(radius, step) -> None:
     rows, positive = online_naive.tied()
     loss = from_rows(sp.csr_matrix(rows), positive)
@@ -67,8 +68,8 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("odd", ODD)
+@each("kind", KINDS)
+@each("odd", ODD)
 def test_odd_rows_a_start_elsewhere_and_short_parts_give_the_naive_steps(odd, kind) -> None:
     for seed, (radius, step) in enumerate([(0.01, 0.3), (0.5, 0.1), (3.0, 2.0)]):
         rng = np.random.default_rng(seed)
@@ -86,7 +87,7 @@ def test_odd_rows_a_start_elsewhere_and_short_parts_give_the_naive_steps(odd, ki
         np.testing.assert_allclose(walk.answer, answer, rtol=1e-9, atol=1e-12 * radius)
 
 
-@pytest.mark.parametrize("radius", [1e-2, 1e-4, 1e-6])
+@each("radius", [1e-2, 1e-4, 1e-6])
 def test_steps_much_longer_than_the_ball_lose_no_more_digits_than_the_naive_ones(radius) -> None:
     if np.finfo(np.longdouble).eps >= np.finfo(float).eps:
         pytest.skip("no longer numbers to compare with")
@@ -150,7 +151,7 @@ def test_the_distance_from_the_centre_counts_once_a_weight_that_was_far_and_is_n
     assert right <= found <= right * (1 + 1e-10)
 
 
-@pytest.mark.parametrize(("apart", "scale"), [(0.0, 1), (1e-9, 1), (1e-7, 1), (None, 1), (1.0, 0)])
+@each(("apart", "scale"), [(0.0, 1), (1e-9, 1), (1e-7, 1), (None, 1), (1.0, 0)])
 def test_the_distance_from_the_centre_is_never_too_short_where_it_cancels(apart, scale) -> None:
     """|c|^2 + w (w - 2 c) is |w - c|^2: next to the centre only rounding is left of it."""
     size, C = 64, 0.1
@@ -169,7 +170,7 @@ def test_the_distance_from_the_centre_is_never_too_short_where_it_cancels(apart,
         assert right <= found <= right * (1 + 1e-9) + 1.1e-6 * math.sqrt(2 * square)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_the_expected_step_is_the_gradient_of_the_saddle_function(kind) -> None:
     rng = np.random.default_rng(1)
     loss = from_rows(kind(X), POSITIVE)
@@ -188,7 +189,7 @@ def test_the_expected_step_is_the_gradient_of_the_saddle_function(kind) -> None:
     np.testing.assert_allclose(np.mean(moved, axis=0), np.mean(slopes, axis=0), atol=1e-7)
 
 
-@pytest.mark.parametrize("radius", [0.5, 2.0])
+@each("radius", [0.5, 2.0])
 def test_with_its_theorys_steps_the_distance_falls_like_one_over_the_steps(radius) -> None:
     rows, positive = online_naive.draw(n=60, d=4, density=1.0)
     loss, solver = from_rows(rows, positive), MultiStageSaddle(radius)
@@ -232,14 +233,14 @@ def test_the_answer_is_in_the_ball_and_its_gap_is_proved() -> None:
     assert len(looks) == count_stages(20_000)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_steps_that_overflow_are_refused_in_one_sentence(kind) -> None:
     with pytest.raises(InputError, match="the steps diverged"), np.errstate(all="ignore"):
         MultiStageSaddle(1e300, 1e100, max_passes=20).solve(from_rows(kind(X), POSITIVE))
 
 
-@pytest.mark.parametrize("radius", [5e-324, 1e-320, 1e-300])
-@pytest.mark.parametrize("kind", KINDS)
+@each("radius", [5e-324, 1e-320, 1e-300])
+@each("kind", KINDS)
 def test_a_radius_next_to_nothing_gives_next_to_nothing(kind, radius) -> None:
     loss = from_rows(kind(np.eye(4)), np.array([True, False, True, False]))
     found = MultiStageSaddle(radius, 0.1, max_passes=5000).solve(loss)
@@ -263,7 +264,7 @@ def test_the_first_step_is_that_of_the_theory_and_at_most_stable() -> None:
             replace(MultiStageSaddle(), **some)
 
 
-@pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, "long"])
+@each("bad", [0.0, -1.0, math.nan, "long"])
 def test_a_time_that_is_none_is_refused_at_once(bad: Any) -> None:
     with pytest.raises(InputError, match="max_time"):
         MultiStageSaddle(max_time=bad)

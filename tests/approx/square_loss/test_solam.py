@@ -11,15 +11,16 @@ from aucert.approx.online.row_stream import from_rows
 from aucert.approx.square_loss.solam import SaddleWalk, StochasticSaddle, auto_step
 from aucert.exact.errors import InputError
 from aucert.exact.solvers.convex_reference import convex_reference
+from loops import each
 
 X, POSITIVE = online_naive.draw()
 SHARE = POSITIVE.mean()
 KINDS = [np.asarray, sp.csr_matrix]
 
 
-@pytest.mark.parametrize("share", ["running", "exact"])
-@pytest.mark.parametrize(("radius", "step"), [(0.3, 1.0), (3.0, 0.3), (1.0, 10.0)])
-@pytest.mark.parametrize("kind", KINDS)
+@each("share", ["running", "exact"])
+@each(("radius", "step"), [(0.3, 1.0), (3.0, 0.3), (1.0, 10.0)])
+@each("kind", KINDS)
 def test_the_compiled_steps_are_the_naive_ones(kind, radius, step, share) -> None:
     loss = from_rows(kind(X), POSITIVE)
     walk = SaddleWalk(StochasticSaddle(radius, step, share), loss, np.zeros(25))
@@ -41,7 +42,7 @@ def one_step(loss, w, ends, i):
     return np.concatenate([w - walk.w, ends[:2] - walk.ends[:2], walk.ends[2:] - ends[2:]]) / 0.01
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_the_expected_step_is_the_gradient_of_the_saddle_function(kind) -> None:
     rng = np.random.default_rng(1)
     loss, w, ends = from_rows(kind(X), POSITIVE), rng.normal(size=25), rng.normal(size=3)
@@ -87,7 +88,7 @@ def promised(rows, positive, radius, step, steps) -> float:
     return float((domain + slope * (gamma @ gamma)) / gamma.sum() / (p * (1 - p)))
 
 
-@pytest.mark.parametrize(("steps", "runs"), [(200_000, 8), (2_000_000, 4)])
+@each(("steps", "runs"), [(200_000, 8), (2_000_000, 4)])
 def test_it_is_as_near_the_optimum_as_its_theory_says(steps, runs) -> None:
     rows, positive = online_naive.draw(n=60, d=4, density=1.0)
     loss, solver = from_rows(rows, positive), StochasticSaddle(0.5, 0.3, "exact")

@@ -13,16 +13,17 @@ from aucert.approx.square_loss.spam import ProximalWalk, StochasticProximal, fro
 from aucert.approx.square_loss.spam_l1_compiled import CHUNK
 from aucert.exact.errors import InputError
 from aucert.exact.solvers.convex_reference import convex_reference
+from loops import each, seeds
 
 X, POSITIVE = online_naive.draw()
 KINDS = [np.asarray, sp.csr_matrix]
 PENALTIES = [(0.0, 0.0), (0.0, 0.5), (0.02, 0.0), (0.3, 0.0), (0.02, 0.4), (0.1, 40.0)]
 
 
-@pytest.mark.parametrize("average", [False, True])
-@pytest.mark.parametrize("schedule", ["sqrt", "linear", "constant"])
-@pytest.mark.parametrize(("l1", "l2"), PENALTIES)
-@pytest.mark.parametrize("kind", KINDS)
+@each("average", [False, True])
+@each("schedule", ["sqrt", "linear", "constant"])
+@each(("l1", "l2"), PENALTIES)
+@each("kind", KINDS)
 def test_the_compiled_steps_are_the_naive_ones(kind, l1, l2, schedule, average) -> None:
     solver = StochasticProximal(l1, l2, schedule, step=0.05, t0=3.0, average=average)
     loss, rng = from_rows(kind(X), POSITIVE), np.random.default_rng(3)
@@ -38,7 +39,7 @@ def test_the_compiled_steps_are_the_naive_ones(kind, l1, l2, schedule, average) 
         np.testing.assert_allclose(walk.answer, total / 900, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize(("l1", "l2"), [(0.003, 0.0), (0.03, 0.1), (0.2, 0.0)])
+@each(("l1", "l2"), [(0.003, 0.0), (0.03, 0.1), (0.2, 0.0)])
 def test_tied_weights_and_blocks_of_every_length_give_the_naive_steps(l1, l2) -> None:
     rows, positive = online_naive.tied()
     rng, loss = np.random.default_rng(5), from_rows(sp.csr_matrix(rows), positive)
@@ -66,7 +67,7 @@ def assert_naive(rows, positive, order, solver, start) -> None:
         np.testing.assert_allclose(walk.answer, mean, rtol=1e-9, atol=1e-12 * np.abs(mean).max())
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", seeds(40))
 def test_random_problems_of_every_kind_give_the_naive_steps(seed) -> None:
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(3, 50)), int(rng.integers(2, 200))
@@ -85,7 +86,7 @@ def test_random_problems_of_every_kind_give_the_naive_steps(seed) -> None:
     assert_naive(rows, positive, rng.integers(n, size=int(rng.integers(1, 700))), solver, start)
 
 
-@pytest.mark.parametrize("average", [False, True])
+@each("average", [False, True])
 def test_weights_that_come_to_zero_exactly_at_a_step_vanish_there(average) -> None:
     rng = np.random.default_rng(0)
     rows, positive = online_naive.draw(n=32, d=400, density=0.01)
@@ -94,7 +95,7 @@ def test_weights_that_come_to_zero_exactly_at_a_step_vanish_there(average) -> No
     assert_naive(rows, positive, rng.integers(32, size=280), solver, start)
 
 
-@pytest.mark.parametrize("l1", [1e-3, 0.1])
+@each("l1", [1e-3, 0.1])
 def test_rows_and_starts_longer_than_what_is_copied_at_a_time(l1) -> None:
     rng = np.random.default_rng(1)
     rows, d = rng.normal(size=(9, 3 * CHUNK)), 3 * CHUNK
@@ -105,9 +106,7 @@ def test_rows_and_starts_longer_than_what_is_copied_at_a_time(l1) -> None:
     assert_naive(rows, np.arange(9) % 3 == 0, rng.integers(9, size=150), solver, start)
 
 
-@pytest.mark.parametrize(
-    ("l1", "size"), [(5e-324, 1.0), (1e-200, 1.0), (1e200, 1.0), (1e308, 1.0), (0.02, 1e-310)]
-)
+@each(("l1", "size"), [(5e-324, 1.0), (1e-200, 1.0), (1e200, 1.0), (1e308, 1.0), (0.02, 1e-310)])
 def test_the_smallest_and_the_largest_numbers_give_the_naive_steps(l1, size) -> None:
     rng = np.random.default_rng(2)
     solver, start = StochasticProximal(l1, average=True), size * rng.normal(size=25)
@@ -115,8 +114,8 @@ def test_the_smallest_and_the_largest_numbers_give_the_naive_steps(l1, size) -> 
         assert_naive(X, POSITIVE, rng.integers(40, size=300), solver, start)
 
 
-@pytest.mark.parametrize("l1", [10.0, 1e3, 1e6])
-@pytest.mark.parametrize("step", [1e10, 1e16, 1e20, 1e100])
+@each("l1", [10.0, 1e3, 1e6])
+@each("step", [1e10, 1e16, 1e20, 1e100])
 def test_steps_and_penalties_so_long_that_all_weights_vanish_leave_zeros(step, l1) -> None:
     rows = np.array([[1.0, 0.3], [0.2, 1.0], [0.7, 0.7]])
     solver = StochasticProximal(l1, schedule="constant", step=step)
@@ -136,8 +135,8 @@ def test_steps_that_diverge_do_not_come_back_as_zeros() -> None:
         solver.solve(walk.loss)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("weighted", [False, True])
+@each("kind", KINDS)
+@each("weighted", [False, True])
 def test_the_expected_step_is_the_gradient_of_the_loss(kind, weighted) -> None:
     rng = np.random.default_rng(4)
     y = POSITIVE.astype(int)
@@ -178,8 +177,8 @@ def mean_error_bound(X, positive, best, eta, l2) -> float:
     return float(error)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("l1", "l2"), [(0.05, 0.5), (0.0, 0.5)])
+@each("kind", KINDS)
+@each(("l1", "l2"), [(0.05, 0.5), (0.0, 0.5)])
 def test_steps_of_order_one_over_t_are_as_near_as_their_theory_says(kind, l1, l2) -> None:
     rows, positive = online_naive.draw(n=60, d=4, density=1.0)
     loss = from_rows(kind(rows), positive)
@@ -197,8 +196,8 @@ def test_steps_of_order_one_over_t_are_as_near_as_their_theory_says(kind, l1, l2
         assert bound <= best @ best / factor  # and the bound says something
 
 
-@pytest.mark.parametrize(("l1", "l2"), [(0.05, 0.0), (0.05, 0.2), (0.0, 0.2)])
-@pytest.mark.parametrize("average", [False, True])
+@each(("l1", "l2"), [(0.05, 0.0), (0.05, 0.2), (0.0, 0.2)])
+@each("average", [False, True])
 def test_it_comes_near_the_optimum_and_its_gap_says_so(l1, l2, average) -> None:
     loss = from_rows(sp.csr_matrix(X), POSITIVE)
     solver = StochasticProximal(l1, l2, average=average, max_passes=3000)

@@ -14,6 +14,7 @@ from aucert.approx.square_loss.spam import StochasticProximal
 from aucert.approx.square_loss.spam_estimator import SPAM
 from aucert.exact.errors import InputError
 from aucert.exact.solvers.convex_reference import convex_reference
+from loops import each
 
 MODELS = [SPAM, SOLAM, FSAUC]
 ONLINE = MODELS
@@ -32,8 +33,8 @@ def test_it_is_a_scikit_learn_estimator(estimator, check) -> None:
     check(estimator)
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+@each("model", MODELS)
+@each("kind", [np.asarray, sp.csr_matrix])
 def test_it_ranks_the_rows_and_its_gap_is_proved(model, kind) -> None:
     X, y = draw()
     fitted = model(max_passes=200, random_state=0).fit(kind(X), y)
@@ -44,9 +45,9 @@ def test_it_ranks_the_rows_and_its_gap_is_proved(model, kind) -> None:
     assert fitted.gap_ == pytest.approx(fitted.objective_ - fitted.lower_bound_)
     assert fitted.gap_ < 0.2
     held = fitted.certificate_
-    assert held.dual - held.rounding <= best <= held.primal + held.rounding + 1e-12
+    assert held.dual <= best <= held.primal + 1e-12
     assert held.primal == fitted.objective_ and task.in_words in held.statement
-    assert held.gap + held.rounding == pytest.approx(fitted.gap_, rel=1e-9)
+    assert held.gap == pytest.approx(fitted.gap_, rel=1e-9)
     assert fitted.objective_ == pytest.approx(task.value(fitted.coef_[0]), rel=1e-12)
     assert not fitted.proved_
     np.testing.assert_array_equal(fitted.support_, np.flatnonzero(fitted.coef_[0]))
@@ -68,7 +69,7 @@ def test_an_answer_whose_gap_is_closed_is_called_proved() -> None:
     assert not null.coef_.any()
 
 
-@pytest.mark.parametrize("model", MODELS)
+@each("model", MODELS)
 def test_dense_and_sparse_rows_give_the_same_model(model) -> None:
     X, y = draw()
     dense = model(random_state=1).fit(X, y)
@@ -99,8 +100,8 @@ def test_the_last_point_is_less_sparse_than_the_optimum_but_its_largest_weights_
     assert set(np.argsort(np.abs(fitted.coef_[0]))[-3:]) == {4, 5, 6}
 
 
-@pytest.mark.parametrize("make", [int, np.random.RandomState])
-@pytest.mark.parametrize("model", MODELS)
+@each("make", [int, np.random.RandomState])
+@each("model", MODELS)
 def test_a_random_state_gives_the_same_model_again(model, make) -> None:
     X, y = draw()
     first, second, other = (
@@ -110,7 +111,7 @@ def test_a_random_state_gives_the_same_model_again(model, make) -> None:
     assert not np.array_equal(first, other)
 
 
-@pytest.mark.parametrize("model", ONLINE)
+@each("model", ONLINE)
 def test_rows_in_batches_are_as_good_as_rows_at_once(model) -> None:
     X, y = draw(n=3000)
     whole, parts = model(random_state=0), model(random_state=0)
@@ -137,7 +138,7 @@ def test_spam_in_batches_steps_with_the_means_of_all_rows_so_far() -> None:
     np.testing.assert_allclose(model.coef_[0], second, atol=1e-12)
 
 
-@pytest.mark.parametrize("model", ONLINE)
+@each("model", ONLINE)
 def test_a_batch_of_one_class_is_taken_and_leaves_the_intercept(model) -> None:
     X, y = draw()
     ill = y == "ill"
@@ -151,7 +152,7 @@ def test_a_batch_of_one_class_is_taken_and_leaves_the_intercept(model) -> None:
     assert fitted.score(X, y) > 0.6
 
 
-@pytest.mark.parametrize("model", ONLINE)
+@each("model", ONLINE)
 def test_it_goes_on_after_fit(model) -> None:
     X, y = draw()
     fitted = model(max_passes=3, random_state=0).fit(X, y)
@@ -171,8 +172,8 @@ def test_what_needs_all_rows_is_refused_in_batches() -> None:
         FSAUC(share="exact").partial_fit(X, y, classes=np.unique(y))
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
-@pytest.mark.parametrize("cuts", [[1], [45], [30, 31, 300, 1200]])
+@each("kind", [np.asarray, sp.csr_matrix])
+@each("cuts", [[1], [45], [30, 31, 300, 1200]])
 def test_fsauc_in_batches_goes_through_the_stages_of_one_call(kind, cuts) -> None:
     X, y = draw(n=1500)
     X /= np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-300)  # one length: one step
@@ -202,7 +203,7 @@ def test_fsauc_lays_its_stages_out_for_the_first_batch_where_no_number_is_given(
         FSAUC(n_steps=0).partial_fit(X, y, classes=np.unique(y))
 
 
-@pytest.mark.parametrize(
+@each(
     "wrong",
     [SPAM(l1=-1), SPAM(schedule="x"), SPAM(step=1e6, schedule="constant"), SOLAM(radius=0),
      SOLAM(share="x"), FSAUC(max_passes=0), FSAUC(step="x"), FSAUC(threshold="x")],

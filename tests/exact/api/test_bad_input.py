@@ -23,6 +23,7 @@ from aucert.exact.solvers.newton import Newton
 from aucert.exact.solvers.qp_backends import solve_qp
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows
+from loops import each
 
 X = np.array([[1.0, 0.0], [0.0, 2.0], [0.5, 1.0], [-1.0, 0.0]])
 Y = np.array([1, 0, 1, 0])
@@ -51,7 +52,7 @@ MATRICES: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", MATRICES)
+@each("case", MATRICES)
 def test_bad_matrix(case: str) -> None:
     matrix, message = MATRICES[case]
     with pytest.raises(InputError, match=message):
@@ -70,7 +71,7 @@ LABELS: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", LABELS)
+@each("case", LABELS)
 def test_bad_labels(case: str) -> None:
     labels, message = LABELS[case]
     with pytest.raises(InputError, match=message):
@@ -82,7 +83,7 @@ def test_a_positive_label_that_does_not_occur() -> None:
         solve(X, Y, 1.0, positive=7)
 
 
-@pytest.mark.parametrize(
+@each(
     "labels",
     [
         ["b", "a", "b", "a"],
@@ -99,9 +100,7 @@ def test_labels_of_every_type_are_taken(labels: Any) -> None:
     assert chosen == np.asarray(labels)[0] and other == np.asarray(labels)[1]
 
 
-@pytest.mark.parametrize(
-    "lam", [0, -1.0, np.nan, np.inf, "1", None, True, np.array([1.0]), 1j], ids=repr
-)
+@each("lam", [0, -1.0, np.nan, np.inf, "1", None, True, np.array([1.0]), 1j], ids=repr)
 def test_bad_lam(lam: Any) -> None:
     with pytest.raises(InputError, match="lam must be"):
         solve(X, Y, lam)
@@ -146,7 +145,7 @@ def test_folds_at_once_are_a_whole_number() -> None:
             model.fit(np.tile(X, (5, 1)), np.tile(Y, 5))
 
 
-@pytest.mark.parametrize("case", ARGUMENTS)
+@each("case", ARGUMENTS)
 def test_bad_argument(case: str) -> None:
     arguments, message = ARGUMENTS[case]
     with pytest.raises(InputError, match=message):
@@ -164,7 +163,7 @@ WEIGHTS: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", WEIGHTS)
+@each("case", WEIGHTS)
 def test_bad_row_weights(case: str) -> None:
     weight, message = WEIGHTS[case]
     with pytest.raises(InputError, match=message):
@@ -188,7 +187,7 @@ LISTS: dict[str, tuple[Any, Any, Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", LISTS)
+@each("case", LISTS)
 def test_bad_pair_list(case: str) -> None:
     i, j, weight, message = LISTS[case]
     with pytest.raises(InputError, match=message):
@@ -205,14 +204,14 @@ GRAMS: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", GRAMS)
+@each("case", GRAMS)
 def test_bad_kernel_matrix(case: str) -> None:
     matrix, message = GRAMS[case]
     with pytest.raises(InputError, match=message):
         Gram(matrix)
 
 
-@pytest.mark.parametrize(
+@each(
     ("w", "message"),
     [
         (np.zeros(3), "2 coordinates, the weights shape"),
@@ -231,13 +230,13 @@ def test_bad_weights_of_the_model(w: Any, message: str) -> None:
             CuttingPlane().solve(problem, w0=w)
 
 
-@pytest.mark.parametrize("positive", [np.array([1, 0, 1, 0]), np.array([True, False])], ids=repr)
+@each("positive", [np.array([1, 0, 1, 0]), np.array([True, False])], ids=repr)
 def test_bad_mask_of_the_positives(positive: np.ndarray) -> None:
     with pytest.raises(InputError, match=r"positive|labels"):
         pair_problem(Rows(X), positive, AllPairs(), HINGE, Ridge(1.0))
 
 
-@pytest.mark.parametrize("everywhere", [True, False])
+@each("everywhere", [True, False])
 def test_a_mask_of_one_class(everywhere: bool) -> None:
     with pytest.raises(InputError, match=r"all 4 rows are (positive|negative)"):
         pair_problem(Rows(X), np.full(4, everywhere), AllPairs(), HINGE, Ridge(1.0))
@@ -264,8 +263,8 @@ def test_solvers_refuse_problems_that_are_not_theirs() -> None:
         SquaredLossSolver().solve(squared)
 
 
-@pytest.mark.parametrize("loss", ["squared_hinge", "square"])
-@pytest.mark.parametrize("pairs", [None, PairList(np.array([0, 0]), np.array([1, 2]))])
+@each("loss", ["squared_hinge", "square"])
+@each("pairs", [None, PairList(np.array([0, 0]), np.array([1, 2]))])
 def test_scores_whose_squares_overflow_are_refused(loss: str, pairs: PairList | None) -> None:
     X, y = np.array([[1e100, 0.0], [0.0, 1.0], [1.0, 1.0]]), [1, 0, 0]
     with pytest.raises(InputError, match="a score is larger"):

@@ -15,6 +15,7 @@ from aucert.exact.spaces.blocked import row_blocks
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.tools.threads import at_most
 from aucert.exact.tools.threads import workers as workers_of
+from loops import each
 
 JOBS = (1, 2, 4)
 
@@ -44,7 +45,7 @@ def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     return request.param
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_solutions_are_the_same_for_any_number_of_threads(name: str, form: str) -> None:
     if form == "blocks" and name not in ("hinge", "squared hinge"):
         pytest.skip("only these read rows in blocks")
@@ -73,7 +74,7 @@ def test_certificates_paths_and_models_are_the_same(form: str) -> None:
         assert call(1) == call(2) == call(4)
 
 
-@pytest.mark.parametrize(("n", "d"), [(1000, 3), (1001, 130), (70, 5), (3, 2)])
+@each(("n", "d"), [(1000, 3), (1001, 130), (70, 5), (3, 2)])
 def test_products_in_parts_are_the_products(
     n: int, d: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

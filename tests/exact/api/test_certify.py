@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from aucert.exact import ROCSVM, PairList, certify, solve
 from aucert.exact.errors import InputError
+from loops import each
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def data():
     return rng.normal(size=(80, 3)) + 0.6 * y[:, None], y.astype(int)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square"])
+@each("loss", ["hinge", "squared_hinge", "square"])
 def test_the_gap_is_the_true_distance_to_the_optimum(data, loss):
     X, y = data
     best = solve(X, y, 1e-2, loss=loss, tol=1e-11)
@@ -84,7 +85,7 @@ def test_a_norm_smaller_than_the_scores_allow_is_refused(data):
         certify(X, y, 0.1, scores=X @ np.ones(3), norm2=0.5)
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "message"),
     [
         ({}, "either weights"),
@@ -129,7 +130,7 @@ RIVALS = {
 }
 
 
-@pytest.mark.parametrize("rival", RIVALS)
+@each("rival", RIVALS)
 def test_a_rivals_constant_names_the_problem_its_loss_included(data, rival):
     X, y = data
     loss, lam, scale = RIVALS[rival]
@@ -207,7 +208,7 @@ def test_the_structure_of_the_listed_pairs_can_be_meant(data):
     assert abs(full.primal - sampled.primal) > 1e-3
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "message"),
     [
         ({"w": [1.0, 0, 0]}, "give lam, or rival with C"),

@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from aucert.exact import ROCSVM, ROCSVMCV, cross_validated_path, query_pairs, solve
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.statistics.concordance import right_share
+from loops import each
 
 RNG = np.random.default_rng(3)
 QID = RNG.permutation(np.repeat(np.arange(9), 6))
@@ -25,7 +26,7 @@ SPLITS = list(GroupKFold(3).split(X, Y, QID))
 HOW: dict[str, Any] = {"loss": "squared_hinge"}
 
 
-@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
+@each("weight", [None, WEIGHT], ids=["plain", "weighted"])
 def test_each_fold_is_solved_and_judged_within_queries(weight: np.ndarray | None) -> None:
     found = cross_validated_path(X, Y, LAMS, cv=SPLITS, qid=QID, sample_weight=weight, **HOW)
     r = np.ones(54) if weight is None else weight
@@ -67,7 +68,7 @@ def test_metadata_routing_hands_the_queries_on() -> None:
     np.testing.assert_array_equal(pipe[-1].coef_, wanted)
 
 
-@pytest.mark.parametrize(
+@each(
     ("more", "why"),
     [
         ({"cv": [(np.arange(30), np.arange(30, 54)), (np.arange(9, 54), np.arange(9))]}, "cuts"),

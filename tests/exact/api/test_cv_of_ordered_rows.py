@@ -23,6 +23,7 @@ from aucert.exact import (
 from aucert.exact.api.folds import FoldedData, RowOrder, split_rows
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.statistics.concordance import right_share
+from loops import each
 
 RNG = np.random.default_rng(1)
 N = 60
@@ -52,7 +53,7 @@ def test_scikit_learns_checks(estimator, check) -> None:
     check(estimator)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@each("loss", ["hinge", "squared_hinge"])
 def test_lam_is_that_of_a_plain_loop_over_folds_and_grid(loss: str) -> None:
     model = SurvivalSVMCV(LAMS, cv=SPLITS, loss=loss).fit(X, TIME, EVENT)
     table = np.array(
@@ -105,7 +106,7 @@ def test_an_l1_makes_zeros_that_are_proved() -> None:
     assert not path.fold_low.any() and (path.fold_high == 1).all()  # nothing bounds |w - w*|
 
 
-@pytest.mark.parametrize("weight", [None, RNG.integers(0, 3, N)], ids=["plain", "weighted"])
+@each("weight", [None, RNG.integers(0, 3, N)], ids=["plain", "weighted"])
 def test_grades_are_cross_validated_within_queries(weight: np.ndarray | None) -> None:
     splits = list(GroupKFold(3).split(X, GRADE, QID))
     how: dict[str, Any] = {"loss": "squared_hinge"}
@@ -148,7 +149,7 @@ def test_two_kinds_of_grades_are_two_classes() -> None:
     np.testing.assert_allclose(first.fold_auc, turned.fold_auc, atol=1e-12)
 
 
-@pytest.mark.parametrize(
+@each(
     ("y", "more", "why"),
     [
         (GRADE, {"qid": QID, "positive": 2}, "two"),

@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from aucert.approx import RankSVM
 from aucert.exact import ROCSVM, solve
 from aucert.exact.errors import InputError
+from loops import each
 
 
 def some_rows(n: int = 40) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -35,8 +36,8 @@ def test_scikit_learns_checks_with_an_l1_penalty(estimator, check) -> None:
     check(estimator)
 
 
-@pytest.mark.parametrize("make", [ROCSVM, RankSVM])
-@pytest.mark.parametrize("weighted", [False, True])
+@each("make", [ROCSVM, RankSVM])
+@each("weighted", [False, True])
 def test_the_pairs_are_those_within_a_query(make: type, weighted: bool) -> None:
     X, y, qid = some_rows()
     weight = np.arange(y.size) % 3 if weighted else None
@@ -57,7 +58,7 @@ def test_the_pairs_are_those_within_a_query(make: type, weighted: bool) -> None:
     assert all_pairs != pytest.approx(naive, rel=1e-6)
 
 
-@pytest.mark.parametrize("make", [ROCSVM, RankSVM])
+@each("make", [ROCSVM, RankSVM])
 def test_queries_are_routed(make: type) -> None:
     X, y, qid = some_rows()
     with sklearn.config_context(enable_metadata_routing=True):
@@ -68,8 +69,8 @@ def test_queries_are_routed(make: type) -> None:
     assert pipeline[-1].coef_ == pytest.approx(alone.coef_)
 
 
-@pytest.mark.parametrize("make", [ROCSVM, RankSVM])
-@pytest.mark.parametrize(
+@each("make", [ROCSVM, RankSVM])
+@each(
     ("qid", "said"),
     [(np.arange(40), "pair"), (np.arange(39), "qid"), (np.full(40, np.nan), "group of row 0")],
 )

@@ -7,6 +7,7 @@ import pytest
 
 from aucert.exact import ROCSVMCV
 from aucert.exact.errors import InputError
+from loops import each
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(40, 2))
@@ -27,7 +28,7 @@ def test_a_time_limit_is_shared_among_the_folds() -> None:
     assert model.cv_path_.complete
 
 
-@pytest.mark.parametrize("n_jobs", [0, 1.5, "2", True])
+@each("n_jobs", [0, 1.5, "2", True])
 def test_a_wrong_number_is_refused(n_jobs) -> None:
     with pytest.raises(InputError, match="n_jobs must be None or a whole number"):
         ROCSVMCV(n_jobs=n_jobs).fit(X, Y)

@@ -16,6 +16,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from aucert.approx import SPAM, RankSVM
 from aucert.exact import ROCSVM, save_model, solve
 from aucert.exact.errors import InputError
+from loops import each
 
 RNG = np.random.default_rng(1)
 CITY = RNG.choice(["Bern", "Oslo", "Rome"], 60)
@@ -86,7 +87,7 @@ def test_polars_frames() -> None:
     assert fitted.feature_names_in_.tolist() == ["age"]
 
 
-@pytest.mark.parametrize("method", ["isotonic", "sigmoid"])
+@each("method", ["isotonic", "sigmoid"])
 def test_calibration_gives_probabilities_in_the_order_of_the_scores(method: str) -> None:
     model = CalibratedClassifierCV(ROCSVM(lam=0.1), method=method, cv=3, ensemble=False)
     shares = model.fit(PLAIN, Y).predict_proba(PLAIN)[:, 1]

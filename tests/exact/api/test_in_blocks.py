@@ -11,6 +11,7 @@ from aucert.exact.api.solve import solve
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.request import Request
+from loops import each
 
 
 def read_in_blocks(X: np.ndarray) -> bool:
@@ -18,7 +19,7 @@ def read_in_blocks(X: np.ndarray) -> bool:
     return streamed_problem(X, y, Request.of(0.1)) is not None
 
 
-@pytest.mark.parametrize(
+@each(
     ("n", "dim", "expected"),
     [(99_999, 2, False), (100_000, 5, True), (100_000, 6, False), (200_000, 6, True)],
 )
@@ -45,7 +46,7 @@ def test_many_tied_rows_are_solved_to_the_last_digits() -> None:
     assert found.status == Status.CERTIFIED
 
 
-@pytest.mark.parametrize(
+@each(
     "X",
     [
         np.zeros((100_000, 0)),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from aucert.approx.nystrom import nystrom
 from aucert.exact import ROCSVM, solve
 from aucert.exact.losses.registry import ALL_LOSSES, OURS
 from aucert.exact.solvers.choose import NAMES
 from aucert.exact.spaces.kernels import KERNELS, kernel_names
+from loops import each
 
 
 def written(of: object, parameter: str) -> tuple[str, ...]:
@@ -21,7 +20,7 @@ def written(of: object, parameter: str) -> tuple[str, ...]:
     return tuple(re.findall(r'"([^"]+)"', found[1]))
 
 
-@pytest.mark.parametrize("of", [solve, ROCSVM])
+@each("of", [solve, ROCSVM])
 def test_docstrings_name_every_loss_and_kernel(of: object) -> None:
     assert written(of, "loss") == tuple(ALL_LOSSES)
     assert written(of, "kernel") == kernel_names()

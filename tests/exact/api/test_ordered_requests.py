@@ -17,7 +17,7 @@ from aucert.exact import (
     survival_pairs,
 )
 from aucert.exact.errors import InputError
-from fast_cases import first_fast
+from loops import each, first_fast
 
 
 def some_rows(n: int = 40, seed: int = 0) -> dict[str, Any]:
@@ -60,8 +60,8 @@ def asked(kind: str, rows: dict[str, Any]) -> tuple[Any, dict[str, Any], Ordered
     return None, words, survival_pairs(rows["time"], rows["event"])
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
+@each("kind", KINDS)
+@each(
     "words",
     [
         {"loss": "hinge"},
@@ -108,7 +108,7 @@ def test_the_objective_is_the_mean_over_listed_pairs(kind: str, words: dict[str,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_certify_judges_weights_and_scores(kind: str) -> None:
     rows = some_rows()
     y, which, pairs = asked(kind, rows)
@@ -149,7 +149,7 @@ def test_the_sure_pairs_are_those_found_one_by_one() -> None:
         assert abs(one.n_wrong - other.n_wrong) <= 2
 
 
-@pytest.mark.parametrize("kind", first_fast(["time", "qid"]))
+@each("kind", first_fast(["time", "qid"]))
 def test_a_path_has_its_certificates_and_concordance(kind: str) -> None:
     rows = some_rows()
     y, which, pairs = asked(kind, rows)
@@ -172,7 +172,7 @@ def test_partial_auc_has_a_path() -> None:
     assert path.points[0].certificate.primal == pytest.approx(one.certificate.primal, rel=1e-5)
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "said"),
     [
         ({"structure": 1.0}, "3 kinds of rows"),
@@ -196,7 +196,7 @@ def test_what_groups_cannot_do_is_refused(words: dict[str, Any], said: str) -> N
         solve(rows["X"], rows["grade"], 0.1, **words)
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "said"),
     [
         ({"time": np.full(40, np.nan)}, "time of row 0"),

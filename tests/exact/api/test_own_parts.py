@@ -23,6 +23,7 @@ from aucert.exact.formulation.request import Request
 from aucert.exact.spaces.kernels import KERNELS, Gaussian
 from aucert.validation.commands import certify as certify_command
 from aucert.validation.commands import solve as solve_command
+from loops import each
 from own_parts import Polynomial, RoundedHinge
 
 RNG = np.random.default_rng(3)
@@ -37,8 +38,8 @@ def explicit(X: np.ndarray) -> np.ndarray:
     return np.column_stack([np.ones(len(X)), root * a, root * b, a**2, b**2, root * a * b])
 
 
-@pytest.mark.parametrize("structure", [0.0, 0.7])
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square", RoundedHinge()])
+@each("structure", [0.0, 0.7])
+@each("loss", ["hinge", "squared_hinge", "square", RoundedHinge()])
 def test_a_polynomial_kernel_is_the_linear_machine_in_its_features(
     loss: Any, structure: float
 ) -> None:
@@ -163,7 +164,7 @@ class Faulty(Polynomial):
         return {"noise": np.nan, "loud": 2.0}.get(self.fault, super().noise(X))
 
 
-@pytest.mark.parametrize(
+@each(
     ("fault", "message"),
     [
         ("shape", "gives shapes"),

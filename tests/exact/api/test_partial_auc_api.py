@@ -13,7 +13,7 @@ from aucert.exact import ROCSVM, AllPairs, InputError, certify, solve
 from aucert.exact.formulation.request import Request
 from aucert.exact.problem.tail import Tail
 from aucert.validation.cli import aucert
-from fast_cases import first_fast
+from loops import each, first_fast
 
 
 def rows(shift: float = 2.0, n: int = 60) -> tuple[np.ndarray, np.ndarray]:
@@ -23,8 +23,8 @@ def rows(shift: float = 2.0, n: int = 60) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-@pytest.mark.parametrize("loss", first_fast(["hinge", "logistic"]))
+@each("kernel", ["linear", "rbf"])
+@each("loss", first_fast(["hinge", "logistic"]))
 def test_solve_and_certify_agree(kernel: str, loss: str) -> None:
     X, y = rows()
     meant = {"kernel": kernel, "loss": loss, "fpr_max": 0.3, "tpr_min": 0.25}
@@ -40,7 +40,7 @@ def test_solve_and_certify_agree(kernel: str, loss: str) -> None:
     assert audit.primal > whole.primal
 
 
-@pytest.mark.parametrize("loss", ["logistic", "smooth_hinge", "exponential"])
+@each("loss", ["logistic", "smooth_hinge", "exponential"])
 def test_smooth_losses_are_solved_by_name(loss: str) -> None:
     X, y = rows(0.7)
     found = solve(X, y, 0.05, loss=loss, tol=1e-9)

@@ -18,6 +18,7 @@ from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.auc import auc
 from aucert.exact.problem.problem import linear_problem
 from aucert.exact.solvers.choose import choose_solver
+from loops import each
 
 RNG = np.random.default_rng(2)
 Y = (np.arange(90) % 3 == 0).astype(int)
@@ -33,10 +34,10 @@ def exact_auc(train, test, lam, weight=None, **options) -> float:
     return auc(scores, Y[test] == 1, None if weight is None else weight[test])
 
 
-@pytest.mark.parametrize(
+@each(
     "options", [{}, {"loss": "squared_hinge"}, {"kernel": "rbf", "loss": "squared_hinge"}], ids=str
 )
-@pytest.mark.parametrize("weighted", [False, True])
+@each("weighted", [False, True])
 def test_the_exact_optimum_of_each_fold_has_an_auc_within_the_range(options, weighted) -> None:
     weight = 1.0 + np.arange(90) % 4 if weighted else None
     found = cross_validated_path(
@@ -148,7 +149,7 @@ def test_folds_are_stratified_and_follow_the_seed() -> None:
 HALF = np.arange(90) < 45
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "message"),
     [
         ({"cv": 31}, "smaller class has 30 rows"),

@@ -16,6 +16,7 @@ from aucert.exact.problem.penalties.registry import penalty_from
 from aucert.exact.problem.penalties.sign import Sign
 from aucert.validation.cli import main
 from convex_programs import reference
+from loops import each
 from own_parts import Box, RoundedHinge, WeightedL1
 
 RNG = np.random.default_rng(1)
@@ -34,8 +35,8 @@ WISHES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("wish", WISHES, ids=str)
-@pytest.mark.parametrize("loss", ["squared_hinge", RoundedHinge()], ids=["square", "own"])
+@each("wish", WISHES, ids=str)
+@each("loss", ["squared_hinge", RoundedHinge()], ids=["square", "own"])
 def test_solve_and_certify_agree_with_clarabel(wish: dict[str, Any], loss: Any) -> None:
     penalty = wish.get("penalty") or penalty_from(**wish)
     name = loss if isinstance(loss, str) else loss.name
@@ -43,17 +44,17 @@ def test_solve_and_certify_agree_with_clarabel(wish: dict[str, Any], loss: Any) 
     found = solve(X, Y, loss=loss, tol=1e-7, **wish)
     assert found.status == "certified" and found.method == "proximal"
     certificate = found.certificate
-    assert certificate.dual - certificate.rounding <= best + 1e-8
-    assert best - 1e-8 <= certificate.primal + certificate.rounding
+    assert certificate.dual <= best + 1e-8
+    assert best - 1e-8 <= certificate.primal
     w = np.array([0.5, 0.2, 0.1, 0.0])
     audit = certify(X, Y, w=w, loss=loss, tol=1e-7, **wish)
     assert audit.gap is not None and audit.primal is not None
-    assert audit.dual - audit.rounding <= best + 1e-8
+    assert audit.dual <= best + 1e-8
     assert audit.primal - best == pytest.approx(audit.gap, abs=1e-6)
     assert (audit.radius is None) == (penalty.l2 == 0)
 
 
-@pytest.mark.parametrize(
+@each(
     ("wish", "said"),
     [
         ({}, "lam must be"),

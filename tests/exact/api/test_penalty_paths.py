@@ -11,6 +11,7 @@ from aucert.exact import ROCSVM, regularization_path, solve
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.penalty_grid import strengthened
 from aucert.exact.problem.penalties.elastic_net import ElasticNet
+from loops import each
 
 RNG = np.random.default_rng(2)
 Y = np.arange(40) % 3 == 0
@@ -30,7 +31,7 @@ def asked(lam: float, l1_ratio: float, **more: object) -> dict:
     return {"lam": l2, "l1": l1, **more}
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@each("case", CASES, ids=str)
 def test_each_point_is_what_solve_finds(case: dict) -> None:
     path = regularization_path(X, Y, [0.02, 0.1], loss="squared_hinge", tol=1e-6, **case)
     assert path.complete and path.lams.tolist() == [0.1, 0.02]
@@ -42,7 +43,7 @@ def test_each_point_is_what_solve_finds(case: dict) -> None:
         assert (point.solution.zeros_proved is None) == (alone.zeros_proved is None)
 
 
-@pytest.mark.parametrize("case", CASES[:3], ids=str)
+@each("case", CASES[:3], ids=str)
 def test_the_grid_begins_where_the_weights_leave_zero(case: dict) -> None:
     path = regularization_path(X, Y, n_lams=3, tol=1e-6, **case)
     top = path.points[0]

@@ -21,6 +21,7 @@ from aucert.exact.classifier.threshold import RULES, threshold_for_sensitivity
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import linear_problem
+from loops import each
 
 LOSSES = ["hinge", "squared_hinge", "square"]
 RNG = np.random.default_rng(0)
@@ -42,7 +43,7 @@ def test_scikit_learn_contract(estimator, check) -> None:
     check(estimator)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@each("loss", LOSSES)
 def test_the_model_is_the_certified_solution_of_the_problem(loss: str) -> None:
     model = ROCSVM(0.05, loss=loss).fit(X, Y)
     exact = solve(X, Y, 0.05, loss=loss)
@@ -81,7 +82,7 @@ def test_the_larger_label_is_positive_and_exchange_only_changes_the_sign() -> No
     assert roc_auc_score(labels, model.decision_function(X)) > 0.5
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@each("loss", LOSSES)
 def test_sample_weight_means_repetition(loss: str) -> None:
     weight = RNG.integers(0, 4, size=60)
     weighted = ROCSVM(0.05, loss=loss).fit(X, Y, sample_weight=weight)
@@ -94,8 +95,8 @@ def test_sample_weight_means_repetition(loss: str) -> None:
     )
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix])
+@each("loss", LOSSES)
+@each("kind", [sp.csr_array, sp.csc_matrix])
 def test_sparse_input_gives_the_dense_answer(loss: str, kind) -> None:
     thin = np.where(np.abs(X) > 0.7, X, 0.0)
     tol = FINE if loss == "squared_hinge" else 1e-9
@@ -132,7 +133,7 @@ def test_columns_with_names_are_remembered() -> None:
         model.predict(frame[["b", "a", "c"]])
 
 
-@pytest.mark.parametrize("name", RULES)
+@each("name", RULES)
 def test_the_named_rule_sets_the_intercept(name: str) -> None:
     model = ROCSVM(0.05, threshold=name).fit(X, Y)
     assert model.intercept_[0] == -RULES[name](X @ model.coef_[0], Y == 1, None)
@@ -173,7 +174,7 @@ def test_identical_rows_have_a_valid_model() -> None:
     assert model.certificate_.primal == 1.0 and model.certificate_.reaches(1e-9)
 
 
-@pytest.mark.parametrize(
+@each(
     "bad",
     [
         {"lam": 0.0},

@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aucert.exact import ROCSVM, ROCSVMCV, SAUCSVM
 from aucert.exact.errors import InputError
+from loops import each
 
 RNG = np.random.default_rng(0)
 Y = (np.arange(60) % 3 == 0).astype(int)
@@ -35,7 +36,7 @@ def test_scikit_learn_contract_of_the_choice_of_lam_for_the_hinge(estimator, che
     check(estimator)
 
 
-@pytest.mark.parametrize("choice", ["best", "one-se"])
+@each("choice", ["best", "one-se"])
 def test_lam_is_that_of_a_plain_loop_over_folds_and_grid(choice: str) -> None:
     model = ROCSVMCV(LAMS, cv=SPLITS, choice=choice).fit(X, Y)
     table = [
@@ -94,7 +95,7 @@ def test_the_same_random_state_gives_the_same_model_in_a_pipeline() -> None:
     assert (models[0].cv_path_.fold_auc != models[2].cv_path_.fold_auc).any()
 
 
-@pytest.mark.parametrize(
+@each(
     ("bad", "message"),
     [
         ({"lams": [1.0, 0.0]}, "lam must be > 0"),

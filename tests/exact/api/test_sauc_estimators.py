@@ -14,6 +14,7 @@ from aucert.exact import ROCSVM, SAUCSVM, certify, solve
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
 from aucert.exact.spaces.kernels import Gaussian
+from loops import each
 
 RNG = np.random.default_rng(0)
 Y = (np.arange(60) % 4 == 0).astype(int)
@@ -33,8 +34,8 @@ def test_scikit_learn_contract_with_kernels(estimator, check) -> None:
     check(estimator)
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf", "laplacian"])
-@pytest.mark.parametrize("structure", [0.0, 0.3, 50.0])
+@each("kernel", ["linear", "rbf", "laplacian"])
+@each("structure", [0.0, 0.3, 50.0])
 def test_scores_in_sample_equal_scores_out_of_sample(kernel: str, structure: float) -> None:
     model = SAUCSVM(0.02, structure, kernel=kernel, gamma=0.4).fit(X, Y)
     together = model.decision_function(np.vstack([X, NEW]))
@@ -55,7 +56,7 @@ def test_scores_in_sample_equal_scores_out_of_sample(kernel: str, structure: flo
     assert audit.gap <= 1e-6 * audit.primal
 
 
-@pytest.mark.parametrize("structure", [0.0, 2.0])
+@each("structure", [0.0, 2.0])
 def test_a_precomputed_kernel_gives_what_its_name_gives(structure: float) -> None:
     kernel = Gaussian(0.4)
     named = SAUCSVM(0.02, structure, kernel="rbf", gamma=0.4).fit(X, Y)
@@ -93,7 +94,7 @@ def test_the_structure_of_sampled_pairs_is_another_one() -> None:
     assert np.abs(full.coef_ - sampled.coef_).max() > 1e-3
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@each("kernel", ["linear", "rbf"])
 def test_weights_are_repetitions(kernel: str) -> None:
     weight = np.random.default_rng(1).integers(0, 3, 60)
     weighted = SAUCSVM(0.02, 3.0, kernel=kernel, gamma=0.4).fit(X, Y, weight)
@@ -109,7 +110,7 @@ def test_weights_are_repetitions(kernel: str) -> None:
     )
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf", "laplacian"])
+@each("kernel", ["linear", "rbf", "laplacian"])
 def test_sparse_rows_give_the_same_model(kernel: str) -> None:
     thin = np.where(np.random.default_rng(2).random(X.shape) < 0.5, X, 0.0)
     dense = SAUCSVM(0.02, 2.0, kernel=kernel, gamma=0.4).fit(thin, Y)
@@ -142,7 +143,7 @@ def test_feature_names_are_kept() -> None:
     assert model.feature_names_in_.tolist() == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "message"),
     [
         ({"structure": -1.0}, "structure must be >= 0"),

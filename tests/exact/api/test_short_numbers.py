@@ -18,6 +18,7 @@ from aucert.exact.problem.penalties.ridge import Ridge
 from aucert.exact.problem.problem import Problem, pair_problem
 from aucert.exact.spaces.gaussian import Gaussian
 from aucert.exact.spaces.rows import Rows
+from loops import each
 
 FORMATS = [np.float32, np.float16, np.longdouble]
 RNG = np.random.default_rng(0)
@@ -38,9 +39,9 @@ def told(found: Any) -> tuple[Any, ...]:
     return (*numbers, found.w.tolist())
 
 
-@pytest.mark.parametrize("loss", list(ALL_LOSSES))
-@pytest.mark.parametrize("asked", ASKED, ids=str)
-@pytest.mark.parametrize("kind", FORMATS)
+@each("loss", list(ALL_LOSSES))
+@each("asked", ASKED, ids=str)
+@each("kind", FORMATS)
 def test_solve_takes_it_as_the_float_that_it_is(
     kind: type, asked: dict[str, float], loss: str
 ) -> None:
@@ -52,7 +53,7 @@ def test_solve_takes_it_as_the_float_that_it_is(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", FORMATS)
+@each("kind", FORMATS)
 def test_groups_estimators_and_audits_take_it_too(kind: type) -> None:
     both = (kind(0.05), kind(0.1)), (float(kind(0.05)), float(kind(0.1)))
     grouped = [solve(X, Y, lam, l1=l1, groups=[0, 0, 1]) for lam, l1 in both]
@@ -64,8 +65,8 @@ def test_groups_estimators_and_audits_take_it_too(kind: type) -> None:
     assert audits[0].gap == audits[1].gap and type(audits[0].gap) is float
 
 
-@pytest.mark.parametrize("kind", FORMATS)
-@pytest.mark.parametrize("loss", ["hinge", "square"])
+@each("kind", FORMATS)
+@each("loss", ["hinge", "square"])
 def test_evidence_takes_it_too(loss: str, kind: type) -> None:
     problem: Problem = pair_problem(Rows(X), Y, AllPairs(), ALL_LOSSES[loss], Ridge(kind(0.05)))
     assert type(problem.lam) is float and type(Gaussian(kind(0.3)).gamma) is float
@@ -83,7 +84,7 @@ def test_evidence_takes_it_too(loss: str, kind: type) -> None:
         assert np.asarray(one.value).dtype == np.float64
 
 
-@pytest.mark.parametrize("name", ["y", "groups", "qid", "worst_of"])
+@each("name", ["y", "groups", "qid", "worst_of"])
 def test_a_list_of_lists_is_one_sentence(name: str) -> None:
     ragged = [[0, 1], [2], *([0] for _ in range(38))]
     given: dict[str, Any] = {"y": Y, "l1": 0.1} | {name: ragged}

@@ -16,6 +16,7 @@ from aucert.exact import ROCSVM, TooLargeError, certify, solve
 from aucert.exact.api.solve import solve_formulated
 from aucert.exact.certificate.solution import Status
 from aucert.exact.formulation.request import Request
+from loops import each
 
 
 def column_by_column(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,8 +41,8 @@ def rows() -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.usefixtures("few_at_once")
-@pytest.mark.parametrize("structure", [0.0, 1.0])
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square"])
+@each("structure", [0.0, 1.0])
+@each("loss", ["hinge", "squared_hinge", "square"])
 def test_features_cut_short_by_time_bound_the_same_optimum(loss: str, structure: float) -> None:
     X, y = rows()
     shape = {"kernel": "rbf", "gamma": 0.5, "structure": structure, "loss": loss}

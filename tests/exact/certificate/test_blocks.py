@@ -32,6 +32,7 @@ from aucert.exact.solvers.smoothed_newton import SmoothedNewton
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.spaces.streamed import StreamedRows
 from aucert.exact.tools.threads import at_most
+from loops import each
 
 LAM = 1e-2
 
@@ -76,8 +77,8 @@ def numbers(found: Evaluation) -> tuple[object, ...]:
 KINDS = ["plain", "ties", "float32", "every other row", "by columns", "tiny class", "far"]
 
 
-@pytest.mark.parametrize("d", [2, 20])
-@pytest.mark.parametrize("kind", KINDS)
+@each("d", [2, 20])
+@each("kind", KINDS)
 def test_threads_change_no_bit(kind: str, d: int) -> None:
     problem, w = some_problem(kind, d), np.linspace(0.5, 1, d) / d
     found = []
@@ -87,7 +88,7 @@ def test_threads_change_no_bit(kind: str, d: int) -> None:
     assert found[1:] == found[:1] * 3
 
 
-@pytest.mark.parametrize("whole", [True, False])
+@each("whole", [True, False])
 def test_weights_change_no_bit_either(whole: bool) -> None:
     rng = np.random.default_rng(0)
     weight = rng.integers(0, 4, 1200).astype(float) if whole else rng.uniform(0.5, 2, 1200)
@@ -122,8 +123,8 @@ def by_pairs(problem: Problem, X: np.ndarray, w: np.ndarray, found: Evaluation) 
     assert Fraction(found.dual(LAM)) - Fraction(found.dual_rounding(LAM)) <= F
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("d", [2, 10])
+@each("kind", KINDS)
+@each("d", [2, 10])
 def test_evaluations_are_those_of_every_pair(kind: str, d: int) -> None:
     X, positive = some_rows(kind, 60, d)
     positive[:2] = True, False
@@ -155,7 +156,7 @@ def test_a_changed_file_of_float32_is_refused(tmp_path: Path) -> None:
         Streamed(problem, 64).at(np.ones(3), 0.1)
 
 
-@pytest.mark.parametrize("kind", ["plain", "far"])
+@each("kind", ["plain", "far"])
 def test_wide_rows_keep_scores_along_a_line(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = some_problem(kind, d=12)
     evaluator = Kept(problem, 256)

@@ -25,6 +25,7 @@ from aucert.exact.problem.problem import linear_problem
 from aucert.exact.spaces.gram import Gram, StreamedGram
 from aucert.exact.spaces.kernels import Gaussian
 from aucert.exact.spaces.rows import Rows
+from loops import each
 
 RNG = np.random.default_rng(3)
 Y = (np.arange(40) % 4 == 0).astype(int)
@@ -44,7 +45,7 @@ def counted(scores, lengths, radius, pairs):
 ALL = [(i, j) for i in np.flatnonzero(Y == 1) for j in np.flatnonzero(Y == 0)]
 
 
-@pytest.mark.parametrize("radius", [0.0, 0.03, 0.1, 0.5])
+@each("radius", [0.0, 0.03, 0.1, 0.5])
 def test_the_count_is_that_of_a_double_loop(radius):
     problem = linear_problem(X, Y, 0.1)
     w = np.array([0.4, -0.3, 0.5])
@@ -86,8 +87,8 @@ def test_rows_on_opposite_sides_of_the_mean_are_counted_up_to_the_very_radius():
     assert certified_order(problem, -w, 0.7 * (1 - 1e-9)).n_wrong == 1
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
-@pytest.mark.parametrize("structure", [0.0, 3.0])
+@each("kernel", ["linear", "rbf", "precomputed"])
+@each("structure", [0.0, 3.0])
 def test_the_optimum_orders_every_certified_pair_as_said(kernel, structure):
     data = np.exp(-0.2 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
     data = data if kernel == "precomputed" else X

@@ -10,6 +10,7 @@ from aucert.exact.certificate.evaluation import InMemory
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers.smoothed_newton import SmoothedNewton
 from aucert.exact.spaces.streamed import StreamedRows
+from loops import each
 
 WIDTH = 0.5
 
@@ -28,8 +29,8 @@ def evaluator(kind: str) -> InMemory | Streamed:
     return InMemory(some_problem(), 0 if kind == "sorted" else 1 << 10)
 
 
-@pytest.mark.parametrize("kind", ["sorted", "binned", "streamed"])
-@pytest.mark.parametrize("asked", [False, True])
+@each("kind", ["sorted", "binned", "streamed"])
+@each("asked", [False, True])
 def test_a_point_on_a_line_is_the_start_and_t_times_the_direction(kind: str, asked: bool) -> None:
     """Its weights, its numbers, and what is evaluated at these weights next."""
     rng, chosen = np.random.default_rng(1), evaluator(kind)
@@ -49,7 +50,7 @@ def test_a_point_on_a_line_is_the_start_and_t_times_the_direction(kind: str, ask
             np.testing.assert_allclose(one.pull, fresh.pull, atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", ["sorted", "binned", "streamed"])
+@each("kind", ["sorted", "binned", "streamed"])
 def test_the_slope_of_a_line_is_that_of_the_smoothed_objective_along_it(kind: str) -> None:
     rng, chosen = np.random.default_rng(2), evaluator(kind)
     lam = chosen.problem.lam
@@ -62,7 +63,7 @@ def test_the_slope_of_a_line_is_that_of_the_smoothed_objective_along_it(kind: st
         assert slope == pytest.approx(float(p @ (lam * (w + t * p) - at.pull)), abs=room)
 
 
-@pytest.mark.parametrize("streamed", [False, True])
+@each("streamed", [False, True])
 def test_newtons_own_steps_come_near_the_optimum_without_its_finish(streamed: bool) -> None:
     """The finish repairs wrong steps, so it is left out here."""
     for seed in range(3):

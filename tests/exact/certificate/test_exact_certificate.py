@@ -31,7 +31,7 @@ from aucert.exact.certificate.exact_certificate import ExactCertificate
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import HINGE, LOSSES
-from fast_cases import first_fast
+from loops import each, first_fast, seeds
 from problems import random_case
 
 
@@ -81,8 +81,8 @@ def best_scaled(X: Any, pairs: list[naive.Pair], loss: str, lam: Fraction, alpha
     return max(s * total - s**2 * curvature, Fraction(0))
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("seed", range(24))
+@each("loss", LOSSES)
+@each("seed", seeds(24))
 def test_both_bounds_are_those_of_the_definitions(seed: int, loss: str) -> None:
     X, positive, lam, pairs = drawn(seed)
     rng = np.random.default_rng(seed)
@@ -97,8 +97,8 @@ def test_both_bounds_are_those_of_the_definitions(seed: int, loss: str) -> None:
     assert found.dual == best_scaled(rows, listed, loss, Fraction(lam), alpha)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("seed", range(8))
+@each("loss", LOSSES)
+@each("seed", seeds(8))
 def test_an_alpha_a_pair_is_taken_as_it_is(seed: int, loss: str) -> None:
     X, positive, lam, _ = drawn(seed)
     rng = np.random.default_rng(seed)
@@ -112,7 +112,7 @@ def test_an_alpha_a_pair_is_taken_as_it_is(seed: int, loss: str) -> None:
     assert found.dual == expected
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", seeds(12))
 def test_feasible_marginals_prove_what_their_alpha_proves(seed: int) -> None:
     rng = np.random.default_rng(seed)
     X, positive = rng.normal(size=(6, 2)), np.arange(6) < 2
@@ -128,7 +128,7 @@ def test_feasible_marginals_prove_what_their_alpha_proves(seed: int) -> None:
     assert found.dual == expected
 
 
-@pytest.mark.parametrize("seed", first_fast(range(20), 8))
+@each("seed", first_fast(range(20), 8))
 def test_infeasible_marginals_never_prove_more_than_the_optimum(seed: int) -> None:
     X, positive, lam, pairs = drawn(seed)
     if isinstance(pairs, PairList):
@@ -143,7 +143,7 @@ def test_infeasible_marginals_never_prove_more_than_the_optimum(seed: int) -> No
     assert 0 <= found.dual <= found.primal
 
 
-@pytest.mark.parametrize("half", [0, 3])
+@each("half", [0, 3])
 def test_the_evidence_of_rows_in_blocks_is_made_from_its_weights(half: int) -> None:
     X, positive, lam, _ = drawn(5)
     problem, w = linear_problem(X, positive, lam), np.full(X.shape[1], 0.3)
@@ -210,7 +210,7 @@ def test_problems_whose_numbers_are_not_known_exactly_are_refused(monkeypatch) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(0, 300, 2))
+@each("seed", seeds(30))
 def test_the_float_certificate_holds_in_exact_arithmetic(seed: int) -> None:
     case = random_case(seed)
     solution = solve(case.X, case.y, case.lam, loss=case.loss, pairs=case.pairs)

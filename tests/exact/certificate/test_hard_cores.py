@@ -11,12 +11,13 @@ import pytest
 from fuzz_ordered import PAIRS
 from fuzz_penalties import CORE
 from fuzzing import run
+from loops import each
 
 CHUNKS, SIZE = 10, 100
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@each("chunk", range(CHUNKS))
 def test_nothing_false_is_claimed_in_a_thousand_hard_cores(chunk: int) -> None:
     tally = run(range(SIZE * chunk, SIZE * (chunk + 1)), CORE)
     print(f"\n{tally}")
@@ -32,7 +33,7 @@ def test_nothing_false_is_claimed_in_a_few_hard_cores() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("chunk", range(3))
+@each("chunk", range(3))
 def test_nothing_false_is_claimed_in_three_hundred_solved_pairs(chunk: int) -> None:
     tally = run(range(SIZE * chunk, SIZE * (chunk + 1)), PAIRS)
     print(f"\n{tally}")

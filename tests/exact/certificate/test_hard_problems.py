@@ -20,16 +20,16 @@ from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.proof import check_proof
 from aucert.exact.spaces.blocked.fingerprints import Fingerprints
 from aucert.exact.square_loss.convex_square import ConvexSquare
-from fast_cases import first_fast
 from fuzz_kinds import KINDS
 from fuzz_truth import Claim, LinearTruth, faults
 from fuzzing import Found, one, run, seeds_of
+from loops import each, first_fast
 
 CHUNKS, SIZE = 20, 50
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@each("chunk", range(CHUNKS))
 def test_nothing_false_is_claimed_of_a_thousand_hard_problems(chunk: int) -> None:
     tally = run(range(SIZE * chunk, SIZE * (chunk + 1)), KINDS)
     print(f"\n{tally}")
@@ -61,17 +61,18 @@ def with_fault(fault: str):
     honest = certificate.evaluated_with
 
     def evaluated(*of):
-        (primal, primal_rounding, dual, dual_rounding), made = honest(*of)
+        (primal, dual), made = honest(*of)
         if fault == EXACT:
-            return (primal, 0.0, dual, 0.0), made
+            return (replace(primal, error=0.0), replace(dual, error=0.0)), made
         up, down = (1e-9, 0.0) if fault == RAISED else (0.0, 1e-9)
-        return (primal * (1 - down), primal_rounding, dual * (1 + up), dual_rounding), made
+        moved = replace(primal, value=primal.value * (1 - down))
+        return (moved, replace(dual, value=dual.value * (1 + up))), made
 
     return evaluated
 
 
-@pytest.mark.parametrize("fault", [RAISED, LOWERED, EXACT])
-@pytest.mark.parametrize("kind", ["linear", "kernel", "structured", "precomputed", "path"])
+@each("fault", [RAISED, LOWERED, EXACT])
+@each("kind", ["linear", "kernel", "structured", "precomputed", "path"])
 def test_a_fault_in_the_certificate_is_seen(kind: str, fault: str, monkeypatch) -> None:
     monkeypatch.setattr(certificate, "evaluated_with", with_fault(fault))
     assert seen(kind)
@@ -82,13 +83,13 @@ def test_rows_that_change_unseen_are_seen_here(monkeypatch) -> None:
     assert seen("changing")
 
 
-@pytest.mark.parametrize("fault", [RAISED, LOWERED, EXACT])
+@each("fault", [RAISED, LOWERED, EXACT])
 def test_a_fault_in_the_certificate_over_a_given_matrix_is_seen(fault: str, monkeypatch) -> None:
     monkeypatch.setattr(certificate, "evaluated_with", with_fault(fault))
     assert seen("no_kernel")
 
 
-@pytest.mark.parametrize("fault", ["a gap too small", "a bound too high"])
+@each("fault", ["a gap too small", "a bound too high"])
 def test_a_fault_in_the_gap_of_an_online_method_is_seen(fault: str, monkeypatch) -> None:
     judged, gap_of = ConvexSquare.judged, ConvexSquare.gap_of
     if fault == "a gap too small":
@@ -103,14 +104,14 @@ def test_a_fault_in_the_gap_of_an_online_method_is_seen(fault: str, monkeypatch)
     assert seen("online", 80)
 
 
-@pytest.mark.parametrize("fault", ["objective too low", "bound too high"])
+@each("fault", ["objective too low", "bound too high"])
 def test_a_fault_in_the_certificate_of_an_online_method_is_seen(fault: str, monkeypatch) -> None:
     honest = Certificate.from_bounds
 
     def from_bounds(primal, dual, *of):
         if fault == "objective too low":
-            return honest(primal - 1e-6, dual, *of)
-        return honest(primal, dual + 1e-6, *of)
+            return honest(replace(primal, value=primal.value - 1e-6), dual, *of)
+        return honest(primal, replace(dual, value=dual.value + 1e-6), *of)
 
     monkeypatch.setattr(Certificate, "from_bounds", from_bounds)
     assert seen("online", 80)
@@ -142,7 +143,7 @@ def test_a_wrong_flow_in_the_checker_is_seen(monkeypatch) -> None:
     assert seen("proof_fields")
 
 
-@pytest.mark.parametrize("field", ["n_right", "n_wrong"])
+@each("field", ["n_right", "n_wrong"])
 def test_a_pair_too_many_among_the_certain_ones_is_seen(field: str, monkeypatch) -> None:
     honest = fuzz_kinds.certify
 
@@ -154,7 +155,7 @@ def test_a_pair_too_many_among_the_certain_ones_is_seen(field: str, monkeypatch)
     assert seen("weights")
 
 
-@pytest.mark.parametrize("field", first_fast(["gap", "loss_value", "primal"]))
+@each("field", first_fast(["gap", "loss_value", "primal"]))
 def test_a_fault_in_an_audit_of_scores_is_seen(field: str, monkeypatch) -> None:
     honest = fuzz_scores.certify
 
@@ -179,7 +180,7 @@ def test_a_lower_bound_of_subsets_that_is_too_high_is_seen(monkeypatch) -> None:
     assert seen("subset")
 
 
-@pytest.mark.parametrize("field", ["primal", "dual", "gap", "radius"])
+@each("field", ["primal", "dual", "gap", "radius"])
 def test_each_number_of_a_claim_is_judged(field: str) -> None:
     rng = np.random.default_rng(1)
     y = np.arange(30) % 3 == 0

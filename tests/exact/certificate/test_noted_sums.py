@@ -16,6 +16,7 @@ from aucert.exact.problem.evidence import Scores
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.sums.assembled import PairSums
+from loops import each
 
 RNG = np.random.default_rng(5)
 Y = np.arange(300) % 3 == 0
@@ -32,7 +33,7 @@ def same(one: PairSums, other: PairSums) -> bool:
     return np.array_equal(one.c, other.c) and repr(rest[0]) == repr(rest[1])
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic", "smooth_hinge"])
+@each("loss", ["hinge", "squared_hinge", "logistic", "smooth_hinge"])
 def test_what_is_noted_is_what_is_computed_anew(loss: str) -> None:
     problem = some_problem(loss)
     scores = problem.space.scores(W)

@@ -10,10 +10,11 @@ import pytest
 from aucert.exact.certificate.blocks import streamed
 from fuzz_routes import ROUTES
 from fuzzing import run
+from loops import each
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", [0, 12])
+@each("first", [0, 12])
 def test_claims_hold_on_the_routes_of_large_problems(first: int) -> None:
     tally = run(range(first, first + 12), ROUTES)
     assert not tally.false, str(tally)

@@ -11,7 +11,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pytest
 
 from aucert.exact import AllPairs, Minorant, PairList, Rows
 from aucert.exact.certificate.bounds import two_sides as module
@@ -29,6 +28,7 @@ from aucert.exact.problem.tail import Tail
 from aucert.exact.sums.assembled import PairSums
 from aucert.exact.tools.rounding import Bound
 from decimal_losses import root
+from loops import each
 from naive import exact, norm2
 
 RNG = np.random.default_rng(3)
@@ -47,7 +47,7 @@ def l1(a: Any, b: Any) -> Fraction:
     return sum((abs(x - y) for x, y in zip(a, b, strict=True)), Fraction(0))
 
 
-@pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE, LOGISTIC], ids=lambda loss: loss.name)
+@each("loss", [HINGE, SQUARED_HINGE, LOGISTIC], ids=lambda loss: loss.name)
 def test_shrinking_a_minorant_pays_for_its_own_rounding(loss: Any) -> None:
     for _ in range(50):
         sums, scale = planted(), float(RNG.uniform(0.1, 1))
@@ -119,7 +119,7 @@ def test_listed_alphas_pay_for_their_sums() -> None:
         assert abs(exact(found.value) - value) <= Fraction(found.value_error)
 
 
-@pytest.mark.parametrize("part", ["l2", "l2 small", "shrunk"])
+@each("part", ["l2", "l2 small", "shrunk"])
 def test_a_lower_bound_pays_for_each_of_its_steps(part: str, monkeypatch) -> None:
     class ByDistance(Ridge):
         """The ridge, for which rows have bounds by columns, without them."""
@@ -167,14 +167,15 @@ def test_an_objective_pays_for_its_sum_and_takes_both_errors() -> None:
     w, problem = np.ones(3), Problem(Rows(np.eye(5, 3)), Mean(AllPairs().on(Y), HINGE), Ridge(0.3))
     for _ in range(50):
         value = float(RNG.uniform(0.1, 1))
-        primal, rounding = module._primal(problem, w, Bound(value, 0.0))
+        found = module._primal(problem, w, Bound(value, 0.0))
+        primal, rounding = found.value, found.error
         penalty = Fraction(problem.penalty.value(problem.space, w).value)
         assert abs(Fraction(primal) - Fraction(value) - penalty) <= Fraction(rounding)
         assert rounding >= problem.penalty.value(problem.space, w).error + 2.0**-53 * primal
-    assert module._primal(problem, w, Bound(value, 1.0))[1] >= 1
+    assert module._primal(problem, w, Bound(value, 1.0)).error >= 1
 
 
-@pytest.mark.parametrize("kind", ["elastic", "group"])
+@each("kind", ["elastic", "group"])
 def test_a_penalty_pays_for_its_own_rounding(kind: str) -> None:
     groups = np.array([0, 0, 1])
     for _ in range(50):

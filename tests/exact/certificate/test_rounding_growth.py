@@ -27,6 +27,7 @@ from aucert.exact.sums.assembled import PairSums
 from aucert.exact.sums.binned import Extent, Histogram
 from aucert.exact.sums.sorted import hinge_roundings, squared_roundings
 from aucert.exact.tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
+from loops import each, seeds
 
 # Added to one, this is lost, in the format whose unit roundoff is the argument.
 LOST = {unit: unit * (1 - 2.0**-20) for unit in (UNIT, LONG_UNIT)}
@@ -49,7 +50,7 @@ def bounds_of(loss: str, n: int, size: float, unit: float = UNIT) -> tuple[float
     return squared_roundings(n, size, unit, moments=loss == "square")
 
 
-@pytest.mark.parametrize("n", [1, 2, 31, 32, 33, 63, 64, 1000, 1023, 1024, 1056, 30_000])
+@each("n", [1, 2, 31, 32, 33, 63, 64, 1000, 1023, 1024, 1056, 30_000])
 def test_no_term_of_a_short_sum_passes_more_additions_than_its_chain(n: int) -> None:
     """Objects are added up one after the other, the worst order that there is."""
     terms = np.empty(n, dtype=object)
@@ -60,8 +61,8 @@ def test_no_term_of_a_short_sum_passes_more_additions_than_its_chain(n: int) -> 
         assert short_chain(n) == n - 1
 
 
-@pytest.mark.parametrize("format", [float, np.longdouble])
-@pytest.mark.parametrize("n", [10, 33, 1000, pytest.param(100_000, marks=pytest.mark.slow)])
+@each("format", [float, np.longdouble])
+@each("n", [10, 33, 1000, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_a_short_sum_is_within_its_bound(n: int, format: type) -> None:
     unit = UNIT if format is float else LONG_UNIT
     for values in (
@@ -75,7 +76,7 @@ def test_a_short_sum_is_within_its_bound(n: int, format: type) -> None:
         assert slip <= Fraction(gamma(short_chain(values.size), unit)) * sum(map(abs, exact))
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@each("loss", LOSSES)
 def test_listed_pairs_are_bounded_in_whatever_order_they_are_added_up(loss: str) -> None:
     """A heavy pair, then many that a plain sum would lose; the bounds are those of the chain."""
     n = 3000
@@ -121,7 +122,7 @@ def dual_sums(total: float, conjugate: float) -> PairSums:
     return PairSums(0.0, np.array([total, -total]), conjugate, total, 0.0, 0.0, 0.0)
 
 
-@pytest.mark.parametrize(
+@each(
     ("loss", "total", "conjugate"),
     [("hinge", 0.7, 0.7), ("square", 3.9, 0.1), ("square", 1e3, 1e3 - 2.5e5), ("square", 0.3, 0.3)],
 )
@@ -161,8 +162,8 @@ def test_the_rounding_of_a_flow_grows_with_its_rows_and_with_its_columns() -> No
         assert error > without
 
 
-@pytest.mark.parametrize("form", ["numpy", "auto"])
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@each("form", ["numpy", "auto"])
+@each("loss", ["hinge", "squared_hinge"])
 def test_the_rounding_of_sums_over_all_pairs_grows_with_the_rows(loss: str, form: str) -> None:
     """One positive row, a heavy negative row, and n light ones that its running sum loses.
 
@@ -203,7 +204,7 @@ def binned_parts(scores: np.ndarray, positive: np.ndarray, bins: int):
     return histogram.close(0, True), float(np.abs(extent.ends).max())
 
 
-@pytest.mark.parametrize("far", [1e-6, 1.0, 1e4, 1e8])
+@each("far", [1e-6, 1.0, 1e4, 1e8])
 def test_the_value_from_bins_is_charged_with_its_quotient_and_with_clipped_rows(far) -> None:
     """value / mass: product, quotient, and the sum; a clipped row's residual, a unit of 2 size.
 
@@ -238,7 +239,7 @@ def test_what_marginals_have_lost_is_in_the_error_of_their_pull() -> None:
     assert error > problem.space.pull_error(c)
 
 
-@pytest.mark.parametrize("n", [100, 10_000])
+@each("n", [100, 10_000])
 def test_the_sum_of_a_pull_is_in_its_error(n: int) -> None:
     """An example cannot show it: the other term is wider than it need be, for exact counts."""
     rng = np.random.default_rng(n)
@@ -254,7 +255,7 @@ def test_the_sum_of_a_pull_is_in_its_error(n: int) -> None:
     assert parts[0] >= gamma(block + n // block) * float(np.abs(sums.c) @ space.norms)
 
 
-@pytest.mark.parametrize("side", [1, 2, 10, 300])
+@each("side", [1, 2, 10, 300])
 def test_what_a_cholesky_factorisation_proves_is_charged_by_its_side_and_trace(side: int) -> None:
     """Above -gamma_{s+1} / (1 - gamma_{s+1}) times the trace [Rump 2006, Corollary 2.4].
 
@@ -287,7 +288,7 @@ def test_a_factorisation_that_runs_to_its_end_need_not_be_of_a_semidefinite_matr
     pytest.fail("none found")
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each("seed", seeds(5))
 def test_the_diagonal_is_below_the_matrix_in_exact_arithmetic(seed: int) -> None:
     rng = np.random.default_rng(seed)
     A = rng.normal(size=(9, 4))

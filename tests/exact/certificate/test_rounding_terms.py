@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import pytest
 
 import naive
 from aucert.exact.certificate.witness import Witness
@@ -15,12 +14,13 @@ from aucert.exact.problem.problem import linear_problem
 from aucert.exact.sums.assembled import PairSums
 from aucert.exact.sums.binned import Extent, Histogram
 from aucert.exact.tools.rounding import UNIT, gamma, short_chain
+from loops import each
 
 LIGHT = UNIT * (1 - 2.0**-20)
 """Added to one, this is lost."""
 
 
-@pytest.mark.parametrize("scale", [0.3, 0.999])
+@each("scale", [0.3, 0.999])
 def test_shrinking_a_dual_point_passes_on_the_rounding_of_its_sums(scale: float) -> None:
     """s T - s^2 (T - C) with T off by e and C by e': s e + s^2 (e + e'); c by s e and a unit."""
     problem = linear_problem(np.zeros((2, 1)), [1, 0], 1.0, "square")
@@ -44,7 +44,7 @@ def test_marginals_of_listed_alpha_round_with_the_number_of_pairs() -> None:
     assert error > 2 * gamma(8)
 
 
-@pytest.mark.parametrize("loss", ["squared_hinge", "square"])
+@each("loss", ["squared_hinge", "square"])
 def test_a_large_alpha_rounds_by_its_square(loss: str) -> None:
     rng, m = np.random.default_rng(0), 50
     pairs = PairList(np.zeros(m, dtype=int), np.ones(m, dtype=int))

@@ -88,7 +88,7 @@ def test_an_interruption_keeps_the_best_point() -> None:
 
     found = Descent().solve(PROBLEM, callback=stop)
     assert found.status == Status.INTERRUPTED and found.n_iter == 3
-    assert found.certificate.primal == found.history[-1].primal < 1.0
+    assert found.certificate.primal == pytest.approx(found.history[-1].primal)
 
 
 def test_a_deadline_holds_for_the_parts_too() -> None:

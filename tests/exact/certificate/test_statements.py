@@ -11,6 +11,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from aucert import approx, exact
 from aucert.exact import Certificate, Status, SurvivalSVM, solve
+from aucert.exact.tools.rounding import Bound
+from loops import each
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(30, 3))
@@ -33,20 +35,20 @@ ESTIMATORS = sorted(
 
 
 def test_a_statement_has_bounds_rounded_to_the_side_on_which_they_hold() -> None:
-    held = Certificate.from_bounds(1 / 3, 1 / 4, 1e-9, 0.1)
-    assert "0.333334 at most" in held.statement and "less than 0.249999," in held.statement
+    held = Certificate.from_bounds(Bound(1 / 3, 1e-9), Bound(1 / 4, 0.0), 0.1)
+    assert "0.333334 at most" in held.statement and "less than 0.25," in held.statement
     assert "at most 0.084 (26 % of it) above" in held.statement
     object.__setattr__(held, "as_saved", True)
     assert held.statement.startswith("The model file says, of data that were not looked at again")
 
 
 def test_a_statement_at_zero_has_no_share() -> None:
-    statement = Certificate.from_bounds(0.0, 0.0, 1e-12, 0.1).statement
+    statement = Certificate.from_bounds(Bound(0.0, 0.0), Bound(0.0, 0.0), 0.1).statement
     assert "%" not in statement and "above the optimum" in statement
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
+@each("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
 def test_every_public_estimator_states_what_is_proved(kind: type) -> None:
     given = {"lams": [0.1, 1.0], "cv": 2, "k": 2, "n_landmarks": 10, "max_epochs": 20, "lam": 0.1}
     known = inspect.signature(kind).parameters
@@ -72,13 +74,17 @@ def test_a_notebook_shows_a_table_without_anybody_elses_markup() -> None:
 
 
 def test_a_statement_names_the_objective_where_it_is_told() -> None:
-    held = Certificate.from_bounds(0.5, 0.25, 1e-9, 0.1, "the mean of something")
+    held = Certificate.from_bounds(Bound(0.5, 1e-9), Bound(0.25, 0.0), 0.1, "the mean of something")
     assert held.statement.startswith("Proved on the training rows: of the mean of something, the")
-    assert held == Certificate.from_bounds(0.5, 0.25, 1e-9, 0.1, "the mean of something")
+    assert held == Certificate.from_bounds(
+        Bound(0.5, 1e-9), Bound(0.25, 0.0), 0.1, "the mean of something"
+    )
 
 
 def test_broken_constraints_prove_nothing_of_the_distance() -> None:
-    broken = Certificate.from_bounds(np.inf, 0.25, 0.0, 0.0, "something in a ball")
+    broken = Certificate.from_bounds(
+        Bound(np.inf, 0.0), Bound(0.25, 0.0), 0.0, "something in a ball"
+    )
     assert broken.relative_gap is None and not broken.reaches(1.0)
     assert "no model of this problem has less than 0.25" in broken.statement
     assert "at most inf above" in broken.statement

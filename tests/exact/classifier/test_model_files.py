@@ -25,6 +25,7 @@ from aucert.exact.errors import InputError
 from aucert.exact.problem.evidence import Alpha, Scores, Weights
 from aucert.exact.problem.minorant import Minorant
 from aucert.exact.tools import atomic_files
+from loops import each
 
 RNG = np.random.default_rng(0)
 Y = np.arange(40) % 3 == 0
@@ -65,7 +66,7 @@ def forge(path: Path, change, sign: bool = True) -> None:
     np.savez(path, allow_pickle=False, header=text, **found)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@each("name", MODELS)
 def test_a_loaded_model_is_the_saved_one_bit_for_bit(name: str, tmp_path: Path) -> None:
     model = MODELS[name].fit(X, np.where(Y, "ill", "well"))
     save_model(model, tmp_path / "model.npz")
@@ -113,8 +114,8 @@ def test_numbers_that_are_not_finite_come_back(tmp_path: Path) -> None:
     assert np.signbit(odd[3]) and odd[4] == (1, "two", None) and odd[5]["a"].shape == (0,)
 
 
-@pytest.mark.parametrize("scaler", [MinMaxScaler(), MaxAbsScaler(), RobustScaler()])
-@pytest.mark.parametrize("strategy", ["mean", "median", "most_frequent"])
+@each("scaler", [MinMaxScaler(), MaxAbsScaler(), RobustScaler()])
+@each("strategy", ["mean", "median", "most_frequent"])
 def test_imputed_and_scaled_pipelines_come_back(scaler: Any, strategy: str, tmp_path: Path) -> None:
     holes = np.where(X > 1.5, np.nan, X).astype(np.float32)
     assert np.isnan(holes).any()
@@ -126,7 +127,7 @@ def test_imputed_and_scaled_pipelines_come_back(scaler: Any, strategy: str, tmp_
     np.testing.assert_array_equal(loaded.decision_function(holes), model.decision_function(holes))
 
 
-@pytest.mark.parametrize("name", ["O", "V8", "U3", "f8,f8", "datetime64[s]", "f8\n"])
+@each("name", ["O", "V8", "U3", "f8,f8", "datetime64[s]", "f8\n"])
 def test_a_forged_type_of_numbers_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="is no type of numbers"):
         Decoder([]).decode({"dtype": name})
@@ -259,7 +260,7 @@ def test_an_array_that_claims_to_be_larger_than_its_bytes_is_refused(saved: Path
     refused(saved, "damaged")
 
 
-@pytest.mark.parametrize(
+@each(
     ("tree", "match"),
     [
         ({"model": "LogisticRegression", "with": {}, "found": {}}, "LogisticRegression"),
@@ -346,7 +347,7 @@ def test_a_file_is_as_open_to_others_as_any_new_file(saved: Path) -> None:
     assert stat.S_IMODE(saved.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if name != "pipeline"])
+@each("name", [name for name in MODELS if name != "pipeline"])
 def test_the_certificate_of_a_loaded_model_is_as_saved_until_it_is_made_anew(
     name: str, tmp_path: Path
 ) -> None:

@@ -20,6 +20,7 @@ from aucert.exact.classifier.threshold import (
     threshold_youden,
 )
 from aucert.exact.errors import InputError
+from loops import each, seeds
 
 EVERY_RULE = [
     *RULES.values(),
@@ -133,7 +134,7 @@ def test_rounding_of_weights_does_not_choose_between_cuts_that_are_equally_good(
         assert rule(scores, positive, weight) == pytest.approx(repeated, abs=1e-9)
 
 
-@pytest.mark.parametrize("rule", EVERY_RULE[:4])
+@each("rule", EVERY_RULE[:4])
 def test_separable_scores_are_cut_halfway_between_the_classes(rule) -> None:
     scores, positive = np.array([0.0, 1.0, 3.0, 7.0]), np.array([False, False, True, True])
     assert rule(scores, positive, None) == pytest.approx(2.0)
@@ -178,7 +179,7 @@ def test_no_rule_tells_equal_scores_apart() -> None:
         assert not value > nothing
 
 
-@pytest.mark.parametrize("low", [1.0, np.nextafter(1.0, 2.0)])  # their middles round differently
+@each("low", [1.0, np.nextafter(1.0, 2.0)])  # their middles round differently
 def test_neighbouring_floats_are_still_told_apart(low: float) -> None:
     high = np.nextafter(low, 2)
     scores, positive = np.array([low, high]), np.array([False, True])
@@ -193,7 +194,7 @@ def test_rows_of_weight_zero_do_not_count() -> None:
     assert threshold_equal_error(scores, positive, weight) == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("rule", EVERY_RULE)
+@each("rule", EVERY_RULE)
 def test_bad_input_is_refused(rule) -> None:
     both = np.array([True, False])
     with pytest.raises(InputError, match="both classes"):
@@ -224,10 +225,8 @@ def test_a_rule_is_found_by_name_or_is_a_function() -> None:
         get_rule("best")
 
 
-@pytest.mark.parametrize(
-    "kind", ["plain", "tenths", "few values", "outlier", "one positive", "far"]
-)
-@pytest.mark.parametrize("seed", range(8))
+@each("kind", ["plain", "tenths", "few values", "outlier", "one positive", "far"])
+@each("seed", seeds(8))
 def test_counting_finds_the_cut_that_sorting_finds(
     kind: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.sums.sorted import squared_hinge_sides
 from aucert.exact.sums.squared_hinge_compiled import squared_hinge_sides_compiled
+from loops import each, seeds
 
 KINDS = ["numpy", "compiled", "weighted", "weighted compiled", "listed"]
 
@@ -34,8 +35,8 @@ def tied_scores(problem: Problem, seed: int) -> np.ndarray:
     return np.round(np.random.default_rng(seed).normal(size=problem.n) * 2) / 2
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(6))
+@each("kind", KINDS)
+@each("seed", seeds(6))
 def test_value_marginals_and_laplacian_are_those_of_the_explicit_pairs(
     seed: int, kind: str
 ) -> None:
@@ -56,7 +57,7 @@ def test_value_marginals_and_laplacian_are_those_of_the_explicit_pairs(
     np.testing.assert_allclose(found.times(many[:, 0]), laplacian @ many[:, 0], atol=1e-14)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_all_active_pairs_are_drawn_once_where_they_are_few(kind: str) -> None:
     problem = problem_of(kind, 1)
     scores = tied_scores(problem, 1)
@@ -69,7 +70,7 @@ def test_all_active_pairs_are_drawn_once_where_they_are_few(kind: str) -> None:
     np.testing.assert_allclose(mass, expected, atol=1e-15)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_the_hessian_of_drawn_pairs_is_unbiased(kind: str) -> None:
     problem = problem_of(kind, 2)
     curved, rng = curvature(problem, tied_scores(problem, 2)), np.random.default_rng(0)
@@ -79,8 +80,8 @@ def test_the_hessian_of_drawn_pairs_is_unbiased(kind: str) -> None:
     assert (np.abs(draws.mean(axis=0) - whole) <= 5 * error + 1e-12).all()
 
 
-@pytest.mark.parametrize("kind", ["compiled", "weighted compiled"])
-@pytest.mark.parametrize("shift", [0.0, 1e6])
+@each("kind", ["compiled", "weighted compiled"])
+@each("shift", [0.0, 1e6])
 def test_the_compiled_sums_are_the_readable_ones(kind: str, shift: float) -> None:
     rng = np.random.default_rng(0)
     t, b = rng.normal(size=4000) + shift, rng.normal(size=9000) + shift
@@ -106,7 +107,7 @@ def test_the_compiled_sums_do_not_lose_digits_with_the_rows() -> None:
     assert float(fast.u.sum()) == pytest.approx(float(fast.v.sum()), rel=1e-14)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_the_slope_of_a_line_is_the_derivative_of_the_objective(kind: str) -> None:
     problem, rng = problem_of(kind, 4), np.random.default_rng(4)
     w, step = rng.normal(size=3), rng.normal(size=3)
@@ -118,8 +119,8 @@ def test_the_slope_of_a_line_is_the_derivative_of_the_objective(kind: str) -> No
         assert line.at(t).primal == pytest.approx(problem.objective(w + t * step), rel=1e-12)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(10))
+@each("kind", KINDS)
+@each("seed", seeds(10))
 def test_a_searched_point_is_lower_and_flatter(seed: int, kind: str) -> None:
     problem, rng = problem_of(kind, seed), np.random.default_rng(seed)
     start = NewtonPoint.at(problem, rng.normal(size=3))

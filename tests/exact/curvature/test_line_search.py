@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import pytest
 
 from aucert.exact.curvature.line_search import root_of_slope
+from loops import each
 
 
 def counted(slope: Callable[[float], float]) -> tuple[Callable[[float], float], list[float]]:
@@ -21,7 +21,7 @@ def counted(slope: Callable[[float], float]) -> tuple[Callable[[float], float], 
     return seen, calls
 
 
-@pytest.mark.parametrize("root", [1e-3, 0.3, 1.0, 7.0, 1e4])
+@each("root", [1e-3, 0.3, 1.0, 7.0, 1e4])
 def test_it_finds_the_root_loosely(root: float) -> None:
     slope, calls = counted(lambda t: (t - root) * (1 + 3 * (t > root)))
     found = root_of_slope(slope, -root, loose=0.3)
@@ -34,7 +34,7 @@ def test_a_slope_that_does_not_fall_is_left_at_once() -> None:
     assert root_of_slope(slope, 0.0) == root_of_slope(slope, np.nan) == 0.0 and not calls
 
 
-@pytest.mark.parametrize("root", [0.02, 0.5, 0.97])
+@each("root", [0.02, 0.5, 0.97])
 def test_a_jump_is_closed_in_from_both_sides(root: float) -> None:
     slope, calls = counted(lambda t: 1e9 if t > root else -1.0)
     low = root_of_slope(slope, -1.0, 0.0, 200, limit=1.0, narrow=1e-3)

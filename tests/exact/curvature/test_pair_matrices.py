@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
 
 from aucert.exact.curvature.pair_matrices import PairGraph
+from loops import each, seeds
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each("seed", seeds(10))
 def test_it_is_the_sum_over_the_pairs(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, m, d = int(rng.integers(2, 9)), int(rng.integers(1, 30)), int(rng.integers(1, 5))

@@ -22,6 +22,7 @@ from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.evidence import Weights
 from aucert.exact.problem.problem import Problem
 from aucert.exact.spaces.rows import Rows
+from loops import each, seeds
 
 
 def repeated(seed: int = 0, levels: bool = False) -> tuple[np.ndarray, np.ndarray]:
@@ -38,9 +39,9 @@ def groups_of(X: np.ndarray | sp.csr_matrix, y: np.ndarray) -> Groups:
     return found
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("levels", [False, True])
-@pytest.mark.parametrize("seed", range(3))
+@each("sparse", [False, True])
+@each("levels", [False, True])
+@each("seed", seeds(3))
 def test_groups_are_the_equal_rows_of_a_class(seed: int, levels: bool, sparse: bool) -> None:
     X, y = repeated(seed, levels)
     X[np.flatnonzero(X[:, 0] == 0)[::2], 0] = -0.0  # zero all the same
@@ -95,8 +96,8 @@ def both(weighted: bool, loss: str = "hinge") -> tuple[Problem, Problem, Groups]
     return task.meant, task.work, task.groups
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square"])
-@pytest.mark.parametrize("weighted", [False, True])
+@each("loss", ["hinge", "squared_hinge", "square"])
+@each("weighted", [False, True])
 def test_both_problems_are_the_same_function(weighted: bool, loss: str) -> None:
     meant, work, _ = both(weighted, loss)
     for seed in range(5):
@@ -104,8 +105,8 @@ def test_both_problems_are_the_same_function(weighted: bool, loss: str) -> None:
         assert work.objective(w) == pytest.approx(meant.objective(w), rel=1e-13)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square"])
-@pytest.mark.parametrize("weighted", [False, True])
+@each("loss", ["hinge", "squared_hinge", "square"])
+@each("weighted", [False, True])
 def test_a_dual_point_made_from_scores_keeps_its_value(weighted: bool, loss: str) -> None:
     meant, work, groups = both(weighted, loss)
     scores = np.random.default_rng(0).normal(size=work.n)
@@ -115,7 +116,7 @@ def test_a_dual_point_made_from_scores_keeps_its_value(weighted: bool, loss: str
     assert groups.total(many.c) == pytest.approx(few.c, abs=1e-15)
 
 
-@pytest.mark.parametrize("asked", [{}, {"structure": 0.5}, {"kernel": "rbf"}], ids=str)
+@each("asked", [{}, {"structure": 0.5}, {"kernel": "rbf"}], ids=str)
 def test_a_binned_dual_point_is_judged_on_all_rows(asked: dict[str, Any]) -> None:
     """As solvers make it where there are many groups: it holds weights, and no marginals."""
     X, y = repeated()
@@ -132,7 +133,7 @@ def test_a_binned_dual_point_is_judged_on_all_rows(asked: dict[str, Any]) -> Non
         assert found.certificate.dual <= best.certificate.primal
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@each("weighted", [False, True])
 def test_marginals_are_shared_out_by_weight(weighted: bool) -> None:
     meant, work, groups = both(weighted)
     scores = np.random.default_rng(0).normal(size=work.n)
@@ -171,9 +172,9 @@ def best(task: Formulation) -> Solution:
     return task.judge(choose_solver(task.work, "auto", 1e-10, None).solve(task.work), 1e-9)
 
 
-@pytest.mark.parametrize("structure", [0.0, 3.0])
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square"])
+@each("structure", [0.0, 3.0])
+@each("kernel", ["linear", "rbf"])
+@each("loss", ["hinge", "squared_hinge", "square"])
 def test_the_optimum_in_groups_is_certified_on_the_rows(
     loss: str, kernel: str, structure: float
 ) -> None:
@@ -202,7 +203,7 @@ def test_a_precomputed_kernel_stays_as_it_is() -> None:
     )
 
 
-@pytest.mark.parametrize("lam", [1e-1, 1e-3, 1e-5])
+@each("lam", [1e-1, 1e-3, 1e-5])
 def test_ties_of_integer_features_are_gone_in_groups(lam: float) -> None:
     """5 features of three levels, 4,000 rows: millions of pairs, some 50,000 different ones."""
     rng = np.random.default_rng(0)

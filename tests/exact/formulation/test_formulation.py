@@ -20,6 +20,7 @@ from aucert.exact.spaces.gram import Gram, StreamedGram
 from aucert.exact.spaces.kernels import Gaussian, Laplacian
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.structure.structured_norm import Structured
+from loops import each
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(40, 3)), np.arange(40) % 3 == 0
@@ -48,9 +49,9 @@ def best(task: Formulation) -> Solution:
     return task.judge(choose_solver(task.work, "auto", 1e-9, None).solve(task.work), 1e-8)
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("structure", STRUCTURES)
-@pytest.mark.parametrize("kernel", KERNELS)
+@each("sparse", [False, True])
+@each("structure", STRUCTURES)
+@each("kernel", KERNELS)
 def test_scores_in_sample_equal_scores_out_of_sample(
     kernel: str, structure: float, sparse: bool
 ) -> None:
@@ -64,8 +65,8 @@ def test_scores_in_sample_equal_scores_out_of_sample(
     assert worked - worked.mean() == pytest.approx(inside - inside.mean(), abs=1e-10)
 
 
-@pytest.mark.parametrize("structure", STRUCTURES)
-@pytest.mark.parametrize("kernel", KERNELS)
+@each("structure", STRUCTURES)
+@each("kernel", KERNELS)
 def test_new_rows_are_scored_as_if_they_had_been_there(kernel: str, structure: float) -> None:
     """By the factor's continuation to new rows, and the whitened weights on top of it."""
     task, _, new = case(kernel, structure)
@@ -88,7 +89,7 @@ def test_new_rows_are_scored_as_if_they_had_been_there(kernel: str, structure: f
     assert found - found[0] == pytest.approx(expected - expected[0], abs=1e-9)
 
 
-@pytest.mark.parametrize("structure", STRUCTURES)
+@each("structure", STRUCTURES)
 def test_new_rows_of_unscaled_features_far_from_zero(structure: float) -> None:
     raw = X * [1, 100, 10_000] + 1e6
     task = formulate(raw, Y, Request.of(0.02, structure=structure))
@@ -105,7 +106,7 @@ def test_many_new_rows_are_scored_in_blocks(monkeypatch: pytest.MonkeyPatch) -> 
     assert np.array_equal(task.scorer(np.zeros(40))(NEW), np.zeros(25))
 
 
-@pytest.mark.parametrize(
+@each(
     ("kernel", "message"),
     [("linear", "3 features"), ("rbf", "3 features"), ("precomputed", "40 kernel values")],
 )
@@ -123,7 +124,7 @@ def test_new_rows_of_another_width_are_refused(kernel: str, message: str) -> Non
 # The spaces
 
 
-@pytest.mark.parametrize(
+@each(
     ("kernel", "kind"),
     [("linear", Rows), ("rbf", Gram), ("laplacian", Gram), ("precomputed", Gram)],
 )
@@ -139,7 +140,7 @@ def test_the_space_meant_is_the_true_one(kernel: str, kind: type) -> None:
     assert (plain.work is plain.meant) == (kernel == "linear")
 
 
-@pytest.mark.parametrize("structure", STRUCTURES)
+@each("structure", STRUCTURES)
 def test_a_streamed_kernel_has_the_optimum_of_the_held_one(structure: float) -> None:
     held = best(case("rbf", structure)[0])
     with pytest.MonkeyPatch.context() as patch:
@@ -159,8 +160,8 @@ def test_the_true_space_is_held_or_streamed_by_its_size(monkeypatch: pytest.Monk
     assert isinstance(true_space(Gaussian(1.0), X), StreamedGram)
 
 
-@pytest.mark.parametrize("structure", [0.0, 3.0])
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square"])
+@each("structure", [0.0, 3.0])
+@each("loss", ["hinge", "squared_hinge", "square"])
 def test_a_precomputed_kernel_is_the_kernel(loss: str, structure: float) -> None:
     options = {"loss": loss, "structure": structure, "tol": 1e-10}
     named = solve(X, Y, 0.02, kernel="laplacian", gamma=0.3, **options)
@@ -169,7 +170,7 @@ def test_a_precomputed_kernel_is_the_kernel(loss: str, structure: float) -> None
     assert named.certificate.reaches(1e-9) and given.certificate.reaches(1e-9)
 
 
-@pytest.mark.parametrize("structure", [0.0, 3.0])
+@each("structure", [0.0, 3.0])
 def test_the_linear_kernel_given_as_a_matrix_is_the_linear_machine(structure: float) -> None:
     linear = solve(X, Y, 0.02, structure=structure)
     kernel = solve(X @ X.T, Y, 0.02, kernel="precomputed", structure=structure)
@@ -178,8 +179,8 @@ def test_the_linear_kernel_given_as_a_matrix_is_the_linear_machine(structure: fl
     assert np.linalg.norm(X.T @ kernel.w - linear.w) <= reach
 
 
-@pytest.mark.parametrize("structure", [0.0, 3.0])
-@pytest.mark.parametrize("sparse", [False, True])
+@each("structure", [0.0, 3.0])
+@each("sparse", [False, True])
 def test_more_features_than_rows_are_solved_in_the_space_of_the_rows(
     sparse: bool, structure: float
 ) -> None:
@@ -217,7 +218,7 @@ def test_nearest_pairs_may_lend_their_own_structure() -> None:
         formulate(X, Y, Request.of(0.02, pairs=pairs, structure=5.0, structure_source="half"))
 
 
-@pytest.mark.parametrize("kernel", ["poly", "RBF", ""])
+@each("kernel", ["poly", "RBF", ""])
 def test_unknown_kernels_are_refused(kernel: str) -> None:
     with pytest.raises(InputError, match="unknown kernel"):
         formulate(X, Y, Request.of(0.02, kernel=kernel))

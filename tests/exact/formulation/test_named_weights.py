@@ -10,6 +10,7 @@ import pytest
 from aucert.exact import certify, solve
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.named_weights import in_column_order, match_weights, text_names
+from loops import each
 
 
 def frame(columns) -> SimpleNamespace:
@@ -25,7 +26,7 @@ def test_a_column_may_be_called_like_an_intercept() -> None:
     assert in_column_order(np.array([1.0, 2.0]), ["a", "bias"], ["bias", "a"]).tolist() == [2, 1]
 
 
-@pytest.mark.parametrize(
+@each(
     ("names", "words"),
     [
         (["a", "z"], "have no 'z' and there is no weight for 'b'"),

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from aucert.exact import Audit, certify, solve
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.auc import auc
-from fast_cases import first_fast
+from loops import each, first_fast
 from naive import loss_value
 from score_truth import exact_loss, in_fractions, least_norm2, products, squared
 
@@ -75,8 +75,8 @@ def far_row(size: float):
     return X, positive, scores
 
 
-@pytest.mark.parametrize("size", [1e6, 1e7, 1e8, 1e9, 1e12])
-@pytest.mark.parametrize("norm2", [None, 1.0])
+@each("size", [1e6, 1e7, 1e8, 1e9, 1e12])
+@each("norm2", [None, 1.0])
 def test_one_far_row_does_not_make_scores_linear(size: float, norm2: float | None) -> None:
     X, positive, scores = far_row(size)
     assert auc(scores, positive) < 0.02
@@ -86,7 +86,7 @@ def test_one_far_row_does_not_make_scores_linear(size: float, norm2: float | Non
     assert audit.status == "no_gap" and "no gap" in audit.statement.lower()
 
 
-@pytest.mark.parametrize("loss", first_fast(LOSSES))
+@each("loss", first_fast(LOSSES))
 def test_scores_printed_with_ten_digits_get_no_false_audit(loss: str) -> None:
     rng = np.random.default_rng(10)
     told = 0
@@ -104,7 +104,7 @@ def test_scores_printed_with_ten_digits_get_no_false_audit(loss: str) -> None:
     assert told >= 35  # nearly all are told a gap: the sentence is not bought by silence
 
 
-@pytest.mark.parametrize("size", [1e-3, 1e-6, 1e-9, 1e-12, 1e-15, 1e-17])
+@each("size", [1e-3, 1e-6, 1e-9, 1e-12, 1e-15, 1e-17])
 def test_a_tiny_column_hides_no_norm(size: float) -> None:
     rng = np.random.default_rng(3)
     X, positive = rng.normal(size=(12, 3)), labels(12)
@@ -120,8 +120,8 @@ def test_a_tiny_column_hides_no_norm(size: float) -> None:
     assert (audit.gap is not None) or size < 1e-9  # and where it can be bounded it is
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("lam", [1e-3, 1.0])
+@each("loss", LOSSES)
+@each("lam", [1e-3, 1.0])
 def test_more_features_than_rows_are_audited_by_the_least_norm(loss: str, lam: float) -> None:
     rng = np.random.default_rng(4)
     told = 0
@@ -144,8 +144,8 @@ def kernel_matrix(X: np.ndarray, gamma: float) -> np.ndarray:
     return np.exp(-gamma * ((X[:, None] - X[None]) ** 2).sum(axis=2))
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("gamma", [3.0, 0.3, 0.03, 0.001, 1e-5])
+@each("loss", LOSSES)
+@each("gamma", [3.0, 0.3, 0.03, 0.001, 1e-5])
 def test_scores_in_a_kernel_space_get_no_false_audit(loss: str, gamma: float) -> None:
     """A wide kernel is nearly singular: the norm of scores is then told rightly or not at all."""
     rng = np.random.default_rng(5)
@@ -182,8 +182,8 @@ def test_scores_of_a_narrow_gaussian_kernel_get_their_gap() -> None:
     assert audit.primal <= of_a.primal + audit.rounding + of_a.rounding
 
 
-@pytest.mark.parametrize("structure", [0.0, 2.0])
-@pytest.mark.parametrize("sparse", [False, True])
+@each("structure", [0.0, 2.0])
+@each("sparse", [False, True])
 def test_a_structure_counts_in_the_norm_of_scores(structure: float, sparse: bool) -> None:
     rng = np.random.default_rng(7)
     X, positive = rng.normal(size=(20, 3)), labels(20)
@@ -197,7 +197,7 @@ def test_a_structure_counts_in_the_norm_of_scores(structure: float, sparse: bool
     assert audit.rounding < 1e-6 * audit.primal
 
 
-@pytest.mark.parametrize("extra", ["constant", "copy", "one-hot"])
+@each("extra", ["constant", "copy", "one-hot"])
 def test_columns_that_depend_on_others_exactly_do_not_cost_the_gap(extra: str) -> None:
     rng = np.random.default_rng(8)
     X, positive = rng.normal(size=(30, 3)), labels(30)
@@ -236,7 +236,7 @@ def test_a_norm_that_no_function_with_this_loss_has_is_refused() -> None:
     assert certify(X, positive, 10.0, scores=scores, norm2=0.0).gap is None
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@each("loss", LOSSES)
 def test_the_loss_is_that_of_the_scores_as_given(loss: str) -> None:
     rng = np.random.default_rng(11)
     X, positive = rng.normal(size=(15, 2)), labels(15)
@@ -273,7 +273,7 @@ def test_a_kernel_space_is_never_said_to_lack_a_function_with_given_scores() -> 
     assert "No function" not in audit.statement and "Not in this" not in audit.statement
 
 
-@pytest.mark.parametrize("norm2", [None, 4.0])
+@each("norm2", [None, 4.0])
 def test_all_that_an_audit_of_scores_says_of_numbers_is_on_the_safe_side(norm2) -> None:
     """The sentence itself: what is printed of the gap and the bound holds as printed."""
     rng = np.random.default_rng(14)

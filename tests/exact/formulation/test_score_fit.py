@@ -17,14 +17,15 @@ from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import linear_problem
 from aucert.exact.spaces.independent import independent_columns
 from aucert.exact.spaces.rows import Rows
+from loops import each
 from naive import loss_value
 from score_truth import exact_loss
 
 POSITIVE = np.arange(14) % 3 == 0
 
 
-@pytest.mark.parametrize("few", [0, score_audit.FEW_PAIRS])
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square"])
+@each("few", [0, score_audit.FEW_PAIRS])
+@each("loss", ["hinge", "squared_hinge", "square"])
 @pytest.mark.long_digits
 def test_the_loss_of_far_scores_is_within_its_rounding(few: int, loss: str, monkeypatch) -> None:
     monkeypatch.setattr(score_audit, "FEW_PAIRS", few)
@@ -34,9 +35,10 @@ def test_the_loss_of_far_scores_is_within_its_rounding(few: int, loss: str, monk
         for far in (0.0, 1e5, 1e10):
             scores = rng.normal(size=14) + offset
             scores[0] += far
-            value, rounding = score_audit.loss_of(problem, scores)
+            found = score_audit.loss_of(problem, scores)
+            value, rounding = found.value, found.error
             exact = exact_loss(scores, POSITIVE, loss)
-            assert abs(Fraction(value) - exact) <= Fraction(rounding)
+            assert abs(Fraction(found.value) - exact) <= Fraction(found.error)
             assert few == 0 or rounding <= 1e-14 * (1 + value)
 
 
@@ -46,17 +48,17 @@ def test_the_loss_of_scores_counts_weights_and_listed_pairs() -> None:
     rows = rng.normal(size=(14, 2))
     repeated = np.repeat(np.arange(14), weight.astype(int))
     weighted = linear_problem(rows, POSITIVE, 0.1, pairs=AllPairs(weight))
-    value, rounding = score_audit.loss_of(weighted, scores)
+    found = score_audit.loss_of(weighted, scores)
     exact = exact_loss(scores[repeated], POSITIVE[repeated], "hinge")
-    assert abs(Fraction(value) - exact) <= Fraction(rounding)
+    assert abs(Fraction(found.value) - exact) <= Fraction(found.error)
     listed = linear_problem(rows, POSITIVE, 0.1, pairs=PairList(np.array([0, 3]), np.array([1, 2])))
-    value, rounding = score_audit.loss_of(listed, scores)
+    found = score_audit.loss_of(listed, scores)
     s = [Fraction(x) for x in scores.tolist()]
     exact = (loss_value("hinge", s[0] - s[1]) + loss_value("hinge", s[3] - s[2])) / 2
-    assert abs(Fraction(value) - exact) <= Fraction(rounding)
+    assert abs(Fraction(found.value) - exact) <= Fraction(found.error)
 
 
-@pytest.mark.parametrize("digits", [7, 10, 15])
+@each("digits", [7, 10, 15])
 def test_printed_scores_are_off_by_half_a_unit_of_their_last_digit_at_most(digits: int) -> None:
     rng = np.random.default_rng(2)
     for _ in range(20):
@@ -71,7 +73,7 @@ def test_scores_that_were_not_printed_or_are_whole_numbers_are_as_given() -> Non
     assert printed_error(np.array([3.0, -1.0, 0.0, 0.25])) == 0.0
 
 
-@pytest.mark.parametrize("sparse", [False, True])
+@each("sparse", [False, True])
 def test_the_smallest_singular_value_is_bounded_from_below_and_closely(sparse: bool) -> None:
     rng = np.random.default_rng(4)
     for power in (0, 3, 6):
@@ -106,7 +108,7 @@ def test_functions_with_the_same_scores_nearly_are_as_near_as_the_fit_says() -> 
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("scale", [1e-140, 1e-100, 1e-92, 1e-60, 1e60, 1e90])
+@each("scale", [1e-140, 1e-100, 1e-92, 1e-60, 1e60, 1e90])
 def test_rows_of_any_size_are_fitted_without_a_warning(scale: float) -> None:
     """The inverse of their products has squares that overflow."""
     rng, y = np.random.default_rng(3), np.array([0, 1, 0])

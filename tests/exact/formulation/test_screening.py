@@ -23,6 +23,7 @@ from aucert.exact.problem.penalties.sign import Sign
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.spaces.rows import Rows
+from loops import each
 
 LOSSES = ["squared_hinge", "square", "logistic", "smooth_hinge", "hinge"]
 KINDS: dict[str, dict[str, Any]] = {
@@ -63,8 +64,8 @@ def false_zeros(
     return proved, false
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("loss", LOSSES)
+@each("kind", KINDS)
+@each("loss", LOSSES)
 def test_what_is_proved_is_zero(loss: str, kind: str) -> None:
     proved, false = false_zeros(loss, kind)
     assert false == 0 and (proved > 0 or loss == "hinge")
@@ -77,7 +78,7 @@ def test_sparse_rows_and_ordered_pairs_have_zeros_too() -> None:
         assert proved > 0 and false == 0
 
 
-@pytest.mark.parametrize("fault", ["a thousandth of the spread", "no gap", "a wide ball"])
+@each("fault", ["a thousandth of the spread", "no gap", "a wide ball"])
 def test_planted_faults_prove_what_is_false(fault: str, monkeypatch) -> None:
     """At a point far from the optimum a false rule proves zeros that are none."""
     X, y = drawn(1)
@@ -140,7 +141,7 @@ def test_half_of_the_ball_of_a_smooth_loss_would_prove_what_is_false(monkeypatch
     assert proved() > 0
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@each("weighted", [False, True])
 def test_the_spread_is_at_least_that_of_the_pairs(weighted: bool) -> None:
     X, y = drawn(0)
     weight = np.random.default_rng(0).uniform(0, 2, y.size) if weighted else None

@@ -9,12 +9,13 @@ import pytest
 
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE, LOSSES, get_loss
+from loops import each
 from naive import loss_alpha, loss_dual, loss_value
 
 MARGINS = np.concatenate([np.linspace(-3, 4, 57), [1.0, 1 - 1e-12, 1 + 1e-12]])
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@each("loss", LOSSES)
 def test_value_slope_and_dual_are_the_written_ones(loss: str) -> None:
     chosen = LOSSES[loss]
     for t in MARGINS:
@@ -27,7 +28,7 @@ def test_value_slope_and_dual_are_the_written_ones(loss: str) -> None:
         assert dual == pytest.approx(float(loss_dual(loss, exact_alpha)), abs=1e-14)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@each("loss", LOSSES)
 def test_fenchel_holds_for_every_feasible_alpha(loss: str) -> None:
     """loss(t) >= dual(alpha) - alpha t, which is all that a certificate rests on."""
     chosen = LOSSES[loss]
@@ -36,22 +37,22 @@ def test_fenchel_holds_for_every_feasible_alpha(loss: str) -> None:
     assert (chosen.value(t) >= chosen.dual(alpha) - alpha * t - 1e-13).all()
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@each("loss", LOSSES)
 def test_fenchel_is_an_equality_at_the_slope(loss: str) -> None:
     chosen = LOSSES[loss]
     alpha = chosen.alpha(MARGINS)
     assert chosen.value(MARGINS) == pytest.approx(chosen.dual(alpha) - alpha * MARGINS, abs=1e-13)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("width", [0.0, 0.1, 3.0])
+@each("loss", LOSSES)
+@each("width", [0.0, 0.1, 3.0])
 def test_suggested_alpha_is_in_its_box(loss: str, width: float) -> None:
     chosen = LOSSES[loss]
     alpha = chosen.alpha(MARGINS, width)
     assert np.array_equal(chosen.clip(alpha), alpha)
 
 
-@pytest.mark.parametrize("width", [0.1, 3.0])
+@each("width", [0.1, 3.0])
 def test_smoothed_hinge_slope_is_a_ramp_around_the_margin(width: float) -> None:
     t = np.array([1 - width, 1 - width / 2, 1 - width / 4, 1.0, 1 + width / 4, 1 + width])
     assert HINGE.alpha(t, width) == pytest.approx([1, 1, 0.75, 0.5, 0.25, 0], abs=1e-12)

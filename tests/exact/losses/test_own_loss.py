@@ -20,7 +20,7 @@ from aucert.exact import (
 from aucert.exact.losses.hinge import Hinge
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE, get_loss
 from aucert.exact.pairs import enumerated as module
-from fast_cases import first_fast
+from loops import each, first_fast
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,9 @@ def pair_sets(y: np.ndarray) -> list[AllPairs | PairList]:
     return [AllPairs(), AllPairs(rng.integers(0, 4, y.size) + 0.0), listed]
 
 
-@pytest.mark.parametrize("which", range(3))
-@pytest.mark.parametrize("lam", first_fast([10.0, 0.01, 1.0]))
-@pytest.mark.parametrize("loss", [SmoothHinge(), SmoothHinge(0.05), LateHinge()])
+@each("which", range(3))
+@each("lam", first_fast([10.0, 0.01, 1.0]))
+@each("loss", [SmoothHinge(), SmoothHinge(0.05), LateHinge()])
 def test_its_certificate_holds_the_optimum(loss, lam: float, which: int) -> None:
     X, y = rows(which)
     problem = linear_problem(X, y, lam, loss, pair_sets(y)[which])
@@ -99,7 +99,7 @@ def test_its_certificate_holds_the_optimum(loss, lam: float, which: int) -> None
     )
     witness = Witness.from_scores(problem, problem.space.scores(best.x))
     found = Certificate.of(problem, best.x, witness)
-    assert found.dual - found.rounding <= best.fun <= found.primal + found.rounding
+    assert found.dual <= best.fun <= found.primal
     if np.isfinite(loss.smoothness):
         assert found.gap <= 1e-5 * found.primal
 
@@ -114,11 +114,11 @@ def test_the_reproduction_that_was_false_holds() -> None:
     best = min(
         problem.objective(problem.space.pull(s * start.c) / 10) for s in np.linspace(0, 1, 200)
     )
-    assert found.dual - found.rounding <= best
+    assert found.dual <= best
 
 
-@pytest.mark.parametrize("ours", [HINGE, SQUARED_HINGE])
-@pytest.mark.parametrize("weighted", [False, True])
+@each("ours", [HINGE, SQUARED_HINGE])
+@each("weighted", [False, True])
 def test_pair_by_pair_it_sums_to_what_our_forms_say(ours, weighted: bool) -> None:
     _, y = rows(0)
     scores = np.random.default_rng(3).normal(size=40).round(1)
@@ -176,7 +176,7 @@ class Child(Hinge):
     """Inherits the hinge's sums."""
 
 
-@pytest.mark.parametrize(
+@each(
     ("loss", "words"),
     [
         (WrongDual(), "breaks loss"),

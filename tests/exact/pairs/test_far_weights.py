@@ -9,6 +9,7 @@ from aucert.exact import AllPairs, InputError, PairList, StreamedRows, solve
 from aucert.exact.losses.registry import ALL_LOSSES
 from aucert.exact.problem.risk import Mean
 from decimal_losses import mean_of
+from loops import each
 
 Y = np.array([True, True, True, False, False])
 S = np.array([0.3, -1.7, 2.1, 0.9, -0.4])
@@ -25,9 +26,9 @@ def mean(weight: np.ndarray, loss: str) -> Fraction:
     return mean_of(loss, [Fraction(s) for s in S], [(i, j, c / mass) for i, j, c in pairs])
 
 
-@pytest.mark.parametrize("form", ["numpy", "compiled", "binned"])
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize("size", [1.0, 1e200, 1e-200])
+@each("form", ["numpy", "compiled", "binned"])
+@each("loss", ["hinge", "squared_hinge"])
+@each("size", [1.0, 1e200, 1e-200])
 def test_far_weights_keep_the_bounds(form, loss, size):
     weight = size * np.array([3e-90, 7e-91, 2e-90, 1.0, 0.3])
     sums = Mean(AllPairs(weight, form=form).on(Y), ALL_LOSSES[loss]).sums(S)
@@ -36,7 +37,7 @@ def test_far_weights_keep_the_bounds(form, loss, size):
     assert form == "binned" or -apart <= Fraction(sums.value_rounding)
 
 
-@pytest.mark.parametrize("least", [3e-322, 1e-290, 1e-101])
+@each("least", [3e-322, 1e-290, 1e-101])
 def test_weights_too_far_apart_are_refused(least):
     # Their products would be subnormal numbers, of few digits, or zero: U was off by 0.24 of 1.
     with pytest.raises(InputError, match="apart"):
@@ -45,7 +46,7 @@ def test_weights_too_far_apart_are_refused(least):
         PairList(np.array([0, 1]), np.array([3, 4]), np.array([least, 1.0]))
 
 
-@pytest.mark.parametrize("at", range(1, 9))
+@each("at", range(1, 9))
 def test_weights_that_the_caller_changes_meanwhile_stay_what_they_were(at):
     # Evaluations of two problems met in one certificate: its gap was below minus its rounding.
     rng = np.random.default_rng(at)

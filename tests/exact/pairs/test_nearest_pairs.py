@@ -13,6 +13,7 @@ from aucert.exact.errors import InputError
 from aucert.exact.pairs.all_pairs import PairList
 from aucert.exact.pairs.nearest_pairs import FILTERS, nearest_pairs
 from aucert.validation.data.datasets import load
+from loops import each
 
 COUNTS = {5: 145, 10: 370, 15: 585, 20: 800, 25: 1000, 30: 1200}
 """Pairs by k in the paper, on 40 positive and 80 negative rows."""
@@ -77,8 +78,8 @@ def test_every_rule_is_its_double_loop(seed: int, rule: str, grid: bool) -> None
     assert np.array_equal(found.c, np.full(found.i.size, 1 / found.i.size))
 
 
-@pytest.mark.parametrize("k", [1, 3, 7])
-@pytest.mark.parametrize("anchor_filter", FILTERS)
+@each("k", [1, 3, 7])
+@each("anchor_filter", FILTERS)
 def test_every_anchor_has_k_pairs(anchor_filter: str, k: int) -> None:
     data = load("xor:120", seed=1)
     pairs = nearest_pairs(data.X, data.is_positive, k, anchor_filter=anchor_filter)
@@ -96,7 +97,7 @@ def test_filters_only_drop_anchors_and_the_union_only_adds() -> None:
     assert as_set(nearest_pairs(data.X, data.is_positive, 5, rule="union")) > plain
 
 
-@pytest.mark.parametrize("anchor_filter", FILTERS)
+@each("anchor_filter", FILTERS)
 def test_with_enough_neighbours_all_pairs_are_nearest(anchor_filter: str) -> None:
     data = load("xor:30", seed=0)
     pairs = nearest_pairs(data.X, data.is_positive, 30, anchor_filter=anchor_filter)
@@ -121,7 +122,7 @@ def test_the_result_does_not_depend_on_blocks_or_storage(monkeypatch: pytest.Mon
         assert as_set(nearest_pairs(sparse, data.is_positive, 4, **options)) == whole
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "message"),
     [
         ({"k": 0}, "whole number >= 1"),

@@ -13,6 +13,7 @@ from aucert.exact.losses.registry import SQUARED_HINGE
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.tools.rounding import Bound
+from loops import each
 from own_parts import Box, WeightedL1
 
 X, Y = np.round(np.random.default_rng(5).normal(size=(20, 4)), 1), np.arange(20) % 3 == 0
@@ -86,7 +87,7 @@ class Zeroing(Box):
         return np.abs(g) < self.high
 
 
-@pytest.mark.parametrize(
+@each(
     ("penalty", "said"),
     [
         (QuicklyTooNear(0.1, -0.1, 0.1), "quick_distance is not the norm"),
@@ -125,8 +126,8 @@ class Unshrunk(Box):
         return min(self.factor, 0.999 * min(-self.low, self.high) / size)
 
 
-@pytest.mark.parametrize(("factor", "part", "ok"), [(1, 1, True), (1, 0, False), (2, 1, False)])
-@pytest.mark.parametrize("l2", [0.0, 0.1])
+@each(("factor", "part", "ok"), [(1, 1, True), (1, 0, False), (2, 1, False)])
+@each("l2", [0.0, 0.1])
 def test_a_false_shrink_is_caught(factor: float, part: float, ok: bool, l2: float) -> None:
     penalty = Unshrunk(l2, -0.2, 0.2, factor, part)
     if ok:

@@ -18,6 +18,7 @@ from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.sums.assembled import PairSums
 from aucert.exact.tools.rounding import Bound
+from loops import each
 
 RNG = np.random.default_rng(3)
 N, Y = 18, np.arange(18) % 3 == 0
@@ -40,8 +41,8 @@ def made_of(risk: Mean) -> list[Evidence]:
     return kinds
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
-@pytest.mark.parametrize("pairs", [AllPairs().on(Y), WEIGHTED, LISTED], ids=["all", "row", "list"])
+@each("loss", LOSSES, ids=lambda loss: loss.name)
+@each("pairs", [AllPairs().on(Y), WEIGHTED, LISTED], ids=["all", "row", "list"])
 def test_every_kind_of_evidence_makes_a_minorant(pairs: Any, loss: Any) -> None:
     risk = Mean(pairs, loss)
     for evidence in made_of(risk):
@@ -64,7 +65,7 @@ def test_a_mixture_is_the_mean_of_its_parts() -> None:
     assert found.c_error >= 0.25 * a.c_error + 0.75 * b.c_error
 
 
-@pytest.mark.parametrize(
+@each(
     ("shares", "said"),
     [
         ((0.5, 0.5000000000000001), "more than one"),
@@ -132,7 +133,7 @@ class Largest:
         raise InputError("scores only")
 
 
-@pytest.mark.parametrize("penalty", [Ridge(0.5), ElasticNet(0.1, 0.2), ElasticNet(0.0, 0.3)])
+@each("penalty", [Ridge(0.5), ElasticNet(0.1, 0.2), ElasticNet(0.0, 0.3)])
 def test_a_risk_of_another_kind_is_certified_without_pairs_or_loss(penalty: Any) -> None:
     X = RNG.normal(size=(N, 2))
     problem = Problem(Rows(X), Largest(Y), penalty)
@@ -141,8 +142,8 @@ def test_a_risk_of_another_kind_is_certified_without_pairs_or_loss(penalty: Any)
         witness = Minorant.from_scores(problem, RNG.normal(size=N))
         found = Certificate.of(problem, w, witness)
         lowest = min(problem.objective(v) for v in 0.5 * RNG.normal(size=(200, 2)))
-        assert found.dual - found.rounding <= lowest
-        assert problem.objective(w) <= found.primal + found.rounding
+        assert found.dual <= lowest
+        assert problem.objective(w) <= found.primal
     with pytest.raises(InputError, match="states no pairs"):
         _ = problem.pairs
     with pytest.raises(InputError, match="scores only"):
@@ -157,8 +158,8 @@ def test_a_risk_whose_minorants_are_too_high_is_caught_at_the_optimum() -> None:
         Certificate.of(problem, np.zeros(2), witness)
 
 
-@pytest.mark.parametrize("width", [-1.0, np.nan, np.inf, 1e308, np.ones(2)])
-@pytest.mark.parametrize("loss", [HINGE, SQUARE])
+@each("width", [-1.0, np.nan, np.inf, 1e308, np.ones(2)])
+@each("loss", [HINGE, SQUARE])
 def test_no_minorant_has_a_width_that_is_none(width: Any, loss: Loss) -> None:
     """At a width of 1e308 sums overflowed, and a certificate called its own bound false."""
     pairs = AllPairs(np.array([1.0, 2.0, 3.0])).on(np.array([True, False, True]))

@@ -13,6 +13,7 @@ from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.structure.structured_norm import SparseWhitened
+from loops import each, seeds
 
 LOSSES = ["hinge", "squared_hinge", "square"]
 
@@ -28,8 +29,8 @@ def few_pairs(loss: str = "hinge", sparse: bool = False, n: int = 400) -> Proble
     )
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("sparse", [False, True])
+@each("loss", LOSSES)
+@each("sparse", [False, True])
 def test_objective_gradient_and_certificate_are_those_of_all_rows(loss: str, sparse: bool) -> None:
     whole = few_pairs(loss, sparse)
     near = whole.named_rows()
@@ -83,7 +84,7 @@ def test_a_structured_descent_over_few_pairs_of_sparse_rows() -> None:
     assert found.gap == pytest.approx(dense.gap, rel=1e-3)
 
 
-@pytest.mark.parametrize("seed", range(24))
+@each("seed", seeds(24))
 def test_the_dual_that_was_seen_is_the_one_that_is_certified(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(8, 60))
@@ -96,9 +97,9 @@ def test_the_dual_that_was_seen_is_the_one_that_is_certified(seed: int) -> None:
         assert found.certificate.dual >= seen - 1e-12
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("solver", [Adamax(step=0.05, max_iter=60), GradientDescent(max_iter=60)])
+@each("loss", LOSSES)
+@each("sparse", [False, True])
+@each("solver", [Adamax(step=0.05, max_iter=60), GradientDescent(max_iter=60)])
 def test_a_descent_ends_where_it_did_over_all_rows(
     loss: str, sparse: bool, solver: Adamax, monkeypatch: pytest.MonkeyPatch
 ) -> None:

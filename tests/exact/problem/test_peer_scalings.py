@@ -18,6 +18,7 @@ from aucert.exact import (
     solve,
     survival_pairs,
 )
+from loops import each
 
 X = np.array(
     [
@@ -82,7 +83,7 @@ def test_the_recorded_linear_booster_is_optimal_at_its_lambda_times_rows_over_pa
         assert ranking_gap(BOOSTER, 0.2, factor) > 1e-3
 
 
-@pytest.mark.parametrize("alpha", [0.02, 1.0])
+@each("alpha", [0.02, 1.0])
 def test_scikit_survival_itself_is_audited(alpha: float) -> None:
     svm = pytest.importorskip("sksurv.svm", reason="scikit-survival is not installed")
     y = np.array(list(zip(EVENT, TIME, strict=True)), dtype=[("event", bool), ("time", float)])
@@ -92,7 +93,7 @@ def test_scikit_survival_itself_is_audited(alpha: float) -> None:
     assert survival_gap(-(hinge.coef_ @ X)[0], alpha, "scikit-survival-hinge") < 1e-5
 
 
-@pytest.mark.parametrize("reg_lambda", [0.01, 0.5])
+@each("reg_lambda", [0.01, 0.5])
 def test_xgboosts_linear_booster_itself_is_audited(reg_lambda: float, tmp_path: Path) -> None:
     xgboost = pytest.importorskip("xgboost", reason="xgboost is not installed")
     told = {

@@ -17,6 +17,7 @@ from aucert.exact.problem.penalties.sign import Sign
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.spaces.streamed import StreamedRows
+from loops import each
 from own_parts import Box
 
 RNG = np.random.default_rng(5)
@@ -38,7 +39,7 @@ def problem(penalty: Any, loss: Any = SQUARED_HINGE) -> Problem:
     return Problem(Rows(X), Mean(AllPairs().on(Y), loss), penalty)
 
 
-@pytest.mark.parametrize("penalty", ALL, ids=lambda p: type(p).__name__)
+@each("penalty", ALL, ids=lambda p: type(p).__name__)
 def test_the_residual_is_the_proximal_point_of_the_support_function(penalty: Any) -> None:
     """g - P_C(g) minimises |r - g|^2 / 2 + sigma_C(r); no point near it does better."""
     for _ in range(50):
@@ -53,7 +54,7 @@ def test_the_residual_is_the_proximal_point_of_the_support_function(penalty: Any
         assert penalty.support(left) == pytest.approx(float(inside @ left), abs=1e-12)
 
 
-@pytest.mark.parametrize(
+@each(
     ("make", "said"),
     [
         (lambda: GroupLasso(0.3, 0.2, np.array([0.0, np.nan])), "group of feature 1 is nan"),
@@ -68,7 +69,7 @@ def test_groups_without_a_name_and_signs_a_feature_are_refused(make: Any, said: 
         make()
 
 
-@pytest.mark.parametrize("penalty", ALL[1:], ids=lambda p: type(p).__name__)
+@each("penalty", ALL[1:], ids=lambda p: type(p).__name__)
 def test_what_is_shrunk_is_inside_for_every_error(penalty: Any) -> None:
     for _ in range(200):
         g, error = RNG.normal(size=4), 10.0 ** RNG.uniform(-12, 0)
@@ -101,7 +102,7 @@ def test_a_wrong_sign_costs_infinitely_much_and_is_refused() -> None:
         Certificate.of(task, w, witness)
 
 
-@pytest.mark.parametrize("penalty", ALL[1:], ids=lambda p: type(p).__name__)
+@each("penalty", ALL[1:], ids=lambda p: type(p).__name__)
 def test_kernels_and_streams_are_refused(penalty: Any) -> None:
     for space in (Gram(X @ X.T), StreamedRows(X)):
         with pytest.raises(InputError, match=r"linear rows in memory|linear rows"):
@@ -124,7 +125,7 @@ def test_parts_of_the_wrong_size_are_refused() -> None:
         Sign(Box(0.1, -1, 1))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("penalty", ALL, ids=lambda p: type(p).__name__)
+@each("penalty", ALL, ids=lambda p: type(p).__name__)
 def test_the_best_scale_is_no_worse_than_others(penalty: Any) -> None:
     task = problem(penalty, HINGE)
     whole = Witness.from_scores(task, np.zeros(20), 0.5, scale=1.0)

@@ -22,6 +22,7 @@ from aucert.exact.problem.scalings import (
     lam_from_C,
     objective_scale,
 )
+from loops import each
 
 
 def data():
@@ -82,7 +83,7 @@ def own_objective(
 CASES = [(name, loss) for name, scaling in SCALINGS.items() for loss in scaling.losses]
 
 
-@pytest.mark.parametrize(("convention", "loss"), CASES)
+@each(("convention", "loss"), CASES)
 def test_the_authors_objective_is_ours_times_the_scale_everywhere(convention, loss):
     X, y = data()
     n_pairs, share, C = int(y.sum() * (~y).sum()), float(y.mean()), 0.03
@@ -94,7 +95,7 @@ def test_the_authors_objective_is_ours_times_the_scale_everywhere(convention, lo
         assert own == pytest.approx(scale * problem.objective(w), rel=1e-12)
 
 
-@pytest.mark.parametrize(("convention", "loss"), CASES)
+@each(("convention", "loss"), CASES)
 def test_the_minimiser_of_the_converted_problem_minimises_the_authors_objective(convention, loss):
     X, y = data()
     share, C = float(y.mean()), 0.03
@@ -145,13 +146,13 @@ def test_a_convention_has_its_own_loss_and_refuses_others():
         convention_loss("liblinear-ranksvm", "hinge")
 
 
-@pytest.mark.parametrize("convention", CONVENTIONS)
+@each("convention", CONVENTIONS)
 def test_conversion_and_its_inverse_undo_each_other(convention):
     lam = lam_from_C(0.37, 120, convention, 0.2)
     assert C_from_lam(lam, 120, convention, 0.2) == pytest.approx(0.37, rel=1e-14)
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         ((0.0, 10), "C must be > 0"),

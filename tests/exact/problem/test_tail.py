@@ -16,6 +16,7 @@ from aucert.exact.problem.rates import tail_risk
 from aucert.exact.problem.risk import Mean
 from aucert.exact.problem.tail import Tail
 from aucert.exact.sums.largest_rows import candidates, highest
+from loops import each
 
 FALLING = [loss for loss in ALL_LOSSES.values() if loss.nonincreasing]
 
@@ -78,7 +79,7 @@ def check(loss, seed: int) -> None:
             assert above - true <= slip * (1 + 1e-12) + 1e-13 * (1 + above)
 
 
-@pytest.mark.parametrize("loss", FALLING, ids=lambda loss: loss.name)
+@each("loss", FALLING, ids=lambda loss: loss.name)
 def test_value_minorant_and_slip_are_those_of_the_definition(loss) -> None:
     for seed in range(25):
         check(loss, seed)
@@ -95,7 +96,7 @@ def _floored(values, k, width):
 _true_highest = module.highest
 
 
-@pytest.mark.parametrize("fault", [_wrong_end, _floored])
+@each("fault", [_wrong_end, _floored])
 def test_planted_faults_are_caught(monkeypatch, fault) -> None:
     monkeypatch.setattr(module, "highest", fault)
     with pytest.raises(AssertionError):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from aucert.exact.proof import check_proof
+from loops import each
 from proofs import changed, honest_proofs, scalars, verdict
 
 
@@ -17,7 +18,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, np.n
     return honest_proofs(tmp_path_factory.mktemp("proof"))
 
 
-@pytest.mark.parametrize("kind", ["marginals", "weights"])
+@each("kind", ["marginals", "weights"])
 def test_an_honest_proof_is_verified(honest: dict, kind: str) -> None:
     text = verdict(honest[kind], honest["data"])
     r, y = honest["data"]["weight"], honest["data"]["y"]
@@ -158,7 +159,7 @@ FAULTS = [("marginals", name, f) for name, f in (BOTH | MARGINALS).items()]
 FAULTS += [("weights", name, f) for name, f in (BOTH | WEIGHTS).items()]
 
 
-@pytest.mark.parametrize(("kind", "name", "fault"), FAULTS, ids=[f"{k}: {n}" for k, n, _ in FAULTS])
+@each(("kind", "name", "fault"), FAULTS, ids=[f"{k}: {n}" for k, n, _ in FAULTS])
 @pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning", "ignore:invalid:RuntimeWarning")
 def test_a_proof_with_a_fault_is_refused(
     honest: dict, kind: str, name: str, fault: Callable[[dict], dict]
@@ -169,7 +170,7 @@ def test_a_proof_with_a_fault_is_refused(
         verdict(bad, honest["data"])
 
 
-@pytest.mark.parametrize("kind", ["marginals", "weights"])
+@each("kind", ["marginals", "weights"])
 def test_a_proof_that_lacks_any_field_is_refused(honest: dict, kind: str) -> None:
     for name in set(honest[kind]) - {"positive"}:
         bad = {k: x for k, x in honest[kind].items() if k != name}
@@ -219,9 +220,9 @@ DATA: dict[str, Callable[[dict], dict]] = {
 }
 
 
-@pytest.mark.parametrize("kind", ["marginals", "weights"])
-@pytest.mark.parametrize("forged", [False, True], ids=["", "digest forged"])
-@pytest.mark.parametrize("name", DATA)
+@each("kind", ["marginals", "weights"])
+@each("forged", [False, True], ids=["", "digest forged"])
+@each("name", DATA)
 @pytest.mark.long_digits
 def test_other_data_are_refused_even_under_their_own_digest(
     honest: dict, name: str, forged: bool, kind: str
@@ -244,7 +245,7 @@ def test_a_changed_last_bit_of_the_data_is_refused(honest: dict) -> None:
         verdict(honest["marginals"], honest["data"] | {"X": moved})
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "bad", "why"),
     [
         ("marginals", {"u": -1}, "a marginal is negative"),
@@ -279,7 +280,7 @@ def test_a_value_out_of_its_range_is_refused_as_such(
         check_proof.bounds(proof, data["X"], data["y"], data["weight"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "at", "value", "why"),
     [
         ("X", (4, 1), np.nan, "X has a value that is not finite"),

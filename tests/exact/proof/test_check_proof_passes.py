@@ -12,6 +12,7 @@ from aucert.exact import solve
 from aucert.exact.errors import InputError
 from aucert.exact.proof import check_proof
 from aucert.exact.proof.proof_file import write_proof
+from loops import each
 from proofs import changed, honest_proofs, scalars
 
 RUN = check_proof.RUN
@@ -45,7 +46,7 @@ def swapped(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     return changed(X, [i, j], X[[j, i]])
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "other", "passes"),
     [("marginals", False, 2), ("weights", False, 2), ("weights", True, 3)],
 )
@@ -135,7 +136,7 @@ def test_options_may_stand_before_the_files(
     assert check_proof.main([files[0], "--positive", "True", files[1]]) == 0
 
 
-@pytest.mark.parametrize(
+@each(
     "options", [("--lam",), ("--lam", "much"), ("--lam", "--positive", "True"), ("--penalty", "1")]
 )
 def test_options_that_make_no_sense_have_status_2(command, options: tuple[str, ...]) -> None:
@@ -163,14 +164,14 @@ LABELS: dict[str, tuple[Any, np.ndarray]] = {
 
 
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
-@pytest.mark.parametrize("name", LABELS)
+@each("name", LABELS)
 def test_the_positive_label_is_one_plain_label(honest: dict, command, name: str) -> None:
     label, y = LABELS[name]
     status, text = command(proof={"positive": label}, data={"y": y})
     assert status == 1 and text.startswith("REFUSED: ") and text.count("\n") == 1
 
 
-@pytest.mark.parametrize("kind", [bool, np.int8, np.uint64, np.float32, "U3"])
+@each("kind", [bool, np.int8, np.uint64, np.float32, "U3"])
 def test_labels_of_any_plain_type_are_read(honest: dict, command, kind: Any) -> None:
     y = honest["data"]["y"].astype(int).astype(kind)
     label = np.asarray(np.unique(y)[1].item())

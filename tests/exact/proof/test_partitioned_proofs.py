@@ -18,6 +18,7 @@ from aucert.exact.errors import InputError
 from aucert.exact.proof import check_partitions
 from aucert.exact.spaces.partitions.partition import cut
 from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
+from loops import each
 
 LAM, N, CUTS = 0.02, 120, [0, 30, 30, 80]  # the first and the third partition are empty
 
@@ -117,8 +118,8 @@ def test_the_checker_runs_alone(honest: tuple[dict[str, Any], list[Path]], tmp_p
     assert done.returncode == 0 and done.stdout.startswith("verified 3 of 5")
 
 
-@pytest.mark.parametrize("weighted", [True, False])
-@pytest.mark.parametrize("other", [False, True])
+@each("weighted", [True, False])
+@each("other", [False, True])
 def test_the_bounds_are_those_of_all_pairs(weighted: bool, other: bool, tmp_path: Path) -> None:
     """In fractions, pair by pair: F(w) from above and the dual point's bound from below."""
     rows, solution = solved(weighted)
@@ -155,7 +156,7 @@ def test_the_bounds_are_those_of_all_pairs(weighted: bool, other: bool, tmp_path
     assert bound - Fraction(1, 10**11) <= lower <= bound
 
 
-@pytest.mark.parametrize("parts", [1, 7, 150])
+@each("parts", [1, 7, 150])
 def test_any_cut_proves_the_same(parts: int, tmp_path: Path) -> None:
     X, y, weight = some_rows()
     _, solution = solved()
@@ -208,7 +209,7 @@ FAULTS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda name: name.replace(" ", "-"))
+@each("fault", FAULTS, ids=lambda name: name.replace(" ", "-"))
 def test_a_fault_is_refused(
     honest: tuple[dict[str, Any], list[Path]], fault: str, tmp_path: Path, capsys: Any
 ) -> None:
@@ -217,7 +218,7 @@ def test_a_fault_is_refused(
     assert said.startswith("REFUSED"), said
 
 
-@pytest.mark.parametrize("what", ["number", "label", "weight", "order", "row"])
+@each("what", ["number", "label", "weight", "order", "row"])
 def test_other_rows_are_refused(
     honest: tuple[dict[str, Any], list[Path]], what: str, tmp_path: Path, capsys: Any
 ) -> None:

@@ -25,6 +25,7 @@ from aucert.exact.solvers.choose import choose_solver
 from aucert.exact.spaces.rows import Rows
 from convex_programs import worst_reference
 from fuzz_core import grades
+from loops import seeds
 
 LOSSES = ("hinge", "squared_hinge", "square", "logistic", "smooth_hinge", "exponential")
 KINDS = ("grades", "weights", "gain", "share", "classes", "one-way", "two-way")
@@ -111,16 +112,11 @@ def judged(seed: int, max_time: float = 1.0) -> tuple[str, Any, float]:
 def outside(name: str, found: Any, best: float) -> list[str]:
     """What is wrong with an interval if `best` is the optimum; empty if it holds it."""
     room, wrong = NEAR * (1 + abs(best)), []
-    if not found.dual - found.rounding <= best + room:
+    if not found.dual <= best + room:
         wrong.append(f"{name}: dual {found.dual!r} above {best!r}")
-    if not best - room <= found.primal + found.rounding:
+    if not best - room <= found.primal:
         wrong.append(f"{name}: primal {found.primal!r} below {best!r}")
     return wrong
-
-
-@pytest.mark.slow
-def test_a_few_optima_lie_in_the_intervals() -> None:
-    assert [fault for seed in range(7) for fault in outside(*judged(seed))] == []
 
 
 @pytest.mark.slow
@@ -133,6 +129,5 @@ def test_an_optimum_elsewhere_is_seen() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(20))
-def test_a_thousand_optima_lie_in_the_intervals(part: int) -> None:
-    assert [fault for k in range(50) for fault in outside(*judged(50 * part + k))] == []
+def test_optima_lie_in_the_intervals() -> None:
+    assert [fault for seed in seeds(140) for fault in outside(*judged(seed))] == []

@@ -20,6 +20,7 @@ from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.solvers.newton import Newton
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.structure.structured_norm import SparseWhitened
+from loops import each
 
 
 def problem_of(n: int, dim: int, lam: float = 1e-6) -> Problem:
@@ -79,7 +80,7 @@ def test_a_dear_one_is_made_when_as_much_has_been_spent(monkeypatch: pytest.Monk
     assert conditioning.held is held
 
 
-@pytest.mark.parametrize("most", [1, 7, 40, 100, 140])
+@each("most", [1, 7, 40, 100, 140])
 def test_no_more_products_than_allowed(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     now, taken, direction = at_zero(problem_of(400, 600, 1e-9)), [], newton_equation.direction
 
@@ -131,8 +132,8 @@ def test_sparse_and_whitened_rows_have_prices_of_their_own() -> None:
         assert (its_made < made) == cheaper
 
 
-@pytest.mark.parametrize("scale", [1e-40, 1.0, 1e40])
-@pytest.mark.parametrize("solver", [TruncatedNewton(), TruncatedNewton(drawn=0), Newton()])
+@each("scale", [1e-40, 1.0, 1e40])
+@each("solver", [TruncatedNewton(), TruncatedNewton(drawn=0), Newton()])
 def test_rows_of_any_size_are_solved(scale: float, solver: Newton) -> None:
     problem = problem_of(200, 500, 1e-3)
     assert isinstance(problem.space, Rows)
@@ -140,7 +141,7 @@ def test_rows_of_any_size_are_solved(scale: float, solver: Newton) -> None:
     assert solver.solve(scaled).status == Status.CERTIFIED
 
 
-@pytest.mark.parametrize("scale", [1e77, 1e90])
+@each("scale", [1e77, 1e90])
 def test_rows_that_are_long_for_their_penalty_are_solved(scale: float) -> None:
     problem = problem_of(200, 500, 1e-3)
     assert isinstance(problem.space, Rows)

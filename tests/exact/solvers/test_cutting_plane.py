@@ -20,6 +20,7 @@ from aucert.exact.solvers.bundle.images import Place
 from aucert.exact.solvers.bundle.segment import Evaluated
 from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.solvers.window.window import Window, open_window
+from loops import each, seeds
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(60, 3)), np.arange(60) % 4 == 0
@@ -37,7 +38,7 @@ def problem_of(kind: str, lam: float = 1e-2) -> Problem:
     return linear_problem(X, Y, lam, "hinge", pairs)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_the_bundle_alone_agrees_with_the_window(kind: str) -> None:
     problem = problem_of(kind)
     bundle = CuttingPlane(tol=1e-7, finish_from=0).solve(problem)
@@ -47,7 +48,7 @@ def test_the_bundle_alone_agrees_with_the_window(kind: str) -> None:
     assert abs(bundle.certificate.primal - window.certificate.primal) <= slack
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_a_combination_of_slopes_is_feasible(kind: str) -> None:
     problem, rng = problem_of(kind), np.random.default_rng(2)
     cuts = [(0.3, rng.normal(size=3)), (0.5, rng.normal(size=3)), (0.1, np.zeros(3))]
@@ -60,8 +61,8 @@ def test_a_combination_of_slopes_is_feasible(kind: str) -> None:
     assert Certificate.of(problem, np.zeros(3), witness).gap >= 0
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("limit", [20, 100, 100_000])
+@each("kind", KINDS)
+@each("limit", [20, 100, 100_000])
 def test_a_window_and_its_frozen_pairs_are_all_pairs(kind: str, limit: int) -> None:
     """With alpha = 1[z > 0] in the window, the marginals are those of the hinge itself."""
     problem = problem_of(kind)
@@ -103,7 +104,7 @@ def test_heavy_ties_are_solved_all_the_same() -> None:
     assert solution.status == Status.CERTIFIED
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each("seed", seeds(8))
 def test_the_line_search_returns_the_best_of_a_grid(seed: int) -> None:
     problem, rng = problem_of("all"), np.random.default_rng(seed)
     w, target = rng.normal(size=3), rng.normal(size=3) * 3

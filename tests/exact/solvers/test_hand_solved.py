@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from aucert.exact.api.solve import solve
+from loops import each
 
 ONE_EACH = (np.array([[2.0], [0.0]]), np.array([1, 0]))
 TWO_EACH = (np.array([[2.0], [0.0], [1.0], [-1.0]]), np.array([1, 1, 0, 0]))
 
 
-@pytest.mark.parametrize(
+@each(
     ("lam", "w", "optimum"),
     [(1.0, 1 / 2, 1 / 8), (4.0, 1 / 2, 1 / 2), (8.0, 1 / 4, 3 / 4)],
 )
@@ -27,7 +28,7 @@ def test_one_pair_with_the_hinge(lam: float, w: float, optimum: float) -> None:
     assert solution.certificate.dual == pytest.approx(optimum, rel=1e-9)
 
 
-@pytest.mark.parametrize("loss", ["squared_hinge", "square"])
+@each("loss", ["squared_hinge", "square"])
 def test_one_pair_with_the_squares(loss: str) -> None:
     """F(w) = lam w^2 / 2 + (1 - 2 w)^2 has slope lam w - 4 (1 - 2 w), zero at w = 4 / (lam + 8).
 
@@ -38,7 +39,7 @@ def test_one_pair_with_the_squares(loss: str) -> None:
     assert solution.certificate.primal == pytest.approx(1 / 2, rel=1e-12)
 
 
-@pytest.mark.parametrize(
+@each(
     ("lam", "w", "optimum"),
     [
         (4.0, 1 / 4, 7 / 8),

@@ -11,6 +11,7 @@ from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers.hard_margin import marginals, offer_hard_margin
 from aucert.exact.solvers.smoothed_newton import SmoothedNewton
+from loops import each, seeds
 
 
 def wide(seed: int, n: int = 60, d: int = 90, lam: float = 1e-4, **given: object) -> Problem:
@@ -25,7 +26,7 @@ def offered(problem: Problem) -> Recorder:
     return recorder
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each("seed", seeds(8))
 def test_the_hard_margin_point_is_the_optimum_where_lam_is_small(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(5, 150))
@@ -49,7 +50,7 @@ def test_every_condition_of_optimality_holds() -> None:
     assert 0 < (c > 0).sum() < 80
 
 
-@pytest.mark.parametrize("kind", ["weights", "zero weight", "sparse", "duplicates"])
+@each("kind", ["weights", "zero weight", "sparse", "duplicates"])
 def test_other_forms_of_rows_are_right_or_left_alone(kind: str) -> None:
     rng = np.random.default_rng(4)
     problem = wide(4)

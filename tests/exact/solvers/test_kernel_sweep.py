@@ -10,9 +10,8 @@ from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.structure.structured_norm import Structured
+from loops import seeds
 from sauc_reference import kernel_case, reference_value
-
-FAST, ALL = 40, 300
 
 
 def check_case(seed: int) -> None:
@@ -41,17 +40,15 @@ def check_case(seed: int) -> None:
     assert certificate.reaches(1e-8), f"{case.name}: {certificate}"
     allowed = 1e-9 if expected < 1e-6 else 1e-7 * expected
     assert abs(certificate.primal - expected) <= allowed, f"{case.name}: {certificate}, {expected}"
-    assert certificate.dual - certificate.rounding <= expected, case.name
+    assert certificate.dual <= expected, case.name
 
 
-@pytest.mark.parametrize("start", range(0, FAST, 10))
-def test_kernel_and_structured_optima_agree_with_cvxpy(start: int) -> None:
-    for seed in range(start, start + 10):
+def test_kernel_and_structured_optima_agree_with_cvxpy() -> None:
+    for seed in range(10):
         check_case(seed)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("start", range(0, ALL, 25))
-def test_kernel_and_structured_optima_agree_with_cvxpy_on_the_whole_family(start: int) -> None:
-    for seed in range(start, start + 25):
+def test_kernel_and_structured_optima_agree_with_cvxpy_on_the_whole_family() -> None:
+    for seed in seeds(60):
         check_case(seed)

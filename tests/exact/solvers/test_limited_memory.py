@@ -1,9 +1,9 @@
 """What the quasi-Newton method remembers of its steps."""
 
 import numpy as np
-import pytest
 
 from aucert.exact.solvers.smoothing.memory import Memory
+from loops import each
 
 
 class Rounded:
@@ -17,7 +17,7 @@ class Rounded:
         return self.square if same else float(one @ other)
 
 
-@pytest.mark.parametrize("square", [0.0, -1e-20])
+@each("square", [0.0, -1e-20])
 def test_a_change_whose_square_is_lost_to_rounding_is_not_remembered(square):
     # The first guess of the curvature divides by that square: it was a ZeroDivisionError.
     memory = Memory(Rounded(square).inner)

@@ -13,6 +13,7 @@ from aucert.exact.curvature.curvature import curvature
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import linear_problem
 from aucert.exact.solvers.newton import Newton
+from loops import each, seeds
 
 PLUS, MINUS = np.array([[3.0, 1.0], [-4.0, 4.0]]), np.array([[-4.0, 3.0], [2.0, 1.0]])
 C = 10.0
@@ -43,8 +44,8 @@ def test_full_steps_cycle_on_four_rows() -> None:
     assert sorted(values[-3:]) == pytest.approx([3.02653, 4.59846, 461.2925], rel=1e-5)
 
 
-@pytest.mark.parametrize("start", [(0.0, 0.0), (1.0, 1.0), (-5.0, 2.0), (0.7, 1.9)])
-@pytest.mark.parametrize("sparse", [False, True])
+@each("start", [(0.0, 0.0), (1.0, 1.0), (-5.0, 2.0), (0.7, 1.9)])
+@each("sparse", [False, True])
 def test_searched_steps_do_not_cycle(sparse: bool, start: tuple[float, float]) -> None:
     X, y = np.vstack([PLUS, MINUS]), np.array([1, 1, 0, 0])
     problem = linear_problem(sp.csr_matrix(X) if sparse else X, y, 1 / (4 * C), "squared_hinge")
@@ -54,7 +55,7 @@ def test_searched_steps_do_not_cycle(sparse: bool, start: tuple[float, float]) -
     assert solution.certificate.primal * 4 * C == pytest.approx(OPTIMUM, abs=5e-7)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each("seed", seeds(5))
 def test_a_start_far_away_does_no_harm(seed: int) -> None:
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(40, 3)), np.arange(40) % 3 == 0
@@ -65,7 +66,7 @@ def test_a_start_far_away_does_no_harm(seed: int) -> None:
     assert np.linalg.norm(near.w - far.w) <= reach
 
 
-@pytest.mark.parametrize("limit", [0, 3000])
+@each("limit", [0, 3000])
 def test_plain_and_preconditioned_conjugate_gradients_agree(
     limit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,8 +83,8 @@ def test_plain_and_preconditioned_conjugate_gradients_agree(
     )
 
 
-@pytest.mark.parametrize("scale", [1e3, 1e5])
-@pytest.mark.parametrize("seed", range(4))
+@each("scale", [1e3, 1e5])
+@each("seed", seeds(4))
 def test_separable_rows_out_of_scale_end_at_rounding(seed: int, scale: float) -> None:
     rng = np.random.default_rng(seed)
     y = np.arange(60) % 3 == 0
@@ -116,8 +117,8 @@ def test_many_rows_start_from_a_sample() -> None:
     assert warm.history[0].gap < 1e-2 * cold.history[0].gap and warm.n_iter < cold.n_iter
 
 
-@pytest.mark.parametrize("kind", ["all", "weighted", "listed"])
-@pytest.mark.parametrize("seed", range(6))
+@each("kind", ["all", "weighted", "listed"])
+@each("seed", seeds(6))
 def test_curvature_is_the_laplacian_of_the_active_pairs(seed: int, kind: str) -> None:
     rng = np.random.default_rng(seed)
     positive = np.arange(15) % 3 == 0

@@ -20,6 +20,7 @@ from aucert.exact.solvers.smoothed_newton import SmoothedNewton
 from aucert.exact.solvers.smoothing.evaluations import SORTED_ROWS, Evaluations
 from aucert.exact.solvers.smoothing.sampled_hessian import PairHessian, drawn_window
 from aucert.exact.sums.counted import SortedRows
+from loops import each, seeds
 
 
 def some_problem(seed: int, n: int = 300, d: int = 4, lam: float = 1e-2) -> Problem:
@@ -34,10 +35,10 @@ def agree(problem: Problem, tol: float = 1e-9) -> None:
     a = SmoothedNewton(tol=tol).solve(problem).certificate
     b = CuttingPlane(tol=tol).solve(problem).certificate
     assert a.reaches(tol)
-    assert abs(a.primal - b.primal) <= a.gap + b.gap + a.rounding + b.rounding
+    assert abs(a.primal - b.primal) <= a.gap + b.gap
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", seeds(12))
 def test_newton_and_cutting_planes_agree(seed: int) -> None:
     rng = np.random.default_rng(seed)
     agree(
@@ -51,7 +52,7 @@ def test_many_rows_start_from_a_sample_and_agree() -> None:
     agree(some_problem(1, 60_000, 2, 1e-3))
 
 
-@pytest.mark.parametrize(
+@each(
     "kind",
     ["ties", "constant", "duplicates", "one positive", "sparse", "weights", "separable", "pairs"],
 )
@@ -81,9 +82,9 @@ def test_degenerate_problems_are_solved(kind: str) -> None:
     agree(linear_problem(rows, y, 1e-2, pairs=pairs), 1e-8)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("sorted_from", [10, 10**9])
-@pytest.mark.parametrize("dim", [3, 30])
+@each("weighted", [False, True])
+@each("sorted_from", [10, 10**9])
+@each("dim", [3, 30])
 def test_the_hessian_of_all_window_pairs_is_the_derivative_of_the_gradient(
     weighted: bool, sorted_from: int, dim: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,7 +107,7 @@ def test_the_hessian_of_all_window_pairs_is_the_derivative_of_the_gradient(
     assert np.allclose(hessian.solve(change), 2 * step, rtol=1e-4, atol=1e-12)
 
 
-@pytest.mark.parametrize("in_order", [False, True])
+@each("in_order", [False, True])
 def test_drawn_pairs_stand_for_the_window(in_order: bool) -> None:
     problem = some_problem(6, 400, 2)
     scores, rng = problem.space.scores(np.array([1.0, 0.5])), np.random.default_rng(0)
@@ -121,7 +122,7 @@ def test_drawn_pairs_stand_for_the_window(in_order: bool) -> None:
     assert few[0].size == 50 and few[2].sum() == pytest.approx(inside.mean())
 
 
-@pytest.mark.parametrize("lam", [1e-1, 1e-4])
+@each("lam", [1e-1, 1e-4])
 def test_of_many_rows_a_near_start_is_kept_and_a_far_one_is_not(lam: float) -> None:
     rng = np.random.default_rng(0)
     y = rng.random(60_000) < 0.3
@@ -172,8 +173,8 @@ def test_other_losses_are_refused() -> None:
         SmoothedNewton().solve(linear_problem(np.eye(2), [0, 1], 1.0, "squared_hinge"))
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("width", [0.5, 0.02])
+@each("weighted", [False, True])
+@each("width", [0.5, 0.02])
 def test_the_witness_is_made_in_the_form_that_the_run_stopped_on(
     weighted: bool, width: float
 ) -> None:

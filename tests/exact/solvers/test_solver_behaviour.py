@@ -18,6 +18,7 @@ from aucert.exact.solvers.newton import Newton
 from aucert.exact.solvers.smoothed_newton import SmoothedNewton
 from aucert.exact.solvers.smoothing.quasi_newton import QuasiNewton
 from aucert.exact.spaces.gram import Gram
+from loops import each
 from naive import weighted_pairs
 from reference import reference_optimum
 
@@ -37,7 +38,7 @@ def problem_of(loss: str, lam: float = 1e-4) -> Problem:
     return linear_problem(X, Y, lam, loss)
 
 
-@pytest.mark.parametrize("name", SOLVERS)
+@each("name", SOLVERS)
 def test_every_solver_certifies_and_says_who_it_is(name: str) -> None:
     solver, loss = SOLVERS[name]
     problem = problem_of(loss)
@@ -52,7 +53,7 @@ def test_every_solver_certifies_and_says_who_it_is(name: str) -> None:
     assert abs(careful.gap - again.gap) <= careful.rounding + again.rounding
 
 
-@pytest.mark.parametrize("name", SOLVERS)
+@each("name", SOLVERS)
 def test_the_same_run_twice_gives_the_same_bits(name: str) -> None:
     solver, loss = SOLVERS[name]
     one, two = solver.solve(problem_of(loss)), solver.solve(problem_of(loss))
@@ -60,7 +61,7 @@ def test_the_same_run_twice_gives_the_same_bits(name: str) -> None:
     assert one.certificate == two.certificate and one.n_iter == two.n_iter
 
 
-@pytest.mark.parametrize("name", ["cutting-plane", "newton"])
+@each("name", ["cutting-plane", "newton"])
 def test_a_time_limit_returns_the_best_certified_point(name: str) -> None:
     solver, loss = SOLVERS[name]
     limited = type(solver)(max_time=1e-9)  # type: ignore[call-arg]
@@ -78,7 +79,7 @@ def test_an_iteration_limit_is_reported() -> None:
     assert solution.status == Status.ITERATION_LIMIT and solution.n_iter == 1
 
 
-@pytest.mark.parametrize("name", SOLVERS)
+@each("name", SOLVERS)
 def test_the_callback_sees_bounds_that_only_improve(name: str) -> None:
     solver, loss = SOLVERS[name]
     steps: list[Step] = []
@@ -91,8 +92,8 @@ def test_the_callback_sees_bounds_that_only_improve(name: str) -> None:
     assert seconds == sorted(seconds)
 
 
-@pytest.mark.parametrize("after", [1, 2])
-@pytest.mark.parametrize("name", SOLVERS)
+@each("after", [1, 2])
+@each("name", SOLVERS)
 def test_an_interruption_returns_a_valid_certificate(name: str, after: int) -> None:
     solver, loss = SOLVERS[name]
     full = solver.solve(problem_of(loss))
@@ -110,11 +111,11 @@ def test_an_interruption_returns_a_valid_certificate(name: str, after: int) -> N
     assert solution.n_iter == after
     assert solution.status in (Status.INTERRUPTED, Status.CERTIFIED)
     assert solution.status == Status.CERTIFIED or not solution.certificate.reaches(1e-9)
-    assert solution.certificate.dual <= full.certificate.primal + full.certificate.rounding
+    assert solution.certificate.dual <= full.certificate.primal
     assert solution.certificate.primal >= full.certificate.dual
 
 
-@pytest.mark.parametrize("name", ["cutting-plane", "active-pairs", "newton"])
+@each("name", ["cutting-plane", "active-pairs", "newton"])
 def test_a_warm_start_at_the_optimum_is_kept(name: str) -> None:
     solver, loss = SOLVERS[name]
     cold = solver.solve(problem_of(loss))
@@ -132,7 +133,7 @@ def test_a_warm_start_is_never_left_for_worse() -> None:
     assert stopped.certificate.primal <= problem.objective(w0)
 
 
-@pytest.mark.parametrize("name", SOLVERS)
+@each("name", SOLVERS)
 def test_sparse_rows_give_the_same_optimum(name: str) -> None:
     solver, loss = SOLVERS[name]
     thin = np.where(np.abs(X) > 0.8, X, 0.0)
@@ -154,8 +155,8 @@ def test_cutting_planes_on_a_kernel_matrix_without_full_rank() -> None:
     assert abs(kernel.primal - plain.primal) <= kernel.gap + plain.gap + kernel.rounding
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square"])
-@pytest.mark.parametrize(
+@each("loss", ["hinge", "squared_hinge", "square"])
+@each(
     "kind",
     ["constant feature", "duplicate rows", "ties", "one positive", "one feature", "only constants"],
 )
@@ -187,7 +188,7 @@ def test_auto_chooses_by_the_loss() -> None:
         assert isinstance(choose_solver(problem_of(loss), "auto", 1e-9, None), kind)
 
 
-@pytest.mark.parametrize(
+@each(
     ("n", "d", "lam", "kind"),
     [
         (2000, 99, 1e-3, SmoothedNewton),
@@ -204,7 +205,7 @@ def test_auto_forms_no_hessian_where_it_is_dear(n: int, d: int, lam: float, kind
     assert isinstance(choose_solver(problem, "auto", 1e-9, None), kind)
 
 
-@pytest.mark.parametrize("loss", ["squared_hinge", "square"])
+@each("loss", ["squared_hinge", "square"])
 def test_listed_pairs_of_the_squared_losses(loss: str) -> None:
     i, j = RNG.choice(np.flatnonzero(Y), 200), RNG.choice(np.flatnonzero(~Y), 200)
     assert solve(X, Y, 1e-3, loss=loss, pairs=PairList(i, j)).status == Status.CERTIFIED
@@ -224,7 +225,7 @@ def test_every_status_has_advice() -> None:
     assert all(status.advice.endswith(".") for status in Status)
 
 
-@pytest.mark.parametrize("loss", ["squared_hinge", "square"])
+@each("loss", ["squared_hinge", "square"])
 def test_collinear_large_features_at_a_small_lam_end_without_an_error(loss: str) -> None:
     """The matrix 2 M + lam I is singular to rounding; any certified point will do."""
     features = np.repeat(X[:40, :1], 2, axis=1) * 1e6

@@ -7,11 +7,10 @@ import pytest
 
 from aucert.exact.api.solve import solve
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
+from loops import each, seeds
 from naive import weighted_pairs
 from problems import random_case
 from reference import reference_optimum
-
-FAST, ALL = 60, 300
 
 
 def check_case(seed: int) -> None:
@@ -24,24 +23,22 @@ def check_case(seed: int) -> None:
     assert certificate.reaches(1e-8), f"{case.name}: {certificate}"
     allowed = 1e-9 if expected < 1e-6 else 1e-7 * expected
     assert abs(certificate.primal - expected) <= allowed, f"{case.name}: {certificate}, {expected}"
-    assert certificate.dual - certificate.rounding <= expected, case.name
+    assert certificate.dual <= expected, case.name
 
 
-@pytest.mark.parametrize("start", range(0, FAST, 10))
-def test_optimum_agrees_with_cvxpy(start: int) -> None:
-    for seed in range(start, start + 10):
+def test_optimum_agrees_with_cvxpy() -> None:
+    for seed in range(10):  # each kind of features once
         check_case(seed)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("start", range(0, ALL, 25))
-def test_optimum_agrees_with_cvxpy_on_the_whole_family(start: int) -> None:
-    for seed in range(start, start + 25):
+def test_optimum_agrees_with_cvxpy_on_the_whole_family() -> None:
+    for seed in seeds(60):
         check_case(seed)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square"])
-@pytest.mark.parametrize("seed", range(4))
+@each("loss", ["hinge", "squared_hinge", "square"])
+@each("seed", seeds(4))
 def test_a_weight_means_repetition(seed: int, loss: str) -> None:
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(30, 3)), np.arange(30) % 3 == 0
@@ -56,8 +53,8 @@ def test_a_weight_means_repetition(seed: int, loss: str) -> None:
     assert np.linalg.norm(weighted.w - repeated.w) <= reach
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square"])
-@pytest.mark.parametrize("seed", range(4))
+@each("loss", ["hinge", "squared_hinge", "square"])
+@each("seed", seeds(4))
 def test_listed_multiplicities_equal_pair_weights(seed: int, loss: str) -> None:
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(20, 3)), np.arange(20) % 4 == 0
@@ -71,7 +68,7 @@ def test_listed_multiplicities_equal_pair_weights(seed: int, loss: str) -> None:
     assert abs(one.primal - two.primal) <= one.gap + two.gap + 1e-12
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square"])
+@each("loss", ["hinge", "squared_hinge", "square"])
 def test_a_list_of_all_pairs_equals_all_pairs(loss: str) -> None:
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(24, 2)), np.arange(24) % 4 == 0

@@ -8,9 +8,10 @@ import pytest
 from aucert.exact import solve
 from aucert.exact.errors import InputError
 from aucert.exact.spaces.rows import Rows
+from loops import each
 
 
-@pytest.mark.parametrize("number", [1e-3, 0.0, -5.0])
+@each("number", [1e-3, 0.0, -5.0])
 def test_careful_sums_refuse_rows_that_have_changed(number: float) -> None:
     X = np.random.default_rng(0).normal(size=(300, 3))
     rows, c = Rows(X), np.linspace(-1, 1, 300)

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from aucert.exact.spaces.rows import Rows
+from loops import each, seeds
 
 
 def uneven(seed: int, sparse: bool) -> tuple[Rows, np.random.Generator]:
@@ -31,8 +32,8 @@ def exact_pull(space: Rows, c: list[Fraction]) -> list[Fraction]:
     ]
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("seed", range(12))
+@each("sparse", [False, True])
+@each("seed", seeds(12))
 def test_the_norm_of_a_pull_is_bounded_with_all_that_may_be_wrong(seed: int, sparse: bool) -> None:
     space, rng = uneven(seed, sparse)
     c = rng.normal(size=space.n)
@@ -52,7 +53,7 @@ def test_the_norm_of_a_pull_is_bounded_with_all_that_may_be_wrong(seed: int, spa
     assert abs(true - Fraction(found.value)) <= Fraction(found.error)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", seeds(12))
 def test_a_bound_that_forgets_an_error_is_seen(seed: int) -> None:
     """The same check with an error that nobody told the bound of."""
     space, rng = uneven(seed, False)
@@ -64,8 +65,8 @@ def test_a_bound_that_forgets_an_error_is_seen(seed: int) -> None:
     assert plain == 0 or abs(wrong - Fraction(found.value)) > Fraction(found.error)
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("seed", range(12))
+@each("sparse", [False, True])
+@each("seed", seeds(12))
 def test_scores_err_by_no_more_than_their_bound(seed: int, sparse: bool) -> None:
     space, rng = uneven(seed, sparse)
     w = rng.normal(size=space.dim) / space.sizes.clip(1e-9)

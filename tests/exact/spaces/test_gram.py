@@ -21,6 +21,7 @@ from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.spaces.gram import Gram, StreamedGram, blocked_product, chain_of
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
 from aucert.exact.tools.rounding import LONG_UNIT, gamma
+from loops import each, seeds
 
 KERNELS: list[Kernel] = [Linear(), Gaussian(0.3), Laplacian(0.4)]
 
@@ -115,8 +116,8 @@ def dyadic(seed: int) -> tuple[np.ndarray, Any, np.random.Generator]:
     return X, K, rng
 
 
-@pytest.mark.parametrize("make", [lambda X: Gram(X @ X.T), lambda X: StreamedGram(Linear(), X)])
-@pytest.mark.parametrize("seed", range(40))
+@each("make", [lambda X: Gram(X @ X.T), lambda X: StreamedGram(Linear(), X)])
+@each("seed", seeds(40))
 def test_scores_and_norms_are_within_their_stated_rounding(
     seed: int, make: Callable[[np.ndarray], Gram | StreamedGram]
 ) -> None:
@@ -155,7 +156,7 @@ def test_blocked_products_bound_their_chain() -> None:
             assert abs(exact - true) <= Fraction(gamma(chain_of(1000), unit) * size * 1.0001)
 
 
-@pytest.mark.parametrize(
+@each(
     ("K", "message"),
     [
         (np.ones((2, 3)), "square"),
@@ -171,8 +172,8 @@ def test_a_matrix_that_is_no_kernel_is_refused(K: np.ndarray, message: str) -> N
         Gram(K)
 
 
-@pytest.mark.parametrize("rank", [1, 3, 30])
-@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+@each("rank", [1, 3, 30])
+@each("scale", [1e-12, 1.0, 1e12])
 def test_a_matrix_without_full_rank_is_accepted_at_any_scale(rank: int, scale: float) -> None:
     features = np.random.default_rng(4).normal(size=(120, rank)) * scale
     assert Gram(features @ features.T).n == 120

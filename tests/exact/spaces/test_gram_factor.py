@@ -16,6 +16,7 @@ from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.structure.scatter import ClassScatter
 from aucert.exact.structure.structured_norm import Structured
+from loops import each
 
 KERNELS: list[Kernel] = [Linear(), Gaussian(0.5), Laplacian(0.3)]
 
@@ -151,8 +152,8 @@ WIDE = np.random.default_rng(2).normal(size=(12, 40)) + 5.0
 WIDE[11] = 2 * WIDE[0] - 3 * WIDE[1]
 
 
-@pytest.mark.parametrize("few", [False, True])
-@pytest.mark.parametrize(
+@each("few", [False, True])
+@each(
     "space",
     [
         Rows(X),

@@ -17,6 +17,7 @@ from aucert.exact.spaces.kernels import (
     Linear,
     get_kernel,
 )
+from loops import each
 
 KERNELS: list[Kernel] = [Linear(), Gaussian(0.4), Laplacian(0.2)]
 NAMES = ["linear", "rbf", "laplacian"]
@@ -32,9 +33,9 @@ def naive(kernel: Kernel, x: np.ndarray, z: np.ndarray) -> float:
     return math.exp(-kernel.gamma * math.fsum(abs(a - b) for a, b in pairs))
 
 
-@pytest.mark.parametrize("d", [1, 3, 80])  # few features and many are computed differently
-@pytest.mark.parametrize("kernel", KERNELS, ids=NAMES)
-@pytest.mark.parametrize("sparse", [False, True])
+@each("d", [1, 3, 80])  # few features and many are computed differently
+@each("kernel", KERNELS, ids=NAMES)
+@each("sparse", [False, True])
 def test_a_kernel_is_its_formula(kernel: Kernel, d: int, sparse: bool) -> None:
     rng = np.random.default_rng(d)
     X, Z = rng.normal(size=(7, d)), rng.normal(size=(5, d))
@@ -45,16 +46,16 @@ def test_a_kernel_is_its_formula(kernel: Kernel, d: int, sparse: bool) -> None:
     assert found == pytest.approx(expected, rel=1e-12, abs=1e-14)
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=NAMES)
-@pytest.mark.parametrize("sparse", [False, True])
+@each("kernel", KERNELS, ids=NAMES)
+@each("sparse", [False, True])
 def test_the_diagonal_is_that_of_the_matrix(kernel: Kernel, sparse: bool) -> None:
     X = np.random.default_rng(0).normal(size=(9, 20))
     rows = sp.csr_matrix(X) if sparse else X
     assert kernel.diagonal(rows) == pytest.approx(np.diag(kernel(rows, rows)), rel=1e-13)
 
 
-@pytest.mark.parametrize("d", [3, 80])
-@pytest.mark.parametrize("kind", [Gaussian, Laplacian])
+@each("d", [3, 80])
+@each("kind", [Gaussian, Laplacian])
 def test_a_common_offset_costs_no_more_than_it_must(kind: type, d: int) -> None:
     """Both sides see the same rounded rows; sums over 80 features then lose some units."""
     X = np.random.default_rng(1).normal(size=(12, d))
@@ -62,7 +63,7 @@ def test_a_common_offset_costs_no_more_than_it_must(kind: type, d: int) -> None:
     assert kernel(moved, moved) == pytest.approx(kernel(moved - 1e6, moved - 1e6), abs=2e-14)
 
 
-@pytest.mark.parametrize("d", [4, 80])
+@each("d", [4, 80])
 def test_a_repeated_row_is_at_distance_zero(d: int) -> None:
     X = np.random.default_rng(2).normal(size=(10, d))
     again = np.vstack([X, X])
@@ -70,7 +71,7 @@ def test_a_repeated_row_is_at_distance_zero(d: int) -> None:
     assert (squared_distances(again, again) >= 0).all()
 
 
-@pytest.mark.parametrize("d", [4, 30, 80])
+@each("d", [4, 30, 80])
 def test_neighbours_far_from_the_others_keep_their_distance(d: int) -> None:
     """|x|^2 - 2 x'z + |z|^2 would lose it: two rows 0.3 apart, 10,000 away from the rest."""
     rng = np.random.default_rng(3)
@@ -99,8 +100,8 @@ def test_kernels_have_names_and_a_default_width() -> None:
     assert get_kernel("rbf", dim=4) == Gaussian(0.25)
 
 
-@pytest.mark.parametrize("gamma", [0.0, -1.0, np.nan, np.inf, True, "1", None])
-@pytest.mark.parametrize("kernel", [Gaussian, Laplacian])
+@each("gamma", [0.0, -1.0, np.nan, np.inf, True, "1", None])
+@each("kernel", [Gaussian, Laplacian])
 def test_a_width_is_a_number_above_zero(kernel: type, gamma: object) -> None:
     with pytest.raises(InputError, match="gamma must be"):
         kernel(gamma)
@@ -113,7 +114,7 @@ def test_unknown_kernels_and_missing_widths_are_refused() -> None:
         get_kernel("rbf")
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=NAMES)
+@each("kernel", KERNELS, ids=NAMES)
 def test_kernel_matrices_are_symmetric_and_semidefinite(kernel: Kernel) -> None:
     X = np.random.default_rng(4).normal(size=(60, 3))
     K = kernel(X, X)
@@ -121,7 +122,7 @@ def test_kernel_matrices_are_symmetric_and_semidefinite(kernel: Kernel) -> None:
     assert np.linalg.eigvalsh(K)[0] > -1e-13 * np.linalg.eigvalsh(K)[-1]
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=NAMES)
+@each("kernel", KERNELS, ids=NAMES)
 def test_wide_indices_change_nothing(kernel: Kernel) -> None:
     dense = np.random.default_rng(3).normal(size=(5, 3))
     wide = sp.csr_array(dense)

@@ -10,6 +10,7 @@ from aucert.exact import InputError, solve
 from aucert.exact.spaces.blocked.row_blocks import centred_rows, held_rows
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows, check_matrix
+from loops import each
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 4)) + 5
@@ -19,7 +20,7 @@ def differences(scores: np.ndarray) -> np.ndarray:
     return scores[:, None] - scores[None, :]
 
 
-@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix, sp.coo_matrix, np.asfortranarray])
+@each("make", [np.asarray, sp.csr_matrix, sp.coo_matrix, np.asfortranarray])
 def test_scores_are_those_of_the_rows_up_to_one_constant(make) -> None:
     w = RNG.normal(size=4)
     space = Rows(make(X))
@@ -27,7 +28,7 @@ def test_scores_are_those_of_the_rows_up_to_one_constant(make) -> None:
     assert differences(space.scores(w)) == pytest.approx(differences(X @ w), abs=1e-12)
 
 
-@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
+@each("make", [np.asarray, sp.csr_matrix])
 def test_pull_is_the_adjoint_of_scores(make) -> None:
     space, w, c = Rows(make(X)), RNG.normal(size=4), RNG.normal(size=30)
     c -= c.mean()
@@ -35,7 +36,7 @@ def test_pull_is_the_adjoint_of_scores(make) -> None:
     assert space.pull(c) == pytest.approx(X.T @ c, abs=1e-12)
 
 
-@pytest.mark.parametrize("n", [1, 63, 64, 65, 5000])
+@each("n", [1, 63, 64, 65, 5000])
 def test_pull_by_blocks_leaves_no_row_out(n: int) -> None:
     rows = RNG.normal(size=(n, 2))
     c = RNG.normal(size=n)
@@ -93,7 +94,7 @@ def test_constant_rows_have_no_reach() -> None:
     assert Rows(np.full((5, 3), 0.1)).reach < 1e-15
 
 
-@pytest.mark.parametrize("shape", [(5, 3), (64, 1), (1000, 7), (513, 300)])
+@each("shape", [(5, 3), (64, 1), (1000, 7), (513, 300)])
 def test_rows_are_centred_to_the_bits_of_a_plain_difference(shape: tuple[int, int]) -> None:
     X = np.random.default_rng(0).normal(size=shape) + 3
     mean = X.mean(axis=0)
@@ -136,5 +137,5 @@ def test_rows_as_they_are_prove_what_centred_rows_prove(monkeypatch: pytest.Monk
             as_given = solve(X, y, lam=0.1, loss=loss, tol=1e-9).certificate
         for one, other in ((centred, as_given), (as_given, centred)):
             assert one.primal is not None
-            assert other.dual - other.rounding <= one.primal + one.rounding
+            assert other.dual <= one.primal
         assert as_given.relative_gap is not None and as_given.relative_gap < 1e-8

@@ -12,6 +12,7 @@ import naive
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.kernels import Gaussian
 from aucert.exact.spaces.semidefinite import residual_norm, shortfall
+from loops import each, seeds
 
 
 def is_semidefinite(A: list[list[Fraction]]) -> bool:
@@ -52,7 +53,7 @@ def raised(gram: Gram) -> list[list[Fraction]]:
     return rows
 
 
-@pytest.mark.parametrize("seed", range(45))
+@each("seed", seeds(45))
 def test_the_matrix_that_is_meant_is_semidefinite_in_exact_arithmetic(seed: int) -> None:
     K = nearly_singular(seed)
     gram = Gram(K)
@@ -80,8 +81,8 @@ def test_a_negative_eigenvalue_at_rounding_level_does_not_leave_the_objective_un
     assert sum(x * y for x, y in zip(v, products, strict=True)) >= 0
 
 
-@pytest.mark.parametrize("size", [1.0, 1e5])
-@pytest.mark.parametrize("share", [Fraction(0), Fraction(1, 2), Fraction(1)])
+@each("size", [1.0, 1e5])
+@each("share", [Fraction(0), Fraction(1, 2), Fraction(1)])
 def test_the_stated_rounding_covers_every_matrix_up_to_the_shift(
     share: Fraction, size: float
 ) -> None:
@@ -109,7 +110,7 @@ def test_a_clearly_definite_matrix_is_meant_as_it_is() -> None:
     assert Gram(Gaussian(2.0)(X, X) + 1e-6 * np.eye(200)).shift == 0.0
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", seeds(20))
 def test_the_residual_is_bounded(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng([22, seed])
     n = int(rng.integers(2, 40))

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from aucert.exact.spaces.blocked.row_blocks import most_numbers, sparse_norms
 from aucert.exact.spaces.rows import Rows
+from loops import each, seeds
 
 
 def drawn(seed: int) -> tuple[sp.csr_matrix, np.random.Generator]:
@@ -26,7 +27,7 @@ def exactly(numbers: np.ndarray) -> list[Fraction]:
     return [Fraction(float(one)) for one in numbers]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", seeds(40))
 def test_scores_and_pulls_are_within_their_bounds(seed: int) -> None:
     X, rng = drawn(seed)
     space = Rows(X)
@@ -45,7 +46,7 @@ def test_scores_and_pulls_are_within_their_bounds(seed: int) -> None:
     assert off <= Fraction(float(space.pull_error(c))) ** 2
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each("seed", seeds(10))
 def test_norms_and_counts_are_those_of_the_dense_rows(seed: int) -> None:
     X, _ = drawn(seed)
     dense = X.toarray()

@@ -14,6 +14,7 @@ from aucert.exact.solvers.convex_reference import LARGEST, convex_reference, sec
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.convex_square import ConvexSquare
 from aucert.exact.square_loss.row_average import RowAverage
+from loops import each, seeds
 from pairwise import mean_square
 from sparse_signal import draw
 
@@ -37,7 +38,7 @@ def inside(task: ConvexSquare, w: np.ndarray) -> np.ndarray:
     return w * min(1.0, task.radius / max(size, 1e-300))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_no_weights_are_below_the_lower_bound_of_any_other(name) -> None:
     task, rng = problem(name), np.random.default_rng(1)
     best = convex_reference(task).w
@@ -47,21 +48,21 @@ def test_no_weights_are_below_the_lower_bound_of_any_other(name) -> None:
     assert max(task.lower_bound(w) for w in points) <= lowest + 1e-12
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_the_reference_is_proved_optimal(name) -> None:
     found = convex_reference(problem(name))
     assert found.gap <= 1e-10
     assert found.objective == problem(name).value(found.w)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_the_value_is_that_of_the_pairs_and_the_penalties(name) -> None:
     task, w = problem(name), np.random.default_rng(2).normal(size=8)
     penalty = task.l1 * np.abs(w).sum() + task.loss.lam / 2 * w @ w
     assert task.value(w) == pytest.approx(mean_square(X, Y == 1, w) + penalty, rel=1e-12)
 
 
-@pytest.mark.parametrize("name", ["l1", "elastic", "l2"])
+@each("name", ["l1", "elastic", "l2"])
 def test_a_general_minimiser_finds_nothing_lower_than_the_reference(name) -> None:
     task = problem(name)
     split = scipy.optimize.minimize(  # w = u - v, both >= 0: smooth
@@ -87,7 +88,7 @@ def test_a_problem_is_told_in_words() -> None:
     assert ConvexSquare(LOSS).in_words == "the mean square loss over all pairs"
 
 
-@pytest.mark.parametrize("name", ["l1 ball", "l2 ball"])
+@each("name", ["l1 ball", "l2 ball"])
 def test_weights_a_rounding_outside_of_the_ball_are_charged_for_it(name) -> None:
     task = problem(name)
     beyond = inside(task, 1e3 * convex_reference(task).w) * (1 + 5e-13)
@@ -126,8 +127,8 @@ def test_bad_problems_are_refused() -> None:
         convex_reference(task)
 
 
-@pytest.mark.parametrize("scale", [1e-130, 1e-99, 1e-20, 1.0])
-@pytest.mark.parametrize("seed", range(30))
+@each("scale", [1e-130, 1e-99, 1e-20, 1.0])
+@each("seed", seeds(30))
 def test_the_reference_in_a_ball_knows_rows_of_any_size(scale: float, seed: int) -> None:
     """With M = 0 to rounding, the largest lam brings w to the ball's edge, or a unit beyond it."""
     rng = np.random.default_rng(seed)

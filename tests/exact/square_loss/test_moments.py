@@ -13,7 +13,7 @@ from aucert.exact.solvers import closed_form
 from aucert.exact.solvers.closed_form import SquaredLossSolver
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.moments import moments
-from fast_cases import costly_slow, first_fast
+from loops import costly_slow, each, first_fast
 from pairwise import differences, mean_square, pair_weights
 
 
@@ -33,7 +33,7 @@ def optimum(X, positive, lam, weight=None) -> np.ndarray:
     return np.linalg.solve(2 * (D.T * c) @ D + lam * np.eye(X.shape[1]), 2 * D.T @ c)
 
 
-@pytest.mark.parametrize("form", ["dense", "sparse", "weighted", "shifted"])
+@each("form", ["dense", "sparse", "weighted", "shifted"])
 def test_the_closed_form_is_the_mean_over_pairs(form) -> None:
     X, positive = draw()
     weight = np.random.default_rng(1).integers(0, 3, size=21) * 1.0 if form == "weighted" else None
@@ -54,7 +54,7 @@ def test_covariances_divide_by_the_class_sizes() -> None:
     np.testing.assert_allclose(moments(Rows(X), positive, AllPairs()).sigma, sigma, rtol=1e-12)
 
 
-@pytest.mark.parametrize("form", [np.array, sp.csr_matrix])
+@each("form", [np.array, sp.csr_matrix])
 def test_moments_of_some_columns_are_a_part_of_all(form) -> None:
     X, positive = draw()
     rows = Rows(form(X))
@@ -74,9 +74,9 @@ def test_the_size_bounds_the_values_before_centring() -> None:
         assert (size <= 3 * np.abs(X + 7).max(axis=0)).all()
 
 
-@pytest.mark.parametrize("dense_limit", [2000, 0], ids=["direct", "conjugate gradients"])
-@pytest.mark.parametrize("lam", [1e-4, 1.0])
-@pytest.mark.parametrize("weighted", [False, True])
+@each("dense_limit", [2000, 0], ids=["direct", "conjugate gradients"])
+@each("lam", [1e-4, 1.0])
+@each("weighted", [False, True])
 def test_the_solver_finds_the_minimum_over_pairs_and_proves_it(dense_limit, lam, weighted) -> None:
     X, positive = draw()
     weight = np.arange(21) % 4 + 0.5 if weighted else None
@@ -104,8 +104,8 @@ def test_another_loss_is_refused() -> None:
         SquaredLossSolver().solve(linear_problem(X, positive.astype(int), 1.0, "hinge"))
 
 
-@pytest.mark.parametrize("most", [2_000_000, 0])
-@pytest.mark.parametrize("power", [-150, -60, 60, 150])
+@each("most", [2_000_000, 0])
+@each("power", [-150, -60, 60, 150])
 def test_listed_pairs_are_solved_whatever_the_unit_of_the_features(
     power: int, most: int, monkeypatch
 ) -> None:
@@ -121,9 +121,9 @@ def test_listed_pairs_are_solved_whatever_the_unit_of_the_features(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("far", costly_slow([1.0, 1e5, 1e7, 1e9], {1e7}))
-@pytest.mark.parametrize("seed", first_fast(range(4)))
-@pytest.mark.parametrize("most", [2_000_000, 0])
+@each("far", costly_slow([1.0, 1e5, 1e7, 1e9], {1e7}))
+@each("seed", first_fast(range(4)))
+@each("most", [2_000_000, 0])
 def test_listed_pairs_of_dependent_or_far_rows_leave_a_solution(
     seed: int, far: float, most: int, monkeypatch
 ) -> None:

@@ -23,6 +23,7 @@ from aucert.exact.square_loss.restricted_constants import (
 )
 from aucert.exact.square_loss.row_average import RowAverage
 from aucert.exact.square_loss.support_loss import optimum_on
+from loops import each
 from pairwise import best_subset
 from sparse_signal import draw
 
@@ -152,7 +153,7 @@ def gaussian_floor(n_classes: tuple[int, int], d: int, s: int, eps: float) -> fl
     return 2 * total
 
 
-@pytest.mark.parametrize(("n", "r"), [(2000, 0.05), (2000, 0.5), (20_000, 0.05)])
+@each(("n", "r"), [(2000, 0.05), (2000, 0.5), (20_000, 0.05)])
 def test_the_corrected_bound_of_rho_minus_holds_in_its_own_model(n, r) -> None:
     # Gaussian rows, both classes with the same mean: the model of [SHT, Theorem 2].
     d, s, n_pos = 9, 3, round(r * n)
@@ -165,7 +166,7 @@ def test_the_corrected_bound_of_rho_minus_holds_in_its_own_model(n, r) -> None:
         assert floor <= found.minus
 
 
-@pytest.mark.parametrize("s", [0, -1, 1.5])
+@each("s", [0, -1, 1.5])
 def test_bad_sizes_are_refused(s) -> None:
     M = np.eye(3)[None]
     with pytest.raises(InputError):

@@ -11,6 +11,7 @@ from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Ridge, linear_problem, pair_problem
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.row_average import RowAverage, top_eigenvalue
+from loops import each
 from pairwise import differences, mean_square, pair_weights
 
 KINDS = ["plain", "shifted", "sparse", "weighted"]
@@ -39,7 +40,7 @@ def hessian(X, positive, weight=None) -> np.ndarray:
     return 2 * (D.T * pair_weights(positive, weight)) @ D
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_the_average_over_rows_is_the_mean_over_pairs(kind) -> None:
     X, positive, weight, loss = draw(kind)
     for seed in range(3):
@@ -47,7 +48,7 @@ def test_the_average_over_rows_is_the_mean_over_pairs(kind) -> None:
         assert loss.value(w) == pytest.approx(mean_square(X, positive, w, weight), rel=1e-10)
 
 
-@pytest.mark.parametrize("kind", KINDS[:3])  # the paper has no row weights
+@each("kind", KINDS[:3])  # the paper has no row weights
 def test_the_row_losses_as_printed_have_the_mean_over_pairs_as_their_average(kind) -> None:
     X, positive, _, loss = draw(kind)
     w, r = np.arange(5) / 5, positive.mean()
@@ -62,7 +63,7 @@ def test_the_row_losses_as_printed_have_the_mean_over_pairs_as_their_average(kin
     assert loss.share == pytest.approx(r)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_the_gradient_is_that_of_finite_differences(kind) -> None:
     _, _, _, loss = draw(kind)
     w, step = np.linspace(-1, 1, 5), 1e-4
@@ -74,7 +75,7 @@ def test_the_gradient_is_that_of_finite_differences(kind) -> None:
         assert loss.gradient(w)[j] == pytest.approx(slope, rel=1e-6, abs=1e-7)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_the_hessian_is_twice_m_and_not_m(kind) -> None:
     X, positive, weight, loss = draw(kind)
     columns = [loss.gradient(e) - loss.gradient(np.zeros(5)) for e in np.eye(5)]
@@ -99,7 +100,7 @@ def test_a_problem_gives_its_own_objective() -> None:
     assert RowAverage.of_problem(problem).value(w) == pytest.approx(problem.objective(w), rel=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["plain", "sparse"])
+@each("kind", ["plain", "sparse"])
 def test_a_shift_of_all_rows_changes_nothing(kind) -> None:
     X, positive, _, loss = draw(kind)
     moved = X + np.array([5.0, -3.0, 0.0, 11.0, 0.5])
@@ -109,8 +110,8 @@ def test_a_shift_of_all_rows_changes_nothing(kind) -> None:
     np.testing.assert_allclose(other.gradient(w), loss.gradient(w), rtol=1e-10, atol=1e-11)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("m", [1, 3, 23])
+@each("kind", KINDS)
+@each("m", [1, 3, 23])
 def test_parts_of_any_sizes_have_the_whole_as_their_mean(kind, m) -> None:
     _, _, _, loss = draw(kind)  # 23 rows: 3 parts are unequal
     pieces = np.array_split(np.random.default_rng(m).permutation(23), m)
@@ -142,8 +143,8 @@ def test_a_part_without_positive_rows_works() -> None:
     assert np.isfinite(part.gradient(w)).all()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("n", "d"), [(23, 5), (4, 5)])
+@each("kind", KINDS)
+@each(("n", "d"), [(23, 5), (4, 5)])
 def test_the_curvature_is_the_largest_eigenvalue_where_it_can_be_computed(kind, n, d) -> None:
     X, positive, weight, loss = draw(kind, n, d, seed=3)
     top = float(np.linalg.eigvalsh(hessian(X, positive, weight)).max())

@@ -15,6 +15,7 @@ from aucert.exact.solvers.convex_reference import convex_reference
 from aucert.exact.square_loss.convex_square import ConvexSquare
 from aucert.exact.square_loss.square_parts import square_parts
 from exact_square import ExactSquare
+from loops import each
 
 FAR = [0.0, 1e3, 1e8, 1e14]
 
@@ -33,8 +34,8 @@ def exact_slope(truth: ExactSquare, w: np.ndarray) -> list[Fraction]:
     return [2 * sum(a * b for a, b in zip(row, x, strict=True)) - 2 * line * d for row, d in rows]
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("far", FAR)
+@each("sparse", [False, True])
+@each("far", FAR)
 def test_value_line_and_slope_are_within_their_errors(far: float, sparse: bool) -> None:
     for seed in range(12):
         X, positive, rng = draw(seed, far, 10.0 ** (seed % 4 * 5 - 5))
@@ -48,7 +49,7 @@ def test_value_line_and_slope_are_within_their_errors(far: float, sparse: bool) 
             assert abs(Fraction(float(a)) - b) <= Fraction(float(error))
 
 
-@pytest.mark.parametrize("far", FAR)
+@each("far", FAR)
 def test_rows_far_from_the_origin_lose_no_digits(far: float) -> None:
     X, positive, rng = draw(3, 0.0)
     X = np.round(X * 8) / 8  # so that the distance is added without rounding
@@ -59,8 +60,8 @@ def test_rows_far_from_the_origin_lose_no_digits(far: float) -> None:
     assert found.square_error <= 1e-11
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("far", FAR)
+@each("sparse", [False, True])
+@each("far", FAR)
 def test_the_lower_bound_is_below_the_optimum_of_exact_arithmetic(far: float, sparse: bool) -> None:
     """With rows at 1e8 the plain numbers gave bounds that were 1e-8 above it, and gaps of zero."""
     for seed in range(8):
@@ -86,7 +87,7 @@ def test_the_lower_bound_is_below_the_optimum_of_exact_arithmetic(far: float, sp
         assert Fraction(lasso.lower_bound(best)) <= bare.value(best) + penalty
 
 
-@pytest.mark.parametrize("make", [lambda: SPAM(max_passes=3), SOLAM, FSAUC])
+@each("make", [lambda: SPAM(max_passes=3), SOLAM, FSAUC])
 def test_what_online_estimators_say_of_their_gap_has_its_rounding(make) -> None:
     X, positive, _ = draw(1, 0.0)
     model = make().set_params(random_state=0).fit(X, positive)

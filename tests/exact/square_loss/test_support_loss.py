@@ -11,6 +11,7 @@ from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.moments import Moments, moments
 from aucert.exact.square_loss.support_loss import SupportLoss, optimum_on
+from loops import each, seeds
 from pairwise import best_subset, differences, least_mean_square, mean_square
 
 KINDS = ["plain", "wide", "duplicates", "constants", "separable", "weighted"]
@@ -41,7 +42,7 @@ def supports(d: int = 6):
     return [s for k in range(d + 1) for s in itertools.combinations(range(d), k)]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_value_and_gradient_are_those_of_the_mean_over_pairs(kind) -> None:
     X, positive, weight = draw(kind)
     loss = support_loss(X, positive, weight)
@@ -53,8 +54,8 @@ def test_value_and_gradient_are_those_of_the_mean_over_pairs(kind) -> None:
     )
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(3))
+@each("kind", KINDS)
+@each("seed", seeds(3))
 def test_the_minimum_is_that_of_least_squares_over_the_pairs(kind, seed) -> None:
     X, positive, weight = draw(kind, seed)
     loss = support_loss(X, positive, weight)
@@ -64,7 +65,7 @@ def test_the_minimum_is_that_of_least_squares_over_the_pairs(kind, seed) -> None
         assert loss.optimum(support).value == pytest.approx(expected, abs=1e-9), support
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_the_minimiser_attains_the_minimum_and_stays_on_its_support(kind) -> None:
     X, positive, weight = draw(kind)
     loss = support_loss(X, positive, weight)
@@ -75,7 +76,7 @@ def test_the_minimiser_attains_the_minimum_and_stays_on_its_support(kind) -> Non
         np.testing.assert_array_equal(found.support, support)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_minimum_and_q_belong_together_and_stay_in_their_ranges(kind) -> None:
     loss = support_loss(*draw(kind))
     for support in supports():
@@ -121,8 +122,8 @@ def test_a_feature_with_another_constant_in_each_class_separates() -> None:
     np.testing.assert_allclose(differences(X, positive) @ found.w, 1.0, rtol=1e-12)
 
 
-@pytest.mark.parametrize("form", [np.array, sp.csr_matrix])
-@pytest.mark.parametrize("constant", [0.0, 0.1, -7.3, 1e9, -7.3e9])
+@each("form", [np.array, sp.csr_matrix])
+@each("constant", [0.0, 0.1, -7.3, 1e9, -7.3e9])
 def test_a_constant_feature_is_no_information_whatever_its_rounding(form, constant) -> None:
     X, positive, _ = draw("plain")
     X[:, 3] = constant
@@ -131,7 +132,7 @@ def test_a_constant_feature_is_no_information_whatever_its_rounding(form, consta
     assert loss.optimum([0, 3]).value == pytest.approx(loss.optimum([0]).value, rel=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@each("seed", seeds(3))
 def test_a_redundant_feature_changes_nothing(seed) -> None:
     X, positive, _ = draw("duplicates", seed)
     loss = support_loss(X, positive)
@@ -149,8 +150,8 @@ def test_units_and_origin_of_the_features_do_not_matter() -> None:
             assert other.optimum(support).value == pytest.approx(value, rel=1e-8)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("lam", [1e-2, 1.0])
+@each("kind", KINDS)
+@each("lam", [1e-2, 1.0])
 def test_with_a_penalty_the_minimum_is_that_of_ridge_regression_over_pairs(kind, lam) -> None:
     X, positive, weight = draw(kind)
     loss = support_loss(X, positive, weight, lam)
@@ -161,7 +162,7 @@ def test_with_a_penalty_the_minimum_is_that_of_ridge_regression_over_pairs(kind,
         assert loss.value(found.w) == pytest.approx(found.value, rel=1e-7, abs=1e-10)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_more_features_never_raise_the_minimum(kind) -> None:
     loss = support_loss(*draw(kind))
     values = {support: loss.optimum(support).value for support in supports()}
@@ -170,8 +171,8 @@ def test_more_features_never_raise_the_minimum(kind) -> None:
             assert values[tuple(sorted((*support, more)))] <= value + 1e-12
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(3))
+@each("kind", KINDS)
+@each("seed", seeds(3))
 def test_additions_are_the_minima_with_one_feature_more(kind, seed) -> None:
     loss = support_loss(*draw(kind, seed))
     for support in supports():
@@ -181,7 +182,7 @@ def test_additions_are_the_minima_with_one_feature_more(kind, seed) -> None:
             assert values[i] == pytest.approx(direct, abs=1e-9), (support, i)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "wide"])
+@each("kind", [kind for kind in KINDS if kind != "wide"])
 def test_additions_stay_right_where_features_nearly_coincide(kind) -> None:
     X, positive, weight = draw(kind)
     for distance in (1e-2, 1e-4, 1e-5):
@@ -195,7 +196,7 @@ def test_additions_stay_right_where_features_nearly_coincide(kind) -> None:
             np.testing.assert_allclose(values, direct, rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_swaps_are_the_minima_after_each_swap(kind) -> None:
     loss = support_loss(*draw(kind))
     support = (1, 3, 5)
@@ -209,8 +210,8 @@ def test_swaps_are_the_minima_after_each_swap(kind) -> None:
             assert values[place, into] == pytest.approx(direct, abs=1e-9)
 
 
-@pytest.mark.parametrize("distance", [0.0, 1e-7, 1e-5, 1e-3, 1e-1])
-@pytest.mark.parametrize("lam", [0.0, 0.1])
+@each("distance", [0.0, 1e-7, 1e-5, 1e-3, 1e-1])
+@each("lam", [0.0, 0.1])
 def test_all_swaps_at_once_are_those_one_by_one(distance: float, lam: float) -> None:
     rng = np.random.default_rng(3)
     y = rng.uniform(size=200) < 0.4
@@ -278,8 +279,8 @@ def test_swapping_until_nothing_improves_finds_the_best_subset_of_an_easy_case()
     assert loss.optimum(support).value == pytest.approx(value, rel=1e-9)
 
 
-@pytest.mark.parametrize("form", [np.array, sp.csr_matrix])
-@pytest.mark.parametrize("kind", ["plain", "weighted", "separable"])
+@each("form", [np.array, sp.csr_matrix])
+@each("kind", ["plain", "weighted", "separable"])
 def test_the_minimum_on_few_features_needs_only_their_moments(form, kind) -> None:
     X, positive, weight = draw(kind)
     whole = support_loss(X, positive, weight, lam=0.2).optimum([4, 2])
@@ -289,7 +290,7 @@ def test_the_minimum_on_few_features_needs_only_their_moments(form, kind) -> Non
     assert few.value == pytest.approx(whole.value, rel=1e-10)
 
 
-@pytest.mark.parametrize("support", [[0, 6], [-1], [1, 1], [0.5], [[0, 1]]])
+@each("support", [[0, 6], [-1], [1, 1], [0.5], [[0, 1]]])
 def test_what_is_no_support_is_refused(support) -> None:
     loss = support_loss(*draw("plain"))
     with pytest.raises(InputError, match="support"):

@@ -11,6 +11,7 @@ from aucert.exact.api.solve import solve
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.structure.scatter import ClassScatter, PairScatter, check_structure, scatter_of
+from loops import each
 from structures import dense_scatter, some_labels, some_pairs
 
 
@@ -68,7 +69,7 @@ def test_a_list_with_product_weights_has_the_class_scatter_and_another_list_has_
     assert np.abs(other[:4, 4:]).max() > 0.01, "its classes are correlated"
 
 
-@pytest.mark.parametrize(("n_pos", "n_neg"), [(1, 1), (1, 7), (7, 1), (4, 116)])
+@each(("n_pos", "n_neg"), [(1, 1), (1, 7), (7, 1), (4, 116)])
 def test_R_of_all_pairs_is_singular_with_one_constant_for_each_class(
     n_pos: int, n_neg: int
 ) -> None:
@@ -102,8 +103,8 @@ def test_a_row_weight_means_repetition_in_R() -> None:
     )
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square"])
+@each("kernel", ["linear", "rbf"])
+@each("loss", ["hinge", "squared_hinge", "square"])
 def test_a_row_weight_means_repetition_in_the_structured_optimum(loss: str, kernel: str) -> None:
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(24, 3)), np.arange(24) % 3 == 0
@@ -113,11 +114,11 @@ def test_a_row_weight_means_repetition_in_the_structured_optimum(loss: str, kern
     one = solve(X, y, 0.02, sample_weight=times, **options).certificate
     two = solve(np.repeat(X, times, axis=0), np.repeat(y, times), 0.02, **options).certificate
     assert one.reaches(1e-9) and two.reaches(1e-9)
-    slack = one.gap + two.gap + one.rounding + two.rounding
+    slack = one.gap + two.gap
     assert abs(one.primal - two.primal) <= slack
 
 
-@pytest.mark.parametrize("structure", [-1.0, np.nan, np.inf, True, "1", None])
+@each("structure", [-1.0, np.nan, np.inf, True, "1", None])
 def test_a_structure_is_a_number_of_at_least_zero(structure: object) -> None:
     with pytest.raises(InputError, match="structure"):
         check_structure(structure)  # type: ignore[arg-type]

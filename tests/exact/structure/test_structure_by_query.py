@@ -20,6 +20,7 @@ from aucert.exact import (
     solve,
 )
 from aucert.exact.errors import InputError
+from loops import each
 
 LAM, STRUCTURE = 0.1, 2.0
 LOSSES: dict[str, Any] = {
@@ -68,8 +69,8 @@ def over(
     return mean + LAM / 2 * (cp.sum_squares(w) + STRUCTURE * spread), w
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("kind", ["plain", "weighted", "sparse"])
+@each("loss", LOSSES)
+@each("kind", ["plain", "weighted", "sparse"])
 def test_the_optimum_is_that_over_listed_pairs(loss: str, kind: str) -> None:
     rows = some_rows()
     X = sp.csr_matrix(rows["X"]) if kind == "sparse" else rows["X"]
@@ -79,8 +80,8 @@ def test_the_optimum_is_that_over_listed_pairs(loss: str, kind: str) -> None:
     check(X, rows["y"], words, naive(rows, loss, weight))
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("kind", ["between groups", "equal shares"])
+@each("loss", LOSSES)
+@each("kind", ["between groups", "equal shares"])
 def test_other_pairs_of_two_grades_have_the_structure_too(loss: str, kind: str) -> None:
     """Positives of one group above negatives of another; queries that count the same."""
     rows = some_rows(5)

@@ -16,6 +16,7 @@ from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.row_average import RowAverage
 from aucert.exact.structure.scatter import Scatter, scatter_of
 from aucert.exact.structure.structured_norm import SparseWhitened, whitened, whitener
+from loops import each, seeds
 from structures import dense_scatter, fraction_solve, some_pairs
 
 STRUCTURES = (1e-3, 0.3, 1.0, 50.0, 1e3)
@@ -30,9 +31,9 @@ def rows_and_scatter(seed: int, sparse: bool) -> tuple[Rows, Scatter, np.ndarray
     return Rows(sp.csr_matrix(X) if sparse else X), scatter, X - X.mean(axis=0)
 
 
-@pytest.mark.parametrize("structure", STRUCTURES)
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("seed", range(4))
+@each("structure", STRUCTURES)
+@each("sparse", [False, True])
+@each("seed", seeds(4))
 def test_whitened_rows_are_the_rows_times_the_inverse_root(
     seed: int, sparse: bool, structure: float
 ) -> None:
@@ -80,10 +81,8 @@ def test_nobody_can_read_the_rows_before_whitening_by_mistake() -> None:
     assert average.value(w) == pytest.approx(dense.value(w), rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("structure", "scale"), [(0.3, 1.0), (1e3, 1.0), (1e6, 1.0), (0.3, 1e4), (1e3, 1e4)]
-)
-@pytest.mark.parametrize("seed", range(10))
+@each(("structure", "scale"), [(0.3, 1.0), (1e3, 1.0), (1e6, 1.0), (0.3, 1e4), (1e3, 1e4)])
+@each("seed", seeds(10))
 def test_stated_errors_of_sparse_whitened_rows_cover_the_solves_with_L(
     seed: int, structure: float, scale: float
 ) -> None:
@@ -117,9 +116,9 @@ def test_stated_errors_of_sparse_whitened_rows_cover_the_solves_with_L(
         assert sum(x * x for x in image) <= Fraction(float(white.norms[k])) ** 2
 
 
-@pytest.mark.parametrize("structure", [1e300, 1e308])
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+@each("structure", [1e300, 1e308])
+@each("kernel", ["linear", "rbf"])
+@each("form", [np.asarray, sp.csr_matrix])
 def test_a_structure_that_leaves_nothing_of_the_rows_is_named(structure, kernel, form) -> None:
     rng = np.random.default_rng(0)
     X, y = form(3 * rng.normal(size=(12, 3))), np.arange(12) % 2

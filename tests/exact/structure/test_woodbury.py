@@ -27,6 +27,7 @@ from aucert.exact.structure.woodbury import (
     pair_kernel,
     sauc_scores,
 )
+from loops import each
 
 STRUCTURES = (1e-3, 0.3, 1.0, 50.0, 1e3)
 FEW, N = 4, 120
@@ -69,9 +70,9 @@ def error(G: np.ndarray, truth: np.ndarray) -> float:
     return float(np.abs(G - truth).max() / np.abs(truth).max())
 
 
-@pytest.mark.parametrize("structure", STRUCTURES)
-@pytest.mark.parametrize("n_pos", [FEW, 60])
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@each("structure", STRUCTURES)
+@each("n_pos", [FEW, 60])
+@each("kernel", ["linear", "rbf"])
 def test_four_routes_agree(kernel: str, n_pos: int, structure: float) -> None:
     """Direct, pseudo-inverse, root and whitening, at 4:116 and 60:60."""
     positive = np.arange(N) < n_pos
@@ -96,7 +97,7 @@ def test_four_routes_agree(kernel: str, n_pos: int, structure: float) -> None:
     assert routes["root"] < 1e-11 and routes["whitening"] < 1e-13, routes
 
 
-@pytest.mark.parametrize("structure", STRUCTURES)
+@each("structure", STRUCTURES)
 def test_whitening_holds_on_unscaled_rows_with_an_offset(structure: float) -> None:
     """Columns of size 1 to 1000, all of them 10,000 away from zero."""
     raw = X * [1, 10, 100, 1000] + 1e4
@@ -116,8 +117,8 @@ def test_kernel_forms_lose_digits_on_unscaled_rows() -> None:
     assert error(direct_gram(F, scatter, 1e3), truth) < 1e-12
 
 
-@pytest.mark.parametrize("structure", STRUCTURES)
-@pytest.mark.parametrize("kernel", [Linear(), Gaussian(0.5)])
+@each("structure", STRUCTURES)
+@each("kernel", [Linear(), Gaussian(0.5)])
 def test_the_printed_inverse_fails(kernel: Linear | Gaussian, structure: float) -> None:
     """[SAUC, eq. (17)]: R + structure R K R is singular for every kernel and structure."""
     F = X - X.mean(axis=0)
@@ -151,14 +152,14 @@ def test_without_structure_the_kernel_is_not_deformed() -> None:
         assert np.array_equal(G, (K + K.T) / 2)
 
 
-@pytest.mark.parametrize("structure", STRUCTURES)
+@each("structure", STRUCTURES)
 def test_the_deformed_kernel_is_between_zero_and_the_kernel(structure: float) -> None:
     K = Gaussian(0.3)(X, X)
     G = deformed_gram(K, class_scatter(IMBALANCED), structure)
     assert np.linalg.eigvalsh(G)[0] > -1e-12 and np.linalg.eigvalsh(K - G)[0] > -1e-12
 
 
-@pytest.mark.parametrize("structure", [0.3, 50.0])
+@each("structure", [0.3, 50.0])
 def test_the_deformed_kernel_of_a_pair_list(structure: float) -> None:
     rng = np.random.default_rng(4)
     pairs = PairList(rng.integers(0, FEW, 30), rng.integers(FEW, N, 30), labels=np.arange(N) < FEW)
@@ -173,8 +174,8 @@ def test_the_deformed_kernel_of_a_pair_list(structure: float) -> None:
 # Scores out of sample
 
 
-@pytest.mark.parametrize("structure", [0.0, 0.3, 1.0, 50.0])
-@pytest.mark.parametrize("kernel", [Linear(), Gaussian(0.5), Laplacian(0.2)])
+@each("structure", [0.0, 0.3, 1.0, 50.0])
+@each("kernel", [Linear(), Gaussian(0.5), Laplacian(0.2)])
 def test_one_function_scores_training_rows_and_new_ones(
     kernel: Linear | Gaussian | Laplacian, structure: float
 ) -> None:
@@ -188,7 +189,7 @@ def test_one_function_scores_training_rows_and_new_ones(
     assert found[:n] == pytest.approx(G @ beta, abs=1e-10)
 
 
-@pytest.mark.parametrize("structure", [0.0, 0.3, 1.0, 50.0])
+@each("structure", [0.0, 0.3, 1.0, 50.0])
 def test_scores_of_new_rows_are_those_of_the_explicit_weights(structure: float) -> None:
     """w = (I + structure Sigma)^{-1} sum_s beta_s x_s, in features. [SAUC, eq. (14)]"""
     n, beta = 80, np.random.default_rng(2).normal(size=80)
@@ -199,8 +200,8 @@ def test_scores_of_new_rows_are_those_of_the_explicit_weights(structure: float) 
     assert found == pytest.approx(X @ w, abs=1e-10)
 
 
-@pytest.mark.parametrize("structure", [0.0, 0.3, 50.0])
-@pytest.mark.parametrize("kernel", ["linear", "rbf", "laplacian"])
+@each("structure", [0.0, 0.3, 50.0])
+@each("kernel", ["linear", "rbf", "laplacian"])
 def test_the_formulation_scores_new_rows_as_the_deformed_kernel_does(
     kernel: str, structure: float
 ) -> None:
@@ -217,7 +218,7 @@ def test_the_formulation_scores_new_rows_as_the_deformed_kernel_does(
     assert found - found[0] == pytest.approx(expected - expected[0], abs=1e-9)
 
 
-@pytest.mark.parametrize("structure", [0.0, 0.3, 1.0, 50.0])
+@each("structure", [0.0, 0.3, 1.0, 50.0])
 def test_equation_20_as_printed_is_right_at_structure_one_only(structure: float) -> None:
     """On the dual points of solved machines; at 0 it does not even reduce to AUC-SVM."""
     rows, y = X[:60], np.arange(60) < 25
@@ -246,7 +247,7 @@ def test_with_every_pair_below_its_margin_the_solution_has_a_closed_form() -> No
         assert found.w == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("structure", [0.3, 50.0])
+@each("structure", [0.3, 50.0])
 def test_the_optimum_is_that_of_the_plain_machine_with_the_deformed_kernel(
     structure: float,
 ) -> None:
@@ -286,7 +287,7 @@ def test_the_kernel_of_differences_is_the_right_one_for_the_linear_kernel_only()
     assert np.abs(wrong - right).max() > 0.5
 
 
-@pytest.mark.parametrize("structure", [0.3, 50.0])
+@each("structure", [0.3, 50.0])
 def test_eq19_of_sauc_is_the_teaching_dual_over_the_deformed_gram_matrix(structure: float) -> None:
     rows, positive = X[:16], np.arange(16) % 2 == 0
     K = Gaussian(0.2)(rows, rows)

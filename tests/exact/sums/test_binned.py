@@ -14,6 +14,7 @@ from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.sums.binned import Extent, Histogram, Marginals
+from loops import each, seeds
 
 
 def binned(
@@ -75,7 +76,7 @@ def some_case(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, int
     return scores, positive, kinds[seed % 3], 2 ** int(rng.integers(0, 13)), int(rng.integers(0, 7))
 
 
-@pytest.mark.parametrize("seed", range(120))
+@each("seed", seeds(120))
 def test_sums_are_those_of_every_pair(seed: int) -> None:
     scores, positive, weight, bins, half = some_case(seed)
     blocks, widen = 1 + seed % 4, [0.0, 0.3][seed % 2]
@@ -117,7 +118,7 @@ def test_blocks_in_any_order_give_the_same_numbers() -> None:
     assert np.array_equal(one.u, flipped.u)
 
 
-@pytest.mark.parametrize("far", [1e3, 1e6])
+@each("far", [1e3, 1e6])
 def test_outliers_are_clipped_without_harm(far: float) -> None:
     """A row far out of the other class's range takes the end bin; the grid stays small."""
     scores = np.array([0.0, 0.3, far, -0.2, 0.1, -far, far, -far])
@@ -138,8 +139,8 @@ def test_the_grid_coarsens_rather_than_grow_without_bound() -> None:
         Histogram(np.array([-1e300, 1e300, -1e300, 1e300]), 1)
 
 
-@pytest.mark.parametrize("power", [0, 14, 20, 40, 62])
-@pytest.mark.parametrize("offset", [1e8, 1e10, 1e12, 1e15])
+@each("power", [0, 14, 20, 40, 62])
+@each("offset", [1e8, 1e10, 1e12, 1e15])
 def test_scores_far_from_zero_never_give_too_small_a_value(offset: float, power: int) -> None:
     """K s past 2^53 has no exact bin: rows would land in wrong ones, or outside the grid."""
     rng = np.random.default_rng(power)

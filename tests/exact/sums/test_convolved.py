@@ -15,7 +15,7 @@ from aucert.exact.pairs.enumerated import enumerated
 from aucert.exact.sums.smooth import bins as bins_module
 from aucert.exact.sums.smooth import convolved, many_rows, transform
 from aucert.exact.tools.rounding import UNIT, is_long
-from fast_cases import first_fast
+from loops import each, first_fast
 
 LOSSES = [Logistic(), SmoothHinge(), SmoothHinge(0.1), SmoothHinge(20.0)]
 DRAWS = ["ties", "duplicates", "one positive", "huge", "tiny", "outlier", "idle outlier"]
@@ -85,15 +85,15 @@ def check(loss, scores, positive, weight, bins: int = 256, width: float = 0.0) -
         assert value >= found.conjugate - found.c @ shifted - slack - 1e-14 * (1 + abs(value))
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=str)
-@pytest.mark.parametrize("kind", DRAWS)
-@pytest.mark.parametrize("first", first_fast([0, 3]))
+@each("loss", LOSSES, ids=str)
+@each("kind", DRAWS)
+@each("first", first_fast([0, 3]))
 def test_sums_are_those_of_the_pairs(loss, kind: str, first: int) -> None:
     for seed in range(first, first + 3):  # each kind of weights once
         check(loss, *drawn(kind, seed))
 
 
-@pytest.mark.parametrize("loss", LOSSES[:2], ids=str)
+@each("loss", LOSSES[:2], ids=str)
 def test_bins_are_as_narrow_as_asked(loss) -> None:
     scores, positive, weight = drawn("ties", 1)
     scores = scores + np.random.default_rng(0).uniform(-0.1, 0.1, scores.size)
@@ -167,7 +167,7 @@ def test_the_bound_of_the_transforms_rounding_holds_and_is_not_idle(monkeypatch)
 CAUGHT = ["drop alpha e", "curvature", "wrap", "clipped", "step"]
 
 
-@pytest.mark.parametrize("fault", CAUGHT)
+@each("fault", CAUGHT)
 def test_planted_faults_are_caught(monkeypatch, fault: str) -> None:
     """Each check above would see the fault that it is there for."""
     loss = Logistic()
@@ -239,7 +239,7 @@ def test_errors_of_the_marginals_move_the_value_as_far_as_the_scores_reach() -> 
     assert found.value_rounding >= 100 * found.rounding > 0
 
 
-@pytest.mark.parametrize("part", ["u_error", "v_error", "dual_error"])
+@each("part", ["u_error", "v_error", "dual_error"])
 def test_what_a_transform_rounds_is_in_every_bound(part: str, monkeypatch) -> None:
     pairs = AllPairs(form="binned", bins=64).on(np.arange(9) % 3 == 0)
     scores = np.random.default_rng(1).normal(size=9)
@@ -274,8 +274,8 @@ FAR = {
 }
 
 
-@pytest.mark.parametrize("loss", [Logistic(), SmoothHinge(), SmoothHinge(0.1)], ids=repr)
-@pytest.mark.parametrize("kind", FAR)
+@each("loss", [Logistic(), SmoothHinge(), SmoothHinge(0.1)], ids=repr)
+@each("kind", FAR)
 def test_far_rows_do_not_make_all_bins_coarse(kind: str, loss, monkeypatch) -> None:
     rng = np.random.default_rng(0)
     positive = np.arange(40) % 2 == 0
@@ -323,8 +323,8 @@ def test_fractions_of_weights_are_paid() -> None:
     assert of[False] > of[True] + 8 * UNIT
 
 
-@pytest.mark.parametrize("loss", [Logistic(), SmoothHinge(0.1)], ids=repr)
-@pytest.mark.parametrize("width", [0.0, 0.3])
+@each("loss", [Logistic(), SmoothHinge(0.1)], ids=repr)
+@each("width", [0.0, 0.3])
 def test_loops_over_many_rows_make_the_same_sums(loss, width: float, monkeypatch) -> None:
     rng = np.random.default_rng(5)
     positive = rng.random(1500) < 0.3

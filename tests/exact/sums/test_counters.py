@@ -15,6 +15,7 @@ from aucert.exact.sums.merged.arrangement import Arrangement
 from aucert.exact.sums.merged.counters_compiled import hinge_counts_by_counters
 from aucert.exact.sums.merged.merged import hinge_counts
 from aucert.exact.sums.merged.merged_compiled import hinge_counts_compiled
+from loops import each, seeds
 
 rows = st.lists(
     st.tuples(
@@ -42,8 +43,8 @@ def test_counters_count_what_merges_count(drawn, top: int, k: int, half: int) ->
         assert np.array_equal(told.by_group(which), true.by_group(which))
 
 
-@pytest.mark.parametrize("form", [hinge_counts_by_counters, hinge_counts_compiled])
-@pytest.mark.parametrize("half", [0, 1, 3])
+@each("form", [hinge_counts_by_counters, hinge_counts_compiled])
+@each("half", [0, 1, 3])
 def test_pairs_at_their_margin_are_ties_and_not_active(form, half: int) -> None:
     """Scores of few values, so that a third of all pairs has m = 0: >= for > would be seen."""
     rng = np.random.default_rng(half)
@@ -75,7 +76,7 @@ def counted_pairs(seed: int, n: int = 600) -> tuple[OrderedPairs, np.ndarray, np
     return pairs, rng.normal(size=n) * 0.05 + 0.3 * time, above
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each("seed", seeds(4))
 def test_the_binned_form_brackets_every_pair(seed: int, monkeypatch) -> None:
     pairs, scores, above = counted_pairs(seed)
     taken = []

@@ -5,12 +5,12 @@ from __future__ import annotations
 from decimal import Decimal, localcontext
 
 import numpy as np
-import pytest
 
 from aucert.exact.losses.registry import ALL_LOSSES
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.sums.smooth.factored import EXPONENTIAL_UNITS
 from aucert.exact.tools.rounding import UNIT, gamma, short_chain
+from loops import each, seeds
 
 LOSS = ALL_LOSSES["exponential"]
 JUST = 1 - 1e-9
@@ -36,7 +36,7 @@ def exact_sums(s: np.ndarray, y: np.ndarray, r: np.ndarray) -> tuple[Decimal, li
     return value, c
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", seeds(12))
 def test_the_bounds_hold_to_sixty_digits(seed: int) -> None:
     s, y, r = scored(seed)
     found = AllPairs(r).on(y).sums(s, LOSS)
@@ -51,7 +51,7 @@ def test_the_bounds_hold_to_sixty_digits(seed: int) -> None:
         assert off <= Decimal(found.conjugate_rounding)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", seeds(12))
 def test_every_term_of_the_bounds_is_there(seed: int) -> None:
     s, y, r = scored(seed)
     found = AllPairs(r).on(y).sums(s, LOSS)

@@ -18,6 +18,7 @@ from aucert.exact.sums.fused import rows as fused
 from aucert.exact.sums.fused import rows_compiled
 from aucert.exact.sums.fused.rows import count_rows, pull_rows
 from aucert.exact.sums.fused.rows_compiled import CHUNK, GROUP, QUANTUM
+from loops import each
 
 BINS, HALF = 1 << 6, 2
 
@@ -141,19 +142,19 @@ def check_pull(case: Case) -> Pull:
     return found
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("d", [1, 2, 3, 8])
+@each("kind", KINDS)
+@each("d", [1, 2, 3, 8])
 def test_the_fused_loops_do_what_the_steps_do(kind: str, d: int) -> None:
     case = Case(kind, d=d)
     check_pull(case)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_the_value_is_that_of_every_pair(kind: str) -> None:
     check_value(Case(kind, n=60))
 
 
-@pytest.mark.parametrize("n", [1, 2, CHUNK - 1, CHUNK, CHUNK + 1, GROUP * CHUNK + 5])
+@each("n", [1, 2, CHUNK - 1, CHUNK, CHUNK + 1, GROUP * CHUNK + 5])
 def test_any_number_of_rows_fills_the_lanes(n: int) -> None:
     case = Case("plain", n=max(n, 2))
     case.X, case.scores, case.positive = case.X[:n], case.scores[:n], case.positive[:n]
@@ -164,7 +165,7 @@ def test_any_number_of_rows_fills_the_lanes(n: int) -> None:
         check_pull(case)
 
 
-@pytest.mark.parametrize("kind", ["plain", "ties", "outliers", "whole"])
+@each("kind", ["plain", "ties", "outliers", "whole"])
 def test_parts_merge_to_the_same_bits_in_any_order(kind: str) -> None:
     case = Case(kind)
     cuts = [slice(0, 100), slice(100, 101), slice(101, 650), slice(650, None)]
@@ -232,14 +233,14 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize("fault", [*FAULTS, "clipped rows lose what is beyond"])
+@each("fault", [*FAULTS, "clipped rows lose what is beyond"])
 def test_a_fault_in_the_counting_loop_is_seen(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fused.loops, "fill", faulty(fault, rows_compiled.fill))
     with pytest.raises((AssertionError, InputError, ZeroDivisionError, IndexError)):
         check_counts(Case("outliers"))
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@each("fault", FAULTS)
 def test_a_fault_in_the_pulling_loop_is_seen(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fused.loops, "pull", faulty(fault, rows_compiled.pull))
     with pytest.raises(AssertionError):

@@ -8,6 +8,7 @@ import pytest
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.sums.grid import COMPILED_FROM, grid_ramps, on_grid
+from loops import each, seeds
 
 
 def loops(T: np.ndarray, B: np.ndarray, half: int) -> tuple[list[int], list[int]]:
@@ -15,7 +16,7 @@ def loops(T: np.ndarray, B: np.ndarray, half: int) -> tuple[list[int], list[int]
     return [sum(row) for row in ramp], [sum(column) for column in zip(*ramp, strict=True)]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", seeds(40))
 def test_ramps_are_those_of_every_pair(seed: int) -> None:
     rng = np.random.default_rng(seed)
     t, b = rng.normal(size=rng.integers(1, 20)), rng.normal(size=rng.integers(1, 20))

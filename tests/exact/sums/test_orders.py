@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from aucert.exact.sums.orders import both_orders
 from aucert.exact.tools.threads import at_most
+from loops import each
 
 
-@pytest.mark.parametrize("sizes", [(1, 1), (1, 50), (300, 7)])
+@each("sizes", [(1, 1), (1, 50), (300, 7)])
 def test_both_orders_are_those_of_each_for_any_number_of_threads(sizes) -> None:
     rng = np.random.default_rng(0)
     t, b = (rng.integers(0, 9, size).astype(float) for size in sizes)

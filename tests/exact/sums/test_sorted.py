@@ -17,6 +17,7 @@ from aucert.exact.sums.sorted import (
     squared_hinge_sides,
 )
 from aucert.exact.sums.sorted_compiled import hinge_sides_compiled
+from loops import each, seeds
 
 FORMS = ["numpy", "compiled"]
 
@@ -51,9 +52,9 @@ def check_against_loops(
     assert np.allclose(found.c, np.array(true.c, dtype=float), rtol=0, atol=1e-12 * size)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("width", [0.0, 1e-3, 0.5, 2.0, 100.0])
-@pytest.mark.parametrize("seed", range(24))
+@each("form", FORMS)
+@each("width", [0.0, 1e-3, 0.5, 2.0, 100.0])
+@each("seed", seeds(24))
 def test_hinge_sums_are_those_of_the_double_loop(seed: int, width: float, form: str) -> None:
     scores, positive, weight = random_scores(seed)
     pairs = AllPairs(weight, form=form)
@@ -61,8 +62,8 @@ def test_hinge_sums_are_those_of_the_double_loop(seed: int, width: float, form: 
     check_against_loops(found, scores, positive, pairs, "hinge", width)
 
 
-@pytest.mark.parametrize("loss", ["squared_hinge", "square"])
-@pytest.mark.parametrize("seed", range(24))
+@each("loss", ["squared_hinge", "square"])
+@each("seed", seeds(24))
 def test_squared_sums_are_those_of_the_double_loop(seed: int, loss: str) -> None:
     scores, positive, weight = random_scores(seed)
     pairs = AllPairs(weight)
@@ -70,8 +71,8 @@ def test_squared_sums_are_those_of_the_double_loop(seed: int, loss: str) -> None
     check_against_loops(found, scores, positive, pairs, loss, 0.0)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("seed", range(12))
+@each("loss", LOSSES)
+@each("seed", seeds(12))
 def test_sums_over_a_list_are_those_of_the_double_loop(seed: int, loss: str) -> None:
     scores, positive, _ = random_scores(seed)
     rng = np.random.default_rng([9, seed])
@@ -87,8 +88,8 @@ def test_sums_over_a_list_are_those_of_the_double_loop(seed: int, loss: str) -> 
     assert np.allclose(found.c, np.array(true.c, dtype=float), rtol=0, atol=1e-13 * size)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("form", FORMS)
+@each("loss", LOSSES)
+@each("form", FORMS)
 def test_equal_scores_cost_one_whatever_the_size(form: str, loss: str) -> None:
     """Every pair has z = 1: the loss is 1 and alpha is 1 or 2."""
     positive = np.arange(7) < 3
@@ -98,7 +99,7 @@ def test_equal_scores_cost_one_whatever_the_size(form: str, loss: str) -> None:
     assert found.c == pytest.approx(np.where(positive, alpha / 3, -alpha / 4), abs=1e-16)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each("form", FORMS)
 def test_a_tie_at_the_margin_counts_on_neither_side(form: str) -> None:
     found = (
         AllPairs(form=form).on(np.array([True, False, True])).sums(np.array([1.0, 0.0, 2.0]), HINGE)
@@ -106,8 +107,8 @@ def test_a_tie_at_the_margin_counts_on_neither_side(form: str) -> None:
     assert found.value == 0 and not found.c.any()
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("width", [0.0, 1e-17, 1e-12, 0.3])
+@each("form", FORMS)
+@each("width", [0.0, 1e-17, 1e-12, 0.3])
 def test_both_sides_count_the_same_pairs_at_ties(width: float, form: str) -> None:
     """Tenths round: a second comparison on the other side would count other pairs."""
     rng = np.random.default_rng(1)
@@ -128,7 +129,7 @@ def test_each_pair_list_may_hold_a_pair_twice() -> None:
         assert one.value == pytest.approx(two.value) and one.c == pytest.approx(two.c)
 
 
-@pytest.mark.parametrize("width", [0.0, 0.05])
+@each("width", [0.0, 0.05])
 def test_the_two_forms_agree_to_rounding_on_many_rows(width: float) -> None:
     rng = np.random.default_rng(2)
     n = 200_000

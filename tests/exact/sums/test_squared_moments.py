@@ -10,6 +10,7 @@ import pytest
 from aucert.exact.sums.binned import Extent
 from aucert.exact.sums.squared import moments_compiled as loops
 from aucert.exact.sums.squared.moments import Moments, SquaredMarginals
+from loops import each, seeds
 
 KINDS = ("plain", "tenths", "far", "outliers", "one positive", "equal", "apart", "separated")
 
@@ -72,9 +73,9 @@ def naive(
     return value, doubt, conjugate, c
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("weighted", [False, True])
+@each("kind", KINDS)
+@each("seed", seeds(10))
+@each("weighted", [False, True])
 def test_the_sums_are_those_over_all_pairs(kind: str, seed: int, weighted: bool) -> None:
     scores, positive = some_scores(kind, seed)
     weight = np.random.default_rng(seed).uniform(0.5, 2, scores.size) if weighted else None
@@ -104,7 +105,7 @@ def test_the_doubt_falls_with_the_cube_of_the_bins() -> None:
     assert 0 < gaps[1] < gaps[0] / 40
 
 
-@pytest.mark.parametrize("fault", ["no doubt", "strict", "no square"])
+@each("fault", ["no doubt", "strict", "no square"])
 def test_planted_faults_are_noticed(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     close = loops.close
 

@@ -9,6 +9,7 @@ import pytest
 
 from aucert.exact.sums.gathered.gathered import Gathered
 from aucert.exact.sums.gathered.whole import WholePull, WholeSums, exponents_of
+from loops import each
 
 BINS = 5
 
@@ -69,7 +70,7 @@ def cases() -> list[Rows]:
     return [Rows(seed, scale=scale) for seed, scale in enumerate(scales)] + [Rows(7, spread=6.0)]
 
 
-@pytest.mark.parametrize("case", range(5))
+@each("case", range(5))
 def test_the_pull_is_that_of_the_rows_within_its_bound(case: int) -> None:
     rows = cases()[case]
     found = rows.pull([[0, 1, 2], [3, 4, 5]])
@@ -81,7 +82,7 @@ def test_the_pull_is_that_of_the_rows_within_its_bound(case: int) -> None:
     assert found.bound() <= 1e-13 * size + 1e-15 * found.parts * rows.mass.sum() * size
 
 
-@pytest.mark.parametrize("case", range(5))
+@each("case", range(5))
 def test_whoever_holds_what_it_is_the_same_bits(case: int) -> None:
     rows = cases()[case]
     usual = rows.pull([list(range(6))])

@@ -12,6 +12,7 @@ import pytest
 
 from aucert.exact.errors import InputError
 from aucert.exact.tools.atomic_files import write_atomically
+from loops import each
 
 posix = pytest.mark.skipif(os.name != "posix", reason="links, modes and devices of POSIX")
 
@@ -22,7 +23,7 @@ def test_the_file_is_there_afterwards_and_nothing_else(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["a.bin"]
 
 
-@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+@each("error", [RuntimeError, KeyboardInterrupt])
 def test_a_failure_keeps_the_old_file_and_leaves_nothing(tmp_path: Path, error) -> None:
     (tmp_path / "a.bin").write_bytes(b"old")
 

@@ -7,20 +7,21 @@ from aucert.exact.errors import InputError
 from aucert.exact.spaces.kernel import check_gamma
 from aucert.exact.structure.scatter import check_structure
 from aucert.exact.tools.checks import check_choice, check_count, check_number
+from loops import each
 
 
-@pytest.mark.parametrize("value", [1, 0.5, np.float32(0.5), np.int64(2)])
+@each("value", [1, 0.5, np.float32(0.5), np.int64(2)])
 def test_numbers_of_every_kind_are_taken(value) -> None:
     assert check_number("step", value) == float(value)
 
 
-@pytest.mark.parametrize("value", [True, "1", None, 1j, [1.0], np.nan, np.inf, 0.0, -1])
+@each("value", [True, "1", None, 1j, [1.0], np.nan, np.inf, 0.0, -1])
 def test_what_is_no_positive_finite_number_is_refused(value) -> None:
     with pytest.raises(InputError, match="step must be"):
         check_number("step", value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("closed", "low_allowed", "high_allowed"),
     [("neither", False, False), ("low", True, False), ("high", False, True), ("both", True, True)],
 )

@@ -23,6 +23,7 @@ from aucert.exact.tools.compiling import Loop
 from aucert.exact.tools.plain import binned as binned_plain
 from aucert.exact.tools.plain import counted as counted_plain
 from aucert.exact.tools.plain import squared as squared_plain
+from loops import each
 
 Arguments = tuple[Any, ...]
 KINDS = ("plain", "tenths", "wide", "one positive", "equal", "crowded", "zeros")
@@ -251,7 +252,7 @@ def test_every_plain_form_is_tested() -> None:
     assert {name for name, _ in loops()} == set(CASES)
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_the_plain_form_returns_the_bits_of_the_compiled_one(name: str) -> None:
     loop = dict(loops())[name]
     for kind in KINDS:
@@ -268,8 +269,8 @@ def test_a_sum_in_another_order_is_noticed(monkeypatch: pytest.MonkeyPatch) -> N
     assert any(plain != compiled for plain, compiled in pairs)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize("n, weighted", [(6000, False), (6000, True), (300, False)])
+@each("loss", ["hinge", "squared_hinge"])
+@each("n, weighted", [(6000, False), (6000, True), (300, False)])
 def test_solutions_do_not_depend_on_what_was_compiled_when(
     n: int, weighted: bool, loss: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,7 @@ from aucert.exact.spaces.partitions.partition import cut
 from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
 from aucert.exact.tools import dropped_interrupts as module
 from aucert.exact.tools.dropped_interrupts import sent_again
+from loops import each
 
 
 class Interrupted:
@@ -155,7 +156,7 @@ def test_without_memory_for_a_thread_it_comes_at_the_end(monkeypatch: pytest.Mon
         Interrupted()
 
 
-@pytest.mark.parametrize("handler", [signal.SIG_IGN, lambda number, frame: None])
+@each("handler", [signal.SIG_IGN, lambda number, frame: None])
 def test_where_somebody_else_handles_interrupts_nothing_is_sent(handler: Any) -> None:
     hook, before = sys.unraisablehook, signal.signal(signal.SIGINT, handler)
     try:

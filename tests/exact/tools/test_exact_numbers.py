@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
 
 from aucert.exact.tools.exact_numbers import (
@@ -19,6 +18,7 @@ from aucert.exact.tools.exact_numbers import (
     sum_of_squares,
     whole_numbers_of,
 )
+from loops import each
 
 LISTS = {
     "few": [1.5, -3.0, 0.0, 1e-3],
@@ -30,14 +30,14 @@ LISTS = {
 }
 
 
-@pytest.mark.parametrize("name", LISTS)
+@each("name", LISTS)
 def test_every_float_is_a_whole_number_of_one_unit(name: str) -> None:
     m, e = whole_numbers_of(np.array(LISTS[name]))
     assert all(type(x) is int for x in m.tolist())
     assert [x * power_of_two(e) for x in m.tolist()] == [Fraction(x) for x in LISTS[name]]
 
 
-@pytest.mark.parametrize("sparse", [False, True])
+@each("sparse", [False, True])
 def test_products_with_a_matrix_lose_nothing(sparse: bool) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(6, 4)) * 10.0 ** rng.integers(-100, 100, size=(6, 4))
@@ -55,7 +55,7 @@ def test_products_with_a_matrix_lose_nothing(sparse: bool) -> None:
     assert rows.ranges() == [(Fraction(min(x)), Fraction(max(x))) for x in X.T]
 
 
-@pytest.mark.parametrize("value", [Fraction(1, 3), Fraction(-7, 11), Fraction(5, 4), Fraction(0)])
+@each("value", [Fraction(1, 3), Fraction(-7, 11), Fraction(5, 4), Fraction(0)])
 def test_a_fraction_lies_between_its_neighbours(value: Fraction) -> None:
     low, high = float_below(value), float_above(value)
     assert Fraction(low) <= value <= Fraction(high) and high <= np.nextafter(low, np.inf)
@@ -64,7 +64,7 @@ def test_a_fraction_lies_between_its_neighbours(value: Fraction) -> None:
     assert Fraction(decimal_above(value)) - Fraction(decimal_below(value)) <= Fraction(1, 10**24)
 
 
-@pytest.mark.parametrize("value", [Fraction(2), Fraction(1, 10**300), Fraction(9, 4), Fraction(0)])
+@each("value", [Fraction(2), Fraction(1, 10**300), Fraction(9, 4), Fraction(0)])
 def test_a_root_is_at_least_the_root_and_next_to_it(value: Fraction) -> None:
     root = root_above(value)
     assert value <= root**2 <= value * (1 + Fraction(1, 2**70))

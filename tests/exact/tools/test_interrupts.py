@@ -31,6 +31,7 @@ from aucert.exact.tools.interrupts import (
     stopped_at_once,
 )
 from aucert.validation.data.datasets import load
+from loops import each
 
 
 def interrupt() -> None:
@@ -54,7 +55,7 @@ def test_an_interrupt_passes_code_that_keeps_its_best_point() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-@pytest.mark.parametrize("made_of_it", [None, SystemError("result with an exception set")])
+@each("made_of_it", [None, SystemError("result with an exception set")])
 def test_an_interrupt_that_was_swallowed_or_turned_ends_the_block(
     made_of_it: Exception | None,
 ) -> None:
@@ -162,7 +163,7 @@ def test_solve_still_returns_its_best_point() -> None:
     assert solution.status == Status.INTERRUPTED and 0 <= solution.certificate.dual
 
 
-@pytest.mark.parametrize("form", ["teaching", "lifted"])
+@each("form", ["teaching", "lifted"])
 def test_a_qp_that_is_interrupted_keeps_its_point(form: str) -> None:
     def stop(step: object) -> None:
         raise KeyboardInterrupt
@@ -186,7 +187,7 @@ MODELS = [
 ]
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+@each("model", MODELS, ids=lambda model: type(model).__name__)
 def test_an_interrupt_inside_any_estimator_ends_a_search_over_parameters(
     model: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:

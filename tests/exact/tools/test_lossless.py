@@ -18,6 +18,7 @@ from aucert.exact.problem.problem import linear_problem, split_labels
 from aucert.exact.tools.digits import loses_digits
 from aucert.exact.tools.lossless import as_float64, check_matrix
 from aucert.validation.checking.worker import read_weights
+from loops import each
 
 TOP = 2**53
 RNG = np.random.default_rng(0)
@@ -87,7 +88,7 @@ LOST: dict[str, tuple[Any, str]] = {
 LONG_IS_LONG = np.longdouble(1) / 3 != 1 / 3
 
 
-@pytest.mark.parametrize("name", LOST)
+@each("name", LOST)
 def test_what_float64_cannot_hold_is_refused_with_its_place(name: str) -> None:
     if "long format" in name and not LONG_IS_LONG:
         pytest.skip("the long format is float64 here")
@@ -112,7 +113,7 @@ HELD: dict[str, tuple[Any, list[list[float]]]] = {
 }
 
 
-@pytest.mark.parametrize("name", HELD)
+@each("name", HELD)
 def test_what_float64_holds_is_read(name: str) -> None:
     values, wanted = HELD[name]
     found = check_matrix(values)
@@ -120,7 +121,7 @@ def test_what_float64_holds_is_read(name: str) -> None:
     assert np.array_equal(found, wanted)
 
 
-@pytest.mark.parametrize("given", [TOP + 1, str(TOP + 1), Decimal(TOP + 1), np.int64(TOP + 1)])
+@each("given", [TOP + 1, str(TOP + 1), Decimal(TOP + 1), np.int64(TOP + 1)])
 def test_a_number_that_became_another_is_seen(given: Any) -> None:
     assert loses_digits(given, np.float64(2.0**53))
     assert not loses_digits(TOP, np.float64(2.0**53))
@@ -153,13 +154,13 @@ USES = {
 }
 
 
-@pytest.mark.parametrize("use", USES)
+@each("use", USES)
 def test_time_stamps_in_nanoseconds_are_refused_everywhere(use: str) -> None:
     with pytest.raises(InputError, match="which float64 would round to"):
         USES[use](STAMPS)
 
 
-@pytest.mark.parametrize("use", USES)
+@each("use", USES)
 def test_masked_rows_are_refused_everywhere(use: str) -> None:
     masked = np.ma.array(X, mask=False)
     masked[7, 1] = np.ma.masked
@@ -167,7 +168,7 @@ def test_masked_rows_are_refused_everywhere(use: str) -> None:
         USES[use](masked)
 
 
-@pytest.mark.parametrize("use", USES)
+@each("use", USES)
 def test_complex_rows_are_refused_everywhere(use: str) -> None:
     with pytest.raises(ValueError, match=r"[Cc]omplex"):
         USES[use](X.astype(complex))
@@ -190,8 +191,8 @@ VECTORS = {
 }
 
 
-@pytest.mark.parametrize("kind", BAD)
-@pytest.mark.parametrize("use", VECTORS)
+@each("kind", BAD)
+@each("use", VECTORS)
 def test_vectors_that_float64_cannot_hold_are_refused(use: str, kind: str) -> None:
     if kind == "masked" and use == "weights of a model":
         pytest.skip("what is asked for is not masked")
@@ -204,7 +205,7 @@ def test_a_solver_that_returns_complex_weights_is_in_error() -> None:
     assert read_weights(np.ones(3, dtype=complex), 3)["kind"] == "error"
 
 
-@pytest.mark.parametrize("make", [np.array, list])
+@each("make", [np.array, list])
 def test_labels_beyond_two_to_53_stay_apart(make) -> None:
     labels = make([TOP, TOP + 1, TOP + 1])
     mask, one, zero = split_labels(labels)

@@ -22,7 +22,7 @@ from aucert.exact.spaces.rows import Rows
 from aucert.exact.tools import threads
 from aucert.exact.tools.lossless import check_matrix
 from aucert.exact.tools.threads import at_most, in_parts, one_thread, small_in_one_thread, workers
-from fast_cases import costly_slow
+from loops import costly_slow, each
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -51,7 +51,7 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_small_problems_take_one_thread(two, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     seen, scores = [], Rows.scores
 
@@ -78,7 +78,7 @@ APPROXIMATE = {
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("name", APPROXIMATE)
+@each("name", APPROXIMATE)
 def test_small_approximations_take_one_thread(two, monkeypatch, name: str) -> None:
     seen = []
 
@@ -153,7 +153,7 @@ def test_without_room_for_threads_the_calling_one_does_all(monkeypatch) -> None:
         threads._start_time.cache_clear()
 
 
-@pytest.mark.parametrize("error", [InputError, KeyboardInterrupt])
+@each("error", [InputError, KeyboardInterrupt])
 def test_an_error_in_a_part_ends_all_and_comes_out(error: type[BaseException]) -> None:
     done = []
 
@@ -190,7 +190,7 @@ def test_the_number_of_threads_is_the_callers_or_what_pays(monkeypatch) -> None:
             assert given is None or workers(10) == workers(10**9) == given
 
 
-@pytest.mark.parametrize("n_jobs", [0, 1.5, "2", True])
+@each("n_jobs", [0, 1.5, "2", True])
 def test_a_wrong_number_of_threads_is_refused(n_jobs) -> None:
     for call in (
         lambda: solve(X, Y, 0.1, n_jobs=n_jobs),
@@ -202,7 +202,7 @@ def test_a_wrong_number_of_threads_is_refused(n_jobs) -> None:
             call()
 
 
-@pytest.mark.parametrize("name", costly_slow(["solve", "fit", "certify", "folds"], ["folds"]))
+@each("name", costly_slow(["solve", "fit", "certify", "folds"], ["folds"]))
 def test_n_jobs_reaches_the_passes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 

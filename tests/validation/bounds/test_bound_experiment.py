@@ -29,6 +29,7 @@ from aucert.validation.claims.claim import Context
 from aucert.validation.claims.common import wdbc_sample
 from aucert.validation.data import datasets
 from aucert.validation.plots import svg
+from loops import each
 
 
 def test_the_errors_are_those_of_problems_solved_one_by_one() -> None:
@@ -57,7 +58,7 @@ def test_the_errors_are_those_of_problems_solved_one_by_one() -> None:
     assert draw.nystrom == pytest.approx(nystrom, abs=1e-7)
 
 
-@pytest.mark.parametrize("jitter", [1e-3, 0.3])
+@each("jitter", [1e-3, 0.3])
 def test_any_approximation_from_below_will_do(jitter: float) -> None:
     """K~ = C (W + jitter I)^-1 C' is no projection; |w| then exceeds the function's own norm."""
     data = datasets.load("linear:50", 3)
@@ -67,8 +68,8 @@ def test_any_approximation_from_below_will_do(jitter: float) -> None:
     a = Approximation.of_matrices(K, K_tilde, data.is_positive)
     full = solve(K, data.y, lam, kernel="precomputed")
     near = solve(a.features, data.y, lam)
-    f = Projected(full.witness.c, full.certificate.gap + full.certificate.rounding)
-    f_P = Projected(near.witness.c, near.certificate.gap + near.certificate.rounding)
+    f = Projected(full.witness.c, full.certificate.gap)
+    f_P = Projected(near.witness.c, near.certificate.gap)
     low, high = sandwich(a, lam, f, f_P)
     lost = near.certificate.primal - full.certificate.primal
     assert low - 1e-8 <= lost <= high + 1e-8
@@ -131,7 +132,7 @@ def test_the_picture_shows_errors_below_bounds() -> None:
     assert "true error" in svg(figure)
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "match"),
     [
         ({"lam": 0.0}, "lam must be > 0"),

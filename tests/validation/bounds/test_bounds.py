@@ -17,6 +17,7 @@ from aucert.exact.spaces.kernels import Gaussian, Kernel, Linear
 from aucert.validation.bounds.clusters import ClusterInstance, most_often
 from aucert.validation.bounds.kernel import Approximation
 from aucert.validation.bounds.printed import Bound, Norms, often, theorem4
+from loops import each
 
 KERNEL = Gaussian(2.0)
 
@@ -31,9 +32,9 @@ def made(kernel: Kernel = KERNEL, d: int = 4, n: int = 14, p: int = 3) -> Approx
 # The formula.
 
 
-@pytest.mark.parametrize("power", [1.5, 2.5])
-@pytest.mark.parametrize("p", [0.5, 1.0])
-@pytest.mark.parametrize("C", ["1/lam", "2/lam", "realised"])
+@each("power", [1.5, 2.5])
+@each("p", [0.5, 1.0])
+@each("C", ["1/lam", "2/lam", "realised"])
 def test_the_terms_are_those_of_the_printed_formula(C: str, p: float, power: float) -> None:
     a = made()
     pairs = draw_pairs(a.positive, 37, 3)
@@ -82,7 +83,7 @@ def test_a_merged_list_counts_every_draw() -> None:
     assert merged.total == pytest.approx(single.total)
 
 
-@pytest.mark.parametrize("kernel", [Linear(), Gaussian(2.0)])
+@each("kernel", [Linear(), Gaussian(2.0)])
 def test_of_a_singular_kernel_the_bound_is_undefined(kernel: Kernel) -> None:
     X = np.random.default_rng(0).normal(size=(14, 3))
     X[3], positive = X[0], np.arange(14) % 3 == 0
@@ -122,7 +123,7 @@ def test_a_bound_stands_beside_the_true_error() -> None:
 # The clusters on which the printed theorem is false.
 
 
-@pytest.mark.parametrize("share", [1.0, 7.0])
+@each("share", [1.0, 7.0])
 def test_beyond_floats_the_largest_count_has_chernoffs_bound(share: float) -> None:
     """Of rows so many that counts are Poisson's; below, where the tail is exact, it is larger."""
     n = 2e12
@@ -132,7 +133,7 @@ def test_beyond_floats_the_largest_count_has_chernoffs_bound(share: float) -> No
     assert near <= t <= near + 3 and exact <= 0.1
 
 
-@pytest.mark.parametrize(("n", "B", "low", "high"), [(4e6, 4e9, 0.0, 0.45), (1e7, 1e10, 0.4, 0.42)])
+@each(("n", "B", "low", "high"), [(4e6, 4e9, 0.0, 0.45), (1e7, 1e10, 0.4, 0.42)])
 def test_the_printed_theorem_is_violated_with_one_uniform_landmark(
     n: float, B: float, low: float, high: float
 ) -> None:
@@ -147,7 +148,7 @@ def test_the_printed_theorem_is_violated_with_one_uniform_landmark(
     assert instance.theorem4(B, N_max).bound(2.5) > 1 > left
 
 
-@pytest.mark.parametrize("lam", [2.0, 0.6, 0.15])
+@each("lam", [2.0, 0.6, 0.15])
 def test_on_the_clusters_the_matrices_and_the_closed_form_agree(lam: float) -> None:
     instance = ClusterInstance(n=24, m=4, q=0.5, eta_mixed=0.05, eta_pure=0.1, lam=lam)
     K, positive, landmark = instance.dense()
@@ -195,7 +196,7 @@ def test_a_kernel_in_memory_violates_the_printed_theorem() -> None:
 # Bad input.
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "match"),
     [
         ({"lam": 0.0}, "lam must be > 0"),

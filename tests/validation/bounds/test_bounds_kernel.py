@@ -12,6 +12,7 @@ from aucert.exact.errors import InputError
 from aucert.exact.spaces.gram import StreamedGram
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
 from aucert.validation.bounds.kernel import Approximation, Interval
+from loops import each
 
 KERNELS = (Linear(), Gaussian(2.0), Laplacian(0.7))
 
@@ -36,7 +37,7 @@ def matrices(approximation: Approximation) -> tuple[np.ndarray, np.ndarray]:
 # What the bounds ask of the two kernels.
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@each("kernel", KERNELS)
 def test_the_distances_are_those_of_a_double_loop(kernel: Kernel) -> None:
     a = made(kernel)
     K, near = matrices(a)
@@ -70,7 +71,7 @@ def test_matrices_and_landmarks_give_the_same_approximation() -> None:
     assert other.lam_plus.low == pytest.approx(a.lam_plus.low, rel=1e-6)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@each("kernel", KERNELS)
 def test_a_kernel_in_blocks_gives_the_same_numbers(
     kernel: Kernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:

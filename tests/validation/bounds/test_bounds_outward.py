@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pytest
 
 import naive
 from aucert.approx.nystrom.nystrom import nystrom_map
@@ -17,9 +16,10 @@ from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
 from aucert.validation.bounds.kernel import Approximation
 from aucert.validation.bounds.prime import Projected, sandwich, theorem4_prime
 from aucert.validation.bounds.upper import large_spectral_norm, spectral_norm
+from loops import each, seeds
 from true_kernels import DIGITS, decimal, true_kernel
 
-SEEDS = range(30)
+SEEDS = seeds(30)
 
 
 def made(seed: int) -> tuple[Approximation, list[list[Decimal]], list[list[Decimal]]]:
@@ -56,7 +56,7 @@ def top_of(E: list[list[Decimal]]) -> Decimal:
     return max(abs(form(E, x)) / sum(a * a for a in x) for x in vectors)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_distances_and_norms_are_rounded_up(seed: int) -> None:
     a, K, near = made(seed)
     with localcontext(DIGITS):
@@ -70,7 +70,7 @@ def test_distances_and_norms_are_rounded_up(seed: int) -> None:
         assert Decimal(a.E2) <= top_of(E) + size * Decimal("1e-11"), "and not by much"
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_the_cost_of_a_dual_point_lies_in_its_interval(seed: int) -> None:
     a, K, near = made(seed)
     rng = np.random.default_rng(seed)
@@ -88,8 +88,8 @@ def test_the_cost_of_a_dual_point_lies_in_its_interval(seed: int) -> None:
         assert Decimal(low) <= max(cost - gap, Decimal(0)) and cost + gap <= Decimal(high)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("eps", [0.0, 1e-3])
+@each("seed", SEEDS)
+@each("eps", [0.0, 1e-3])
 def test_the_totals_are_at_least_the_right_sides(seed: int, eps: float) -> None:
     """Both parts of Theorem 4', a priori, evaluated in 60 digits from exact ingredients."""
     a, K, near = made(seed)
@@ -130,7 +130,7 @@ def in_blocks(E: np.ndarray, step: int) -> Any:
     return blocks
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", seeds(12))
 def test_a_norm_of_a_matrix_in_blocks_is_an_upper_bound_and_a_tight_one(seed: int) -> None:
     """Spectra that fall fast, slowly and not at all; more rows than directions."""
     rng = np.random.default_rng([32, seed])

@@ -33,6 +33,7 @@ from aucert.validation.bounds.prime import (
 )
 from aucert.validation.bounds.printed import Norms, theorem4
 from aucert.validation.data import datasets
+from loops import each
 
 CORRECTED = (NYSTROM, EXCESS, EXCESS_PRIOR, POSTERIOR, PRIOR)
 
@@ -86,8 +87,8 @@ def form(a: Approximation, c: np.ndarray) -> float:
 # By hand.
 
 
-@pytest.mark.parametrize("informed", [False, True])
-@pytest.mark.parametrize(("lam", "B"), [(1.0, 50), (0.02, 50), (1.0, 50_000)])
+@each("informed", [False, True])
+@each(("lam", "B"), [(1.0, 50), (0.02, 50), (1.0, 50_000)])
 def test_part_1_is_the_smaller_of_its_two_forms(lam: float, B: int, informed: bool) -> None:
     a = experiment(Laplacian(0.5), 1.0, 10).approximation
     c = np.where(a.positive, 0.8 / a.sizes[0], -0.8 / a.sizes[1])
@@ -107,7 +108,7 @@ def test_part_1_is_the_smaller_of_its_two_forms(lam: float, B: int, informed: bo
     assert (fast < slow) == (lam * B >= 50)  # both forms are met
 
 
-@pytest.mark.parametrize(("lam", "B"), [(1.0, 50), (50.0, 50), (0.1, 50_000)])
+@each(("lam", "B"), [(1.0, 50), (50.0, 50), (0.1, 50_000)])
 def test_part_2_is_the_smaller_of_its_two_branches(lam: float, B: int) -> None:
     a = experiment(Laplacian(0.5), 1.0, 10).approximation
     c = np.where(a.positive, 0.8 / a.sizes[0], -0.8 / a.sizes[1])
@@ -123,7 +124,7 @@ def test_part_2_is_the_smaller_of_its_two_branches(lam: float, B: int) -> None:
     assert (first < second) == (lam < 50)  # both branches are met
 
 
-@pytest.mark.parametrize("lam", [0.1, 50.0])
+@each("lam", [0.1, 50.0])
 def test_a_priori_the_norms_and_the_error_form_are_replaced_by_their_bounds(lam: float) -> None:
     a = experiment(Laplacian(0.5), 1.0, 10).approximation
     B, s = 5000, naive(a, lam, 5000, 0.05)
@@ -209,8 +210,8 @@ def check(case: Experiment, n_draws: int) -> None:
 KERNELS = {"linear": Linear(), "gaussian": Gaussian(0.5), "laplacian": Laplacian(0.5)}
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize(
+@each("kernel", KERNELS)
+@each(
     ("lam", "d", "seed"),
     [
         *((1.0, 5, 0), (0.1, 12, 1)),
@@ -222,9 +223,9 @@ def test_theorem_4_prime_holds_in_every_draw(kernel: str, lam: float, d: int, se
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("n", [60, 100])
-@pytest.mark.parametrize("lam", [1.0, 0.1, 0.01, 0.001])
+@each("kernel", KERNELS)
+@each("n", [60, 100])
+@each("lam", [1.0, 0.1, 0.01, 0.001])
 def test_theorem_4_prime_holds_in_a_thousand_draws(kernel: str, n: int, lam: float) -> None:
     for k, d in enumerate((5, n // 5, n)):
         check(experiment(KERNELS[kernel], lam, d, n, seed=k + round(-np.log10(lam))), 7)
@@ -316,7 +317,7 @@ def test_a_part_1_that_is_one_or_more_tells_what_it_is_compared_with(case: Exper
         assert told and bound.vacuous == (bound.total >= 1)
 
 
-@pytest.mark.parametrize("x", [1e-4, 0.1, 1.0, 10.0, 1e6])
+@each("x", [1e-4, 0.1, 1.0, 10.0, 1e6])
 def test_part_1_is_vacuous_while_lam_b_is_small(x: float) -> None:
     L = float(np.log(40))
     for share in (0.01, 0.5, 1.0):  # lam B / (2 L Rp^2), with Rp = 1, lam = 1/x
@@ -346,7 +347,7 @@ def test_a_full_solution_that_stopped_early_needs_a_term_of_its_own() -> None:
 # Bad input.
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "match"),
     [
         ({"lam": -1.0}, "lam must be > 0"),

@@ -18,6 +18,7 @@ from aucert.exact.square_loss.restricted_constants import (
 )
 from aucert.exact.square_loss.row_average import RowAverage
 from aucert.validation.bounds.sht import least_sparsity, nu_lemma2, nu_printed, sht_theorem1
+from loops import each
 
 
 def blocks_of(m: int = 4, n: int = 4000, d: int = 8, r: float = 0.5) -> list[RowAverage]:
@@ -52,7 +53,7 @@ def test_block_matrices_are_half_the_hessians() -> None:
         assert block.gradient(w) == pytest.approx(2 * M @ w - 2 * block.delta)
 
 
-@pytest.mark.parametrize("s", [1, 3, 8, 20])
+@each("s", [1, 3, 8, 20])
 def test_restricted_constants_are_those_of_all_supports(s: int) -> None:
     M = block_matrices(blocks_of(m=3, n=60))
     found = restricted_constants_exact(M, s)
@@ -100,7 +101,7 @@ def test_the_nu_of_lemma_2_is_at_most_the_printed_one() -> None:
                 assert 1 <= nu_lemma2(k, k_star, d) <= nu_printed(k, k_star) + 1e-15
 
 
-@pytest.mark.parametrize(("k", "k_star", "d"), [(1, 1, 4), (2, 1, 5), (3, 2, 6), (5, 5, 6)])
+@each(("k", "k_star", "d"), [(1, 1, 4), (2, 1, 5), (3, 2, 6), (5, 5, 6)])
 def test_hard_thresholding_never_grows_an_error_by_more_than_lemma_2_says(
     k: int, k_star: int, d: int
 ) -> None:
@@ -116,7 +117,7 @@ def test_hard_thresholding_never_grows_an_error_by_more_than_lemma_2_says(
     assert largest > 0.8 * np.sqrt(nu_lemma2(k, k_star, d))
 
 
-@pytest.mark.parametrize(
+@each(
     ("rho", "lemma2", "printed"),
     [(1.2, 0.24, 0.312), (1.5, 0.75, 1.0), (2.0, 2.0, 2.618), (5.0, 20.0, 23.31), (10, 90, 98.2)],
 )
@@ -143,7 +144,7 @@ def test_no_condition_without_curvature_differences_and_none_that_helps_a_singul
 # The bound.
 
 
-@pytest.mark.parametrize("nu", ["printed", "lemma2"])
+@each("nu", ["printed", "lemma2"])
 def test_the_terms_are_those_of_the_formula(nu: str) -> None:
     blocks = blocks_of()
     M, delta, target = block_matrices(blocks), blocks[0].delta, best_single(blocks)
@@ -240,7 +241,7 @@ def test_a_bound_beyond_the_start_is_vacuous() -> None:
     assert not sht_theorem1(M[:1], delta, target, np.ones(8) * np.eye(8)[0] * 9, 3, 60).vacuous
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "match"),
     [
         ({"M_blocks": np.eye(3)}, r"shape \(m, d, d\)"),

@@ -28,7 +28,7 @@ from aucert.validation.bounds.steps import (
     least_norm,
 )
 from aucert.validation.data import datasets
-from fast_cases import first_fast
+from loops import each, first_fast, seeds
 
 TOL = 1e-9
 
@@ -73,7 +73,7 @@ def hinge(problem: Problem, scores: np.ndarray) -> float:
     return sum(max(0.0, 1 - scores[i] + scores[j]) for i, j in pairs) / len(pairs)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each("seed", seeds(4))
 def test_eq_17_by_hand(seed: int) -> None:
     full, drawn, w, w_B = linear(1.0, seed)
     raw: Any = full.space
@@ -150,10 +150,8 @@ def test_eqs_18_20_21_by_hand() -> None:
     assert eq_21(pair, p=1.0).right == pytest.approx(root * lengths)
 
 
-@pytest.mark.parametrize(
-    "seeds", [range(2), pytest.param(range(2, 6), marks=pytest.mark.slow)], ids=["2", "4"]
-)
-@pytest.mark.parametrize("dual", first_fast([True, False]))
+@each("seeds", [range(2), pytest.param(range(2, 6), marks=pytest.mark.slow)], ids=["2", "4"])
+@each("dual", first_fast([True, False]))
 def test_what_holds_of_eqs_18_to_21_and_what_fails(dual: bool, seeds: range) -> None:
     failed = 0
     for seed in seeds:

@@ -14,11 +14,12 @@ from aucert.validation.bounds.sht_gaussian import (
     rows_for_curvature,
     sht_theorem2,
 )
+from loops import each
 
 LOG = math.log(1000)
 
 
-@pytest.mark.parametrize(("r", "expected"), [(0.05, 484.0), (0.5, 43.4)])
+@each(("r", "expected"), [(0.05, 484.0), (0.5, 43.4)])
 def test_eq_12_as_printed_at_the_papers_sizes(r: float, expected: float) -> None:
     assert sht_theorem2(1000, 1000, 60, r, 50).minus == pytest.approx(expected, rel=2e-3)
 
@@ -47,8 +48,8 @@ def chance_of_a_longer_row(n: int, d: int, s: int, rows: int) -> float:
     return (n + 1) * 2 * d / s * math.exp(-2 * log * (math.log(rows) / 2 + log))
 
 
-@pytest.mark.parametrize("n", [4, 100, 10**6, 10**12])
-@pytest.mark.parametrize("d", [3, 10, 1000, 10**6])
+@each("n", [4, 100, 10**6, 10**12])
+@each("d", [3, 10, 1000, 10**6])
 def test_eq_13_with_all_rows_has_the_chance_that_the_theorem_states(n: int, d: int) -> None:
     for s in {2, 3, min(d, 60), d}:
         if s <= d:
@@ -97,7 +98,7 @@ def test_the_chances_are_those_of_the_theorem() -> None:
     assert bound.chance_plus == pytest.approx(0.97)
 
 
-@pytest.mark.parametrize("r", [0.05, 0.5])
+@each("r", [0.05, 0.5])
 def test_the_corrected_coefficients_give_the_ratio_of_the_two_bounds(r: float) -> None:
     a, b, c = ratio_coefficients(10**9, 1000, 60, 50, form="corrected")
     bound = sht_theorem2(10**9, 1000, 60, r, 50)
@@ -121,9 +122,7 @@ def test_the_least_curvature_is_below_the_truth_with_a_signal_too() -> None:
     assert 0 < least_curvature((900, 2100), 8, 8) < 2 * np.linalg.eigvalsh(M)[0]
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"r": 1.0}, {"lam": 0.0}, {"d": 1}, {"form": "other"}, {"n": 0}, {"s": 0}]
-)
+@each("wrong", [{"r": 1.0}, {"lam": 0.0}, {"d": 1}, {"form": "other"}, {"n": 0}, {"s": 0}])
 def test_arguments_out_of_range_are_refused(wrong: dict[str, object]) -> None:
     right: dict[str, object] = {"n": 100, "d": 10, "s": 2, "r": 0.5, "b": 10}
     with pytest.raises(InputError):

@@ -10,6 +10,7 @@ from aucert.approx.hard_thresholding.sht_auc import StochasticHardThresholding, 
 from aucert.exact import best_subset
 from aucert.exact.square_loss.restricted_constants import block_matrices, restricted_constants_exact
 from aucert.validation.bounds.sht import sht_theorem1
+from loops import each
 
 STEPS = 60
 
@@ -24,7 +25,7 @@ def run(M: np.ndarray, delta: np.ndarray, k: int, step: float, seed: int) -> np.
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@each(
     ("n", "d", "k_star", "k", "r", "m"),
     [
         (20_000, 10, 1, 3, 0.5, 1),

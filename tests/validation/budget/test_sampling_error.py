@@ -9,6 +9,7 @@ from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
 from aucert.exact.pairs.auc import auc
 from aucert.validation.budget import sampling_error as finite_test
 from aucert.validation.budget.sampling_error import loss_mean, order_mean
+from loops import each
 
 
 def sample(rng: np.random.Generator, n_pos: int, n_neg: int) -> tuple[np.ndarray, np.ndarray]:
@@ -16,7 +17,7 @@ def sample(rng: np.random.Generator, n_pos: int, n_neg: int) -> tuple[np.ndarray
     return np.round(rng.normal(size=positive.size) + positive, 1), positive
 
 
-@pytest.mark.parametrize("block", [1, 50, 10**6])
+@each("block", [1, 50, 10**6])
 def test_means_are_those_of_the_explicit_pairs(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(finite_test, "BLOCK_PAIRS", block)
     scores, positive = sample(np.random.default_rng(0), 17, 23)
@@ -35,7 +36,7 @@ def test_means_are_those_of_the_explicit_pairs(block: int, monkeypatch: pytest.M
     assert order_mean(scores, positive).value == pytest.approx(auc(scores, positive), rel=1e-13)
 
 
-@pytest.mark.parametrize("kind", ["auc", "hinge", "squared_hinge"])
+@each("kind", ["auc", "hinge", "squared_hinge"])
 def test_the_standard_error_is_the_spread_over_fresh_samples(kind: str) -> None:
     rng = np.random.default_rng(1)
 

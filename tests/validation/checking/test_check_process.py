@@ -16,6 +16,7 @@ from aucert.exact import solve
 from aucert.exact.errors import InputError
 from aucert.validation.checking.check_solver import check_solver
 from aucert.validation.checking.naming import load_function
+from loops import each
 
 
 def exact(X, y, lam):
@@ -183,7 +184,7 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("name", BAD_NAMES)
+@each("name", BAD_NAMES)
 def test_a_name_that_is_wrong_is_refused_with_what_may_be_meant(modules, name: str) -> None:
     with pytest.raises(InputError, match=BAD_NAMES[name]):
         load_function(name)

@@ -19,7 +19,7 @@ from aucert.exact.errors import CertificateError, InputError
 from aucert.validation.checking.check_solver import check_solver
 from aucert.validation.checking.verdict import judged
 from aucert.validation.reference.problems import ReferenceProblem, reference_problems
-from fast_cases import first_fast
+from loops import each, first_fast
 
 PLAIN = ["overlap", "noise", "ties", "integers", "one-feature", "duplicates", "one-positive"]
 """Features of order one, lam not tiny: a fair first test of any solver."""
@@ -53,7 +53,7 @@ def test_our_own_solver_passes_every_problem() -> None:
     assert report.diagnosis == ()
 
 
-@pytest.mark.parametrize("loss", ["squared_hinge", "square"])
+@each("loss", ["squared_hinge", "square"])
 def test_our_own_solvers_of_the_other_losses_pass(loss: str) -> None:
     def fit(X, y, lam, sample_weight=None):
         return solve(X, y, lam, loss=loss, sample_weight=sample_weight)
@@ -117,7 +117,7 @@ CAUSES = {
 }
 
 
-@pytest.mark.parametrize("cause", first_fast(CAUSES, 3))
+@each("cause", first_fast(CAUSES, 3))
 def test_a_likely_cause_is_named(cause: str) -> None:
     report = check_solver(CAUSES[cause], only=["overlap", "noise", "integers"])
     assert not report.passed
@@ -194,7 +194,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("verdict", BAD)
+@each("verdict", BAD)
 def test_what_is_no_answer_gets_its_own_verdict(verdict: str) -> None:
     fit, message = BAD[verdict]
     report = check_solver(fit, only=["overlap:0.1", "ties"], max_time=0.5)
@@ -206,7 +206,7 @@ def test_what_is_no_answer_gets_its_own_verdict(verdict: str) -> None:
     assert json.loads(report.to_json())["counts"] == {verdict: 2}
 
 
-@pytest.mark.parametrize("returned", ["words", None, [[1.0, 2.0], [3.0]], object()])
+@each("returned", ["words", None, [[1.0, 2.0], [3.0]], object()])
 def test_what_holds_no_numbers_is_an_error(returned) -> None:
     (row,) = check_solver(lambda X, y, lam: returned, only="ties").rows
     assert row.verdict in ("error", "wrong shape") and row.message
@@ -273,7 +273,7 @@ def test_progress_is_told_of_each_problem() -> None:
     assert tuple(row for *_, row in seen) == report.rows
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "words"),
     [
         ({"tol": 0.0}, "tol must be > 0"),

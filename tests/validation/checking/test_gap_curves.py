@@ -13,6 +13,7 @@ from aucert.exact.errors import InputError
 from aucert.validation import gap_curves
 from aucert.validation.checking.curves import Curve, GapCurves, picture
 from aucert.validation.checking.traced import Trace, efforts, way_of
+from loops import each
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -136,7 +137,7 @@ def test_solutions_are_drawn_as_before() -> None:
     assert "certified" in figure.axes[0].get_title()
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "words"),
     [
         (({"a": best}, X), "X, y and lam together"),

@@ -27,13 +27,8 @@ from aucert.validation.claims.scaling_up.theorem_4.drawn import drawn_cases
 from aucert.validation.claims.scaling_up.theorem_4.prime import bound_data
 from aucert.validation.plots import svg
 from aucert.validation.report.row import Row
+from loops import each
 
-MODULES = (scaling_up_prime, scaling_up_nystrom, scaling_up_convergence)
-NAMES = [
-    entry.name
-    for entry in suite.claims()
-    if entry.run.__module__ in {module.__name__ for module in MODULES}
-]
 CACHED = (
     (scaling_up_prime, "grid"),
     (scaling_up_convergence, "ladders"),
@@ -58,17 +53,6 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 # The mistakes in the steps of the proof are in the judging alone: they share the draws of the
 # verdicts, which would be the same.
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_the_verdict_about_the_bounds_is_the_expected_one(name: str) -> None:
-    row = run(name)
-    assert row.verdict == row.expected_verdict, (row.measured, row.details)
-
-
-def test_all_three_modules_have_claims() -> None:
-    assert len(NAMES) == 16
 
 
 @pytest.mark.slow
@@ -172,9 +156,7 @@ def test_a_printed_bound_below_one_would_not_be_called_vacuous(planted: pytest.M
     assert run("theorem-4-against-true-errors").verdict in ("loose", "fails")
 
 
-@pytest.mark.parametrize(
-    ("bound", "verdict"), [(2.0, "vacuous"), (0.5, "loose"), (0.09, "holds"), (0.005, "fails")]
-)
+@each(("bound", "verdict"), [(2.0, "vacuous"), (0.5, "loose"), (0.09, "holds"), (0.005, "fails")])
 def test_the_printed_bound_gets_the_verdict_that_its_size_earns(
     monkeypatch: pytest.MonkeyPatch, bound: float, verdict: str
 ) -> None:
@@ -294,7 +276,7 @@ def test_a_missing_landmark_is_noticed_in_the_exact_solution(planted: pytest.Mon
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@each(
     ("gamma", "landmarks", "times", "below"),
     [
         (0.5, 5, 256, True),

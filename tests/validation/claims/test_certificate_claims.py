@@ -22,7 +22,7 @@ from aucert.validation import suite
 from aucert.validation.claims import certificates
 from aucert.validation.claims.certificates.enumerated import Judged, outcome
 from aucert.validation.claims.claim import Verdict
-from fast_cases import costly_slow
+from loops import costly_slow, each
 
 NAMES = [
     entry.name for entry in suite.claims() if entry.run.__module__.startswith(certificates.__name__)
@@ -42,19 +42,6 @@ DELONG = "delong-variance-is-that-of-the-pairs"
 
 def verdict(name: str, seed: int = 0) -> str:
     return suite.run([name], seed=seed).rows[0].verdict
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize("name", NAMES)
-def test_the_verdict_about_certificates_is_the_expected_one(name: str, seed: int) -> None:
-    row = suite.run([name], seed=seed).rows[0]
-    assert row.verdict == row.expected_verdict, (row.measured, row.details)
-
-
-def test_every_certificate_has_its_claim() -> None:
-    every = {ORDERED, PARTIAL, WORST, LOGISTIC, ROUNDED, EXPONENTIAL, PENALTY, SIGN, PROOF, DELONG}
-    assert set(NAMES) == every
 
 
 @pytest.mark.slow
@@ -98,7 +85,7 @@ def test_a_number_of_rows_that_is_made_whole_turns_the_verdict(
     assert verdict(PARTIAL) == "fails"
 
 
-@pytest.mark.parametrize(("name", "loss"), [(LOGISTIC, Logistic), (ROUNDED, SmoothHinge)])
+@each(("name", "loss"), [(LOGISTIC, Logistic), (ROUNDED, SmoothHinge)])
 def test_a_dual_part_of_a_smooth_loss_that_is_too_large_turns_the_verdict(
     monkeypatch: pytest.MonkeyPatch, name: str, loss: Any
 ) -> None:
@@ -138,7 +125,7 @@ def test_the_best_group_in_place_of_the_worst_turns_the_verdict(
     assert verdict(WORST) != "holds"
 
 
-@pytest.mark.parametrize("penalty", costly_slow([ElasticNet, GroupLasso], {ElasticNet}))
+@each("penalty", costly_slow([ElasticNet, GroupLasso], {ElasticNet}))
 def test_a_penalty_that_the_dual_overrates_turns_the_verdict(
     monkeypatch: pytest.MonkeyPatch, penalty: Any
 ) -> None:
@@ -201,9 +188,7 @@ def test_ties_that_the_order_of_rows_breaks_turn_the_verdict(
     assert verdict(DELONG) == "fails"
 
 
-@pytest.mark.parametrize(
-    "case", [Judged(1e-6, -1.0, 0.0), Judged(0.0, 1e-9, 0.0), Judged(0.0, -1.0, 1e-3)]
-)
+@each("case", [Judged(1e-6, -1.0, 0.0), Judged(0.0, 1e-9, 0.0), Judged(0.0, -1.0, 1e-3)])
 def test_each_part_of_an_interval_can_be_wrong(case: Judged) -> None:
     assert outcome([Judged(0.0, -1.0, 0.0)]).verdict == Verdict.HOLDS
     assert outcome([Judged(0.0, -1.0, 0.0), case]).verdict == Verdict.FAILS

@@ -14,6 +14,7 @@ from aucert.exact.errors import InputError
 from aucert.validation.claims.claim import REGISTRY, Claim, Context, Outcome, Verdict, claim
 from aucert.validation.plots import Figure, Series
 from aucert.validation.report.row import Row
+from loops import each
 
 
 def enter(name: str = "a-claim", **changes: Any) -> dict[str, Claim]:
@@ -39,13 +40,13 @@ def test_the_decorator_enters_the_claim_and_leaves_the_function_alone() -> None:
     assert entry.run(Context("a-claim", 0)).measured == 1.0
 
 
-@pytest.mark.parametrize("name", ["A-claim", "a claim", "../a", "a--b", ""])
+@each("name", ["A-claim", "a claim", "../a", "a--b", ""])
 def test_a_name_that_is_no_file_name_is_refused(name: str) -> None:
     with pytest.raises(InputError, match="small letters"):
         enter(name)
 
 
-@pytest.mark.parametrize("changes", [{"paper": "Nobody"}, {"kind": "paper"}])
+@each("changes", [{"paper": "Nobody"}, {"kind": "paper"}])
 def test_an_unknown_paper_or_kind_is_refused(changes: dict[str, str]) -> None:
     with pytest.raises(InputError, match="must be one of"):
         enter(**changes)
@@ -133,7 +134,7 @@ def test_the_public_keys_of_a_row_are_the_documented_ones() -> None:
     assert set(row().public) == set(documented.split())
 
 
-@pytest.mark.parametrize("verdict", [*Verdict])
+@each("verdict", [*Verdict])
 def test_a_row_is_as_expected_exactly_when_the_verdicts_agree(verdict: Verdict) -> None:
     changed = row(verdict=str(verdict), expected_verdict="fails")
     assert changed.as_expected == (verdict is Verdict.FAILS)

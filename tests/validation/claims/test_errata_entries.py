@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -17,45 +14,7 @@ from aucert.validation import suite
 from aucert.validation.claims.sauc.scores import TABLE_3_LINEAR
 from aucert.validation.tables.scaling_up import table1
 
-ROOT = Path(__file__).resolve().parents[3]
-PAGE = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
 CLAIMS = {entry.name for entry in suite.claims()}
-
-
-def exists(name: str) -> bool:
-    """Whether a claim or a test of that name is there."""
-    if name.startswith("claim:"):
-        return name.removeprefix("claim:") in CLAIMS
-    path, _, test = name.partition("::")
-    file = ROOT / path
-    return file.is_file() and f"def {test}(" in file.read_text(encoding="utf-8")
-
-
-def names_in(text: str) -> list[str]:
-    return re.findall(r"`((?:claim:|tests/)[^`]+)`", text)
-
-
-def test_no_entry_is_without_a_test_or_a_claim_that_exists() -> None:
-    entries = re.split(r"^### ", PAGE, flags=re.M)[1:]
-    assert len(entries) == 58
-    for entry in entries:
-        shown = re.split(r"^\*\*|^## ", entry.split("**Shown by.**")[1], flags=re.M)[0]
-        names = names_in(shown)
-        assert names and all(map(exists, names)), (entry[:40], names)
-
-
-def test_each_remark_that_is_worth_knowing_ends_with_what_checks_it_or_is_open() -> None:
-    parts = PAGE.split("**Worth knowing.**")[1:]
-    remarks = [
-        remark
-        for part in parts
-        for remark in re.split(r"^\* ", part.split("\n## ")[0], flags=re.M)[1:]
-    ]
-    assert len(parts) == 4 and len(remarks) == 20
-    for remark in remarks:
-        names = names_in(remark)
-        assert remark.rstrip().endswith(("`)", "(*open*)")), remark
-        assert bool(names) != ("(*open*)" in remark) and all(map(exists, names)), remark
 
 
 def test_the_printed_tables_have_a_size_that_the_text_leaves_out() -> None:

@@ -21,17 +21,3 @@ def test_a_gradient_that_costs_more_than_rows_times_features_is_noticed(
 
     monkeypatch.setattr(RowAverage, "gradient", costly)
     assert suite.run(["sht-gradient-costs-o-bd"]).rows[0].verdict == "fails"
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "sauc-slacks-bound-the-misranked-pairs",
-        "sauc-auc-svm-is-a-one-class-svm",
-        "sht-gradient-costs-o-bd",
-        "sht-objective-is-not-strongly-convex",
-        "incomplete-u-keeps-the-rate-uniformly",
-    ],
-)
-def test_the_verdict_is_the_recorded_one(name: str) -> None:
-    assert suite.run([name]).exit_code == 0

@@ -13,19 +13,11 @@ from aucert.approx.newton.truncated_newton import TruncatedNewton
 from aucert.validation import suite
 from aucert.validation.claims.nonlinear import batch as nonlinear
 from aucert.validation.report.row import Row
-
-NAMES = [entry.name for entry in suite.claims() if entry.run.__module__ == nonlinear.__name__]
+from loops import each
 
 
 def run(name: str, seed: int = 0) -> Row:
     return suite.run([name], seed=seed).rows[0]
-
-
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", NAMES)
-def test_the_verdict_about_nonlinear_is_the_expected_one(name: str, seed: int) -> None:
-    row = run(name, seed)
-    assert row.verdict == row.expected_verdict, (row.measured, row.details)
 
 
 def test_the_cycle_is_exact_and_of_length_three() -> None:
@@ -88,7 +80,7 @@ def test_full_steps_would_converge_for_a_small_c(monkeypatch: pytest.MonkeyPatch
     assert run("full-newton-steps-converge").verdict == "holds"
 
 
-@pytest.mark.parametrize("broken", [{"line_search": False}, {"paper_literal": True}])
+@each("broken", [{"line_search": False}, {"paper_literal": True}])
 def test_the_printed_method_in_place_of_the_right_one_is_noticed(
     monkeypatch: pytest.MonkeyPatch, broken: dict[str, bool]
 ) -> None:

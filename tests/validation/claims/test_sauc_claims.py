@@ -24,32 +24,19 @@ from aucert.validation.claims.sauc import scores as sauc_scores
 from aucert.validation.claims.sauc import structure as sauc_structure
 from aucert.validation.claims.sauc.common import every_pair, toy
 from aucert.validation.report.row import Row
-from fast_cases import first_fast
+from loops import each
 
 Patch = pytest.MonkeyPatch
-
-SLOW = ("sauc-pair-counts-with-",)
-NAMES = [
-    pytest.param(entry.name, marks=pytest.mark.slow if entry.name.startswith(SLOW) else ())
-    for entry in suite.claims()
-    if entry.paper == "SAUC" and entry.kind != "finding"
-]
 
 
 def run(name: str, seed: int = 0) -> Row:
     return suite.run([name], seed=seed).rows[0]
 
 
-@pytest.mark.parametrize("name", first_fast(NAMES, 6))
-def test_the_verdict_is_the_expected_one(name: str) -> None:
-    row = run(name)
-    assert row.verdict == row.expected_verdict, (row.measured, row.details)
-
-
 # Planted mistakes, and planted repairs: each must turn the verdict round.
 
 
-@pytest.mark.parametrize(
+@each(
     ("literal", "name", "verdict"),
     [(False, "as-printed", "holds"), (True, "with-the-factor-lambda", "fails")],
 )
@@ -63,9 +50,7 @@ def test_the_factor_of_eq_20_decides(
     assert run(f"sauc-eq-20-{name}").verdict == verdict
 
 
-@pytest.mark.parametrize(
-    "name", ["sauc-prop-1-covariance-of-differences", "sauc-prop-1-needs-division-by-n"]
-)
+@each("name", ["sauc-prop-1-covariance-of-differences", "sauc-prop-1-needs-division-by-n"])
 def test_the_other_divisor_is_noticed(monkeypatch: Patch, name: str) -> None:
     genuine = sauc_structure.covariance
     monkeypatch.setattr(sauc_structure, "covariance", lambda rows, ddof=0: genuine(rows, 1 - ddof))
@@ -168,7 +153,7 @@ def test_another_distribution_function_is_noticed(monkeypatch: Patch) -> None:
     assert run("sauc-eq-23-auc-of-gaussians").verdict == "fails"
 
 
-@pytest.mark.parametrize("factor", [0.9, 1.1])
+@each("factor", [0.9, 1.1])
 def test_a_bound_too_high_or_too_low_is_noticed(monkeypatch: Patch, factor: float) -> None:
     genuine = sauc_interpretation.chebyshev
     monkeypatch.setattr(sauc_interpretation, "chebyshev", lambda t: factor * genuine(t))

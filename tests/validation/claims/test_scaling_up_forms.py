@@ -23,13 +23,14 @@ from aucert.validation.claims import common
 from aucert.validation.claims.claim import Context
 from aucert.validation.claims.common import Slope, lower_limit, two_sided
 from aucert.validation.claims.scaling_up.theorem_4.proof import two_atoms
+from loops import each
 
 
 def small(lam: float) -> ClusterInstance:
     return ClusterInstance(n=24, m=4, q=0.5, eta_mixed=0.05, eta_pure=0.1, lam=lam)
 
 
-@pytest.mark.parametrize("lam", [2.0, 0.6, 0.4, 0.25, 0.15])
+@each("lam", [2.0, 0.6, 0.4, 0.25, 0.15])
 def test_the_closed_form_of_the_clusters_is_the_optimum_of_the_qp(lam: float) -> None:
     instance = small(lam)
     K, positive, _ = instance.dense()

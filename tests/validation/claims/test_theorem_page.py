@@ -1,9 +1,6 @@
-"""The steps of the proof in docs/theorem-4-prime.md, and that what the page names exists."""
+"""The steps of the proof in docs/theorem-4-prime.md."""
 
 from __future__ import annotations
-
-import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,11 +9,10 @@ from aucert.approx.drawn_pairs.draw_pairs import draw_pairs
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.spaces.kernels import Gaussian
-from aucert.validation import suite
 from aucert.validation.bounds.experiment import Experiment, certified, prepare
 from aucert.validation.data import datasets
+from loops import each, seeds
 
-ROOT = Path(__file__).resolve().parents[3]
 LAM, B = 0.2, 60
 
 
@@ -47,42 +43,6 @@ def centre(case: Experiment) -> np.ndarray:
     return gradient(case, np.repeat(plus, minus.size), np.tile(minus, plus.size))
 
 
-def paragraphs(page: str) -> list[str]:
-    """Everything below the first heading of a section: paragraphs and list items, not formulas."""
-    sections = page.split("\n## ")[1:]
-    body = "\n\n".join(section.partition("\n")[2] for section in sections)
-    found: list[str] = []
-    for block in re.split(r"\n\s*\n", body):
-        block = block.strip("\n")
-        if block.strip() and not block.startswith(("    ", "$$")):
-            found += re.split(r"\n(?=\d+\. |\* )", block)
-    return found
-
-
-def test_every_paragraph_names_what_checks_it() -> None:
-    page = (ROOT / "docs" / "theorem-4-prime.md").read_text(encoding="utf-8")
-    found = paragraphs(page)
-    assert len(found) > 25
-    # a sentence that leads to a formula or a table goes on, or is followed by what checks it
-    following = [*found[1:], ""]
-    whole = [
-        text if text.endswith((".", ")")) else f"{text}\n{rest}"
-        for text, rest in zip(found, following, strict=True)
-        if not text.startswith("|")
-    ]
-    assert [text for text in whole if not re.search(r"`(claim:|tests/)", text)] == []
-
-
-def test_what_the_page_names_exists() -> None:
-    page = (ROOT / "docs" / "theorem-4-prime.md").read_text(encoding="utf-8")
-    claims = {entry.name for entry in suite.claims()}
-    assert len(re.findall(r"`tests/", page)) > 10
-    for name in re.findall(r"`claim:([\w-]+)`", page):
-        assert name in claims, name
-    for path, test in re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", page):
-        assert f"def {test}(" in (ROOT / path).read_text(encoding="utf-8"), test
-
-
 def test_the_dual_value_changes_by_the_error_form(case: Experiment) -> None:
     c = case.f_P.witness.c
     V = case.approximation.features
@@ -98,7 +58,7 @@ def test_marginals_are_at_most_one_over_the_class(case: Experiment) -> None:
     assert float(c @ c) <= 1 / positive.sum() + 1 / (~positive).sum()
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each("seed", seeds(5))
 def test_stability_holds_in_every_draw(case: Experiment, seed: int) -> None:
     drawn = draw_pairs(case.full.pairs.positive, B, seed)
     problem = pair_problem(case.projected.space, case.full.pairs.positive, drawn, HINGE, Ridge(LAM))

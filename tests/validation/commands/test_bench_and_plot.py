@@ -10,7 +10,7 @@ import pytest
 
 from aucert.exact import regularization_path
 from aucert.validation.cli import main
-from fast_cases import first_fast
+from loops import each, first_fast
 
 SOLVER = (
     "import numpy as np\ndef fit(X, y, lam):\n    return X[y == 1].mean(0) - X[y == 0].mean(0)\n"
@@ -78,7 +78,7 @@ def test_bench_refuses_rows_in_partitions(capsys, folder) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("loss", first_fast(["logistic", "smooth_hinge", "exponential"]))
+@each("loss", first_fast(["logistic", "smooth_hinge", "exponential"]))
 def test_bench_knows_the_smooth_losses(capsys, folder, loss: str) -> None:
     words = f"bench benched:fit --data t.csv --lam 0.1 --max-time 20 --loss {loss} --json".split()
     status, out, _ = run(capsys, *words)
@@ -122,7 +122,7 @@ def test_a_regularization_path_is_drawn(capsys, folder) -> None:
     assert (status, out, err.count("\n")) == (2, "", 1) and "nothing in it can be drawn" in err
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "words"),
     [
         ("bench benched", "MODULE:FUNCTION"),

@@ -10,6 +10,7 @@ from sklearn.svm import LinearSVC
 
 from aucert.exact import certify
 from aucert.validation import cli
+from loops import each
 
 Y = (np.arange(60) % 3 == 0).astype(int)
 X = np.random.default_rng(0).normal(size=(60, 2)) + 0.8 * Y[:, None]
@@ -32,7 +33,7 @@ def run(capsys, *arguments) -> tuple[int, str, str]:
     return status, out, err
 
 
-@pytest.mark.parametrize(
+@each(
     ("rival", "loss"),
     [
         ("liblinear-ranksvm", "squared_hinge"),
@@ -89,7 +90,7 @@ def test_the_weights_of_linear_svc_on_pair_differences_are_nearly_optimal(capsys
     assert float(gap) < 1e-6
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "words"),
     [
         (["--C", "1"], "--from RIVAL with --C"),

@@ -10,6 +10,7 @@ import pytest
 from aucert.exact.errors import InputError
 from aucert.validation.commands.check_solver import run_check_solver
 from aucert.validation.reference.problems import reference_problems
+from loops import each
 
 GIVEN = {
     "solver": "mysolver:right",
@@ -82,7 +83,7 @@ def test_the_list_names_every_problem(capfd) -> None:
     assert [line.split()[0] for line in lines] == [p.name for p in reference_problems()]
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "words"),
     [
         ({"solver": None}, "which solver"),

@@ -9,6 +9,7 @@ import click
 import pytest
 
 from aucert.validation.commands.endings import run
+from loops import each
 
 
 def numpys() -> ImportError:
@@ -55,7 +56,7 @@ def ending(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> object:
     return found.value.code
 
 
-@pytest.mark.parametrize("case", ENDINGS)
+@each("case", ENDINGS)
 def test_what_gives_out_is_one_sentence(case: str, monkeypatch, capsys) -> None:
     error, sentence = ENDINGS[case]
     assert ending(error, monkeypatch) == 2

@@ -11,6 +11,7 @@ import pytest
 import naive
 from aucert.exact import AllPairs
 from aucert.validation import cli
+from loops import each
 
 Y = (np.arange(40) % 3 == 0).astype(int)
 X = np.random.default_rng(0).normal(size=(40, 2)) + 0.8 * Y[:, None]
@@ -62,7 +63,7 @@ def test_a_rivals_loss_is_the_one_of_the_exact_interval(capsys, files):
     assert abs(float(document["exact"]["primal"]) - document["primal"]) < 1e-12
 
 
-@pytest.mark.parametrize(
+@each(
     ("more", "words"),
     [
         (["--kernel", "rbf", "--gamma", 1], "linear weights: the rbf kernel"),

@@ -15,6 +15,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from aucert.exact import load_model, recertify
 from aucert.validation.cli import main
+from loops import each
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
@@ -68,7 +69,7 @@ PROBLEMS = {
 }
 
 
-@pytest.mark.parametrize("words", PROBLEMS.values(), ids=list(PROBLEMS))
+@each("words", PROBLEMS.values(), ids=list(PROBLEMS))
 def test_the_model_of_solve_is_read_scored_and_certified(capsys, data, tmp_path, words) -> None:
     out = tmp_path / "out"
     assert run(capsys, "solve", data, "--lam", "0.1", *words, "--out", out)[0] == 0
@@ -203,7 +204,7 @@ def test_predict_writes_a_file_or_nothing(capsys, data, tmp_path) -> None:
     assert scores.read_bytes() == before
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "words"),
     [
         ("predict {o}/none.npz {d}", "cannot be read"),

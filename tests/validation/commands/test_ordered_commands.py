@@ -14,6 +14,7 @@ from aucert.exact import concordance, concordance_index, query_pairs, solve
 from aucert.exact.pairs.statistics.delong import delong
 from aucert.exact.proof import check_proof
 from aucert.validation.cli import main
+from loops import each
 from ordered_naive import naive_survival
 
 ROWS, QUERIES = 30, 4
@@ -166,7 +167,7 @@ def test_arrays_of_an_npz_file_order_its_rows(tmp_path: Path, capsys) -> None:
     assert "must have shape (30,)" in refused(capsys, "solve", path, "--lam", 1, "--qid", "q")
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "said"),
     [
         (("--qid", "none"), "no column 'none'"),
@@ -210,7 +211,7 @@ def test_text_and_missing_values_are_refused(tmp_path: Path, capsys) -> None:
         assert "row 5" in refused(capsys, "solve", path, "--lam", 0.1, *asked)
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@each("ending", ["csv", "parquet"])
 def test_queries_may_have_names(tmp_path: Path, capsys, ending: str) -> None:
     path, held = table(tmp_path)
     words = ("--lam", 0.1, "--qid", "q", "--tol", 1e-6)
@@ -270,7 +271,7 @@ def test_built_in_data_have_no_order(tmp_path: Path, capsys) -> None:
     assert "--exact is for two classes" in refused(capsys, "certify", path, *exact)
 
 
-@pytest.mark.parametrize("by", ["qid", "time"])
+@each("by", ["qid", "time"])
 def test_the_folder_has_a_proof_that_the_checker_verifies(tmp_path: Path, capsys, by: str) -> None:
     path, held = table(tmp_path)
     order = ("--qid", "q", "--target", "g") if by == "qid" else ("--time", "t", "--event", "e")
@@ -311,7 +312,7 @@ def test_groups_and_signs_are_named_by_columns_and_kept_with_the_model(
     assert judged["primal"] == pytest.approx(found["primal"], rel=1e-9)
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "why"),
     [
         (("--groups", "a,b"), "l1 > 0"),

@@ -11,7 +11,7 @@ import pytest
 from aucert.exact import load_model, recertify, solve
 from aucert.exact.errors import InputError
 from aucert.validation.cli import main
-from fast_cases import first_fast
+from loops import each, first_fast
 
 ROWS = 24
 ORDERS = {"query": "--qid q --target g --drop t,e", "time": "--time t --event e --drop q,g"}
@@ -55,8 +55,8 @@ def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, np.ndarra
 KINDS = ["", "--standardise", "--l1 0.02 --standardise", "--kernel rbf --gamma 0.5 --standardise"]
 
 
-@pytest.mark.parametrize("words", first_fast(KINDS, 2))
-@pytest.mark.parametrize("order", ORDERS)
+@each("words", first_fast(KINDS, 2))
+@each("order", ORDERS)
 def test_a_model_is_written_scored_and_certified(capsys, held, order: str, words: str) -> None:
     asked = f"--lam 0.1 --tol 1e-6 --loss logistic {ORDERS[order]} {words}"
     status, text, err = run(capsys, "solve t.csv", asked, "--out out --json")
@@ -96,7 +96,7 @@ def weights(capsys: pytest.CaptureFixture[str], *words: object) -> list[float]:
     return [float(line.split(",")[-1]) for line in lines]
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@each("order", ORDERS)
 def test_columns_are_chosen_in_tables_and_arrays(capsys, held, order: str) -> None:
     kept = " ".join(ORDERS[order].split()[:-2])
     wanted = weights(capsys, "t.csv", kept, "--columns b,a")
@@ -122,7 +122,7 @@ def test_weights_are_matched_by_name(capsys, held) -> None:
     assert status == 0 and json.loads(text)["relative_gap"] <= 2e-6
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "said"),
     [
         ("--qid q --target g --drop q", "'q' orders the rows"),

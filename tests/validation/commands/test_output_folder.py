@@ -18,7 +18,7 @@ from aucert.exact.errors import InputError
 from aucert.validation.cli import main
 from aucert.validation.commands.writing import outputs
 from aucert.validation.commands.writing.outputs import output_folder
-from fast_cases import first_fast
+from loops import each, first_fast
 
 SOLVE = ["solve", "linear:60", "--lam", "0.01"]
 
@@ -43,7 +43,7 @@ def refused(found: tuple[int, str, str], *words: str) -> None:
     assert err.startswith("aucert: ") and all(word in err for word in words), err
 
 
-@pytest.mark.parametrize("name", ["weights.csv", "proof.npz", "solution.json"])
+@each("name", ["weights.csv", "proof.npz", "solution.json"])
 def test_a_file_of_somebody_else_is_never_replaced(capsys, tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("[1, 2, 3]")
     before = contents(tmp_path)
@@ -51,7 +51,7 @@ def test_a_file_of_somebody_else_is_never_replaced(capsys, tmp_path: Path, name:
     assert contents(tmp_path) == before
 
 
-@pytest.mark.parametrize("name", ["weights.csv", "proof.npz"])
+@each("name", ["weights.csv", "proof.npz"])
 def test_a_file_that_has_changed_since_is_never_replaced(capsys, tmp_path, name: str) -> None:
     assert run(capsys, *SOLVE, "--out", tmp_path)[0] == 0
     (tmp_path / name).write_text("mine now")
@@ -64,7 +64,8 @@ def test_an_earlier_run_is_replaced_and_its_proof_does_not_stay(capsys, tmp_path
     (tmp_path / "notes.txt").write_text("kept")
     assert run(capsys, *SOLVE, "--out", tmp_path)[0] == 0
     first = contents(tmp_path)
-    assert set(first) == {*("notes.txt", "weights.csv", "model.npz", "proof.npz", "solution.json")}
+    written = {"notes.txt", "weights.csv", "model.npz", "proof.npz", "data.npz", "solution.json"}
+    assert set(first) == written
     assert run(capsys, *SOLVE, "--kernel", "rbf", "--out", tmp_path)[0] == 0
     second = contents(tmp_path)
     assert set(second) == {"notes.txt", "weights.csv", "model.npz", "solution.json"}
@@ -85,8 +86,8 @@ def test_a_folder_of_a_version_that_kept_no_checksums_is_ours(capsys, tmp_path: 
 COMMANDS = [SOLVE, ["validate"], ["reproduce"], ["check-solver", "somebody:fit"]]
 
 
-@pytest.mark.parametrize("name", ["", "  "])
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+@each("name", ["", "  "])
+@each("command", COMMANDS, ids=lambda command: command[0])
 def test_an_empty_name_is_no_folder(capsys, tmp_path, monkeypatch, command, name: str) -> None:
     monkeypatch.chdir(tmp_path)
     refused(run(capsys, *command, "--out", name), "--out")
@@ -121,7 +122,7 @@ def limited(kind: int, size: int, *arguments: object) -> subprocess.CompletedPro
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", first_fast([400, 10, 1500]))
+@each("size", first_fast([400, 10, 1500]))
 def test_files_limited_in_size_are_one_sentence_that_says_so(tmp_path: Path, size: int) -> None:
     """Of the weights, of the solution, of the proof: an archive adds an error of its own."""
     data = tmp_path / "data.csv"

@@ -14,6 +14,7 @@ from aucert.exact import InputError
 from aucert.exact.proof import check_proof
 from aucert.validation.cli import main
 from aucert.validation.commands import solve as solve_command
+from loops import each
 
 
 def some_table(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
@@ -36,7 +37,7 @@ def test_the_proof_of_a_solution_is_verified_alone(
     assert capsys.readouterr().out.startswith("verified gap <= ")
 
 
-@pytest.mark.parametrize("options", [("--kernel", "rbf"), ("--loss", "square")])
+@each("options", [("--kernel", "rbf"), ("--loss", "square")])
 def test_a_problem_without_proof_file_says_so(tmp_path: Path, options: tuple[str, ...]) -> None:
     X, y = some_table(60, 2)
     np.savez(tmp_path / "data.npz", X=X, y=y)
@@ -83,7 +84,7 @@ def peak_bytes(*args: str) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["npz", "parquet", "csv"])
+@each("kind", ["npz", "parquet", "csv"])
 def test_a_million_rows_fit_in_four_times_the_data(tmp_path: Path, kind: str) -> None:
     X, y = some_table(1_000_000, 8)
     path = tmp_path / f"data.{kind}"

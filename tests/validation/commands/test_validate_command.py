@@ -9,6 +9,7 @@ import pytest
 
 from aucert.validation import suite
 from aucert.validation.cli import main
+from loops import each
 
 ONE, OTHER = "theorem-4-first-term", "population-auc-of-the-linear-model"
 
@@ -40,7 +41,7 @@ def test_claims_that_are_named_are_listed_alone(capsys: pytest.CaptureFixture[st
     assert sorted(claim["name"] for claim in json.loads(out)["claims"]) == sorted([ONE, OTHER])
 
 
-@pytest.mark.parametrize("more", [(), ("--list",), ("--list", "--json")])
+@each("more", [(), ("--list",), ("--list", "--json")])
 def test_a_name_that_is_wrong_is_refused_with_and_without_list(
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,

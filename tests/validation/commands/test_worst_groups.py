@@ -11,6 +11,7 @@ import pytest
 from aucert.exact import load_model, solve
 from aucert.exact.errors import InputError
 from aucert.validation.cli import main
+from loops import each
 
 RNG = np.random.default_rng(4)
 N = 60
@@ -77,7 +78,7 @@ def test_npz_and_parquet_and_numbers_say_the_same(
     assert found["primal"] == said["primal"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "why"),
     [
         (("--worst-of", "regions"), "the nearest names are 'region'"),

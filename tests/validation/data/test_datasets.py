@@ -8,6 +8,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 
 from aucert.exact.errors import InputError
 from aucert.validation.data.datasets import FIXED, GENERATORS, data_sha256, load, names
+from loops import each
 
 SIZES = {
     "wdbc": (569, 30, 212, 357),
@@ -22,7 +23,7 @@ SIZES = {
 }
 
 
-@pytest.mark.parametrize("name", names())
+@each("name", names())
 def test_every_name_loads_a_clean_data_set_of_known_size(name: str) -> None:
     data = load(name)
     n, d, n_pos, n_neg = SIZES[name]
@@ -68,7 +69,7 @@ def test_generators_obey_the_seed_and_fixed_sets_ignore_it() -> None:
     assert load("iris", seed=1).sha256 == load("iris", seed=2).sha256
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "words"),
     [
         ("wdcb", "no built-in data set 'wdcb'; there is wdbc"),

@@ -12,23 +12,24 @@ from scipy.special import ndtr
 from aucert.exact.errors import InputError
 from aucert.validation.data.generators import linear, radial, sparse_mean_shift, xor, xor_train_test
 from aucert.validation.data.population import offset_for_share, population_auc
+from loops import each
 
 ALL = (linear, radial, xor, sparse_mean_shift)
 
 
-@pytest.mark.parametrize("generate", ALL)
+@each("generate", ALL)
 def test_the_same_seed_gives_the_same_numbers(generate) -> None:
     one, two = generate(n=60, seed=7), generate(n=60, seed=7)
     assert one.sha256 == two.sha256
     assert np.array_equal(one.X, two.X)
 
 
-@pytest.mark.parametrize("generate", ALL)
+@each("generate", ALL)
 def test_another_seed_gives_other_numbers(generate) -> None:
     assert generate(n=60, seed=7).sha256 != generate(n=60, seed=8).sha256
 
 
-@pytest.mark.parametrize("generate", ALL)
+@each("generate", ALL)
 def test_a_generator_names_its_source_size_and_seed(generate) -> None:
     data = generate(n=60, seed=7)
     assert data.X.shape[0] == data.y.shape[0] == 60
@@ -38,15 +39,15 @@ def test_a_generator_names_its_source_size_and_seed(generate) -> None:
     assert data.positive == 1
 
 
-@pytest.mark.parametrize("generate", [linear, radial])
-@pytest.mark.parametrize("share", [0.2, 0.5])
+@each("generate", [linear, radial])
+@each("share", [0.2, 0.5])
 def test_the_share_of_positives_is_the_wanted_one(generate, share: float) -> None:
     n = 200_000
     data = generate(n=n, seed=1, share_pos=share)
     assert abs(data.n_pos / n - share) < 4 * math.sqrt(share * (1 - share) / n)
 
 
-@pytest.mark.parametrize("generate", [linear, radial])
+@each("generate", [linear, radial])
 def test_the_features_are_standard_normal(generate) -> None:
     x = generate(n=20_000, seed=2).X
     assert x.shape == (20_000, 2)
@@ -54,7 +55,7 @@ def test_the_features_are_standard_normal(generate) -> None:
     assert abs(np.corrcoef(x.T)[0, 1]) < 4 / math.sqrt(20_000)
 
 
-@pytest.mark.parametrize(("generate", "noise_sd"), [(linear, 1.0), (radial, 1.0), (linear, 3.0)])
+@each(("generate", "noise_sd"), [(linear, 1.0), (radial, 1.0), (linear, 3.0)])
 def test_labels_follow_the_probit_of_the_true_score(generate, noise_sd: float) -> None:
     data = generate(n=100_000, seed=3, noise_sd=noise_sd)
     f = data.X.sum(axis=1) if generate is linear else np.square(data.X).sum(axis=1)
@@ -71,7 +72,7 @@ def test_xor_has_the_paper_s_training_size_by_default() -> None:
     assert (data.n_pos, data.n_neg) == (40, 80)
 
 
-@pytest.mark.parametrize(("n", "n_pos"), [(6, 2), (7, 2), (600, 200), (1000, 333)])
+@each(("n", "n_pos"), [(6, 2), (7, 2), (600, 200), (1000, 333)])
 def test_one_third_of_xor_is_positive(n: int, n_pos: int) -> None:
     assert (xor(n=n).n_pos, xor(n=n).n_neg) == (n_pos, n - n_pos)
 
@@ -135,7 +136,7 @@ def test_normalized_rows_have_length_one_after_z_scores() -> None:
     assert np.array_equal(scaled.y, plain.y)
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "words"),
     [
         (lambda: linear(n=0), "at least 2 rows"),

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from aucert.exact.errors import InputError
 from aucert.validation.data.labelled_data import data_sha256, make_dataset
+from loops import each
 
 X = np.arange(12.0).reshape(4, 3)
 Y = np.array([0, 1, 1, 0])
@@ -20,7 +21,7 @@ def test_the_fingerprint_is_that_of_the_written_out_bytes() -> None:
     assert data_sha256(X, Y) == wanted
 
 
-@pytest.mark.parametrize(
+@each(
     "same",
     [np.asfortranarray(X), X.astype(">f8"), np.repeat(X, 2, axis=0)[::2], X.copy()],
     ids=["column order", "big-endian", "strided", "copy"],
@@ -36,7 +37,7 @@ def test_a_table_longer_than_one_block_has_the_fingerprint_of_the_whole() -> Non
     assert data_sha256(rows, y) == wanted.hexdigest()
 
 
-@pytest.mark.parametrize(
+@each(
     ("rows", "y"),
     [
         (X + np.eye(4, 3) * 1e-15, Y),
@@ -90,7 +91,7 @@ def test_a_dataset_counts_its_classes_by_the_positive_label() -> None:
     assert data.X.dtype == np.float64
 
 
-@pytest.mark.parametrize("y", [[0, 0, 0, 0], [1, 1, 1, 1]])
+@each("y", [[0, 0, 0, 0], [1, 1, 1, 1]])
 def test_a_dataset_of_one_class_is_refused(y) -> None:
     with pytest.raises(InputError, match=r"toy: [04] positive and [04] negative rows"):
         make_dataset("toy", X, y, source="by hand")

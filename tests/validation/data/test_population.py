@@ -11,6 +11,7 @@ from scipy.special import ndtr, ndtri, owens_t
 
 from aucert.exact.errors import InputError
 from aucert.validation.data.population import offset_for_share, population_auc, share_for_auc
+from loops import each
 
 SHARES = (0.05, 0.2, 0.5, 0.9)
 NOISES = (0.3, 1.0, 1.573, 4.0)
@@ -45,15 +46,15 @@ def gauss_legendre(low: float, high: float, panels: int = 400) -> tuple[np.ndarr
     return (ends[:-1, None] + half * (nodes + 1)).ravel(), (half * weights).ravel()
 
 
-@pytest.mark.parametrize("noise_sd", NOISES)
-@pytest.mark.parametrize("share", SHARES)
+@each("noise_sd", NOISES)
+@each("share", SHARES)
 def test_the_linear_offset_is_the_normal_quantile(share: float, noise_sd: float) -> None:
     wanted = math.sqrt(2.0 + noise_sd**2) * ndtri(share)
     assert offset_for_share("linear", share, noise_sd) == pytest.approx(wanted, abs=1e-9)
 
 
-@pytest.mark.parametrize("noise_sd", NOISES)
-@pytest.mark.parametrize("share", SHARES)
+@each("noise_sd", NOISES)
+@each("share", SHARES)
 def test_the_radial_offset_gives_the_wanted_share(share: float, noise_sd: float) -> None:
     alpha = offset_for_share("radial", share, noise_sd)
     assert radial_share(alpha, noise_sd) == pytest.approx(share, abs=1e-11)
@@ -74,7 +75,7 @@ def test_the_printed_values_belong_to_other_shares_of_positives() -> None:
     assert radial == pytest.approx(0.437, abs=5e-4) and 1 - radial < 0.6
 
 
-@pytest.mark.parametrize("wanted", [0.89, 0.9999])
+@each("wanted", [0.89, 0.9999])
 def test_an_auc_that_no_share_gives_is_refused(wanted: float) -> None:
     with pytest.raises(InputError, match="the AUC of the linear model is in"):
         share_for_auc("linear", wanted)
@@ -88,8 +89,8 @@ def test_the_exact_values_differ_from_the_printed_ones() -> None:
     assert population_auc("radial") - 0.90985 > 40 * 0.0012
 
 
-@pytest.mark.parametrize("noise_sd", NOISES)
-@pytest.mark.parametrize("share", SHARES)
+@each("noise_sd", NOISES)
+@each("share", SHARES)
 def test_the_linear_auc_agrees_with_owens_t(share: float, noise_sd: float) -> None:
     # alpha = 0 is the singular case of the formula with T; the orthant test below covers it
     alpha = math.sqrt(2.0 + noise_sd**2) * ndtri(share) or 1e-12
@@ -101,8 +102,8 @@ def test_the_linear_auc_agrees_with_owens_t(share: float, noise_sd: float) -> No
     assert population_auc("linear", share, noise_sd) == pytest.approx(wanted, abs=1e-8)
 
 
-@pytest.mark.parametrize("noise_sd", NOISES)
-@pytest.mark.parametrize("share", SHARES)
+@each("noise_sd", NOISES)
+@each("share", SHARES)
 def test_the_radial_auc_agrees_with_the_closed_inner_integral(share, noise_sd) -> None:
     alpha = brentq(lambda a: radial_share(a, noise_sd) - share, -40, 20, xtol=1e-13)
     t, weight = gauss_legendre(0.0, 90.0, panels=900)
@@ -112,7 +113,7 @@ def test_the_radial_auc_agrees_with_the_closed_inner_integral(share, noise_sd) -
     assert population_auc("radial", share, noise_sd) == pytest.approx(wanted, abs=1e-8)
 
 
-@pytest.mark.parametrize("noise_sd", NOISES)
+@each("noise_sd", NOISES)
 def test_the_balanced_linear_auc_is_an_orthant_probability(noise_sd: float) -> None:
     """At share 1/2 the three events f > f', y = 1, y' = -1 are half-spaces through the origin."""
     # correlation of f - f' with f + eps, and with -f' - eps'; the last two are independent
@@ -126,7 +127,7 @@ def test_the_linear_auc_is_the_same_with_the_classes_exchanged() -> None:
     assert population_auc("linear", 0.1) == pytest.approx(population_auc("linear", 0.9), abs=1e-9)
 
 
-@pytest.mark.parametrize("model", ["linear", "radial"])
+@each("model", ["linear", "radial"])
 def test_monte_carlo_agrees_within_four_standard_errors(model: str) -> None:
     n = 2_000_000
     rng = np.random.default_rng(20_240_501)
@@ -147,7 +148,7 @@ def empirical_auc(above: np.ndarray, below: np.ndarray) -> tuple[float, float]:
     return float(place_above.mean()), math.sqrt(variance)
 
 
-@pytest.mark.parametrize("model", ["linear", "radial"])
+@each("model", ["linear", "radial"])
 def test_auc_falls_with_the_noise_from_one_to_one_half(model) -> None:
     values = [population_auc(model, 0.2, noise) for noise in (0.02, 0.1, 0.5, 2.0, 10.0, 100.0)]
     assert values == sorted(values, reverse=True)
@@ -155,7 +156,7 @@ def test_auc_falls_with_the_noise_from_one_to_one_half(model) -> None:
     assert 0.5 < values[-1] < 0.53
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "word"),
     [
         (("cubic",), "model"),
@@ -166,7 +167,7 @@ def test_auc_falls_with_the_noise_from_one_to_one_half(model) -> None:
         (("radial", 0.2, math.inf), "noise_sd"),
     ],
 )
-@pytest.mark.parametrize("function", [population_auc, offset_for_share])
+@each("function", [population_auc, offset_for_share])
 def test_arguments_out_of_range_are_named(function, arguments, word) -> None:
     with pytest.raises(InputError, match=word):
         function(*arguments)

@@ -9,6 +9,7 @@ import pytest
 
 from aucert.exact.errors import InputError
 from aucert.validation.data.real_data import TASKS, load_npz, load_real, real_data_folder
+from loops import each
 from realdata import require_real
 
 # Rows of each class, from the papers where they print them, else from the files' description.
@@ -95,7 +96,7 @@ def test_missing_values_are_refused_or_their_rows_left_out(tmp_path: Path) -> No
     assert load_npz(path, missing="drop-rows").X.tolist() == [[1, 2], [5, 6]]
 
 
-@pytest.mark.parametrize(
+@each(
     ("arrays", "options", "words"),
     [
         ({"X": np.eye(2)}, {}, "no arrays 'X' and 'y'"),
@@ -133,7 +134,7 @@ def test_an_unknown_task_is_refused_with_the_nearest_names() -> None:
         load_real("colonn", folder=".")
 
 
-@pytest.mark.parametrize("name", COUNTS)
+@each("name", COUNTS)
 def test_the_class_counts_of_the_papers_tasks(name: str) -> None:
     path = require_real(TASKS[name].file)
     data = load_real(name, folder=path.parent)

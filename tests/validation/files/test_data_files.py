@@ -11,7 +11,9 @@ import scipy.sparse as sp
 
 from aucert.exact.errors import InputError
 from aucert.validation.data.labelled_data import data_sha256
-from aucert.validation.files.data_files import TableMeta, read_table, read_vector, write_json
+from aucert.validation.files.data_files import TableMeta, read_table
+from aucert.validation.files.written_files import write_json
+from loops import each
 
 X = np.array([[0.5, 2.0], [3.0, 4.0], [5.0, 6.25]])
 LABELS = [1, 2, 1]
@@ -39,7 +41,7 @@ def save(folder: Path, ending: str) -> Path:
 ENDINGS = [".csv", ".CSV", ".csv.gz", ".npz", ".parquet", ".txt", ".libsvm", ".svm"]
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@each("ending", ENDINGS)
 def test_every_format_gives_the_same_rows_and_labels(tmp_path: Path, ending: str) -> None:
     rows, y, meta = read_table(save(tmp_path, ending))
     dense = rows.toarray() if sp.issparse(rows) else rows
@@ -52,7 +54,7 @@ def test_every_format_gives_the_same_rows_and_labels(tmp_path: Path, ending: str
         assert data_sha256(rows, y) == data_sha256(X, np.array([0, 1, 0]))
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@each("ending", ENDINGS)
 def test_the_positive_class_can_be_named(tmp_path: Path, ending: str) -> None:
     _, y, meta = read_table(save(tmp_path, ending), positive="1")
     assert y.tolist() == [1, 0, 1]
@@ -80,7 +82,7 @@ def test_one_class_and_three_classes_name_file_and_column(tmp_path: Path) -> Non
     assert read_table(path, positive="v")[1].tolist() == [0, 1, 0]
 
 
-@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".npz", ".parquet", ".txt"])
+@each("ending", [".csv", ".csv.gz", ".npz", ".parquet", ".txt"])
 def test_no_file_a_folder_and_an_empty_file_are_refused(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"data{ending}"
     with pytest.raises(InputError, match=r"no such file"):
@@ -102,11 +104,3 @@ def test_an_unknown_ending_is_refused_with_the_list(tmp_path: Path) -> None:
         read_table(tmp_path / "gone")
     with pytest.raises(InputError, match="this is a folder"):
         read_table(tmp_path)
-
-
-def test_the_readers_and_writers_are_found_in_one_place(tmp_path: Path) -> None:
-    from aucert.validation.files import data_files
-
-    for name in data_files.__all__:
-        assert hasattr(data_files, name)
-    assert read_vector is data_files.read_vector

@@ -14,6 +14,7 @@ from aucert.validation.files.labels import (
     is_missing,
     two_classes,
 )
+from loops import each
 
 
 def column(*texts: str):
@@ -23,7 +24,7 @@ def column(*texts: str):
     return labels.labels()
 
 
-@pytest.mark.parametrize(
+@each(
     ("texts", "positive", "y"),
     [
         (("-1", "1", "1"), 1, [0, 1, 1]),
@@ -56,13 +57,13 @@ def test_blanks_around_text_do_not_make_a_class() -> None:
     assert column("yes", " yes", "no ").codes.tolist() == [1, 1, 0]
 
 
-@pytest.mark.parametrize("positive", ["0", 0, 0.0, " 0.0 ", False, np.int8(0)])
+@each("positive", ["0", 0, 0.0, " 0.0 ", False, np.int8(0)])
 def test_a_positive_number_may_be_given_as_text(positive) -> None:
     assert two_classes(column("0", "1", "1"), positive, "f")[0].tolist() == [1, 0, 0]
 
 
-@pytest.mark.parametrize("y", [np.array([True, False, True]), np.array([1, 0, 1])])
-@pytest.mark.parametrize("positive", ["True", True, "1", None])
+@each("y", [np.array([True, False, True]), np.array([1, 0, 1])])
+@each("positive", ["True", True, "1", None])
 def test_truth_values_are_one_and_zero(y, positive) -> None:
     assert two_classes(array_labels(y, "f"), positive, "f")[0].tolist() == [1, 0, 1]
     assert two_classes(array_labels(y, "f"), "false", "f")[0].tolist() == [0, 1, 0]
@@ -78,14 +79,14 @@ def test_several_classes_without_a_positive_one_are_listed() -> None:
         two_classes(column("3", "1", "2"), None, "f")
 
 
-@pytest.mark.parametrize("positive", [None, "1"])
+@each("positive", [None, "1"])
 def test_a_single_class_is_refused_without_advising_positive(positive) -> None:
     with pytest.raises(InputError, match="f: a single class, 1: two are needed") as error:
         two_classes(column("1", "1"), positive, "f")
     assert "--positive" not in str(error.value)
 
 
-@pytest.mark.parametrize("texts", [("a", "b"), ("a", "b", "c")])
+@each("texts", [("a", "b"), ("a", "b", "c")])
 def test_an_unknown_positive_class_gets_the_list(texts) -> None:
     listed = ", ".join(repr(t) for t in texts)
     with pytest.raises(InputError, match=f"no class 'd'; the classes are {listed}"):
@@ -97,7 +98,7 @@ def test_a_long_list_of_classes_is_cut() -> None:
         two_classes(column(*map(str, range(12))), None, "f")
 
 
-@pytest.mark.parametrize("kind", ["column", "array"])
+@each("kind", ["column", "array"])
 def test_a_continuous_target_is_refused(kind: str) -> None:
     values = [str(k / 7) for k in range(MAX_CLASSES + 1)]
     with pytest.raises(InputError, match="more than 1000 different values: this is not a class"):
@@ -107,19 +108,19 @@ def test_a_continuous_target_is_refused(kind: str) -> None:
             array_labels(np.array(values, dtype=float), "f")
 
 
-@pytest.mark.parametrize("text", ["", " ", "NA", "NaN", "?", "null", "None", "N/A"])
+@each("text", ["", " ", "NA", "NaN", "?", "null", "None", "N/A"])
 def test_a_missing_label_names_its_row(text: str) -> None:
     with pytest.raises(InputError, match="f, row 2: the label is missing"):
         column("a", text)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@each("bad", [np.nan, np.inf])
 def test_a_label_that_is_not_finite_names_its_row(bad: float) -> None:
     with pytest.raises(InputError, match="f, row 3: the label is missing or infinite"):
         array_labels(np.array([0, 1, bad]), "f")
 
 
-@pytest.mark.parametrize("y", [np.array([1j, 0]), np.array([None, 1], dtype=object)])
+@each("y", [np.array([1j, 0]), np.array([None, 1], dtype=object)])
 def test_labels_of_other_types_are_refused(y) -> None:
     with pytest.raises(InputError, match="labels must be numbers or text"):
         array_labels(y, "f")
@@ -129,7 +130,7 @@ def test_byte_text_is_text() -> None:
     assert array_labels(np.array([b"g", b"b"]), "f").values == ["b", "g"]
 
 
-@pytest.mark.parametrize("text", ["1_000", "１２", "0x10", "1,5", "", "one", "1 2"])
+@each("text", ["1_000", "１２", "0x10", "1,5", "", "one", "1 2"])
 def test_these_are_no_numbers(text: str) -> None:
     assert as_number(text) is None
 

@@ -12,7 +12,11 @@ import pytest
 
 from aucert.exact import InputError
 from aucert.validation.cli import main
-from aucert.validation.files.models.model_files import read_model
+from aucert.validation.files.models.model_files import (
+    LinearModel,
+    read_model_of_another,
+)
+from loops import each
 
 LIBLINEAR = (
     "solver_type L2R_L2LOSS_RANKSVM\nnr_class 2\nnr_feature 3\nbias -1\nw\n0.5 \n-2 \n1e-3 \n"
@@ -33,12 +37,18 @@ empty# kernel parameter -u
 """
 
 
+def read_model(path: Path, n_features: int) -> LinearModel:
+    found = read_model_of_another(path, n_features)
+    assert found is not None
+    return found
+
+
 def xgboost(name: str = "gblinear", weights: Any = (0.5, -2.0, 1e-3, 0.0)) -> str:
     model = {"boosted_rounds": 300, "weights": list(weights)}
     return json.dumps({"learner": {"gradient_booster": {"model": model, "name": name}}})
 
 
-@pytest.mark.parametrize(
+@each(
     ("file", "text", "size"),
     [
         ("model", LIBLINEAR, 3),
@@ -46,7 +56,6 @@ def xgboost(name: str = "gblinear", weights: Any = (0.5, -2.0, 1e-3, 0.0)) -> st
         ("windows.model", LIBLINEAR.replace("\n", "\r\n"), 3),
         ("model.dat", SVM_RANK, 3),
         ("model.json", xgboost(), 4),
-        ("w.txt", "0.5\n-2\n1e-3\n", 3),
     ],
 )
 def test_the_weights_of_each_format_are_read(
@@ -54,17 +63,17 @@ def test_the_weights_of_each_format_are_read(
 ) -> None:
     path = tmp_path / file
     path.write_bytes(text.encode())
-    found = read_model(path, 3)
+    found = read_model(path, 3).w
     assert found.size == size and found[:3].tolist() == [0.5, -2.0, 1e-3]
 
 
 def test_zeros_that_a_sparse_format_leaves_out_are_filled_up(tmp_path: Path) -> None:
     path = tmp_path / "model.dat"
     path.write_text(SVM_RANK, "utf-8")
-    assert read_model(path, 5).tolist() == [0.5, -2.0, 1e-3, 0.0, 0.0]
+    assert read_model(path, 5).w.tolist() == [0.5, -2.0, 1e-3, 0.0, 0.0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("file", "text", "words"),
     [
         ("m", LIBLINEAR.replace("w\n", ""), "the line 'w'"),
@@ -74,7 +83,7 @@ def test_zeros_that_a_sparse_format_leaves_out_are_filled_up(tmp_path: Path) -> 
         ("m", LIBLINEAR.replace("-2 ", "nan"), "weight 2 is nan"),
         ("m", LIBLINEAR.replace("-2 ", "inf"), "weight 2 is inf"),
         ("m", LIBLINEAR.replace("nr_feature 3", "nr_feature inf"), "must be numbers"),
-        ("m", LIBLINEAR.replace("nr_feature 3", "nr_feature 2").replace("-2 \n", ""), "2 weights"),
+        ("m", LIBLINEAR.replace("nr_feature 3", "nr_feature 2").replace("-2 \n", ""), "2 features"),
         ("m", SVM_RANK.replace("0 # kernel type", "2 # kernel type"), "kernel is not linear"),
         ("m", SVM_RANK.replace("3:1e-3", "4:1"), "feature 4, but the data have 3"),
         ("m", SVM_RANK.replace("3:1e-3", "0:1"), "no index:value"),
@@ -132,6 +141,6 @@ def test_xgboosts_own_file_is_read(tmp_path: Path) -> None:
         boost.DMatrix(X, label=y, qid=np.zeros(40, dtype=int)),
     )
     model.save_model(tmp_path / "m.json")
-    w = read_model(tmp_path / "m.json", 2)
+    w = read_model(tmp_path / "m.json", 2).w
     scores = model.predict(boost.DMatrix(X, qid=np.zeros(40, dtype=int)), output_margin=True)
     assert np.ptp(X @ w[:2] - scores) < 1e-5

@@ -11,6 +11,7 @@ import pytest
 
 from aucert.exact.errors import InputError
 from aucert.validation.files.written_files import write_json, write_vector
+from loops import each
 
 
 def test_json_takes_numpy_values_and_paths(tmp_path: Path) -> None:
@@ -21,14 +22,14 @@ def test_json_takes_numpy_values_and_paths(tmp_path: Path) -> None:
     assert json.loads(text) == {"gap": 1e-9, "n": 3, "w": [1, 2], "é": [None], "path": "x"}
 
 
-@pytest.mark.parametrize("bad", [float("nan"), np.inf, [np.float64("nan")]])
+@each("bad", [float("nan"), np.inf, [np.float64("nan")]])
 def test_json_holds_no_nan(tmp_path: Path, bad) -> None:
     with pytest.raises(InputError, match="use null instead"):
         write_json(tmp_path / "a.json", {"gap": bad})
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize("bad", [np.array([1.0, np.nan]), np.eye(2)])
+@each("bad", [np.array([1.0, np.nan]), np.eye(2)])
 def test_only_finite_vectors_are_written(tmp_path: Path, bad) -> None:
     with pytest.raises(InputError, match="one vector of finite numbers"):
         write_vector(tmp_path / "w.csv", bad, "weight")

@@ -46,6 +46,7 @@ from aucert.validation.tables.running.registry import tables
 from aucert.validation.tables.scaling_up.common import STEP, hinge
 from aucert.validation.tables.statistics import paired_test
 from aucert.validation.tables.table import Budget, Table
+from loops import each
 
 NOT_PRINTED = ("not printed", "none", None)
 
@@ -61,7 +62,7 @@ def with_budget(*budget: Budget) -> Table:
     return replace(table, experiment=replace(table.experiment, budget=budget))
 
 
-@pytest.mark.parametrize(
+@each(
     ("paper", "full", "words"),
     [
         (5, 5, ""),
@@ -128,7 +129,7 @@ def chosen(experiment: str, machine: str, k: int | None = None) -> Counter[float
     return found
 
 
-@pytest.mark.parametrize(
+@each(
     ("experiment", "machine", "k"),
     [("sauc-real", "SVM", None), ("sauc-real", "SAUC-SVM", None), ("sauc-toy", "SVM", 5)],
 )
@@ -139,8 +140,8 @@ def test_widths_are_often_chosen_at_an_end_as_the_deviation_says(
     assert found[min(found)] + found[max(found)] >= found.total() / 3
 
 
-@pytest.mark.parametrize(("rival", "level"), [("StoIHT", 1.0), ("HSG-HT", 1000.0)])
-@pytest.mark.parametrize("measure", ["true", "f1", "ji"])
+@each(("rival", "level"), [("StoIHT", 1.0), ("HSG-HT", 1000.0)])
+@each("measure", ["true", "f1", "ji"])
 def test_logistic_rivals_are_behind_where_the_folds_choose_otherwise_as_the_deviation_says(
     rival: str, level: float, measure: str
 ) -> None:
@@ -158,7 +159,7 @@ def test_logistic_rivals_are_behind_where_the_folds_choose_otherwise_as_the_devi
     assert CHOSEN.bearing == Bearing.EITHER and "tau = 1,000" in CHOSEN.words
 
 
-@pytest.mark.parametrize("name", [name for name in FINDINGS if name.startswith("sht-")])
+@each("name", [name for name in FINDINGS if name.startswith("sht-")])
 def test_a_comparison_with_a_rival_says_that_the_method_itself_was_cut(name: str) -> None:
     """It has fewer blocks than printed, which can work either way: no lead over a rival stands."""
     finding = FINDINGS[name]
@@ -195,7 +196,7 @@ def paired(results: list[dict[str, Any]], at: int, name: str, rival: str) -> Dif
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lam", [1e-4, 1e-3, 1e-2, 1e-1, 1.0])
+@each("lam", [1e-4, 1e-3, 1e-2, 1e-1, 1.0])
 def test_steps_of_the_descent_do_not_grow_with_n_as_the_deviation_says(lam: float) -> None:
     def steps(n: int, draw: int) -> int:
         data = linear(n, draw)
@@ -265,7 +266,7 @@ def test_the_least_cost_of_noam_is_often_the_best_as_the_deviation_says() -> Non
     assert "the least is often the best" in NOAM_COST.words
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "second", "verdict"),
     [
         (1.0, 2.0, "borne-out"),

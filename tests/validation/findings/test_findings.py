@@ -48,6 +48,7 @@ from aucert.validation.tables.running.runner import reproduce
 from aucert.validation.tables.sht.printed import METHODS
 from aucert.validation.tables.statistics import NamedTest, Paired
 from aucert.validation.tables.table import Entry, Page, Part, Results, Run
+from loops import each
 from planted_tables import planted
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "results" / "full"
@@ -65,7 +66,7 @@ def test_an_interval_is_students_and_shared_by_many() -> None:
     assert interval(difference(1.0, 0.5, 1)) == (-math.inf, math.inf)
 
 
-@pytest.mark.parametrize(
+@each(
     ("estimates", "how", "verdict"),
     [
         ([9.0], "all", "borne-out"),
@@ -169,7 +170,7 @@ def variants(numbers: Numbers) -> list[Numbers]:
     return found
 
 
-@pytest.mark.parametrize("name", list(FINDINGS))
+@each("name", list(FINDINGS))
 def test_a_planted_mistake_in_the_numbers_turns_the_finding(name: str) -> None:
     finding = dataclasses.replace(FINDINGS[name], deviations=())
     numbers = numbers_of(finding.table)
@@ -193,7 +194,7 @@ def test_a_deviation_that_decides_leaves_a_finding_undecided() -> None:
     assert capped.verdict == Verdict.UNDECIDED and "by itself contradicted" in capped.measured
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "row"),
     [
         ("sht-dense-methods-are-inferior", "SOLAM"),
@@ -227,7 +228,7 @@ OVER_ALL = {
 """Finding to what it compares over all four k*, and with which rivals."""
 
 
-@pytest.mark.parametrize("name", list(OVER_ALL))
+@each("name", list(OVER_ALL))
 def test_a_lead_over_all_sparsities_is_of_each_measure_over_each_rival_and_capped(
     name: str,
 ) -> None:
@@ -244,7 +245,7 @@ def test_a_lead_over_all_sparsities_is_of_each_measure_over_each_rival_and_cappe
         assert finding.judge(wrong).verdict == Verdict.CONTRADICTED, test
 
 
-@pytest.mark.parametrize("place", ["leukemia", "colon"])
+@each("place", ["leukemia", "colon"])
 def test_markers_are_told_apart_only_beyond_what_common_training_rows_allow(place: str) -> None:
     """Twenty lists of genes from rows that are mostly the same are far from twenty draws."""
     finding = FINDINGS[f"sht-finds-most-markers-on-{place}"]
@@ -301,7 +302,7 @@ def test_steadiness_is_of_all_epochs_and_open_for_want_of_a_set_and_of_separate_
     assert finding.judged(fallen).verdict == Verdict.UNDECIDED  # fewer rows might have made it
 
 
-@pytest.mark.parametrize(
+@each(
     ("bearing", "borne_out", "contradicted"),
     [
         (Bearing.FOR, "undecided", "contradicted"),
@@ -367,7 +368,7 @@ OURS = {
 }
 
 
-@pytest.mark.parametrize("name", list(OURS))
+@each("name", list(OURS))
 def test_slower_fits_turn_what_we_state_of_ours(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     assert suite.run([name]).rows[0].verdict == "holds"
     table, column = OURS[name]
@@ -404,7 +405,7 @@ def test_what_the_paper_says_of_other_sets_is_capped() -> None:
 # No finding contradicts its page.
 
 
-@pytest.mark.parametrize("name", list(tables()))
+@each("name", list(tables()))
 def test_the_page_in_the_docs_is_made_of_the_evidence(name: str, tmp_path: Path) -> None:
     """Every sentence, verdict and interval of it, and all numbers of its table."""
     reproduce([name], "full", out=tmp_path, evidence=EVIDENCE, max_time=1e-9, judge=said_on)
@@ -423,7 +424,7 @@ def numbers_in(path: Path) -> dict[tuple[str, str], float]:
     return {at: float(text) for at, text in found.items() if re.fullmatch(r"[-+.\de]+", text)}
 
 
-@pytest.mark.parametrize("name", list(tables()))
+@each("name", list(tables()))
 def test_a_page_of_a_quick_run_decides_nothing(name: str) -> None:
     text = (DOCS.parent / "quick" / f"{name}.md").read_text(encoding="utf-8")
     lines = re.findall(r"^- \*\*(.*)\*\*: .* \(`(.*)`\)$", text, re.M)
@@ -432,7 +433,7 @@ def test_a_page_of_a_quick_run_decides_nothing(name: str) -> None:
     assert text.count(QUICK.words) == text.count("(by itself ")
 
 
-@pytest.mark.parametrize("name", list(FINDINGS))
+@each("name", list(FINDINGS))
 def test_the_page_of_the_full_run_and_the_finding_have_one_verdict(name: str) -> None:
     text = (DOCS / f"{FINDINGS[name].table}.md").read_text(encoding="utf-8")
     (verdict,) = re.findall(rf"^- \*\*(.*)\*\*: .* \(`{name}`\)$", text, re.M)
@@ -444,7 +445,7 @@ def test_a_finding_that_lacks_a_number_is_undecided_on_that_page() -> None:
     assert (said.verdict, said.measured) == ("undecided", NOT_RUN)
 
 
-@pytest.mark.parametrize("name", list(tables()))
+@each("name", list(tables()))
 def test_a_page_of_few_numbers_is_judged_without_a_word_on_the_way(name: str) -> None:
     whole = numbers_of(name)
     rng = random.Random(name)
@@ -527,9 +528,7 @@ def test_a_table_that_is_not_there_is_refused() -> None:
         numbers_of("sauc-fig-11")
 
 
-@pytest.mark.parametrize(
-    "wrong", [(math.nan, 1.0, 5), (1.0, -1.0, 5), (1.0, math.nan, 5), (1, 1, 0)]
-)
+@each("wrong", [(math.nan, 1.0, 5), (1.0, -1.0, 5), (1.0, math.nan, 5), (1, 1, 0)])
 def test_what_is_no_difference_is_refused(wrong: tuple[float, float, float]) -> None:
     with pytest.raises(ValueError, match="no estimate"):
         Difference("a", *wrong)
@@ -539,8 +538,8 @@ def test_what_is_no_difference_is_refused(wrong: tuple[float, float, float]) -> 
         Deviation("words", "FOR")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("how", ["all", "most"])
-@pytest.mark.parametrize("name", ["above", "within"])
+@each("how", ["all", "most"])
+@each("name", ["above", "within"])
 def test_no_smaller_effect_than_the_one_named_turns_an_undecided_verdict(
     name: str, how: str
 ) -> None:

@@ -25,6 +25,7 @@ from aucert.validation.findings.reruns import (
 from aucert.validation.tables.running.evidence import read_evidence, write_evidence
 from aucert.validation.tables.running.registry import tables
 from aucert.validation.tables.table import Experiment, Part, Run
+from loops import each
 
 PAPERS = ("ScalingUp", "SAUC", "SHT", "Nonlinear")
 
@@ -120,8 +121,8 @@ def copied(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return folder / "full-seed0"
 
 
-@pytest.mark.parametrize("experiment", ["sht-genes", "sht-synthetic", "nonlinear-table-1"])
-@pytest.mark.parametrize("with_data", [True, False])
+@each("experiment", ["sht-genes", "sht-synthetic", "nonlinear-table-1"])
+@each("with_data", [True, False])
 def test_evidence_that_is_missing_is_an_error_with_and_without_data(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, experiment: str, with_data: bool
 ) -> None:
@@ -146,7 +147,7 @@ def test_one_part_that_is_missing_is_an_error_too(
     assert row.verdict == "error" and f"no part {gone} of protocol" in str(row.measured)
 
 
-@pytest.mark.parametrize("change", ["protocol", "budget"])
+@each("change", ["protocol", "budget"])
 def test_evidence_of_another_protocol_or_budget_is_none(
     monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
@@ -199,7 +200,7 @@ def recorded(seconds: dict[str, float]) -> Recorded:
     return Recorded(parts)
 
 
-@pytest.mark.parametrize(
+@each(
     ("seconds", "quick", "full"),
     [
         ({"a": 1.0, "b": SECONDS, "c": 4.0}, {"a", "b"}, {"a", "b"}),

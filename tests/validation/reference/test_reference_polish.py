@@ -5,12 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import pytest
 
 from aucert.exact import solve
 from aucert.validation.reference.polish import alpha_of, exact_optimum, independent, solved
 from aucert.validation.reference.problems import ReferenceProblem, reference_problems
 from aucert.validation.reference.rational_bounds import ExactProblem
+from loops import each, seeds
 
 
 def exactly(p: ReferenceProblem) -> ExactProblem:
@@ -28,7 +28,7 @@ def test_the_optimum_of_two_rows_is_the_fraction_found_by_hand() -> None:
     assert exact_optimum(exactly(problem), np.array([0.5 + 1e-9])) == Fraction(0.1) / 8
 
 
-@pytest.mark.parametrize("name", ["overlap:0.1", "ties", "integers:0.001", "binary", "mirrored"])
+@each("name", ["overlap:0.1", "ties", "integers:0.001", "binary", "mirrored"])
 def test_the_optimum_is_between_the_bounds_of_the_solver(name: str) -> None:
     (p,) = reference_problems(name)
     problem, found = exactly(p), solve(p.X, p.y, p.lam, tol=1e-10)
@@ -37,7 +37,7 @@ def test_the_optimum_is_between_the_bounds_of_the_solver(name: str) -> None:
     assert problem.dual_of_marginals(found.witness.c) <= optimum <= problem.primal(found.w)
 
 
-@pytest.mark.parametrize("name", ["overlap:0.01", "ties", "weights"])
+@each("name", ["overlap:0.01", "ties", "weights"])
 def test_it_does_not_depend_on_the_solvers_last_digits(name: str) -> None:
     (p,) = reference_problems(name)
     w, rng = near(p), np.random.default_rng(0)
@@ -73,7 +73,7 @@ def test_independent_rows_span_all_of_them() -> None:
     assert len(chosen) == np.linalg.matrix_rank(np.array(rows, dtype=float))
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each("seed", seeds(5))
 def test_alpha_is_in_its_box_and_meets_the_equations_exactly(seed: int) -> None:
     rng = np.random.default_rng(seed)
     columns = [[Fraction(int(x), 7) for x in row] for row in rng.integers(-5, 6, (9, 3))]

@@ -22,6 +22,7 @@ from aucert.validation.reference.problems import (
     rounded,
 )
 from aucert.validation.reference.recipes import RECIPES
+from loops import each
 
 PROBLEMS = {problem.name: problem for problem in reference_problems()}
 SMALL = [problem for problem in PROBLEMS.values() if problem.y.size <= 60]
@@ -53,7 +54,7 @@ def test_the_problems_are_as_awkward_as_promised() -> None:
     assert (PROBLEMS["zero-weights"].sample_weight == 0).any()
 
 
-@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
+@each("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_the_recipes_make_the_rows_of_the_file(recipe) -> None:
     X, y, weight = recipe.data()
     entry = DATA[recipe.name]
@@ -68,7 +69,7 @@ def test_every_interval_is_narrow() -> None:
             assert 0 < lower <= upper <= lower * (1 + 1.001e-11)
 
 
-@pytest.mark.parametrize("name", ["two-rows", "overlap", "ties", "binary", "zero-weights"])
+@each("name", ["two-rows", "overlap", "ties", "binary", "zero-weights"])
 def test_making_a_part_of_the_file_again_gives_the_same_text(name: str) -> None:
     (recipe,) = (recipe for recipe in RECIPES if recipe.name == name)
     data, problems = "".join(generate([recipe])).split('"problems": [\n')
@@ -106,8 +107,8 @@ def test_optima_known_by_hand_lie_in_their_intervals() -> None:
             assert lower * (1 - 1e-15) <= optimum <= upper * (1 + 1e-15)
 
 
-@pytest.mark.parametrize("name", ["equal-rows", "mirrored"])
-@pytest.mark.parametrize("loss", LOSSES)
+@each("name", ["equal-rows", "mirrored"])
+@each("loss", LOSSES)
 def test_where_the_best_w_is_zero_the_optimum_is_one(name: str, loss: str) -> None:
     lower, upper = PROBLEMS[name].optimum[loss]
     assert lower <= 1 <= upper
@@ -122,20 +123,20 @@ SAME_OPTIMUM = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), SAME_OPTIMUM)
-@pytest.mark.parametrize("loss", LOSSES)
+@each(("one", "other"), SAME_OPTIMUM)
+@each("loss", LOSSES)
 def test_problems_that_are_the_same_have_the_same_optimum(one, other, loss) -> None:
     a, b = PROBLEMS[one].optimum[loss], PROBLEMS[other].optimum[loss]
     assert max(a[0], b[0]) <= min(a[1], b[1])
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@each("loss", LOSSES)
 def test_the_solver_agrees_by_its_own_certificate(loss: str) -> None:
     for name in ("ties", "one-negative", "weights", "mostly-zero"):
         p = PROBLEMS[name]
         found = solve(p.X, p.y, p.lam, loss=loss, sample_weight=p.sample_weight).certificate
         lower, upper = p.optimum[loss]
-        assert found.dual - found.rounding <= upper and lower <= found.primal + found.rounding
+        assert found.dual <= upper and lower <= found.primal
 
 
 def test_f_at_ones_is_the_librarys_f() -> None:
@@ -159,7 +160,7 @@ def test_names_choose_problems_or_all_lams_of_their_data() -> None:
         reference_problems("overlapp")
 
 
-@pytest.mark.parametrize("value", [Fraction(1, 3), Fraction(2, 3) / 10**7, Fraction(10**15, 7)])
+@each("value", [Fraction(1, 3), Fraction(2, 3) / 10**7, Fraction(10**15, 7)])
 def test_rounding_goes_outwards_and_stays_there_as_a_double(value: Fraction) -> None:
     low, high = float(rounded(value, ROUND_FLOOR)), float(rounded(value, ROUND_CEILING))
     assert Fraction(low) < value < Fraction(high)

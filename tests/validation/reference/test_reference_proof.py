@@ -15,6 +15,7 @@ from aucert.validation.reference.rational_bounds import (
     largest_flow,
     root_above,
 )
+from loops import each, seeds
 
 
 def random_problem(seed: int, loss: str, whole: bool) -> tuple:
@@ -41,8 +42,8 @@ def value(loss: str, t: Fraction) -> Fraction:
     return z if loss == "hinge" else z**2
 
 
-@pytest.mark.parametrize("whole", [True, False], ids=["ties", "no ties"])
-@pytest.mark.parametrize("loss", LOSSES)
+@each("whole", [True, False], ids=["ties", "no ties"])
+@each("loss", LOSSES)
 def test_f_is_the_sum_over_pairs_exactly(loss: str, whole: bool) -> None:
     X, y, weight, problem = random_problem(0, loss, whole)
     w = np.array([0.5, -0.25])
@@ -52,7 +53,7 @@ def test_f_is_the_sum_over_pairs_exactly(loss: str, whole: bool) -> None:
     assert problem.primal(w) == expected
 
 
-@pytest.mark.parametrize("loss", ["squared_hinge", "square"])
+@each("loss", ["squared_hinge", "square"])
 def test_the_dual_of_scores_is_the_dual_sum_over_pairs_exactly(loss: str) -> None:
     X, y, weight, problem = random_problem(1, loss, True)
     total, pull = Fraction(0), [Fraction(0), Fraction(0)]
@@ -65,8 +66,8 @@ def test_the_dual_of_scores_is_the_dual_sum_over_pairs_exactly(loss: str) -> Non
     assert problem.dual_of_scores(np.array([0.5, -0.25])) == expected
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("seed", range(5))
+@each("loss", LOSSES)
+@each("seed", seeds(5))
 def test_no_lower_bound_exceeds_an_upper_one(loss: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
     *_, problem = random_problem(seed, loss, False)
@@ -79,7 +80,7 @@ def test_no_lower_bound_exceeds_an_upper_one(loss: str, seed: int) -> None:
     assert max(lowers) <= min(uppers)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each("seed", seeds(8))
 def test_the_largest_flow_is_that_of_a_linear_program(seed: int) -> None:
     rng = np.random.default_rng(seed)
     a, b = rng.dirichlet(np.ones(3)), rng.dirichlet(np.ones(4))
@@ -95,7 +96,7 @@ def test_the_largest_flow_is_that_of_a_linear_program(seed: int) -> None:
     assert float(found) == pytest.approx(-answer.fun, abs=1e-12)
 
 
-@pytest.mark.parametrize("square", [Fraction(2), Fraction(1, 3) / 10**40, Fraction(10**30), 0])
+@each("square", [Fraction(2), Fraction(1, 3) / 10**40, Fraction(10**30), 0])
 def test_the_root_is_above_and_near(square) -> None:
     root = root_above(Fraction(square))
     assert square <= root**2 <= square * (1 + Fraction(1, 10**30))

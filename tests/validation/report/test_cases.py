@@ -10,6 +10,7 @@ import pytest
 
 from aucert.validation.report.cases import CasePicture, case_pictures
 from aucert.validation.report.dot_chart import WIDTH, dot_chart
+from loops import each
 
 
 def only(details: dict[str, Any]) -> CasePicture:
@@ -43,9 +44,7 @@ def test_a_list_without_names_is_a_row_of_dots() -> None:
     assert chart.values["first"][""].at == (0.1, 0.2, 0.3)
 
 
-@pytest.mark.parametrize(
-    ("text", "middle", "half"), [("+0.03 +- 0.01, > 0 in 9 of 10", 0.03, 0.01), ("4 to 6", 5, 1)]
-)
+@each(("text", "middle", "half"), [("+0.03 +- 0.01, > 0 in 9 of 10", 0.03, 0.01), ("4 to 6", 5, 1)])
 def test_a_number_with_its_interval_has_whiskers(text: str, middle: float, half: float) -> None:
     chart = only({"A minus B": text})
     value = chart.values["A minus B"][""]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
-
 from aucert.validation.findings.capping import Bearing
 from aucert.validation.findings.numbers import numbers_of
 from aucert.validation.findings.registry import FINDINGS
 from aucert.validation.report.clauses import BRIEF, first_clause, shortened
+from loops import each
 
 INTERVAL = "(one; two, three) -0.005 [-0.038, 0.028]"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "most", "said"),
     [
         ("short", 9, "short"),
@@ -35,7 +34,7 @@ def test_no_finding_is_cut_within_an_interval() -> None:
             assert text.count(opening) == text.count(closing), finding.name
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "said"),
     [
         ("One sentence.", "One sentence"),

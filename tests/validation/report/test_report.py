@@ -26,6 +26,7 @@ from aucert.validation.report.document import Report, brief, environment, repeat
 from aucert.validation.report.row import Row
 from aucert.validation.report.story import stories
 from aucert.validation.suite import claims
+from loops import each
 
 MARKUP = "<script>alert('&')</script>"
 
@@ -107,7 +108,7 @@ def test_the_page_holds_every_claim_with_its_numbers_and_its_command() -> None:
         assert part in text
 
 
-@pytest.mark.parametrize("field", ["statement", "formula", "measured", "printed", "place"])
+@each("field", ["statement", "formula", "measured", "printed", "place"])
 def test_markup_in_any_text_is_escaped(field: str) -> None:
     text = report(row("first", **{field: MARKUP})).html()
     assert "<script" not in text
@@ -211,7 +212,7 @@ def test_a_curve_leaves_out_what_a_logarithmic_axis_cannot_show() -> None:
     assert series.x == (1.0, 4.0) and series.y == (1.0, 2.0)
 
 
-@pytest.mark.parametrize("width", [80, 160])
+@each("width", [80, 160])
 def test_the_table_can_be_read_without_colour(width: int) -> None:
     made = report(row("first"), row("second", verdict="fails", measured="[red]as text[/red]"))
     console = Console(width=width, color_system=None, record=True, file=io.StringIO())

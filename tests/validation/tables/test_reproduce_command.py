@@ -26,6 +26,7 @@ from aucert.validation.tables.running.registry import tables
 from aucert.validation.tables.scaling_up import table1, table2, table3
 from aucert.validation.tables.scaling_up.common import Fit, Mapped, full_fit, hinge
 from aucert.validation.tables.table import Experiment, Job, Run
+from loops import each
 from realdata import real_folder, require_real
 
 
@@ -44,7 +45,7 @@ def test_the_list_has_a_line_a_table(capsys: pytest.CaptureFixture[str]) -> None
     assert [table["name"] for table in document["tables"]] == list(tables())
 
 
-@pytest.mark.parametrize(
+@each(
     "arguments",
     [("scaling-up-tabel-1",), ("--data-dir", "/nowhere/at/all"), ("--jobs", "0"), ("--seed", "-1")],
 )
@@ -178,7 +179,7 @@ FEW = {
 }
 
 
-@pytest.mark.parametrize("method", batch.METHODS)
+@each("method", batch.METHODS)
 def test_every_batch_method_is_certified(method: str) -> None:
     require_real("magic04")
     found = run_part(tiny(batch.BATCH, **FEW), f"magic04,{method},split=0", real_folder())

@@ -34,6 +34,7 @@ from aucert.validation.tables.sauc.machines import (
 )
 from aucert.validation.tables.sauc.printed import EXACT, PLAIN, RAW, STRUCTURED, SVM, TOY
 from aucert.validation.tables.table import Job, Part, Results, Run
+from loops import each
 from realdata import require_real
 
 SMALL = {
@@ -212,7 +213,7 @@ def test_wrong_pairs_of_the_lines_are_counted_as_their_auc() -> None:
 TABLES = [table for table in tables().values() if table.paper == "SAUC"]
 
 
-@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+@each("table", TABLES, ids=lambda table: table.name)
 def test_every_page_can_be_shown_before_anything_has_been_run(table) -> None:
     for profile in ("quick", "full"):
         run = Run(profile)
@@ -244,7 +245,7 @@ def _planted(gain: float) -> Results:
     return Results(run, spent, parts, done)
 
 
-@pytest.mark.parametrize("gain", [0.02, -0.02])
+@each("gain", [0.02, -0.02])
 def test_the_sign_of_the_structures_gain_reaches_page_and_tests(gain: float) -> None:
     page = real_tables.render_auc(_planted(gain))
     ours = [
@@ -270,7 +271,7 @@ def test_times_page_compares_pairs_with_the_print() -> None:
     assert shown["pairs, raw units"].ours == 100
 
 
-@pytest.mark.parametrize("name", ["arrhythmia", "wdbc", "diabetes", "hepatitis"])
+@each("name", ["arrhythmia", "wdbc", "diabetes", "hepatitis"])
 def test_the_anchors_give_the_printed_pair_counts_within_a_tenth(name: str) -> None:
     folder = require_real(TASKS[name].file).parent
     X, positive = load_task(name, folder)

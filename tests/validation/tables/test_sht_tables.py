@@ -35,6 +35,7 @@ from aucert.validation.tables.sht.methods import (
 from aucert.validation.tables.sht.printed import METHODS, STARS
 from aucert.validation.tables.sht.synthetic_tables import by_trial
 from aucert.validation.tables.table import Job, Part, Results, Run
+from loops import each
 
 SPEND: dict[str, Any] = {
     "k": [3, 6],
@@ -73,7 +74,7 @@ def test_published_sht_keeps_one_feature_less_than_k(rows: Rows) -> None:
     assert np.count_nonzero(fit("StoIHT", rows, (4, 1), SPEND)) == 4
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each("method", METHODS)
 def test_every_method_ranks_an_easy_problem(rows: Rows, method: str) -> None:
     w = fit(method, rows, grid(method, SPEND)[-1], SPEND)
     assert rows.auc(w) > 0.7
@@ -296,7 +297,7 @@ def test_at_the_smallest_share_both_steps_are_one() -> None:
 TABLES = [table for table in tables().values() if table.paper == "SHT"]
 
 
-@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+@each("table", TABLES, ids=lambda table: table.name)
 def test_every_page_can_be_shown_before_anything_has_been_run(table) -> None:
     for profile in ("quick", "full"):
         run = Run(profile)

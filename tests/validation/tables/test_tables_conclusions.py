@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from aucert.validation.findings.on_page import said_on
 from aucert.validation.tables.pages import Shown
 from aucert.validation.tables.running.registry import tables
 from aucert.validation.tables.sauc.printed import PLAIN, STRUCTURED, SVM
 from aucert.validation.tables.table import Part, Results, Run, Table
 from aucert.validation.tables.wording import NOTHING, TOO_LITTLE, change, listed
+from loops import each
 
 
 def shown(table: Table, count: int, record: dict[str, float]) -> Shown:
@@ -28,7 +27,7 @@ def test_words_by_the_numbers() -> None:
     assert [listed(words) for words in ([], ["a"], ["a", "b", "c"])] == ["none", "a", "a, b and c"]
 
 
-@pytest.mark.parametrize("name", list(tables()))
+@each("name", list(tables()))
 def test_a_table_without_results_concludes_nothing(name: str) -> None:
     assert shown(tables()[name], 0, {}).conclusion == NOTHING
 

@@ -6,9 +6,8 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
 from aucert.validation.tables.costs import CPU_MINUTES
+from loops import each
 
 ROOT = Path(__file__).parents[3]
 EVIDENCE = ROOT / "validation" / "evidence" / "full-seed0"
@@ -21,7 +20,7 @@ def measured(name: str) -> tuple[int, float]:
     return len(seconds), sum(seconds) / 60
 
 
-@pytest.mark.parametrize("name", CPU_MINUTES)
+@each("name", CPU_MINUTES)
 def test_the_cost_of_the_full_profile_is_that_of_the_evidence(name: str) -> None:
     _, minutes = measured(name)
     assert abs(CPU_MINUTES[name]["full"] - minutes) <= max(1.0, 0.1 * minutes)

@@ -15,6 +15,7 @@ from aucert.validation.tables.running import evidence as kept
 from aucert.validation.tables.running import part_runs
 from aucert.validation.tables.running.evidence import read_evidence
 from aucert.validation.tables.running.runner import estimate, reproduce
+from loops import each
 from planted_tables import planted
 
 
@@ -58,7 +59,7 @@ def test_parts_are_saved_while_a_run_goes_on(
     assert seen == [1, 2, 3, 4]
 
 
-@pytest.mark.parametrize(
+@each(
     ("damage", "message"),
     [
         (lambda text: text.replace('"rep":1', '"rep":7', 1), "checksum does not fit"),
@@ -104,7 +105,7 @@ def test_a_folder_in_the_place_of_evidence_is_refused(tmp_path: Path) -> None:
         reproduce(out=tmp_path / "out", registry=planted(), evidence=tmp_path)
 
 
-@pytest.mark.parametrize(
+@each(
     ("wrong", "message"),
     [
         ("NaN", "not a file"),
@@ -126,7 +127,7 @@ def test_what_is_no_number_is_refused_though_its_checksum_fits(
         reproduce(out=tmp_path, registry=planted(), evidence=tmp_path)
 
 
-@pytest.mark.parametrize("wrong", ["NaN", "1e999", "-Infinity"])
+@each("wrong", ["NaN", "1e999", "-Infinity"])
 def test_a_part_with_what_is_no_number_is_run_again(tmp_path: Path, wrong: str) -> None:
     log = tmp_path / "log"
     reproduce(out=tmp_path, registry=planted(log))

@@ -19,6 +19,7 @@ from aucert.validation.tables.running.registry import tables
 from aucert.validation.tables.sheet import Sheet
 from aucert.validation.tables.statistics import mean_error, paired_test
 from aucert.validation.tables.table import Entry, Results, Run, Table
+from loops import each
 
 TABLES = tables()
 
@@ -108,8 +109,8 @@ def test_seconds_are_those_of_the_processor_and_data_have_their_checksums() -> N
     assert shown.as_json()["data_sha256"] == {"a": "11", "b": "22"}
 
 
-@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES.keys())
-@pytest.mark.parametrize("profile", ["quick", "full"])
+@each("table", TABLES.values(), ids=TABLES.keys())
+@each("profile", ["quick", "full"])
 def test_every_table_has_a_page_without_any_result(table: Table, profile: str) -> None:
     run = Run(profile)
     budget = table.experiment.spent(profile)

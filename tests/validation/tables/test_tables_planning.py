@@ -19,6 +19,7 @@ from aucert.validation.tables.running.registry import tables
 from aucert.validation.tables.running.runner import estimate, limit_of, reproduce
 from aucert.validation.tables.stored import part_key
 from aucert.validation.tables.table import Experiment, Run, Table
+from loops import each
 from planted_tables import planted
 
 
@@ -81,7 +82,7 @@ def test_cheap_experiments_end_first_and_all_begin_soon() -> None:
     assert order == [end.replace(" ", " rep=") for end in ends]
 
 
-@pytest.mark.parametrize("profile", ["quick", "full"])
+@each("profile", ["quick", "full"])
 def test_the_first_parts_of_an_experiment_have_every_row_once(profile: str) -> None:
     counts = {"rep", "split", "shuffle", "trial", "fold", "draw"}
     for experiment in {t.experiment.name: t.experiment for t in tables().values()}.values():
@@ -122,9 +123,7 @@ def test_a_measurement_makes_no_finished_part_invalid() -> None:
     assert isinstance(other, Experiment)
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(43200.0, "12 h"), (90.0, "1.5 min"), (20.0, "20 s"), (0.5, "0.5 s")]
-)
+@each(("seconds", "text"), [(43200.0, "12 h"), (90.0, "1.5 min"), (20.0, "20 s"), (0.5, "0.5 s")])
 def test_durations_are_in_words(seconds: float, text: str) -> None:
     assert duration(seconds) == text
 

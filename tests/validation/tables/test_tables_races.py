@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from aucert.validation.tables.races import race
+from loops import each, seeds
 
 
 def exhaustive(table: np.ndarray) -> tuple[int, int, float]:
@@ -15,7 +15,7 @@ def exhaustive(table: np.ndarray) -> tuple[int, int, float]:
     return int(candidate), int(variant), float(means.max())
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", seeds(40))
 def test_the_winner_is_that_of_all_folds_of_all_candidates(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, folds, variants = rng.integers(1, 12), rng.integers(1, 6), rng.integers(1, 4)

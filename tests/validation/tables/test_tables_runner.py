@@ -17,6 +17,7 @@ from aucert.exact.errors import InputError
 from aucert.validation.tables import stored
 from aucert.validation.tables.running.runner import reproduce
 from aucert.validation.tables.table import Entry, Experiment, Job, Part, Run, Table
+from loops import each
 from planted_tables import planted
 
 
@@ -197,7 +198,7 @@ def test_a_file_tells_seed_version_data_machine_and_seconds(tmp_path: Path) -> N
     assert document["result"]["bad"] is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         ({"names": ["on"]}, "did you mean one"),

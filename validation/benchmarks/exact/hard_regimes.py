@@ -148,7 +148,7 @@ def _row(case: Case, repeats: int, max_time: float, shrink: int) -> tuple:
     met = goal is None or (measured <= goal and held.reaches(tol))
     return (
         *(name, lam, tol, measured, "builds" if built else "s", "" if goal is None else goal),
-        *("yes" if met else "NO", (held.gap + held.rounding) / held.primal),
+        *("yes" if met else "NO", held.gap / held.primal),
         *(found.n_iter, found.method),
     )
 

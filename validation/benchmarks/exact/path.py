@@ -36,7 +36,7 @@ def measure(
     warm, excess = [point.solution for point in path.points], 0.0
     for mine, theirs in zip(warm, cold, strict=True):
         a, b = mine.certificate, theirs.certificate
-        allowed = a.gap + b.gap + a.rounding + b.rounding
+        allowed = a.gap + b.gap
         excess = max(excess, abs(a.primal - b.primal) / allowed)
     yield from (warm_seconds, cold_seconds, warm_seconds / cold_seconds)
     yield from (sum(solution.n_iter for solution in way) for way in (warm, cold))

@@ -90,14 +90,14 @@ def exact(data: Labelled, lam: float, tol: float = 1e-9, repeats: int = 3) -> Ex
             steps.append((time.process_time() - start, step.primal, step.gap))
 
         found = solve(*data, lam, tol=tol, callback=note).certificate
-        end, lower = time.process_time() - start, found.dual - found.rounding
+        end, lower = time.process_time() - start, found.dual
         if best is not None and end >= best.points[-1][0]:
             continue
         known = [(seconds, gap / primal) for seconds, primal, gap in steps if gap < primal]
         curve = Curve("exact")
         for seconds, primal, _ in steps:
             curve.add(seconds, primal / lower - 1)
-        proved = (found.gap + found.rounding) / found.primal
+        proved = found.gap / found.primal
         best = Exact([*known, (end, proved)], curve, lower)
     assert best is not None
     return best

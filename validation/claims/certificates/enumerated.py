@@ -65,9 +65,7 @@ def judge(solution: Solution, objective: Objective) -> Judged:
     """Return what a solution's certificate comes to, with points that Nelder and Mead find."""
     found = solution.certificate
     gap = np.inf if found.relative_gap is None else found.relative_gap
-    return judge_bounds(
-        np.asarray(solution.w), found.primal, found.dual - found.rounding, gap, objective
-    )
+    return judge_bounds(np.asarray(solution.w), found.primal, found.dual, gap, objective)
 
 
 def judge_bounds(
@@ -106,7 +104,7 @@ def outcome(judged: Iterable[Judged]) -> Outcome:
 def interval_claim(given: str, F: str, of: str = "the listed pairs") -> Callable[[Cases], Run]:
     """Enter the claim that, `given` this, the interval holds the optimum of F in every case."""
     statement = f"{given}, the certificate's interval holds the optimum of {of}."
-    enter = NONLINEAR.suite(PLACE, statement, f"D - rounding <= min F <= P + rounding,  {F}")
+    enter = NONLINEAR.suite(PLACE, statement, f"D <= min F <= P,  {F}")
     return lambda cases: enter(wraps(cases)(lambda context: outcome(cases(context))))
 
 

@@ -19,7 +19,8 @@ from ....exact.spaces.partitions.partitioned_rows import PartitionedRows
 from ...data.datasets import load, names
 from ...data.labelled_data import data_sha256
 from ...files.column_names import option_of
-from ...files.tables.selection import Selection
+from ...files.labels import Label, Labels
+from ...files.tables.selection import SVMLIGHT, Selection
 from ..writing.progress import pass_progress
 from .scaled_tables import fit_scaling, row_counters, scaled, selection_of, true_names
 
@@ -48,10 +49,14 @@ class Data:
         What the other rows are called; None for all the rest.
     columns : list of str, optional
         Names of the features, where the file has some.
+    names : Labels, optional
+        What stood for the label of each row; None for built-in data.
     scaler : StandardScaler, optional
         What made X of the columns, with `--standardise`.
     member : array (n,), optional
         The group of each row, with `--worst-of`.
+    zero_based, assumed
+        As in `RawTable`.
     """
 
     name: str
@@ -63,8 +68,11 @@ class Data:
     ordered_by: str | None = None
     negative: str | float | None = None
     columns: list[str] | None = None
+    names: Labels | None = None
     scaler: Any = None
     member: np.ndarray | None = None
+    zero_based: bool | None = None
+    assumed: bool = False
 
     @property
     def labels(self) -> np.ndarray | None:
@@ -80,10 +88,25 @@ class Data:
     def labelled(self) -> dict[str, Any]:
         """What orders the rows, by the names that `write_proof` has for it."""
         if self.ordered is None:
-            return {"y": self.y, "positive": 1}
+            if self.names is None:
+                return {"y": self.y, "positive": 1}
+            rest = next(x for x in self.names.values if x != self.label)  # one of them, for all
+            return {"y": Labels([rest, self._label], self.y).written(), "positive": self._label}
         if self.ordered_by == "qid":
             return {"y": self.y, "qid": self.ordered.group}
         return {"y": None, "time": self.y, "event": self.ordered.upper}
+
+    @property
+    def for_checker(self) -> dict[str, Any]:
+        """The columns that order the rows for the checker of proofs; each label is the file's."""
+        if self.names is not None:
+            return {"y": self.names.written()}
+        return {name: x for name, x in self.labelled.items() if isinstance(x, np.ndarray)}
+
+    @property
+    def _label(self) -> Label:
+        assert self.label is not None
+        return self.label
 
     @property
     def has_classes(self) -> bool:
@@ -112,6 +135,7 @@ def open_data(name: str, options: dict[str, Any], model: Any = None) -> Data:
     InputError
         If there is neither, or the file cannot be used.
     """
+    check_told(name, options)
     if _is_built_in(name):
         if any(options.get(key) is not None for key in ("target", "positive", "columns", "drop")):
             raise InputError(
@@ -137,7 +161,19 @@ def open_data(name: str, options: dict[str, Any], model: Any = None) -> Data:
     scaler = fit_scaling(X, columns, options) if model is None else model.scaler
     sha = data_sha256(X, y)
     names_of = {"negative": meta.negative, "columns": columns, "scaler": scaler}
+    names_of |= {"zero_based": meta.zero_based, "assumed": meta.assumed}
+    names_of["names"] = meta.labels
     return Data(name, scaled(scaler, X), y, sha, meta.positive, **names_of)
+
+
+def check_told(name: str, options: dict[str, Any]) -> None:
+    """Raise `InputError` where an option says how another kind of file is read."""
+    ending = name.lower().removesuffix(".gz")
+    if options.get("zero_based") is not None and not ending.endswith(SVMLIGHT):
+        raise InputError(f"{name}: --zero-based is for svmlight files ({', '.join(SVMLIGHT)})")
+    beside = options.get("weights") is not None or options.get("scores") is not None
+    if options.get("header") is not None and not (beside or ending.endswith((".csv", ".tsv"))):
+        raise InputError(f"{name}: --header is for .csv and .tsv files")
 
 
 def _tell_row_counters(name: str, X: Any, columns: list[str] | None) -> None:
@@ -199,6 +235,7 @@ def data_of(name: str, options: dict[str, Any], model: Any = None) -> Data:
         raise InputError("--target is not for survival: --time and --event order the rows")
     if options["pairs"] != "all":
         raise InputError("--qid and --time make the pairs: leave --pairs out")
+    check_told(name, options)
     if _is_built_in(name):
         raise InputError(f"{name} is built in: --qid, --time and --event are for files")
     if is_parquet_folder(name):
@@ -227,8 +264,10 @@ def _grouped_data(name: str, options: dict[str, Any], model: Any) -> Data:
     _check_name(name)
     drop = beside_members(name, column, selection_of(options))
     data = open_data(name, options | {"drop": option_of(drop) if drop else None}, model)
-    feature = (data.columns or [one for one in column_names(name) or ("",) if one != column])[0]
-    member = read_members(name, column, feature, data.y.size)
+    asked = selection_of(options)
+    held = column_names(name, asked.header) or ("",)
+    feature = (data.columns or [one for one in held if one != column])[0]
+    member = read_members(name, column, replace(asked, columns=(feature,), drop=()), data.y.size)
     codes = np.unique(member, return_inverse=True)[1]
     both = str(data.sha256) + data_sha256(np.zeros((1, 1)), codes)
     return replace(data, member=member, sha256=sha256(both.encode()).hexdigest())
@@ -253,15 +292,18 @@ def _ordered_data(name: str, options: dict[str, Any], model: Any) -> Data:
     scaler = fit_scaling(table.X, columns, options) if model is None else model.scaler
     X = scaled(scaler, table.X)
     by = "time" if qid is None else "qid"
-    return Data(name, X, y, sha, None, pairs, by, columns=columns, scaler=scaler)
+    base = {"zero_based": table.zero_based, "assumed": table.assumed}
+    return Data(name, X, y, sha, None, pairs, by, columns=columns, scaler=scaler, **base)
 
 
 def _features_of(options: dict[str, Any], model: Any) -> Selection:
-    """Return what the options ask to read; a model's columns, in its order, if it has names."""
+    """Return what the options ask to read: of a model its columns, its width and its base."""
     asked = selection_of(options)
-    if model is not None and model.columns is not None and true_names([*model.columns]):
+    if model is None:
+        return asked
+    if model.columns is not None and true_names([*model.columns]):
         asked = replace(asked, columns=model.columns)
-    return asked
+    return model.read_as(asked)
 
 
 def _is_built_in(name: str) -> bool:

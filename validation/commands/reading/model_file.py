@@ -7,7 +7,7 @@ without one starts in half the time.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,12 @@ import scipy.sparse as sp
 from ....exact.certificate.solution import Solution
 from ....exact.errors import InputError
 from ...data.datasets import load, names
-from ...files.data_files import read_features
+from ...files.data_files import read_raw
+from ...files.tables.selection import Selection
 from ...memory import check_room
-from .inputs import Data
+from .inputs import Data, check_told
 from .penalties import penalty_options
-from .scaled_tables import true_names
+from .scaled_tables import selection_of, split_names, true_names
 
 ASKED = (
     *("lam", "loss", "gamma", "structure", "l1", "groups", "sign"),
@@ -60,6 +61,8 @@ def write_model(
         else:
             positive, weight = data.positive, None
         model = solved_model(solution, data.X, scores, positive, classes, asked, weight)
+    if data.zero_based is not None:
+        model.zero_based_ = data.zero_based
     if data.scaler is not None:
         from sklearn.pipeline import Pipeline
 
@@ -100,6 +103,12 @@ class SavedModel:
     def n_features(self) -> int:
         """Number of features."""
         return int(self.whole.n_features_in_)
+
+    def read_as(self, asked: Selection) -> Selection:
+        """Return how its rows are read: of an svmlight file as those that it was trained on."""
+        base = getattr(self.last, "zero_based_", None)
+        base = base if asked.zero_based is None else asked.zero_based
+        return replace(asked, zero_based=base, width=self.n_features)
 
     def asked(self) -> dict[str, Any]:
         """Return the options of the problem that the model was solved for; none of other models."""
@@ -158,25 +167,28 @@ def read_model(path: str) -> SavedModel:
     )
 
 
-def read_rows(model: SavedModel, name: str, drop: tuple[str, ...] = ()) -> tuple[Any, list[str]]:
+def read_rows(model: SavedModel, name: str, options: dict[str, Any]) -> tuple[Any, list[str]]:
     """Return the features of the data that the model needs, in its order, and what was not used.
 
     Columns are found by their names where both have some, and refused where they disagree; else
-    by their place, and then their number must agree.
+    by their place, and then their number must agree. Of an svmlight file zeros are left out.
 
     Raises
     ------
     InputError
     """
+    check_told(name, options)
+    drop = split_names(options.get("drop")) or ()
     if name.split(":")[0] in names() and not Path(name).exists():
         X, columns, ignored = load(name, 0).X, None, []
     else:
-        wanted = None if model.columns is None else _present(model, name)
-        table = read_features(name, wanted, () if wanted else drop)
-        X, columns, ignored = table.X, true_names(table.columns), table.ignored
-        ignored = ignored if wanted or not drop else [k for k in ignored if k not in drop]
+        asked = replace(selection_of(options), labelled=False)
+        if model.columns is not None and (wanted := _present(model, name, asked.header)):
+            asked, drop = replace(asked, columns=wanted, drop=()), ()
+        table = read_raw(name, model.read_as(asked))
+        X, columns = table.X, true_names(table.columns)
+        ignored = [k for k in table.ignored if k not in drop]
     d = model.n_features
-    X = _widened(X, d)
     if X.shape[1] != d:
         hint = "" if columns is None else f" ({', '.join(columns[:5])}, ...)"
         raise InputError(
@@ -201,18 +213,11 @@ def _centrable(model: SavedModel, X: Any, name: str) -> Any:
     return X.toarray()
 
 
-def _widened(X: Any, d: int) -> Any:
-    """Return sparse rows with d columns at least: a file names only those that occur."""
-    if sp.issparse(X) and X.shape[1] < d:
-        return sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], d))
-    return X
-
-
-def _present(model: SavedModel, name: str) -> tuple[str, ...] | None:
+def _present(model: SavedModel, name: str, header: bool | None) -> tuple[str, ...] | None:
     """Return the model's columns if the data have names, None where they have none."""
     from ...files.data_files import column_names
 
-    held, wanted = column_names(name), model.columns
+    held, wanted = column_names(name, header), model.columns
     assert wanted is not None
     if held is None:
         return None

@@ -48,9 +48,14 @@ def split_names(text: str | None) -> tuple[str, ...] | None:
 
 
 def selection_of(options: dict[str, Any]) -> Selection:
-    """Return what `--target`, `--columns` and `--drop` ask for."""
-    columns = split_names(options.get("columns"))
-    return Selection(options["target"], columns, split_names(options.get("drop")) or ())
+    """Return what `--target`, `--columns`, `--drop`, `--header` and `--zero-based` ask for."""
+    columns, drop = (split_names(options.get(key)) for key in ("columns", "drop"))
+    header, zero_based = (_told(options.get(key)) for key in ("header", "zero_based"))
+    return Selection(options.get("target"), columns, drop or (), True, header, zero_based)
+
+
+def _told(word: str | None) -> bool | None:
+    return None if word is None else word == "yes"
 
 
 def row_counters(X: Any, columns: list[str] | None) -> list[str]:

@@ -10,12 +10,13 @@ from typing import Any
 from ....exact.errors import InputError
 
 WEIGHTS, PROOF, SOLUTION = "weights.csv", "proof.npz", "solution.json"
-MODEL = "model.npz"
+MODEL, DATA = "model.npz", "data.npz"
+OURS = (WEIGHTS, MODEL, PROOF, DATA)
 
 
 def checksums(folder: Path) -> dict[str, str | None]:
     """Return the SHA-256 of the files beside `solution.json`, by their names."""
-    paths = (folder / WEIGHTS, folder / MODEL, folder / PROOF)
+    paths = (folder / name for name in OURS)
     return {path.name: _sha256(path) for path in paths if path.exists()}
 
 
@@ -26,7 +27,7 @@ def check_ours(folder: Path) -> None:
     ------
     InputError
     """
-    there = [name for name in (WEIGHTS, MODEL, PROOF, SOLUTION) if (folder / name).exists()]
+    there = [name for name in (*OURS, SOLUTION) if (folder / name).exists()]
     if not there:
         return
     document = _earlier(folder / SOLUTION)
@@ -38,7 +39,7 @@ def check_ours(folder: Path) -> None:
     files = document.get("files")
     if not isinstance(files, dict):  # a version that kept none
         return
-    for name in (WEIGHTS, MODEL, PROOF):
+    for name in OURS:
         if name in there and files.get(name) != _sha256(folder / name):
             raise InputError(
                 f"--out {folder}: {name} is not the one that aucert has written there: "

@@ -183,9 +183,12 @@ def _check_column(
     """Raise `InputError` unless a file has a column, of a type that can be used, as the first."""
     if column not in schema.names:
         raise InputError(f"{name}: no column '{column}', which {first} has")
+    if schema.names.count(column) > 1:
+        raise InputError(f"{name}: two columns are named '{column}': rename one of them")
     kind = schema.field(column).type
     check_type(Path(name), column, kind, types, label)
-    if label and is_words(kind, types) != is_words(kinds[column], types):
+    text = is_words(kind, types) and is_words(kinds[column], types)
+    if label and not text and kind != kinds[column]:
         raise InputError(
             f"{name}: column '{column}' holds {kind}, and in {first} it holds {kinds[column]}: "
             "write one or the other"

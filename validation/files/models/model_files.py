@@ -17,70 +17,109 @@ loss. LightGBM has no linear booster: its `linear_tree` puts linear models into 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ....exact.errors import InputError
 from ..file_checks import damage_reported, existing_file
 from ..labels import as_number
-from ..vector_files import read_vector
 from .svm_light_models import is_svm_light, read_svm_light
 
 HEAD = 4096
 """Characters from which a model file is recognized."""
 
+AFT = "survival:aft"
+"""XGBoost's objective whose prediction is a time: large where the risk is small."""
+
 LARGEST_MODEL = 1 << 28
 """Size in bytes beyond which a model file is refused."""
 
 
-def read_model(path: str | Path, n_features: int) -> np.ndarray:
-    """Read the weights of a linear model, or a plain vector of weights.
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """The weights of another program's model, and what it scores high.
+
+    Attributes
+    ----------
+    w : array (n_features,) or (n_features + 1,)
+        One more where an intercept follows.
+    labels : (float, float), optional
+        The label that it scores high, and the other one, where the file says so. None: the larger
+        label, as XGBoost (1 over 0) and SVM-light (+1 over -1) have it, and rankings.
+    of_times : bool
+        Whether it predicts times: XGBoost's `survival:aft`.
+    """
+
+    w: np.ndarray
+    labels: tuple[float, float] | None = None
+    of_times: bool = False
+
+    def sign(self, path: str | Path, high: object, low: object) -> int:
+        """Return 1 where the model scores the label `high` high, -1 where it scores `low` so.
+
+        Parameters
+        ----------
+        path : str or Path
+            For messages.
+        high, low : labels
+            Of the data; `low` is None for the rest, both are where the data have none.
+
+        Raises
+        ------
+        InputError
+            If the labels of the model are others.
+        """
+        if high is None and low is None and self.labels is None:
+            return 1
+        numbers = isinstance(high, int | float) and isinstance(low, int | float | None)
+        if self.labels is None:
+            return -1 if numbers and low is not None and high < low else 1  # type: ignore[operator]
+        for sign, (up, down) in ((1, self.labels), (-1, self.labels[::-1])):
+            other = low is None or down == low or {down, low} == {0, -1}
+            if numbers and up == high and other:
+                return sign
+        raise InputError(
+            f"{path}: the model scores the label {self.labels[0]:g} above {self.labels[1]:g}, and "
+            f"the data have the positive label {high!r}: name the one that is meant with "
+            "--positive, or give plain weights that score it high"
+        )
+
+
+def read_model_of_another(path: str | Path, n_features: int) -> LinearModel | None:
+    """Read a linear model of another program, or return None where the file is none.
 
     Parameters
     ----------
     path : str or Path
-        A model file of liblinear, liblinear-ranksvm, SVM-light or SVM-rank under any name, a
-        linear booster that XGBoost saved as `.json`, or what `read_vector` reads.
+        A model file of liblinear, liblinear-ranksvm, SVM-light or SVM-rank under any name, or a
+        linear booster that XGBoost saved as `.json`.
     n_features : int
         Features of the data. Formats that leave out zeros are filled up to this length.
-
-    Returns
-    -------
-    array (m,) of float64
-        m is `n_features`, or one more where an intercept follows; of a plain vector it is free.
 
     Raises
     ------
     InputError
         If the file is damaged, holds another kind of model, or does not fit the data.
     """
-    found = read_model_of_another(path, n_features)
-    return read_vector(path, what="weights") if found is None else found
-
-
-def read_model_of_another(path: str | Path, n_features: int) -> np.ndarray | None:
-    """Read the weights of another program's model as `read_model`; None where it is no such file.
-
-    Raises
-    ------
-    InputError
-        As `read_model`.
-    """
     found = existing_file(path)
     head = _head(found)
     if head.startswith("solver_type"):
-        return _checked(found, _liblinear(found), n_features)
+        return _checked(found, *_liblinear(found), n_features)
     if is_svm_light(head):
         _check_size(found)
-        return _checked(found, read_svm_light(found, n_features), n_features)
+        model = LinearModel(read_svm_light(found, n_features))
+        return _checked(found, model, n_features, n_features)
     if head.startswith("tree\n") and "version=" in head:
         raise InputError(
             f"{path}: LightGBM's models are trees, which have no weights: "
             "give what they predict, with --scores"
         )
     if head.lstrip().startswith("{") and found.suffix == ".json":
-        return _checked(found, _xgboost(found), n_features)
+        model = _xgboost(found)
+        return _checked(found, model, model.w.size - 1, n_features)
     return None
 
 
@@ -89,16 +128,18 @@ def _head(path: Path) -> str:
         return file.read(HEAD).decode("utf-8", errors="replace").replace("\r\n", "\n")
 
 
-def _checked(path: Path, weights: np.ndarray, n_features: int) -> np.ndarray:
-    bad = np.flatnonzero(~np.isfinite(weights))
+def _checked(path: Path, model: LinearModel, held: int, n_features: int) -> LinearModel:
+    """Return the model of `held` features if the data have as many, and all weights are finite."""
+    bad = np.flatnonzero(~np.isfinite(model.w))
     if bad.size:
-        raise InputError(f"{path}: weight {bad[0] + 1} is {weights[bad[0]]}: all must be finite")
-    if weights.size not in (n_features, n_features + 1):
+        raise InputError(f"{path}: weight {bad[0] + 1} is {model.w[bad[0]]}: all must be finite")
+    if held != n_features:
         raise InputError(
-            f"{path}: the model has {weights.size} weights, but the data have "
-            f"{n_features} features: certify on the data that it was trained on"
+            f"{path}: the model has {held} features, but the data have {n_features}: certify on "
+            "the data that it was trained on; of svmlight files say whether they count from 0, "
+            "with --zero-based"
         )
-    return weights
+    return model
 
 
 def _check_size(path: Path) -> None:
@@ -106,8 +147,15 @@ def _check_size(path: Path) -> None:
         raise InputError(f"{path}: larger than {LARGEST_MODEL >> 20} MiB: no linear model")
 
 
-def _liblinear(path: Path) -> np.ndarray:
-    """Return the weights below the line `w`; the last is the intercept where bias >= 0."""
+RANKING = ("RANKSVM", "SVR")
+"""How the names of liblinear's solvers end that know no classes, and write no line `label`."""
+
+
+def _liblinear(path: Path) -> tuple[LinearModel, int]:
+    """Return the weights below the line `w`, and how many features they are of.
+
+    The last weight is the intercept where bias >= 0. A classifier scores its first label high.
+    """
     _check_size(path)
     with damage_reported(path, "UTF-8 text", UnicodeDecodeError):
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -129,7 +177,12 @@ def _liblinear(path: Path) -> np.ndarray:
     expected = int(count) + (bias >= 0)
     if len(columns) != expected:
         raise InputError(f"{path}: damaged, {len(columns)} weights where {expected} are declared")
-    return np.array([_number(path, column[0]) for column in columns])
+    w = np.array([_number(path, column[0]) for column in columns])
+    labels = [as_number(word) for word in head.get("label", "").split()]
+    ranks = head["solver_type"].endswith(RANKING) and not labels
+    if not ranks and (len(labels) != 2 or None in labels):
+        raise InputError(f"{path}: the line 'label' must name two classes, the first scored high")
+    return LinearModel(w, None if ranks else (labels[0], labels[1])), int(count)  # type: ignore
 
 
 def _number(path: Path, text: str) -> float:
@@ -139,12 +192,12 @@ def _number(path: Path, text: str) -> float:
     return number
 
 
-def _xgboost(path: Path) -> np.ndarray:
+def _xgboost(path: Path) -> LinearModel:
     """Return the weights of a linear booster; the last one is its bias."""
     _check_size(path)
     with damage_reported(path, "JSON", ValueError, RecursionError):
         document = json.loads(path.read_text(encoding="utf-8"))
-    booster: object = document
+    booster: Any = document
     for key in ("learner", "gradient_booster"):
         booster = booster.get(key) if isinstance(booster, dict) else None
     if not isinstance(booster, dict):
@@ -159,4 +212,10 @@ def _xgboost(path: Path) -> np.ndarray:
     numbers = isinstance(weights, list) and all(type(x) in (int, float) for x in weights)
     if not numbers or not weights:
         raise InputError(f"{path}: damaged, the booster has no list of weights")
-    return np.array(weights, dtype=float)
+    return LinearModel(np.array(weights, dtype=float), of_times=_objective(document) == AFT)
+
+
+def _objective(document: Any) -> object:
+    """Return the name of the objective that XGBoost trained for, where the document says it."""
+    objective = document["learner"].get("objective")
+    return objective.get("name") if isinstance(objective, dict) else None

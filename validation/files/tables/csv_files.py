@@ -31,8 +31,9 @@ def read_csv(path: Path, target: Selection | str | None = None) -> RawTable:
 
     Fields are separated by commas, or by semicolons or tabs if the first row has no comma. The
     text is UTF-8; blank lines are skipped. The first row holds names if none of
-    its fields is a number, or if the numbers among them are 0, 1, 2, ...; other first rows with a
-    number are data, so that a text label does not turn one into names. Columns
+    its fields is a number, or if the numbers among them are 0, 1, 2, ..., as pandas numbers
+    columns; other first rows with a number are data, so that a text label does not turn one into
+    names. A first row 0 or 0,1 is refused, as it may be either, unless `header` is given. Columns
     without a name are called "1", "2", ... . Rows in messages are lines of the file, from 1.
     The words true, yes, false and no of a feature mean 1 and 0, in columns of nothing else.
 
@@ -54,7 +55,7 @@ def read_csv(path: Path, target: Selection | str | None = None) -> RawTable:
         For anything that is not a complete table of finite numbers with labels.
     """
     asked = Selection.of(target)
-    names, has_header = csv_columns(path)
+    names, has_header = csv_columns(path, asked.header)
     place = target_place(path, names, asked.target) if asked.labelled else None
     read = _Reader(path, names, has_header, asked.places(path, names, place))
     if read.places.unclear:
@@ -63,7 +64,8 @@ def read_csv(path: Path, target: Selection | str | None = None) -> RawTable:
         n = read.fill()
     if not n:
         raise InputError(f"{path}: no rows below the header")
-    if place is not None and has_header and names[place] in read.labels.table:
+    guessed = has_header and asked.header is None and as_number(names[place or 0]) is None
+    if place is not None and guessed and names[place] in read.labels.table:
         raise InputError(
             f"{path}: '{names[place]}' in row 1 is also a label further down: are these names or "
             "data? Write a first row of names"

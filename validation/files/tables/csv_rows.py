@@ -94,8 +94,8 @@ def _delimiter(path: Path) -> str:
     return next((mark for mark in _DELIMITERS if mark in first), ",")
 
 
-def csv_columns(path: Path) -> tuple[list[str], bool]:
-    """Names of all columns (`named`), and whether the first row holds them."""
+def csv_columns(path: Path, header: bool | None = None) -> tuple[list[str], bool]:
+    """Names of all columns (`named`), and whether the first row holds them: `header` decides it."""
     with damage_reported(path, "gzip", *GZIP_ERRORS):
         first = next((row for _, row in csv_rows(path, False, [])), None)
     if first is None:
@@ -103,16 +103,22 @@ def csv_columns(path: Path) -> tuple[list[str], bool]:
     if any("\0" in field for field in first):
         raise InputError(f"{path}: zero bytes in row 1: no text, save it as CSV in UTF-8")
     fields = [field.strip() for field in first]
-    if not _looks_like_names(fields):
+    if not (_looks_like_names(path, fields) if header is None else header):
         return [str(k) for k in range(1, len(fields) + 1)], False
     return named(fields), True
 
 
-def _looks_like_names(fields: list[str]) -> bool:
+def are_places(fields: list[str]) -> bool:
+    """Return whether each cell is its own position, as in the header 0, 1, 2 that pandas writes."""
+    return fields == [str(k) for k in range(len(fields))]
+
+
+def _looks_like_names(path: Path, fields: list[str]) -> bool:
     """See `read_csv`: a text label must not turn the first row of data into names."""
     numbers = [field for field in fields if as_number(field) is not None]
-    if not numbers:
-        return True
-    if len(numbers) == len(fields):
-        return False
-    return len(numbers) > 1 and numbers == [str(k) for k in range(len(numbers))]
+    if numbers and len(numbers) == len(fields) < 3 and are_places(fields):
+        raise InputError(
+            f"{path}: row 1 ({','.join(fields)}) may be names of columns or data: say which with "
+            "--header yes or --header no"
+        )
+    return not numbers or (len(numbers) > 1 and are_places(numbers))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +43,7 @@ def beside_members(path: str | Path, name: str, asked: Selection) -> tuple[str, 
             near = nearest(name, held, "arrays")
             raise InputError(f"{path}: no array '{name}' of groups; {near}")
         return drop
-    columns = column_names(path)
+    columns = column_names(path, asked.header)
     if columns is None:
         raise InputError(f"{path}: this file has no names of columns, so none of the groups")
     if name not in columns:
@@ -50,15 +51,15 @@ def beside_members(path: str | Path, name: str, asked: Selection) -> tuple[str, 
     return (*drop, name) if asked.columns is None else drop
 
 
-def read_members(path: str | Path, name: str, feature: str, n: int) -> np.ndarray:
+def read_members(path: str | Path, name: str, asked: Selection, n: int) -> np.ndarray:
     """Return the group of each row: (n,).
 
     Parameters
     ----------
     path, name
         As in `beside_members`.
-    feature : str
-        A column of numbers: no table is read without features.
+    asked : Selection
+        Of one feature, a column of numbers: no table is read without features.
     n : int
         Rows of the table.
 
@@ -72,7 +73,7 @@ def read_members(path: str | Path, name: str, feature: str, n: int) -> np.ndarra
         if found.shape != (n,):
             raise InputError(f"{path}: array '{name}' must have shape ({n},)")
         return found
-    labels = read_raw(path, Selection(target=name, columns=(feature,))).labels
+    labels = read_raw(path, replace(asked, target=name)).labels
     return np.array(labels.values)[labels.codes]
 
 
@@ -80,7 +81,7 @@ def _is_npz(path: str | Path) -> bool:
     return str(path).lower().endswith(".npz")
 
 
-def read_words(path: Path, name: str) -> np.ndarray | None:
+def read_words(path: Path, name: str, header: bool | None = None) -> np.ndarray | None:
     """Return the words of a column (n,), or None where it is not there or holds numbers alone.
 
     Parameters
@@ -88,6 +89,8 @@ def read_words(path: Path, name: str) -> np.ndarray | None:
     path : Path
         A `.csv`, `.tsv` or `.parquet` file; of others None.
     name : str
+    header : bool, optional
+        As in `Selection`.
 
     Raises
     ------
@@ -97,7 +100,7 @@ def read_words(path: Path, name: str) -> np.ndarray | None:
     ending = path.name.lower().removesuffix(".gz")
     if ending.endswith((".csv", ".tsv")):
         with damage_reported(path, "gzip", *GZIP_ERRORS):
-            cells = _of_csv(path, name)
+            cells = _of_csv(path, name, header)
         if all(is_missing(text) or as_number(text) is not None for _, text in cells):
             return None
     elif ending.endswith(".parquet"):
@@ -110,9 +113,9 @@ def read_words(path: Path, name: str) -> np.ndarray | None:
     return np.array([text for _, text in cells]) if cells else None
 
 
-def _of_csv(path: Path, name: str) -> list[tuple[int, str]]:
+def _of_csv(path: Path, name: str, header: bool | None) -> list[tuple[int, str]]:
     """Return the line and the text of each cell."""
-    names, has_header = csv_columns(path)
+    names, has_header = csv_columns(path, header)
     if name not in names:
         return []
     place = names.index(name)

@@ -12,15 +12,11 @@ from ....exact.errors import InputError
 from ..column_names import nearest
 from ..data_files import column_names, read_raw
 from ..file_checks import RawTable, existing_file
-from ..labels import Labels
+from ..labels import Labels, as_truth
 from .member_columns import read_words
 from .npz_files import read_arrays
-from .selected import selected
-from .selection import Selection
+from .selection import SVMLIGHT, Selection
 from .svmlight_files import read_queries
-
-_SVMLIGHT = (".txt", ".libsvm", ".svm", ".svmlight")
-_WORDS = {"true": 1.0, "false": 0.0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +32,8 @@ class OrderedTable:
         For survival.
     columns : list of str
         Names of the features.
+    zero_based, assumed
+        As in `RawTable`.
     """
 
     X: Any
@@ -44,6 +42,8 @@ class OrderedTable:
     qid: np.ndarray | None = None
     time: np.ndarray | None = None
     event: np.ndarray | None = None
+    zero_based: bool | None = None
+    assumed: bool = False
 
 
 def read_by_query(
@@ -65,13 +65,21 @@ def read_by_query(
     InputError
         As `read_table`, and if the column is not there or a grade is no number.
     """
-    if Path(path).name.lower().removesuffix(".gz").endswith(_SVMLIGHT):
+    if Path(path).name.lower().removesuffix(".gz").endswith(SVMLIGHT):
         asked = Selection.of(target)
         if qid != "qid" or asked.target is not None:
             raise InputError(f"{path}: an svmlight file has the label first: give --qid qid only")
-        table, queries = read_queries(existing_file(path))
-        table = selected(Path(path), table, asked)
-        return OrderedTable(table.X, table.columns, _numbers(table.labels, path, "grade"), queries)
+        table, queries = read_queries(existing_file(path), asked)
+        base = table.zero_based, table.assumed
+        return OrderedTable(
+            table.X,
+            table.columns,
+            _numbers(table.labels, path, "grade"),
+            queries,
+            None,
+            None,
+            *base,
+        )
     if qid == Selection.of(target).target:
         raise InputError(f"{path}: '{qid}' cannot be both the query and the grade")
     asked = Selection.of(target)
@@ -79,7 +87,7 @@ def read_by_query(
     try:
         table = read_raw(path, held)
     except InputError:
-        words = read_words(existing_file(path), qid)
+        words = read_words(existing_file(path), qid, asked.header)
         if words is None:
             raise
         rest = asked if asked.columns is not None else replace(asked, drop=(*asked.drop, qid))
@@ -101,7 +109,7 @@ def read_survival(
     path : str or Path
         As in `read_table`, but not svmlight.
     time, event : str
-        Columns, in npz also arrays; an event is 0 or 1, or false or true.
+        Columns, in npz also arrays; an event is 0 or 1, or no or yes, or false or true.
     features : Selection, optional
         Which columns are features; all others by default.
 
@@ -110,7 +118,7 @@ def read_survival(
     InputError
         As `read_table`, and if a column is not there or an event is none of these.
     """
-    if Path(path).name.lower().removesuffix(".gz").endswith(_SVMLIGHT):
+    if Path(path).name.lower().removesuffix(".gz").endswith(SVMLIGHT):
         raise InputError(f"{path}: an svmlight file has no columns for a time and an event")
     if time == event:
         raise InputError(f"{path}: '{time}' cannot be both the time and the event")
@@ -134,7 +142,7 @@ def _beside(path: str | Path, asked: Selection, name: str) -> Selection:
         )
     if asked.columns is None:
         return asked
-    if str(path).lower().endswith(".npz") and name not in (column_names(path) or ()):
+    if str(path).lower().endswith(".npz") and name not in (column_names(path, asked.header) or ()):
         return asked  # an array of its own
     return replace(asked, columns=(*asked.columns, name))
 
@@ -143,7 +151,7 @@ def _numbers(labels: Labels, path: str | Path, what: str) -> np.ndarray:
     """Return the label column as numbers (n,)."""
     values = []
     for value in labels.values:
-        number = _WORDS.get(value.strip().lower()) if isinstance(value, str) else float(value)
+        number = as_truth(value) if isinstance(value, str) else float(value)
         if number is None:
             raise InputError(f"{path}: the {what} {value!r} is not a number")
         values.append(number)

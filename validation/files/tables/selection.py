@@ -11,6 +11,9 @@ from ....exact.errors import InputError
 from ..column_names import nearest, unclear_names
 from ..file_checks import Refused
 
+SVMLIGHT = (".txt", ".libsvm", ".svm", ".svmlight")
+"""Endings of svmlight files, which may be gzipped."""
+
 
 class Places(NamedTuple):
     """Where the columns stand: the label's place (None without labels), the features', the rest.
@@ -38,12 +41,21 @@ class Selection:
         Columns that are neither read nor checked.
     labelled : bool
         False where only features are read: no column is a label.
+    header : bool, optional
+        Whether the first row of a CSV file holds names; as it looks by default.
+    zero_based : bool, optional
+        Whether an svmlight file counts its features from 0; as it looks by default.
+    width : int, optional
+        Features of the model that the rows are for: an svmlight file leaves out zeros.
     """
 
     target: str | None = None
     columns: tuple[str, ...] | None = None
     drop: tuple[str, ...] = ()
     labelled: bool = True
+    header: bool | None = None
+    zero_based: bool | None = None
+    width: int | None = None
 
     @classmethod
     def of(cls, asked: Selection | str | None) -> Selection:

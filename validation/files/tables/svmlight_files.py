@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from dataclasses import replace
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,32 +32,34 @@ def read_svmlight(path: Path, target: Selection | str | None = None) -> RawTable
         As `read_queries`, for a line with a query group (`qid:`), or a `target`: the label always
         stands first.
     """
-    asked = Selection.of(target)
-    if asked.target is not None:
-        raise InputError(f"{path}: an svmlight file holds its label first: leave out the target")
-    return selected(path, _read(path, False)[0], asked)
+    return _read(path, Selection.of(target), False)[0]
 
 
-def read_queries(path: Path) -> tuple[RawTable, np.ndarray]:
+def read_queries(path: Path, asked: Selection) -> tuple[RawTable, np.ndarray]:
     """Read an svmlight file (`label index:value ...` a line) into CSR, through scikit-learn.
 
-    Indices count from 0 if index 0 occurs, else from 1. Rows in messages are lines of the file.
+    Indices count from 0 if index 0 occurs, else from 1, unless `asked.zero_based` says which. Rows
+    that are for a model get its width. A column is called by its index. Rows in messages are lines
+    of the file.
     Each line has its query group, a whole number: `label qid:number index:value ...`.
 
     Raises
     ------
     InputError
-        For a line that is not of this form; its number is named.
+        For a line that is not of this form; its number is named. For rows narrower than the model
+        that may count from 0 or from 1.
     """
-    return _read(path, True)
+    return _read(path, asked, True)
 
 
-def _read(path: Path, queries: bool) -> tuple[RawTable, np.ndarray]:
+def _read(path: Path, asked: Selection, queries: bool) -> tuple[RawTable, np.ndarray]:
     """Return the table and the query of each row, or none of them."""
     from sklearn.datasets import load_svmlight_file
 
+    if asked.target is not None:
+        raise InputError(f"{path}: an svmlight file holds its label first: leave out the target")
     try:
-        found = load_svmlight_file(str(path), dtype=np.float64, query_id=queries)
+        found = load_svmlight_file(str(path), dtype=np.float64, query_id=queries, zero_based=True)
         X, y, qid = found if queries else (*found[:2], np.zeros(0))
     except (ValueError, OverflowError, OSError, EOFError, zlib.error) as error:
         with damage_reported(path, "gzip", *GZIP_ERRORS):
@@ -70,9 +73,40 @@ def _read(path: Path, queries: bool) -> tuple[RawTable, np.ndarray]:
     if not sound or is_large(X.data).any() or is_large(y).any() or _is_unusual(path):
         _refuse_line(path, queries)
     _check_width(path, X.shape[1])
-    columns = [str(k) for k in range(1, X.shape[1] + 1)]
+    X, base, assumed = _based(path, X, asked)
+    columns = [str(k) for k in range(base, base + X.shape[1])]
     labels = array_labels(y, f"{path}, labels")
-    return RawTable(sp.csr_array(X), labels, columns, "label", []), np.asarray(qid)
+    table = RawTable(sp.csr_array(X), labels, columns, "label", [], base == 0, assumed)
+    table = selected(path, table, asked)
+    X, width = table.X, max(asked.width or 0, table.X.shape[1])
+    X = sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
+    return replace(table, X=X), np.asarray(qid)
+
+
+def _based(path: Path, X: Any, asked: Selection) -> tuple[Any, int, bool]:
+    """Return the rows without a column 0 that is none, from where indices count, and if assumed."""
+    zero, base = bool((X.indices == 0).any()), asked.zero_based
+    if zero and base is False:
+        raise InputError(
+            f"{path}: index 0 occurs, where indices count from 1: say --zero-based yes if they "
+            "count from 0 in this file"
+        )
+    assumed = base is None and not zero
+    largest = X.shape[1] - 1
+    if assumed and asked.width is not None and (largest < asked.width or asked.is_partial):
+        raise InputError(may_count_from(path, largest, asked.width))
+    if zero or base:
+        return X, 0, False
+    rows = sp.csr_array((X.data, X.indices - 1, X.indptr), shape=(X.shape[0], largest))
+    return rows, 1, assumed
+
+
+def may_count_from(path: str | Path, largest: int, width: int) -> str:
+    """Return the sentence on a file that is narrower than the model and may count from 0 or 1."""
+    return (
+        f"{path}: its indices, up to {largest}, may count from 0 or from 1, and the model has "
+        f"{width} features: say which with --zero-based yes or --zero-based no"
+    )
 
 
 BYTES_A_FEATURE = 150

@@ -105,7 +105,7 @@ class GroupHingeTask(_GroupTask):
     ) -> tuple[np.ndarray, float]:
         """Return 2 half c, whole numbers but for one rounding each."""
         mass = np.empty(scores.size, dtype=np.int64)
-        mass[pairs.arrangement.order] = pairs.a
+        mass[pairs.arrangement.order] = np.maximum(pairs.a, pairs.b)  # one weight a row
         net, found.whole = whole_hinge(pairs.arrangement, mass, scores, self.k, self.half)
         return net.astype(float), UNIT
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....errors import InputError
+from ....tools.lossless import check_one_type
 from ..facts import Facts, FactsTask
 from .blocks import whole_partition
 
@@ -157,11 +158,9 @@ def check_groups_whole(names: dict[int, np.ndarray], told: str) -> int:
     Raises
     ------
     InputError
-        If a group lies in two partitions, or some names are numbers and others words.
+        If a group lies in two partitions, or their names are not of one type.
     """
-    kinds = {found.dtype.kind in "US" for found in names.values()}
-    if len(kinds) > 1:
-        raise InputError("the groups are of mixed types: use numbers or strings")
+    check_one_type({f"partition {k}": found for k, found in names.items()}, "the groups")
     if not names:
         return 0
     every = np.concatenate(list(names.values()))

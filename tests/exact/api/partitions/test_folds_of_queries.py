@@ -13,7 +13,7 @@ from aucert.exact.errors import InputError
 from aucert.exact.spaces.partitions.chosen.hashing import hashed_names
 from aucert.exact.spaces.partitions.grouped.blocks import cut_groups
 from aucert.exact.spaces.partitions.grouped.folds import fold_of_groups, starts_of_folds
-from fast_cases import first_fast
+from loops import each, first_fast
 
 QUERIES, EACH = 40, 15
 QID = np.repeat(np.arange(QUERIES) * 3 - 20, EACH)
@@ -55,8 +55,8 @@ def folds_by_hand(group: np.ndarray, folds: int, seed: int) -> np.ndarray:
     return np.array([number[name] for name in group.tolist()])
 
 
-@pytest.mark.parametrize("words", [False, True])
-@pytest.mark.parametrize("places", CUTS)
+@each("words", [False, True])
+@each("places", CUTS)
 def test_a_fold_is_whole_queries_however_the_rows_are_cut(words: bool, places: list[int]) -> None:
     group = np.array([f"q{one}" for one in QID]) if words else QID
     rows, number = rows_in(places, WEIGHT, group), folds_by_hand(group, 7, 5)
@@ -85,8 +85,8 @@ def test_equal_names_have_the_same_hash_whatever_their_type() -> None:
     assert abs(np.corrcoef(many.astype(float), np.arange(20_000))[0, 1]) < 0.03
 
 
-@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
-@pytest.mark.parametrize("places", first_fast(CUTS))
+@each("weight", [None, WEIGHT], ids=["plain", "weighted"])
+@each("places", first_fast(CUTS))
 def test_cross_validation_is_that_of_the_same_folds_in_memory(
     weight: np.ndarray | None, places: list[int]
 ) -> None:

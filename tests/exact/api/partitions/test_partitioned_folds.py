@@ -16,6 +16,7 @@ from aucert.exact.spaces.partitions.engine import LocalEngine
 from aucert.exact.spaces.partitions.partition import cut
 from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
 from aucert.exact.spaces.partitions.work import Reply, Task
+from loops import each
 
 PLACES = [100, 100, 350, 800]
 
@@ -72,8 +73,8 @@ def naive_fold(side: int, number: int, seed: int, folds: int) -> int:
     return (number % folds - turn) % folds
 
 
-@pytest.mark.parametrize(("seed", "folds"), [(0, 2), (7, 5), (123456789, 11)])
-@pytest.mark.parametrize("side", [0, 1])
+@each(("seed", "folds"), [(0, 2), (7, 5), (123456789, 11)])
+@each("side", [0, 1])
 def test_folds_are_those_of_the_naive_form(side: int, seed: int, folds: int) -> None:
     for start, count in ((0, 40), (3, 1), (17, 0), (10**12 + 1, 30)):
         expected = [naive_fold(side, start + k, seed, folds) for k in range(count)]
@@ -103,8 +104,8 @@ def test_numbers_by_place_are_spread_and_the_same_each_time() -> None:
     assert abs(np.corrcoef(numbers[1:], numbers[:-1])[0, 1]) < 0.02
 
 
-@pytest.mark.parametrize("places", CUTS)
-@pytest.mark.parametrize("by_class", [False, True])
+@each("places", CUTS)
+@each("by_class", [False, True])
 def test_a_fold_and_the_rest_are_all_rows_however_they_are_cut(
     places: list[int], by_class: bool
 ) -> None:
@@ -129,8 +130,8 @@ def test_a_class_with_a_row_for_each_fold_is_enough() -> None:
         cross_validated_path(in_parts(X, y), None, [0.1], cv=4, tol=1e-3)
 
 
-@pytest.mark.parametrize("places", CUTS)
-@pytest.mark.parametrize("weighted", [False, True])
+@each("places", CUTS)
+@each("weighted", [False, True])
 def test_cross_validation_is_that_of_the_same_folds_in_memory(
     weighted: bool, places: list[int]
 ) -> None:

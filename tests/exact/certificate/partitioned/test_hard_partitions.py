@@ -14,6 +14,7 @@ from aucert.exact.spaces.partitions.chosen import folds as chosen
 from fuzz_partition_proofs import PARTED
 from fuzz_partitions import folds, partitioned
 from fuzzing import Kind, one, run
+from loops import each
 
 CHUNKS, SIZE = 4, 100
 
@@ -22,7 +23,7 @@ OVERFLOWING = 2166
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@each("chunk", range(CHUNKS))
 def test_nothing_false_is_claimed_over_many_hard_partitions(chunk: int) -> None:
     tally = run(range(SIZE * chunk, SIZE * (chunk + 1)), PARTED)
     print(f"\n{tally}")

@@ -15,13 +15,14 @@ from aucert.exact.problem.evidence import Alpha
 from aucert.exact.problem.risk import Mean
 from aucert.exact.tools.rounding import gamma, short_chain
 from decimal_losses import mean_of
+from loops import each
 from naive import exact
 from ordered_naive import naive_ordered
 
 JUST = 1 - 1e-9
 
 
-@pytest.mark.parametrize("form", ["numpy", "compiled"])
+@each("form", ["numpy", "compiled"])
 def test_the_shift_of_scores_is_paid_by_the_squared_hinge(form: str) -> None:
     """Far rows make the shift round to whole numbers; their own pairs have no loss."""
     key, s = np.array([3, 2, 1, 0]), np.array([2.0**54, 0.3, 0.4, -(2.0**54) / 3])
@@ -34,7 +35,7 @@ def test_the_shift_of_scores_is_paid_by_the_squared_hinge(form: str) -> None:
     assert found.value_rounding >= (gamma(4) * (1 + float(np.ptp(s)))) ** 2 * JUST
 
 
-@pytest.mark.parametrize("form", ["numpy", "compiled"])
+@each("form", ["numpy", "compiled"])
 def test_the_shift_of_scores_moves_the_squared_hinge_by_its_slope(form: str) -> None:
     """Where the error of a margin is small, it costs the mean slope, `total`, times as much."""
     key, s = np.array([3, 2, 1, 0]), np.array([2.0**40, 0.3, 0.4, -(2.0**40) / 3])
@@ -43,7 +44,7 @@ def test_the_shift_of_scores_moves_the_squared_hinge_by_its_slope(form: str) -> 
     assert found.value_rounding >= gamma(4) * (1 + float(np.ptp(s))) * found.total * JUST
 
 
-@pytest.mark.parametrize("form", ["numpy", "compiled"])
+@each("form", ["numpy", "compiled"])
 def test_the_shift_of_scores_is_paid_by_the_square(form: str) -> None:
     s = np.array([0.1, 0.7, -0.2, 30.3])
     found = OrderedPairs(None, [2, 1, 0, 1], form=form).sums(s, SQUARE)
@@ -51,7 +52,7 @@ def test_the_shift_of_scores_is_paid_by_the_square(form: str) -> None:
     assert found.value_rounding >= (gamma(64) + 2 * gamma(4)) * top**2 * JUST
 
 
-@pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE], ids=lambda loss: loss.name)
+@each("loss", [HINGE, SQUARED_HINGE], ids=lambda loss: loss.name)
 def test_listed_weights_that_round_are_paid_in_a_minorant(loss) -> None:
     """Beside the sums over the pairs of a row, and over all pairs."""
     rng = np.random.default_rng(0)
@@ -66,7 +67,7 @@ def test_listed_weights_that_round_are_paid_in_a_minorant(loss) -> None:
     assert found.value_error >= (gamma(short_chain(i.size) + 16) + inexact) * size * JUST
 
 
-@pytest.mark.parametrize("kind", ["plain", "weights", "large", "gain", "share"])
+@each("kind", ["plain", "weights", "large", "gain", "share"])
 def test_row_masses_are_those_of_the_pairs(kind: str) -> None:
     rng = np.random.default_rng(1)
     group, key = rng.integers(0, 3, 20), rng.integers(0, 5, 20)
@@ -85,7 +86,7 @@ def test_row_masses_are_those_of_the_pairs(kind: str) -> None:
     np.testing.assert_allclose(pairs.row_mass(), [float(m) for m in mass], rtol=1e-13, atol=0)
 
 
-@pytest.mark.parametrize("name", ["logistic", "smooth_hinge", "exponential"])
+@each("name", ["logistic", "smooth_hinge", "exponential"])
 def test_bounds_of_sums_pair_by_pair_are_as_large_as_their_formula(name: str) -> None:
     """Chains of 2 n + 64 roundings, and what the rounding of a margin does to a steep loss."""
     loss, rng = ALL_LOSSES[name], np.random.default_rng(2)

@@ -23,6 +23,7 @@ from aucert.exact.solvers.general import pair_newton
 from aucert.exact.solvers.general.listed import solve_listed
 from aucert.exact.solvers.general.pair_newton import PairNewton
 from aucert.exact.spaces.rows import Rows
+from loops import each, seeds
 from ordered_naive import Naive, naive_ordered
 
 
@@ -39,7 +40,7 @@ def drawn(seed: int) -> tuple[OrderedPairs, Naive]:
     return pairs, naive_ordered(group, key, a, b, gain, share)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", seeds(20))
 def test_the_list_has_each_pair_once_with_its_weight(seed: int) -> None:
     pairs, naive = drawn(seed)
     found = pairs.listed()
@@ -52,8 +53,8 @@ def test_the_list_has_each_pair_once_with_its_weight(seed: int) -> None:
     assert all(abs(Fraction(told[pair]) - weight) <= most * weight for pair, weight in true.items())
 
 
-@pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE], ids=lambda loss: loss.name)
-@pytest.mark.parametrize("seed", range(8))
+@each("loss", [HINGE, SQUARED_HINGE], ids=lambda loss: loss.name)
+@each("seed", seeds(8))
 def test_an_alpha_a_pair_makes_a_minorant(seed: int, loss) -> None:
     pairs, naive = drawn(seed)
     rng = np.random.default_rng(seed)

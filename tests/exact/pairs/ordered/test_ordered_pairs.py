@@ -22,6 +22,7 @@ from aucert.exact.pairs.ordered.kinds import (
 from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
 from aucert.exact.pairs.ordered.survival_times import censoring_weights
 from aucert.exact.sums.merged import merged
+from loops import each, seeds
 from ordered_naive import Naive, naive_ordered, naive_survival
 
 OURS = (HINGE, SQUARED_HINGE, SQUARE)
@@ -76,9 +77,9 @@ def check(pairs: OrderedPairs, naive: Naive, scores: np.ndarray, loss: Loss, wid
     assert 0 < found.value_rounding < 1e-11 and found.rounding < 1e-11
 
 
-@pytest.mark.parametrize("form", ["numpy", "compiled"])
-@pytest.mark.parametrize("loss", OURS, ids=lambda loss: loss.name)
-@pytest.mark.parametrize("kind", KINDS)
+@each("form", ["numpy", "compiled"])
+@each("loss", OURS, ids=lambda loss: loss.name)
+@each("kind", KINDS)
 def test_sums_are_those_of_every_pair(kind: str, loss: Loss, form: str) -> None:
     for seed in range(6):
         pairs, naive, scores = some_pairs(kind, seed, form)
@@ -86,7 +87,7 @@ def test_sums_are_those_of_every_pair(kind: str, loss: Loss, form: str) -> None:
             check(pairs, naive, scores, loss, width)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_mass_count_and_row_mass(kind: str) -> None:
     for seed in range(20):
         pairs, naive, _ = some_pairs(kind, seed)
@@ -100,7 +101,7 @@ def test_mass_count_and_row_mass(kind: str) -> None:
         assert pairs.row_mass() == pytest.approx(mass, abs=1e-14)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_the_compiled_counts_are_the_readable_ones(kind: str) -> None:
     for seed in range(10):
         first, second = (some_pairs(kind, seed, form)[0] for form in ("numpy", "compiled"))
@@ -111,7 +112,7 @@ def test_the_compiled_counts_are_the_readable_ones(kind: str) -> None:
             assert (one.value, one.total) == (other.value, other.total)
 
 
-@pytest.mark.parametrize("groups", [1, 3, 40])
+@each("groups", [1, 3, 40])
 def test_the_compiled_counts_of_many_rows_are_the_readable_ones(groups: int) -> None:
     """Above the size of the ranges that the compiled form goes through pair by pair."""
     rng = np.random.default_rng(groups)
@@ -187,14 +188,14 @@ class SmoothHinge(Exponential):
         return np.clip(alpha, 0.0, 1.0)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_a_loss_of_ones_own_is_summed_pair_by_pair(kind: str) -> None:
     for seed in range(5):
         pairs, naive, scores = some_pairs(kind, seed)
         check(pairs, naive, scores, SmoothHinge(), 0.0)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_pairs_are_drawn_by_their_weight(kind: str) -> None:
     pairs, naive, _ = some_pairs(kind, 5)
     m = 40_000
@@ -206,7 +207,7 @@ def test_pairs_are_drawn_by_their_weight(kind: str) -> None:
     assert np.abs(drawn - wanted).max() <= 6 * np.sqrt(wanted.max() / m)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", seeds(20))
 def test_survival_pairs_are_the_comparable_ones(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 40))
@@ -228,7 +229,7 @@ def test_uno_weights_by_hand() -> None:
     weight = censoring_weights(time, event)
     assert weight == pytest.approx([1, 1 / (2 / 3) ** 2, 0, 1 / (2 / 3) ** 2, 0])
     assert censoring_weights(time, event, tau=3)[3] == 0
-    with pytest.raises(InputError, match="smaller tau"):
+    with pytest.raises(InputError, match="tau"):
         censoring_weights(time, event, train=([1.0, 2.0], [1, 0]))
 
 
@@ -259,9 +260,7 @@ def survival_with(fault: str, time: np.ndarray, event: np.ndarray) -> OrderedPai
     return OrderedPairs(None, 2.0 * rank + ~event, upper=event)
 
 
-@pytest.mark.parametrize(
-    "fault", ["ties of events counted", "censored row as upper", "key ascending"]
-)
+@each("fault", ["ties of events counted", "censored row as upper", "key ascending"])
 def test_planted_faults_of_survival_are_caught(fault: str) -> None:
     rng = np.random.default_rng(2)
     time, event = rng.integers(0, 6, 30).astype(float), rng.random(30) < 0.6
@@ -279,7 +278,7 @@ def test_merged_groups_are_caught() -> None:
         check(OrderedPairs(None, pairs.key, a, b), naive, scores, HINGE, 0.5)
 
 
-@pytest.mark.parametrize("pointer", ["none", "upper", "lower"])
+@each("pointer", ["none", "upper", "lower"])
 def test_a_wrong_pointer_is_caught(pointer: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """>= in the place of > in one of the two searches of hard counts, in every merge."""
     calls = iter(range(10**6))
@@ -298,7 +297,7 @@ def test_a_wrong_pointer_is_caught(pointer: str, monkeypatch: pytest.MonkeyPatch
     assert right == (pointer == "none")
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         ({"key": [1, 1]}, "no pair is ordered"),
@@ -344,7 +343,7 @@ def test_masses_beyond_63_bits() -> None:
         assert one.value == pytest.approx(other.value, rel=1e-12)
 
 
-@pytest.mark.parametrize("far", [0.0, 1e5, 1e12, 1e30])
+@each("far", [0.0, 1e5, 1e12, 1e30])
 def test_scores_far_from_zero(far: float) -> None:
     pairs, naive, scores = some_pairs("weights", 6)
     moved = scores + far

@@ -11,6 +11,7 @@ import pytest
 from aucert.exact.losses.registry import ALL_LOSSES, HINGE
 from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
 from decimal_losses import mean_of
+from loops import each
 from naive import exact, loss_alpha, loss_dual
 from ordered_naive import naive_ordered
 
@@ -31,9 +32,9 @@ def made(kind: str, rng: np.random.Generator, n: int, form: str) -> tuple[Ordere
     return pairs, naive_ordered(group, key, upper, lower, gain, share)
 
 
-@pytest.mark.parametrize("form", ["numpy", "compiled"])
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "square"])
+@each("form", ["numpy", "compiled"])
+@each("kind", KINDS)
+@each("loss", ["hinge", "squared_hinge", "square"])
 def test_bounds_of_rounding_hold_against_fractions(loss: str, kind: str, form: str) -> None:
     rng, off = np.random.default_rng(4), np.zeros(3)
     for _ in range(6):

@@ -16,6 +16,7 @@ from aucert.exact import (
     query_pairs,
     uno_concordance,
 )
+from loops import each
 
 DRAWS = 2000
 ROWS = 150
@@ -120,7 +121,7 @@ def judged(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("draw", "truth"), CASES)
+@each(("draw", "truth"), CASES)
 def test_intervals_of_95_percent_hold_the_truth_in_95_percent(
     draw: Callable[[np.random.Generator], Estimate], truth: Callable[[], float]
 ) -> None:

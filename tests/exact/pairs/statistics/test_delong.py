@@ -9,6 +9,7 @@ from aucert.exact.errors import InputError
 from aucert.exact.pairs.auc import auc
 from aucert.exact.pairs.statistics.delong import delong
 from aucert.exact.pairs.statistics.estimate import compare_models
+from loops import each, seeds
 
 
 def some_scores(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -30,7 +31,7 @@ def by_definition(scores: list[np.ndarray], positive: np.ndarray) -> np.ndarray:
     return plus / positive.sum() + minus / (~positive).sum()
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", seeds(40))
 def test_variance_and_covariance_are_those_of_the_definition(seed: int) -> None:
     first, second, positive = some_scores(seed)
     wanted = by_definition([first, second], positive)

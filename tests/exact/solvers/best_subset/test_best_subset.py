@@ -23,6 +23,7 @@ from aucert.exact.square_loss.sparse_bounds import (
 )
 from aucert.exact.square_loss.support_bounds import sparse_floor, support_loss_of
 from aucert.exact.square_loss.support_search import forward, good_support, swap_descent
+from loops import each, seeds
 from pairwise import least_mean_square, mean_square
 from subset_problems import KINDS, Drawn, draw, noisy, trying_all
 
@@ -38,7 +39,9 @@ def average_of(problem: Drawn) -> RowAverage:
     return RowAverage.of(Rows(problem.X), problem.y == 1, AllPairs(problem.weight), problem.ridge)
 
 
-def check_branch_and_bound(seed: int, kind: str) -> None:
+@each("kind", [kind for kind in KINDS if kind != "few rows"])
+@each("seed", seeds(8))
+def test_branch_and_bound_finds_what_trying_all_finds(seed: int, kind: str) -> None:
     problem = draw(seed, kind)
     found, tried = solve(problem, max_time=60), solve(problem, method="exhaustive")
     assert found.proved
@@ -48,20 +51,8 @@ def check_branch_and_bound(seed: int, kind: str) -> None:
     assert tried.lower <= found.upper + 1e-12
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "few rows"])
-@pytest.mark.parametrize("seed", range(4))
-def test_branch_and_bound_finds_what_trying_all_finds(seed: int, kind: str) -> None:
-    check_branch_and_bound(seed, kind)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(200))
-def test_branch_and_bound_finds_what_trying_all_finds_200_times(seed: int) -> None:
-    check_branch_and_bound(100 + seed, KINDS[seed % 7])
-
-
-@pytest.mark.parametrize("method", ["branch-and-bound", "exhaustive"])
-@pytest.mark.parametrize("kind", KINDS)
+@each("method", ["branch-and-bound", "exhaustive"])
+@each("kind", KINDS)
 def test_the_optimum_is_that_of_least_squares_over_the_pairs(kind: str, method: str) -> None:
     problem = draw(7, kind, d=7, n=24)
     spread = np.ones(7) if problem.ridge else np.maximum(np.abs(problem.X).max(axis=0), 1e-300)
@@ -96,7 +87,7 @@ def test_the_gap_is_rounding_when_the_search_is_through() -> None:
     assert 0 <= found.gap <= 1e-9
 
 
-@pytest.mark.parametrize("after", [1, 2, 5])
+@each("after", [1, 2, 5])
 def test_a_search_that_is_interrupted_has_a_valid_lower_bound(after: int) -> None:
     X, y = noisy(300, 30, 6, 0.2, 0.3, seed=2)
     whole = best_subset(X, y, 6)
@@ -121,7 +112,7 @@ def _short_dives(run):
         return run()
 
 
-@pytest.mark.parametrize("kind", ["plain", "correlated", "copies", "ridge"])
+@each("kind", ["plain", "correlated", "copies", "ridge"])
 def test_all_lower_bounds_on_the_way_are_valid_and_never_fall(kind: str) -> None:
     problem = draw(11, kind, d=16, n=60)
     problem = replace(problem, k=5)
@@ -177,7 +168,7 @@ def test_a_ridge_makes_more_features_than_rows_a_regular_problem() -> None:
     assert found.upper == pytest.approx(tried.upper, abs=1e-9)
 
 
-@pytest.mark.parametrize("k", [6, 9])
+@each("k", [6, 9])
 def test_k_of_all_features_is_the_minimum_over_all_weights(k: int) -> None:
     problem = draw(3, d=6)
     found = best_subset(problem.X, problem.y, k)
@@ -260,7 +251,7 @@ def test_weights_that_are_no_candidates_have_no_gap() -> None:
 # Bounds and rounding.
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each("seed", seeds(5))
 def test_the_diagonal_is_below_the_matrix(seed: int) -> None:
     rng = np.random.default_rng(seed)
     A = (
@@ -284,7 +275,7 @@ def test_a_dependent_matrix_has_no_diagonal() -> None:
     assert certified_diagonal(2 * np.eye(3) - ones) is None
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", seeds(20))
 def test_the_ceiling_is_above_every_support_in_exact_arithmetic(seed: int) -> None:
     rng = np.random.default_rng(seed)
     A = rng.normal(size=(9, 5))
@@ -314,7 +305,7 @@ def exact_q(sigma: np.ndarray, delta: np.ndarray, S: tuple[int, ...]) -> Fractio
     return q
 
 
-@pytest.mark.parametrize("offset", [0.0, 1e3, 1e6])
+@each("offset", [0.0, 1e3, 1e6])
 def test_the_moments_are_within_their_error_of_exact_arithmetic(offset: float) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(90, 3)) * [1, 1e-3, 50] + offset, np.arange(90) % 3 == 0
@@ -373,8 +364,8 @@ def test_the_error_of_moments_grows_slower_than_the_rows() -> None:
     assert many.sigma <= 12 * few.sigma
 
 
-@pytest.mark.parametrize("kind", ["plain", "correlated", "ridge", "weighted"])
-@pytest.mark.parametrize("seed", range(4))
+@each("kind", ["plain", "correlated", "ridge", "weighted"])
+@each("seed", seeds(4))
 def test_the_floor_without_a_search_is_below_the_optimum(seed: int, kind: str) -> None:
     problem = draw(seed, kind)
     floor = sparse_floor(average_of(problem), problem.k)
@@ -392,7 +383,7 @@ def test_the_floor_of_dependent_features_is_zero() -> None:
 # Local search.
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each("seed", seeds(5))
 def test_after_the_descent_no_swap_helps(seed: int) -> None:
     problem = draw(seed, d=12)
     loss, _ = support_loss_of(average_of(problem))
@@ -418,7 +409,7 @@ def test_the_greedy_choice_takes_the_best_next_feature() -> None:
 # Refusals.
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "match"),
     [
         ({"k": 0}, "k must"),

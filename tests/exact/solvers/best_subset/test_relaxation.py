@@ -14,6 +14,7 @@ from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.row_average import RowAverage
 from aucert.exact.square_loss.support_bounds import support_loss_of
 from aucert.exact.square_loss.support_loss import SupportLoss
+from loops import each, seeds
 from subset_problems import draw, noisy
 
 
@@ -31,13 +32,13 @@ def check_outer_approximation(seed: int, d: int, k: int, kind: str = "plain") ->
     assert cuts.upper == pytest.approx(found.upper, abs=5e-6)
 
 
-@pytest.mark.parametrize(("seed", "d", "k", "kind"), [(0, 10, 3, "plain"), (1, 14, 4, "ridge")])
+@each(("seed", "d", "k", "kind"), [(0, 10, 3, "plain"), (1, 14, 4, "ridge")])
 def test_outer_approximation_finds_what_branch_and_bound_finds(seed, d, k, kind) -> None:
     check_outer_approximation(seed, d, k, kind)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
+@each("seed", seeds(6))
 def test_outer_approximation_finds_the_same_up_to_30_features(seed: int) -> None:
     check_outer_approximation(20 + seed, 20 + 2 * seed, 3 + seed % 3)
 
@@ -51,8 +52,8 @@ def test_outer_approximation_out_of_time_has_a_valid_interval() -> None:
     assert cuts.upper >= found.lower - 1e-6
 
 
-@pytest.mark.parametrize("kind", ["plain", "correlated", "ridge"])
-@pytest.mark.parametrize("diagonal", ["sdp", "eigenvalue"])
+@each("kind", ["plain", "correlated", "ridge"])
+@each("diagonal", ["sdp", "eigenvalue"])
 def test_the_perspective_bound_is_below_the_optimum_and_above_the_dense_one(kind, diagonal) -> None:
     problem = draw(5, kind, d=12, n=200)
     loss = loss_of(problem.X, problem.y, problem.ridge)
@@ -91,7 +92,7 @@ def test_dependent_features_need_a_penalty() -> None:
         perspective_bound(loss_of(problem.X, problem.y), 2, "other")
 
 
-@pytest.mark.parametrize("seed", range(3))
+@each("seed", seeds(3))
 def test_cuts_are_below_phi_and_touch_it_where_they_are_made(seed: int) -> None:
     problem, k = draw(seed, "correlated", d=7), 3
     loss, rng = loss_of(problem.X, problem.y), np.random.default_rng(seed)

@@ -14,6 +14,7 @@ from aucert.approx import SHTAUC
 from aucert.exact import best_subset
 from aucert.exact.square_loss.exact_moments import ExactMoments, above, below, whole_numbers
 from exact_square import ExactSquare
+from loops import each, seeds
 
 KINDS = (
     "plain",
@@ -98,18 +99,10 @@ def check(seed: int, kind: str, method: str, sparse: bool = False) -> tuple[bool
     return found.proved, found.upper - float(best)
 
 
-@pytest.mark.parametrize("method", ["branch-and-bound", "exhaustive"])
-@pytest.mark.parametrize("kind", KINDS)
+@each("method", ["branch-and-bound", "exhaustive"])
+@each("kind", KINDS)
 def test_no_bound_is_false_in_exact_arithmetic(kind: str, method: str) -> None:
-    for seed in range(5):
-        check(seed, kind, method, sparse=seed % 2 == 1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", ["branch-and-bound", "exhaustive"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_no_bound_is_false_in_exact_arithmetic_40_times(kind: str, method: str) -> None:
-    for seed in range(100, 140):
+    for seed in seeds(8):
         check(seed, kind, method, sparse=seed % 2 == 1)
 
 
@@ -122,8 +115,8 @@ def near_copy(size: float, seed: int = 0):
     return X, positive
 
 
-@pytest.mark.parametrize("method", ["branch-and-bound", "exhaustive"])
-@pytest.mark.parametrize("size", [1e-3, 1e-6, 3e-9, 1e-10])
+@each("method", ["branch-and-bound", "exhaustive"])
+@each("size", [1e-3, 1e-6, 3e-9, 1e-10])
 def test_what_a_near_copy_tells_by_its_difference_is_found_and_proved(size, method) -> None:
     X, positive = near_copy(size)
     found = best_subset(X, positive, 2, method=method)
@@ -171,7 +164,7 @@ def test_the_model_is_judged_by_a_bound_that_holds() -> None:
         assert not model.proved_
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_what_a_model_says_of_its_gap_holds_in_exact_arithmetic(kind: str) -> None:
     for seed in range(3):
         X, positive, k, weight, _ = draw(seed, kind)
@@ -190,7 +183,7 @@ def test_what_a_model_says_of_its_gap_holds_in_exact_arithmetic(kind: str) -> No
 # The arithmetic itself.
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_whole_numbers_give_the_same_optima_as_fractions(kind: str) -> None:
     for seed in range(4):
         X, positive, k, weight, ridge = draw(seed, kind)

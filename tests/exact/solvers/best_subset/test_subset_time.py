@@ -16,7 +16,7 @@ from aucert.exact.square_loss.row_average import RowAverage
 from aucert.exact.square_loss.support_bounds import support_bounds_of, support_loss_of
 from aucert.exact.square_loss.support_search import best_pairs, forward, good_support, swap_descent
 from aucert.validation.data.real_data import load_real
-from fast_cases import first_fast
+from loops import each, first_fast, seeds
 from pairwise import least_mean_square
 from realdata import require_real
 from subset_problems import KINDS, draw, noisy, trying_all
@@ -40,8 +40,8 @@ def wide(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(3))
+@each("kind", KINDS)
+@each("seed", seeds(3))
 def test_the_best_pair_is_that_of_least_squares_over_the_pairs_of_rows(kind, seed) -> None:
     problem = draw(seed, kind, d=7, n=30)
     spread = np.ones(7) if problem.ridge else np.maximum(np.abs(problem.X).max(axis=0), 1e-300)
@@ -77,7 +77,7 @@ def test_all_are_tried_where_they_are_few_or_a_search_would_have_no_bound() -> N
     assert not better_tried(bounds_of(*wide(100, 60), ridge=0.1), 3, 61)
 
 
-@pytest.mark.parametrize("k", [2, 3])
+@each("k", [2, 3])
 def test_trying_all_tells_how_far_it_is_and_its_bound_is_zero_until_the_end(k: int) -> None:
     X, y = wide(20, 150 if k == 2 else 45)
     lines = []
@@ -99,7 +99,7 @@ def test_trying_all_can_be_interrupted_and_keeps_the_start() -> None:
     assert cut.upper <= loss_of(X, y).optimum([8, 9, 10]).value
 
 
-@pytest.mark.parametrize("k", [2, 3])
+@each("k", [2, 3])
 def test_dependent_supports_that_there_was_no_time_for_leave_the_bound_at_zero(k: int) -> None:
     X, y = noisy(80, 9, 3, 0.4, 0.0, seed=2)
     X[:, 5] = 2.0 * y - 7 * X[:, 1]  # separates together with its source
@@ -116,8 +116,8 @@ def test_dependent_supports_that_there_was_no_time_for_leave_the_bound_at_zero(k
     assert whole[1] < 1e-9
 
 
-@pytest.mark.parametrize("ridge", first_fast([0.1, 0.0]))
-@pytest.mark.parametrize("k", first_fast([40, 2, 4]))
+@each("ridge", first_fast([0.1, 0.0]))
+@each("k", first_fast([40, 2, 4]))
 def test_the_time_limit_holds_with_many_features(ridge: float, k: int) -> None:
     X, y = wide(60, 1500)
     best_subset(X[:, :30], y, 8, max_time=0.01)  # what is measured and compiled once
@@ -148,7 +148,7 @@ def test_without_time_every_phase_ends_at_once_with_a_support() -> None:
     assert (dependent.additions(some[:6], over) >= dependent.additions(some[:6]) - 1e-12).all()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each("seed", seeds(4))
 def test_the_best_pairs_are_those_of_least_optimum(seed: int) -> None:
     X, y = noisy(80, 15, 4, 0.3, 0.5, seed=seed)
     loss = loss_of(X, y)
@@ -166,7 +166,7 @@ def test_starts_from_pairs_find_what_swaps_of_single_features_miss() -> None:
     assert {8, 9} <= set(pairs.support.tolist())
 
 
-@pytest.mark.parametrize("k", first_fast([2, 1]))
+@each("k", first_fast([2, 1]))
 def test_on_colon_the_best_one_and_two_genes_are_proved_in_time(k: int) -> None:
     data = load_real("colon", require_real("colon").parent)
     start = time.thread_time()

@@ -16,6 +16,7 @@ from aucert.exact.solvers.best_subset.dive_compiled import CANDIDATE, IN, OUT, d
 from aucert.exact.square_loss.sparse_bounds import certified_diagonal
 from aucert.exact.square_loss.support_loss import SupportLoss
 from aucert.exact.tools.compiling import Loop
+from loops import each, seeds
 from subset_problems import draw, noisy
 
 D = 9
@@ -99,8 +100,8 @@ def worst(loss: SupportLoss, k: int, starts: object, end: float) -> object:
     )
 
 
-@pytest.mark.parametrize("work", [1.0, 2e4, 4e7])
-@pytest.mark.parametrize("kind", ["plain", "correlated", "copies", "sums", "ridge", "weighted"])
+@each("work", [1.0, 2e4, 4e7])
+@each("kind", ["plain", "correlated", "copies", "sums", "ridge", "weighted"])
 def test_the_worst_guess_to_start_from_changes_nothing(kind: str, work: float) -> None:
     for seed in range(3):
         problem = draw(seed + 30, kind, d=10)
@@ -116,7 +117,7 @@ def test_the_worst_guess_to_start_from_changes_nothing(kind: str, work: float) -
         assert found.upper == pytest.approx(tried.upper, abs=2e-9)
 
 
-@pytest.mark.parametrize("at", range(2, 5))
+@each("at", range(2, 5))
 def test_a_step_that_is_cut_off_leaves_the_bound_valid(at: int) -> None:
     X, y = noisy(200, 11, 4, 0.2, 0.3, seed=2)
     best = best_subset(X, y, 4)  # by trying all
@@ -148,7 +149,7 @@ def test_dependent_features_that_separate_are_found_from_the_worst_guess() -> No
     assert {1, 5} <= set(found.support.tolist())
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", seeds(40))
 def test_the_search_as_written_finds_the_bits_of_the_compiled_one(seed: int) -> None:
     rng = np.random.default_rng(seed)
     sigma, delta = matrices(seed, (0.0, 1.0, 3.0)[seed % 3])

@@ -12,6 +12,7 @@ from aucert.exact.solvers.bundle.segment import Evaluated, Segment
 from aucert.exact.solvers.smoothing.functions import functions_of
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows
+from loops import each
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(40, 5)), np.arange(40) % 3 == 0
@@ -28,7 +29,7 @@ def images_for(problem: Problem) -> Images:
     return KernelImages(40, space.K.__matmul__) if isinstance(space, Gram) else RowImages(problem)
 
 
-@pytest.mark.parametrize("kernel", [False, True])
+@each("kernel", [False, True])
 def test_inner_products_and_scores_are_those_of_the_functions(kernel: bool) -> None:
     problem = problem_of(kernel)
     space, images, rng = problem.space, images_for(problem), np.random.default_rng(1)
@@ -50,7 +51,7 @@ def test_inner_products_and_scores_are_those_of_the_functions(kernel: bool) -> N
         assert place.scores == pytest.approx(space.scores(direct), abs=1e-10)
 
 
-@pytest.mark.parametrize("kernel", [False, True])
+@each("kernel", [False, True])
 def test_a_segment_knows_the_objective_without_a_product(kernel: bool) -> None:
     problem = problem_of(kernel)
     space, images, rng = problem.space, images_for(problem), np.random.default_rng(2)
@@ -67,7 +68,7 @@ def test_a_segment_knows_the_objective_without_a_product(kernel: bool) -> None:
     assert best.primal == pytest.approx(problem.objective(a + share * (b - a)), rel=1e-12)
 
 
-@pytest.mark.parametrize("kernel", [False, True])
+@each("kernel", [False, True])
 def test_functions_are_vectors_of_the_space(kernel: bool) -> None:
     problem = problem_of(kernel)
     space, functions = problem.space, functions_of(problem, 1e-9, lambda: False)

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from aucert.exact.solvers.bundle.simplex import best_weights
 from aucert.exact.solvers.qp_backends import solve_qp
+from loops import each, seeds
 
 
 def drawn(seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -21,7 +22,7 @@ def drawn(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return G @ G.T, m
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", seeds(20))
 def test_the_active_set_is_as_good_as_an_interior_point(seed: int) -> None:
     H, m = drawn(seed)
     start = np.zeros(m.size)

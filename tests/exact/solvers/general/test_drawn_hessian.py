@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from aucert.exact.curvature.pair_matrices import solved
 from aucert.exact.losses.registry import ALL_LOSSES
@@ -13,6 +12,7 @@ from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.general.drawn_hessian import DrawnHessian
 from aucert.exact.spaces.rows import Rows
+from loops import each
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -36,7 +36,7 @@ def by_hand(pairs: OrderedPairs, lam: float) -> np.ndarray:
     return H
 
 
-@pytest.mark.parametrize(("size", "near"), [(100_000, 1e-12), (200, 0.9)])
+@each(("size", "near"), [(100_000, 1e-12), (200, 0.9)])
 def test_few_pairs_make_the_very_hessian(size: int, near: float) -> None:
     pairs = OrderedPairs(GROUP, KEY, WEIGHT, WEIGHT)
     problem = Problem(Rows(X), Mean(pairs, ALL_LOSSES["square"]), penalty_from(0.1))

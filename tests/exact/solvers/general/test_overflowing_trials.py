@@ -18,6 +18,7 @@ from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.general.look import look
 from aucert.exact.solvers.partial.mixtures import Cuts
 from aucert.exact.spaces.rows import Rows
+from loops import each
 
 HARD = {"tail": [9, 30, 37], "ordered": [21, 93, 121]}
 """Seeds at which a trial step overflows: each made the whole solution fail once."""
@@ -36,8 +37,8 @@ def drawn(seed: int, scale: float, heavy: bool) -> tuple[np.ndarray, np.ndarray,
 
 
 @pytest.mark.filterwarnings("ignore:The weights zero are optimal")
-@pytest.mark.parametrize("scale", [1e-3, 1e3])
-@pytest.mark.parametrize("asked", ["plain", "lasso", "tail", "ordered"])
+@each("scale", [1e-3, 1e3])
+@each("asked", ["plain", "lasso", "tail", "ordered"])
 def test_any_problem_and_any_scale_are_solved(asked: str, scale: float) -> None:
     certified = 0
     for seed in [*range(2), *HARD.get(asked, [])]:

@@ -21,6 +21,7 @@ from aucert.exact.solvers.general import pair_newton
 from aucert.exact.solvers.general.pair_newton import PairNewton
 from aucert.exact.solvers.general.proximal import Proximal
 from aucert.exact.spaces.rows import Rows
+from loops import each
 
 OURS = (HINGE, SQUARED_HINGE, SQUARE)
 
@@ -33,7 +34,7 @@ def some_rows(n: int, dim: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarr
     return X, np.round(time, 3), rng.random(n) < 0.6
 
 
-@pytest.mark.parametrize("loss", OURS, ids=lambda loss: loss.name)
+@each("loss", OURS, ids=lambda loss: loss.name)
 def test_survival_is_certified(loss) -> None:
     X, time, event = some_rows(3000)
     problem = Problem(Rows(X), Mean(survival_pairs(time, event), loss), Ridge(1e-3))
@@ -46,7 +47,7 @@ def test_survival_is_certified(loss) -> None:
     assert isinstance(chosen, PairNewton)
 
 
-@pytest.mark.parametrize("kind", ["queries", "gains", "mean over groups"])
+@each("kind", ["queries", "gains", "mean over groups"])
 def test_groups_are_certified(kind: str) -> None:
     rng = np.random.default_rng(1)
     n = 4000
@@ -68,7 +69,7 @@ def test_many_rows_start_from_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
     assert solution.status is Status.CERTIFIED and solution.n_iter <= 8
 
 
-@pytest.mark.parametrize("groups", [1, 400])
+@each("groups", [1, 400])
 def test_a_part_of_the_pairs_are_pairs_of_its_rows(groups: int) -> None:
     rng = np.random.default_rng(2)
     group, key = rng.integers(0, groups, 4000), rng.integers(0, 5, 4000)
@@ -102,7 +103,7 @@ def test_problems_of_another_kind_are_refused() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE], ids=lambda loss: loss.name)
+@each("loss", [HINGE, SQUARED_HINGE], ids=lambda loss: loss.name)
 def test_two_hundred_thousand_rows_take_a_few_steps(loss) -> None:
     X, time, event = some_rows(200_000, 10)
     problem = Problem(Rows(X), Mean(survival_pairs(time, event), loss), Ridge(1e-3))
@@ -111,7 +112,7 @@ def test_two_hundred_thousand_rows_take_a_few_steps(loss) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tol", [1e-3, 1e-5, 1e-9])
+@each("tol", [1e-3, 1e-5, 1e-9])
 def test_steps_on_a_coarse_grid_reach_the_same_optimum(tol: float, monkeypatch) -> None:
     X, time, event = some_rows(4000)
     problem = Problem(Rows(X), Mean(survival_pairs(time, event), HINGE), Ridge(1e-3))
@@ -122,8 +123,8 @@ def test_steps_on_a_coarse_grid_reach_the_same_optimum(tol: float, monkeypatch) 
     found = PairNewton(tol).solve(problem)
     assert plain.status is found.status is Status.CERTIFIED
     for one, other in ((plain, found), (found, plain)):
-        bound = one.certificate.dual - one.certificate.rounding
-        assert bound <= other.certificate.primal + other.certificate.rounding
+        bound = one.certificate.dual
+        assert bound <= other.certificate.primal
 
 
 def test_where_a_coarse_grid_leads_nowhere_the_finest_one_is_taken(monkeypatch) -> None:

@@ -12,6 +12,7 @@ from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers.general import quick_steps
 from aucert.exact.solvers.general.quick_steps import parabola
 from aucert.exact.solvers.newton import Newton
+from loops import each
 
 LAM = 0.03
 
@@ -47,7 +48,7 @@ def pairwise(problem: Problem, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return g, S
 
 
-@pytest.mark.parametrize("name", ["all", "weights", "list"])
+@each("name", ["all", "weights", "list"])
 def test_the_start_is_the_optimum_of_the_square_loss(name: str) -> None:
     X, y = rows(40, 5)
     problem = linear_problem(X, y, LAM, "squared_hinge", pairs=some_pairs(name, y))
@@ -60,8 +61,8 @@ def test_the_start_is_the_optimum_of_the_square_loss(name: str) -> None:
     np.testing.assert_allclose(start.scores, problem.space.scores(start.w), rtol=0, atol=0)
 
 
-@pytest.mark.parametrize("name", ["all", "weights", "list"])
-@pytest.mark.parametrize("sparse", [False, True])
+@each("name", ["all", "weights", "list"])
+@each("sparse", [False, True])
 def test_with_many_coordinates_it_is_the_optimum_along_the_slope(
     name: str, sparse: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,7 +92,7 @@ def test_equal_means_have_no_start() -> None:
     assert parabola(linear_problem(X, np.array([1, 1, 0, 0]), LAM, "squared_hinge")) is None
 
 
-@pytest.mark.parametrize("d", [2, 30, 70])
+@each("d", [2, 30, 70])
 def test_newton_needs_few_steps_from_there(d: int) -> None:
     """Few coordinates or few rows: steps with H formed; else those of L-BFGS; all to 1e-9."""
     X, y = rows(600, d)
@@ -107,6 +108,6 @@ def test_points_and_bounds_that_are_offered_are_true() -> None:
     best = Newton(1e-11).solve(problem).certificate
     assert recorder.best_w is not None
     assert recorder.best_primal == pytest.approx(problem.objective(recorder.best_w), rel=1e-12)
-    assert recorder.best_primal >= best.dual - best.rounding
-    assert recorder.best_dual <= best.primal + best.rounding
+    assert recorder.best_primal >= best.dual
+    assert recorder.best_dual <= best.primal
     assert recorder.near(1e-6)

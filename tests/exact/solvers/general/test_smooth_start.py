@@ -15,6 +15,7 @@ from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.general import smooth_start
 from aucert.exact.solvers.general.proximal import Proximal
 from aucert.exact.spaces.rows import Rows
+from loops import each
 
 
 def some_problem(loss, weights: bool = False, n: int = 4000) -> Problem:
@@ -30,8 +31,8 @@ def with_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(smooth_start, name, rows)
 
 
-@pytest.mark.parametrize("weights", [False, True])
-@pytest.mark.parametrize("loss", [LOGISTIC, SmoothHinge(0.5)], ids=repr)
+@each("weights", [False, True])
+@each("loss", [LOGISTIC, SmoothHinge(0.5)], ids=repr)
 def test_the_optimum_is_that_of_a_start_from_nothing(loss, weights: bool, monkeypatch) -> None:
     problem = some_problem(loss, weights)
     plain = Proximal(1e-7).solve(problem)
@@ -43,8 +44,8 @@ def test_the_optimum_is_that_of_a_start_from_nothing(loss, weights: bool, monkey
     assert plain.status is found.status is Status.CERTIFIED
     assert found.n_iter < plain.n_iter
     for one, other in ((plain, found), (found, plain)):
-        bound = one.certificate.dual - one.certificate.rounding
-        assert bound <= other.certificate.primal + other.certificate.rounding
+        bound = one.certificate.dual
+        assert bound <= other.certificate.primal
 
 
 def test_a_misleading_part_costs_steps_and_no_proof(monkeypatch) -> None:

@@ -17,6 +17,7 @@ from aucert.exact.solvers.partial import tail_newton
 from aucert.exact.solvers.partial.pieces import Pieces, mix_pieces
 from aucert.exact.solvers.partial.tail_newton import TailNewton
 from aucert.exact.spaces.rows import Rows
+from loops import each
 
 SMOOTH = ["squared_hinge", "logistic", "exponential"]
 
@@ -41,18 +42,18 @@ def hard(case: int) -> Problem:
     )
 
 
-@pytest.mark.parametrize("case", range(len(HARD)))
+@each("case", range(len(HARD)))
 def test_small_hard_problems_are_solved(case: int, monkeypatch) -> None:
     problem = hard(case)
     found = TailNewton(1e-7).solve(problem)
     assert found.status is Status.CERTIFIED and found.n_iter < 200
     monkeypatch.setattr(tail_newton, "FEW", 0)
     by_planes = TailNewton(1e-3, max_iter=60).solve(problem).certificate
-    assert by_planes.dual - by_planes.rounding <= found.certificate.primal
-    assert found.certificate.dual <= by_planes.primal + by_planes.rounding
+    assert by_planes.dual <= found.certificate.primal
+    assert found.certificate.dual <= by_planes.primal
 
 
-@pytest.mark.parametrize("loss", SMOOTH)
+@each("loss", SMOOTH)
 def test_a_piece_at_its_own_point_is_the_risk(loss: str) -> None:
     rng = np.random.default_rng(4)
     positive = np.arange(15) % 3 == 0

@@ -18,6 +18,7 @@ from aucert.exact.solvers.smoothing.limited_memory import LimitedMemory
 from aucert.exact.solvers.smoothing.multiplier_steps import MultiplierSteps
 from aucert.exact.solvers.smoothing.quasi_newton import QuasiNewton
 from aucert.exact.solvers.window.window import open_window
+from loops import each
 
 
 def drawn(kind: str, n: int = 60, d: int = 8) -> tuple[Any, np.ndarray]:
@@ -49,8 +50,8 @@ def after_smoothing(problem: Problem, tol: float) -> MultiplierSteps:
     return MultiplierSteps(problem, cold.functions, cold.recorder, tol, run.f, run.width)
 
 
-@pytest.mark.parametrize("kind", ["plain", "ties", "duplicates", "one positive", "sparse", "list"])
-@pytest.mark.parametrize("lam", [0.1, 1e-3])
+@each("kind", ["plain", "ties", "duplicates", "one positive", "sparse", "list"])
+@each("lam", [0.1, 1e-3])
 def test_the_multipliers_lead_to_the_optimum_of_another_solver(kind: str, lam: float) -> None:
     X, y = drawn(kind)
     problem = linear_problem(X, y, lam)
@@ -62,8 +63,8 @@ def test_the_multipliers_lead_to_the_optimum_of_another_solver(kind: str, lam: f
     reason = run.run()
     found = run.recorder.finish(problem, 1e-9, reason)
     held = found.certificate
-    assert held.dual - held.rounding <= known.primal + known.rounding
-    assert known.dual - known.rounding <= held.primal + held.rounding
+    assert held.dual <= known.primal
+    assert known.dual <= held.primal
     if kind not in ("ties", "duplicates"):  # whose tied pairs may leave the last digits to others
         assert found.status == Status.CERTIFIED and reason is None
 
@@ -75,7 +76,7 @@ def by_qp(problem: Problem) -> Any:
     return QP("lifted", "direct", "CLARABEL", tol=1e-6).solve(problem).certificate
 
 
-@pytest.mark.parametrize("kind", ["plain", "ties"])
+@each("kind", ["plain", "ties"])
 def test_slopes_and_marginals_are_those_of_a_loop_over_the_pairs(kind: str) -> None:
     X, y = drawn(kind)
     problem = linear_problem(X, y, 0.1)

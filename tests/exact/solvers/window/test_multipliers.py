@@ -14,6 +14,7 @@ from aucert.exact.solvers.window.linear_systems import NewtonSystem
 from aucert.exact.solvers.window.multipliers import OpenPairs, multipliers
 from aucert.exact.solvers.window.window import Window, open_window
 from aucert.exact.spaces.rows import Rows
+from loops import each, seeds
 from naive import weighted_pairs
 from reference import reference_optimum
 
@@ -50,8 +51,8 @@ def whole(problem: Problem) -> Window:
     return window
 
 
-@pytest.mark.parametrize("lam", [1.0, 1e-2, 1e-4])
-@pytest.mark.parametrize("kind", KINDS)
+@each("lam", [1.0, 1e-2, 1e-4])
+@each("kind", KINDS)
 def test_the_optimum_over_all_pairs_is_that_of_cvxpy(kind: str, lam: float) -> None:
     problem = some_problem(kind, lam)
     pairs = OpenPairs.of(problem, whole(problem))
@@ -68,7 +69,7 @@ def test_the_optimum_over_all_pairs_is_that_of_cvxpy(kind: str, lam: float) -> N
     assert problem.objective(point.w) <= value * (1 + 1e-11) + 1e-13
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each("seed", seeds(4))
 def test_the_gap_is_primal_less_dual(seed: int) -> None:
     problem, rng = some_problem("plain", 0.02, seed), np.random.default_rng(seed)
     pairs = OpenPairs.of(problem, whole(problem))
@@ -114,7 +115,7 @@ def test_a_start_at_the_answer_takes_no_system(monkeypatch: pytest.MonkeyPatch) 
     assert solved
 
 
-@pytest.mark.parametrize("kind", ["weighted", "listed", "levels"])
+@each("kind", ["weighted", "listed", "levels"])
 def test_compiled_passes_give_the_same_point(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = some_problem(kind, 1e-2)
     pairs = OpenPairs.of(problem, whole(problem))
@@ -138,9 +139,9 @@ def test_it_ends_when_told_to() -> None:
 # The linear systems
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize(("t", "dim", "few"), [(30, 6, 3), (30, 6, 100), (12, 60, 30), (12, 60, 9)])
-@pytest.mark.parametrize("way", ["auto", "pairs", "coordinates", "products"])
+@each("sparse", [False, True])
+@each(("t", "dim", "few"), [(30, 6, 3), (30, 6, 100), (12, 60, 30), (12, 60, 9)])
+@each("way", ["auto", "pairs", "coordinates", "products"])
 def test_every_way_solves_the_same_system(
     way: str, t: int, dim: int, few: int, sparse: bool
 ) -> None:

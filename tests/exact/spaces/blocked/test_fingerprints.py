@@ -16,6 +16,7 @@ from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem, split_labels
 from aucert.exact.spaces.blocked.fingerprints import STRETCH, Fingerprints
 from aucert.exact.spaces.streamed import StreamedRows
+from loops import each
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(3000, 3))
@@ -66,8 +67,8 @@ def test_a_certificate_is_refused_at_whatever_reading_the_rows_change() -> None:
         assert "nothing is proved" in str(refused.value)
 
 
-@pytest.mark.parametrize("kind", [np.float64, np.float32])
-@pytest.mark.parametrize("call", ["solve", "certify"])
+@each("kind", [np.float64, np.float32])
+@each("call", ["solve", "certify"])
 def test_a_file_that_changes_during_a_solve_is_named(tmp_path: Path, kind: Any, call: str) -> None:
     path = tmp_path / "X.npy"
     np.save(path, X.astype(kind))
@@ -126,7 +127,7 @@ def changes() -> dict[str, np.ndarray]:
     return made
 
 
-@pytest.mark.parametrize("name", [name for name in changes() if not name.startswith("nothing")])
+@each("name", [name for name in changes() if not name.startswith("nothing")])
 def test_every_change_is_seen(name: str) -> None:
     made = changes()
     base = made["nothing but zeros" if name == "the sign of zero" else "nothing"]

@@ -15,6 +15,7 @@ from aucert.exact.spaces.blocked import many_features, streamed_gram, tiles
 from aucert.exact.spaces.gaussian import Gaussian
 from aucert.exact.spaces.gram import Gram, StreamedGram
 from aucert.exact.tools.threads import at_most
+from loops import each
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(90, 8))
@@ -31,8 +32,8 @@ def streamed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streamed_gram, "BLOCK_BYTES", 8 * 90 * 13)
 
 
-@pytest.mark.parametrize("n", [1, 16, 17, 90])
-@pytest.mark.parametrize("tol", [1e-9, 1e-3])
+@each("n", [1, 16, 17, 90])
+@each("tol", [1e-9, 1e-3])
 def test_products_are_those_of_the_matrix(n: int, tol: float, streamed: None) -> None:
     held = StreamedGram(Gaussian(0.1), X[:n]).tiles(tol)
     c = np.random.default_rng(1).normal(size=n)
@@ -41,7 +42,7 @@ def test_products_are_those_of_the_matrix(n: int, tol: float, streamed: None) ->
     assert held.product(c) == pytest.approx(exact, abs=1e-13 if tol < 1e-6 else 1e-5)
 
 
-@pytest.mark.parametrize("used", [90, 20])
+@each("used", [90, 20])
 def test_the_number_of_threads_changes_no_bit(used: int, streamed: None) -> None:
     w = np.where(np.arange(90) < used, np.random.default_rng(2).normal(size=90), 0.0)
 
@@ -82,8 +83,8 @@ def test_free_memory_is_known_or_infinite(monkeypatch, tmp_path) -> None:
     assert tiles.free_memory() > 2**20
 
 
-@pytest.mark.parametrize("method", ["auto", "cutting-plane"])
-@pytest.mark.parametrize("lam", [1e-1, 1e-3])
+@each("method", ["auto", "cutting-plane"])
+@each("lam", [1e-1, 1e-3])
 def test_without_features_the_optimum_is_the_same(method: str, lam: float, streamed: None) -> None:
     plain = solve(X, Y, lam, kernel="rbf", gamma=0.1, tol=1e-8, method=method)
     factored = solve(X, Y, lam, kernel="rbf", gamma=0.1, method="newton")
@@ -100,7 +101,7 @@ def test_the_certificate_catches_a_wrong_product(monkeypatch, streamed: None) ->
     assert not found.certificate.reaches(1e-8)
     true = solve(X, Y, 1e-2, kernel="rbf", gamma=0.1, method="newton").certificate
     held = found.certificate
-    assert held.dual - held.rounding <= true.primal and held.primal + held.rounding >= true.dual
+    assert held.dual <= true.primal and held.primal >= true.dual
 
 
 def test_cutting_planes_stop_where_the_matrix_is_not_ready(streamed: None) -> None:

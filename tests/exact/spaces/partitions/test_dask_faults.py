@@ -24,6 +24,7 @@ from aucert.exact.formulation.partitioned import rows_of_dask
 from aucert.exact.spaces.partitions.engine import LocalEngine
 from aucert.exact.spaces.partitions.partition import cut
 from aucert.exact.spaces.partitions.partitioned_rows import PartitionedRows
+from loops import each
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
@@ -201,7 +202,7 @@ def test_ctrl_c_returns_the_best_point_with_its_certificate(cluster: Any) -> Non
     found = solve(rows, None, 1e-3, tol=1e-12, callback=slowly)
     assert found.status == "interrupted"
     held = solve(X, y, 1e-3, tol=1e-6)
-    room = sum(s.certificate.gap + s.certificate.rounding for s in (held, found))
+    room = sum(s.certificate.gap for s in (held, found))
     assert abs(held.certificate.primal - found.certificate.primal) <= room
 
 
@@ -225,7 +226,7 @@ class Fatal:
         raise AssertionError
 
 
-@pytest.mark.parametrize("times", [1, 2, 9])
+@each("times", [1, 2, 9])
 def test_local_processes_that_die_are_started_again(tmp_path: Any, times: int) -> None:
     X, y = some_rows(5000)
     parts = cut(X, y, None, [1000, 2000])

@@ -14,6 +14,7 @@ from aucert.exact.spaces.partitions import partition
 from aucert.exact.spaces.partitions.engine import LocalEngine, stretch
 from aucert.exact.spaces.partitions.partition import ArrayPartition, cut
 from aucert.exact.spaces.partitions.work import Folded, Reply, new_key
+from loops import each
 
 
 class Adding:
@@ -102,8 +103,8 @@ def test_processes_add_up_and_tell_as_this_one_does() -> None:
     assert told[-1] == (35, 35) and [done for done, _ in told] == sorted({d for d, _ in told})
 
 
-@pytest.mark.parametrize("kind", ["<f4", ">f4", "<f8", ">f8", "f2", "i2", "u1", "?"])
-@pytest.mark.parametrize("turned", [False, True])
+@each("kind", ["<f4", ">f4", "<f8", ">f8", "f2", "i2", "u1", "?"])
+@each("turned", [False, True])
 def test_blocks_are_the_columns_in_any_format(kind: str, turned: bool) -> None:
     rng = np.random.default_rng(0)
     X = np.asarray(rng.normal(size=(60_000, 4)) * 10 % 100, dtype=kind)

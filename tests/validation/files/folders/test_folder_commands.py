@@ -14,6 +14,7 @@ from aucert.exact.errors import InputError
 from aucert.exact.pairs.auc import auc
 from aucert.validation import cli
 from aucert.validation.files.folders import parquet_folder
+from loops import each
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -64,7 +65,7 @@ def test_a_folder_is_solved_as_its_rows_in_one_file_are(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
+@each("loss", ["squared_hinge", "logistic"])
 def test_a_folder_is_solved_for_another_loss(folder: Path, loss: str) -> None:
     words = ("--target", "y", "--drop", "w", "--lam", "0.1", "--tol", "1e-6", "--loss", loss)
     many = answer("solve", folder / "data", *words, "--out", folder / "out")
@@ -75,7 +76,7 @@ def test_a_folder_is_solved_for_another_loss(folder: Path, loss: str) -> None:
     assert answer("certify", folder / "data", *model)["primal"] == pytest.approx(one["primal"])
 
 
-@pytest.mark.parametrize("tol", ["1e-4", "1e-9"])  # the bins reach the first alone
+@each("tol", ["1e-4", "1e-9"])  # the bins reach the first alone
 def test_a_folder_has_a_proof_where_it_is_asked_for(folder: Path, tol: str) -> None:
     from aucert.exact.proof.check_partitions import main
 
@@ -119,7 +120,7 @@ def test_weights_of_rows_come_from_the_same_files(folder: Path) -> None:
     assert weighed["primal"] != answer("solve", *words, "--drop", "w")["primal"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "message"),
     [
         (("--fpr-max", "0.1"), "take a sample of the rows"),
@@ -218,7 +219,7 @@ def test_a_file_is_cut_only_between_its_queries(
     assert len(split.partitions) == 3  # row groups of 150 rows cut queries: files stay whole
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "match"),
     [
         (("--qid", "q", "--target", "q"), "'q' is the label column"),

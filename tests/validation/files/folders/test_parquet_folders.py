@@ -14,6 +14,7 @@ from aucert.validation.files.data_files import read_table
 from aucert.validation.files.folders import parquet_folder, parquet_partition
 from aucert.validation.files.folders.parquet_folder import read_parquet_folder
 from aucert.validation.files.tables.selection import Selection
+from loops import each
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -49,7 +50,7 @@ def in_one_file(folder: Path, table: dict[str, Any]) -> Path:
     return folder / "whole.parquet"
 
 
-@pytest.mark.parametrize("numbers", [1, 1 << 22])
+@each("numbers", [1, 1 << 22])
 def test_a_folder_holds_the_numbers_of_a_table(
     tmp_path: Path, numbers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,8 +95,8 @@ def test_columns_and_weights_are_found_by_name(tmp_path: Path) -> None:
     assert solve(rows, None, 0.1, tol=1e-3).status == "certified"
 
 
-@pytest.mark.parametrize("labels", ["text", "number", "truth", "float", "dictionary"])
-@pytest.mark.parametrize("positive", [None, "1"])
+@each("labels", ["text", "number", "truth", "float", "dictionary"])
+@each("positive", [None, "1"])
 def test_labels_mean_what_they_mean_in_a_table(
     tmp_path: Path, labels: str, positive: str | None
 ) -> None:
@@ -133,7 +134,7 @@ def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
     assert one.certificate == two.certificate
 
 
-@pytest.mark.parametrize(
+@each(
     ("what", "message"),
     [
         ("missing", r"part-1.parquet: missing value in column 'a', row 6"),

@@ -16,6 +16,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from aucert.exact.errors import InputError
 from aucert.validation.files.data_files import read_table
 from aucert.validation.files.tables.csv_files import read_csv
+from loops import each
 
 
 @pytest.fixture
@@ -80,7 +81,7 @@ def test_names_that_count_from_zero_are_names(write) -> None:
         read_csv(write("0,1,M\n5,6,M\n7,8,B\n"))
 
 
-@pytest.mark.parametrize("mark", [";", "\t"])
+@each("mark", [";", "\t"])
 def test_semicolons_and_tabs_separate_where_there_is_no_comma(write, mark: str) -> None:
     path = write(f"a{mark}y\n1.5{mark}0\n2.5{mark}1\n")
     assert read_csv(path).X.tolist() == [[1.5], [2.5]]
@@ -137,8 +138,8 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", ["data.csv", "data.csv.gz"])
-@pytest.mark.parametrize("case", REFUSED)
+@each("name", ["data.csv", "data.csv.gz"])
+@each("case", REFUSED)
 def test_bad_text_is_refused_naming_file_column_and_row(write, case: str, name: str) -> None:
     text, sentence = REFUSED[case]
     path = write(text, name)
@@ -157,7 +158,7 @@ def test_a_bad_cell_right_of_an_early_target_is_named_by_its_own_column(write) -
         read_csv(path, target="y")
 
 
-@pytest.mark.parametrize(
+@each(
     ("target", "words"),
     [("lable", "the nearest names are 'label'"), ("zzz", "the columns are 'height', 'label'")],
 )
@@ -167,7 +168,7 @@ def test_a_missing_target_gets_the_nearest_names(write, target: str, words: str)
         read_csv(path, target=target)
 
 
-@pytest.mark.parametrize("damage", ["cut", "flipped", "no gzip"])
+@each("damage", ["cut", "flipped", "no gzip"])
 def test_a_damaged_gzip_file_is_refused(write, damage: str) -> None:
     path = write("a,y\n" + "1.5,0\n2.5,1\n" * 5000, "data.csv.gz")
     content = bytearray(path.read_bytes())
@@ -197,7 +198,7 @@ def test_memory_stays_below_four_times_the_data(write) -> None:
     assert peak < 4 * X.nbytes
 
 
-@pytest.mark.parametrize("text", ["9007199254740993", "-9007199254740993.0", " 9007199254740993 "])
+@each("text", ["9007199254740993", "-9007199254740993.0", " 9007199254740993 "])
 def test_a_whole_number_that_loses_digits_is_refused(write, text: str) -> None:
     path = write(f"a,b,y\n1,2,0\n\n9007199254740992,{text},1\n")
     with pytest.raises(InputError, match=f"{text.strip()} in column 'b', row 4 loses digits"):

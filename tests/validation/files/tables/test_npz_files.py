@@ -11,6 +11,7 @@ import pytest
 
 from aucert.exact.errors import InputError
 from aucert.validation.files.tables.npz_files import read_npz
+from loops import each
 
 X = np.array([[1.0, 2], [3, 4], [5, 6]])
 Y = np.array([0, 1, 1])
@@ -38,7 +39,7 @@ def test_another_array_can_be_the_target(save) -> None:
     assert table.labels.values == ["u", "v"]
 
 
-@pytest.mark.parametrize("dtype", ["float32", "int8", "uint16", "bool", ">f8", "float64"])
+@each("dtype", ["float32", "int8", "uint16", "bool", ">f8", "float64"])
 def test_numbers_of_any_type_become_float64_in_row_order(save, dtype: str) -> None:
     rows = read_npz(save(X=np.asfortranarray(X.astype(dtype)), y=Y)).X
     assert rows.dtype == np.dtype("float64") and rows.flags.c_contiguous
@@ -55,15 +56,13 @@ def test_a_bad_value_is_named_by_its_feature_name(save) -> None:
         read_npz(save(X=holed, y=Y))
 
 
-@pytest.mark.parametrize(
-    ("names", "words"), [(["h"], r"shape \(1,\), X has 2 columns"), (["h", "h"], "'h' twice")]
-)
+@each(("names", "words"), [(["h"], r"shape \(1,\), X has 2 columns"), (["h", "h"], "'h' twice")])
 def test_names_that_are_of_no_one_column_are_refused(save, names: list[str], words: str) -> None:
     with pytest.raises(InputError, match=words):
         read_npz(save(X=X, y=Y, feature_names=np.array(names)))
 
 
-@pytest.mark.parametrize(
+@each(
     ("arrays", "target", "words"),
     [
         ({"x": X, "y": Y}, None, "no array 'X'; the arrays are 'x', 'y'"),
@@ -109,7 +108,7 @@ class Planted:
         return {"x": 1}
 
 
-@pytest.mark.parametrize("damage", ["empty", "text", "cut", "flipped", "not npy"])
+@each("damage", ["empty", "text", "cut", "flipped", "not npy"])
 def test_a_damaged_file_is_refused(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "data.npz"
     np.savez_compressed(path, X=np.random.default_rng(0).normal(size=(500, 2)), y=np.arange(500))
@@ -132,7 +131,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path, damage: str) -> None:
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("kind", ["int64", "uint64"])
+@each("kind", ["int64", "uint64"])
 def test_whole_numbers_that_lose_digits_are_refused(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "data.npz"
     np.savez(path, X=np.array([[1, 2], [3, 2**53 + 1]], dtype=kind), y=[0, 1])

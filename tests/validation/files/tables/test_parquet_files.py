@@ -12,6 +12,7 @@ import pytest
 
 from aucert.exact.errors import InputError
 from aucert.validation.files.tables.parquet_files import read_parquet
+from loops import each
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def test_large_integers_are_kept_and_decimals_become_the_nearest_double(save) ->
     assert table.X.tolist() == [[2.0**60, 1.1], [3.0, -2.25]]
 
 
-@pytest.mark.parametrize("kind", ["int64", "uint64", "decimal128(20, 0)"])
+@each("kind", ["int64", "uint64", "decimal128(20, 0)"])
 def test_whole_numbers_that_lose_digits_are_refused(save, kind: str) -> None:
     import pyarrow as pa
 
@@ -70,7 +71,7 @@ def test_many_row_groups_read_back_bit_for_bit(save) -> None:
     assert np.array_equal(table.labels.codes, y)
 
 
-@pytest.mark.parametrize("kind", ["large_string", "dictionary", "bool"])
+@each("kind", ["large_string", "dictionary", "bool"])
 def test_labels_of_these_types_are_read(save, kind: str) -> None:
     import pyarrow as pa
 
@@ -86,7 +87,7 @@ def test_labels_of_these_types_are_read(save, kind: str) -> None:
     assert table.labels.codes.tolist() == [0, 1, 0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("columns", "target", "words"),
     [
         ({"a": [1, 2], "city": ["x", "y"], "y": [0, 1]}, None, "text 'x' in column 'city', row 1"),
@@ -132,7 +133,7 @@ def test_one_name_twice_is_refused(tmp_path: Path) -> None:
         read_parquet(path)
 
 
-@pytest.mark.parametrize("damage", ["empty", "text", "cut", "flipped"])
+@each("damage", ["empty", "text", "cut", "flipped"])
 def test_a_damaged_file_is_refused(save, damage: str) -> None:
     columns = {"a": np.arange(1000.0), "y": np.arange(1000) % 2}
     path = save(columns, write_page_checksum=True, compression="none")

@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 
 from aucert.exact.errors import InputError
 from aucert.validation.files.tables.svmlight_files import read_svmlight
+from loops import each
 
 
 def write(tmp_path: Path, text: str) -> Path:
@@ -75,7 +76,7 @@ def test_a_written_file_reads_back_bit_for_bit(tmp_path: Path, X: np.ndarray) ->
     assert table.X.data.tobytes() == X.tobytes()  # written in full, zeros too
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "words"),
     [
         ("", "the file is empty"),

@@ -12,7 +12,8 @@ import pytest
 
 from aucert.exact.errors import InputError
 from aucert.validation.commands.reading.scaled_tables import row_counters, split_names
-from aucert.validation.files.data_files import Selection, read_features, read_table
+from aucert.validation.files.data_files import Selection, read_raw, read_table
+from loops import each
 
 UNTIDY = "id,member,age,city,paid\nk1,yes,31,Bern,no\nk2,No,44,Rome,yes\nk3,TRUE,0,Bern,no\n"
 
@@ -51,7 +52,7 @@ def test_the_advice_can_be_pasted_into_a_shell(tmp_path: Path) -> None:
     assert read_table(tmp_path / "a.csv", Selection(drop=split_names(value) or ()))[0].shape[1] == 1
 
 
-@pytest.mark.parametrize("cell", ["1,5", "1.234,5", "1,000"])
+@each("cell", ["1,5", "1.234,5", "1,000"])
 def test_commas_in_a_number_are_known_for_what_they_are(tmp_path: Path, cell: str) -> None:
     (tmp_path / "a.csv").write_text(f'a;y\n"{cell}";0\n2;1\n')
     with pytest.raises(InputError, match=r"decimal point and nothing between the thousands"):
@@ -64,7 +65,7 @@ def test_zero_bytes_are_no_text(tmp_path: Path) -> None:
         read_table(tmp_path / "a.csv")
 
 
-@pytest.mark.parametrize(
+@each(
     ("start", "words"),
     [
         (gzip.compress(b"a,y\n1,0\n", mtime=0), "it is gzipped: let its name end in .gz"),
@@ -117,10 +118,8 @@ def test_columns_without_a_name_of_their_own_are_named_with_the_others(tmp_path:
         assert words in str(error.value)
 
 
-@pytest.mark.parametrize(
-    "asked", [Selection(columns=("num",)), Selection(drop=("column 1", "pay"))]
-)
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@each("asked", [Selection(columns=("num",)), Selection(drop=("column 1", "pay"))])
+@each("kind", ["csv", "parquet"])
 def test_what_is_left_out_needs_no_name_of_its_own(
     tmp_path: Path, asked: Selection, kind: str
 ) -> None:
@@ -133,7 +132,7 @@ def test_what_is_left_out_needs_no_name_of_its_own(
         names = ["", "pay", "num", "pay", "bought"]
         pytest.importorskip("pyarrow.parquet").write_table(pa.table(held, names=names), path)
     assert read_table(path, asked)[0].tolist() == [[2], [5]]
-    assert read_features(path, ("num",)).X.tolist() == [[2], [5]]
+    assert read_raw(path, Selection(columns=("num",), labelled=False)).X.tolist() == [[2], [5]]
     with pytest.raises(InputError, match="two columns are called 'pay': name each column once"):
         read_table(path, Selection(columns=("num", "pay")))
     with pytest.raises(InputError, match="two columns are called 'pay'"):
@@ -159,7 +158,7 @@ def test_words_and_other_numbers_in_one_column_are_refused(tmp_path: Path) -> No
         read_table(tmp_path / "a.csv")
 
 
-@pytest.mark.parametrize(
+@each(
     ("asked", "words"),
     [
         (Selection(drop=("nme", "x")), "no columns 'nme', 'x'"),
@@ -174,7 +173,7 @@ def test_a_wrong_choice_of_columns_is_refused(untidy: Path, asked: Selection, wo
         read_table(untidy, asked)
 
 
-@pytest.mark.parametrize("ending", ["csv", "tsv", "svmlight", "libsvm", "txt"])
+@each("ending", ["csv", "tsv", "svmlight", "libsvm", "txt"])
 def test_a_gzipped_table_is_the_table(tmp_path: Path, ending: str) -> None:
     text = {"csv": "a,b,y\n1,2,0\n3,4,1\n", "tsv": "a\tb\ty\n1\t2\t0\n3\t4\t1\n"}
     text = text.get(ending, "0 1:1 2:2\n1 1:3 2:4\n")
@@ -208,7 +207,7 @@ def test_sparse_and_npz_columns_can_be_chosen(tmp_path: Path) -> None:
 
 
 def test_features_are_read_without_labels_by_name(untidy: Path) -> None:
-    table = read_features(untidy, ("age", "member"))
+    table = read_raw(untidy, Selection(columns=("age", "member"), labelled=False))
     assert table.X.tolist() == [[31, 1], [44, 0], [0, 1]]
     assert table.ignored == ["id", "city", "paid"]
 
@@ -222,7 +221,7 @@ def test_parquet_words_choice_and_labels(tmp_path: Path) -> None:
     pq.write_table(pa.table(held), path)
     X, _, meta = read_table(path, Selection(drop=("s",)))
     assert X.tolist() == [[1, 1], [0, 0]] and meta.ignored == ["s"]
-    assert read_features(path, ("b",)).X.tolist() == [[1], [0]]
+    assert read_raw(path, Selection(columns=("b",), labelled=False)).X.tolist() == [[1], [0]]
 
 
 def test_a_pipe_is_said_to_be_one(tmp_path: Path) -> None:

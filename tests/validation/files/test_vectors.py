@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from aucert.exact.errors import InputError
-from aucert.validation.files.vector_files import read_vector
+from aucert.validation.files.vectors import read_scores, read_vector
 from aucert.validation.files.written_files import write_vector
+from loops import each
 
 W = np.array([1.5, -2.0, 1e-300])
 
@@ -29,10 +30,10 @@ W = np.array([1.5, -2.0, 1e-300])
 )
 def test_a_written_vector_reads_back_bit_for_bit(tmp_path: Path, w, name: str) -> None:
     write_vector(tmp_path / name, w, "weight")
-    assert read_vector(tmp_path / name, len(w)).tobytes() == w.tobytes()
+    assert read_vector(tmp_path / name).values.tobytes() == w.tobytes()
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "1.5\n-2\n1e-300\n",
@@ -48,36 +49,36 @@ def test_a_written_vector_reads_back_bit_for_bit(tmp_path: Path, w, name: str) -
         "decision_function\n1.5\n-2\n1e-300\n",
     ],
 )
-@pytest.mark.parametrize("name", ["w.csv", "w.txt", "w.csv.gz"])
+@each("name", ["w.csv", "w.txt", "w.csv.gz"])
 def test_one_number_a_line_or_one_row_with_or_without_names(tmp_path, text, name: str) -> None:
     content = text.encode()
     (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
-    assert read_vector(tmp_path / name, 3).tolist() == W.tolist()
+    assert read_vector(tmp_path / name).values.tolist() == W.tolist()
 
 
-@pytest.mark.parametrize("shape", [(3,), (3, 1), (1, 3)])
-@pytest.mark.parametrize("dtype", ["float64", "float32", "int16"])
+@each("shape", [(3,), (3, 1), (1, 3)])
+@each("dtype", ["float64", "float32", "int16"])
 def test_npy_and_npz_of_one_row_or_column(tmp_path: Path, shape, dtype: str) -> None:
     w = np.array([1, -2, 3], dtype=dtype).reshape(shape)
     np.save(tmp_path / "w.npy", w)
     np.savez(tmp_path / "w.npz", any_name=w)
     for name in ("w.npy", "w.npz"):
-        found = read_vector(tmp_path / name, 3)
+        found = read_vector(tmp_path / name).values
         assert (found.tolist(), found.dtype, found.shape) == ([1, -2, 3], np.float64, (3,))
 
 
 def test_a_single_number_is_a_vector_of_length_one(tmp_path: Path) -> None:
     (tmp_path / "w.txt").write_text("2.5")
-    assert read_vector(tmp_path / "w.txt", 1).tolist() == [2.5]
+    assert read_vector(tmp_path / "w.txt").values.tolist() == [2.5]
 
 
 def test_a_wrong_length_names_both(tmp_path: Path) -> None:
     np.save(tmp_path / "w.npy", W)
     with pytest.raises(InputError, match=r"w\.npy: holds 3 scores where 5 are needed"):
-        read_vector(tmp_path / "w.npy", 5, what="scores")
+        read_scores(tmp_path / "w.npy", 5)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "words"),
     [
         ("", "the file holds no weights"),
@@ -118,7 +119,7 @@ def test_bytes_that_are_not_text_are_refused(tmp_path: Path) -> None:
         read_vector(tmp_path / "w.csv.gz")
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "words"),
     [
         (np.ones((2, 2)), r"must be one row or one column; the shape is \(2, 2\)"),
@@ -133,7 +134,7 @@ def test_bytes_that_are_not_text_are_refused(tmp_path: Path) -> None:
 def test_arrays_that_are_no_vector_are_refused(tmp_path: Path, values, words) -> None:
     np.save(tmp_path / "w.npy", values)
     if words is None:
-        assert read_vector(tmp_path / "w.npy").tolist() == [1, 1]
+        assert read_vector(tmp_path / "w.npy").values.tolist() == [1, 1]
         return
     with pytest.raises(InputError, match=words):
         read_vector(tmp_path / "w.npy")

@@ -1,0 +1,361 @@
+"""Files and other people's formats: what is ambiguous is refused, and what is meant is read."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+
+import aucert.approx
+import aucert.exact
+from aucert.exact import ROCSVM, InputError, SurvivalSVM, certify, solve, uno_concordance
+from aucert.validation.cli import main
+
+RNG = np.random.default_rng(1)
+X = RNG.normal(size=(60, 3))
+Y = (X[:, 0] > 0).astype(int)
+
+
+class Aucert:
+    """Commands run in a folder: what they print, and what they end with."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]):
+        self.folder, self._capsys = folder, capsys
+
+    def __call__(self, *words: object) -> str:
+        """Run a command and return what it prints, after its status where that is not 0."""
+        status = 0
+        try:
+            main([str(word) for word in words])
+        except SystemExit as end:
+            status = end.code
+        told = self._capsys.readouterr()
+        self.notes = told.err
+        return told.out if not status else f"{status}: {told.err}"
+
+    def json(self, *words: object) -> dict[str, Any]:
+        """Return the document of a command that ends well."""
+        told = self(*words, "--json")
+        assert told.startswith("{"), told
+        return json.loads(told)
+
+    def refused(self, *words: object) -> str:
+        """Return the one line in which a command refuses its input."""
+        told = self(*words)
+        assert told.startswith("2: ") and told.count("\n") == 1 and "Traceback" not in told, told
+        return told
+
+
+@pytest.fixture
+def aucert_at(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Aucert:
+    monkeypatch.chdir(tmp_path)
+    return Aucert(tmp_path, capsys)
+
+
+def write_csv(path: str, rows: np.ndarray, header: str = "") -> None:
+    lines = [header] if header else []
+    lines += [",".join(map(repr, row)) for row in rows.tolist()]
+    Path(path).write_text("\n".join(lines) + "\n")
+
+
+# 12. pyarrow
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_every_estimator_takes_a_table_of_pyarrow() -> None:
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    table = pa.table({name: X[:, k] for k, name in enumerate("abc")})
+    rooms = (aucert.exact, aucert.approx)
+    found = [getattr(room, name) for room in rooms for name in room.__all__]
+    kinds: list[Any] = [
+        one for one in found if inspect.isclass(one) and issubclass(one, BaseEstimator)
+    ]
+    assert len(kinds) > 15
+    for kind in kinds:
+        model = kind()
+        if "random_state" in model.get_params():
+            model.set_params(random_state=0)
+        y = X[:, 0] ** 2 if "Survival" in kind.__name__ else Y
+        score = next(n for n in ("decision_function", "transform", "predict") if hasattr(kind, n))
+        wanted = getattr(model.fit(X, y), score)(X)
+        for given in (table, table.to_batches()[0]):
+            assert np.array_equal(getattr(model.fit(given, y), score)(given), wanted), kind
+    assert list(ROCSVM().fit(table, Y).feature_names_in_) == ["a", "b", "c"]
+    twice = pa.table([X[:, 0], X[:, 1]], names=["a", "a"])
+    with pytest.raises(InputError, match="two columns"):
+        ROCSVM().fit(twice, Y)
+
+
+def test_weights_by_name_meet_the_columns_of_pyarrow() -> None:
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    table = pa.table({name: X[:, k] for k, name in enumerate("abc")})
+    w = solve(table, Y, 1e-2).w
+    named = {"c": w[2], "a": w[0], "b": w[1]}
+    assert certify(table, Y, 1e-2, w=named).status == "certified"
+
+
+# 13. Survival times and rates
+
+
+def test_uno_is_refused_where_the_censoring_is_not_known() -> None:
+    train = np.array([2.0, 4, 6, 8, 10, 11, 15, 19]), np.array([0, 1, 0, 1, 0, 0, 0, 1])
+    time, event = np.array([1.0, 23, 5, 27, 12, 40]), np.array([1, 1, 0, 1, 1, 0])
+    risk = np.array([5.0, 13, 11, 9, 4, 2])
+    for tau in (None, 30.0):
+        with pytest.raises(InputError, match="tau up to 19"):
+            uno_concordance(time, event, risk, tau=tau, train=train)
+    assert 0 < uno_concordance(time, event, risk, tau=19, train=train).value < 1
+    event[[1, 3]] = 0  # censored beyond it: no G is asked for
+    assert 0 < uno_concordance(time, event, risk, train=train).value < 1
+
+
+def test_a_sign_is_no_code_for_censoring() -> None:
+    time = np.where(Y == 1, 1.0, -1.0) * (1 + X[:, 0] ** 2)
+    for call in (
+        lambda: solve(X, None, 1e-2, time=time),
+        lambda: SurvivalSVM().fit(X, time),
+        lambda: uno_concordance(time, Y, X[:, 0]),
+    ):
+        with pytest.raises(InputError, match="sign"):
+            call()
+
+
+def test_a_rate_is_a_number() -> None:
+    for rate in (True, "0.1", np.True_, None):
+        with pytest.raises(InputError, match="fpr_max"):
+            solve(X, Y, 1e-2, fpr_max=rate)  # type: ignore[arg-type]
+        with pytest.raises(InputError, match="tpr_min"):
+            solve(X, Y, 1e-2, tpr_min=rate)  # type: ignore[arg-type]
+
+
+# 14. Events
+
+
+def test_events_are_read_as_labels_are(aucert_at: Aucert) -> None:
+    time, primal = 1 + X[:, 0] ** 2, set()
+    for yes, no in (("TRUE", "FALSE"), ("true", "false"), ("yes", "no"), ("Yes", "No"), (1, 0)):
+        rows = [
+            f"{a},{b},{t},{yes if e else no}" for a, b, t, e in zip(*X.T[:2], time, Y, strict=True)
+        ]
+        Path("t.csv").write_text("\n".join(["a,b,time,event", *rows]) + "\n")
+        asked = ("solve", "t.csv", "--lam", 0.01, "--time", "time", "--event", "event")
+        primal.add(aucert_at.json(*asked)["primal"])
+    assert len(primal) == 1
+
+
+# 9. svmlight
+
+
+def write_svmlight(path: str, rows: np.ndarray, base: int, qid: bool = False) -> None:
+    words = [
+        f"{y} {f'qid:{k // 6} ' if qid else ''}"
+        + " ".join(f"{j}:{v!r}" for j, v in enumerate(row, start=base) if v)
+        for k, (row, y) in enumerate(zip(rows.tolist(), Y.tolist(), strict=False))
+    ]
+    Path(path).write_text("\n".join(words) + "\n")
+
+
+SPARSE = np.where(np.arange(60)[:, None] < [10, 0, 0], 0.0, X)
+"""The first ten rows lack the first feature."""
+
+
+def test_the_base_of_a_file_is_that_of_the_model(aucert_at: Aucert) -> None:
+    for base in (0, 1):
+        write_svmlight("train.svm", SPARSE, base)
+        write_svmlight("new.svm", SPARSE[:10], base)
+        write_svmlight("short.svm", SPARSE[:10, :2], base)
+        for more in ((), ("--standardise",), ("--zero-based", "no" if base else "yes")):
+            aucert_at("solve", "train.svm", "--lam", 0.01, "--out", "m", *more)
+            scores = aucert_at("predict", "m/model.npz", "train.svm").splitlines()
+            assert aucert_at("predict", "m/model.npz", "new.svm").splitlines() == scores[:11]
+            assert len(aucert_at("predict", "m/model.npz", "short.svm").splitlines()) == 11
+            asked = ("certify", "train.svm", "--model", "m/model.npz", "--lam", 0.01)
+            assert aucert_at.json(*asked)["status"] == "certified"
+    write_svmlight("train.svm", SPARSE, 0)  # the model counts from 1 now
+    assert "index 0" in aucert_at.refused("predict", "m/model.npz", "train.svm")
+    told = ("--zero-based", "yes")
+    assert aucert_at("predict", "m/model.npz", "train.svm", *told).splitlines() == scores
+
+
+def test_the_base_is_that_of_the_model_for_queries_too(aucert_at: Aucert) -> None:
+    write_svmlight("train.svm", SPARSE, 0, qid=True)
+    write_svmlight("new.svm", SPARSE[:10], 0)
+    aucert_at("solve", "train.svm", "--lam", 0.01, "--qid", "qid", "--out", "m")
+    write_svmlight("train.svm", SPARSE, 0)
+    scores = aucert_at("predict", "m/model.npz", "train.svm").splitlines()
+    assert aucert_at("predict", "m/model.npz", "new.svm").splitlines() == scores[:11]
+
+
+def test_a_narrow_file_that_may_count_either_way_is_refused(aucert_at: Aucert) -> None:
+    write_csv("train.csv", np.c_[SPARSE, Y], "a,b,c,y")
+    aucert_at("solve", "train.csv", "--lam", 0.01, "--out", "m")
+    write_csv("new.csv", SPARSE[:10], "a,b,c")
+    scores = aucert_at("predict", "m/model.npz", "new.csv")
+    write_svmlight("new.svm", SPARSE[:10], 0)  # indices 1 and 2
+    assert "--zero-based" in aucert_at.refused("predict", "m/model.npz", "new.svm")
+    assert aucert_at("predict", "m/model.npz", "new.svm", "--zero-based", "yes") == scores
+    write_svmlight("new.svm", SPARSE[:10], 1)  # indices 2 and 3: a fourth feature else
+    assert aucert_at("predict", "m/model.npz", "new.svm") == scores
+    assert "svmlight" in aucert_at.refused(
+        "predict", "m/model.npz", "new.csv", "--zero-based", "yes"
+    )
+
+
+def test_weights_wider_than_a_file_that_may_count_either_way_are_refused(
+    aucert_at: Aucert,
+) -> None:
+    rows = np.c_[np.zeros(60), X[:, :2]]
+    write_svmlight("data.svm", rows, 0)
+    w = np.array([0.0, *solve(X[:, :2], Y, 0.01).w])
+    np.save("w.npy", w)
+    asked = ("certify", "data.svm", "--weights", "w.npy", "--lam", 0.01)
+    assert "--zero-based" in aucert_at.refused(*asked)
+    assert aucert_at.json(*asked, "--zero-based", "yes")["status"] == "certified"
+    audit = aucert_at.json(*asked, "--zero-based", "no")
+    assert audit["relative_gap"] > 0.1 and "intercept" in audit["statement"]
+    np.save("w.npy", w[1:])
+    assert aucert_at.json(*asked)["status"] == "certified"
+
+
+# 10. Signs of other programs' weights
+
+
+def liblinear(labels: str, w: np.ndarray) -> str:
+    head = f"solver_type L2R_L2LOSS_SVC\nnr_class 2\n{labels}nr_feature 3\nbias -1\nw\n"
+    return head + "".join(f"{v:.17g} \n" for v in w)
+
+
+SVM_LIGHT = """SVM-light Version V6.20
+0 # kernel type
+3 # kernel parameter -d
+1 # kernel parameter -g
+1 # kernel parameter -s
+1 # kernel parameter -r
+empty# kernel parameter -u
+3 # highest feature index
+60 # number of training documents
+2 # number of support vectors plus 1
+0 # threshold b, each following line is a SV (starting with alpha*y)
+1 """
+
+
+def test_the_first_label_of_liblinear_is_scored_high(aucert_at: Aucert) -> None:
+    write_csv("data.csv", np.c_[X, Y], "a,b,c,y")
+    w = solve(X, Y, 0.01, loss="squared_hinge").w
+    asked = ("certify", "data.csv", "--weights", "m", "--lam", 0.01, "--loss", "squared_hinge")
+    for labels, sign in (("label 1 0\n", 1), ("label 0 1\n", -1), ("label -1 1\n", -1)):
+        Path("m").write_text(liblinear(labels, sign * w))
+        assert aucert_at.json(*asked)["status"] == "certified", labels
+        assert aucert_at.json(*asked, "--positive", "1")["status"] == "certified"
+        if "-1" not in labels:  # the model is the same, and the other class meant
+            assert aucert_at.json(*asked, "--positive", "0")["status"] == "certified"
+    for labels in ("label 1 2\n", "label 3 4\n", "", "label 1\n", "label a b\n"):
+        Path("m").write_text(liblinear(labels, w))
+        aucert_at.refused(*asked)
+    rows = [f"{a},{b},{c},{'ill' if y else 'well'}" for a, b, c, y in zip(*X.T, Y, strict=True)]
+    Path("data.csv").write_text("\n".join(["a,b,c,y", *rows]) + "\n")
+    Path("m").write_text(liblinear("label 1 0\n", w))
+    assert "label" in aucert_at.refused(*asked, "--positive", "ill")
+
+
+def test_other_formats_score_the_larger_label_high(aucert_at: Aucert) -> None:
+    write_csv("data.csv", np.c_[X, Y], "a,b,c,y")
+    w = solve(X, Y, 0.01).w
+    Path("svm").write_text(
+        SVM_LIGHT + " ".join(f"{k}:{v!r}" for k, v in enumerate(w.tolist(), 1)) + "\n"
+    )
+    model = {"gradient_booster": {"name": "gblinear", "model": {"weights": [*w, 0.0]}}}
+    Path("m.json").write_text(json.dumps({"learner": model}))
+    for name in ("svm", "m.json"):
+        for positive in ("1", "0"):
+            asked = ("certify", "data.csv", "--weights", name, "--lam", 0.01)
+            assert aucert_at.json(*asked, "--positive", positive)["status"] == "certified"
+
+
+def test_a_predicted_time_is_the_opposite_of_a_risk(aucert_at: Aucert) -> None:
+    time = 1 + X[:, 0] ** 2
+    write_csv("t.csv", np.c_[X, time, Y], "a,b,c,time,event")
+    w = solve(X, None, 0.01, time=time, event=Y).w
+    for objective, sign in (("survival:cox", 1), ("survival:aft", -1)):
+        booster = {"name": "gblinear", "model": {"weights": [*(sign * w), 0.0]}}
+        learner = {"gradient_booster": booster, "objective": {"name": objective}}
+        Path("m.json").write_text(json.dumps({"learner": learner}))
+        asked = ("certify", "t.csv", "--weights", "m.json", "--time", "time", "--event", "event")
+        assert aucert_at.json(*asked, "--lam", 0.01)["status"] == "certified"
+
+
+# 11. Headers of numbers
+
+
+def test_a_header_of_places_is_a_header(aucert_at: Aucert) -> None:
+    write_csv("train.csv", np.c_[X, Y], "a,b,c,y")
+    aucert_at("solve", "train.csv", "--lam", 0.01, "--out", "m")
+    write_csv("new.csv", X, "0,1,2")
+    assert aucert_at.refused("predict", "m/model.npz", "new.csv")  # a, b and c are not there
+    write_csv("train.csv", np.c_[X, Y], "0,1,2,3")
+    aucert_at("solve", "train.csv", "--lam", 0.01, "--out", "m")
+    assert aucert_at.json("predict", "m/model.npz", "new.csv")["n"] == 60
+    rows = [f"{a},{b},{c},{y}" for a, b, c, y in zip(*X.T, Y, strict=True)]
+    for header in ("", "0,1,2,3\n"):
+        Path("t.csv").write_text(header + "\n".join(rows) + "\n")
+        assert aucert_at.json("solve", "t.csv", "--lam", 0.01)["n"] == 60
+        assert aucert_at.json("path", "t.csv", "--lam", 0.01)["n"] == 60
+    assert aucert_at.json("solve", "t.csv", "--lam", 0.01, "--header", "yes")["n"] == 60
+    assert (
+        aucert_at.json("path", "t.csv", "--lam", 0.01, "--header", "no", "--positive", 1)["n"] == 61
+    )
+    assert "header" in aucert_at.refused("solve", "wdbc", "--lam", 0.01, "--header", "yes")
+
+
+def test_a_header_of_places_names_the_columns_that_order(aucert_at: Aucert) -> None:
+    qid, grade = np.arange(60) // 6, RNG.integers(0, 4, 60)
+    write_csv("q.csv", np.c_[X, qid, grade], "0,1,2,3,4")
+    found = aucert_at.json("solve", "q.csv", "--lam", 0.01, "--qid", 3, "--target", 4)
+    assert found["n"] == 60
+    assert found["primal"] == solve(X, grade, 1e-2, qid=qid).certificate.primal
+    assert "'5'" in aucert_at.refused("solve", "q.csv", "--lam", 0.01, "--qid", 4, "--target", 5)
+    words = "\n".join(f"{a},{b},q{q},{g}" for (a, b, _), q, g in zip(X, qid, grade, strict=True))
+    Path("w.csv").write_text("0,1,2,3\n" + words + "\n")
+    assert aucert_at.json("solve", "w.csv", "--lam", 0.01, "--qid", 2)["n"] == 60
+    write_csv("g.csv", np.c_[X, qid % 2, Y], "0,1,2,3,4")
+    assert aucert_at.json("solve", "g.csv", "--lam", 0.01, "--worst-of", 3)["n"] == 60
+
+
+def test_one_or_two_places_may_be_either_and_are_refused(aucert_at: Aucert) -> None:
+    rows = "\n".join(f"{a},{b}" for a, b in zip(Y, 1 - Y, strict=True)) + "\n"
+    Path("t.csv").write_text("0,1\n" + rows)
+    assert "--header" in aucert_at.refused("solve", "t.csv", "--lam", 0.01)
+    assert aucert_at.json("solve", "t.csv", "--lam", 0.01, "--header", "yes")["n"] == 60
+    assert aucert_at.json("solve", "t.csv", "--lam", 0.01, "--header", "no")["n"] == 61
+
+
+def test_weights_below_a_header_of_places(aucert_at: Aucert) -> None:
+    write_csv("train.csv", np.c_[X, Y], "a,b,c,y")
+    w = solve(X, Y, 0.01).w
+    asked = ("certify", "train.csv", "--lam", 0.01, "--weights", "w.csv")
+    column = "\n".join(map(repr, w.tolist())) + "\n"
+    for text in ("0\n" + column, "0\n" + column + "7\n", "0,1,2\n" + column.replace("\n", ",")):
+        Path("w.csv").write_text(text)
+        assert aucert_at.json(*asked)["status"] == "certified", text
+    Path("w.csv").write_text("0\n" + column)
+    assert aucert_at.json(*asked)["status"] == "certified" and "0.0" in aucert_at.notes
+    Path("w.csv").write_text("0.0\n" + column)
+    assert aucert_at.json(*asked)["relative_gap"] > 0.1  # (0, w1, w2), and w3 as an intercept
+    np.savez("train.npz", X=X, y=Y)
+    Path("w.csv").write_text("0\n" + column)
+    told = ("certify", "train.npz", *asked[2:])
+    assert aucert_at.json(*told, "--header", "no")["relative_gap"] > 0.1
+    assert aucert_at.json(*told, "--header", "yes")["status"] == "certified"
+    Path("w.csv").write_text("0\n1\n2\n")  # three weights of three features
+    assert aucert_at.json(*asked)["relative_gap"] > 0.1
+    scores = "\n".join(map(repr, (X @ w).tolist())) + "\n"
+    Path("s.csv").write_text("0\n" + scores)
+    audit = aucert_at.json("certify", "train.csv", "--lam", 0.01, "--scores", "s.csv")
+    assert audit["n"] == 60 and audit["auc"] > 0.9
