@@ -54,8 +54,8 @@ def of_scores(loss: Loss, evidence: Scores, sums: PairSums) -> Minorant:
     )
 
 
-FAR_ABOVE_ONE = 1e6
-"""Marginals add up to at most one: squares of such large ones could overflow."""
+FAR_ABOVE_ONE = 1e100
+"""Marginals add up to at most one, but for rounding: squares of such large ones could overflow."""
 
 
 def of_marginals(pairs: Any, loss: Loss, evidence: Marginals) -> Minorant:

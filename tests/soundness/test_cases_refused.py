@@ -101,13 +101,19 @@ def test_weights_that_are_held_are_exact() -> None:
         true = naive_ordered(group, key, upper, lower)
         if not true.i:
             continue
-        lonely = {"group": np.append(group, 9), "key": np.append(key, 9)}
-        told = OrderedPairs(**lonely, upper=np.append(upper, 1.1e90), lower=np.append(lower, 0.3))
+        sides = np.append(upper, 1.1e90), np.append(lower, 0.3)  # of a row alone in its group
+        told = OrderedPairs(np.append(group, 9), np.append(key, 9), *sides)
         i, j, c = (np.array(part) for part in told.listed() or ())
         shares = dict(zip(zip(i.tolist(), j.tolist(), strict=True), c.tolist(), strict=True))
         assert len(shares) == len(true.i)
         for pair, share in zip(zip(true.i, true.j, strict=True), true.weight, strict=True):
             assert shares[pair] == pytest.approx(float(share), rel=1e-14)
+
+
+def test_weights_without_a_pair_are_no_pair_whatever_they_are() -> None:
+    for weight in (0.1, 1e300, 2.0**60, 3.0):
+        with pytest.raises(InputError, match="no pair"):
+            OrderedPairs(np.arange(N), GRADE, np.full(N, weight), np.full(N, weight))
 
 
 def test_unos_weights_are_the_ones_that_it_shows() -> None:
@@ -116,14 +122,12 @@ def test_unos_weights_are_the_ones_that_it_shows() -> None:
         rng = np.random.default_rng(seed)
         time, event = rng.exponential(size=30), rng.random(30) < 0.6
         pairs = uno_pairs(time, event, float(np.median(time)))
-        upper = np.asarray(pairs.upper)
         held = np.empty(30)
         held[pairs.arrangement.order] = pairs.a
-        top = np.flatnonzero(held)[0]
-        for i in np.flatnonzero(held):
-            assert Fraction(held[i]) / Fraction(held[top]) == Fraction(upper[i]) / Fraction(
-                upper[top]
-            )
+        both = [
+            [Fraction(x) for x in side.tolist() if x] for side in (held, np.asarray(pairs.upper))
+        ]
+        assert [x / both[0][0] for x in both[0]] == [x / both[1][0] for x in both[1]]
     late = np.arange(2e5)
     with pytest.raises(InputError, match="tau"):
         uno_pairs(late, (late == 0) | (late == late.size - 2))
@@ -132,7 +136,7 @@ def test_unos_weights_are_the_ones_that_it_shows() -> None:
 def test_labels_and_groups_of_partitions_are_of_one_type(tmp_path: Path) -> None:
     """As float64, 2^60 and 2^60 + 1 were one label."""
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    from aucert.validation.files.folders.parquet_folder import read_parquet_folder
+    from aucert.validation.files.parquet_folder import read_parquet_folder
 
     big = 2**60
     for k, kind in enumerate(("i8", "u8")):
@@ -184,9 +188,19 @@ def test_marginals_far_above_one_are_refused() -> None:
                 Certificate.of(problem, np.zeros(2), told)
 
 
+def test_marginals_that_overflow_with_their_rows_prove_nothing_and_nothing_false() -> None:
+    """Solvers offer such ones for tiny lam."""
+    far = Minorant(np.zeros(0), 0.0, evidence=Marginals(np.full(6, 1e90), np.full(6, 1e91)))
+    for size in (1.0, 1e90):
+        problem = Problem(Rows(size * X), Mean(AllPairs().on(GRADE == 1), HINGE), Ridge(1e-90))
+        with np.errstate(over="ignore", invalid="ignore"):
+            assert Certificate.of(problem, np.zeros(2), far).dual == 0
+
+
 def test_a_fold_without_rows_is_refused() -> None:
     every, none = np.arange(N), np.arange(0)
-    for asked in ({"qid": QUERY}, {}):
+    both: Any = ({"qid": QUERY}, {})
+    for asked in both:
         for fold in ((every, none), (none, every)):
             cv = [fold, (every[:6], every[6:])]
             with pytest.raises(InputError, match="fold 0"):

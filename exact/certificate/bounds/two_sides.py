@@ -193,6 +193,12 @@ def dual_value(problem: Problem, witness: Minorant) -> tuple[float, float]:
 
 
 def _dual(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, float]:
+    """Return the bound of `_proved`, or zero, which needs no minorant, where it overflows."""
+    dual, rounding = _proved(problem, witness, careful)
+    return (dual, rounding) if np.isfinite(dual) and np.isfinite(rounding) else (0.0, 0.0)
+
+
+def _proved(problem: Problem, witness: Minorant, careful: bool) -> tuple[float, float]:
     """Return V - dist(pull(c), C)^2 / (2 l2) and its rounding, or s V of a shrunk minorant.
 
     The deficiency of infeasible marginals enters the bound itself: the true pull is at most

@@ -82,33 +82,35 @@ def check_gain(values: object, n: int) -> np.ndarray:
     return gain.astype(np.int64)
 
 
-def whole_weights(weight: np.ndarray, other: np.ndarray, most: int) -> np.ndarray:
+def whole_weights(weight: np.ndarray, paired: np.ndarray, most: float, rows: int) -> np.ndarray:
     """Return weights (n,) as whole numbers below 2^52 of one unit, exactly.
 
-    `InputError` if there is none; the factor that it says is right for the `other` side's, too, in
-    groups of at most `most` rows.
+    Where they are not whole numbers already, rows that are not `paired` weigh nothing. `InputError`
+    if there is no unit: `most` and `rows`, the largest weight of both sides and rows of a group,
+    decide which factor is advised.
     """
-    top = float(weight.max())
-    if top < 2.0**BITS and (weight == np.floor(weight)).all():
+    if weight.max() < 2.0**BITS and (weight == np.floor(weight)).all():
         return weight.astype(np.int64)
+    weight = weight * paired
+    top = float(weight.max())
     shift = BITS - int(np.frexp(top)[1])
     whole = np.floor(np.ldexp(weight, shift))
     if (np.ldexp(whole, -shift) != weight).any():
         raise InputError(
             "row weights of ordered pairs (by query, time or group) are held exactly, as whole "
             f"numbers below 2^{BITS}, and these are not: multiply them by "
-            f"{_factor(np.append(weight, other), most):g} and round them"
+            f"{_factor(weight, most, rows):g} and round them"
         )
     held = whole.astype(np.int64)
     bits = int(np.bitwise_or.reduce(held))
-    return held // (bits & -bits)
+    return held // max(bits & -bits, 1)
 
 
-def _factor(weight: np.ndarray, most: int) -> float:
+def _factor(weight: np.ndarray, most: float, rows: int) -> float:
     """Return the least power of ten that makes weights whole, or else the largest that fits."""
     # Weights of many rows are not split (`merged.weights`): their pairs must stay below 2^40.
-    room = 2.0 ** (BITS - 1) if most <= 4096 else np.sqrt(2.0**39 / most)
-    largest = int(np.floor(np.log10(room) - np.log10(weight.max())))
+    room = 2.0 ** (BITS - 1) if rows <= 4096 else np.sqrt(2.0**39 / rows)
+    largest = int(np.floor(np.log10(room) - np.log10(most)))
     for k in range(largest):
         scaled = weight * 10.0**k
         if (np.abs(scaled - np.rint(scaled)) <= 2.0**-50 * scaled).all():

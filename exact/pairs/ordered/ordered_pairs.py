@@ -92,10 +92,12 @@ class OrderedPairs:
         a, b = check_weights("upper", self.upper, n), check_weights("lower", self.lower, n)
         at = Arrangement.of(group, key, a > 0)
         a, b = a[at.order], b[at.order]
-        above, below = (rows(at, side > 0) for rows, side in ((rows_above, a), (partners, b)))
-        a, b = a * (below > 0), b * (above > 0)
-        most = int(np.diff(at.group_ends, prepend=0).max())
-        a, b = whole_weights(a, b, most), whole_weights(b, a, most)
+        above, below = rows_above(at, a > 0), partners(at, b > 0)
+        most = float(max((a * (below > 0)).max(), (b * (above > 0)).max()))
+        rows = int(np.diff(at.group_ends, prepend=0).max())
+        a, b = (
+            whole_weights(side, other > 0, most, rows) for side, other in ((a, below), (b, above))
+        )
         gain = None if self.gain is None else check_gain(self.gain, n)[at.order]
         if gain is not None:
             _check_gain(at, gain, key[at.order])

@@ -118,6 +118,6 @@ def test_weights_and_large_groups_are_refused(monkeypatch: pytest.MonkeyPatch) -
     key, u = np.arange(5), np.zeros(5)
     with pytest.raises(InputError, match="0 or 1"):
         OrderedPairs(None, key, upper=[0, 1, 2, 1, 1]).deficiency(u, u)
-    monkeypatch.setattr(staircase, "LARGEST", 3)
+    monkeypatch.setattr(staircase, "LARGEST", 4)
     with pytest.raises(TooLargeError, match="give the scores"):
         OrderedPairs(None, key).deficiency(u, u)
