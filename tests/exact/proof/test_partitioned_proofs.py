@@ -250,7 +250,7 @@ def test_what_no_proof_can_be_written_of_is_said(tmp_path: Path) -> None:
     of_halves = solve(halves, None, LAM, method="descent", tol=1e-4)
     with pytest.raises(InputError, match="takes whole numbers"):
         write_partitioned_proof(tmp_path / "p.npz", halves, LAM, of_halves)
-    with pytest.raises(InputError, match="with method='newton'"):
+    with pytest.raises(InputError, match="with method='descent'"):
         write_partitioned_proof(tmp_path / "p.npz", rows, LAM, solve(X, y, LAM))
     with pytest.raises(InputError, match="use write_proof"):
         write_partitioned_proof(tmp_path / "p.npz", X, LAM, solution)  # type: ignore[arg-type]
