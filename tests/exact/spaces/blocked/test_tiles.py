@@ -107,7 +107,7 @@ def test_the_certificate_catches_a_wrong_product(monkeypatch, streamed: None) ->
 
 def test_cutting_planes_stop_where_the_matrix_is_not_ready(streamed: None) -> None:
     found = solve(X, Y, 1e-2, kernel="rbf", gamma=0.1, method="cutting-plane", max_time=1e-6)
-    assert found.certificate.gap >= 0 and found.certificate.primal <= 1.0
+    assert found.certificate.gap >= 0 and found.certificate.primal <= 1.0 + 1e-12
 
 
 @pytest.mark.long_digits
