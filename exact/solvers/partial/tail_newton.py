@@ -74,7 +74,7 @@ second."""
 START_TOL = 1e-3
 """Relative gap to which the smaller problem is solved."""
 
-DRAWN = 100_000
+DRAWN = 5_000
 """Pairs drawn for a Hessian, at most."""
 
 HALF_WIDTH, LEAST_HALF_WIDTH = 16, 4
