@@ -50,7 +50,7 @@ def gap(X: np.ndarray, y: np.ndarray, w: np.ndarray, scales: np.ndarray) -> floa
     proofs = [certify(X, y, w=scale * w, lam=LAM) for scale in scales]
     best = min(proofs, key=lambda proof: proof.primal if proof.primal is not None else np.inf)
     assert best.gap is not None and best.dual > 0
-    return (best.gap) / best.dual
+    return best.gap / best.dual
 
 
 def draw(found: list[Row], path: Path) -> None:

@@ -19,7 +19,7 @@ PACKAGES = {
     "approx": "What the papers propose to make it cheap, and the rivals.",
     "validation": "Claims of the papers, and anybody's solver, checked against the exact answers.",
 }
-NOT_SHOWN = re.compile(r"\.(cli|commands|claims|files|benchmarks|checking\.worker)(\.|$)")
+NOT_SHOWN = re.compile(r"\.(cli|commands|claims|files|checking\.worker)(\.|$)")
 BESIDE = "beside"
 """Name of the page of the modules that stand in no folder of their package."""
 

@@ -31,7 +31,7 @@ import aucert  # noqa: E402
 import loops  # noqa: E402
 from aucert.exact.tools import compiling  # noqa: E402
 from aucert.exact.tools.interrupts import left_behind  # noqa: E402
-from smoke import mark_smoke  # noqa: E402
+from smoke import left_out, mark_smoke  # noqa: E402
 
 # Tests ask the compiled loops; `test_compiling` shows that the plain forms return the same bits.
 compiling.compile_at_once()
@@ -60,7 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if hasattr(metafunc.function, "cases"):
-        slow = metafunc.definition.get_closest_marker("slow")
+        slow = left_out(metafunc.definition)
         cases = metafunc.function.cases
         chosen = [pytest.param(cases, id="all")] if slow else loops.parts(cases)
         metafunc.parametrize("part", chosen)
@@ -69,6 +69,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     mark_smoke(items)
+    for item in items:
+        if any("seed" in case.values for case in getattr(getattr(item, "obj", None), "cases", [])):
+            item.add_marker(pytest.mark.seeds)
     if np.finfo(np.longdouble).eps < np.finfo(float).eps:
         return
     reason = "asks for digits that only a long double beyond double has; bounds are wider here"

@@ -218,6 +218,12 @@ def plot(result: str, out: str) -> None:
     help="Folder of finished numbers, a file an experiment: used again, and added to.",
 )
 @click.option("--estimate", "estimate_only", is_flag=True, help="Say how long it takes and stop.")
+@click.option(
+    "--check",
+    "check_only",
+    is_flag=True,
+    help="Run a sample of the evidence again, drawn by the seed, compare, and stop.",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")
 def reproduce(**options: object) -> None:

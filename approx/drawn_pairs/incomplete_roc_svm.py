@@ -9,7 +9,7 @@ import numpy as np
 
 from ...exact.certificate.from_scores import full_certificate
 from ...exact.certificate.solution import Callback, Solution
-from ...exact.classifier.base import AUCClassifier, Progress, shortfall_of
+from ...exact.classifier.base import REPETITION, AUCClassifier, Progress, shortfall_of
 from ...exact.classifier.inputs import Matrix, TrainingRows, draw_seed
 from ...exact.classifier.partitions import in_partitions, opened, set_linear
 from ...exact.classifier.threshold import get_rule
@@ -101,6 +101,11 @@ class IncompleteROCSVM(AUCClassifier):
     max_iter: int = 5000
     tol: float = 1e-3
     random_state: int | np.random.RandomState | None = None
+
+    @property
+    def expected_failed_checks(self) -> dict[str, str]:
+        """Which of scikit-learn's checks fail, and why."""
+        return dict.fromkeys(REPETITION, "pairs are drawn: weights are repetition on average")
 
     def _check_parameters(self) -> None:
         self._solver()

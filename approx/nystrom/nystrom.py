@@ -306,6 +306,11 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     rcond: float = 1e-12
     random_state: int | np.random.RandomState | None = None
 
+    @property
+    def expected_failed_checks(self) -> dict[str, str]:
+        """Which of scikit-learn's checks fail, and why: none; see `ROCSVM`."""
+        return {}
+
     @small_in_one_thread
     def fit(self, X: object, y: object = None) -> Self:
         """Choose the landmarks and make the map.

@@ -13,6 +13,7 @@ from ..pairs.ordered.asked import ordered_pairs_of
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..spaces.gram import Gram
 from ..tools.checks import check_count
+from ..tools.warned import warn_the_user
 
 Splits = Sequence[tuple[np.ndarray, np.ndarray]]
 
@@ -184,23 +185,34 @@ def make_splits(
     Raises
     ------
     InputError
-        If the smaller class has fewer rows, or the data fewer queries, than there are folds, or
-        `cv` does not split rows.
+        If the data have fewer queries than there are folds, one class has a single row, or `cv`
+        does not split rows.
+
+    Warns
+    -----
+    UserWarning
+        If the smaller class has fewer rows than there are folds: so many folds are made.
     """
     from sklearn.model_selection import StratifiedKFold
 
     if isinstance(cv, int | np.integer):
-        check_count("cv", cv, 2)
         smaller = int(min(positive.sum(), (~positive).sum()))
-        if smaller < cv:
-            raise InputError(
-                f"cv = {cv}, but the smaller class has {smaller} rows: use at most {smaller} folds"
-            )
+        cv = _at_most(cv, smaller, f"the smaller class has {smaller} rows")
         if queries is None:
-            cv = StratifiedKFold(int(cv), shuffle=True, random_state=seed)
+            cv = StratifiedKFold(cv, shuffle=True, random_state=seed)
     if queries is not None:
         cv = _of_queries(cv, queries, seed)
     return _splits(cv, X, positive.astype(int), queries)
+
+
+def _at_most(cv: int | np.integer, most: int, why: str) -> int:
+    """Return the number of folds, fewer with a warning where the rows do not reach for more."""
+    check_count("cv", cv, 2)
+    if most < 2:
+        raise InputError(f"cv = {cv}, but {why}: they make no two folds")
+    if most < cv:
+        warn_the_user(f"cv = {cv}, but {why}: {most} folds are made")
+    return min(int(cv), most)
 
 
 def _of_queries(cv: object, queries: np.ndarray, seed: int) -> object:
@@ -222,12 +234,11 @@ def _of_times(cv: object, event: np.ndarray, seed: int) -> object:
 
     if not isinstance(cv, int | np.integer):
         return cv
-    check_count("cv", cv, 2)
-    if event.size < cv:
-        raise InputError(f"cv = {cv}, but there are {event.size} rows: use at most {event.size}")
-    enough = min(int(event.sum()), int((~event).sum())) >= cv
-    kind = StratifiedKFold if enough else KFold
-    return kind(int(cv), shuffle=True, random_state=seed)
+    seen = int(event.sum())
+    why = f"there are {event.size} rows, {seen} of them with an event"
+    cv = _at_most(cv, min(seen, event.size // 2), why)
+    kind = StratifiedKFold if min(seen, event.size - seen) >= cv else KFold
+    return kind(cv, shuffle=True, random_state=seed)
 
 
 def _splits(cv: object, X: Any, labels: np.ndarray, queries: np.ndarray | None = None) -> Splits:

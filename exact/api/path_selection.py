@@ -140,7 +140,8 @@ def cross_validated_path(
     lams, n_lams, tol
         As in `regularization_path`; the default grid is that of all rows.
     cv : int, splitter or iterable
-        Folds, stratified by the class or by `event`, and shuffled by `seed`; or anything of
+        Folds, stratified by the class or by `event`, and shuffled by `seed`; fewer, with a
+        warning, where a class or the events have fewer rows; or anything of
         scikit-learn that splits rows; or pairs of index arrays (train, test). Rows in partitions
         take a number of folds: `seed` and the number of a row within its class, or the name of its
         query, tell in which it is, so that the folds are the same however the rows are cut.

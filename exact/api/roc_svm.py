@@ -10,12 +10,12 @@ import numpy as np
 
 from ..certificate.solution import Callback
 from ..certificate.trivial import warn_if_trivial
-from ..classifier.base import AUCClassifier, Progress, shortfall_of
+from ..classifier.base import REPETITION, WEIGHTS, AUCClassifier, Progress, shortfall_of
 from ..classifier.inputs import Matrix, TrainingRows
 from ..classifier.queries import QueryClassifier
 from ..errors import InputError
 from ..formulation.formulation import Formulation
-from ..formulation.request import Request
+from ..formulation.request import WHOLE_CURVE, Request
 from ..losses.loss import Loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.nearest_pairs import FILTERS, nearest_pairs
@@ -120,6 +120,15 @@ class ExactClassifier(AUCClassifier):
         if self.max_time is not None:
             check_number("max_time", self.max_time)
         self._request()
+
+    @property
+    def expected_failed_checks(self) -> dict[str, str]:
+        """Which of scikit-learn's checks fail with these parameters, and why."""
+        if self.pairs != "all":
+            return dict.fromkeys(WEIGHTS, "nearest pairs refuse weights: repeated rows are nearest")
+        if self.tol > 1e-7:  # scikit-learn compares two fits to so many digits
+            return dict.fromkeys(REPETITION, "two fits are within tol of the optimum, not equal")
+        return super().expected_failed_checks
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -230,6 +239,13 @@ class ROCSVM(QueriedClassifier):
     tpr_min: float = 0.0
     groups: object = None
     sign: object = None
+
+    @property
+    def expected_failed_checks(self) -> dict[str, str]:
+        """Which of scikit-learn's checks fail with these parameters, and why."""
+        if (self.fpr_max, self.tpr_min) == WHOLE_CURVE:
+            return super().expected_failed_checks
+        return dict.fromkeys(WEIGHTS, "partial AUC refuses weights")
 
     def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
         if not in_partitions(X):

@@ -97,6 +97,11 @@ class SurvivalSVM(BaseEstimator):
         self.groups = groups
         self.sign = sign
 
+    @property
+    def expected_failed_checks(self) -> dict[str, str]:
+        """Which of scikit-learn's checks fail with these parameters, and why; see `ROCSVM`."""
+        return {}
+
     @ends_on_interrupt
     def fit(
         self, X: object, y: object, event: object = None, callback: Callback | None = None

@@ -57,6 +57,7 @@ def from_larger_lam(
         margin = least_margin(problem.pairs, scores, scores)
         if margin > 0.5:
             w = found.w * ((1 + LONGER) / margin)
+            assert found.witness.evidence is not None
             evidence = _scaled(found.witness.evidence, problem.lam / lam)
             held, made = Certificate.with_minorant(problem, w, evidence, tol)
             if held.gap < best.certificate.gap:

@@ -32,6 +32,19 @@ from .threshold import Rule, get_rule
 Progress = Callable[[Any], object]
 """Called with one line of a run's history at a time: a `Step`, `Pass` or `Epoch`."""
 
+REPETITION = (  # scikit-learn's checks that a weight means repetition, and those that one is taken
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence_on_sparse_data",
+)
+WEIGHTS = (
+    *REPETITION,
+    "check_sample_weights_pandas_series",
+    "check_sample_weights_not_an_array",
+    "check_sample_weights_list",
+    "check_sample_weights_shape",
+    "check_sample_weights_not_overwritten",
+)
+
 
 @dataclass(eq=False, repr=False)
 class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
@@ -111,6 +124,14 @@ class AUCClassifier(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def _shortfall(self) -> str | None:
         """Return what the run fell short of and what to do, as a warning says it, or None."""
+
+    @property
+    def expected_failed_checks(self) -> dict[str, str]:
+        """Which of scikit-learn's checks fail with these parameters, and why.
+
+        ``check_estimator(model, expected_failed_checks=model.expected_failed_checks)`` passes.
+        """
+        return {}
 
     def decision_function(self, X: object) -> np.ndarray:
         """Return the scores plus the intercept: (n,). `predict` says `classes_[1]` where it is > 0.

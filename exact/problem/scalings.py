@@ -31,7 +31,7 @@ orders some at random; its `coef_` has the opposite sign, since it predicts surv
 -(coef_ @ X)[0].
 
 A linear booster of XGBoost has no constant of its own kind here, since its penalty counts rows:
-see `validation.files.models.model_files`.
+see `validation.files.models`.
 """
 
 from __future__ import annotations

@@ -44,6 +44,7 @@ AS_STORED = (
 
 FLOAT32 = 2.0**-24  # relative rounding of one float32 number
 ASYMMETRY = 1e-10, 64 * FLOAT32  # of the largest entry: K in float64, and in float32
+CLEARLY = 1e-6  # of the largest entry: an eigenvalue nearer zero lacks some diagonal, no constant
 LARGEST_SHARE = 0.125  # of the largest entry: a shift beyond it is no rounding, however many rows
 
 
@@ -180,7 +181,7 @@ class Gram:
             self.K = given + float(said) * np.eye(self.n)
             kind = "whole numbers" if rounding == 1 else "float32 numbers"
             self.meaning = f"K + {said} I, as the rounding of {kind} hides so much,"
-        else:
+        elif least < -CLEARLY * top:
             said = at_most(10 * top, 1)
             self.K = given + float(said)
             self.meaning = f"K + {said} in every entry, a constant that pairs cancel,"

@@ -63,6 +63,7 @@ def test_rfauc_is_searched_over_as_the_paper_does() -> None:
     assert search.best_estimator_[-1].certificate_.reaches(1e-9)
 
 
+@pytest.mark.slow
 @each("make", [rfauc, noam, nsolam])
 def test_sparse_rows_go_through_without_centring(make) -> None:
     thin = sp.csr_array(np.where(np.abs(Z) > 0.3, Z, 0.0))

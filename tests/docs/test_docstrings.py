@@ -99,6 +99,7 @@ def test_a_public_function_tells_its_errors(value) -> None:
     assert "Raises\n------" in text or "aises" in text or not raises_input_error(value)
 
 
+@pytest.mark.slow
 @each("room", ROOMS)
 def test_citations_name_a_paper(room: str) -> None:
     for path in (ROOT / room).rglob("*.py"):

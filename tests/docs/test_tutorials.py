@@ -16,17 +16,10 @@ from loops import each
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 TUTORIALS = sorted((DOCS / "tutorials").glob("[0-9]*.py"))
-LONG = ("05", "06", "08", "09", "10")
-"""Those that take many seconds."""
 
 
-@each(
-    "script",
-    [
-        pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.name[:2] in LONG else [])
-        for path in TUTORIALS
-    ],
-)
+@pytest.mark.slow
+@each("script", TUTORIALS)
 def test_a_tutorial_runs_as_it_stands(
     script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,8 @@ import importlib.util
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
@@ -17,6 +19,7 @@ def script() -> ModuleType:
     return module
 
 
+@pytest.mark.slow
 def test_the_page_has_the_recorded_verdicts_and_the_counts_of_planted_mistakes() -> None:
     page, made = (DOCS / "verdicts.md").read_text(encoding="utf-8"), script()
     for part in ("\n".join(made.counts()), made.mutations(), "\n".join(made.since())):

@@ -79,7 +79,7 @@ def _case(names: list[str], case: Any, label: object) -> Case:
     if hasattr(case, "marks"):  # made by pytest.param
         assert {mark.name for mark in case.marks} <= {"slow"}
         slow, label = bool(case.marks), label or case.id
-        case = case.values if len(names) > 1 else case.values[0]
+        case = case.values[0] if len(case.values) == 1 else case.values
     values = dict(zip(names, case if len(names) > 1 else [case], strict=True))
     return Case(values, {} if label is None else dict.fromkeys(values, label), slow)
 

@@ -148,6 +148,15 @@ def test_events_are_read_as_labels_are(aucert_at: Aucert) -> None:
         asked = ("solve", "t.csv", "--lam", 0.01, "--time", "time", "--event", "event")
         primal.add(aucert_at.json(*asked)["primal"])
     assert len(primal) == 1
+    for event, time, words in (
+        ("yes", "inf", "'inf'"),
+        ("2", "1", "must be 0 or 1"),
+        ("?", "1", "missing"),
+    ):
+        Path("t.csv").write_text(f"a,time,event\n1,2,1\n2,3,0\n3,{time},{event}\n")
+        assert words in aucert_at.refused(*asked)
+    Path("t.csv").write_text("a,time,event\n1,2,yes\n2,3,0\n3,4,1\n")  # as features are
+    assert aucert_at.json(*asked)["n"] == 3
 
 
 # 9. svmlight

@@ -206,6 +206,7 @@ def test_an_output_folder_that_cannot_be_made_is_one_sentence(capsys, table, tmp
 SLOW_TO_LOAD = ("sklearn", "pandas", "cvxpy", "matplotlib")
 
 
+@pytest.mark.slow
 def test_the_module_runs_and_standard_error_stays_empty_with_json():
     """And it needs none of the libraries that would double the time until it starts."""
     code = f"""

@@ -73,9 +73,6 @@ JUDGING = [
     *ROOT.glob("claims/**/*.py"),
     *ROOT.glob("bounds/*.py"),
     ROOT / "checking" / "diagnosis.py",
-    ROOT / "reference" / "rational_bounds.py",
-    ROOT / "benchmarks" / "approx" / "peers.py",
-    *(ROOT / "benchmarks" / "exact" / f"{name}.py" for name in ("path", "rivals", "sweep")),
 ]
 
 

@@ -75,6 +75,7 @@ def run(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120)
 
 
+@pytest.mark.slow
 @each("module", LOADED_LATE)
 def test_an_interrupt_while_the_code_is_loaded_is_status_130(module: str, tmp_path: Path) -> None:
     words = ["solve", "linear:60", "--lam", "0.01"]

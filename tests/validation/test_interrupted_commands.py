@@ -174,6 +174,7 @@ def test_a_run_of_claims_goes_on_after_an_interrupt_with_the_right_verdict(tmp_p
     assert json.loads(stored.read_text())["row"]["verdict"] == "holds"
 
 
+@pytest.mark.slow
 def test_an_interrupt_behind_the_end_of_a_command_changes_nothing() -> None:
     """Python was ending: a traceback of its threads came, or the status of the signal."""
     code = (

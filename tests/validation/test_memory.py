@@ -43,6 +43,7 @@ def header(shape: tuple[int, ...]) -> bytes:
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(words)) + words.encode()
 
 
+@pytest.mark.slow
 def test_an_array_that_is_not_there_is_not_made_room_for(tmp_path: Path) -> None:
     path = tmp_path / "data.npz"
     np.savez(path, y=np.arange(4) % 2)

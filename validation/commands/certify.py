@@ -19,8 +19,8 @@ from ...exact.formulation.rival_units import in_units_of
 from ...exact.problem.penalties.registry import penalty_from
 from ...exact.problem.scalings import convention_loss, convention_name
 from ...exact.tools.checks import check_number
-from ..files.models.model_files import LinearModel, read_model_of_another
-from ..files.tables.svmlight_files import may_count_from
+from ..files.models import LinearModel, read_model_of_another
+from ..files.tables import may_count_from
 from ..files.vectors import Vector, read_scores, read_vector
 from .exact_mode import check_exact_options, exact_interval
 from .reading.inputs import Data, data_of

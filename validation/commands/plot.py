@@ -12,7 +12,7 @@ import click
 from ...exact.errors import InputError
 from ...exact.tools.interrupts import finish
 from ..checking.curves import GapCurves, picture
-from ..files.file_checks import existing_file
+from ..files.tables import existing_file
 from ..files.written_files import write_atomically
 from .bench import drawn_curves
 from .writing.solved_folder import SOLUTION

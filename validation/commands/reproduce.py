@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
 
 from ... import __version__
+from ...exact.errors import InputError
+from ..claims.verdicts import PAPERS, Verdict
+from ..files.written_files import write_json
+from ..findings.numbers import EVIDENCE
 from ..findings.on_page import said_on
+from ..findings.reruns import check, record
 from ..tables.pages import Shown
 from ..tables.planning import Estimate, duration
 from ..tables.running.registry import chosen, tables
@@ -25,6 +31,8 @@ def run_reproduce(options: dict[str, Any]) -> int:
     if options["list_only"]:
         _list(options["names"], options["as_json"])
         return 0
+    if options["check_only"]:
+        return _check(options)
     out = named_folder(options["out"]) or DEFAULT_OUT
     if options["estimate_only"]:
         names = ("names", "profile", "seed", "data_dir", "evidence")
@@ -65,6 +73,34 @@ def _document(shown: list[Shown], options: dict[str, Any]) -> dict[str, Any]:
         "complete": not any(item.results.unfinished for item in shown),
         "tables": [item.as_json() for item in shown],
     }
+
+
+def _check(options: dict[str, Any]) -> int:
+    """Run a sample of the evidence again; return 1 if a number differs.
+
+    With --out the findings are written to FOLDER/checked.json.
+    """
+    given = [name for name in ("names", "max_time") if options[name]]
+    if given or options["jobs"] != 1:
+        raise InputError(
+            "--check runs all papers in one process: leave out NAME, --jobs and --max-time"
+        )
+    out = named_folder(options["out"])
+    folder = Path(options["evidence"] or EVIDENCE)
+    found = {}
+    for paper in PAPERS:
+        outcome = check(paper, options["profile"], options["seed"], folder, options["data_dir"])
+        found[paper] = record(paper, outcome, folder)
+        if not options["as_json"]:
+            click.echo(f"{paper}: {outcome.verdict}: {outcome.measured}")
+            for line in found[paper]["differences"]:
+                click.echo(f"  {line}")
+    if options["as_json"]:
+        click.echo(json.dumps({"schema_version": SCHEMA_VERSION, "checks": found}, indent=2))
+    if out is not None:
+        Path(out).mkdir(parents=True, exist_ok=True)
+        write_json(Path(out) / "checked.json", found)
+    return 1 if any(one["verdict"] == Verdict.FAILS for one in found.values()) else 0
 
 
 def _list(names: tuple[str, ...], as_json: bool) -> None:

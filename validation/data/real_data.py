@@ -17,10 +17,8 @@ from typing import Literal
 import numpy as np
 
 from ...exact.errors import InputError
-from ..files.column_names import nearest
-from ..files.file_checks import existing_file, finite_rows
 from ..files.labels import array_labels, two_classes
-from ..files.tables.npz_files import column_names, read_arrays
+from ..files.tables import existing_file, feature_names, finite_rows, nearest, read_arrays
 from .labelled_data import Dataset, make_dataset
 
 Part = Literal["all", "train", "test"]
@@ -159,7 +157,7 @@ def load_npz(
     X, y = _part(path, arrays, part)
     if X.ndim != 2 or y.shape != X.shape[:1]:
         raise InputError(f"{path}: 'X' has shape {X.shape} and 'y' has shape {y.shape}")
-    columns = column_names(arrays, X.shape[1])
+    columns = feature_names(arrays, X.shape[1])
     absent = [name for name in drop if name not in columns]
     if absent:
         raise InputError(f"{path}: no column '{absent[0]}'; {nearest(absent[0], columns)}")

@@ -67,6 +67,18 @@ class Labels:
             kinds = np.array([str(value) for value in self.values])
         return kinds[self.codes]
 
+    @classmethod
+    def none(cls) -> Labels:
+        """Return those of a table that is read without labels."""
+        return cls([], np.empty(0, int))
+
+    def of_rows(self) -> np.ndarray:
+        """The label of each row (n,): text, or numbers as float64 where that holds them."""
+        held = self.values
+        exact = not any(isinstance(v, str) for v in held) and all(float(v) == v for v in held)
+        mixed = not exact and any(isinstance(v, float) for v in held)
+        return np.array(held, dtype=float if exact else object if mixed else None)[self.codes]
+
     def counts(self) -> dict[Label, int]:
         """Rows of each label."""
         found = np.bincount(self.codes, minlength=len(self.values))
@@ -74,38 +86,38 @@ class Labels:
 
 
 class LabelColumn:
-    """Collects a column of text labels row by row, holding each distinct text once."""
+    """Collects a column of text row by row, holding each distinct text once.
 
-    def __init__(self) -> None:
+    `where` opens messages; `limited` refuses more than `MAX_CLASSES` texts, which are no labels.
+    """
+
+    def __init__(self, where: str, limited: bool = True) -> None:
+        self.where, self.limited = where, limited
         self.table: dict[str, int] = {}
         self.codes = array("i")
 
-    def new_code(self, text: str, where: str, row: int) -> int:
-        """Number a label seen for the first time, in row `row` counted from 1.
-
-        Raises
-        ------
-        InputError
-            If it is missing, or there are more than `MAX_CLASSES`.
-        """
-        if is_missing(text):
-            raise InputError(f"{where}, row {row}: the label is missing: drop the row")
-        if len(self.table) >= MAX_CLASSES:
-            raise too_many_classes(where)
-        return self.table.setdefault(text, len(self.table))
-
-    def add(self, text: str, where: str, row: int) -> None:
-        """Append the label of one row."""
+    def add(self, text: str, row: int) -> None:
+        """Append the label of one row, counted from 1."""
         code = self.table.get(text)
-        self.codes.append(self.new_code(text, where, row) if code is None else code)
+        if code is None:
+            if is_missing(text):
+                raise InputError(f"{self.where}, row {row}: missing value: drop the row")
+            if self.limited and len(self.table) >= MAX_CLASSES:
+                raise too_many_classes(self.where)
+            code = self.table.setdefault(text, len(self.table))
+        self.codes.append(code)
 
     def labels(self) -> Labels:
         """The labels so far: numbers if every distinct text is a finite one."""
-        texts = list(self.table)
-        numbers = [_number(text) for text in texts]
-        found = [n for n in numbers if n is not None]
-        values: list[Label] = [*found] if len(found) == len(texts) else [t.strip() for t in texts]
-        return sort_labels(values, np.frombuffer(self.codes, dtype=np.intc))
+        return _of_texts([*self.table], np.frombuffer(self.codes, dtype=np.intc))
+
+
+def _of_texts(texts: list[str], codes: np.ndarray) -> Labels:
+    """Return labels of distinct texts: numbers if all of them are finite ones."""
+    numbers = [_number(text) for text in texts]
+    found = [n for n in numbers if n is not None]
+    values: list[Label] = [*found] if len(found) == len(texts) else [t.strip() for t in texts]
+    return sort_labels(values, codes)
 
 
 def sort_labels(values: Sequence[Label], codes: np.ndarray) -> Labels:
@@ -115,14 +127,8 @@ def sort_labels(values: Sequence[Label], codes: np.ndarray) -> Labels:
     return Labels(ordered, np.array([place[v] for v in values], dtype=np.intp)[codes])
 
 
-def array_labels(y: np.ndarray, where: str) -> Labels:
-    """Labels of an array of numbers, truth values or text.
-
-    Parameters
-    ----------
-    y : array (n,)
-    where : str
-        File and column, to open the error message.
+def array_labels(y: np.ndarray, where: str, limited: bool = True) -> Labels:
+    """Labels of an array of numbers, truth values or text; `where` and `limited` as above.
 
     Raises
     ------
@@ -135,10 +141,16 @@ def array_labels(y: np.ndarray, where: str) -> Labels:
         y = np.char.decode(y, "utf-8")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         row = int(np.argmin(np.isfinite(y))) + 1
-        raise InputError(f"{where}, row {row}: the label is missing or infinite")
+        raise InputError(f"{where}, row {row}: missing or infinite value: drop the row")
     values, codes = np.unique(y, return_inverse=True)
-    if len(values) > MAX_CLASSES:
+    if limited and len(values) > MAX_CLASSES:
         raise too_many_classes(where)
+    if y.dtype.kind == "U":
+        lost = [k for k, text in enumerate(values.tolist()) if is_missing(text)]
+        if lost:
+            row = int(np.argmax(codes == lost[0])) + 1
+            raise InputError(f"{where}, row {row}: missing value: drop the row")
+        return _of_texts(values.tolist(), codes)
     if y.dtype.kind == "b":
         values = values.astype(np.int64)
     return sort_labels([_plain(v) for v in values.tolist()], codes)
@@ -154,22 +166,10 @@ def too_many_classes(where: str) -> InputError:
 def two_classes(
     labels: Labels, positive: object, where: str
 ) -> tuple[np.ndarray, Label, Label | None]:
-    """Turn labels into 0 and 1.
+    """Return 0 and 1 for labels (n,), the positive label, and the other; None for "the rest".
 
-    Parameters
-    ----------
-    labels : Labels
-    positive : label or None
-        The positive class; None takes the larger of two labels, as scikit-learn does. Numbers
-        are compared as numbers (`"1"` is `1.0`). With more than two labels: one against the rest.
-    where : str
-        File and column, to open the error message.
-
-    Returns
-    -------
-    y : array (n,) of int64, 0 or 1
-    positive, negative : labels
-        The negative one is None for "the rest".
+    `positive` None takes the larger of two labels, as scikit-learn does; numbers are compared as
+    numbers (`"1"` is `1.0`). With more than two labels it is one against the rest.
 
     Raises
     ------

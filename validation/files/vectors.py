@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import re
 import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,10 +16,16 @@ from ...exact.errors import InputError
 from ...exact.tools.digits import loses_digits
 from ...exact.tools.lossless import as_float64
 from ..memory import shown
-from .file_checks import damage_reported, existing_file, is_missing
-from .labels import as_number
-from .tables.csv_rows import are_places, open_text
-from .tables.npz_files import declared_size, read_arrays
+from .labels import as_number, is_missing
+from .tables import (
+    GZIP_ERRORS,
+    are_places,
+    damage_reported,
+    declared_size,
+    existing_file,
+    open_text,
+    read_arrays,
+)
 
 _TEXT_ENDINGS = (".csv", ".csv.gz", ".txt")
 _TITLE = re.compile(r"weight|coef|score|value|decision|margin|pred|prob|\b(w|f|beta|alpha|theta)\b")
@@ -156,7 +160,7 @@ def _check_beginning(path: Path, what: str) -> None:
 
 def _from_text(path: Path, sizes: Sequence[int], what: str, header: bool | None) -> Vector:
     with (
-        damage_reported(path, "gzip", gzip.BadGzipFile, EOFError, zlib.error),
+        damage_reported(path, "gzip", *GZIP_ERRORS),
         damage_reported(path, "UTF-8 text", UnicodeDecodeError, csv.Error),
     ):
         lines = list(_lines(path))

@@ -1,15 +1,23 @@
-"""A drawn sample of the evidence, run again: what was recorded must come out once more."""
+"""A drawn sample of the evidence, run again: what was recorded must come out once more.
+
+`aucert reproduce --check` runs it; `checked.json` keeps what came out when it was last run before a
+release, and `aucert validate` reports that.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ... import __version__
 from ...exact.errors import InputError
 from ..claims.claim import Context, Outcome, claim
 from ..claims.verdicts import PAPERS, Verdict
@@ -57,6 +65,11 @@ TOO_LONG, ABSENT, CHANGED = (
     "their parts take longer",
     "their data are not here",
     "their data are not those of the evidence",
+)
+
+TOLERANCE = (
+    "the relative difference that each experiment allows; steps to a factor of two; "
+    f"AUC to {TIED_AUC:g} where cross-validation chose otherwise; seconds are not compared"
 )
 
 NOT_ALL = "these data are not here, or not those of the evidence"
@@ -190,7 +203,13 @@ def is_time(name: str) -> bool:
     return "seconds" in name or name.startswith(CLOCK)
 
 
-def run_again(context: Context, paper: str) -> Outcome:
+CHECKED = Path(__file__).with_name("checked.json")
+"""Paper to what its last check found, and of which evidence."""
+
+
+def check(
+    paper: str, profile: str = "quick", seed: int = 0, folder: Path = EVIDENCE, data: Any = None
+) -> Outcome:
     """Run a drawn sample of a paper's evidence again and compare.
 
     Raises
@@ -198,9 +217,10 @@ def run_again(context: Context, paper: str) -> Outcome:
     InputError
         If evidence is missing or damaged, or the data are others than it was made of throughout.
     """
-    run = Run("full", 0, real_data_folder())
+    run = Run("full", 0, real_data_folder() if data is None else Path(data))
+    context = Context(name_of(paper), seed, profile)
     rng, wrong, ran, tied = context.rng("parts"), [], [], 0
-    evidence = recorded_parts(paper, run)
+    evidence = recorded_parts(paper, run, folder)
     none: dict[str, list[str]] = {}
     some: list[str] = []
     for name, recorded in evidence.items():
@@ -234,8 +254,7 @@ def run_again(context: Context, paper: str) -> Outcome:
         + (f", cross-validation chose otherwise in {tied} of them" if tied else "")
         + left_out,
         details={"parts": ran, "differences": wrong[:10]},
-        tolerance="the relative difference that each experiment allows; steps to a factor of two; "
-        f"AUC to {TIED_AUC:g} where cross-validation chose otherwise; seconds are not compared",
+        tolerance=TOLERANCE,
     )
 
 
@@ -255,15 +274,69 @@ def _nothing_run(evidence: Iterable[Recorded], left_out: str) -> Outcome:
     )
 
 
+def name_of(paper: str) -> str:
+    """Return the name of a paper's claim."""
+    return f"evidence-of-{paper.lower()}-repeats"
+
+
+def fingerprint(paper: str, folder: Path = EVIDENCE) -> str:
+    """Return the SHA-256 of a paper's evidence, file by file."""
+    names = {entry.experiment.name for entry in tables().values() if entry.paper == paper}
+    found = hashlib.sha256()
+    for name in sorted(names):
+        path = evidence_path(folder, name, "full", 0)
+        if not path.is_file():
+            raise InputError(f"{path} is not there: restore the evidence of {name}")
+        found.update(hashlib.sha256(path.read_bytes()).digest())
+    return found.hexdigest()
+
+
+def last_check(paper: str, folder: Path = EVIDENCE) -> Outcome:
+    """Return what the last check of this evidence found; a check of other evidence fails.
+
+    Raises
+    ------
+    InputError
+        If evidence is missing.
+    """
+    known = json.loads(CHECKED.read_text(encoding="utf-8"))[paper]
+    when = f"run again on {known['date']} with version {known['version']}"
+    if known["evidence"] != fingerprint(paper, folder):
+        return Outcome(
+            Verdict.FAILS,
+            f"the evidence is not the one {when}: `aucert reproduce --check` runs it again",
+        )
+    return Outcome(
+        Verdict(known["verdict"]),
+        f"{when}: {known['measured']}",
+        details={"date": known["date"], "parts": known["parts"]},
+        tolerance=TOLERANCE,
+    )
+
+
+def record(paper: str, outcome: Outcome, folder: Path = EVIDENCE) -> dict[str, Any]:
+    """Return what `checked.json` keeps of a check."""
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "version": __version__,
+        "verdict": str(outcome.verdict),
+        "measured": outcome.measured,
+        "parts": outcome.details.get("parts", []),
+        "differences": outcome.details.get("differences", []),
+        "evidence": fingerprint(paper, folder),
+    }
+
+
 def enter_reruns() -> None:
     """Enter a claim for each paper."""
     for paper in PAPERS:
         claim(
-            f"evidence-of-{paper.lower()}-repeats",
+            name_of(paper),
             paper=paper,
             place="full reproduction",
             kind="suite",
             statement=f"Parts of the evidence that took {SECONDS:g} s or less, drawn by the seed, "
             "give the recorded numbers again; in a full run also the shortest part of an "
-            f"experiment that has no such part, if that took {LONGEST:g} s or less.",
-        )(lambda context, paper=paper: run_again(context, paper))
+            f"experiment that has no such part, if that took {LONGEST:g} s or less. "
+            "`aucert reproduce --check` runs them.",
+        )(lambda context, paper=paper: last_check(paper))

@@ -1,24 +1,16 @@
 """The reference problems: data, lam, and an interval that is proved to hold the optimum.
 
-`reference_problems.json` beside this file holds them for any language. It is made by
-
-    python -m aucert.validation.reference.problems --out FILE
-
-from the recipes: `solve` finds a point and a dual point, `proof` evaluates both in exact
-arithmetic (of the hinge, `polish` makes the optimum itself), and the two values are
-rounded outwards to twelve digits. So an interval is right even if the solver, or the whole of
-`aucert.exact`, were wrong, and the file comes out the same whatever the solver's last digits.
+`problems.json` next to this file holds them for any language. `tests/tools/make_reference.py` makes
+it from the recipes.
 """
 
 from __future__ import annotations
 
-import argparse
 import difflib
 import json
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -26,33 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from ...exact.api.solve import solve
 from ...exact.errors import InputError
-from ...exact.losses.registry import LOSSES
 from ...exact.tools.exact_numbers import float_above, float_below
-from ..files.written_files import write_atomically
-from .polish import exact_optimum
-from .rational_bounds import ExactProblem
-from .recipes import RECIPES, Recipe
 
 FILE = Path(__file__).with_name("problems.json")
-SCHEMA_VERSION = 1
-DIGITS = 12
-SOLVE_TO = 1e-14
-"""Relative gap asked of the solver, below the last digit; what is reached is in the interval."""
-
-NOTES = {
-    "objective": "F(w) = lam/2 |w|^2 + sum_ij a_i b_j loss(w'x_i - w'x_j), over the rows i with "
-    "y = 1 and j with y = 0; a and b are the row weights (1 without any), each divided by its sum",
-    "losses": {
-        "hinge": "max(0, 1 - t)",
-        "squared_hinge": "max(0, 1 - t)^2",
-        "square": "(1 - t)^2",
-    },
-    "numbers": "X, y, sample_weight and lam mean the IEEE doubles nearest to what is written",
-    "optimum": "[lower, upper]: the least value of F lies between them, proved in exact arithmetic",
-    "at_ones": "F(w) at w = (1, ..., 1), rounded to twelve digits, to compare objectives",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,104 +107,3 @@ def reference_problems(only: str | Iterable[str] | None = None) -> list[Referenc
             hint = f"did you mean {', '.join(near)}?" if near else f"there are {', '.join(known)}"
             raise InputError(f"no reference problem is called {name!r}: {hint}")
     return [p for p in problems if p.name in wanted or p.data in wanted]
-
-
-def interval(
-    X: np.ndarray, y: np.ndarray, weight: np.ndarray | None, lam: float, loss: str
-) -> tuple[Fraction, Fraction]:
-    """Return a lower and an upper bound of the optimum, in exact arithmetic.
-
-    Parameters
-    ----------
-    X : array (n, d)
-    y : array (n,)
-        1 and 0.
-    weight : array (n,) or None
-    lam : float
-    loss : {"hinge", "squared_hinge", "square"}
-    """
-    solution = solve(X, y, lam, loss=loss, sample_weight=weight, tol=SOLVE_TO, max_time=60.0)
-    problem = ExactProblem.of(X, y, weight, lam, loss)
-    if loss != "hinge":
-        return problem.dual_of_scores(solution.w), problem.primal(solution.w)
-    optimum = exact_optimum(problem, solution.w)
-    if optimum is not None:
-        return optimum, optimum
-    return problem.dual_of_marginals(solution.witness.c), problem.primal(solution.w)
-
-
-def rounded(value: Fraction, way: str) -> str:
-    """Return `value` with `DIGITS` significant digits, rounded the way of the `decimal` module."""
-    context = Context(prec=DIGITS, rounding=way)
-    text = str(context.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize())
-    return text.replace("E+", "e").replace("E", "e")
-
-
-def generate(recipes: Sequence[Recipe] = RECIPES) -> Iterator[str]:
-    """Yield the text of the JSON file, piece by piece."""
-    yield f'{{\n"schema_version": {SCHEMA_VERSION},\n'
-    for key, note in NOTES.items():
-        yield f"{json.dumps(key)}: {json.dumps(note)},\n"
-    yield '"data": [\n'
-    yield ",\n".join(_data_text(recipe) for recipe in recipes)
-    yield '\n],\n"problems": [\n'
-    first = True
-    for recipe in recipes:
-        for lam in recipe.lams:
-            yield ("" if first else ",\n") + _problem_text(recipe, lam)
-            first = False
-    yield "\n]\n}\n"
-
-
-def _data_text(recipe: Recipe) -> str:
-    X, y, weight = recipe.data()
-    head = {
-        "name": recipe.name,
-        "tests": recipe.tests,
-        "rows": recipe.rows,
-        "seed": recipe.seed,
-        "n": int(y.size),
-        "n_pos": int(y.sum()),
-        "n_neg": int(y.size - y.sum()),
-        "d": int(X.shape[1]),
-        "sample_weight": None if weight is None else weight.tolist(),
-        "y": y.tolist(),
-    }
-    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
-    rows = ",\n".join(json.dumps(row, separators=(",", ":")) for row in X.tolist())
-    return "{\n" + ",\n".join([*lines, f'"X": [\n{rows}\n]']) + "\n}"
-
-
-def _problem_text(recipe: Recipe, lam: float) -> str:
-    X, y, weight = recipe.data()
-    name = recipe.name if len(recipe.lams) == 1 else f"{recipe.name}:{lam:g}"
-    optimum, at_ones = [], []
-    for loss in LOSSES:
-        lower, upper = interval(X, y, weight, lam, loss)
-        low, high = rounded(lower, ROUND_FLOOR), rounded(upper, ROUND_CEILING)
-        optimum.append(f'"{loss}": [{low}, {high}]')
-        value = ExactProblem.of(X, y, weight, lam, loss).primal(np.ones(X.shape[1]))
-        at_ones.append(f'"{loss}": {rounded(value, ROUND_HALF_EVEN)}')
-    return (
-        f'{{"name": {json.dumps(name)}, "data": {json.dumps(recipe.name)}, "lam": {lam!r},\n'
-        f' "optimum": {{{", ".join(optimum)}}},\n "at_ones": {{{", ".join(at_ones)}}}}}'
-    )
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the file that `--out` names; return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m aucert.validation.reference.problems")
-    parser.add_argument("--out", required=True, help="the file to write")
-    options = parser.parse_args(arguments)
-    try:
-        write_atomically(
-            options.out, lambda file: file.writelines(piece.encode() for piece in generate())
-        )
-    except InputError as error:
-        print(f"aucert: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

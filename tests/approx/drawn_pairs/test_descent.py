@@ -196,7 +196,8 @@ def test_best_is_kept_unless_last_is_asked_for() -> None:
     solver = GradientDescent(step=1.9, tol=0, max_iter=4)  # jumps over the optimum w = 1
     best, last = solver.solve(problem), replace(solver, keep="last").solve(problem)
     assert best.certificate.primal < last.certificate.primal
-    assert best.certificate.primal == min(line.primal for line in best.history)
+    least = min(line.primal for line in best.history)
+    assert 0 <= best.certificate.primal - least <= best.certificate.rounding
     assert last.certificate.primal == pytest.approx(last.history[-1].primal)
 
 
@@ -226,7 +227,7 @@ def test_a_step_that_diverges_ends_the_run_with_the_best_point(loss: str) -> Non
     problem = overlapping(loss=loss)
     solution = GradientDescent(step=1e6, max_iter=1000).solve(problem)
     assert solution.status == Status.STALLED and solution.n_iter < 1000
-    assert np.isfinite(solution.w).all() and solution.certificate.primal <= 1.0
+    assert np.isfinite(solution.w).all() and solution.certificate.primal <= 1 + 1e-12
 
 
 def test_a_constant_feature_stays_at_zero() -> None:

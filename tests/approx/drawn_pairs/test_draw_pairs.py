@@ -31,6 +31,7 @@ def estimates(replace: bool, n_pairs: int, draws: int) -> tuple[np.ndarray, np.n
     return np.array(sampled), losses
 
 
+@pytest.mark.slow
 @each("replace", [True, False])
 @each("n_pairs", first_fast([2, 1, 5]))
 def test_the_incomplete_statistic_is_unbiased(replace: bool, n_pairs: int) -> None:

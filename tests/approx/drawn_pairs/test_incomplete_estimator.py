@@ -8,7 +8,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aucert.approx import Adamax, IncompleteROCSVM, draw_pairs
 from aucert.exact.api.solve import choose_solver, solve
@@ -27,21 +26,6 @@ X = RNG.normal(size=(90, 3)) + 0.8 * Y[:, None]
 
 def make(**parameters) -> IncompleteROCSVM:
     return IncompleteROCSVM(**{"lam": 0.05, "random_state": 0, **parameters})
-
-
-DRAWN = {
-    f"check_sample_weight_equivalence_on_{kind}_data": "pairs are drawn: as repetition on average"
-    for kind in ("dense", "sparse")
-}
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [IncompleteROCSVM(lam=1.0)],  # quickly solved
-    expected_failed_checks=lambda estimator: DRAWN,
-)
-def test_scikit_learn_contract(estimator, check) -> None:
-    check(estimator)
 
 
 def test_the_fit_is_adamax_on_the_pairs_of_the_seed() -> None:

@@ -10,7 +10,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aucert.approx import (
     IncompleteROCSVM,
@@ -50,20 +49,6 @@ def objective(w: np.ndarray, i: np.ndarray, j: np.ndarray, structure: float) -> 
 def all_pairs() -> tuple[np.ndarray, np.ndarray]:
     i, j = np.meshgrid(np.flatnonzero(Y), np.flatnonzero(~Y), indexing="ij")
     return i.ravel(), j.ravel()
-
-
-DRAWN = {
-    f"check_sample_weight_equivalence_on_{kind}_data": "pairs are drawn: as repetition on average"
-    for kind in ("dense", "sparse")
-}
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [IncompleteSAUCSVM(lam=1.0)], expected_failed_checks=lambda estimator: DRAWN
-)
-def test_scikit_learn_contract_of_incomplete_sauc(estimator, check) -> None:
-    check(estimator)
 
 
 def test_the_two_certificates_state_saucs_objective_over_all_and_over_the_drawn_pairs() -> None:

@@ -9,7 +9,6 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aucert.approx import SubsampledRankSVM, kernel_svm, linear_svm, load_model, save_model
 from aucert.approx.newton.baseline_svms import random_part
@@ -24,11 +23,6 @@ X, Y = DATA.X, DATA.y
 
 def make(**parameters) -> SubsampledRankSVM:
     return SubsampledRankSVM(**{"lam": 1e-2, "gamma": 0.5, "random_state": 0, **parameters})
-
-
-@parametrize_with_checks([SubsampledRankSVM()])
-def test_scikit_learn_contract_of_the_subsampled_machine(estimator, check) -> None:
-    check(estimator)
 
 
 def test_it_is_the_certified_kernel_machine_of_the_rows_taken() -> None:

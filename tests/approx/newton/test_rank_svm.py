@@ -9,7 +9,6 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aucert.approx.newton.nbauc import NBAUC
 from aucert.approx.newton.rank_svm import RankSVM
@@ -39,32 +38,6 @@ def kernel_optimum(**parameters) -> float:
     exact = solve(X, Y, LAM, kernel="rbf", gamma=0.3, loss="squared_hinge", **parameters)
     assert exact.status == Status.CERTIFIED
     return exact.certificate.dual
-
-
-LANDMARKS_DRAWN = {
-    f"check_sample_weight_equivalence_on_{kind}_data": "landmarks are drawn from other rows"
-    for kind in ("dense", "sparse")
-}
-
-
-def chooses(estimator: object) -> bool:
-    """Whether fewer landmarks than rows are taken, so that repeated rows change the choice."""
-    return isinstance(estimator, NBAUC) and estimator.n_landmarks == 7
-
-
-# Each way to choose landmarks keeps it in test_nystrom.py.
-@parametrize_with_checks(
-    [RankSVM(), NBAUC(landmarks="uniform", n_landmarks=7)],
-    expected_failed_checks=lambda estimator: LANDMARKS_DRAWN if chooses(estimator) else {},
-)
-def test_newton_estimators_keep_scikit_learns_contract(estimator, check) -> None:
-    check(estimator)
-
-
-@pytest.mark.slow
-@parametrize_with_checks([NBAUC()])
-def test_all_landmarks_keep_scikit_learns_contract(estimator, check) -> None:
-    check(estimator)
 
 
 # RankSVM

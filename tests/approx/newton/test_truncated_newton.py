@@ -257,8 +257,9 @@ def test_features_out_of_scale_end_it_too(seed: int) -> None:
     case = random_case(seed)
     case = replace(case, X=1e4 * case.X, lam=1e-6 * case.lam)
     solution = TruncatedNewton(tol=1e-15).solve(squared_hinge(case))
+    held = solution.certificate
     assert solution.n_iter < 60 and solution.status == Status.STALLED
-    assert solution.certificate.gap <= 1e-11 * solution.certificate.primal
+    assert held.gap <= held.rounding + 1e-11 * held.primal
 
 
 @dataclass

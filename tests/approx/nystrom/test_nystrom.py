@@ -6,7 +6,6 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aucert.approx.nystrom import nystrom
 from aucert.approx.nystrom.landmarks import LANDMARKS, choose_landmarks
@@ -169,17 +168,6 @@ def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # The transformer.
-
-
-@parametrize_with_checks([Nystrom()])
-def test_the_transformer_keeps_scikit_learns_contract(estimator, check) -> None:
-    check(estimator)
-
-
-@pytest.mark.slow
-@parametrize_with_checks([Nystrom(landmarks=m, n_landmarks=5) for m in LANDMARKS])
-def test_it_keeps_the_contract_whatever_chooses_the_landmarks(estimator, check) -> None:
-    check(estimator)
 
 
 def test_the_transformer_is_the_map_of_its_landmarks() -> None:

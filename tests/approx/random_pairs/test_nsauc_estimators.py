@@ -9,7 +9,6 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aucert.approx.nystrom.nystrom import Nystrom
 from aucert.approx.random_pairs import oam_estimator
@@ -36,19 +35,6 @@ FRESH = RNG.normal(size=(20, 3))
 def nsauc(**parameters) -> NSAUC:
     given = {"lam": 0.01, "gamma": 0.3, "n_landmarks": 20, "max_epochs": 20, "random_state": 0}
     return NSAUC(**{**given, "tol": 0.0, **parameters})
-
-
-@parametrize_with_checks([NSAUC(n_landmarks=10), OAM()])
-def test_online_estimators_keep_scikit_learns_contract(estimator, check) -> None:
-    check(estimator)
-
-
-@pytest.mark.slow
-@parametrize_with_checks(
-    [NSAUC(landmarks="leverage"), NSVMSGD2(), OAM(update="gradient", average=True)]
-)
-def test_their_variants_keep_scikit_learns_contract(estimator, check) -> None:
-    check(estimator)
 
 
 # NSAUC and NSVMSGD2
@@ -211,6 +197,7 @@ def test_oam_ends_with_its_time() -> None:
 ALL = [nsauc(), NSVMSGD2(0.01, n_landmarks=20, random_state=0), OAM(random_state=0)]
 
 
+@pytest.mark.slow
 @each("model", ALL, ids=lambda m: type(m).__name__)
 def test_sparse_rows_are_ranked_as_dense_ones(model) -> None:
     thin = np.where(np.abs(X) > 0.5, X, 0.0)

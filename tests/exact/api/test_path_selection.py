@@ -152,7 +152,6 @@ HALF = np.arange(90) < 45
 @each(
     ("options", "message"),
     [
-        ({"cv": 31}, "smaller class has 30 rows"),
         ({"cv": True}, "whole number"),
         ({"cv": 2.5}, "cv must be a number of folds"),
         ({"cv": [(np.flatnonzero(HALF), np.flatnonzero(~HALF))]}, "at least two folds"),

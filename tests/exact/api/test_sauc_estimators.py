@@ -8,7 +8,6 @@ import scipy.sparse as sp
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aucert.exact import ROCSVM, SAUCSVM, certify, solve
 from aucert.exact.certificate.solution import Status
@@ -20,18 +19,6 @@ RNG = np.random.default_rng(0)
 Y = (np.arange(60) % 4 == 0).astype(int)
 X = RNG.normal(size=(60, 3)) + 0.8 * Y[:, None]
 NEW = RNG.normal(size=(25, 3))
-
-
-# A large lam is quickly solved, and the contract does not ask for more.
-@parametrize_with_checks([SAUCSVM()])
-def test_scikit_learn_contract(estimator, check) -> None:
-    check(estimator)
-
-
-@pytest.mark.slow
-@parametrize_with_checks([ROCSVM(lam=1.0, kernel="rbf", gamma=0.5), SAUCSVM(lam=1.0, kernel="rbf")])
-def test_scikit_learn_contract_with_kernels(estimator, check) -> None:
-    check(estimator)
 
 
 @each("kernel", ["linear", "rbf", "laplacian"])

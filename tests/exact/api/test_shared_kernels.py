@@ -17,7 +17,7 @@ from aucert.exact.pairs.auc import auc
 from aucert.exact.spaces.gaussian import Gaussian
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.gram_factor import DENSE_LIMIT
-from loops import each
+from loops import each, first_fast
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(120, 4))
@@ -56,7 +56,7 @@ def test_a_part_is_the_space_of_those_rows_alone() -> None:
 
 
 @each("weighted", [False, True])
-@each("structure", [0.0, 1.5])
+@each("structure", first_fast([1.5, 0.0]))
 def test_folds_cut_from_one_matrix_are_the_folds_alone(
     monkeypatch: pytest.MonkeyPatch, structure: float, weighted: bool
 ) -> None:
@@ -99,6 +99,7 @@ def test_the_values_of_a_kernel_are_made_once_for_all_folds_and_lam(
     assert Counting.values <= 120**2 + 3 * 50**2  # the matrix, and a check on fifty rows a call
 
 
+@pytest.mark.slow
 @each("limit", [DENSE_LIMIT, 0])
 def test_a_path_over_a_plain_kernel_is_the_cold_solution_at_each_lam(
     monkeypatch: pytest.MonkeyPatch, limit: int

@@ -14,7 +14,6 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aucert.exact import SurvivalSVM, concordance_index, ordered_problem, solve, survival_pairs
 from aucert.exact.certificate.solution import Status
@@ -35,11 +34,6 @@ def structured(time: np.ndarray, event: np.ndarray) -> np.ndarray:
     y = np.empty(time.size, dtype=[("status", bool), ("days", float)])
     y["status"], y["days"] = event, time
     return y
-
-
-@parametrize_with_checks([SurvivalSVM(lam=10.0)])  # a strong penalty: solved at once
-def test_scikit_learns_checks(estimator, check) -> None:
-    check(estimator)
 
 
 def test_both_forms_of_y_are_one_problem() -> None:

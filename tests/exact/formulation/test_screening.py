@@ -78,6 +78,7 @@ def test_sparse_rows_and_ordered_pairs_have_zeros_too() -> None:
         assert proved > 0 and false == 0
 
 
+@pytest.mark.slow
 @each("fault", ["a thousandth of the spread", "no gap", "a wide ball"])
 def test_planted_faults_prove_what_is_false(fault: str, monkeypatch) -> None:
     """At a point far from the optimum a false rule proves zeros that are none."""

@@ -16,7 +16,7 @@ from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers import active_pairs
 from aucert.exact.solvers.active_pairs import ActivePairs
-from loops import each, first_fast, seeds
+from loops import each, first_fast
 from naive import weighted_pairs
 from reference import reference_optimum
 
@@ -66,7 +66,7 @@ def test_all_backends_find_the_same_optimum(kind: str, lam: float) -> None:
         assert abs(found[0].primal - other.primal) <= slack
 
 
-@each("seed", seeds(4))
+@each("seed", range(4))
 def test_the_optimum_is_that_of_cvxpy(seed: int) -> None:
     X, y = rows_of_two_classes(60, 4, seed)
     weight = np.random.default_rng(seed).integers(0, 4, 60) + (np.arange(60) < 2)

@@ -25,7 +25,7 @@ from aucert.exact.solvers.choose import choose_solver
 from aucert.exact.spaces.rows import Rows
 from convex_programs import worst_reference
 from fuzz_core import grades
-from loops import seeds
+from loops import each, seeds
 
 LOSSES = ("hinge", "squared_hinge", "square", "logistic", "smooth_hinge", "exponential")
 KINDS = ("grades", "weights", "gain", "share", "classes", "one-way", "two-way")
@@ -129,5 +129,6 @@ def test_an_optimum_elsewhere_is_seen() -> None:
 
 
 @pytest.mark.slow
-def test_optima_lie_in_the_intervals() -> None:
-    assert [fault for seed in seeds(140) for fault in outside(*judged(seed))] == []
+@each("seed", seeds(140))
+def test_the_optimum_lies_in_the_interval(seed: int) -> None:
+    assert outside(*judged(seed)) == []

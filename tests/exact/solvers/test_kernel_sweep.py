@@ -10,7 +10,7 @@ from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.structure.structured_norm import Structured
-from loops import seeds
+from loops import each, seeds
 from sauc_reference import kernel_case, reference_value
 
 
@@ -49,6 +49,6 @@ def test_kernel_and_structured_optima_agree_with_cvxpy() -> None:
 
 
 @pytest.mark.slow
-def test_kernel_and_structured_optima_agree_with_cvxpy_on_the_whole_family() -> None:
-    for seed in seeds(60):
-        check_case(seed)
+@each("seed", seeds(60))
+def test_kernel_and_structured_optima_agree_with_cvxpy_on_the_whole_family(seed: int) -> None:
+    check_case(seed)

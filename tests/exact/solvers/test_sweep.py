@@ -32,9 +32,9 @@ def test_optimum_agrees_with_cvxpy() -> None:
 
 
 @pytest.mark.slow
-def test_optimum_agrees_with_cvxpy_on_the_whole_family() -> None:
-    for seed in seeds(60):
-        check_case(seed)
+@each("seed", seeds(60))
+def test_optimum_agrees_with_cvxpy_on_the_whole_family(seed: int) -> None:
+    check_case(seed)
 
 
 @each("loss", ["hinge", "squared_hinge", "square"])

@@ -111,6 +111,7 @@ def test_it_is_not_sent_while_it_is_told_of(monkeypatch: pytest.MonkeyPatch) -> 
         drop()
 
 
+@pytest.mark.slow
 def test_it_is_heard_beside_busy_threads() -> None:
     def work() -> None:
         while not ended:

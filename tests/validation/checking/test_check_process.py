@@ -133,6 +133,7 @@ def test_a_name_is_imported_from_the_current_folder_by_a_new_interpreter(module,
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_the_last_line_printed_before_a_crash_is_kept(module) -> None:
     (row,) = check_solver("mysolver:hidden", only="ties").rows
     assert row.verdict == "crash"
@@ -194,6 +195,10 @@ def test_a_file_in_another_folder_can_be_named_with_what_lies_beside_it(modules)
     X = np.eye(3)
     for name in ("mine:fit", "mine.py:fit", "folder/there.py:fit"):
         assert load_function(name)(X, None, 1.0).tolist() == [1, 0, 0]
+
+
+@pytest.mark.slow
+def test_such_a_file_is_checked(modules) -> None:
     (row,) = check_solver("folder/there.py:fit", only="ties").rows
     assert row.verdict == "fail"
 

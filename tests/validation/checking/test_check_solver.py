@@ -124,6 +124,7 @@ def test_a_likely_cause_is_named(cause: str) -> None:
     assert [cause in sentence for sentence in report.diagnosis] == [True], report.table
 
 
+@pytest.mark.slow
 def test_counting_repeated_rows_once_is_named() -> None:
     def fit(X, y, lam):
         sides = [np.unique(X[y == side], axis=0) for side in (0, 1)]

@@ -88,6 +88,7 @@ def test_each_way_gives_points_of_growing_time(found) -> None:
     assert list(curve(found, "called").seconds) == sorted(curve(found, "called").seconds)
 
 
+@pytest.mark.slow
 def test_what_goes_wrong_is_said_and_costs_nobody_else(found) -> None:
     assert curve(found, "called").ended == curve(found, "sleeps").ended == "out of time"
     assert "shape (2,) returned" in curve(found, "wrong").ended

@@ -117,6 +117,7 @@ def test_the_draws_of_a_violation_rate_are_judged_cell_by_cell() -> None:
 # Planted mistakes: each must turn a verdict round.
 
 
+@pytest.mark.slow
 def test_half_the_constant_of_the_nystrom_term_is_noticed(planted: pytest.MonkeyPatch) -> None:
     right: Callable[..., Any] = bounds_prime._loss
 
@@ -219,6 +220,7 @@ def test_eq_20_without_the_penalties_is_noticed(monkeypatch: pytest.MonkeyPatch)
     assert run("eq-20-with-the-penalties").verdict == "fails"
 
 
+@pytest.mark.slow
 def test_eq_20_with_the_penalties_would_hold_on_the_three_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

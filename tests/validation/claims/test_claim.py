@@ -86,6 +86,7 @@ def test_random_numbers_depend_on_seed_claim_and_purpose_only() -> None:
     assert draw != Context("a-claim", 3).rng("pairs").random()
 
 
+@pytest.mark.slow
 def test_random_numbers_are_the_same_in_another_process() -> None:
     code = (
         "from aucert.validation.claims.claim import Context; c = Context('a-claim', 3); "

@@ -80,6 +80,7 @@ def test_full_steps_would_converge_for_a_small_c(monkeypatch: pytest.MonkeyPatch
     assert run("full-newton-steps-converge").verdict == "holds"
 
 
+@pytest.mark.slow
 @each("broken", [{"line_search": False}, {"paper_literal": True}])
 def test_the_printed_method_in_place_of_the_right_one_is_noticed(
     monkeypatch: pytest.MonkeyPatch, broken: dict[str, bool]

@@ -89,6 +89,7 @@ def test_bench_knows_the_smooth_losses(capsys, folder, loss: str) -> None:
     assert curves["benched:fit"]["relative_gap"][0] > 0.01
 
 
+@pytest.mark.slow
 def test_what_solve_and_certify_wrote_is_drawn(capsys, folder) -> None:
     assert run(capsys, "solve", "t.csv", "--lam", "0.1", "--out", "s")[0] == 0
     status, out, _ = run(capsys, *"certify t.csv --model s/model.npz --json".split())

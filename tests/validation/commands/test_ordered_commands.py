@@ -235,7 +235,7 @@ def test_a_query_without_a_name_among_names_is_refused(tmp_path: Path, capsys) -
     path = tmp_path / "table.csv"
     path.write_text("a,q,g\n1,one,0\n2,,1\n3,two,0\n")
     said = refused(capsys, "solve", path, "--lam", 1, "--qid", "q")
-    assert "missing value in column 'q', row 3" in said
+    assert "column 'q', row 3: missing value" in said
 
 
 def test_the_concordance_has_an_interval_by_rows_or_by_queries(tmp_path: Path, capsys) -> None:

@@ -125,9 +125,9 @@ def test_weights_are_matched_by_name(capsys, held) -> None:
 @each(
     ("words", "said"),
     [
-        ("--qid q --target g --drop q", "'q' orders the rows"),
-        ("--qid q --target g --columns a,q", "'q' orders the rows"),
-        ("--time t --event e --drop t", "'t' orders the rows"),
+        ("--qid q --target g --drop q", "'q' orders"),
+        ("--qid q --target g --columns a,q", "'q' orders"),
+        ("--time t --event e --drop t", "'t' orders"),
         ("--time t --event e --columns a,e", "'e' is the label column"),
         ("--qid q --target g --columns a,z", "no column 'z'"),
         ("--qid q --target g --columns a,a", "asked for twice"),

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from aucert.exact import cross_validated_path, regularization_path
 from aucert.validation import cli
-from aucert.validation.files.folders import parquet_folder
+from aucert.validation.files import parquet_folder
 from loops import each
 
 RNG = np.random.default_rng(0)

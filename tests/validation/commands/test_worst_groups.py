@@ -82,8 +82,8 @@ def test_npz_and_parquet_and_numbers_say_the_same(
     ("words", "why"),
     [
         (("--worst-of", "regions"), "the nearest names are 'region'"),
-        (("--worst-of", "y", "--target", "y"), "neither label nor feature"),
-        (("--worst-of", "a", "--columns", "a,b"), "neither label nor feature"),
+        (("--worst-of", "y", "--target", "y"), "no feature"),
+        (("--worst-of", "a", "--columns", "a,b"), "no feature"),
         (("--fpr-max", "0.5"), "worst_of goes without"),
         (("--structure", "1"), "worst_of goes without"),
         (("--pairs", "nearest:2"), "leave --pairs out"),
@@ -113,7 +113,7 @@ def test_other_places_of_groups_are_refused(
     check(capsys, "is for one file", "solve", "wdbc", *HOW)
     np.savez(tmp_path / "short.npz", X=X, y=Y, region=REGION[:-1])
     check(capsys, "must have shape (60,)", "solve", tmp_path / "short.npz", *HOW)
-    check(capsys, "no array 'area'", "solve", tmp_path / "short.npz", *HOW, "--worst-of", "area")
+    check(capsys, "array 'area'", "solve", tmp_path / "short.npz", *HOW, "--worst-of", "area")
     plain = tmp_path / "rows.libsvm"
     plain.write_text("1 1:2\n0 1:1\n")
     check(capsys, "no names of columns", "solve", plain, *HOW)

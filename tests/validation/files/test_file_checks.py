@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from aucert.exact.errors import InputError
-from aucert.validation.files.column_names import nearest, target_place
-from aucert.validation.files.file_checks import check_names, damage_reported, first_not_finite
-from loops import each
+from aucert.validation.files.tables import (
+    check_names,
+    damage_reported,
+    nearest,
+    target_place,
+)
 
 PATH = Path("f.csv")
-
-
-@each("place", [(0, 0), (0, 2), (65_535, 1), (65_536, 0), (199_999, 2)])
-@each("bad", [np.nan, np.inf, -np.inf])
-def test_the_first_bad_entry_is_found_in_reading_order(place, bad: float) -> None:
-    X = np.zeros((200_000, 3))
-    assert first_not_finite(X) is None
-    X[place] = bad
-    X[place[0] :, 2] = np.nan  # later ones do not matter
-    assert first_not_finite(X) == place
 
 
 def test_only_the_named_errors_become_ours() -> None:

@@ -18,9 +18,9 @@ from loops import each
 
 
 def column(*texts: str):
-    labels = LabelColumn()
+    labels = LabelColumn("f")
     for row, text in enumerate(texts, start=1):
-        labels.add(text, "f", row)
+        labels.add(text, row)
     return labels.labels()
 
 
@@ -110,13 +110,13 @@ def test_a_continuous_target_is_refused(kind: str) -> None:
 
 @each("text", ["", " ", "NA", "NaN", "?", "null", "None", "N/A"])
 def test_a_missing_label_names_its_row(text: str) -> None:
-    with pytest.raises(InputError, match="f, row 2: the label is missing"):
+    with pytest.raises(InputError, match="f, row 2: missing"):
         column("a", text)
 
 
 @each("bad", [np.nan, np.inf])
 def test_a_label_that_is_not_finite_names_its_row(bad: float) -> None:
-    with pytest.raises(InputError, match="f, row 3: the label is missing or infinite"):
+    with pytest.raises(InputError, match="f, row 3: missing or infinite"):
         array_labels(np.array([0, 1, bad]), "f")
 
 

@@ -12,10 +12,7 @@ import pytest
 
 from aucert.exact import InputError
 from aucert.validation.cli import main
-from aucert.validation.files.models.model_files import (
-    LinearModel,
-    read_model_of_another,
-)
+from aucert.validation.files.models import LinearModel, read_model_of_another
 from loops import each
 
 LIBLINEAR = (

@@ -538,6 +538,7 @@ def test_what_is_no_difference_is_refused(wrong: tuple[float, float, float]) -> 
         Deviation("words", "FOR")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @each("how", ["all", "most"])
 @each("name", ["above", "within"])
 def test_no_smaller_effect_than_the_one_named_turns_an_undecided_verdict(

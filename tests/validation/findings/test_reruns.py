@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from aucert.exact.errors import InputError
 from aucert.validation import suite
+from aucert.validation.cli import main
 from aucert.validation.findings import reruns
 from aucert.validation.findings.numbers import EVIDENCE
 from aucert.validation.findings.reruns import (
@@ -81,7 +83,7 @@ def test_other_constants_do_not_excuse_other_data() -> None:
 
 @pytest.mark.slow
 def test_the_evidence_of_the_project_repeats() -> None:
-    row = suite.run(["evidence-of-sauc-repeats"]).rows[0]
+    row = reruns.check("SAUC")
     assert row.verdict == "holds" and row.details["parts"], row.details
 
 
@@ -94,7 +96,7 @@ def test_a_computation_that_drifts_is_noticed(monkeypatch: pytest.MonkeyPatch) -
         return {"sauc-geometry": Recorded([part._replace(result=doubled)])}
 
     monkeypatch.setattr(reruns, "recorded_parts", drifted)
-    assert suite.run(["evidence-of-sauc-repeats"]).rows[0].verdict == "fails"
+    assert reruns.check("SAUC").verdict == "fails"
 
 
 def test_other_choices_in_most_parts_are_no_ties(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,7 +110,7 @@ def test_other_choices_in_most_parts_are_no_ties(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(reruns, "recorded_parts", otherwise)
     monkeypatch.setattr(reruns, "plain", lambda found: {**found, "lam": 1.0})
-    row = suite.run(["evidence-of-sauc-repeats"]).rows[0]
+    row = reruns.check("SAUC")
     assert row.verdict == "fails" and "2 of 2 parts" in row.details["differences"][-1]
 
 
@@ -117,7 +119,7 @@ def copied(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     folder = tmp_path / "evidence"
     shutil.copytree(EVIDENCE, folder)
     right = reruns.recorded_parts
-    monkeypatch.setattr(reruns, "recorded_parts", lambda paper, run: right(paper, run, folder))
+    monkeypatch.setattr(reruns, "recorded_parts", lambda paper, run, _: right(paper, run, folder))
     return folder / "full-seed0"
 
 
@@ -129,11 +131,9 @@ def test_evidence_that_is_missing_is_an_error_with_and_without_data(
     if not with_data:
         monkeypatch.delenv("AUCERT_DATA", raising=False)
     (copied(monkeypatch, tmp_path) / f"{experiment}.jsonl").unlink()
-    report = suite.run([f"evidence-of-{experiment.split('-')[0]}-repeats"])
-    row = report.rows[0]
-    assert (row.verdict, report.exit_code) == ("error", 1)
-    for words in (f"evidence of {experiment}: no part ", f"{experiment}.jsonl", "aucert reprod"):
-        assert words in str(row.measured)
+    paper = {"sht": "SHT", "nonlinear": "Nonlinear"}[experiment.split("-")[0]]
+    with pytest.raises(InputError, match=f"evidence of {experiment}: no part "):
+        reruns.check(paper)
 
 
 def test_one_part_that_is_missing_is_an_error_too(
@@ -143,8 +143,8 @@ def test_one_part_that_is_missing_is_an_error_too(
     documents = read_evidence(path)
     gone = [*documents][3]
     write_evidence(path, [document for key, document in documents.items() if key != gone])
-    row = suite.run(["evidence-of-sauc-repeats"]).rows[0]
-    assert row.verdict == "error" and f"no part {gone} of protocol" in str(row.measured)
+    with pytest.raises(InputError, match=f"no part {gone} of protocol"):
+        reruns.check("SAUC")
 
 
 @each("change", ["protocol", "budget"])
@@ -166,17 +166,16 @@ def test_evidence_that_is_damaged_is_an_error(
 ) -> None:
     path = copied(monkeypatch, tmp_path) / "sht-genes.jsonl"
     path.write_bytes(path.read_bytes()[:-3])
-    row = suite.run(["evidence-of-sht-repeats"]).rows[0]
-    assert row.verdict == "error" and "checksum" in str(row.measured)
+    with pytest.raises(InputError, match="checksum"):
+        reruns.check("SHT")
 
 
 def test_without_data_what_needs_them_is_not_testable_and_that_is_expected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("AUCERT_DATA", raising=False)
-    report = suite.run(["evidence-of-nonlinear-repeats"])
-    row = report.rows[0]
-    assert (row.verdict, report.exit_code) == ("not-testable", 0)
+    row = reruns.check("Nonlinear")
+    assert row.verdict == "not-testable"
     assert str(row.measured).endswith("nonlinear-online: their data are not here")
     assert "data:skin" in row.details["absent"]
 
@@ -188,9 +187,8 @@ def test_data_that_changed_are_no_reason_not_to_test(
     for name in {name for known in without for name in known.absent}:
         (tmp_path / f"{name}.npz").write_bytes(b"other")
     monkeypatch.setenv("AUCERT_DATA", str(tmp_path))
-    report = suite.run(["evidence-of-nonlinear-repeats"])
-    assert (report.rows[0].verdict, report.exit_code) == ("error", 1)
-    assert "made of other data: " in str(report.rows[0].measured)
+    with pytest.raises(InputError, match="made of other data: "):
+        reruns.check("Nonlinear")
 
 
 def recorded(seconds: dict[str, float]) -> Recorded:
@@ -229,7 +227,7 @@ def test_experiments_of_which_nothing_was_run_are_named(monkeypatch: pytest.Monk
     monkeypatch.setattr(reruns, "recorded_parts", lambda *given: known)
     absent = "; none of absent: their data are not here; none of changed: their data are not those"
     for profile, many, long in (("quick", 1, "long, longer"), ("full", 2, "longer")):
-        row = suite.run(["evidence-of-sht-repeats"], profile=profile).rows[0]
+        row = reruns.check("SHT", profile)
         assert row.verdict == "holds" and str(row.measured).startswith(
             f"{many} parts run again, 0 numbers differ; none of {long}: their parts take longer"
             f"{absent}"
@@ -244,7 +242,7 @@ def test_data_that_some_parts_lack_are_named_beside_those_that_were_run(
     long = recorded({"a": 99.0})
     long.absent = {"skin"}
     monkeypatch.setattr(reruns, "recorded_parts", lambda *given: {"some": known, "long": long})
-    row = suite.run(["evidence-of-sht-repeats"]).rows[0]
+    row = reruns.check("SHT")
     assert row.verdict == "holds" and str(row.measured).endswith(
         "; of some, long no part that needs skin, usps, wdbc: these data are not here, or not "
         "those of the evidence"
@@ -254,15 +252,48 @@ def test_data_that_some_parts_lack_are_named_beside_those_that_were_run(
 def test_long_parts_are_no_want_of_data(monkeypatch: pytest.MonkeyPatch) -> None:
     known = {"long": recorded({"a": 99.0}), "other": Recorded(absent={"skin"})}
     monkeypatch.setattr(reruns, "recorded_parts", lambda *given: known)
-    row = suite.run(["evidence-of-sht-repeats"]).rows[0]
-    assert (row.verdict, row.expected_verdict) == ("not-testable", "holds")
+    assert reruns.check("SHT").verdict == "not-testable"
 
 
-def test_the_statement_says_which_parts_are_run() -> None:
-    entries = {entry.name: entry for entry in suite.claims()}
-    for paper in PAPERS:
-        statement = entries[f"evidence-of-{paper.lower()}-repeats"].statement
-        assert "that took 3 s or less" in statement
+def test_validate_reports_the_last_check_of_this_evidence() -> None:
+    report = suite.run([reruns.name_of(paper) for paper in PAPERS])
+    assert [row.verdict for row in report.rows] == ["holds"] * 4
+    for row in report.rows:
+        assert row.details["date"] in str(row.measured) and row.details["parts"]
+        assert "that took 3 s or less" in row.statement
+
+
+def test_a_check_of_other_evidence_does_not_count(tmp_path: Path) -> None:
+    folder = tmp_path / "evidence"
+    shutil.copytree(EVIDENCE, folder)
+    assert reruns.last_check("SHT", folder).verdict == "holds"
+    path = folder / "full-seed0" / "sht-genes.jsonl"
+    path.write_bytes(path.read_bytes() + b"\n")
+    assert reruns.last_check("SHT", folder).verdict == "fails"
+    assert reruns.last_check("SAUC", folder).verdict == "holds"
+    path.unlink()
+    with pytest.raises(InputError):
+        reruns.last_check("SHT", folder)
+
+
+def test_the_command_says_what_differs_and_keeps_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good = {"part": recorded({"a": 1.0})}
+    monkeypatch.setattr(reruns, "recorded_parts", lambda *given: good)
+    for value, status in ((1.0, 0), (2.0, 1)):
+        good["part"].parts[0] = good["part"].parts[0]._replace(result={"x": value})
+        with pytest.raises(SystemExit) as ended:
+            main(["reproduce", "--check", "--out", str(tmp_path)])
+            raise SystemExit(0)
+        assert ended.value.code == status
+        kept = json.loads((tmp_path / "checked.json").read_text())
+        assert [len(kept[paper]["differences"]) for paper in PAPERS] == [status] * 4
+    assert "SHT: fails: 1 parts run again, 1 numbers differ" in capsys.readouterr().out
+    for more in (["sht-table-1"], ["--jobs", "2"]):
+        with pytest.raises(SystemExit) as ended:
+            main(["reproduce", "--check", *more])
+        assert ended.value.code == 2
 
 
 def test_few_experiments_have_no_part_that_is_run_again() -> None:

@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 
 from aucert.exact import solve
-from aucert.validation.reference.polish import alpha_of, exact_optimum, independent, solved
 from aucert.validation.reference.problems import ReferenceProblem, reference_problems
-from aucert.validation.reference.rational_bounds import ExactProblem
 from loops import each, seeds
+from polish import alpha_of, exact_optimum, independent, solved
+from rational_bounds import ExactProblem
 
 
 def exactly(p: ReferenceProblem) -> ExactProblem:

@@ -13,16 +13,10 @@ import pytest
 from aucert.exact import AllPairs, linear_problem, solve
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import LOSSES
-from aucert.validation.reference.problems import (
-    FILE,
-    generate,
-    interval,
-    main,
-    reference_problems,
-    rounded,
-)
+from aucert.validation.reference.problems import FILE, reference_problems
 from aucert.validation.reference.recipes import RECIPES
 from loops import each
+from make_reference import generate, interval, main, rounded
 
 PROBLEMS = {problem.name: problem for problem in reference_problems()}
 SMALL = [problem for problem in PROBLEMS.values() if problem.y.size <= 60]

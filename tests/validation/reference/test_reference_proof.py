@@ -9,13 +9,13 @@ import pytest
 from scipy.optimize import linprog
 
 from aucert.exact.losses.registry import LOSSES
-from aucert.validation.reference.rational_bounds import (
+from loops import each, seeds
+from rational_bounds import (
     ExactProblem,
     fractions,
     largest_flow,
     root_above,
 )
-from loops import each, seeds
 
 
 def random_problem(seed: int, loss: str, whole: bool) -> tuple:

@@ -136,6 +136,7 @@ def test_the_page_is_one_file_without_links_to_elsewhere() -> None:
     assert all(link.startswith("#") and link[1:] in page.ids for link in page.links)
 
 
+@pytest.mark.slow
 def test_ids_are_unique_with_several_pictures() -> None:
     rows = (row("first", figures=(figure("one"), figure("two"))), row("second"))
     ids = Page(report(*rows).html()).ids
@@ -185,6 +186,7 @@ def test_numbers_are_shown_short() -> None:
     assert shown("as it is") == "as it is"
 
 
+@pytest.mark.slow
 def test_equal_figures_give_equal_pictures() -> None:
     assert svg(figure()) == svg(figure())
 
@@ -197,6 +199,7 @@ def test_curves_differ_by_more_than_colour() -> None:
     assert len(markers) >= 2
 
 
+@pytest.mark.slow
 def test_pictures_and_the_page_follow_dark_mode() -> None:
     drawn = svg(figure())
     assert "currentColor" in drawn and "var(--paper, #ffffff)" in drawn

@@ -18,9 +18,15 @@ from ....exact.pairs.ordered.ordered_pairs import OrderedPairs
 from ....exact.spaces.partitions.partitioned_rows import PartitionedRows
 from ...data.datasets import load, names
 from ...data.labelled_data import data_sha256
-from ...files.column_names import option_of
 from ...files.labels import Label, Labels
-from ...files.tables.selection import SVMLIGHT, Selection
+from ...files.tables import (
+    SVMLIGHT,
+    Selection,
+    option_of,
+    read_by_query,
+    read_survival,
+    read_table,
+)
 from ..writing.progress import pass_progress
 from .scaled_tables import fit_scaling, row_counters, scaled, selection_of, true_names
 
@@ -145,8 +151,7 @@ def open_data(name: str, options: dict[str, Any], model: Any = None) -> Data:
         y = data.is_positive.astype(np.int64)
         scaler = fit_scaling(data.X, None, options) if model is None else model.scaler
         return Data(name, scaled(scaler, data.X), y, data.sha256, scaler=scaler)
-    from ...files.data_files import read_table
-    from ...files.folders.parquet_folder import is_parquet_folder
+    from ...files.parquet_folder import is_parquet_folder
 
     if is_parquet_folder(name):
         return _folder_data(name, options, model)
@@ -163,6 +168,7 @@ def open_data(name: str, options: dict[str, Any], model: Any = None) -> Data:
     names_of = {"negative": meta.negative, "columns": columns, "scaler": scaler}
     names_of |= {"zero_based": meta.zero_based, "assumed": meta.assumed}
     names_of["names"] = meta.labels
+    names_of |= {"member": meta.beside.get(options.get("worst_of") or "")}
     return Data(name, scaled(scaler, X), y, sha, meta.positive, **names_of)
 
 
@@ -188,7 +194,7 @@ def _tell_row_counters(name: str, X: Any, columns: list[str] | None) -> None:
 
 def _folder_data(name: str, options: dict[str, Any], model: Any) -> Data:
     """Return the rows of a folder of Parquet files, which stay there."""
-    from ...files.folders.parquet_folder import read_parquet_folder
+    from ...files.parquet_folder import read_parquet_folder
 
     if options.get("standardise") or (model is not None and model.scaler is not None):
         raise InputError("--standardise is for one table: standardise the files of a folder first")
@@ -214,7 +220,7 @@ def data_of(name: str, options: dict[str, Any], model: Any = None) -> Data:
     InputError
         As `open_data`, and for options of ordered pairs that do not go together.
     """
-    from ...files.folders.parquet_folder import is_parquet_folder
+    from ...files.parquet_folder import is_parquet_folder
 
     qid, time, event = (options.get(key) for key in ("qid", "time", "event"))
     target, positive = options["target"], options["positive"]
@@ -250,50 +256,50 @@ def data_of(name: str, options: dict[str, Any], model: Any = None) -> Data:
 
 def _grouped_data(name: str, options: dict[str, Any], model: Any) -> Data:
     """Return rows of two classes with their groups, whose column is no feature."""
-    from ...files.data_files import column_names
-    from ...files.folders.parquet_folder import is_parquet_folder
-    from ...files.tables.member_columns import beside_members, read_members
+    from ...files.parquet_folder import is_parquet_folder
 
-    column = options["worst_of"]
     if any(options.get(key) is not None for key in ("qid", "time", "event")):
         raise InputError("--worst-of is for two classes: leave --qid, --time and --event out")
     if options["pairs"] != "all":
         raise InputError("--worst-of makes the pairs: leave --pairs out")
     if _is_built_in(name) or is_parquet_folder(name):
         raise InputError(f"{name}: --worst-of is for one file: it names a column of it")
-    _check_name(name)
-    drop = beside_members(name, column, selection_of(options))
-    data = open_data(name, options | {"drop": option_of(drop) if drop else None}, model)
-    asked = selection_of(options)
-    held = column_names(name, asked.header) or ("",)
-    feature = (data.columns or [one for one in held if one != column])[0]
-    member = read_members(name, column, replace(asked, columns=(feature,), drop=()), data.y.size)
-    codes = np.unique(member, return_inverse=True)[1]
-    both = str(data.sha256) + data_sha256(np.zeros((1, 1)), codes)
-    return replace(data, member=member, sha256=sha256(both.encode()).hexdigest())
+    data = open_data(name, options, model)
+    assert data.member is not None
+    return replace(data, sha256=_sha_with(data.sha256, data.member))
+
+
+def _sha_with(sha: str | None, beside: np.ndarray) -> str:
+    """Return a fingerprint of rows and a column beside them, of words by their order."""
+    codes = np.unique(beside, return_inverse=True)[1] if beside.dtype.kind == "U" else beside
+    both = str(sha) + data_sha256(np.zeros((1, 1)), codes)
+    return sha256(both.encode()).hexdigest()
 
 
 def _ordered_data(name: str, options: dict[str, Any], model: Any) -> Data:
     """Return rows with the pairs of their queries, or of their times."""
-    from ...files.tables.ordered_tables import read_by_query, read_survival
-
     asked, qid = _features_of(options, model), options.get("qid")
     if qid is not None:
         table = read_by_query(name, qid, asked)
+        y, beside = table.numbers(name, "grade"), table.beside[qid]
+        pairs = ordered_pairs_of(y, beside, None, None)
     else:
-        table = read_survival(name, options["time"], options["event"], asked)
-    pairs = ordered_pairs_of(table.grade, table.qid, table.time, table.event)
-    y, beside = (table.grade, table.qid) if qid is not None else (table.time, table.event)
-    assert y is not None and beside is not None
-    if beside.dtype.kind == "U":
-        beside = np.unique(beside, return_inverse=True)[1]
-    whole = data_sha256(table.X, y) + data_sha256(np.zeros((1, 1)), beside)
-    sha, columns = sha256(whole.encode()).hexdigest(), true_names(table.columns)
+        table, y, beside = read_survival(name, options["time"], options["event"], asked)
+        pairs = ordered_pairs_of(None, None, y, beside)
+    sha, columns = _sha_with(data_sha256(table.X, y), beside), true_names(table.columns)
     scaler = fit_scaling(table.X, columns, options) if model is None else model.scaler
-    X = scaled(scaler, table.X)
-    by = "time" if qid is None else "qid"
-    base = {"zero_based": table.zero_based, "assumed": table.assumed}
-    return Data(name, X, y, sha, None, pairs, by, columns=columns, scaler=scaler, **base)
+    return Data(
+        name,
+        scaled(scaler, table.X),
+        y,
+        sha,
+        ordered=pairs,
+        ordered_by="time" if qid is None else "qid",
+        columns=columns,
+        scaler=scaler,
+        zero_based=table.zero_based,
+        assumed=table.assumed,
+    )
 
 
 def _features_of(options: dict[str, Any], model: Any) -> Selection:

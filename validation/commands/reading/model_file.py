@@ -17,8 +17,7 @@ import scipy.sparse as sp
 from ....exact.certificate.solution import Solution
 from ....exact.errors import InputError
 from ...data.datasets import load, names
-from ...files.data_files import read_raw
-from ...files.tables.selection import Selection
+from ...files.tables import Selection, column_names, read_raw
 from ...memory import check_room
 from .inputs import Data, check_told
 from .penalties import penalty_options
@@ -215,8 +214,6 @@ def _centrable(model: SavedModel, X: Any, name: str) -> Any:
 
 def _present(model: SavedModel, name: str, header: bool | None) -> tuple[str, ...] | None:
     """Return the model's columns if the data have names, None where they have none."""
-    from ...files.data_files import column_names
-
     held, wanted = column_names(name, header), model.columns
     assert wanted is not None
     if held is None:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from ....exact.errors import InputError
 from ....exact.spaces.kernels import PRECOMPUTED
-from ...files.tables.selection import Selection
+from ...files.tables import Selection
 
 STANDARDISED = (
     "The columns are standardised: this is about them, not about the columns as the file has them."
@@ -48,10 +48,18 @@ def split_names(text: str | None) -> tuple[str, ...] | None:
 
 
 def selection_of(options: dict[str, Any]) -> Selection:
-    """Return what `--target`, `--columns`, `--drop`, `--header` and `--zero-based` ask for."""
+    """Return what `--target`, `--columns`, `--drop`, `--worst-of` and so on ask for."""
     columns, drop = (split_names(options.get(key)) for key in ("columns", "drop"))
     header, zero_based = (_told(options.get(key)) for key in ("header", "zero_based"))
-    return Selection(options.get("target"), columns, drop or (), True, header, zero_based)
+    member = options.get("worst_of")
+    return Selection(
+        options.get("target"),
+        columns,
+        drop or (),
+        header=header,
+        zero_based=zero_based,
+        beside=() if member is None else (member,),
+    )
 
 
 def _told(word: str | None) -> bool | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from ...data.real_data import load_npz
-from ...files.tables.npz_files import read_arrays
+from ...files.tables import read_arrays
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from ....approx.hard_thresholding.hard_threshold import largest
 from ....exact.api.folds import make_splits
 from ....exact.solvers.best_subset.best_subset import best_subset
 from ...data.real_data import load_real
-from ...files.tables.npz_files import column_names, read_arrays
+from ...files.tables import feature_names, read_arrays
 from ..table import Budget, Experiment, Job, Part, Run
 from .markers import marker_columns, ratios
 from .methods import (
@@ -119,7 +119,7 @@ def compute(job: Job) -> dict[str, Any]:
 
 
 def _names(job: Job, name: str, d: int) -> list[str]:
-    return column_names(read_arrays(job.file(name), ("feature_names",)), d)
+    return feature_names(read_arrays(job.file(name), ("feature_names",)), d)
 
 
 class _Trial:

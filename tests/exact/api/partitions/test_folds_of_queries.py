@@ -85,7 +85,7 @@ def test_equal_names_have_the_same_hash_whatever_their_type() -> None:
     assert abs(np.corrcoef(many.astype(float), np.arange(20_000))[0, 1]) < 0.03
 
 
-@each("weight", [None, WEIGHT], ids=["plain", "weighted"])
+@each("weight", first_fast([WEIGHT, None]))
 @each("places", first_fast(CUTS))
 def test_cross_validation_is_that_of_the_same_folds_in_memory(
     weight: np.ndarray | None, places: list[int]

@@ -64,6 +64,7 @@ def test_however_rows_are_cut_the_optima_are_those_in_memory(places: list[int], 
         assert point.auc == pytest.approx(auc(X @ point.solution.w, y, weight), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_few_rows_are_held_from_the_lam_on_at_which_sums_stall() -> None:
     X, y = some_rows()
     lams = [0.1, 1e-5, 1e-6]

@@ -101,9 +101,9 @@ def check(seed: int, kind: str, method: str, sparse: bool = False) -> tuple[bool
 
 @each("method", ["branch-and-bound", "exhaustive"])
 @each("kind", KINDS)
-def test_no_bound_is_false_in_exact_arithmetic(kind: str, method: str) -> None:
-    for seed in seeds(8):
-        check(seed, kind, method, sparse=seed % 2 == 1)
+@each("seed", seeds(8))
+def test_no_bound_is_false_in_exact_arithmetic(seed: int, kind: str, method: str) -> None:
+    check(seed, kind, method, sparse=seed % 2 == 1)
 
 
 def near_copy(size: float, seed: int = 0):

@@ -83,6 +83,7 @@ def test_free_memory_is_known_or_infinite(monkeypatch, tmp_path) -> None:
     assert tiles.free_memory() > 2**20
 
 
+@pytest.mark.slow
 @each("method", ["auto", "cutting-plane"])
 @each("lam", [1e-1, 1e-3])
 def test_without_features_the_optimum_is_the_same(method: str, lam: float, streamed: None) -> None:

@@ -304,6 +304,7 @@ def test_a_partition_that_answers_twice_is_noticed() -> None:
         rows.drawn(0.1, 0.1)
 
 
+@pytest.mark.slow
 def test_where_the_partitions_lie_changes_no_bit() -> None:
     """Stretches as of one worker, of many, and of one that holds every other partition."""
     X, y = some_rows()

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.auc import auc
 from aucert.validation import cli
-from aucert.validation.files.folders import parquet_folder
+from aucert.validation.files import parquet_folder
 from loops import each
 
 pa = pytest.importorskip("pyarrow")
@@ -154,7 +154,7 @@ def test_certify_of_a_folder_takes_weights(folder: Path) -> None:
 
 def test_the_counted_auc_holds_the_true_one(folder: Path) -> None:
     from aucert.exact.certificate.partitioned.spread import counted_scores
-    from aucert.validation.files.folders.parquet_folder import read_parquet_folder
+    from aucert.validation.files.parquet_folder import read_parquet_folder
 
     table = pq.read_table(folder / "whole.parquet")
     X = np.column_stack([table["a"].to_numpy(), table["b"].to_numpy()])

@@ -10,10 +10,9 @@ import pytest
 
 from aucert.exact.api.solve import solve
 from aucert.exact.errors import InputError
-from aucert.validation.files.data_files import read_table
-from aucert.validation.files.folders import parquet_folder, parquet_partition
-from aucert.validation.files.folders.parquet_folder import read_parquet_folder
-from aucert.validation.files.tables.selection import Selection
+from aucert.validation.files import parquet_folder
+from aucert.validation.files.parquet_folder import read_parquet_folder
+from aucert.validation.files.tables import Selection, read_table
 from loops import each
 
 pa = pytest.importorskip("pyarrow")
@@ -56,8 +55,8 @@ def test_a_folder_holds_the_numbers_of_a_table(
 ) -> None:
     """Words, truth values, dictionaries and half precision, in row groups or in batches."""
     monkeypatch.setattr(parquet_folder, "PARTITION_NUMBERS", numbers)
-    monkeypatch.setattr(parquet_partition, "GROUP_NUMBERS", numbers)
-    monkeypatch.setattr(parquet_partition, "BATCH_ROWS", 33)
+    monkeypatch.setattr(parquet_folder, "GROUP_NUMBERS", numbers)
+    monkeypatch.setattr(parquet_folder, "BATCH_ROWS", 33)
     table = columns()
     asked = Selection("y", drop=("w",))
     X, y, meta = read_table(in_one_file(tmp_path / "one", table), asked)
@@ -142,7 +141,7 @@ def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
         ("infinite", r"part-1.parquet: infinite value in column 'a', row 6"),
         ("text", r"part-1.parquet: text 'maybe' in column 'd', row 6"),
         ("digits", r"9007199254740993 in column 'b', row 6 loses digits"),
-        ("label", r"part-1.parquet, column 'y', row 6: the label is missing"),
+        ("label", r"part-1.parquet, column 'y', row 6: missing"),
         ("weight", r"part-1.parquet: the weight in column 'w', row 6"),
         ("column", r"part-1.parquet: no column 'b', which .*part-0.parquet has"),
         ("list", r"column 'b' holds list"),

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from aucert.exact.errors import InputError
-from aucert.validation.files.data_files import read_table
-from aucert.validation.files.tables.csv_files import read_csv
+from aucert.validation.files.tables import read_csv, read_table
 from loops import each
 
 
@@ -106,7 +105,7 @@ def test_labels_may_be_text_of_any_kind(write) -> None:
 
 
 REFUSED = {
-    "text": ("age,y\n1,0\nold,1\n", r"text 'old' in column 'age', row 3: encode it"),
+    "text": ("age,y\n1,0\nold,1\n", r"text 'old' in column 'age', row 3: encode"),
     "text in data without names": ("1,2,0\n3,x,1\n", r"text 'x' in column '2', row 2: encode"),
     "names and numbers mixed": ("age,7,y\n1,2,0\n", r"text 'age' in column '1', row 1 \(a row of"),
     "digits grouped": ("a,y\n1_000,0\n2,1\n", r"text '1_000' in column 'a', row 2"),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from aucert.exact.errors import InputError
-from aucert.validation.files.tables.npz_files import read_npz
+from aucert.validation.files.tables import read_npz
 from loops import each
 
 X = np.array([[1.0, 2], [3, 4], [5, 6]])
@@ -56,7 +56,7 @@ def test_a_bad_value_is_named_by_its_feature_name(save) -> None:
         read_npz(save(X=holed, y=Y))
 
 
-@each(("names", "words"), [(["h"], r"shape \(1,\), X has 2 columns"), (["h", "h"], "'h' twice")])
+@each(("names", "words"), [(["h"], r"shape \(1,\), X has 2 columns"), (["h", "h"], "called 'h'")])
 def test_names_that_are_of_no_one_column_are_refused(save, names: list[str], words: str) -> None:
     with pytest.raises(InputError, match=words):
         read_npz(save(X=X, y=Y, feature_names=np.array(names)))
@@ -75,7 +75,7 @@ def test_names_that_are_of_no_one_column_are_refused(save, names: list[str], wor
         ({"X": X[:, :0], "y": Y}, None, r"'X' has shape \(3, 0\): there is nothing"),
         ({"X": X.astype(str), "y": Y}, None, "'X' must hold numbers, not <U"),
         ({"X": X * 1j, "y": Y}, None, "'X' must hold numbers, not complex"),
-        ({"X": X, "y": np.array([0, np.nan, 1])}, None, "array 'y', row 2: the label is missing"),
+        ({"X": X, "y": np.array([0, np.nan, 1])}, None, "array 'y', row 2: missing"),
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(save, arrays, target, words: str) -> None:

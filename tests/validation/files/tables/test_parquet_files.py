@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from aucert.exact.errors import InputError
-from aucert.validation.files.tables.parquet_files import read_parquet
+from aucert.validation.files.tables import read_parquet
 from loops import each
 
 
@@ -95,7 +95,7 @@ def test_labels_of_these_types_are_read(save, kind: str) -> None:
         ({"a": [1.0, np.nan], "y": [0, 1]}, None, "missing value in column 'a', row 2"),
         ({"a": [1.0, np.inf], "y": [0, 1]}, None, "infinite value in column 'a', row 2"),
         ({"a": [1.0, 2.0], "y": [0, None]}, None, "missing value in column 'y', row 2"),
-        ({"a": [1.0, 2.0], "y": ["p", ""]}, None, "column 'y', row 2: the label is missing"),
+        ({"a": [1.0, 2.0], "y": ["p", ""]}, None, "column 'y', row 2: missing"),
         ({"a": [[1], [2]], "y": [0, 1]}, None, "column 'a' holds list<.*>, not numbers"),
         (
             {"day": [datetime.date(2020, 1, 1)] * 2, "y": [0, 1]},

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from aucert.exact.errors import InputError
-from aucert.validation.files.tables.svmlight_files import read_svmlight
+from aucert.validation.files.tables import read_svmlight
 from loops import each
 
 

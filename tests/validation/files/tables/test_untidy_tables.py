@@ -12,7 +12,7 @@ import pytest
 
 from aucert.exact.errors import InputError
 from aucert.validation.commands.reading.scaled_tables import row_counters, split_names
-from aucert.validation.files.data_files import Selection, read_raw, read_table
+from aucert.validation.files.tables import Selection, read_raw, read_table
 from loops import each
 
 UNTIDY = "id,member,age,city,paid\nk1,yes,31,Bern,no\nk2,No,44,Rome,yes\nk3,TRUE,0,Bern,no\n"
@@ -37,9 +37,9 @@ def test_chosen_columns_keep_the_order_asked_for(untidy: Path) -> None:
 
 
 def test_all_refused_columns_are_named_at_once(untidy: Path) -> None:
-    with pytest.raises(InputError, match="2 columns cannot be used") as error:
+    with pytest.raises(InputError, match="untidy") as error:
         read_table(untidy)
-    for words in ("'id' (text 'k1', row 2)", "'city' (text 'Bern', row 2)", "--drop id,city"):
+    for words in ("text 'k1' in column 'id', row 2", "'Bern' in column 'city'", "--drop id,city"):
         assert words in str(error.value)
 
 
@@ -65,28 +65,26 @@ def test_zero_bytes_are_no_text(tmp_path: Path) -> None:
         read_table(tmp_path / "a.csv")
 
 
-@each(
-    ("start", "words"),
-    [
-        (gzip.compress(b"a,y\n1,0\n", mtime=0), "it is gzipped: let its name end in .gz"),
-        (b"PK\x03\x04\xff\xfe", "it is a zip archive or a spreadsheet: save the table"),
-        (b"PAR1\xff\xfe", "it is a Parquet file: let its name end in .parquet"),
-        (b"\x93NUMPY\x01\x00", "it is an array of numpy"),
-    ],
-)
-def test_another_kind_of_file_that_is_called_csv_is_known(
-    tmp_path: Path, start: bytes, words: str
-) -> None:
-    (tmp_path / "a.csv").write_bytes(start)
-    with pytest.raises(InputError, match=f"no text, {words}"):
-        read_table(tmp_path / "a.csv")
+def test_another_kind_of_file_that_is_called_csv_is_refused(tmp_path: Path) -> None:
+    for start in (
+        gzip.compress(b"a,y\n1,0\n", mtime=0),
+        b"PK\x03\x04\xff\xfe",
+        b"\x93NUMPY\x01\x00",
+    ):
+        (tmp_path / "a.csv").write_bytes(start)
+        with pytest.raises(InputError, match="row 1 is not UTF-8"):
+            read_table(tmp_path / "a.csv")
 
 
 def test_kinds_of_bad_cells_in_several_columns(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a,b,c,y\n1,,inf,0\nx,2,3,1\n")
     with pytest.raises(InputError) as error:
         read_table(tmp_path / "a.csv")
-    for words in ("'a' (text 'x', row 3)", "'b' (missing value, row 2)", "'c' (infinite value"):
+    for words in (
+        "'x' in column 'a', row 3",
+        "missing value in column 'b'",
+        "infinite value in column 'c'",
+    ):
         assert words in str(error.value)
 
 
@@ -95,10 +93,10 @@ def test_what_to_do_about_a_spreadsheet_is_said_kind_by_kind(tmp_path: Path) -> 
     with pytest.raises(InputError) as error:
         read_table(tmp_path / "a.csv")
     for words in (
-        "'a' (number with a comma '1,5', row 2)",
-        "'b' (text '20.01.1993', row 2)",
-        "'d' (number with a comma",
-        ": fill in missing values, write numbers with a decimal point (1234.5), encode text as",
+        "number with a comma '1,5' in column 'a', row 2",
+        "text '20.01.1993' in column 'b', row 2",
+        "number with a comma \"1'234,50\" in column 'd'",
+        *("fill in missing values", "write numbers with a decimal point", "encode text as"),
     ):
         assert words in str(error.value)
 
@@ -108,11 +106,11 @@ AS_SAVED = ",id,pay,pay,age,bought\n0,k1,1,2,31,no\n1,k2,3,4,,yes\n2,k3,5,6,44,n
 
 def test_columns_without_a_name_of_their_own_are_named_with_the_others(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(AS_SAVED)
-    with pytest.raises(InputError, match="4 columns cannot be used") as error:
+    with pytest.raises(InputError, match="column 1 has no name") as error:
         read_table(tmp_path / "a.csv")
     for words in (
-        "column 1 has no name in row 1 (a saved row index?), two columns are called 'pay', 'id'",
-        "'age' (missing value, row 3): name each column once, fill in missing values, encode",
+        *("two columns are called 'pay'", "missing value in column 'age', row 3"),
+        *("name each column once", "fill in missing values", "encode"),
         "--drop 'column 1,pay,id,age'",
     ):
         assert words in str(error.value)

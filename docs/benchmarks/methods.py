@@ -1,0 +1,278 @@
+"""Every method on the real sets, each next to its counterparts, and what approximations cost.
+
+    python docs/benchmarks/methods.py --page docs/methods-on-real-data.md
+
+CPU seconds, one thread. `sets` fits each method to each of the papers' sets of at most 100,000 rows
+(AUCERT_DATA names their folder), columns standardised, rows with missing values left out, at most
+`--max-time` seconds a fit; the gap is the one that the method proves, the AUC that of its own rows.
+`counterparts` judges everybody by F(w) / F* - 1 over all pairs, F* the certified optimum.
+`landmarks` compares drawn pairs with the optimum over all of them, with and without structure.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.metrics import roc_auc_score
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.pipeline import Pipeline, make_pipeline
+
+import common as c
+import peers
+from aucert import approx, exact
+from aucert.validation.data.datasets import load
+from aucert.validation.data.real_data import TASKS, Task, load_npz, load_real, real_data_folder
+
+# Every method on every set
+
+MOST_ROWS = 100_000
+
+SPARSE_K = 8
+"""Nonzeros of the sparse methods that have no default."""
+
+OTHERS = {
+    "colon-libsvm": Task("colon_libsvm", (-1,), "tumour; the standardised version"),
+    "protein": Task("protein_val", (0,), "class 0 against the rest; a part of the rows"),
+    "arrhythmia": Task("arrhythmia", (1,), "normal; J has hardly a value", drop=("J",)),
+    "automobile": Task("automobile", (1, 2, 3), "risky, symboling above zero"),
+    "hepatitis": Task("hepatitis", (1,), "died; PROTIME has hardly a value", drop=("PROTIME",)),
+}
+"""Sets that the papers' tasks leave out, or that only serve here."""
+
+
+def read(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Return standardised rows and labels; where a set is too large, those of its training part."""
+    if name == "wdbc":
+        data = load("wdbc")
+    elif name in OTHERS:
+        task, path = OTHERS[name], folder / f"{OTHERS[name].file}.npz"
+        data = load_npz(path, positive=task.positive, drop=task.drop, missing="drop-rows")
+    else:
+        data = load_real(name, folder)
+        if len(data.X) > MOST_ROWS:
+            with contextlib.suppress(exact.InputError):
+                data = load_real(name, folder, "train")
+        if len(data.X) > MOST_ROWS:
+            raise exact.InputError(f"{name}: {len(data.X)} rows, more than {MOST_ROWS}")
+    return c.standardised(data.X), data.is_positive
+
+
+def weights(call: Callable[..., Any]) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """Return the function that scores rows by the weights that a call makes of them."""
+    return lambda X, y: X @ call(X, y)
+
+
+METHODS: dict[str, Any] = {
+    "ROCSVM": exact.ROCSVM(),
+    "SAUCSVM": exact.SAUCSVM(),
+    "ROCSVM squared": exact.ROCSVM(loss="squared_hinge"),
+    "ROCSVM square": exact.ROCSVM(loss="square"),
+    "ROCSVM rbf": exact.ROCSVM(kernel="rbf"),
+    "SAUCSVM rbf": exact.SAUCSVM(kernel="rbf"),
+    "ROCSVMCV": exact.ROCSVMCV(random_state=0),
+    "best_subset": exact.best_subset,
+    "Nystrom, ROCSVM": make_pipeline(approx.Nystrom(random_state=0), exact.ROCSVM()),
+    "Nystrom, SAUCSVM": make_pipeline(approx.Nystrom(random_state=0), exact.SAUCSVM()),
+    "IncompleteROCSVM": approx.IncompleteROCSVM(random_state=0),
+    "IncompleteSAUCSVM": approx.IncompleteSAUCSVM(random_state=0),
+    "incomplete_sauc": approx.incomplete_sauc(seed=0),
+    "RankSVM": approx.RankSVM(),
+    "NBAUC": approx.NBAUC(random_state=0),
+    "rfauc": approx.rfauc(seed=0),
+    "SubsampledRankSVM": approx.SubsampledRankSVM(random_state=0),
+    "NSAUC": approx.NSAUC(random_state=0),
+    "NSVMSGD2": approx.NSVMSGD2(random_state=0),
+    "OAM": approx.OAM(random_state=0),
+    "noam": approx.noam(seed=0),
+    "nsolam": approx.nsolam(seed=0),
+    "SOLAM": approx.SOLAM(random_state=0),
+    "SPAM": approx.SPAM(random_state=0),
+    "FSAUC": approx.FSAUC(random_state=0),
+    "SHTAUC": approx.SHTAUC(random_state=0),
+    "stoiht": weights(lambda X, y: approx.stoiht(X, y, SPARSE_K).w),
+    "hsg_ht": weights(lambda X, y: approx.hsg_ht(X, y, SPARSE_K).w),
+    "mean_difference": weights(approx.mean_difference),
+    "top_mean_difference": weights(lambda X, y: approx.top_mean_difference(X, y, SPARSE_K)),
+    "top_fisher": weights(lambda X, y: approx.top_fisher(X, y, SPARSE_K)),
+    "linear_svm": approx.linear_svm(seed=0),
+    "kernel_svm": approx.kernel_svm(),
+}
+
+SECONDS = {"best_subset": 20.0, "ROCSVM rbf": 300.0, "SAUCSVM rbf": 300.0}
+"""Limits below `--max-time`."""
+
+KERNEL_ROWS = 20_000
+"""Rows up to which the exact kernel machines are asked: their proof reads n x n values."""
+
+
+def fitted(make: Any, X: np.ndarray, y: np.ndarray, limit: float) -> tuple[np.ndarray, Any, bool]:
+    """Return scores, the relative gap that is proved or None, and whether time was up."""
+    if make is exact.best_subset:
+        found = exact.best_subset(X, y, k=min(SPARSE_K, X.shape[1]), max_time=limit)
+        return X @ found.w, found.gap / max(found.upper, 1e-300), found.status == "time_limit"
+    if not isinstance(make, BaseEstimator):
+        return make(X, y), None, False
+    model: Any = clone(make)
+    limits = {key: limit for key in model.get_params() if key.split("__")[-1] == "max_time"}
+    model.set_params(**limits).fit(X, y)
+    last = model[-1] if isinstance(model, Pipeline) else model
+    gap = None
+    if hasattr(last, "certificate_"):
+        held = last.certificate_
+        gap = held.gap if held.relative_gap is None else held.relative_gap
+    elif hasattr(last, "gap_"):
+        gap = last.gap_ / max(last.objective_, 1e-300)
+    return model.decision_function(X), gap, getattr(last, "status_", "") == "time_limit"
+
+
+def sets(quick: bool, names: tuple[str, ...], methods: tuple[str, ...], max_time: float) -> Any:
+    """Yield a row for each method: gaps, AUC on its own rows and seconds over the sets."""
+    folder = real_data_folder()
+    if folder is None or quick:
+        names = ("wdbc",)
+    data: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+    for name in names or ("wdbc", *OTHERS, *TASKS):
+        try:
+            data[name] = read(name, folder or Path())
+        except exact.InputError as reason:
+            click.echo(f"left out: {reason}", err=True)
+    for method in methods or METHODS:
+        limit = min(max_time, SECONDS.get(method, max_time), 1.0 if quick else max_time)
+        fits, late, wrong = [], 0, []
+        for name, (X, y) in data.items():
+            if method.endswith(" rbf") and len(y) > KERNEL_ROWS:
+                continue
+            with warnings.catch_warnings(record=True) as heard:
+                warnings.simplefilter("always")
+                try:
+                    fit = partial(fitted, METHODS[method], X, y, limit)
+                    (scores, gap, up), seconds = c.once(fit)
+                except Exception as error:  # the table goes on and says so
+                    wrong.append(f"{name}: {type(error).__name__}: {error}")
+                    continue
+            late += up
+            wrong += [f"{name}: {heard[0].message}"] if heard and not up else []
+            fits.append((np.nan if gap is None else gap, roc_auc_score(y, scores), seconds))
+        if not fits:
+            fits.append((np.nan, np.nan, np.nan))
+        gaps, scored, seconds = np.transpose(fits)
+        yield {"method": method, "sets": len(fits), "median gap": float(np.median(gaps)),
+               "largest gap": float(np.max(gaps)), "median AUC": float(np.median(scored)),
+               "median s": float(np.median(seconds)), "most s": float(np.max(seconds)),
+               "time was up": late, "wrong": "; ".join(wrong)}  # fmt: skip
+
+
+# Counterparts on one objective
+
+Fit = Callable[[exact.Problem, np.ndarray], np.ndarray]
+
+
+def elsewhere(problem: exact.Problem, X: np.ndarray, points: Any) -> np.ndarray:
+    """Return the weights of scikit-learn on as many drawn pairs as there are rows."""
+    return next(points(X, problem.pairs.positive, problem, 1, 0.0))[1]
+
+
+def on_drawn(problem: exact.Problem, X: np.ndarray, solver: approx.Adamax) -> np.ndarray:
+    """Return the weights of a descent on as many drawn pairs as there are rows."""
+    return solver.solve(problem.with_pairs(approx.draw_pairs(problem.pairs.positive, len(X), 0))).w
+
+
+def optimum(problem: exact.Problem, X: np.ndarray) -> np.ndarray:
+    """Return the certified optimum."""
+    return exact.solve(X, problem.pairs.positive, problem.lam, loss=problem.loss.name, tol=1e-9).w
+
+
+OURS: dict[str, dict[str, Fit]] = {
+    "hinge": {
+        "ROCSVM (exact)": optimum,
+        "NSAUC, 20 epochs": lambda problem, X: approx.PairSGD(20).solve(problem).w,
+        "  SGDClassifier, n drawn pairs": partial(elsewhere, points=peers.sgd),
+    },
+    "squared_hinge": {
+        "RankSVM, NBAUC": lambda problem, X: approx.TruncatedNewton().solve(problem).w,
+    },
+}
+
+ADAMAX = approx.Adamax(step=0.05, max_iter=5000)
+ROCLAB = approx.Adamax(step=0.002, variant="scalar-norm", tol=0.0, keep="last", max_iter=50_000)
+
+DRAWN: dict[str, Fit] = {
+    "IncompleteROCSVM, n pairs, Adamax": partial(on_drawn, solver=ADAMAX),
+    "  roclab's recipe, n pairs": partial(on_drawn, solver=ROCLAB),
+    "  LinearSVC, n drawn pairs": partial(elsewhere, points=peers.linear_svc),
+}
+
+
+def objectives(rows: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Yield wdbc, drawn rows, Nyström features and those of a kernel's whole matrix."""
+    data = load("wdbc")
+    X, y = c.standardised(data.X), data.is_positive
+    yield "wdbc", X, y
+    drawn = load(f"linear:{rows}")
+    yield "linear", drawn.X, drawn.is_positive
+    radial = load(f"radial:{max(rows // 10, 300)}")
+    features = approx.Nystrom(gamma=0.5, n_landmarks=40, landmarks="kmeans", random_state=0)
+    yield "radial, 40 landmarks", features.fit_transform(radial.X), radial.is_positive
+    few = np.random.default_rng(0).permutation(len(X))[:250]
+    values, vectors = np.linalg.eigh(rbf_kernel(X[few], gamma=1 / 30))
+    kept = values > 1e-12 * values[-1]
+    yield "wdbc 250, Gaussian", vectors[:, kept] * np.sqrt(values[kept]), y[few]
+
+
+def counterparts(quick: bool, **_: Any) -> Iterator[c.Row]:
+    """Yield seconds, excess and AUC of each method and of its counterparts elsewhere."""
+    for name, X, y in objectives(c.fewer(quick)(10_000)):
+        for loss, own in OURS.items():
+            problem = exact.linear_problem(X, y, 1e-2, loss)
+            lower = exact.solve(X, y, 1e-2, loss=loss, tol=1e-12, max_time=60).certificate.dual
+            for who, fit in {**own, **DRAWN}.items():
+                row: c.Row = {"data": name, "loss": loss, "n": len(y), "fit": who}
+                w, seconds = c.once(partial(fit, problem, X))
+                excess = max(problem.objective(w) / lower - 1, 0.0)  # never below rounding
+                yield row | {"s": seconds, "excess": excess, "AUC": roc_auc_score(y, X @ w)}
+
+
+# What landmarks, drawn pairs and structure cost and gain
+
+
+def landmarks(quick: bool, **_: Any) -> Iterator[c.Row]:
+    """Yield d = 300, n = 1e5, the size of [ScalingUp, Table 2]: the optimum and drawn pairs."""
+    n = c.fewer(quick)(100_000)
+    radial = load(f"radial:{n}")
+    features = approx.Nystrom(gamma=0.5, n_landmarks=300, random_state=0).fit_transform(radial.X)
+    Z, y = features, radial.is_positive
+    for weight in (0.0, 10.0):
+        best, seconds = c.once(partial(exact.solve, Z, y, 1e-3, structure=weight, tol=1e-9))
+        lower = best.certificate.dual
+        head: c.Row = {"n": n, "d": Z.shape[1], "structure": weight}
+        yield head | {"fit": "optimum, certified", "s": seconds, "steps": best.n_iter,
+                      "excess": best.certificate.gap / lower,
+                      "AUC": roc_auc_score(y, Z @ best.w)}  # fmt: skip
+        for times in (1, 10):
+            how: dict[str, Any] = {"random_state": 0, "max_time": 1.0 if quick else 60.0}
+            model = approx.IncompleteSAUCSVM(1e-3, weight, n_pairs=times * len(y), **how)
+            _, seconds = c.once(partial(model.fit, Z, y))
+            yield head | {"fit": f"{times} n pairs, Adamax", "s": seconds,
+                          "steps": model.n_iter_,
+                          "excess": model.certificate_.primal / lower - 1,
+                          "AUC": roc_auc_score(y, model.decision_function(Z))}  # fmt: skip
+
+
+main = c.command(
+    {"sets": sets, "counterparts": counterparts, "landmarks": landmarks},
+    __doc__,
+    click.option("--set", "names", multiple=True, help="A set; all by default."),
+    click.option("--method", "methods", multiple=True, type=click.Choice(list(METHODS))),
+    click.option("--max-time", default=900.0, show_default=True, help="Seconds of a fit."),
+)
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""Each benchmark runs on few rows; its rows go to a file and into a page."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "docs" / "benchmarks"
+
+SCRIPTS = {
+    "scale": "--only threads",
+    "peers": "--only peers --only goals",
+    "partitions": "--only files --n 100000 --jobs 1",
+    "pair_problems": "--only survival",
+    "methods": "--only sets --set wdbc --method RankSVM --method ROCSVM",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_a_benchmark_runs_on_few_rows(script: str, tmp_path: Path) -> None:
+    asked = SCRIPTS[script].split()
+    parts = [word for before, word in itertools.pairwise(asked) if before == "--only"]
+    page = tmp_path / "page.md"
+    page.write_text("".join(f"<!-- table {part} -->\n\n```text\nold\n```\n" for part in parts))
+    command = [sys.executable, str(FOLDER / f"{script}.py"), "--quick", *asked]
+    run = subprocess.run([*command, "--out", tmp_path, "--page", page], capture_output=True)
+    assert run.returncode == 0, run.stderr.decode()[-2000:]
+    for part in parts:
+        with (tmp_path / f"{part}.csv").open() as file:
+            rows = list(csv.DictReader(file))
+        assert rows
+        assert all(title in page.read_text() for title in rows[0])
+    assert "old" not in page.read_text().split()

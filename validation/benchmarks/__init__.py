@@ -1,1 +1,0 @@
-"""Ratios measured inside one run: `python -m aucert.validation.benchmarks.NAME`."""

@@ -1,1 +1,0 @@
-"""Benchmarks of the exact solvers and of the certificate."""

@@ -1,1 +1,0 @@
-"""Folders of Parquet files, whose rows are read where they lie."""

@@ -1,0 +1,275 @@
+"""Reading the weights of a linear model from the file that another program saved.
+
+Read without that program: liblinear and liblinear-ranksvm, SVM-light and SVM-rank, and XGBoost's
+linear booster.
+
+XGBoost's `rank:pairwise` with `booster="gblinear"` has a scaling of its own. With
+`lambdarank_pair_method="topk"`, at least as many pairs per sample as a query has rows, and
+`lambdarank_normalization` and `lambdarank_score_normalization` off it minimises
+
+    reg_lambda n / 2 |w|^2 + sum over the pairs of log(1 + exp(-(w'x_i - w'x_j))),
+
+where n is the number of rows: the penalty is "normalised to the number of training examples".
+Divided by the number of pairs M, this is our objective at lam = reg_lambda n / M and the logistic
+loss. LightGBM has no linear booster: its `linear_tree` puts linear models into the leaves of trees.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...exact.errors import InputError
+from .labels import as_number
+from .tables import damage_reported, existing_file
+
+HEAD = 4096
+"""Characters from which a model file is recognized."""
+
+AFT = "survival:aft"
+"""XGBoost's objective whose prediction is a time: large where the risk is small."""
+
+_FIRST = re.compile(r"SVM-(light|rank|struct)\b.*Version", re.IGNORECASE)
+_KERNEL, _INDEX, _COUNT, _OFFSET = (
+    "kernel type",
+    "highest feature index",
+    "number of support vectors plus 1",
+    "threshold b",
+)
+"""What an SVM-light model begins with, and the meanings in its head that are used."""
+
+LARGEST_MODEL = 1 << 28
+"""Size in bytes beyond which a model file is refused."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """The weights of another program's model, and what it scores high.
+
+    Attributes
+    ----------
+    w : array (n_features,) or (n_features + 1,)
+        One more where an intercept follows.
+    labels : (float, float), optional
+        The label that it scores high, and the other one, where the file says so. None: the larger
+        label, as XGBoost (1 over 0) and SVM-light (+1 over -1) have it, and rankings.
+    of_times : bool
+        Whether it predicts times: XGBoost's `survival:aft`.
+    """
+
+    w: np.ndarray
+    labels: tuple[float, float] | None = None
+    of_times: bool = False
+
+    def sign(self, path: str | Path, high: object, low: object) -> int:
+        """Return 1 where the model scores the label `high` of the data high, -1 where `low`.
+
+        `low` is None for the rest; both are where the data have none. Other labels are refused;
+        `path` is for the message.
+        """
+        if high is None and low is None and self.labels is None:
+            return 1
+        numbers = isinstance(high, int | float) and isinstance(low, int | float | None)
+        if self.labels is None:
+            return -1 if numbers and low is not None and high < low else 1  # type: ignore[operator]
+        for sign, (up, down) in ((1, self.labels), (-1, self.labels[::-1])):
+            other = low is None or down == low or {down, low} == {0, -1}
+            if numbers and up == high and other:
+                return sign
+        raise InputError(
+            f"{path}: the model scores the label {self.labels[0]:g} above {self.labels[1]:g}, and "
+            f"the data have the positive label {high!r}: name the one that is meant with "
+            "--positive, or give plain weights that score it high"
+        )
+
+
+def read_model_of_another(path: str | Path, n_features: int) -> LinearModel | None:
+    """Read a linear model of another program, or return None where the file is none.
+
+    That is a model file of liblinear, liblinear-ranksvm, SVM-light or SVM-rank under any name, or a
+    linear booster that XGBoost saved as `.json`. Formats that leave out zeros are filled up to
+    `n_features`, those of the data.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged, holds another kind of model, or does not fit the data.
+    """
+    found = existing_file(path)
+    head = _head(found)
+    if head.startswith("solver_type"):
+        return _checked(found, *_liblinear(found), n_features)
+    if is_svm_light(head):
+        _check_size(found)
+        model = LinearModel(read_svm_light(found, n_features))
+        return _checked(found, model, n_features, n_features)
+    if head.startswith("tree\n") and "version=" in head:
+        raise InputError(
+            f"{path}: LightGBM's models are trees, which have no weights: "
+            "give what they predict, with --scores"
+        )
+    if head.lstrip().startswith("{") and found.suffix == ".json":
+        model = _xgboost(found)
+        return _checked(found, model, model.w.size - 1, n_features)
+    return None
+
+
+def _head(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.read(HEAD).decode("utf-8", errors="replace").replace("\r\n", "\n")
+
+
+def _checked(path: Path, model: LinearModel, held: int, n_features: int) -> LinearModel:
+    """Return the model of `held` features if the data have as many, and all weights are finite."""
+    bad = np.flatnonzero(~np.isfinite(model.w))
+    if bad.size:
+        raise InputError(f"{path}: weight {bad[0] + 1} is {model.w[bad[0]]}: all must be finite")
+    if held != n_features:
+        raise InputError(
+            f"{path}: the model has {held} features, but the data have {n_features}: certify on "
+            "the data that it was trained on; of svmlight files say whether they count from 0, "
+            "with --zero-based"
+        )
+    return model
+
+
+def _check_size(path: Path) -> None:
+    if path.stat().st_size > LARGEST_MODEL:
+        raise InputError(f"{path}: larger than {LARGEST_MODEL >> 20} MiB: no linear model")
+
+
+RANKING = ("RANKSVM", "SVR")
+"""How the names of liblinear's solvers end that know no classes, and write no line `label`."""
+
+
+def _liblinear(path: Path) -> tuple[LinearModel, int]:
+    """Return the weights below the line `w`, and how many features they are of.
+
+    The last weight is the intercept where bias >= 0. A classifier scores its first label high.
+    """
+    _check_size(path)
+    with damage_reported(path, "UTF-8 text", UnicodeDecodeError):
+        lines = path.read_text(encoding="utf-8").splitlines()
+    head: dict[str, str] = {}
+    rest = iter(lines)
+    for line in rest:
+        if line.strip() == "w":
+            break
+        name, _, value = line.strip().partition(" ")
+        head[name] = value
+    else:
+        raise InputError(f"{path}: damaged, the line 'w' above the weights is missing")
+    count, bias = as_number(head.get("nr_feature", "")), as_number(head.get("bias", "-1"))
+    if count is None or bias is None or not (count >= 1 and count.is_integer()):
+        raise InputError(f"{path}: damaged, nr_feature and bias must be numbers")
+    columns = [line.split() for line in rest if line.strip()]
+    if any(len(column) != 1 for column in columns):
+        raise InputError(f"{path}: this model has several weights a feature, a ranking has one")
+    expected = int(count) + (bias >= 0)
+    if len(columns) != expected:
+        raise InputError(f"{path}: damaged, {len(columns)} weights where {expected} are declared")
+    w = np.array([_number(path, column[0]) for column in columns])
+    labels = [as_number(word) for word in head.get("label", "").split()]
+    ranks = head["solver_type"].endswith(RANKING) and not labels
+    if not ranks and (len(labels) != 2 or None in labels):
+        raise InputError(f"{path}: the line 'label' must name two classes, the first scored high")
+    return LinearModel(w, None if ranks else (labels[0], labels[1])), int(count)  # type: ignore
+
+
+def _number(path: Path, text: str) -> float:
+    number = as_number(text)
+    if number is None:
+        raise InputError(f"{path}: text {text[:40]!r} among the weights")
+    return number
+
+
+def is_svm_light(head: str) -> bool:
+    """Return whether a text file begins as such a model does."""
+    lines = head.splitlines()
+    return len(lines) > 1 and bool(_FIRST.match(lines[0])) and _KERNEL in lines[1]
+
+
+def read_svm_light(path: Path, n_features: int) -> np.ndarray:
+    """Return the weights (n_features,) of a linear model: the sum of alpha times the vectors.
+
+    Eleven lines of head, `value # meaning` each, then `alpha index:value ...` for each support
+    vector, indices from 1.
+    """
+    with damage_reported(path, "UTF-8 text", UnicodeDecodeError):
+        lines = path.read_text(encoding="utf-8").splitlines()
+    head: dict[str, float] = {}
+    rest = iter(lines[1:])
+    for line in rest:
+        value, _, meaning = line.partition("#")
+        number = as_number(value.strip())
+        if number is not None:
+            head[meaning.split(",")[0].strip()] = number
+        if _OFFSET in meaning:
+            break
+    if not {_KERNEL, _COUNT, _OFFSET} <= head.keys():
+        raise InputError(f"{path}: damaged, the head of this SVM-light model is not complete")
+    if head[_KERNEL] != 0:
+        raise InputError(
+            f"{path}: the kernel is not linear, so the model has no weights: "
+            "give what it predicts, with --scores"
+        )
+    rows = [line.partition("#")[0].split() for line in rest]
+    rows = [row for row in rows if row]
+    if len(rows) != head[_COUNT] - 1:
+        raise InputError(
+            f"{path}: damaged, {len(rows)} support vectors where {head[_COUNT] - 1:g} are declared"
+        )
+    weights = np.zeros(n_features)
+    for row in rows:
+        _add(path, row, weights)
+    return weights
+
+
+def _add(path: Path, row: list[str], weights: np.ndarray) -> None:
+    """Add alpha times one support vector."""
+    alpha = _number(path, row[0])
+    for field in row[1:]:
+        index, colon, value = field.partition(":")
+        if index in ("qid", "sid", "cost"):
+            continue
+        if not colon or not index.isdigit() or int(index) < 1:
+            raise InputError(f"{path}: {field[:40]!r} is no index:value with an index from 1")
+        if int(index) > weights.size:
+            raise InputError(
+                f"{path}: the model has feature {index}, but the data have {weights.size} features"
+            )
+        weights[int(index) - 1] += alpha * _number(path, value)
+
+
+def _xgboost(path: Path) -> LinearModel:
+    """Return the weights of a linear booster; the last one is its bias."""
+    _check_size(path)
+    with damage_reported(path, "JSON", ValueError, RecursionError):
+        document = json.loads(path.read_text(encoding="utf-8"))
+    booster: Any = document
+    for key in ("learner", "gradient_booster"):
+        booster = booster.get(key) if isinstance(booster, dict) else None
+    if not isinstance(booster, dict):
+        raise InputError(f"{path}: this JSON file is no model of XGBoost")
+    name, model = booster.get("name"), booster.get("model")
+    if name != "gblinear" or not isinstance(model, dict):
+        raise InputError(
+            f"{path}: the booster is {name}, which has no weights: give what it predicts, with "
+            "--scores, or train with booster='gblinear'"
+        )
+    weights = model.get("weights")
+    numbers = isinstance(weights, list) and all(type(x) in (int, float) for x in weights)
+    if not numbers or not weights:
+        raise InputError(f"{path}: damaged, the booster has no list of weights")
+    return LinearModel(np.array(weights, dtype=float), of_times=_objective(document) == AFT)
+
+
+def _objective(document: Any) -> object:
+    """Return the name of the objective that XGBoost trained for, where the document says it."""
+    objective = document["learner"].get("objective")
+    return objective.get("name") if isinstance(objective, dict) else None

@@ -1,1 +1,0 @@
-"""Linear models that other programs saved."""

@@ -1,1 +1,0 @@
-"""Reading tables: CSV, NumPy archives, Parquet, svmlight, and which of their columns."""
