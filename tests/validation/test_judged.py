@@ -37,8 +37,7 @@ def planted(outcome: Outcome) -> tuple[dict[str, Claim], list[int]]:
 HOLDS = Outcome(Verdict.HOLDS, 1.0)
 
 
-@pytest.fixture
-def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def small_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A small library that takes the place of this one where fingerprints are made."""
     root = tmp_path / "library"
     files = {
@@ -54,6 +53,11 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (root / name).write_text(text)
     monkeypatch.setattr(judged, "library_sha256", lambda: files_sha256(root))
     return root
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return small_library(tmp_path, monkeypatch)
 
 
 def test_what_is_unchanged_is_taken_over_and_what_python_makes_is_no_change(
@@ -80,9 +84,10 @@ def test_what_is_unchanged_is_taken_over_and_what_python_makes_is_no_change(
 )
 @each("change", ["a byte", "deleted", "moved"])
 def test_a_file_that_changed_leads_to_a_new_judgement(
-    library: Path, tmp_path: Path, name: str, change: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, change: str
 ) -> None:
     registry, runs = planted(HOLDS)
+    library = small_library(tmp_path, monkeypatch)
     suite.run(registry=registry, out=tmp_path / "out")
     path = library / name
     if change == "a byte":
