@@ -203,7 +203,7 @@ class Decoder:
             inside = self._all(tree["of"])
             _check_proofs(inside)
             known = self._type(tree["value"], object)
-            make = self.older.get(tree["value"], known)
+            make = self.older.get(tree["value"]) or known
             value = make(**inside)
             if hasattr(value, "as_saved"):  # what was proved, on the file's word alone
                 object.__setattr__(value, "as_saved", True)
