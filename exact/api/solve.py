@@ -117,7 +117,7 @@ def solve(
         grades. Dask's collections hold each query whole in one partition.
     time, event : arrays (n,), optional
         Times, and whether the event was seen: an earlier event is above what comes later.
-    method : {"auto", "descent", "cutting-plane", "proximal", "closed-form", "qp", "lifted"}
+    method : {"auto", "closed-form", "cutting-plane", "descent", "qp", "lifted", "proximal"}
         "auto" takes the closed form for the square loss, the descent for other losses with the
         ridge, and for everything else the proximal method. Of rows in partitions "descent" keeps
         to sums over them; "auto" fetches few rows where these stall.

@@ -18,8 +18,9 @@ from ..losses.loss import Loss, kinked
 from ..losses.registry import HINGE
 from ..sums.counted import SortedRows
 
-PROBE = 1e-3  # distance of margins over which loss'' is taken
-MARGINS = 1.0 + np.concatenate([-np.geomspace(500, PROBE, 40), [0.0], np.geomspace(PROBE, 500, 40)])
+PROBE = 1e-6  # distance of margins over which loss'' is taken: near separation z is so small
+GRID = np.geomspace(1e-3, 500, 40)
+MARGINS = 1.0 + np.concatenate([-GRID[::-1], [0.0], GRID])
 ENOUGH, WIDER, WIDEST = 4, 4.0, 4.0  # a window widens until it holds this share; the widest one
 MORE = 20  # up to so many times the wanted pairs, all pairs are looked at
 SORTED_FROM = 500  # rows from which the window is drawn by the compiled sweep
@@ -146,7 +147,7 @@ def near_of_list(
         inside = np.flatnonzero(curvature > 0)
         if inside.size >= min(size, i.size) // ENOUGH or max(width, PROBE) >= WIDEST:
             break
-        width = 2 * max(width, PROBE)
+        width = WIDER * max(width, PROBE)
     stands = 1.0
     if inside.size > size:
         stands = inside.size / size

@@ -260,12 +260,13 @@ class Run:
         first = 1.0
         if self.memory.factor is None and not self.memory.kept:
             first = self.points.first_length(now, p, self.rng)
-        line = self.points.line(now, p, first)
+            p = first * p
+        line = self.points.line(now, p)
         t = root_of_slope(line.slope, line.start, FLAT, 20) if line.start < 0 else 0.0
-        if t == 0.0 or np.array_equal(now.f + t * first * p, now.f):
+        if t == 0.0 or np.array_equal(now.f + t * p, now.f):
             return None, False
         moved = line.at(t)
-        return (None, False) if moved is None else (self._paid(moved), t * first == 1.0)
+        return (None, False) if moved is None else (self._paid(moved), t == first == 1.0)
 
 
 def descend(

@@ -51,6 +51,7 @@ ORDERED_BINS = 40_000  # rows from which ordered pairs are first summed on a coa
 ROUNDINGS, CLOSE = 4.0, 0.95  # over blocks the gap may come so many roundings, or so far, near
 SQUARED_DOUBT, SQUARED_ORDER = 9.0, 3  # K bins a unit cost the squared hinge 1 / (9 K^3)
 BLOCK_COST, MOST_BITS, LEAST_BLOCK_BITS = 0.1, 20, 5  # bins of smooth losses over blocks
+OUTWARD = 4.0  # a trial beyond so many steps takes a product of its own
 MOMENT = 24.0  # a density of pairs at the margin times width^2 / 24 is the bias
 
 
@@ -219,8 +220,8 @@ class Points:
         self.fine = True
         return self.at(now.f, now.width, now.scores)
 
-    def line(self, now: Point, p: np.ndarray, first: float) -> Line:
-        """Return F along p in units of `first`; a trial costs the sums alone.
+    def line(self, now: Point, p: np.ndarray) -> Line:
+        """Return F along p; a trial costs the sums alone.
 
         The full step has the scores of its point to the last digit: it is the one that ends up in
         the certificate.
@@ -232,8 +233,10 @@ class Points:
         last: dict[float, tuple[np.ndarray, tuple[PairSums, float, int]]] = {}
 
         def slope(t: float) -> float:
-            t *= first
+            # Far beyond a short step, its rounding would be as large as what it moves.
+            beyond = t > OUTWARD
             scores = whole if t == 1.0 else now.scores + t * shift
+            scores = self.scores(now.f + t * p) if beyond else scores
             last.clear()
             try:
                 last[t] = scores, self.sums(scores, width)
@@ -243,12 +246,12 @@ class Points:
 
         def at(t: float) -> Point | None:
             # The search may end at a length that it has not tried.
-            if t * first not in last and not np.isfinite(slope(t)):
+            if t not in last and not np.isfinite(slope(t)):
                 return None
-            scores, found = last[t * first]
-            return self.at(now.f + t * first * p, width, scores, found)
+            scores, found = last[t]
+            return self.at(now.f + t * p, width, scores, found)
 
-        return Line(first * self.inner(now.gradient, p), slope, at)
+        return Line(self.inner(now.gradient, p), slope, at)
 
     def first_length(self, now: Point, p: np.ndarray, rng: np.random.Generator) -> float:
         """Return the length at which the slope along p ends if the loss bends as at zero.
@@ -374,9 +377,10 @@ class BlockPoints(Points):
 
     def evaluator(self, width: float) -> Any:
         """Return the hinge's evaluator on the grid of a width."""
-        bins = 1 << max(LEAST_BITS, int(np.ceil(np.log2(self.per_width / width))))
+        bins = 1 << max(LEAST_BITS, int(np.ceil(np.log2(PER_WIDTH / width))))
         if bins > 1 << LEAST_BITS:  # the same width from half as many bins, where two make it
             bins //= half_width(width, bins)
+        bins *= int(self.per_width / PER_WIDTH)
         if bins not in self.evaluators:
             known = next(iter(self.evaluators.values()), None)
             again = isinstance(known, Kept | Streamed)
@@ -426,10 +430,9 @@ class BlockPoints(Points):
         self.per_width = min(4 * self.per_width, MOST_PER_WIDTH)
         return self.at(now.f, now.width)
 
-    def line(self, now: Point, p: np.ndarray, first: float) -> Line:
-        """Return F along p in units of `first`; a trial is a pass over the rows."""
+    def line(self, now: Point, p: np.ndarray) -> Line:
+        """Return F along p; a trial is a pass over the rows."""
         lam, width = self.problem.lam, now.width
-        p = first * p
         start = float(now.gradient @ p)
         if self.hinge and not self.groups:
             along = self.evaluator(width).line(self.found, p, width)

@@ -245,7 +245,11 @@ def curvature(
     assert isinstance(space, Rows) and isinstance(risk, Tail)
     scores = space.scores(w)
     chosen, loss = risk.chosen(scores, width), risk.mean.loss
-    size = min(DRAWN, NUMBERS // space.dim, 4 * risk.mean.pairs.n_pos * risk.mean.pairs.n_neg)
+    size = min(
+        max(DRAWN, 40 * space.dim),
+        NUMBERS // space.dim,
+        4 * risk.mean.pairs.n_pos * risk.mean.pairs.n_neg,
+    )
     picks = [_drawn(weights, size, rng) for _, weights in chosen]
     rng.shuffle(picks[1])  # both are ascending: the first rows would meet the first ones only
     i, j = (rows[pick] for (rows, _), pick in zip(chosen, picks, strict=True))

@@ -221,7 +221,7 @@ def test_curved_margins_hold_all_curvature() -> None:
         loss = get_loss(name)
         low, high = curved_margins(loss, 0.0)
         outside = t[(t < low) | (t > high)]
-        assert not bend(loss, outside, 0.0).any()
+        assert bend(loss, outside, 0.0).max(initial=0.0) <= 1e-9  # rounding
     assert curved_margins(SQUARED_HINGE, 0.0)[0] == -np.inf
     assert curved_margins(SQUARED_HINGE, 0.0)[1] == pytest.approx(1.0, abs=2e-3)
     assert curved_margins(HINGE, 0.5) == (0.75, 1.25)
