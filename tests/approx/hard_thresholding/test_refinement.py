@@ -16,9 +16,7 @@ from aucert.approx.hard_thresholding.sht_auc import StochasticHardThresholding, 
 from aucert.exact import CertificateError, InputError, best_subset
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.row_average import RowAverage
-from aucert.exact.square_loss.support_bounds import support_loss_of
-from aucert.exact.square_loss.support_loss import optimum_on
-from aucert.exact.square_loss.support_search import forward, swap_descent
+from aucert.exact.square_loss.support import forward, optimum_on, support_loss_of, swap_descent
 from loops import each, seeds
 from sparse_signal import draw
 from subset_problems import draw as draw_problem

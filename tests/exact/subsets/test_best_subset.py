@@ -10,19 +10,26 @@ import scipy.sparse as sp
 
 from aucert.exact import CertificateError, InputError, TooLargeError, best_subset
 from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.solvers.best_subset.branch_and_bound import SearchStep
 from aucert.exact.spaces.rows import Rows
-from aucert.exact.square_loss.moments import moments
-from aucert.exact.square_loss.row_average import RowAverage
-from aucert.exact.square_loss.row_moments import MomentError, moment_error, row_moments
-from aucert.exact.square_loss.sparse_bounds import (
+from aucert.exact.square_loss.row_average import (
+    MomentError,
+    RowAverage,
+    moment_error,
+    moments,
+    row_moments,
+)
+from aucert.exact.square_loss.support import (
     ceiling,
     certified_diagonal,
+    forward,
+    good_support,
     objective_ceiling,
     objective_floor,
+    sparse_floor,
+    support_loss_of,
+    swap_descent,
 )
-from aucert.exact.square_loss.support_bounds import sparse_floor, support_loss_of
-from aucert.exact.square_loss.support_search import forward, good_support, swap_descent
+from aucert.exact.subsets.branch_and_bound import SearchStep
 from loops import each, seeds
 from pairwise import least_mean_square, mean_square
 from subset_problems import KINDS, Drawn, draw, noisy, trying_all
@@ -108,7 +115,7 @@ def test_a_search_that_is_interrupted_has_a_valid_lower_bound(after: int) -> Non
 def _short_dives(run):
     """Run with dives of a few nodes, so that the heap is used much."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("aucert.exact.solvers.best_subset.branch_and_bound.WORK", 2e4)
+        patch.setattr("aucert.exact.subsets.branch_and_bound.WORK", 2e4)
         return run()
 
 
