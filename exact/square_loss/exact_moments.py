@@ -22,10 +22,7 @@ import scipy.sparse as sp
 from ..tools.checks import check_number
 from ..tools.exact_numbers import power_of_two, whole_numbers_of
 
-PRODUCT, PIVOT = (
-    1.5e-7,
-    1.5e-6,
-)  # about the seconds of a product in a sum, and of one in elimination
+PRODUCT, PIVOT = 1.5e-7, 1.5e-6  # seconds of a product in a sum, and of one in elimination
 LARGEST = 5e7  # most products spent on one question; a question that needs more gets no answer
 
 

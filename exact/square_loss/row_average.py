@@ -34,14 +34,9 @@ NUMBERS, ROWS = 1 << 20, 2048  # most numbers and rows in a block
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The rows and weights as they were given: bounds that include all rounding refer to them.
+    """The rows X, weights (one each without), and what was subtracted, as they were given.
 
-    Attributes
-    ----------
-    X : array or CSR matrix (n, d)
-    weight : array (n,) or None for one each
-    offset : array (d,) or None
-        What was subtracted from the rows.
+    Bounds that include all rounding refer to them.
     """
 
     X: np.ndarray | sp.csr_matrix
@@ -59,21 +54,9 @@ class RowAverage:
     rows, mass_j is 1/(n r) or 1/(n (1 - r)): the paper's row loss is n times the first term, plus
     the rest.
 
-    Attributes
-    ----------
-    X : array or CSR matrix (n, d)
-        From any origin: the loss does not depend on it.
-    positive : bool array (n,)
-    mass : array (n,)
-        >= 0; adds up to one in each class, unless this is a part.
-    means : array (2, d)
-        Of the negative and of the positive class, of all rows even if this is a part.
-    share : float
-        r, the share of the positive class in the total weight.
-    lam : float
-        >= 0; zero in the paper.
-    source : Source, optional
-        The data from which the average was made; by default the numbers above count as the data.
+    Rows X (n, d), dense or CSR, may have any origin. Masses (n,) add up to one in each class, and
+    the means (2, d) of the negative and the positive class are those of all rows, unless this is a
+    part. Without a source the numbers here count as the data. The paper has lam = 0.
     """
 
     X: np.ndarray | sp.csr_matrix
@@ -133,14 +116,8 @@ class RowAverage:
         rows, each with the factor m, have F as their mean, whatever their sizes and even where
         a part lacks a class. The paper's block of b rows has the factor n / b.
         """
-        return RowAverage(
-            self.X[rows],
-            self.positive[rows],
-            factor * self.mass[rows],
-            self.means,
-            self.share,
-            self.lam,
-        )
+        X, positive, mass = self.X[rows], self.positive[rows], factor * self.mass[rows]
+        return RowAverage(X, positive, mass, self.means, self.share, self.lam)
 
     def among(self, columns: np.ndarray) -> RowAverage:
         """Return F of these features alone, an int array in any order."""
@@ -148,15 +125,8 @@ class RowAverage:
         if source is not None:
             offset = None if source.offset is None else source.offset[columns]
             source = Source(source.X[:, columns], source.weight, offset)
-        return RowAverage(
-            self.X[:, columns],
-            self.positive,
-            self.mass,
-            self.means[:, columns],
-            self.share,
-            self.lam,
-            source,
-        )
+        X, means = self.X[:, columns], self.means[:, columns]
+        return RowAverage(X, self.positive, self.mass, means, self.share, self.lam, source)
 
     def residuals(self, w: np.ndarray) -> np.ndarray:
         """Return each row's score less the mean score of its class: (n,)."""

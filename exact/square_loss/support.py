@@ -55,13 +55,9 @@ from .row_average import (
     square_parts,
 )
 
-CONSTANT = (
-    1e-12  # a feature that varies in the classes by less than this times its size is constant
-)
+CONSTANT = 1e-12  # what a feature varies by in the classes is rounding below this times its size
 NULL = 1e-13  # variances below this count as zero; the features are scaled to variance one
-WELL = (
-    1e-4  # least eigenvalue of Sigma_SS, at variance one a feature, for which its inverse is used
-)
+WELL = 1e-4  # least eigenvalue of Sigma_SS, at variance one a feature, to use its inverse
 UNCLEAR = 1e-8  # a variance left below this, over the least eigenvalue, has lost too many digits
 IMPROVES = 1e-12  # a swap that lowers F* by less than this times F* is rounding
 PAIRS = 8  # number of best pairs of features tried as starts
@@ -77,7 +73,7 @@ LARGEST_WORK = 1e9  # most rows times features squared for which `sparse_floor` 
 
 @dataclass(frozen=True, eq=False)
 class SupportOptimum:
-    """The minimum on a support."""
+    """The minimum F*(S) = 1 / (1 + q) on a sorted support, and a minimiser w (d,)."""
 
     support: np.ndarray
     q: float
@@ -93,7 +89,11 @@ class SupportLoss:
     rounding: `CONSTANT` and `NULL`. A direction of variance below them counts as having none.
     Features that coincide to six digits or so, but not quite, are beyond what moments can tell
     apart, and the minimum on them may come out wrong: nothing here is a bound, see
-    `exact/square_loss/support_bounds.py` for those. A penalty settles it.
+    `SupportBounds` for those. A penalty settles it.
+
+    Features are divided by `scale` (d,) to have variance one within the classes. `scaled_sigma`
+    (d, d) has the penalty in it and one or zero on its diagonal; features that are not
+    `informative` (d,) are the same constant in both classes.
     """
 
     def __init__(self, moments: Moments, lam: float = 0.0):
@@ -109,36 +109,15 @@ class SupportLoss:
         varies = variance > (CONSTANT * size) ** 2
         # A constant feature with another constant in each class separates; rounding does not.
         silent = ~varies & (np.abs(delta) <= CONSTANT * size)
-        self._scale = np.where(varies, np.sqrt(np.maximum(variance, 0.0)), np.abs(delta))
-        self._scale[silent] = 1.0
-        self._delta = np.where(silent, 0.0, delta / self._scale)
+        self.scale = np.where(varies, np.sqrt(np.maximum(variance, 0.0)), np.abs(delta))
+        self.scale[silent] = 1.0
+        self.scaled_delta = np.where(silent, 0.0, delta / self.scale)
         ridged = sigma + self.lam / 2 * np.eye(self.dim)
-        correlation = ridged / np.outer(self._scale, self._scale)
-        self._sigma = np.where(np.outer(varies, varies), correlation, 0.0)
-        noise = float((np.finfo(float).eps * size / self._scale)[varies].max(initial=0.0))
-        self._informative = varies | (self._delta != 0.0)
-        self._null = NULL + noise
-        self._slip = 1e-8 + 8 * noise
-
-    @property
-    def scale(self) -> np.ndarray:
-        """What the features are divided by, to have variance one within the classes: (d,)."""
-        return self._scale
-
-    @property
-    def scaled_sigma(self) -> np.ndarray:
-        """Sigma, with the penalty, of the scaled features: (d, d), its diagonal one or zero."""
-        return self._sigma
-
-    @property
-    def scaled_delta(self) -> np.ndarray:
-        """Difference of the class means of the scaled features: (d,)."""
-        return self._delta
-
-    @property
-    def informative(self) -> np.ndarray:
-        """Which features are not the same constant in both classes: bool (d,)."""
-        return self._informative
+        correlation = ridged / np.outer(self.scale, self.scale)
+        self.scaled_sigma = np.where(np.outer(varies, varies), correlation, 0.0)
+        noise = float((np.finfo(float).eps * size / self.scale)[varies].max(initial=0.0))
+        self.informative = varies | (self.scaled_delta != 0.0)
+        self._null, self._slip = NULL + noise, 1e-8 + 8 * noise
 
     def value(self, w: np.ndarray) -> float:
         """Return F(w) = w'Sigma w + (1 - w'delta)^2 + lam/2 |w|^2 at `w` (d,)."""
@@ -158,7 +137,7 @@ class SupportLoss:
             scaled = factor.escaping / float(factor.escaping @ factor.escaping)
         else:
             scaled = factor.solved / (1 + factor.q)
-        w[factor.support] = scaled / self._scale[factor.support]
+        w[factor.support] = scaled / self.scale[factor.support]
         return SupportOptimum(factor.support, factor.q, 1 / (1 + factor.q), w)
 
     def additions(self, support: Iterable[int], end: float = np.inf) -> np.ndarray:
@@ -177,7 +156,7 @@ class SupportLoss:
         (`time.perf_counter`); nearly dependent features are slow.
         """
         chosen = _check_support(support, self.dim)
-        values, sure = swapped(self._factor(chosen), self._sigma, self._delta)
+        values, sure = swapped(self._factor(chosen), self.scaled_sigma, self.scaled_delta)
         for place in np.flatnonzero(~sure):
             values[place] = np.nan
             if time.perf_counter() < end:
@@ -200,7 +179,7 @@ class SupportLoss:
         return Swap(int(chosen[place]), int(into), float(values[place, into]))
 
     def _factor(self, support: np.ndarray) -> Factor:
-        sigma, delta = self._sigma[np.ix_(support, support)], self._delta[support]
+        sigma, delta = self.scaled_sigma[np.ix_(support, support)], self.scaled_delta[support]
         eigenvalues, vectors = np.linalg.eigh(sigma)
         kept = eigenvalues > self._null * max(support.size, 1)
         inside = vectors[:, kept]
@@ -220,13 +199,13 @@ class SupportLoss:
     def _additions(self, factor: Factor, end: float = np.inf) -> np.ndarray:
         if np.isinf(factor.q):
             return np.zeros(self.dim)
-        support, variance = factor.support, np.diag(self._sigma)
-        known = factor.basis.T @ self._sigma[support]
+        support, variance = factor.support, np.diag(self.scaled_sigma)
+        known = factor.basis.T @ self.scaled_sigma[support]
         left = variance - (known**2).sum(axis=0)
-        news = self._delta - factor.solved @ self._sigma[support]
+        news = self.scaled_delta - factor.solved @ self.scaled_sigma[support]
         clear = left > UNCLEAR / factor.least
         more = np.divide(news**2, left, out=np.zeros(self.dim), where=clear)
-        more[(variance == 0) & (self._delta != 0)] = np.inf
+        more[(variance == 0) & (self.scaled_delta != 0)] = np.inf
         more[support] = 0.0
         values = 1 / (1 + factor.q + more)
         unclear = ~clear & (variance > 0)
@@ -550,7 +529,13 @@ def objective_ceiling(loss: SupportLoss, w: np.ndarray, error: MomentError) -> f
 
 @dataclass(frozen=True, eq=False)
 class SupportBounds:
-    """What is proved about F on the supports of given rows."""
+    """What is proved about F on the supports of given rows.
+
+    `loss` is for the search: its conventions about small variances enter no bound. `error` is that
+    of its moments, on features that are neither `silent` (constant on all rows: they never help)
+    nor `blurred` (floats tell too little about them). `tol`, the gap to reach, decides what
+    rounding is too much.
+    """
 
     loss: SupportLoss
     error: MomentError
@@ -678,15 +663,6 @@ def _constant(
     (low, high), (other_low, other_high) = ends
     flat = (low == high) & (other_low == other_high)
     return flat & (low == other_low), flat
-
-
-def support_loss_of(average: RowAverage) -> tuple[SupportLoss, MomentError]:
-    """Return the closed form of F on supports, and what its moments have lost to rounding.
-
-    The bound is for features that are not `SupportBounds.blurred`.
-    """
-    bounds = support_bounds_of(average)
-    return bounds.loss, bounds.error
 
 
 def sparse_floor(average: RowAverage, k: int) -> float:

@@ -26,7 +26,7 @@ from aucert.exact.square_loss.support import (
     objective_ceiling,
     objective_floor,
     sparse_floor,
-    support_loss_of,
+    support_bounds_of,
     swap_descent,
 )
 from aucert.exact.subsets.branch_and_bound import SearchStep
@@ -318,7 +318,8 @@ def test_the_moments_are_within_their_error_of_exact_arithmetic(offset: float) -
     X, y = rng.normal(size=(90, 3)) * [1, 1e-3, 50] + offset, np.arange(90) % 3 == 0
     space = Rows(X)
     average = RowAverage.of(space, y)
-    loss, error = support_loss_of(average)
+    bounds = support_bounds_of(average)
+    loss, error = bounds.loss, bounds.error
     exact_sigma, exact_delta = exact_moments(X, y)
     for i in range(3):
         off = abs(Fraction(loss.delta[i]) - exact_delta[i]) / Fraction(loss.scale[i])
@@ -344,7 +345,8 @@ def exact_moments(X: np.ndarray, y: np.ndarray):
 
 def test_worse_moments_lower_the_floor_and_raise_the_ceiling() -> None:
     problem = draw(4, d=8)
-    loss, error = support_loss_of(average_of(problem))
+    bounds = support_bounds_of(average_of(problem))
+    loss, error = bounds.loss, bounds.error
     worse = MomentError(1e-3, 1e-3)
     assert objective_floor(1.0, 3, 0.5, worse) < objective_floor(1.0, 3, 0.5, error) <= 0.5
     assert objective_floor(1.0, 3, 0.5, error) == pytest.approx(0.5, abs=1e-11)
@@ -393,7 +395,7 @@ def test_the_floor_of_dependent_features_is_zero() -> None:
 @each("seed", seeds(5))
 def test_after_the_descent_no_swap_helps(seed: int) -> None:
     problem = draw(seed, d=12)
-    loss, _ = support_loss_of(average_of(problem))
+    loss = support_bounds_of(average_of(problem)).loss
     start = np.arange(4)
     end = swap_descent(loss, start)
     assert end.value <= loss.optimum(start).value
@@ -406,7 +408,7 @@ def test_after_the_descent_no_swap_helps(seed: int) -> None:
 
 def test_the_greedy_choice_takes_the_best_next_feature() -> None:
     problem = draw(2, d=9)
-    loss, _ = support_loss_of(average_of(problem))
+    loss = support_bounds_of(average_of(problem)).loss
     chosen = forward(loss, 2, [4])
     best = min((j for j in range(9) if j != 4), key=lambda j: loss.optimum([4, j]).value)
     assert chosen.tolist() == sorted([4, best])

@@ -17,7 +17,6 @@ from aucert.exact.square_loss.support import (
     forward,
     good_support,
     support_bounds_of,
-    support_loss_of,
     swap_descent,
 )
 from aucert.exact.subsets.exhaustive import better_tried, try_all
@@ -29,7 +28,7 @@ from subset_problems import KINDS, draw, noisy, trying_all
 
 
 def loss_of(X: np.ndarray, y: np.ndarray, ridge: float = 0.0):
-    return support_loss_of(RowAverage.of(Rows(X), y == 1, AllPairs(None), ridge))[0]
+    return bounds_of(X, y, ridge).loss
 
 
 def bounds_of(X: np.ndarray, y: np.ndarray, ridge: float = 0.0):
