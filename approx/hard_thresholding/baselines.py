@@ -12,7 +12,7 @@ from ...exact.errors import InputError
 from ...exact.problem.problem import split_labels
 from ...exact.spaces.rows import Rows
 from ...exact.square_loss.row_average import RowAverage
-from ...exact.square_loss.support_loss import optimum_on
+from ...exact.square_loss.support import optimum_on
 from ...exact.tools.checks import check_count
 from .hard_threshold import hard_threshold, largest
 

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...exact.square_loss.row_average import RowAverage
-from ...exact.square_loss.row_moments import row_moments
-from ...exact.square_loss.support_loss import SupportLoss
-from ...exact.square_loss.support_search import forward, swap_descent
+from ...exact.square_loss.row_average import RowAverage, row_moments
+from ...exact.square_loss.support import SupportLoss, forward, swap_descent
 from ...exact.tools.checks import check_choice, check_count
 from .hard_threshold import largest
 

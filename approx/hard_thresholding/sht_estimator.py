@@ -16,7 +16,7 @@ from ...exact.errors import InputError
 from ...exact.pairs.all_pairs import AllPairs
 from ...exact.spaces.rows import Rows
 from ...exact.square_loss.row_average import RowAverage
-from ...exact.square_loss.support_bounds import objective_above, sparse_floor
+from ...exact.square_loss.support import objective_above, sparse_floor
 from ...exact.tools.rounding import Bound, above
 from .sht_auc import StochasticHardThresholding
 from .sparse_solution import Epoch, Stop

@@ -65,8 +65,8 @@ AREAS: dict[str, Area] = {
     "proof": within("exact/proof"),
     "solvers": within("exact/solvers", "exact/curvature"),
     "square-loss": Area(
-        ("exact/square_loss", "exact/solvers/best_subset"),
-        ("tests/exact/square_loss", "tests/exact/solvers/best_subset"),
+        ("exact/square_loss", "exact/subsets"),
+        ("tests/exact/square_loss", "tests/exact/subsets"),
     ),
     "asking": within("exact/formulation", "exact/api", "exact/classifier"),
     "tools": within("exact/tools"),

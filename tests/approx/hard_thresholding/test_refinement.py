@@ -16,9 +16,7 @@ from aucert.approx.hard_thresholding.sht_auc import StochasticHardThresholding, 
 from aucert.exact import CertificateError, InputError, best_subset
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.row_average import RowAverage
-from aucert.exact.square_loss.support_bounds import support_loss_of
-from aucert.exact.square_loss.support_loss import optimum_on
-from aucert.exact.square_loss.support_search import forward, swap_descent
+from aucert.exact.square_loss.support import forward, optimum_on, support_bounds_of, swap_descent
 from loops import each, seeds
 from sparse_signal import draw
 from subset_problems import draw as draw_problem
@@ -71,7 +69,7 @@ def test_swaps_start_from_the_features_found_and_from_nowhere_else() -> None:
         X[:, 1::2] = X[:, ::2][:, :4] + 0.5 * X[:, 1::2]
         X[:, :8] += np.outer(y, rng.normal(size=8))
         loss = sparse_problem(X, y.astype(int))
-        few, _ = support_loss_of(loss)
+        few = support_bounds_of(loss).loss
         greedy = swap_descent(few, forward(few, 3)).support
         for S in itertools.combinations(range(9), 3):
             best = few.best_swap(S)

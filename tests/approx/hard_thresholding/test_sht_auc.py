@@ -13,7 +13,7 @@ from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.problem.problem import linear_problem
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.row_average import RowAverage
-from aucert.exact.square_loss.support_loss import optimum_on
+from aucert.exact.square_loss.support import optimum_on
 from loops import each, seeds
 from pairwise import best_subset, mean_square
 from sparse_signal import draw, easy

@@ -12,7 +12,7 @@ from aucert.exact import best_subset
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.spaces.rows import Rows
-from aucert.exact.square_loss import support_bounds
+from aucert.exact.square_loss import support
 from aucert.exact.square_loss.row_average import RowAverage
 from loops import each
 from pairwise import mean_square
@@ -61,9 +61,9 @@ def test_where_moments_take_too_long_the_rows_bound_the_objective(
     w = np.r_[np.zeros(4), 0.3, 0.2, 0.1, np.zeros(3)]
     times = np.ones(80, dtype=int) if weight is None else weight.astype(int)
     true = mean_square(np.repeat(X, times, axis=0), np.repeat(y, times) == "ill", w)
-    near = support_bounds.objective_above(loss, w)
-    monkeypatch.setattr(support_bounds, "LARGEST_WORK", 0.0)
-    far = support_bounds.objective_above(loss, w)
+    near = support.objective_above(loss, w)
+    monkeypatch.setattr(support, "LARGEST_WORK", 0.0)
+    far = support.objective_above(loss, w)
     assert true - 1e-12 <= far <= true + 1e-6
     assert near <= far + 1e-9
 

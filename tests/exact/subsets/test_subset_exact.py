@@ -12,7 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from aucert.approx import SHTAUC
 from aucert.exact import best_subset
-from aucert.exact.square_loss.exact_moments import ExactMoments, above, below, whole_numbers
+from aucert.exact.square_loss.exact_moments import ExactMoments
+from aucert.exact.tools.exact_numbers import float_above, float_below, whole_numbers_of
 from exact_square import ExactSquare
 from loops import each, seeds
 
@@ -209,13 +210,13 @@ def test_floats_are_whole_numbers_times_a_power_of_two() -> None:
         np.zeros(3),
         np.array([3.0, -12.0, 0.0]),
     ):
-        numbers, power = whole_numbers(values)
+        numbers, power = whole_numbers_of(values)
         assert [int(x) * Fraction(2) ** power for x in numbers] == [Fraction(x) for x in values]
-    assert whole_numbers(np.array([3.0, -12.0, 0.0]))[0].tolist() == [3, -12, 0]
+    assert whole_numbers_of(np.array([3.0, -12.0, 0.0]))[0].tolist() == [3, -12, 0]
 
 
 def test_fractions_are_rounded_to_the_side_that_was_asked_for() -> None:
     for x in (Fraction(1, 3), Fraction(2, 3), Fraction(1, 2), Fraction(0), Fraction(10) ** 20 / 7):
-        assert Fraction(below(x)) <= x <= Fraction(above(x))
-        assert above(x) - below(x) <= 2.0**-52 * float(x)
-    assert above(Fraction(10) ** 400) == np.inf
+        assert Fraction(float_below(x)) <= x <= Fraction(float_above(x))
+        assert float_above(x) - float_below(x) <= 2.0**-52 * float(x)
+    assert float_above(Fraction(10) ** 400) == np.inf

@@ -10,19 +10,26 @@ import scipy.sparse as sp
 
 from aucert.exact import CertificateError, InputError, TooLargeError, best_subset
 from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.solvers.best_subset.branch_and_bound import SearchStep
 from aucert.exact.spaces.rows import Rows
-from aucert.exact.square_loss.moments import moments
-from aucert.exact.square_loss.row_average import RowAverage
-from aucert.exact.square_loss.row_moments import MomentError, moment_error, row_moments
-from aucert.exact.square_loss.sparse_bounds import (
+from aucert.exact.square_loss.row_average import (
+    MomentError,
+    RowAverage,
+    moment_error,
+    moments,
+    row_moments,
+)
+from aucert.exact.square_loss.support import (
     ceiling,
     certified_diagonal,
+    forward,
+    good_support,
     objective_ceiling,
     objective_floor,
+    sparse_floor,
+    support_bounds_of,
+    swap_descent,
 )
-from aucert.exact.square_loss.support_bounds import sparse_floor, support_loss_of
-from aucert.exact.square_loss.support_search import forward, good_support, swap_descent
+from aucert.exact.subsets.branch_and_bound import SearchStep
 from loops import each, seeds
 from pairwise import least_mean_square, mean_square
 from subset_problems import KINDS, Drawn, draw, noisy, trying_all
@@ -108,7 +115,7 @@ def test_a_search_that_is_interrupted_has_a_valid_lower_bound(after: int) -> Non
 def _short_dives(run):
     """Run with dives of a few nodes, so that the heap is used much."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("aucert.exact.solvers.best_subset.branch_and_bound.WORK", 2e4)
+        patch.setattr("aucert.exact.subsets.branch_and_bound.WORK", 2e4)
         return run()
 
 
@@ -311,7 +318,8 @@ def test_the_moments_are_within_their_error_of_exact_arithmetic(offset: float) -
     X, y = rng.normal(size=(90, 3)) * [1, 1e-3, 50] + offset, np.arange(90) % 3 == 0
     space = Rows(X)
     average = RowAverage.of(space, y)
-    loss, error = support_loss_of(average)
+    bounds = support_bounds_of(average)
+    loss, error = bounds.loss, bounds.error
     exact_sigma, exact_delta = exact_moments(X, y)
     for i in range(3):
         off = abs(Fraction(loss.delta[i]) - exact_delta[i]) / Fraction(loss.scale[i])
@@ -337,7 +345,8 @@ def exact_moments(X: np.ndarray, y: np.ndarray):
 
 def test_worse_moments_lower_the_floor_and_raise_the_ceiling() -> None:
     problem = draw(4, d=8)
-    loss, error = support_loss_of(average_of(problem))
+    bounds = support_bounds_of(average_of(problem))
+    loss, error = bounds.loss, bounds.error
     worse = MomentError(1e-3, 1e-3)
     assert objective_floor(1.0, 3, 0.5, worse) < objective_floor(1.0, 3, 0.5, error) <= 0.5
     assert objective_floor(1.0, 3, 0.5, error) == pytest.approx(0.5, abs=1e-11)
@@ -386,7 +395,7 @@ def test_the_floor_of_dependent_features_is_zero() -> None:
 @each("seed", seeds(5))
 def test_after_the_descent_no_swap_helps(seed: int) -> None:
     problem = draw(seed, d=12)
-    loss, _ = support_loss_of(average_of(problem))
+    loss = support_bounds_of(average_of(problem)).loss
     start = np.arange(4)
     end = swap_descent(loss, start)
     assert end.value <= loss.optimum(start).value
@@ -399,7 +408,7 @@ def test_after_the_descent_no_swap_helps(seed: int) -> None:
 
 def test_the_greedy_choice_takes_the_best_next_feature() -> None:
     problem = draw(2, d=9)
-    loss, _ = support_loss_of(average_of(problem))
+    loss = support_bounds_of(average_of(problem)).loss
     chosen = forward(loss, 2, [4])
     best = min((j for j in range(9) if j != 4), key=lambda j: loss.optimum([4, j]).value)
     assert chosen.tolist() == sorted([4, best])

@@ -10,11 +10,16 @@ import pytest
 
 from aucert.exact import best_subset
 from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.solvers.best_subset.exhaustive import better_tried, try_all
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.row_average import RowAverage
-from aucert.exact.square_loss.support_bounds import support_bounds_of, support_loss_of
-from aucert.exact.square_loss.support_search import best_pairs, forward, good_support, swap_descent
+from aucert.exact.square_loss.support import (
+    best_pairs,
+    forward,
+    good_support,
+    support_bounds_of,
+    swap_descent,
+)
+from aucert.exact.subsets.exhaustive import better_tried, try_all
 from aucert.validation.data.real_data import load_real
 from loops import each, first_fast, seeds
 from pairwise import least_mean_square
@@ -23,7 +28,7 @@ from subset_problems import KINDS, draw, noisy, trying_all
 
 
 def loss_of(X: np.ndarray, y: np.ndarray, ridge: float = 0.0):
-    return support_loss_of(RowAverage.of(Rows(X), y == 1, AllPairs(None), ridge))[0]
+    return bounds_of(X, y, ridge).loss
 
 
 def bounds_of(X: np.ndarray, y: np.ndarray, ridge: float = 0.0):

@@ -9,25 +9,22 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...errors import CertificateError, InputError
-from ...pairs.all_pairs import AllPairs
-from ...problem.problem import split_labels
-from ...spaces.rows import Rows
-from ...square_loss.exact_moments import above
-from ...square_loss.row_average import RowAverage
-from ...square_loss.support_bounds import SupportBounds, support_bounds_of
-from ...square_loss.support_search import good_support
-from ...tools.checks import check_callback, check_choice, check_count, check_number
-from ...tools.lossless import as_float64
-from ...tools.threads import small_in_one_thread
+from ..errors import CertificateError, InputError
+from ..pairs.all_pairs import AllPairs
+from ..problem.problem import split_labels
+from ..spaces.rows import Rows
+from ..square_loss.row_average import RowAverage
+from ..square_loss.support import SupportBounds, good_support, support_bounds_of
+from ..tools.checks import check_callback, check_choice, check_count, check_number
+from ..tools.exact_numbers import float_above
+from ..tools.lossless import as_float64
+from ..tools.threads import small_in_one_thread
 from .branch_and_bound import SearchStep, SubsetSearch, run
+from .dive import compile_dive
 from .exhaustive import better_tried, try_all
-from .speed import eigen_seconds
 
 METHODS = ("auto", "branch-and-bound", "exhaustive")
-
-START_SHARE = 0.3
-"""Share of the time that is spent on good supports to start from."""
+START_SHARE = 0.3  # share of the time that is spent on good supports to start from
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +102,7 @@ class BestSubset:
 
 def _apart(upper: float, lower: float) -> float:
     """Return the least float that is not below upper - lower >= 0."""
-    return above(Fraction(upper) - Fraction(lower)) if np.isfinite(upper) else upper
+    return float_above(Fraction(upper) - Fraction(lower)) if np.isfinite(upper) else upper
 
 
 @small_in_one_thread
@@ -158,7 +155,7 @@ def best_subset(
         where they are up to 10,000, or where branch and bound would have no bound to begin with:
         without ridge for n - 1 features or more, and for more than 500.
     w0 : array (d,), optional
-        Weights with at most k nonzeros to start from, beside those found here.
+        Weights with at most k nonzeros to start from, next to those found here.
     positive : label, optional
         The larger one by default.
     sample_weight : array (n,), optional
@@ -190,8 +187,7 @@ def best_subset(
     if method == "auto":
         method = "exhaustive" if better_tried(bounds, k, mask.size) else "branch-and-bound"
     if method == "branch-and-bound":
-        # Measured before the clock of the search starts, and kept.
-        eigen_seconds()
+        compile_dive()  # before the clock of the search starts
     ready, limit = time.perf_counter(), np.inf if max_time is None else max_time
     start = good_support(loss, k, starts, ready + START_SHARE * limit)
     if method == "exhaustive":

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InputError, TooLargeError
-from ..tools.checks import check_count
-from .row_average import RowAverage
+from ...exact.errors import InputError, TooLargeError
+from ...exact.square_loss.row_average import RowAverage
+from ...exact.tools.checks import check_count
 
 MOST = 300_000
 """Most eigenvalue problems that `restricted_constants_exact` solves."""

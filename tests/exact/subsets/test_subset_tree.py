@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from typing import cast
 
 import numpy as np
 import pytest
@@ -11,12 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aucert.exact import best_subset
-from aucert.exact.solvers.best_subset.branch_and_bound import SubsetSearch
-from aucert.exact.solvers.best_subset.dive_compiled import CANDIDATE, IN, OUT, dive
-from aucert.exact.square_loss.sparse_bounds import certified_diagonal
-from aucert.exact.square_loss.support_loss import SupportLoss
-from aucert.exact.tools.compiling import Loop
-from loops import each, seeds
+from aucert.exact.square_loss.support import SupportLoss, certified_diagonal
+from aucert.exact.subsets.branch_and_bound import SubsetSearch
+from aucert.exact.subsets.dive import CANDIDATE, IN, OUT, dive
+from loops import each
 from subset_problems import draw, noisy
 
 D = 9
@@ -108,8 +105,8 @@ def test_the_worst_guess_to_start_from_changes_nothing(kind: str, work: float) -
         options = {"ridge": problem.ridge, "sample_weight": problem.weight}
         tried = best_subset(problem.X, problem.y, problem.k, method="exhaustive", **options)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("aucert.exact.solvers.best_subset.best_subset.good_support", worst)
-            patch.setattr("aucert.exact.solvers.best_subset.branch_and_bound.WORK", work)
+            patch.setattr("aucert.exact.subsets.best_subset.good_support", worst)
+            patch.setattr("aucert.exact.subsets.branch_and_bound.WORK", work)
             found = best_subset(
                 problem.X, problem.y, problem.k, method="branch-and-bound", **options
             )
@@ -130,8 +127,8 @@ def test_a_step_that_is_cut_off_leaves_the_bound_valid(at: int) -> None:
         push(self, floor, state)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("aucert.exact.solvers.best_subset.branch_and_bound.WORK", 1.0)
-        patch.setattr("aucert.exact.solvers.best_subset.best_subset.good_support", worst)
+        patch.setattr("aucert.exact.subsets.branch_and_bound.WORK", 1.0)
+        patch.setattr("aucert.exact.subsets.best_subset.good_support", worst)
         patch.setattr(SubsetSearch, "_push", stopped)
         cut = best_subset(X, y, 4, method="branch-and-bound")
     assert cut.status == "interrupted"
@@ -142,33 +139,8 @@ def test_dependent_features_that_separate_are_found_from_the_worst_guess() -> No
     X, y = noisy(60, 9, 3, 0.3, 0.0, seed=3)
     X[:, 5] = 2.0 * y - 7 * X[:, 1]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("aucert.exact.solvers.best_subset.best_subset.good_support", worst)
+        patch.setattr("aucert.exact.subsets.best_subset.good_support", worst)
         found = best_subset(X, y, 3, method="branch-and-bound")
     assert found.proved
     assert found.upper <= 1e-9
     assert {1, 5} <= set(found.support.tolist())
-
-
-@each("seed", seeds(40))
-def test_the_search_as_written_finds_the_bits_of_the_compiled_one(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    sigma, delta = matrices(seed, (0.0, 1.0, 3.0)[seed % 3])
-    start = np.full(D, CANDIDATE, dtype=np.uint8)
-    start[rng.choice(D, 2, replace=False)] = IN, OUT
-    members = np.flatnonzero(start)
-    diagonal = certified_diagonal(sigma[np.ix_(members, members)])
-    assert diagonal is not None
-    entries = np.ones(D)
-    entries[members] = diagonal.entries
-    doubt = ((0.0, 0.0), (1e-3, 0.0), (1e-6, 1e-6))[seed % 3]
-    most = np.inf if seed % 4 else 500.0
-    inverse = np.ascontiguousarray(diagonal.inverse)
-    arguments = (sigma, delta, entries), start, inverse, 2 + seed % 4, 0.0, 1e-9
-    loop = cast(Loop, dive)
-    assert loop.plain is not None
-    found = [
-        form(*arguments, (3, 1000)[seed % 2], 64, most, *doubt)
-        for form in (loop.plain, loop.compiled)
-    ]
-    for plain, compiled in zip(*found, strict=True):
-        assert np.asarray(plain).tobytes() == np.asarray(compiled).tobytes()

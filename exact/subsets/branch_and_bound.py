@@ -21,46 +21,33 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...square_loss.sparse_bounds import (
+from ..square_loss.support import (
     REGULAR,
     Diagonal,
+    SupportBounds,
+    SupportOptimum,
     certified_diagonal,
     objective_floor,
     rounding_of_floor,
 )
-from ...square_loss.support_bounds import SupportBounds
-from ...square_loss.support_loss import SupportOptimum
-from .dive_compiled import CANDIDATE, IN, OUT, dive
-from .first_dive import nodes_as_written, prepare
-from .speed import (
-    TimeOutError,
-    affordable_multiplications,
-    need_eigenvalues,
-)
+from .dive import CANDIDATE, IN, OUT, dive
 
-WORK, MOST_NODES = 4e7, 5000
-"""A dive takes about WORK operations, some hundredths of a second, and at most MOST_NODES nodes."""
+WORK, MOST_NODES = 4e7, 5000  # operations of a dive, some hundredths of a second; and its nodes
+NODE_WORK = 8.0  # operations of a node, and bytes of its matrix, over the square of its side
+SLOTS, SLOT_BYTES = 64, 1e8  # the greatest depth of a dive, and the bytes its matrices may take
+BOUNDING, SPLITTING = 0.5, 3.0  # what bounding and splitting take, in eigenvalue problems
+EIGEN_SIDE = 200  # an eigenvalue problem below this side is too quick to look at the clock
+EIGEN_SECONDS = 1e-9  # an eigenvalue problem takes about this times its side cubed
+SLOW = 5e8  # multiplications of a dive that even a slow processor makes in a second
+DEPENDENT = 10 * REGULAR  # eigenvalues below this tell which features depend on each other
+NEAR = 2  # so do those up to this multiple of the least one
 
-NODE_WORK = 8.0
-"""A node takes about this many operations, and its matrix this many bytes, times the square of its
-side."""
-
-SLOTS, SLOT_BYTES = 64, 1e8
-"""The greatest depth of one dive, and the bytes that its matrices may take."""
-
-BOUNDING, SPLITTING = 0.5, 3.0
-"""Bounding a node takes the time of BOUNDING eigenvalue problems of its side, splitting it that of
-SPLITTING."""
-
-DEPENDENT = 10 * REGULAR
-"""Eigenvalues below this, or near the least one, tell which features depend on each other."""
-
-NEAR = 2
-"""An eigenvalue is near the least one if it is at most this multiple of it."""
-
+# A support that was found, the lowest bound of what is closed, and open nodes with their bounds.
 Opened = tuple[SupportOptimum | None, float, list[tuple[float, np.ndarray]]]
-"""A support that was found, the lowest bound of what is closed, and open nodes with their
-bounds."""
+
+
+class TimeOutError(Exception):
+    """The next piece of work would last beyond the end of the search."""
 
 
 @dataclass(frozen=True)
@@ -75,42 +62,19 @@ class SearchStep:
 
 
 class SubsetSearch:
-    """The state of one search; every method leaves `lower` and `upper` valid.
+    """The state of one search from a support of k features; `end` reads `time.perf_counter`.
 
-    Parameters
-    ----------
-    bounds : SupportBounds
-    k : int
-        Fewer than there are features.
-    start : SupportOptimum
-        A support of k features. The better it is, the sooner the search ends.
-    tol : float
-        upper - lower to reach.
-    end : float
-        Reading of `time.perf_counter` before which each step should be done.
-
-    Attributes
-    ----------
-    best : SupportOptimum
-    upper : float
-        Not below F(best.w) on the data.
-    dependent : bool
-        Whether some node's features were nearly dependent, so that floats had no bound for it.
-    n_nodes : int
+    Every method leaves `lower`, `best` and `upper`, not below F(best.w) on the data, valid.
+    `dependent` says whether some node's features were nearly so, and floats had no bound for it.
     """
 
     def __init__(
-        self,
-        bounds: SupportBounds,
-        k: int,
-        start: SupportOptimum,
-        tol: float,
-        end: float = np.inf,
+        self, bounds: SupportBounds, k: int, start: SupportOptimum, tol: float, end: float = np.inf
     ):
         self.bounds, self.loss = bounds, bounds.loss
         self.k, self.tol, self.end = k, tol, end
         self.best, self.upper = start, np.inf
-        self.dependent, self.n_nodes, self._dives = False, 0, 0
+        self.dependent, self.n_nodes = False, 0
         self._start = time.perf_counter()
         self._closed, self._between, self._known, self._count = np.inf, np.inf, 0.0, 0
         self._heap: list[tuple[float, int, int, bytes]] = []
@@ -170,12 +134,12 @@ class SubsetSearch:
             chosen = members if members.size <= self.k else inside
             found, bound = self.bounds.leaf(chosen, self.upper, self.end)
             return found, max(bound, floor), []
-        need_eigenvalues(members.size, BOUNDING, self.end)
+        self._need(BOUNDING, members.size)
         sigma = self.loss.scaled_sigma[np.ix_(members, members)]
         blurred = bool(self.bounds.blurred[members].any())
         diagonal = None if blurred else certified_diagonal(sigma)
         if diagonal is None or self._floor(1.0, diagonal.least) == 0.0:
-            need_eigenvalues(members.size, SPLITTING, self.end)
+            self._need(SPLITTING, members.size)
             self.n_nodes += 1
             self.dependent = True
             return self._split(state, members, inside, sigma, floor)
@@ -187,10 +151,9 @@ class SubsetSearch:
         whole[members] = diagonal.entries
         slots = int(np.clip(SLOT_BYTES / (NODE_WORK * side * side), 2, SLOTS))
         nodes = int(np.clip(WORK / (NODE_WORK * side * side), 1, MOST_NODES))
-        nodes = self._first_nodes(nodes)
         data = (self.loss.scaled_sigma, self.loss.scaled_delta, whole)
         inverse = np.ascontiguousarray(diagonal.inverse)
-        work = affordable_multiplications(self.end)
+        work = SLOW * max(self.end - time.perf_counter(), 0.0)
         best, doubt = max(self._best_q, 0.0), self._doubt(least)
         support, closed, states, bounds, count = dive(
             *(data, state, inverse, self.k, best, self.tol / 2, nodes, slots, work, *doubt)
@@ -199,18 +162,6 @@ class SubsetSearch:
         found = self.loss.optimum(support) if support.size else None
         left = [(self._floor(q, least), s) for q, s in zip(bounds, states, strict=True)]
         return found, self._floor(closed, least), left
-
-    def _first_nodes(self, nodes: int) -> int:
-        """Return how many nodes the next dive may open; dives are compiled from the second one on.
-
-        A problem that the first few nodes solve should not wait for the compiler. What compiling
-        takes is not counted as time of the search.
-        """
-        self._dives += 1
-        if self._dives > 1:
-            self.end += prepare()
-            return nodes
-        return min(nodes, nodes_as_written(self.end))
 
     @property
     def _best_q(self) -> float:
@@ -228,14 +179,16 @@ class SubsetSearch:
         c, h = rounding_of_floor(self.k, least, self.bounds.error)
         return float(c), float(h)
 
+    def _need(self, problems: float, side: int) -> None:
+        """Raise `TimeOutError` if so many eigenvalue problems would last beyond the end."""
+        seconds = problems * EIGEN_SECONDS * side**3
+        if side >= EIGEN_SIDE and time.perf_counter() + seconds > self.end:
+            raise TimeOutError
+
     def _split(
-        self,
-        state: np.ndarray,
-        members: np.ndarray,
-        inside: np.ndarray,
-        sigma: np.ndarray,
+        self, state: np.ndarray, members: np.ndarray, inside: np.ndarray, sigma: np.ndarray,
         floor: float,
-    ) -> Opened:
+    ) -> Opened:  # fmt: skip
         """Branch on the feature that takes most part in a dependence, or is known least.
 
         A node whose features inside are dependent exactly, with a finite q, is left out. That
@@ -265,18 +218,7 @@ class SubsetSearch:
 
 
 def run(search: SubsetSearch, callback: Callable[[SearchStep], object] | None = None) -> str:
-    """Search until all is decided, the time is up or the user interrupts; return which.
-
-    Parameters
-    ----------
-    search : SubsetSearch
-        Holds what was found, however it ends.
-    callback : function of a `SearchStep`, optional
-
-    Returns
-    -------
-    {"done", "time_limit", "interrupted"}
-    """
+    """Search until all is decided, the time is up or the user interrupts; return which."""
     try:
         while not search.done:
             if time.perf_counter() >= search.end:

@@ -16,29 +16,29 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ...errors import TooLargeError
-from ...square_loss.sparse_bounds import LARGEST_SIDE, objective_floor, whole_ceilings
-from ...square_loss.support_bounds import SupportBounds
-from ...square_loss.support_loss import SupportOptimum
-from ...square_loss.support_search import pair_blocks
-from ...square_loss.support_swaps import UNCLEAR
-from ...tools.rounding import UNIT
+from ..errors import TooLargeError
+from ..square_loss.support import (
+    LARGEST_SIDE,
+    UNCLEAR,
+    SupportBounds,
+    SupportOptimum,
+    objective_floor,
+    pair_blocks,
+    whole_ceilings,
+)
+from ..tools.rounding import UNIT
 from .branch_and_bound import SearchStep
 
-MOST_SUPPORTS, MOST_PAIRS = 2_000_000, 50_000_000
-"""The most supports that are tried. Those of two features are cheap, so that more are allowed."""
+MOST_SUPPORTS, MOST_PAIRS = 2_000_000, 50_000_000  # most that are tried; pairs are cheap
+FEW_SUPPORTS = 10_000  # up to this many supports, trying all of them is quicker than a search
+CHUNK = 4096  # supports in one batch: their matrices fit into the cache
+PAIR_SLIP = 32 * UNIT  # what rounding takes off the q of two features of least eigenvalue one
+LEAST_SLIP = 4 * UNIT  # what it takes off that eigenvalue
 
-FEW_SUPPORTS = 10_000
-"""Up to this many supports, trying all of them is quicker than a search."""
-
-CHUNK = 4096
-"""Supports in one batch: their matrices fit into the cache."""
-
-PAIR_SLIP, LEAST_SLIP = 32 * UNIT, 4 * UNIT
-"""What rounding takes off the q of two features, for a least eigenvalue of one, and off that."""
-
+# The best, upper, lower, whether features were dependent, status, number tried.
 Found = tuple[SupportOptimum, float, float, bool, str, int]
-"""The best, upper, lower, whether features were dependent, status, number tried."""
+# Supports (m, k), upper bounds of q on them, and lower bounds of their least eigenvalues.
+Batch = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def count_supports(bounds: SupportBounds, k: int) -> int:
@@ -52,13 +52,7 @@ def better_tried(bounds: SupportBounds, k: int, n: int) -> bool:
 
     They should be where they are few. They should also be where they are not too many and branch
     and bound would begin without a bound: with n - 1 features or more and no penalty, or with so
-    many features that bounds are dear.
-
-    Parameters
-    ----------
-    bounds : SupportBounds
-    k, n : int
-        Nonzeros, and rows.
+    many features that bounds are expensive.
     """
     supports, used = count_supports(bounds, k), bounds.useful.size
     if supports <= FEW_SUPPORTS:
@@ -76,20 +70,7 @@ def try_all(
 ) -> Found:
     """Try all supports of k features; the lower bound is zero where it is cut short.
 
-    Parameters
-    ----------
-    bounds : SupportBounds
-    k : int
-    start : SupportOptimum
-        The best known one.
-    end : float
-        Reading of `time.perf_counter` at which to stop.
-    callback : function of a `SearchStep`, optional
-
-    Raises
-    ------
-    TooLargeError
-        If there are too many.
+    `start` is the best known one; `end` reads `time.perf_counter`. Too many are refused.
     """
     begin, whole = time.perf_counter(), count_supports(bounds, k)
     used = bounds.useful
@@ -122,10 +103,6 @@ def try_all(
     if tries == whole:
         return best, upper, min(upper, lower), dependent, "done", tries
     return best, upper, 0.0, dependent, "time_limit" if status == "done" else status, tries
-
-
-Batch = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Supports (m, k), upper bounds of q on them, and lower bounds of their least eigenvalues."""
 
 
 def _batches(bounds: SupportBounds, used: np.ndarray, k: int) -> Iterator[Batch]:

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from aucert.approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
 from aucert.exact.errors import InputError
 from aucert.exact.spaces.rows import Rows
-from aucert.exact.square_loss.restricted_constants import (
+from aucert.exact.square_loss.row_average import RowAverage
+from aucert.exact.square_loss.support import optimum_on
+from aucert.validation.bounds.restricted_constants import (
     block_matrices,
     curvature_from_rows,
     largest_restricted,
     restricted_constants,
     restricted_constants_exact,
 )
-from aucert.exact.square_loss.row_average import RowAverage
-from aucert.exact.square_loss.support_loss import optimum_on
 from loops import each
 from pairwise import best_subset
 from sparse_signal import draw
@@ -58,7 +58,7 @@ def test_bounds_for_many_supports_hold_those_of_all_supports(seed: int, s: int, 
     M = block_matrices(blocks)
     exact = restricted_constants_exact(M, s)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("aucert.exact.square_loss.restricted_constants.MOST", 0)
+        patch.setattr("aucert.validation.bounds.restricted_constants.MOST", 0)
         bound = restricted_constants(M, s)
     assert not bound.exact
     assert bound.minus <= exact.minus

@@ -1,7 +1,7 @@
 """The compiled part of the search for the best subset: one part of the tree, depth first.
 
 A node is a set I of features that are in and a set C of candidates; its supports are the S of k
-features between I and T = I + C. The bound of q_S over them is that of `sparse_bounds.py`,
+features between I and T = I + C. The bound of q_S over them is that of `square_loss/support.py`,
 at w = Sigma_TT^-1 delta_T. The residual r is computed afresh each time and its rounding added, so
 that the bound holds whatever errors the updates of w and of the inverse have piled up.
 Functions that call each other stay in one file: the disk cache sees no changed callee elsewhere.
@@ -10,17 +10,18 @@ Sorts, sums and copies are loops: numpy's forms, and `solve`, take the compiler 
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
-from ...tools.compiling import compiled_later
-from . import dive_plain as plain
+from ..tools.compiling import compiled
 
 OUT, CANDIDATE, IN = 0, 1, 2  # what a node says of a feature; written out as numbers below
 _ULP = 1.01 * 2.0**-53
 
 
-@compiled_later(plain.ceiling)
-def _ceiling(data, index, size, w, cost):  # pragma: no cover - compiled
+@compiled
+def _ceiling(data, index, size, w, cost):  # pragma: no cover
     """Return w'(delta + r) and the bound of q_T, rounding included; fill the costs D_j w_j^2."""
     sigma, delta, diagonal = data
     length, largest, r = 0.0, 0.0, np.empty(size)
@@ -44,8 +45,8 @@ def _ceiling(data, index, size, w, cost):  # pragma: no cover - compiled
     return value, value + spare * (1 + (size + 8) * _ULP)
 
 
-@compiled_later(plain.smallest)
-def _smallest(state, index, size, cost, count, ordered):  # pragma: no cover - compiled
+@compiled
+def _smallest(state, index, size, cost, count, ordered):  # pragma: no cover
     """Sort the candidates' costs; return the sum of the `count` smallest, rounded down."""
     m, total = 0, 0.0
     for a in range(size):
@@ -61,8 +62,8 @@ def _smallest(state, index, size, cost, count, ordered):  # pragma: no cover - c
     return total * (1 - (count + 4) * _ULP)
 
 
-@compiled_later(plain.without)
-def _without(A, w, index, size, at, to, to_w, to_index):  # pragma: no cover - compiled
+@compiled
+def _without(A, w, index, size, at, to, to_w, to_index):  # pragma: no cover
     """Write the inverse, w and the members without the feature at `at`; `to` may be A itself."""
     row, share = np.empty(size), w[at] / A[at, at]
     for b in range(size):
@@ -78,8 +79,8 @@ def _without(A, w, index, size, at, to, to_w, to_index):  # pragma: no cover - c
             to[a, b] = A[source, b + 1] - factor * row[b + 1]
 
 
-@compiled_later(plain.whole)
-def _whole(data, index, size):  # pragma: no cover - compiled
+@compiled
+def _whole(data, index, size):  # pragma: no cover
     """Return q of a whole support and its bound."""
     block, w = np.empty((size, size)), np.empty(size)
     for a in range(size):
@@ -99,8 +100,8 @@ def _whole(data, index, size):  # pragma: no cover - compiled
     return _ceiling(data, index, size, w, np.empty(size))
 
 
-@compiled_later()
-def _target(q, tol, c, h):  # pragma: no cover - compiled
+@compiled
+def _target(q, tol, c, h):  # pragma: no cover
     """Return the q up to which `objective_floor`, of c and h, is at least F at `q` less `tol`."""
     rest = 1 / (1 + q) - tol
     if rest <= 0:
@@ -109,7 +110,7 @@ def _target(q, tol, c, h):  # pragma: no cover - compiled
     return root * root * (1 - 32 * _ULP) if root >= 0 else -1.0
 
 
-@compiled_later()
+@compiled
 def _settle(data, state, A, w, members, size, k, bound, target, work):  # pragma: no cover
     """Put features in or out as long as the bound decides about them.
 
@@ -153,9 +154,9 @@ def _settle(data, state, A, w, members, size, k, bound, target, work):  # pragma
             return size, fixed, bound, closed
 
 
-@compiled_later()
-def _likeliest(state, A, w, members, size, missing, index):  # pragma: no cover - compiled
-    """Return the places of the candidates whose loss would cost most, the dearest first.
+@compiled
+def _likeliest(state, A, w, members, size, missing, index):  # pragma: no cover
+    """Return the places of the candidates whose loss would cost most, the largest first.
 
     Fill `index` with the features that are in, and with these.
     """
@@ -174,8 +175,8 @@ def _likeliest(state, A, w, members, size, missing, index):  # pragma: no cover 
     return places
 
 
-@compiled_later(plain.first)
-def _first(start, inverse, delta, A, w, members):  # pragma: no cover - compiled
+@compiled
+def _first(start, inverse, delta, A, w, members):  # pragma: no cover
     """Write the inverse, w and the members of the first node; return how many they are."""
     size = 0
     for j in range(start.size):
@@ -190,17 +191,17 @@ def _first(start, inverse, delta, A, w, members):  # pragma: no cover - compiled
     return size
 
 
-@compiled_later(plain.copied)
-def _copied(state, out):  # pragma: no cover - compiled
+@compiled
+def _copied(state, out):  # pragma: no cover
     """Fill out with what a node says of the features."""
     for j in range(state.size):
         out[j] = state[j]
 
 
-@compiled_later()
+@compiled
 def _branch(
     data, state, A, w, members, size, k, bound, places, top, states, bounds
-):  # pragma: no cover - compiled
+):  # pragma: no cover
     """Write the children from `top` on: S lacks the first of `places`; has it, not the second..."""
     index, x = np.empty(size, np.int64), np.empty(size)
     cost, ordered = np.empty(size), np.empty(size)
@@ -222,7 +223,7 @@ def _branch(
         bounds[top + i] = min(child, bound)
 
 
-@compiled_later()
+@compiled
 def dive(data, start, inverse, k, best, tol, max_nodes, n_slots, most, c, h):  # pragma: no cover
     """Search below one node, depth first, until nothing is left or `max_nodes` nodes are opened.
 
@@ -298,3 +299,11 @@ def dive(data, start, inverse, k, best, tol, max_nodes, n_slots, most, c, h):  #
             stack_place[top + i], stack_level[top + i] = places[i], level + 1
         top += missing
     return found, closed, left[:n_left], left_bound[:n_left], count
+
+
+@cache
+def compile_dive() -> None:
+    """Compile the search below a node for the arguments of `branch_and_bound`, once a process."""
+    one, state = np.eye(2), np.full(2, CANDIDATE, dtype=np.uint8)
+    data = one, np.ones(2), np.full(2, 0.5)
+    dive(data, state, one, 1, 0.0, 1e-9, 1, 2, np.inf, 0.0, 0.0)
