@@ -4,7 +4,7 @@ A model file is an ordinary .npz: an entry `header` with JSON in UTF-8, and the 
 all stored without compression. The header has
 
     format    "aucert model"
-    schema    2: how to read the rest; 1 where the bounds of certificates are not rounded outward
+    schema    2: how to read the rest; no other number is read
     version   of aucert that wrote it; `libraries` names those of numpy and scikit-learn
     model     the tree of `model_codec.py`
     sha256    of the header without this key (keys sorted, no spaces), then for each array its
@@ -22,7 +22,6 @@ import hashlib
 import io
 import json
 import zipfile
-from dataclasses import replace
 from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Any
@@ -42,7 +41,6 @@ from ..problem.evidence import Alpha, Marginals, Mix, Scores, Weights
 from ..problem.minorant import Minorant
 from ..spaces.kernels import Gaussian, Laplacian, Linear
 from ..tools.atomic_files import write_atomically
-from ..tools.rounding import Bound
 from .model_codec import Decoder, Encoder, register
 
 FORMAT = "aucert model"
@@ -53,40 +51,6 @@ register(StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, SimpleImputer
 register(Pipeline, Gaussian, Laplacian, Linear)
 register(Certificate, Minorant, Solution, Status, Step)
 register(Alpha, Marginals, Mix, Scores, Weights)
-
-
-class Witness:
-    """The minorant as files of version 0.1 hold it: all kinds of evidence side by side."""
-
-    def __new__(cls, c: Any, value: float, deficiency: float = 0.0, **rest: Any) -> Any:
-        """Return the minorant that these fields mean."""
-        width, scale = rest.get("width", 0.0), rest.get("scale", 1.0)
-        evidence: Any = None
-        if rest.get("weights") is not None:
-            evidence = Weights(rest["weights"], rest["bins"], rest["half"], scale)
-        elif rest.get("alpha") is not None:
-            evidence = Alpha(rest["alpha"])
-        elif rest.get("scores") is not None:
-            evidence = Scores(rest["scores"], width, scale)
-        errors = rest.get("rounding", 0.0), rest.get("value_rounding", 0.0)
-        return Minorant(c, value, deficiency, *errors, evidence)
-
-
-register(Witness)
-
-
-def _certificate_of_schema_1(
-    primal: float,
-    dual: float,
-    gap: float,
-    relative_gap: float | None,
-    radius: Any,
-    rounding: float,
-    objective: str = "",
-) -> Certificate:
-    """Return the certificate whose bounds were stored beside their rounding; `radius` had it."""
-    upper, lower = Bound(primal, rounding), Bound(dual, rounding)
-    return replace(Certificate.from_bounds(upper, lower, 0.0, objective), radius=radius)
 
 
 def save_model(model: Any, path: str | Path) -> None:
@@ -142,8 +106,8 @@ def load_model(path: str | Path) -> Any:
     Raises
     ------
     InputError
-        If the file cannot be read, is no model file, is damaged or cut off, was written in a
-        newer format, or holds a type that is not known here.
+        If the file cannot be read, is no model file, is damaged or cut off, was written in
+        another format, or holds a type that is not known here.
     """
     try:
         data = Path(path).read_bytes()
@@ -151,8 +115,7 @@ def load_model(path: str | Path) -> Any:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     try:
         header, arrays = _opened(path, data)
-        older = {"Certificate": _certificate_of_schema_1} if header["schema"] == 1 else {}
-        return Decoder(arrays, older).decode(header["model"])
+        return Decoder(arrays).decode(header["model"])
     except InputError as error:
         text = str(error)
         raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from None
@@ -174,11 +137,11 @@ def _opened(path: str | Path, data: bytes) -> tuple[dict[str, Any], list[np.ndar
             header = json.loads(text.tobytes().decode())
             if not isinstance(header, dict) or header.get("format") != FORMAT:
                 raise InputError(f"{path}: this is no model file of aucert")
-            if not isinstance(header.get("schema"), int) or header["schema"] > SCHEMA:
+            if header.get("schema") != SCHEMA:
                 raise InputError(
-                    f"{path}: written by aucert {_word(header.get('version'))} in a newer "
-                    f"format ({_word(header.get('schema'))}) than this version reads "
-                    f"({SCHEMA}): update aucert"
+                    f"{path}: written by aucert {_word(header.get('version'))} in format "
+                    f"{_word(header.get('schema'))}, and this version reads format {SCHEMA}: save "
+                    "the model again, or update aucert"
                 )
             wanted = [f"a{k}.npy" for k in range(len(names) - 1)]
             if header.get("arrays") != len(wanted) or set(names) != {"header.npy", *wanted}:
