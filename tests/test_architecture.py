@@ -187,7 +187,7 @@ def planted() -> Iterator[tuple[Checker, str, str, bool]]:
     """Checker, module, source, and whether the checker must complain."""
     order, unsafe = order_violations, unsafe_violations
     pairs, descent = "aucert.exact.pairs.all_pairs", "aucert.approx.newton.descent"
-    yield order, pairs, "from ...approx.nystrom.nystrom import Nystrom", True
+    yield order, pairs, "from ...approx.nystrom import Nystrom", True
     yield order, pairs, "def f():\n    from ... import validation", True
     yield order, pairs, "from ..solvers.choose import choose_solver", False
     yield order, descent, "from ...exact.solvers.qp import QP", True

@@ -70,10 +70,7 @@ AREAS: dict[str, Area] = {
     ),
     "asking": within("exact/formulation", "exact/api", "exact/classifier"),
     "tools": within("exact/tools"),
-    "kernel-methods": within("approx/nystrom", "approx/newton", "approx/drawn_pairs"),
-    "gradient-methods": within(
-        "approx/hard_thresholding", "approx/square_loss", "approx/random_pairs", "approx/online"
-    ),
+    "approx": within("approx"),
     "bounds": within("validation/bounds", "validation/budget", "validation/checking"),
     "claims": within("validation/claims", "validation/findings", "validation/tables"),
     "files": within("validation/files", "validation/commands", "validation/report"),

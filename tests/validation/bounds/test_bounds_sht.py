@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.approx.hard_thresholding.hard_threshold import hard_threshold
-from aucert.approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
+from aucert.approx.sht import StochasticHardThresholding, sparse_problem
+from aucert.approx.thresholding import hard_threshold
 from aucert.exact.errors import InputError, TooLargeError
 from aucert.exact.square_loss.row_average import RowAverage
 from aucert.validation.bounds.restricted_constants import (

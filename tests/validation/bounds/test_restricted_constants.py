@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aucert.approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
+from aucert.approx.sht import StochasticHardThresholding, sparse_problem
 from aucert.exact.errors import InputError
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.row_average import RowAverage

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aucert.approx.nystrom.nystrom import nystrom_map
+from aucert.approx.nystrom import nystrom_map
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.spaces.kernels import Gaussian
 from aucert.exact.spaces.rows import Rows

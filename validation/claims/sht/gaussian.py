@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from ....approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
+from ....approx.sht import StochasticHardThresholding, sparse_problem
 from ...bounds.restricted_constants import (
     block_matrices,
     largest_restricted,

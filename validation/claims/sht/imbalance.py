@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ....approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
+from ....approx.sht import StochasticHardThresholding, sparse_problem
 from ....exact.subsets.best_subset import best_subset
 from ...bounds.restricted_constants import block_matrices
 from ...bounds.sht import sht_theorem1

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ....approx.hard_thresholding.hard_threshold import hard_threshold
-from ....approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
+from ....approx.sht import StochasticHardThresholding, sparse_problem
+from ....approx.thresholding import hard_threshold
 from ....exact.square_loss.row_average import RowAverage
 from ....exact.subsets.best_subset import best_subset
 from ...bounds.restricted_constants import (

@@ -64,7 +64,7 @@ def read_pairs(text: str, data: Data, seed: int) -> AllPairs | PairList:
     if kind == "nearest" and counted:
         return nearest_pairs(data.X, data.positive, int(number))
     if kind == "drawn" and counted:
-        from ....approx.drawn_pairs.draw_pairs import draw_pairs
+        from ....approx.drawn_pairs import draw_pairs
 
         check_room(f"--pairs {text}", BYTES_A_PAIR * int(number), "draw fewer pairs")
         return draw_pairs(data.positive, int(number), seed)

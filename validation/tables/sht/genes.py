@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ....approx.hard_thresholding.baselines import fisher_scores
-from ....approx.hard_thresholding.hard_threshold import largest
+from ....approx.sparse_baselines import fisher_scores
+from ....approx.thresholding import largest
 from ....exact.api.folds import make_splits
 from ....exact.subsets.best_subset import best_subset
 from ...data.real_data import load_real
