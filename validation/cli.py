@@ -153,7 +153,7 @@ def _run(module: str, function: str, *words: str, **options: Any) -> None:
         status = getattr(import_module(f".commands.{module}", __package__), function)(
             *words, **options
         )
-        if status:
+        if status is not None:
             sys.exit(status)
 
 
