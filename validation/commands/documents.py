@@ -1,31 +1,31 @@
-"""What `solve` and `certify` share: scores, the keys of every result, and its printing."""
+"""What `solve`, `path` and `certify` share: scores, the keys of a result, and its printing."""
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
 import click
 import numpy as np
 
-from .... import __version__
-from ....exact.certificate.partitioned.grouped.order import group_concordance
-from ....exact.formulation.formulation import true_space
-from ....exact.formulation.request import Request
-from ....exact.losses.registry import HINGE
-from ....exact.pairs.auc import auc
-from ....exact.pairs.ordered.ordered_pairs import OrderedPairs
-from ....exact.pairs.partitioned_order import PartitionedOrder
-from ....exact.pairs.partitioned_pairs import pairs_in
-from ....exact.pairs.statistics.concordance import concordance
-from ....exact.pairs.statistics.delong import delong
-from ....exact.pairs.statistics.estimate import Estimate
-from ....exact.problem.penalties.ridge import Ridge
-from ....exact.spaces.kernels import get_kernel
-from ....exact.spaces.partitions.grouped.grouped_rows import GroupedRows
-from ....exact.tools.interrupts import finish
-from ..reading.inputs import Data
-from ..reading.penalties import penalty_in_words, penalty_keys
+from ... import __version__
+from ...exact.certificate.partitioned.grouped.order import group_concordance
+from ...exact.formulation.formulation import true_space
+from ...exact.formulation.request import Request
+from ...exact.losses.registry import HINGE
+from ...exact.pairs.auc import auc
+from ...exact.pairs.ordered.ordered_pairs import OrderedPairs
+from ...exact.pairs.partitioned_order import PartitionedOrder
+from ...exact.pairs.partitioned_pairs import pairs_in
+from ...exact.pairs.statistics.concordance import concordance
+from ...exact.pairs.statistics.delong import delong
+from ...exact.pairs.statistics.estimate import Estimate
+from ...exact.problem.penalties.ridge import Ridge
+from ...exact.spaces.kernels import get_kernel
+from ...exact.spaces.partitions.grouped.grouped_rows import GroupedRows
+from ...exact.tools.interrupts import finish
+from .inputs import Data, Options, penalty_in_words, penalty_keys
 
 SCHEMA_VERSION = 1
 
@@ -41,7 +41,7 @@ def scores_of(data: Data, request: Request, w: np.ndarray) -> Any:
     if isinstance(data.X, GroupedRows):
         return group_concordance(data.X, w[: data.X.dim])
     if data.partitioned:
-        from ....exact.certificate.partitioned.spread import counted_scores
+        from ...exact.certificate.partitioned.spread import counted_scores
 
         return counted_scores(data.X, w[: data.X.dim])
     if request.kernel == "linear" or request.gives_matrix:
@@ -50,22 +50,19 @@ def scores_of(data: Data, request: Request, w: np.ndarray) -> Any:
     return true_space(kernel, data.X).scores(w)
 
 
-def common_keys(data: Data, options: dict[str, Any], request: Request) -> dict[str, Any]:
+def common_keys(data: Data, options: Options, request: Request) -> dict[str, Any]:
     """Return the keys that every result carries."""
     if data.partitioned:
         n, n_pos = data.X.n, data.X.facts.n_pos if data.has_classes else None
     else:
         n = int(data.y.size)
         n_pos = None if data.ordered is not None else int(data.positive.sum())
-    skipped = ("as_json", "out")
     named = {"loss": request.loss.name, "kernel": request.kernel_name}
     return {
         "schema_version": SCHEMA_VERSION,
         "version": __version__,
-        "seed": options["seed"],
-        "parameters": {"data": data.name}
-        | {key: value for key, value in options.items() if key not in skipped}
-        | named,
+        "seed": options.seed,
+        "parameters": {"data": data.name} | options.parameters | named,
         "data_sha256": data.sha256,
         "n": n,
         "positive": data.label,
@@ -89,15 +86,13 @@ def pairs_of(data: Data, request: Request) -> Any:
     return request.pairs_on(None if data.ordered is not None else data.positive)
 
 
-def _pairs_name(options: dict[str, Any]) -> str:
+def _pairs_name(options: Options) -> str:
     """Return what the pairs are called: as `--pairs` does, or what orders the rows."""
-    if options.get("qid") is not None:
-        return f"query:{options['qid']}"
-    if options.get("time") is not None:
-        return f"survival:{options['time']},{options['event']}"
-    if options.get("worst_of") is not None:
-        return f"worst-of:{options['worst_of']}"
-    return options["pairs"]
+    if options.qid is not None:
+        return f"query:{options.qid}"
+    if options.time is not None:
+        return f"survival:{options.time},{options.event}"
+    return options.pairs if options.worst_of is None else f"worst-of:{options.worst_of}"
 
 
 def order_keys(data: Data, scores: Any) -> dict[str, Any]:
@@ -138,25 +133,24 @@ def _concordance(
     return found.value, None if few else _interval(found)
 
 
-def objective_in_words(data: Data, request: Request, options: dict[str, Any]) -> str:
+def objective_in_words(data: Data, request: Request, options: Options) -> str:
     """Return a sentence on the objective, or nothing for the plain one: hinge, ridge, all pairs."""
-    plain = request.loss == HINGE and data.has_classes and not request.is_partial
-    plain = plain and isinstance(request.penalty, Ridge) and data.member is None
-    plain = plain and request.structure == 0
-    if plain:
+    plain = request.loss == HINGE and data.has_classes and data.member is None
+    ridge = isinstance(request.penalty, Ridge) and request.structure == 0
+    if plain and ridge and not request.is_partial:
         return ""
-    if options.get("qid") is not None:
-        which = f"pairs of one query ('{options['qid']}'), the larger grade above"
+    if options.qid is not None:
+        which = f"pairs of one query ('{options.qid}'), the larger grade above"
     elif data.ordered is not None:
-        which = f"comparable pairs of '{options['time']}', the earlier event above"
+        which = f"comparable pairs of '{options.time}', the earlier event above"
     else:
         which = "pairs of a positive and a negative row"
     if data.member is not None:
         count = np.unique(data.member).size
-        which += f" of one group ('{options['worst_of']}'), in the worst of {count} groups"
+        which += f" of one group ('{options.worst_of}'), in the worst of {count} groups"
     if request.is_partial:
-        which += f", false positive rates up to {options['fpr_max']:g}"
-        which += f" and true positive rates from {options['tpr_min']:g}"
+        which += f", false positive rates up to {options.fpr_max:g}"
+        which += f" and true positive rates from {options.tpr_min:g}"
     penalty, loss = penalty_in_words(request.penalty, data.columns), request.loss.name
     first, _, last = penalty.partition(" with ")
     if request.structure != 0:  # then the penalty is the ridge
@@ -170,8 +164,6 @@ def print_document(document: dict[str, Any], as_json: bool) -> None:
     """Print a result, lines of text or one JSON document; an interrupt comes too late now."""
     finish()
     if as_json:
-        import json
-
         click.echo(json.dumps(_finite(document), allow_nan=False, indent=2, default=_number))
         return
     shown = (
@@ -207,7 +199,5 @@ def _number(value: object) -> object:
     """Return numpy numbers as Python's; anything else is a defect."""
     if isinstance(value, np.generic):
         plain = value.item()
-        if isinstance(plain, float) and not math.isfinite(plain):
-            return None
-        return plain
+        return None if isinstance(plain, float) and not math.isfinite(plain) else plain
     raise TypeError(f"cannot be written as JSON: {type(value)}")
