@@ -17,66 +17,20 @@ from aucert.validation.findings.registry import FINDINGS
 HERE = Path(__file__).resolve().parent
 FAULTS = HERE.parent / "tests" / "validation"
 BLOCK = re.compile(r"(<!-- recorded -->\n).*?(<!-- end -->)", re.DOTALL)
-FATES = {
-    Verdict.HOLDS: "stands",
-    Verdict.BORNE_OUT: "stands",
-    Verdict.FAILS: "falls",
-    Verdict.CONTRADICTED: "falls",
-}
-"""Verdict to what it says of the statement; the others leave it open, or say that it is empty."""
-
-
-def first() -> dict[str, str]:
-    """Return the verdicts of version 0.1, by the name of the claim."""
-    return json.loads((HERE / "verdicts-0.1.json").read_text(encoding="utf-8"))
-
-
-def turned(name: str, verdict: str) -> bool:
-    """Whether a statement of version 0.1 has another fate now."""
-    before = first().get(name)
-    return before is not None and _fate(before) != _fate(verdict)
-
-
-def _fate(verdict: str) -> str:
-    return FATES.get(Verdict(verdict), verdict)
 
 
 def counts() -> list[str]:
-    """Return the table of papers and kinds by verdict, with what turned since version 0.1."""
+    """Return the table of papers and kinds by verdict."""
     verdicts = [*Verdict]
-    heads = [*verdicts, "all", "turned", "new"]
+    heads = [*verdicts, "all"]
     lines = [f"| paper | kind | {' | '.join(heads)} |", "|---" * (len(heads) + 2) + "|"]
     for paper in PAPERS:
         for kind in KINDS:
             entries = [e for e in suite.claims() if (e.paper, e.kind) == (paper, kind)]
             found = Counter(entry.expected_verdict for entry in entries)
             cells = [str(found[v] or "") if v in vocabulary(kind) else "" for v in verdicts]
-            other = sum(turned(e.name, e.expected_verdict) for e in entries)
-            new = sum(e.name not in first() for e in entries)
-            cells += [str(len(entries)), str(other or ""), str(new or "")]
-            lines.append(f"| {paper} | {kind} | {' | '.join(cells)} |")
+            lines.append(f"| {paper} | {kind} | {' | '.join(cells)} | {len(entries)} |")
     return lines
-
-
-def since() -> list[str]:
-    """Return what became of the claims of version 0.1: a sentence and a table."""
-    now = {entry.name: str(entry.expected_verdict) for entry in suite.claims()}
-    gone = [name for name in first() if name not in now]
-    other = [name for name in first() if name in now and turned(name, now[name])]
-    new = sum(name not in first() for name in now)
-    lines = [
-        f"Of the {len(first())} claims of version 0.1 {len(other)} have turned (what stood, fell, "
-        f"was open or empty is now something else) and {len(gone)} are withdrawn; {new} statements "
-        "are new. Toy experiments in small regimes gave way to findings from the full "
-        "reproduction; where that leaves a statement open it is undecided, in either direction. "
-        "The names are those of version 0.1: where one ends in as-printed and the claim holds, the "
-        "statement says in which reading.",
-        "",
-        "| claim | 0.1 | now |",
-        "|---|---|---|",
-    ]
-    rows = [name for name in first() if name in other or name in gone]
-    return lines + [f"| {n} | {first()[n]} | {now.get(n, 'withdrawn')} |" for n in rows]
 
 
 def mutations() -> str:
@@ -156,10 +110,6 @@ def main() -> None:
         "## Theorems",
         "",
         *stories("theorem"),
-        "",
-        "## Turned since version 0.1",
-        "",
-        *since(),
         "",
         "",
     ]

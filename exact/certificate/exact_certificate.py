@@ -20,6 +20,7 @@ from ..losses.loss import Loss
 from ..losses.registry import HINGE, SQUARE, SQUARED_HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.exact_sums import ExactAllPairs, ExactPairList, ExactPoint, Form, Grid, exact_pairs
+from ..problem.evidence import Alpha, Scores, Weights
 from ..problem.problem import Problem
 from ..spaces.gram import Gram, StreamedGram
 from ..spaces.partitions.partitioned_rows import PartitionedRows
@@ -192,18 +193,19 @@ def _point(
     problem: Problem, rows: ExactColumns, sums: ExactAllPairs | ExactPairList, witness: Witness
 ) -> ExactPoint:
     """Return the dual point of the evidence, made in whole numbers."""
-    if witness.alpha is not None:
-        alpha = Witness.from_alpha(problem, witness.alpha).alpha
-        assert alpha is not None and isinstance(sums, ExactPairList)
-        return sums.from_alpha(alpha, problem.n)
-    if witness.weights is not None:
-        grid = Grid.of(*rows.scores(problem.check_weights(witness.weights)))
-        return sums.point(grid, Fraction(2 * witness.half, witness.bins))
-    if witness.scores is not None:
-        scores = np.asarray(witness.scores, dtype=float)
+    evidence = witness.evidence
+    if isinstance(evidence, Alpha):
+        evidence = problem.risk.minorant(evidence).evidence  # with alpha clipped into its box
+        assert isinstance(evidence, Alpha) and isinstance(sums, ExactPairList)
+        return sums.from_alpha(evidence.alpha, problem.n)
+    if isinstance(evidence, Weights):
+        grid = Grid.of(*rows.scores(problem.check_weights(evidence.w)))
+        return sums.point(grid, Fraction(2 * evidence.half, evidence.bins))
+    if isinstance(evidence, Scores):
+        scores = np.asarray(evidence.scores, dtype=float)
         if scores.shape != (problem.n,) or not np.isfinite(scores).all():
             raise InputError(f"the evidence must be {problem.n} finite scores")
-        return sums.point(Grid.of(*whole_numbers_of(scores)), Fraction(witness.width))
+        return sums.point(Grid.of(*whole_numbers_of(scores)), Fraction(evidence.width))
     witness.renewed(problem)  # it refuses marginals that are none of this problem
     assert isinstance(sums, ExactAllPairs)
     return sums.from_marginals(

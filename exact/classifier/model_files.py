@@ -55,26 +55,6 @@ register(Certificate, Minorant, Solution, Status, Step)
 register(Alpha, Marginals, Mix, Scores, Weights)
 
 
-class Witness:
-    """The minorant as files of version 0.1 hold it: all kinds of evidence side by side."""
-
-    def __new__(cls, c: Any, value: float, deficiency: float = 0.0, **rest: Any) -> Any:
-        """Return the minorant that these fields mean."""
-        width, scale = rest.get("width", 0.0), rest.get("scale", 1.0)
-        evidence: Any = None
-        if rest.get("weights") is not None:
-            evidence = Weights(rest["weights"], rest["bins"], rest["half"], scale)
-        elif rest.get("alpha") is not None:
-            evidence = Alpha(rest["alpha"])
-        elif rest.get("scores") is not None:
-            evidence = Scores(rest["scores"], width, scale)
-        errors = rest.get("rounding", 0.0), rest.get("value_rounding", 0.0)
-        return Minorant(c, value, deficiency, *errors, evidence)
-
-
-register(Witness)
-
-
 def _certificate_of_schema_1(
     primal: float,
     dual: float,

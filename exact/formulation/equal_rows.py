@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from ..certificate.witness import Witness
 from ..errors import InputError
 from ..pairs.all_pairs import AllPairs
+from ..problem.evidence import Alpha, Scores
 from ..problem.problem import Problem
 from ..spaces.gram import Gram, StreamedGram
 from ..spaces.gram_factor import GramFactor
@@ -86,11 +87,12 @@ class Groups:
         InputError
             If the witness is of a pair list.
         """
-        if witness.alpha is not None or not isinstance(meant.pairs, AllPairs):
+        evidence = witness.evidence
+        if isinstance(evidence, Alpha) or not isinstance(meant.pairs, AllPairs):
             raise InputError("groups of rows have no dual points of pair lists")
-        if witness.scores is not None:
-            scores = witness.scores[self.group]
-            return Witness.from_scores(meant, scores, witness.width, witness.scale)
+        if isinstance(evidence, Scores):
+            scores = evidence.scores[self.group]
+            return Witness.from_scores(meant, scores, evidence.width, evidence.scale)
         mass = meant.pairs.row_mass()
         whole = self.total(mass)[self.group]
         share = np.divide(mass, whole, out=np.zeros_like(mass), where=whole > 0)

@@ -178,51 +178,6 @@ class Minorant:
         risk = problem.risk
         return risk.minorant(evidence) if sums is None else risk.minorant(evidence, sums)
 
-    @property
-    def rounding(self) -> float:
-        """The old name of `c_error`."""
-        return self.c_error
-
-    @property
-    def value_rounding(self) -> float:
-        """The old name of `value_error`."""
-        return self.value_error
-
-    @property
-    def scores(self) -> np.ndarray | None:
-        """The scores of the evidence, or None."""
-        return self.evidence.scores if isinstance(self.evidence, Scores) else None
-
-    @property
-    def width(self) -> float:
-        """The smoothing of the evidence's scores."""
-        return self.evidence.width if isinstance(self.evidence, Scores) else 0.0
-
-    @property
-    def scale(self) -> float:
-        """The factor by which the evidence's alpha is shrunk."""
-        return self.evidence.scale if isinstance(self.evidence, Scores | Weights) else 1.0
-
-    @property
-    def alpha(self) -> np.ndarray | None:
-        """The alpha of the evidence, or None."""
-        return self.evidence.alpha if isinstance(self.evidence, Alpha) else None
-
-    @property
-    def weights(self) -> np.ndarray | None:
-        """The weights of the evidence, or None."""
-        return self.evidence.w if isinstance(self.evidence, Weights) else None
-
-    @property
-    def bins(self) -> int:
-        """Bins a unit of score; 0 where the evidence has no grid."""
-        return self.evidence.bins if isinstance(self.evidence, Weights) else 0
-
-    @property
-    def half(self) -> int:
-        """Half the smoothing in bins."""
-        return self.evidence.half if isinstance(self.evidence, Weights) else 0
-
 
 def mixed(risk: Risk, mix: Mix) -> Minorant:
     """Return the mixture of the minorants that `risk` makes of the parts.

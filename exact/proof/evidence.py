@@ -8,6 +8,7 @@ import numpy as np
 
 from ..certificate.witness import Witness
 from ..errors import InputError
+from ..problem.evidence import Alpha, Weights
 from ..tools.lossless import as_float64
 
 LARGEST_REPETITION = 1 << 26
@@ -18,14 +19,15 @@ def evidence_of(
     witness: Witness, mask: np.ndarray, repeats: np.ndarray
 ) -> tuple[str, dict[str, Any]]:
     """Return the kind of evidence and its fields."""
-    if witness.alpha is not None:
+    evidence = witness.evidence
+    if isinstance(evidence, Alpha):
         raise InputError("a proof file is for all pairs: this solution is one of a pair list")
-    if witness.weights is not None:
+    if isinstance(evidence, Weights):
         return "weights", {
-            "w_dual": np.asarray(witness.weights, dtype=float),
-            "bins": np.int64(witness.bins),
-            "half": np.int64(witness.half),
-            "scale": np.float64(witness.scale),
+            "w_dual": np.asarray(evidence.w, dtype=float),
+            "bins": np.int64(evidence.bins),
+            "half": np.int64(evidence.half),
+            "scale": np.float64(evidence.scale),
         }
     if witness.c.shape != mask.shape:
         raise InputError(

@@ -16,6 +16,7 @@ from ..certificate.solution import Solution
 from ..errors import InputError
 from ..losses.registry import HINGE
 from ..pairs.partitioned_pairs import pairs_in
+from ..problem.evidence import Weights
 from ..problem.problem import Problem, Ridge
 from ..problem.risk import Mean
 from ..spaces.partitions.grouped.grouped_rows import GroupedRows
@@ -63,23 +64,23 @@ def write_partitioned_proof(
     if isinstance(rows, GroupedRows):
         raise InputError("there are no proof files over partitions for the pairs within queries")
     space: Any = rows
-    witness = solution.witness
+    evidence = solution.witness.evidence
     problem = Problem(space, Mean(pairs_in(rows.facts), HINGE), Ridge(lam))
-    if witness.weights is None:
+    if not isinstance(evidence, Weights):
         raise InputError(
             "the solution's dual point is not one over partitions: solve these rows with "
             "method='descent'"
         )
     if np.asarray(positive).dtype.kind not in "biufU":
         raise InputError(f"the positive label {positive!r} is neither a number nor text")
-    w, dual = problem.check_weights(solution.w), problem.check_weights(witness.weights)
+    w, dual = problem.check_weights(solution.w), problem.check_weights(evidence.w)
     points = [w] if np.array_equal(w, dual) else [w, dual]
-    units = _units(problem, points, witness.bins)
-    shift = units + 1 - int(witness.bins).bit_length()
+    units = _units(problem, points, evidence.bins)
+    shift = units + 1 - int(evidence.bins).bit_length()
     found = space.run(CellsTask(space.offset, points, units, shift))
     parts = [found[k] for k in range(space.parts)]
     minus, plus = check_partitions.merged([cells[-1] for _, _, cells in parts])
-    tables = check_partitions.table(minus, plus, witness.bins, witness.half)
+    tables = check_partitions.table(minus, plus, evidence.bins, evidence.half)
     places = _places(space)
     pulls = space.run(PullsTask(space.offset, dual, units, shift, tables, places))
     arrays: dict[str, Any] = {
@@ -90,9 +91,9 @@ def write_partitioned_proof(
         "w": w,
         "w_dual": dual,
         "offset": space.offset,
-        "bins": np.int64(witness.bins),
-        "half": np.int64(witness.half),
-        "scale": np.float64(witness.scale),
+        "bins": np.int64(evidence.bins),
+        "half": np.int64(evidence.half),
+        "scale": np.float64(evidence.scale),
         "units": np.int64(units),
         "places": places,
         "sha256": [digest for digest, _, _ in parts],

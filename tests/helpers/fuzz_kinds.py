@@ -19,6 +19,7 @@ from aucert.exact import (
     solve,
 )
 from aucert.exact.certificate.exact_certificate import ExactCertificate
+from aucert.exact.problem.evidence import Alpha, Scores, Weights
 from fuzz_casts import casts
 from fuzz_kernels import kernel, kernel_solved, precomputed, structured
 from fuzz_losses import own_loss
@@ -95,11 +96,12 @@ def _against(truth: LinearTruth, claim: Claim, tight: Solution) -> list[str]:
 def _evidence_faults(truth: LinearTruth, solution: Solution) -> list[str]:
     """Compare the dual with that of its evidence, where both are of the same alpha."""
     witness, certificate = solution.witness, solution.certificate
-    smoothed = witness.scores is not None and witness.width > 0
-    marginals = witness.scores is None and witness.alpha is None
+    evidence = witness.evidence
+    smoothed = isinstance(evidence, Scores) and evidence.width > 0
+    marginals = not isinstance(evidence, Scores | Alpha)
     if truth.problem.loss.name == "hinge" and (smoothed or marginals):
         return []
-    if witness.weights is not None:  # the exact mode takes no bins, and has another alpha
+    if isinstance(evidence, Weights):  # the exact mode takes no bins, and has another alpha
         return []
     exact = ExactCertificate.of(truth.problem, solution.w, witness).dual
     excess = Fraction(certificate.dual) - exact

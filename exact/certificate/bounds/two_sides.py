@@ -57,7 +57,8 @@ def evaluated_with(
     evidence = witness.evidence if isinstance(witness, Minorant) else witness
     if isinstance(evidence, Weights):
         renewed = _made(problem, witness)
-        return _evaluated_in_bins(problem, w, renewed), renewed
+        assert isinstance(renewed.evidence, Weights)
+        return _evaluated_in_bins(problem, w, renewed.evidence), renewed
     if type(problem.space) is Rows:
         known = noted_scores(problem, w)
         scores = problem.space.scores(w) if known is None else known
@@ -154,7 +155,7 @@ def _shared_sums(problem: Problem, scores: np.ndarray, evidence: object) -> Pair
     return problem.risk.sums(scores, evidence.width) if known is None else known
 
 
-def _evaluated_in_bins(problem: Problem, w: np.ndarray, witness: Minorant) -> Bounds:
+def _evaluated_in_bins(problem: Problem, w: np.ndarray, evidence: Weights) -> Bounds:
     """Return the bounds of `evaluated` from binned sums, those noted at these points or new.
 
     The loss is that of a fine grid outside of a solve: a coarse one is for the solver that knows
@@ -162,12 +163,12 @@ def _evaluated_in_bins(problem: Problem, w: np.ndarray, witness: Minorant) -> Bo
     """
     from ..evaluate_rows import binned_at, fine_bins, loss_at
 
-    lam, weights = problem.lam, problem.check_weights(witness.weights)
-    dual = binned_at(problem, weights, witness.bins, witness.half)
-    close = within_a_solve() or witness.bins >= fine_bins(problem)
+    lam, weights = problem.lam, problem.check_weights(evidence.w)
+    dual = binned_at(problem, weights, evidence.bins, evidence.half)
+    close = within_a_solve() or evidence.bins >= fine_bins(problem)
     same = np.array_equal(w, weights) and close
-    primal = dual if same else loss_at(problem, w, witness.bins)
-    scale = witness.scale
+    primal = dual if same else loss_at(problem, w, evidence.bins)
+    scale = evidence.scale
     return (
         Bound(primal.primal(lam), primal.primal_rounding(lam), primal.excess),
         Bound(dual.dual(lam, scale), dual.dual_rounding(lam, scale)),
@@ -183,11 +184,12 @@ def score_slip(problem: Problem, error: np.ndarray, upper_loss: float) -> float:
 
 def dual_value(problem: Problem, witness: Minorant) -> tuple[float, float]:
     """Return the lower bound that a (renewed) minorant proves, and its rounding."""
-    if isinstance(witness.evidence, Weights):
+    evidence = witness.evidence
+    if isinstance(evidence, Weights):
         from ..evaluate_rows import binned_at
 
-        found = binned_at(problem, witness.evidence.w, witness.bins, witness.half)
-        scale, lam = witness.scale, problem.lam
+        found = binned_at(problem, evidence.w, evidence.bins, evidence.half)
+        scale, lam = evidence.scale, problem.lam
         return found.dual(lam, scale), found.dual_rounding(lam, scale)
     return _dual(problem, witness, careful=True)
 

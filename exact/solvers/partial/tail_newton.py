@@ -27,6 +27,7 @@ from ...certificate.solver import Solver
 from ...errors import InputError
 from ...losses.registry import HINGE
 from ...pairs.all_pairs import AllPairs
+from ...problem.evidence import Scores
 from ...problem.minorant import Minorant
 from ...problem.penalties.ridge import Ridge
 from ...problem.problem import Problem
@@ -156,7 +157,10 @@ class TailNewton(Solver):
         witness = recorder.best_witness
         if callable(witness):
             witness = recorder.best_witness = witness()
-        binned = in_bins(problem, witness.width) if isinstance(witness, Minorant) else problem
+        binned = problem
+        if isinstance(witness, Minorant):
+            made = witness.evidence
+            binned = in_bins(problem, made.width if isinstance(made, Scores) else 0.0)
         found = recorder.finish(binned, self.tol, reason)
         if found.status is Status.CERTIFIED or binned is problem:
             return found

@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from aucert.exact import ROCSVM, SAUCSVM, certify, solve
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
+from aucert.exact.problem.evidence import Alpha
 from aucert.exact.spaces.kernels import Gaussian
 from loops import each
 
@@ -69,8 +70,8 @@ def test_the_spread_within_classes_falls_as_structure_grows() -> None:
 
 def test_nearest_pairs_are_solved_on_those_pairs() -> None:
     model = ROCSVM(0.02, pairs="nearest:5").fit(X, Y)
-    assert model.solution_.witness.alpha is not None
-    assert model.solution_.witness.alpha.size == 15 * 5
+    evidence = model.solution_.minorant.evidence
+    assert isinstance(evidence, Alpha) and evidence.alpha.size == 15 * 5
     assert model.status_ == Status.CERTIFIED
 
 

@@ -12,6 +12,7 @@ import naive
 from aucert.exact.certificate.certificate import Certificate, Witness, evaluated
 from aucert.exact.losses.registry import LOSSES
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
+from aucert.exact.problem.evidence import Alpha, Scores
 from aucert.exact.problem.problem import Ridge, linear_problem, pair_problem
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows
@@ -173,12 +174,12 @@ def test_value_of_a_witness_from_alpha(alpha: float, loss: str) -> None:
     pairs = PairList(np.array([0, 0]), np.array([1, 2]), np.array([1.0, 3.0]))
     problem = linear_problem(np.ones((3, 1)), [1, 0, 0], 1.0, loss, pairs)
     witness = Witness.from_alpha(problem, np.array([alpha, alpha * 0.999999]))
-    assert witness.alpha is not None
+    assert isinstance(witness.evidence, Alpha)
     true = sum(
         Fraction(c) * naive.loss_dual(loss, Fraction(a))
-        for c, a in zip(pairs.c.tolist(), witness.alpha.tolist(), strict=True)
+        for c, a in zip(pairs.c.tolist(), witness.evidence.alpha.tolist(), strict=True)
     )
-    assert abs(Fraction(witness.value) - true) <= witness.value_rounding
+    assert abs(Fraction(witness.value) - true) <= witness.value_error
 
 
 @each("sparse", [False, True])
@@ -235,7 +236,8 @@ def test_primal_dual_and_gap(seed: int, loss: str, listed: bool) -> None:
     alpha = naive.alphas(naive.exact(scores), weighted, loss, Fraction(width))
     if isinstance(pairs, PairList):
         alpha = naive.exact(LOSSES[loss].alpha(pairs.margins(scores), width))
-    alpha = [a * Fraction(witness.scale) for a in alpha]
+    assert isinstance(witness.evidence, Scores)
+    alpha = [a * Fraction(witness.evidence.scale) for a in alpha]
     exact_lam, rows = Fraction(lam), naive.exact(X)
     primal = naive.primal_value(rows, weighted, loss, exact_lam, naive.exact(w))
     dual = naive.dual_value(rows, weighted, loss, exact_lam, alpha)

@@ -22,7 +22,7 @@ from aucert.exact.pairs.marginals import deficiency
 from aucert.exact.problem.problem import Ridge, linear_problem, pair_problem
 from aucert.exact.spaces.gram import Gram, chain_of, norm_chain
 from aucert.exact.spaces.rows import Rows
-from aucert.exact.square_loss.sparse_bounds import certified_diagonal, cholesky_slip
+from aucert.exact.square_loss.support import certified_diagonal, cholesky_slip
 from aucert.exact.sums.assembled import PairSums
 from aucert.exact.sums.binned import Extent, Histogram
 from aucert.exact.sums.sorted import hinge_roundings, squared_roundings
@@ -94,8 +94,8 @@ def test_listed_pairs_are_bounded_in_whatever_order_they_are_added_up(loss: str)
     assert found.conjugate_rounding >= chain * abs(found.conjugate)
     problem = linear_problem(np.zeros((2, 1)), [1, 0], 1.0, loss, pairs)
     witness = Witness.from_alpha(problem, LOSSES[loss].alpha(pairs.margins(scores)))
-    assert abs(Fraction(witness.value) - dual) <= witness.value_rounding
-    assert witness.value_rounding >= chain * abs(witness.value)
+    assert abs(Fraction(witness.value) - dual) <= witness.value_error
+    assert witness.value_error >= chain * abs(witness.value)
 
 
 def test_the_moments_of_the_square_loss_are_charged_with_their_chain() -> None:
@@ -136,10 +136,10 @@ def test_shrinking_a_dual_point_rounds_by_both_parts_of_its_value(loss, total, c
         witness = Witness.of_sums(problem, dual_sums(total, conjugate), np.zeros(2), 0.0, scale)
         s, T, C = Fraction(scale), Fraction(total), Fraction(conjugate)
         error = abs(Fraction(witness.value) - (s * T - s * s * (T - C)))
-        assert error <= witness.value_rounding
+        assert error <= witness.value_error
         one, other = scale * total, scale**2 * abs(total - conjugate)
         worst = max(worst, float(error) / (one if other == 0 else one / 8))
-        assert witness.value_rounding >= gamma(4) * (one + other)
+        assert witness.value_error >= gamma(4) * (one + other)
     if loss == "hinge":
         assert worst > 0  # without s T there would be no bound at all
     if total == 1e3:

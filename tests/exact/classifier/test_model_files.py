@@ -22,8 +22,6 @@ from aucert.exact.classifier import model_codec, model_files
 from aucert.exact.classifier.model_codec import Decoder
 from aucert.exact.classifier.threshold import threshold_midpoint
 from aucert.exact.errors import InputError
-from aucert.exact.problem.evidence import Alpha, Scores, Weights
-from aucert.exact.problem.minorant import Minorant
 from aucert.exact.tools import atomic_files
 from loops import each
 
@@ -194,30 +192,6 @@ def test_a_changed_number_is_noticed_though_the_archive_is_whole(saved: Path) ->
     save_model(ROCSVM().fit(X, Y), saved)
     forge(saved, lambda header, found: header.update(version="9.1"), sign=False)
     refused(saved, "damaged or cut off")
-
-
-def test_a_witness_of_version_0_1_is_read_as_a_minorant() -> None:
-    """Its evidence stood side by side with its numbers."""
-    scores, c = np.arange(3.0), np.array([0.5, -0.5, 0.0])
-    old = {"c": 0, "scores": 1, "alpha": 0, "weights": 1}
-
-    def read(**kept: Any) -> Minorant:
-        fields: dict[str, Any] = {"c": {"array": 0}, "value": 0.5, "deficiency": 0.1}
-        fields |= {"rounding": 0.01, "value_rounding": 0.02, "width": 0.3, "scale": 0.9}
-        fields |= {"scores": None, "alpha": None, "weights": None, "bins": 8, "half": 2}
-        fields |= {name: {"array": old[name]} for name in kept}
-        return Decoder([c, scores]).decode({"value": "Witness", "of": fields})
-
-    for found in (read(), read(scores=True), read(alpha=True), read(weights=True)):
-        assert isinstance(found, Minorant)
-        assert np.array_equal(found.c, c) and (found.value, found.deficiency) == (0.5, 0.1)
-        assert (found.c_error, found.value_error) == (0.01, 0.02)
-    assert read().evidence is None
-    held = read(scores=True).evidence
-    assert isinstance(held, Scores) and (held.scores is scores, held.width) == (True, 0.3)
-    assert isinstance(read(alpha=True).evidence, Alpha)
-    grid = read(weights=True).evidence
-    assert isinstance(grid, Weights) and (grid.bins, grid.half, grid.scale) == (8, 2, 0.9)
 
 
 def test_a_newer_format_is_named(saved: Path) -> None:

@@ -111,7 +111,7 @@ def test_counts_from_two_comparisons_are_paid_for(seed: int) -> None:
     v = (a[:, None] < b[None, :] + 1).sum(axis=0) / 400
     problem = linear_problem(X, y, 0.05)
     witness = Witness.from_marginals(problem, u, v)
-    assert witness.deficiency >= abs(u.sum() - v.sum()) - witness.rounding
+    assert witness.deficiency >= abs(u.sum() - v.sum()) - witness.c_error
     best = solve(X, y, 0.05, tol=1e-10).certificate
     found = Certificate.of(problem, np.zeros(1), witness)
     assert found.dual <= best.primal

@@ -14,7 +14,7 @@ from aucert.exact.losses.registry import HINGE, LOGISTIC, SQUARE, SQUARED_HINGE
 from aucert.exact.problem.evidence import Alpha, Evidence, Marginals, Mix, Scores, Weights
 from aucert.exact.problem.minorant import Minorant
 from aucert.exact.problem.penalties.elastic_net import ElasticNet
-from aucert.exact.problem.problem import Problem, linear_problem
+from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.sums.assembled import PairSums
 from aucert.exact.tools.rounding import Bound
@@ -88,16 +88,6 @@ def test_unknown_kinds_of_evidence_are_refused() -> None:
             risk.minorant(evidence)
     with pytest.raises(InputError, match="cannot be mixed"):
         risk.minorant(Mix(((1.0, Weights(np.zeros(2), 4, 1)),)))
-
-
-def test_the_old_names_are_read_only_views() -> None:
-    problem = linear_problem(RNG.normal(size=(N, 2)), Y, 0.1)
-    found = Minorant.from_scores(problem, np.arange(N) + 0.0, 0.5, 0.25)
-    assert (found.width, found.scale, found.bins, found.half) == (0.5, 0.25, 0, 0)
-    assert found.scores is not None and found.alpha is None and found.weights is None
-    assert (found.rounding, found.value_rounding) == (found.c_error, found.value_error)
-    with pytest.raises(AttributeError):
-        found.rounding = 0.0  # type: ignore[misc]
 
 
 @dataclass(frozen=True, eq=False)

@@ -55,7 +55,7 @@ def test_a_combination_of_slopes_is_feasible(kind: str) -> None:
     places = [(x, Place(w, problem.space.scores(w), float(w @ w))) for x, w in cuts]
     made = [(x, Cut.at(problem, Evaluated.of(problem, place))) for x, place in places]
     witness = combined_witness(problem, made)
-    assert witness.deficiency <= witness.rounding
+    assert witness.deficiency <= witness.c_error
     expected = sum(x * problem.sums(problem.space.scores(w)).conjugate for x, w in cuts)
     assert witness.value == pytest.approx(expected, rel=1e-12)
     assert Certificate.of(problem, np.zeros(3), witness).gap >= 0

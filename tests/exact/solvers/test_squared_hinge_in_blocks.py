@@ -16,6 +16,7 @@ from aucert.exact.certificate.witness import Witness
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import SQUARED_HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
+from aucert.exact.problem.evidence import Weights
 from aucert.exact.problem.problem import Problem, Ridge
 from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.descent import Descent
@@ -68,7 +69,7 @@ def test_many_rows_are_read_in_blocks(monkeypatch: pytest.MonkeyPatch, tmp_path:
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     for rows in (X, mapped):
         found = solve(rows, y, lam=1e-3, loss="squared_hinge", tol=1e-9)
-        assert found.status == Status.CERTIFIED and found.witness.bins
+        assert found.status == Status.CERTIFIED and isinstance(found.minorant.evidence, Weights)
 
 
 def problem_of(X: np.ndarray, y: np.ndarray, lam: float = 1e-2) -> Problem:

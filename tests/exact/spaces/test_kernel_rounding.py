@@ -18,6 +18,7 @@ from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import true_space
 from aucert.exact.losses.registry import LOSSES
 from aucert.exact.pairs.all_pairs import AllPairs
+from aucert.exact.problem.evidence import Scores
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.kernel import EXP_UNITS, Kernel, lengths_of
@@ -94,9 +95,10 @@ def check_certificate(
     """Primal and dual value are within their stated rounding of those in 60 digits."""
     positive, loss, lam = problem.pairs.positive, problem.loss.name, decimal(problem.lam)
     pairs = naive.weighted_pairs(positive.tolist(), AllPairs())
-    assert witness.scores is not None
-    alpha = naive.alphas(naive.exact(witness.scores), pairs, loss, Fraction(0))
-    alpha = [a * Fraction(witness.scale) for a in alpha]
+    evidence = witness.evidence
+    assert isinstance(evidence, Scores)
+    alpha = naive.alphas(naive.exact(evidence.scores), pairs, loss, Fraction(0))
+    alpha = [a * Fraction(evidence.scale) for a in alpha]
     c = [decimal(x) for x in naive.marginals(alpha, pairs, problem.n)]
     conjugate = sum(m * naive.loss_dual(loss, a) for (_, _, m), a in zip(pairs, alpha, strict=True))
     with localcontext(DIGITS):
