@@ -51,7 +51,7 @@ from .problem.risk import Mean
 from .problem.scalings import C_from_lam, lam_from_C
 from .problem.tail import Tail
 from .problem.worst import Worst
-from .spaces.gram import Gram, StreamedGram
+from .spaces.gram import Gram
 from .spaces.partitions.grouped.grouped_rows import GroupedRows
 from .spaces.partitions.partitioned_rows import PartitionedRows
 from .spaces.rows import Rows
@@ -113,7 +113,6 @@ __all__ = [
     "Solution",
     "Status",
     "Step",
-    "StreamedGram",
     "StreamedRows",
     "SurvivalSVM",
     "SurvivalSVMCV",
