@@ -1,37 +1,23 @@
 """What the literature proposes to make the problem cheap, and the rivals; one algorithm a file."""
 
-from .drawn_pairs.descent import Adamax, GradientDescent
-from .drawn_pairs.draw_pairs import draw_pairs
-from .drawn_pairs.incomplete_roc_svm import IncompleteROCSVM
-from .drawn_pairs.incomplete_sauc_svm import IncompleteSAUCSVM, incomplete_sauc
-from .hard_thresholding.baselines import (
-    mean_difference,
-    oracle_support,
-    top_fisher,
-    top_mean_difference,
-)
-from .hard_thresholding.hard_threshold import hard_threshold
-from .hard_thresholding.hsg_ht import hsg_ht
-from .hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
-from .hard_thresholding.sht_estimator import SHTAUC
-from .hard_thresholding.stoiht import stoiht
-from .newton.baseline_svms import SubsampledRankSVM, kernel_svm, linear_svm
-from .newton.nbauc import NBAUC
-from .newton.rank_svm import RankSVM
-from .newton.truncated_newton import TruncatedNewton
-from .nystrom.leverage import leverage_scores
-from .nystrom.nystrom import Nystrom, against_true_kernel, nystrom_map
-from .pipelines import noam, nsolam, rfauc
-from .random_pairs.nsauc import PairSGD
-from .random_pairs.nsauc_estimators import NSAUC, NSVMSGD2
-from .random_pairs.oam import OnlineAUC
-from .random_pairs.oam_estimator import OAM
+from .drawn_pairs import draw_pairs
+from .fsauc import FSAUC, MultiStageSaddle
+from .incomplete import IncompleteROCSVM, IncompleteSAUCSVM, incomplete_sauc
+from .landmarks import leverage_scores
+from .logistic_thresholding import hsg_ht, stoiht
+from .newton.nbauc import NBAUC, SubsampledRankSVM
+from .newton.truncated_newton import RankSVM, TruncatedNewton
+from .nsauc import NSAUC, NSVMSGD2, PairSGD
+from .nystrom import Nystrom, against_true_kernel, nystrom_map
+from .oam import OAM, OnlineAUC
+from .pipelines import kernel_svm, linear_svm, noam, nsolam, rfauc
 from .saved_models import load_model, save_model
-from .square_loss.fsauc import MultiStageSaddle
-from .square_loss.saddle_estimators import FSAUC, SOLAM
-from .square_loss.solam import StochasticSaddle
-from .square_loss.spam import StochasticProximal
-from .square_loss.spam_estimator import SPAM
+from .sht import SHTAUC, StochasticHardThresholding, sparse_problem
+from .solam import SOLAM, StochasticSaddle
+from .spam import SPAM, StochasticProximal
+from .sparse_baselines import mean_difference, oracle_support, top_fisher, top_mean_difference
+from .subgradient import Adamax, GradientDescent
+from .thresholding import hard_threshold
 
 __all__ = [
     "FSAUC",

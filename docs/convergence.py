@@ -14,12 +14,12 @@ import matplotlib
 import numpy as np
 from scipy import stats
 
-from aucert.approx.drawn_pairs.descent import Adamax
-from aucert.approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
+from aucert.approx.landmarks import choose_landmarks
 from aucert.approx.newton.truncated_newton import TruncatedNewton
-from aucert.approx.nystrom.landmarks import choose_landmarks
-from aucert.approx.nystrom.nystrom import nystrom_map
-from aucert.approx.random_pairs.nsauc import PairSGD
+from aucert.approx.nsauc import PairSGD
+from aucert.approx.nystrom import nystrom_map
+from aucert.approx.sht import StochasticHardThresholding, sparse_problem
+from aucert.approx.subgradient import Adamax
 from aucert.exact.losses.registry import SQUARED_HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem

@@ -67,9 +67,9 @@ if TYPE_CHECKING:
     from .api.survival_svm_cv import SurvivalSVMCV
     from .proof.partitioned_proof import save_partitions, write_partitioned_proof
     from .proof.proof_file import write_proof, write_proof_of
-    from .solvers.best_subset.best_subset import BestSubset, best_subset
     from .solvers.convex_reference import convex_reference
     from .square_loss.convex_square import ConvexSquare
+    from .subsets.best_subset import BestSubset, best_subset
 
 __all__ = [
     "EXPONENTIAL",
@@ -171,8 +171,8 @@ _LAZY = {
     "load_model": ".api.saved_models",
     "recertify": ".api.saved_models",
     "save_model": ".api.saved_models",
-    "BestSubset": ".solvers.best_subset.best_subset",
-    "best_subset": ".solvers.best_subset.best_subset",
+    "BestSubset": ".subsets.best_subset",
+    "best_subset": ".subsets.best_subset",
 }
 
 

@@ -21,7 +21,7 @@ PACKAGES = frozenset(PYPROJECT["tool"]["setuptools"]["packages"])
 
 ROOMS = ("exact", "approx", "validation")  # each may know those to its left
 # Rooms of `exact` that find optima: an approximation must never be helped by the answer.
-CLOSED = frozenset({"solvers", "api", "best_subset"})
+CLOSED = frozenset({"solvers", "api", "subsets"})
 UNSAFE_MODULES = frozenset({"pickle", "cloudpickle", "dill", "marshal", "shelve"})
 UNSAFE_CALLS = frozenset({"eval", "exec", "compile"})
 
@@ -187,14 +187,14 @@ def planted() -> Iterator[tuple[Checker, str, str, bool]]:
     """Checker, module, source, and whether the checker must complain."""
     order, unsafe = order_violations, unsafe_violations
     pairs, descent = "aucert.exact.pairs.all_pairs", "aucert.approx.newton.descent"
-    yield order, pairs, "from ...approx.nystrom.nystrom import Nystrom", True
+    yield order, pairs, "from ...approx.nystrom import Nystrom", True
     yield order, pairs, "def f():\n    from ... import validation", True
     yield order, pairs, "from ..solvers.choose import choose_solver", False
     yield order, descent, "from ...exact.solvers.qp import QP", True
     yield order, descent, "from ...exact import solvers", True
     yield order, descent, "from ...exact import solve", True
     yield order, descent, "from ...exact.api.certify import certify", True
-    yield order, descent, "from ...exact.best_subset.dive import dive", True
+    yield order, descent, "from ...exact.subsets.dive import dive", True
     yield order, descent, "import_module('aucert.exact.solvers.choose')", True
     yield order, descent, "from ...validation.bounds import theorem4", True
     yield order, descent, "from ...exact.pairs.all_pairs import AllPairs", False

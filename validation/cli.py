@@ -2,7 +2,7 @@
 plot | reproduce`.
 
 Results go to standard output, everything else to standard error. How a command ends is in
-`commands.endings`.
+`commands.endings`. It loads nothing but click: each command imports what it runs.
 """
 
 from __future__ import annotations
@@ -10,13 +10,151 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
 
 import click
 
 from .. import __version__
 from .commands.endings import run, stopped_at_once
-from .commands.options import NameOf, path_options, problem_options, read_options, table_options
+
+
+class NameOf(click.Choice):
+    """A name out of a list of `aucert.exact`, which is imported only where a name is looked up."""
+
+    case_sensitive = True
+
+    def __init__(self, module: str, names: str):
+        self.module, self.names = module, names
+
+    @property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The names."""
+        names = getattr(import_module(f"..exact.{self.module}", __package__), self.names)
+        found: Any = names() if callable(names) else names
+        return tuple(found)
+
+
+Decorator = Callable[[Any], Any]
+FOLDER = click.Path()
+
+
+def _option(name: str, default: Any = None, help: str | None = None, **more: Any) -> Decorator:
+    """Return an option that shows its default, if it has one."""
+    more |= {} if default is None else {"default": default, "show_default": True}
+    return click.option(*name.split(), help=help, **more)
+
+
+def _all(*options: Decorator) -> Decorator:
+    """Return what adds options to a command, in this order."""
+
+    def add(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+def _tol(default: float) -> Decorator:
+    return _option("--tol", default, "Relative gap.")
+
+
+def _loss(names: str = "ALL_LOSSES") -> Decorator:
+    return _option("--loss", "hinge", type=NameOf("losses.registry", names))
+
+
+METHOD = _option("--method", "auto", type=NameOf("solvers.choose", "NAMES"))
+SEED = _option("--seed", 0, type=click.IntRange(min=0))
+JOBS = _option("--jobs", 1, type=click.IntRange(min=1))
+JSON = _option("--json as_json", help="One JSON document, nothing else.", is_flag=True)
+PROFILE = click.option("--profile", type=click.Choice(["quick", "full"]), default="quick")
+
+LABELS = _all(
+    _option("--target", help="Label column of a file; the last by default, y in npz."),
+    _option("--positive", help="Positive label; the larger one by default."),
+)
+"""Which rows are positive."""
+
+LOSS = _all(
+    LABELS,
+    _loss(),
+    _option("--kernel", "linear", type=NameOf("spaces.kernels", "kernel_names")),
+    _option("--gamma", help="Of the kernel, > 0.  [default: 1 / features]", type=float),
+    _option("--structure", 0.0, "Weight of SAUC-SVM's structure, >= 0."),
+)
+"""What is minimised."""
+
+
+def _groups(penalty: str) -> Decorator:
+    return _option("--groups", help=f"Columns in groups, A,B;C,D: with {penalty}, the group lasso.")
+
+
+L1 = _all(
+    _option("--l1", 0.0, "Weight of |w|_1 beside lam/2 |w|^2, >= 0; linear problems only."),
+    _groups("--l1"),
+)
+L1_RATIO = _all(
+    _option("--l1-ratio", 0.0, "Share of |w|_1 in the penalty, 0 to 1; linear problems only."),
+    _groups("--l1-ratio"),
+)
+
+PAIRS = _all(
+    _option("--sign", help="nonnegative, or columns A,B whose weights are >= 0."),
+    _option("--pairs", "all", "all, nearest:K or drawn:B."),
+    _option("--qid", help="Column of the query: pairs are within one, larger target above."),
+    _option("--time", help="Column of the time, for survival."),
+    _option("--event", help="Column of 1 where the event was seen, 0 where censored."),
+)
+"""The sign of the weights, and over which pairs is summed."""
+
+WORST = _option("--worst-of", help="Column of groups: the one with the largest mean loss counts.")
+
+COLUMNS = _option("--columns", help="Feature columns of a file: A,B; all others by default.")
+DROP = _option("--drop", help="Columns of a file to leave out: A,B.")
+YES_OR_NO = click.Choice(["yes", "no"])
+READ = _all(
+    _option("--header", help="Whether the first row of a CSV holds names.", type=YES_OR_NO),
+    _option("--zero-based", help="Whether svmlight indices count from 0.", type=YES_OR_NO),
+)
+"""How a file is read, where it may be read in two ways."""
+
+
+def _standardise(end: str = "") -> Decorator:
+    return _option("--standardise", help=f"Columns of mean 0 and scale 1{end}.", is_flag=True)
+
+
+TABLE = _all(
+    COLUMNS,
+    _option("--row-weights", help="Column of row weights, for a folder of Parquet files."),
+    DROP,
+    READ,
+    _standardise(", kept with the model"),
+)
+"""Which columns of a file are what."""
+
+CURVE = _all(
+    click.option("--fpr-max", type=float, default=1.0, help="Partial AUC: the largest FPR."),
+    click.option("--tpr-min", type=float, default=0.0, help="Partial AUC: the least TPR."),
+)
+"""How much of the curve is meant."""
+
+RUN = _all(_option("--max-time", help="Seconds.", type=float), SEED, JSON)
+"""How long it may take, and how the answer is printed."""
+
+PROBLEM = _all(LOSS, L1, PAIRS, WORST, TABLE, CURVE, _tol(1e-9), RUN)
+PATH_PROBLEM = _all(LOSS, L1_RATIO, PAIRS, TABLE, CURVE, _tol(1e-6), RUN)
+
+
+def _run(module: str, function: str, *words: str, **options: Any) -> None:
+    """Call a function of `commands`, and exit with the status that it returns, if any."""
+    with stopped_at_once():
+        status = getattr(import_module(f".commands.{module}", __package__), function)(
+            *words, **options
+        )
+        if status is not None:
+            sys.exit(status)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -27,155 +165,118 @@ def aucert() -> None:
 
 @aucert.command()
 @click.argument("data")
-@click.option(
+@_option(
     "--lam",
+    help="Weight of the penalty, > 0 (or 0 with --l1); 1e-3 is a start.",
     type=float,
     required=True,
-    help="Weight of the penalty, > 0 (or 0 with --l1); 1e-3 is a start.",
 )
-@click.option(
-    "--method",
-    type=NameOf("solvers.choose", "NAMES"),
-    default="auto",
-    show_default=True,
-)
-@click.option(
+@METHOD
+@_option(
     "--threshold",
+    "equal-error",
+    "The rule for the intercept of the saved model.",
     type=NameOf("classifier.threshold", "RULES"),
-    default="equal-error",
-    show_default=True,
-    help="The rule for the intercept of the saved model.",
 )
-@click.option("--out", type=click.Path(), help="Folder for model, weights, result and proof.")
-@click.option(
-    "--no-data", is_flag=True, help="With --out: no data.npz for the checker of the proof."
-)
-@click.option("--proof", is_flag=True, help="With --out, of a folder of Parquet files too.")
-@click.option("--proof-rows", type=click.Path(), help="With --proof: folder for that proof's rows.")
-@problem_options
-def solve(data: str, **options: object) -> None:
+@_option("--out", help="Folder for model, weights, result and proof.", type=FOLDER)
+@_option("--no-data", help="With --out: no data.npz for the checker of the proof.", is_flag=True)
+@_option("--proof", help="With --out, of a folder of Parquet files too.", is_flag=True)
+@_option("--proof-rows", help="With --proof: folder for that proof's rows.", type=FOLDER)
+@PROBLEM
+def solve(data: str, **options: Any) -> None:
     """Solve the full pairwise problem of DATA (a file, or a built-in name like wdbc)."""
-    with stopped_at_once():
-        from .commands.solve import run_solve
-
-        run_solve(data, options)
+    _run("solve_path", "run_solve", data, **options)
 
 
 @aucert.command()
 @click.argument("data")
-@click.option("--lam", type=float, multiple=True, help="Repeatable.  [default: a grid of the data]")
-@click.option("--n-lams", type=int, default=20, show_default=True, help="Length of that grid.")
-@click.option("--cv", type=int, help="Folds, >= 2: the AUC of held-out rows at each lam, too.")
-@click.option(
-    "--method",
-    type=NameOf("solvers.choose", "NAMES"),
-    default="auto",
-    show_default=True,
-)
-@click.option("--out", type=click.Path(), help="Folder for path.json and path-weights.csv.")
-@path_options
-def path(data: str, **options: object) -> None:
+@_option("--lam lams", help="Repeatable.  [default: a grid of the data]", type=float, multiple=True)
+@_option("--n-lams", 20, "Length of that grid.")
+@_option("--cv", help="Folds, >= 2: the AUC of held-out rows at each lam, too.", type=int)
+@METHOD
+@_option("--out", help="Folder for path.json and path-weights.csv.", type=FOLDER)
+@PATH_PROBLEM
+def path(data: str, **options: Any) -> None:
     """Solve the problem of DATA (a file, a folder, a built-in name) at many lam, with proofs."""
-    with stopped_at_once():
-        from .commands.path import run_path
-
-        run_path(data, options)
+    _run("solve_path", "run_path", data, **options)
 
 
 @aucert.command()
 @click.argument("data")
-@click.option("--lam", type=float, help="Weight of the penalty, > 0, as in training.")
-@click.option("--from", "convention", help="Whose scaling --C is in, instead of --lam.")
-@click.option("--C", "C", type=float, help="The constant of that scaling.")
-@click.option("--weights", type=click.Path(), help="File of weights, or another program's model.")
-@click.option("--model", type=click.Path(), help="Model file of solve --out, instead.")
-@click.option("--scores", type=click.Path(), help="File of one score a row, instead.")
-@click.option("--norm2", type=float, help="|f|^2 of the scores, if known.")
-@click.option("--exact", is_flag=True, help="For linear weights: in fractions too, unrounded.")
-@problem_options
-def certify(data: str, **options: object) -> None:
+@_option("--lam", help="Weight of the penalty, > 0, as in training.", type=float)
+@_option("--from convention", help="Whose scaling --C is in, instead of --lam.")
+@_option("--C C", help="The constant of that scaling.", type=float)
+@_option("--weights", help="File of weights, or another program's model.", type=click.Path())
+@_option("--model", help="Model file of solve --out, instead.", type=click.Path())
+@_option("--scores", help="File of one score a row, instead.", type=click.Path())
+@_option("--norm2", help="|f|^2 of the scores, if known.", type=float)
+@_option("--exact", help="For linear weights: in fractions too, unrounded.", is_flag=True)
+@PROBLEM
+def certify(data: str, **options: Any) -> None:
     """Tell how far somebody's weights or scores are from the optimum on DATA."""
-    with stopped_at_once():
-        from .commands.certify import run_certify
-
-        run_certify(data, options)
+    _run("certify", "run_certify", data, **options)
 
 
 @aucert.command()
 @click.argument("model")
 @click.argument("data")
-@click.option("--out", type=click.Path(), help="File for the scores and labels, CSV.")
-@click.option("--drop", help="Columns to leave out where the columns have no names: 3,5.")
-@read_options
-@click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")
-def predict(model: str, data: str, **options: object) -> None:
+@_option("--out", help="File for the scores and labels, CSV.", type=click.Path())
+@_option("--drop", help="Columns to leave out where the columns have no names: 3,5.")
+@READ
+@JSON
+def predict(model: str, data: str, **options: Any) -> None:
     """Score the rows of DATA with MODEL, a file that solve --out or save_model wrote."""
-    with stopped_at_once():
-        from .commands.predict import run_predict
-
-        run_predict(model, data, options)
+    _run("predict", "run_predict", model, data, **options)
 
 
 @aucert.command()
-@click.option("--profile", type=click.Choice(["quick", "full"]), default="quick")
-@click.option("--only", multiple=True, metavar="NAME", help="Run this claim only; repeatable.")
-@click.option("--list", "list_only", is_flag=True, help="List the claims and stop.")
-@click.option(
+@PROFILE
+@_option("--only", help="Run this claim only; repeatable.", multiple=True, metavar="NAME")
+@_option("--list list_only", help="List the claims and stop.", is_flag=True)
+@_option(
     "--out",
-    type=click.Path(),
     help="Folder of the report; verdicts in it are kept.  [default: aucert-report]",
+    type=FOLDER,
 )
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")
-def validate(**options: object) -> None:
+@JOBS
+@SEED
+@JSON
+def validate(**options: Any) -> None:
     """Check the papers' claims against exact answers: a table, and a report."""
-    with stopped_at_once():
-        from .commands.validate import run_validate
-
-        sys.exit(run_validate(options))
+    _run("others", "run_validate", **options)
 
 
 @aucert.command("check-solver")
 @click.argument("solver", metavar="MODULE:FUNCTION", required=False)
-@click.option("--loss", type=NameOf("losses.registry", "LOSSES"), default="hinge")
-@click.option("--tol", type=float, default=1e-3, show_default=True, help="Relative excess.")
-@click.option("--max-time", type=float, default=60.0, show_default=True, help="Seconds a problem.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--only", multiple=True, metavar="NAME", help="One of --list; repeatable.")
-@click.option("--list", "list_only", is_flag=True, help="List the problems and stop.")
-@click.option("--out", type=click.Path(), help="Folder for check-solver.json and .txt.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")
-def check_solver(**options: object) -> None:
+@_loss("LOSSES")
+@_option("--tol", 1e-3, "Relative excess.")
+@_option("--max-time", 60.0, "Seconds a problem.")
+@SEED
+@_option("--only", help="One of --list; repeatable.", multiple=True, metavar="NAME")
+@_option("--list list_only", help="List the problems and stop.", is_flag=True)
+@_option("--out", help="Folder for check-solver.json and .txt.", type=FOLDER)
+@JSON
+def check_solver(**options: Any) -> None:
     """Run somebody's fit(X, y, lam) -> w over problems whose optima are proved.
 
     The labels y are 1 and 0, and w has one number a feature. FILE.py:FUNCTION is taken, too. For
     data of your own there is `aucert bench`.
     """
-    with stopped_at_once():
-        from .commands.check_solver import run_check_solver
-
-        sys.exit(run_check_solver(options))
+    _run("others", "run_check_solver", **options)
 
 
 @aucert.command()
 @click.argument("solvers", metavar="MODULE:FUNCTION...", nargs=-1, required=True)
-@click.option("--data", multiple=True, help="Built-in name or file; repeatable.  [default: wdbc]")
-@click.option("--lam", type=float, multiple=True, help="Repeatable.  [default: 1e-3]")
-@click.option("--loss", type=NameOf("losses.registry", "ALL_LOSSES"), default="hinge")
-@click.option(
-    "--max-time",
-    type=float,
-    default=10.0,
-    show_default=True,
-    help="Seconds a solver, after a first small run of at most a minute.",
-)
-@table_options
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--out", type=click.Path(), help="Folder for bench.json, bench.txt and bench.svg.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")
-def bench(**options: object) -> None:
-    """Run fits (X, y, lam) -> w beside ours: proved gaps against time.
+@_option("--data", ["wdbc"], "Built-in name or file; repeatable.", multiple=True)
+@_option("--lam", [1e-3], "Repeatable.", type=float, multiple=True)
+@_loss()
+@_option("--max-time", 10.0, "Seconds a solver, after a first small run of at most a minute.")
+@_all(LABELS, COLUMNS, DROP, READ, _standardise())
+@SEED
+@_option("--out", help="Folder for bench.json, bench.txt and bench.svg.", type=FOLDER)
+@JSON
+def bench(**options: Any) -> None:
+    """Run fits (X, y, lam) -> w next to ours: proved gaps against time.
 
     The labels y are 1 and 0, and w has one number a feature. FILE.py:FUNCTION is taken, too.
 
@@ -183,55 +284,45 @@ def bench(**options: object) -> None:
     with `max_iter` is run with 1, 2, 4, ... of them, one with `tol` at 0.1, 0.01, ...; any other
     runs once, which is one point.
     """
-    with stopped_at_once():
-        from .commands.bench import run_bench
-
-        run_bench(options)
+    _run("others", "run_bench", **options)
 
 
 @aucert.command()
 @click.argument("result")
-@click.option("--out", type=click.Path(), required=True, help="Picture: .svg, .png or .pdf.")
+@_option("--out", help="Picture: .svg, .png or .pdf.", type=click.Path(), required=True)
 def plot(result: str, out: str) -> None:
     """Draw RESULT: the file or folder that solve, certify or bench wrote, or a path's."""
-    with stopped_at_once():
-        from .commands.plot import run_plot
-
-        run_plot(result, out)
+    _run("others", "run_plot", result, out)
 
 
 @aucert.command()
 @click.argument("names", metavar="[NAME]...", nargs=-1)
-@click.option("--list", "list_only", is_flag=True, help="List the tables and stop.")
-@click.option("--data-dir", type=click.Path(), help="Real data.  [default: $AUCERT_DATA]")
-@click.option("--profile", type=click.Choice(["quick", "full"]), default="quick")
-@click.option("--out", type=click.Path(), help="Folder of the pages.  [default: aucert-tables]")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True)
-@click.option(
+@_option("--list list_only", help="List the tables and stop.", is_flag=True)
+@_option("--data-dir", help="Real data.  [default: $AUCERT_DATA]", type=FOLDER)
+@PROFILE
+@_option("--out", help="Folder of the pages.  [default: aucert-tables]", type=FOLDER)
+@JOBS
+@_option(
     "--max-time",
-    type=float,
     help="Seconds after which nothing more is begun.  [default: 12 hours for full, else none]",
+    type=float,
 )
-@click.option(
+@_option(
     "--evidence",
-    type=click.Path(),
     help="Folder of finished numbers, a file an experiment: used again, and added to.",
+    type=FOLDER,
 )
-@click.option("--estimate", "estimate_only", is_flag=True, help="Say how long it takes and stop.")
-@click.option(
-    "--check",
-    "check_only",
-    is_flag=True,
+@_option("--estimate estimate_only", help="Say how long it takes and stop.", is_flag=True)
+@_option(
+    "--check check_only",
     help="Run a sample of the evidence again, drawn by the seed, compare, and stop.",
+    is_flag=True,
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="One JSON document, nothing else.")
-def reproduce(**options: object) -> None:
-    """Run the papers' tables and figures again: what is printed beside what comes out."""
-    with stopped_at_once():
-        from .commands.reproduce import run_reproduce
-
-        sys.exit(run_reproduce(options))
+@SEED
+@JSON
+def reproduce(**options: Any) -> None:
+    """Run the papers' tables and figures again: what is printed next to what comes out."""
+    _run("others", "run_reproduce", **options)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -248,11 +339,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         With any status but 0.
     """
     if threading.current_thread() is not threading.main_thread():
-        run_arguments(arguments)
+        run(aucert, arguments)
         return
     before = signal.getsignal(signal.SIGINT)
     try:
-        run_arguments(arguments)
+        run(aucert, arguments)
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -35,7 +35,7 @@ print(f"{problem.n} rows, {problem.n_pairs} pairs, optimum {optimum:.9f}")
 # :math:`\sigma^2` the variance of the loss over all pairs. Nobody needs the pairs in memory: a pair
 # is a whole number below :math:`n_+ n_-`.
 #
-# .. literalinclude:: /../approx/drawn_pairs/draw_pairs.py
+# .. literalinclude:: /../approx/drawn_pairs.py
 #    :language: python
 #    :pyobject: draw_codes
 

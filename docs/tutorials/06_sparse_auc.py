@@ -18,8 +18,8 @@ import numpy as np
 
 from aucert.approx import SHTAUC, hard_threshold
 from aucert.exact import AllPairs, Rows, best_subset
-from aucert.exact.square_loss.moments import moments
-from aucert.exact.square_loss.support_loss import SupportLoss
+from aucert.exact.square_loss.row_average import moments
+from aucert.exact.square_loss.support import SupportLoss
 
 rng = np.random.default_rng(0)
 n, d = 240, 16
@@ -40,7 +40,7 @@ X = (X - X.mean(axis=0)) / X.std(axis=0)
 # Here :math:`n^2` is no obstacle for another reason than in the first tutorial: the pairs enter
 # through :math:`d + d^2` numbers.
 #
-# .. literalinclude:: /../exact/square_loss/support_loss.py
+# .. literalinclude:: /../exact/square_loss/support.py
 #    :language: python
 #    :pyobject: SupportLoss.value
 
@@ -62,10 +62,10 @@ assert np.isclose(loss.value(w), np.mean((1 - differences @ w) ** 2))
 # as Mahalanobis measured it. A single feature has :math:`q = \delta_i^2/\Sigma_{ii}`; but the best
 # pair need not contain the best single one.
 #
-# .. literalinclude:: /../exact/square_loss/support_loss.py
+# .. literalinclude:: /../exact/square_loss/support.py
 #    :language: python
 #    :pyobject: SupportLoss.optimum
-#    :lines: 1,14-21
+#    :lines: 1,3-10
 
 chosen = [0, 3, 7]
 optimum = loss.optimum(chosen)
@@ -94,7 +94,7 @@ print("as printed", hard_threshold(np.array([3.0, -2.0, 1.0, 0.5]), 2, paper_lit
 # can only help, so if :math:`T` are the features still allowed in a part, :math:`F^*(S) \ge F^*(T)`
 # for all its supports. The library's bound, from above for :math:`q_S`, is sharper:
 #
-# .. literalinclude:: /../exact/square_loss/sparse_bounds.py
+# .. literalinclude:: /../exact/square_loss/support.py
 #    :language: python
 #    :pyobject: ceiling
 

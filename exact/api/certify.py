@@ -244,7 +244,7 @@ def _audit_streamed(
     """
     witness = _own_witness(problem, w)
     if refine:
-        solution = choose_solver(problem, "newton", tol, max_time).solve(problem)
+        solution = choose_solver(problem, "descent", tol, max_time).solve(problem)
         apart = isinstance(problem.space, PartitionedRows) and can_be_held(problem.space)
         if apart and solution.status == Status.STALLED:
             return None

@@ -8,12 +8,13 @@ from ..formulation.partitioned import partitioned_problem
 from ..formulation.request import Request
 from ..losses.registry import HINGE, SQUARED_HINGE
 from ..problem.problem import Problem
-from ..solvers.choose import LARGEST_HESSIAN
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..tools.lossless import on_disk
 
 HELD_NUMBERS = 8_000_000
 """Numbers in X from which its rows are read in blocks rather than copied and centred."""
+
+WIDE_ROWS = 500  # columns from which rows are held while they are few enough
 
 COPIED_NUMBERS = 200_000_000
 """Numbers in X (1.6 GB) up to which its rows are held where there are many coordinates."""
@@ -61,7 +62,7 @@ def can_be_held(X: object) -> bool:
 
 def _better_in_blocks(X: np.ndarray) -> bool:
     n, dim = X.shape
-    if dim >= LARGEST_HESSIAN and X.size <= COPIED_NUMBERS:
+    if dim >= WIDE_ROWS and X.size <= COPIED_NUMBERS:
         # Without a Hessian there are many products, and those with held rows are quicker.
         return False
     if X.size >= HELD_NUMBERS:

@@ -29,7 +29,7 @@ from ..tools.threads import small_in_one_thread
 from .in_blocks import can_be_held, streamed_problem
 from .partitions.held import better, held_rows
 
-PLAIN_KERNELS = ("auto", "quasi-newton", "cutting-plane")
+PLAIN_KERNELS = ("auto", "descent", "cutting-plane")
 """Methods that solve a kernel machine without features."""
 
 METHODS = NAMES
@@ -117,12 +117,10 @@ def solve(
         grades. Dask's collections hold each query whole in one partition.
     time, event : arrays (n,), optional
         Times, and whether the event was seen: an earlier event is above what comes later.
-    method : {"auto", "closed-form", "quasi-newton", "cutting-plane", "newton", "qp", "lifted",
-        "pair-newton", "tail-newton", "proximal"}
-        "auto" takes the closed form for the square loss and Newton for the hinge and its square,
-        but the quasi-Newton method for the hinge where there are many coordinates, or a kernel
-        that takes many. For everything else it takes the proximal method. Of rows in partitions
-        "newton" keeps to sums over them; "auto" fetches few rows where these stall.
+    method : {"auto", "closed-form", "cutting-plane", "descent", "qp", "lifted", "proximal"}
+        "auto" takes the closed form for the square loss, the descent for other losses with the
+        ridge, and for everything else the proximal method. Of rows in partitions "descent" keeps
+        to sums over them; "auto" fetches few rows where these stall.
     tol : float
         Relative gap to reach, > 0.
     max_time : float, optional
@@ -211,9 +209,9 @@ def solve_large(
     """Return the solution by reading the rows in blocks, or None where they are better held.
 
     Rows that could be held are, if the bins cannot prove what is asked for. Of rows in partitions
-    method "newton" keeps the solution of the bins: proof files over partitions are made of bins.
+    method "descent" keeps the solution of the bins: proof files over partitions are made of bins.
     """
-    if method not in ("auto", "newton"):
+    if method not in ("auto", "descent"):
         refuse_method(X, method)
         return None
     start, large = time.monotonic(), streamed_problem(X, y, request)

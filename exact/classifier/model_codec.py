@@ -9,6 +9,7 @@ nothing in a file can name a function, a module or a type from elsewhere.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
@@ -157,10 +158,14 @@ class Decoder:
     Parameters
     ----------
     arrays : list of arrays
+    older : dict of functions by the name of a type, optional
+        What makes values of that type from the fields that older files hold.
     """
 
-    def __init__(self, arrays: list[np.ndarray]):
-        self.arrays = arrays
+    def __init__(
+        self, arrays: list[np.ndarray], older: dict[str, Callable[..., Any]] | None = None
+    ):
+        self.arrays, self.older = arrays, older or {}
 
     def decode(self, tree: Any) -> Any:
         """Return the value of a tree.
@@ -197,7 +202,9 @@ class Decoder:
         if "value" in tree:
             inside = self._all(tree["of"])
             _check_proofs(inside)
-            value = self._type(tree["value"], object)(**inside)
+            known = self._type(tree["value"], object)
+            make = self.older.get(tree["value"]) or known
+            value = make(**inside)
             if hasattr(value, "as_saved"):  # what was proved, on the file's word alone
                 object.__setattr__(value, "as_saved", True)
             return value

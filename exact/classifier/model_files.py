@@ -4,7 +4,7 @@ A model file is an ordinary .npz: an entry `header` with JSON in UTF-8, and the 
 all stored without compression. The header has
 
     format    "aucert model"
-    schema    2: how to read the rest; no other number is read
+    schema    2: how to read the rest; 1 where the bounds of certificates are not rounded outward
     version   of aucert that wrote it; `libraries` names those of numpy and scikit-learn
     model     the tree of `model_codec.py`
     sha256    of the header without this key (keys sorted, no spaces), then for each array its
@@ -22,6 +22,7 @@ import hashlib
 import io
 import json
 import zipfile
+from dataclasses import replace
 from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,7 @@ from ..problem.evidence import Alpha, Marginals, Mix, Scores, Weights
 from ..problem.minorant import Minorant
 from ..spaces.kernels import Gaussian, Laplacian, Linear
 from ..tools.atomic_files import write_atomically
+from ..tools.rounding import Bound
 from .model_codec import Decoder, Encoder, register
 
 FORMAT = "aucert model"
@@ -51,6 +53,20 @@ register(StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, SimpleImputer
 register(Pipeline, Gaussian, Laplacian, Linear)
 register(Certificate, Minorant, Solution, Status, Step)
 register(Alpha, Marginals, Mix, Scores, Weights)
+
+
+def _certificate_of_schema_1(
+    primal: float,
+    dual: float,
+    gap: float,
+    relative_gap: float | None,
+    radius: Any,
+    rounding: float,
+    objective: str = "",
+) -> Certificate:
+    """Return the certificate whose bounds were stored beside their rounding; `radius` had it."""
+    upper, lower = Bound(primal, rounding), Bound(dual, rounding)
+    return replace(Certificate.from_bounds(upper, lower, 0.0, objective), radius=radius)
 
 
 def save_model(model: Any, path: str | Path) -> None:
@@ -106,8 +122,8 @@ def load_model(path: str | Path) -> Any:
     Raises
     ------
     InputError
-        If the file cannot be read, is no model file, is damaged or cut off, was written in
-        another format, or holds a type that is not known here.
+        If the file cannot be read, is no model file, is damaged or cut off, was written in a
+        newer format, or holds a type that is not known here.
     """
     try:
         data = Path(path).read_bytes()
@@ -115,7 +131,8 @@ def load_model(path: str | Path) -> Any:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     try:
         header, arrays = _opened(path, data)
-        return Decoder(arrays).decode(header["model"])
+        older = {"Certificate": _certificate_of_schema_1} if header["schema"] == 1 else {}
+        return Decoder(arrays, older).decode(header["model"])
     except InputError as error:
         text = str(error)
         raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from None
@@ -137,11 +154,11 @@ def _opened(path: str | Path, data: bytes) -> tuple[dict[str, Any], list[np.ndar
             header = json.loads(text.tobytes().decode())
             if not isinstance(header, dict) or header.get("format") != FORMAT:
                 raise InputError(f"{path}: this is no model file of aucert")
-            if header.get("schema") != SCHEMA:
+            if not isinstance(header.get("schema"), int) or header["schema"] > SCHEMA:
                 raise InputError(
-                    f"{path}: written by aucert {_word(header.get('version'))} in format "
-                    f"{_word(header.get('schema'))}, and this version reads format {SCHEMA}: save "
-                    "the model again, or update aucert"
+                    f"{path}: written by aucert {_word(header.get('version'))} in a newer "
+                    f"format ({_word(header.get('schema'))}) than this version reads "
+                    f"({SCHEMA}): update aucert"
                 )
             wanted = [f"a{k}.npy" for k in range(len(names) - 1)]
             if header.get("arrays") != len(wanted) or set(names) != {"header.npy", *wanted}:

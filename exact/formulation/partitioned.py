@@ -76,7 +76,7 @@ def refuse_method(X: object, method: str) -> None:
 
 def refuse_other_methods(X: object, method: str) -> None:
     """Raise `InputError` if `X` is rows in partitions and `method` is not theirs."""
-    if method not in ("auto", "newton"):
+    if method not in ("auto", "descent"):
         refuse_method(X, method)
 
 

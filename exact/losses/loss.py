@@ -64,6 +64,14 @@ class Loss(Protocol):
         ...
 
 
+def kinked(loss: Loss) -> bool:
+    """Return whether a loss must be smoothed: it has a kink, and bounded slopes on both sides.
+
+    The exponential loss has no bound of its second derivative either, but no kink.
+    """
+    return not np.isfinite(loss.smoothness) and bool(np.isfinite(loss.lipschitz))
+
+
 def check_loss(loss: Loss) -> Loss:
     """Return `loss` if it keeps its contract on a grid of margins, or raise `InputError`.
 

@@ -19,6 +19,7 @@ from ..tools.checks import as_float_scores, as_numbers, check_scores, own, resca
 from ..tools.rounding import is_long
 from .enumerated import enumerated
 from .labels import Labelled
+from .near import Curved, Near, drawn, near_of_classes
 from .pair_list import PairList
 
 __all__ = ["COMPILED_FROM", "AllPairs", "PairList", "Pairs"]
@@ -51,7 +52,7 @@ class Pairs(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class AllPairs(Labelled):
+class AllPairs(Labelled, Curved):
     """Every positive row with every negative row: c_ij = a_i b_j, never materialised.
 
     [ScalingUp, eq. (4)]
@@ -154,6 +155,23 @@ class AllPairs(Labelled):
         own = getattr(loss, "all_pairs", None)
         found = None if own is None else own(self, scores, width)
         return enumerated(self, scores, loss, width) if found is None else found
+
+    def near(
+        self, loss: Loss, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
+    ) -> Near:
+        """See `Curved.near`."""
+        even = self.weight is None
+        masses = self.normalised()
+        return near_of_classes(self.positive, masses, loss, scores, width, size, rng, even)
+
+    def some(self, size: int, rng: np.random.Generator) -> Near:
+        """See `Curved.some`."""
+        sides = np.flatnonzero(self.positive), np.flatnonzero(~self.positive)
+        i, j = (
+            rows[drawn(mass, size, rng, self.weight is None)]
+            for rows, mass in zip(sides, self.normalised(), strict=True)
+        )
+        return i, j, np.full(size, 1 / size)
 
     def compiled(self, *scores: np.ndarray) -> bool:
         """Whether compiled sums are to be used for these scores."""

@@ -15,10 +15,11 @@ from ..tools.checks import as_float_scores, as_numbers, check_scores, own, resca
 from ..tools.lossless import in_memory
 from ..tools.rounding import gamma, short_chain, short_sum, unit_of
 from .labels import Labelled
+from .near import Curved, Near, near_of_list
 
 
 @dataclass(frozen=True, eq=False)
-class PairList(Labelled):
+class PairList(Labelled, Curved):
     """A list of pairs, drawn (multiplicities kept) or nearest. [ScalingUp, eq. (6)]
 
     Parameters
@@ -94,6 +95,16 @@ class PairList(Labelled):
     def margins(self, scores: np.ndarray) -> np.ndarray:
         """Return s_i - s_j for every listed pair: (m,)."""
         return scores[self.i] - scores[self.j]
+
+    def near(
+        self, loss: Loss, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
+    ) -> Near:
+        """See `Curved.near`."""
+        return near_of_list(self.i, self.j, self.c, loss, scores, width, size, rng)
+
+    def some(self, size: int, rng: np.random.Generator) -> Near:
+        """See `Curved.some`: all of them."""
+        return self.i, self.j, self.c
 
     def sums(self, scores: np.ndarray, loss: Loss, width: float = 0.0) -> PairSums:
         """As `AllPairs.sums`, over the listed pairs."""

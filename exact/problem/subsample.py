@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, NoPairError
 from ..pairs.all_pairs import AllPairs
+from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..spaces.partitions.grouped.drawn import DrawnGroups
+from ..spaces.partitions.grouped.grouped_rows import GroupedRows
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.partitions.thinning import marks
 from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
 from .problem import Problem
+from .risk import Mean
 
 THINNING = 20
 """A large problem is first solved on one row in this many."""
@@ -25,6 +31,8 @@ LARGE = 10
 """Minimum rows of a large problem, as a multiple of the least sample: below, sampling saves
 nothing."""
 
+MOST_NUMBERS = 50_000_000  # numbers in the rows of a sample of groups (400 MB)
+
 FEWEST = LARGE * LEAST_ROWS
 """Minimum rows of a large problem, however few its coordinates."""
 
@@ -36,6 +44,46 @@ def starting_sample(problem: Problem) -> Problem | None:
         return None
     sample = subsample(problem, max(least, min(problem.n // THINNING, MOST_ROWS * least)))
     return sample if sample.n < problem.n else None
+
+
+def part_of(problem: Problem) -> Problem | None:
+    """Return the problem over a part of many rows that are held, to start from; None for few."""
+    space, pairs = problem.space, problem.pairs
+    size = max(problem.n // THINNING, LEAST_ROWS, ROWS_PER_COORDINATE * space.dim)
+    if problem.n < max(FEWEST, 4 * size) or not isinstance(space, Rows):
+        return None
+    if isinstance(pairs, AllPairs):
+        sample = subsample(problem, size)
+        return sample if sample.n < problem.n else None
+    if not isinstance(pairs, OrderedPairs):
+        return None
+    found = pairs.part(size, np.random.default_rng(0))
+    if found is None:
+        return None
+    return Problem(Rows(space.raw[found[0]]), Mean(found[1], problem.loss), problem.penalty)
+
+
+def held_part(problem: Problem) -> Problem:
+    """Return a sample, held in memory, of rows in blocks or partitions; all of them where few.
+
+    Of groups whole ones are taken, or single rows where no group is left a pair.
+    """
+    space = problem.space
+    if not isinstance(space, GroupedRows):
+        sample = starting_sample(problem)
+        return held_in_memory(problem) if sample is None else sample
+    size = max(problem.n // THINNING, 4 * LEAST_ROWS, 10 * ROWS_PER_COORDINATE * space.dim)
+    size = min(size, MOST_NUMBERS // space.dim)
+    for drawn in (space.drawn_groups(size),) if 2 * size < problem.n else ():
+        if drawn.key.size:
+            with suppress(NoPairError):
+                return _of_groups(problem, drawn)
+    return _of_groups(problem, space.all_rows())
+
+
+def _of_groups(problem: Problem, drawn: DrawnGroups) -> Problem:
+    pairs = OrderedPairs(drawn.group, drawn.key, drawn.weight, drawn.weight)
+    return Problem(Rows(drawn.rows), Mean(pairs, problem.loss), problem.penalty)
 
 
 def subsample(problem: Problem, size: int) -> Problem:

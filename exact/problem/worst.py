@@ -115,8 +115,8 @@ class Worst:
         value = max(bound.value for bound in bounds)
         top = max(bound.value + bound.error for bound in bounds)
         low = max(bound.low for bound in bounds)
-        error = (top - value) * (1 + gamma(4)) + gamma(4) * abs(top)
-        return Bound(value, error, max(value - low, 0.0))
+        above = (top - value) * (1 + gamma(4)) + gamma(4) * abs(top)
+        return Bound(value, above, max(value - low, 0.0))
 
     def shrunk_dual(self, sums: PairSums) -> tuple[float, float]:
         """Return p, q: the conjugate sum of s alpha is at least s p - s^2 q for s in [0, 1]."""

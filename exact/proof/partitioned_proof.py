@@ -49,8 +49,8 @@ def write_partitioned_proof(
     lam : float
         > 0.
     solution : Solution
-        Of the linear hinge problem over all pairs of these rows, by method "newton": where few rows
-        are solved in memory, "auto" ends at a dual point that is not one over partitions.
+        Of the linear hinge problem over all pairs of these rows, by method "descent": where few
+        rows are solved in memory, "auto" ends at a dual point that is not one over partitions.
     positive : label
         What the labels of positive rows are where a partition is given to the checker.
 
@@ -69,7 +69,7 @@ def write_partitioned_proof(
     if not isinstance(evidence, Weights):
         raise InputError(
             "the solution's dual point is not one over partitions: solve these rows with "
-            "method='newton'"
+            "method='descent'"
         )
     if np.asarray(positive).dtype.kind not in "biufU":
         raise InputError(f"the positive label {positive!r} is neither a number nor text")

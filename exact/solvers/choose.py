@@ -14,8 +14,8 @@ import numpy as np
 from ..certificate.solution import Callback, Solution
 from ..errors import InputError
 from ..losses.hinge import Hinge
+from ..losses.loss import kinked
 from ..losses.square import Square
-from ..losses.squared_hinge import SquaredHinge
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.penalties.ridge import Ridge
@@ -23,37 +23,18 @@ from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..problem.tail import Tail
 from ..spaces.gram import Gram, StreamedGram
-from ..spaces.partitions.grouped.grouped_rows import GroupedRows
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
 from .closed_form import SquaredLossSolver
 from .cutting_plane import CuttingPlane
-from .general.grouped_newton import GroupedNewton
-from .general.pair_newton import LARGEST_DIM, PairNewton
-from .general.partitioned_newton import PartitionedNewton
+from .descent import Descent
 from .general.proximal import Proximal
-from .newton import Newton
 from .partial.tail_newton import LARGEST_DIMENSION, TailNewton
-from .streamed_newton import StreamedNewton
 
-MANY_COORDINATES = 100
-"""Dimension from which `auto` forms no Hessian: drawing one takes forty pairs a coordinate, so its
-cost grows as dim^3, and that of a quasi-Newton step as n dim. Measured in `docs/benchmarks.md`."""
-
-MOST_NUMBERS = 10_000_000
-"""From this many numbers in dense rows on, `auto` forms a Hessian all the same while dim is below
-`LARGEST_HESSIAN`: a Hessian drawn from a part of the rows saves passes over all of them."""
-
-ROWS_A_COORDINATE = 20
-"""From this many rows a coordinate on, the sums over their pairs are so smooth that no Hessian is
-needed."""
-
-WIDE = 100
-"""Problems are wide where dim^2 is more than this many times the number of rows."""
-
-LARGEST_HESSIAN = 500
-"""From this dimension on a Hessian is dear, however many rows there are."""
+NOW = "descent"
+OLD = {"newton": NOW, "quasi-newton": NOW, "pair-newton": NOW, "tail-newton": NOW}
+"""Methods of version 0.2, and the name that says today what each did."""
 
 
 class Solver(Protocol):
@@ -94,58 +75,22 @@ def ridge_mean(problem: Problem, *losses: type) -> bool:
     )
 
 
-def in_partitions(problem: Problem) -> bool:
-    """Return whether the rows are in partitions: then Newton's methods alone evaluate it."""
-    return isinstance(problem.space, PartitionedRows)
+def _descent(problem: Problem, tol: float, max_time: float | None) -> Solver:
+    """Return the descent for where the rows lie."""
+    if isinstance(problem.risk, Tail):
+        return TailNewton(tol, max_time=max_time)
+    return Descent(tol, max_time=max_time)
 
 
-def can_draw_pairs(problem: Problem) -> bool:
-    """Return whether Newton steps with drawn pairs suit: ordered pairs, say, with the ridge."""
-    held = isinstance(problem.space, Rows) and problem.space.dim <= LARGEST_DIM
-    drawn = isinstance(problem.risk, Mean) and hasattr(problem.pairs, "draw")
-    return held and drawn and isinstance(problem.penalty, Ridge)
-
-
-def has_many_coordinates(problem: Problem) -> bool:
-    """Return whether a quasi-Newton method is likely faster than one with Hessians."""
-    space = problem.space
-    if isinstance(space, Gram | StreamedGram):
+def _descends(problem: Problem) -> bool:
+    """Return whether `auto` descends: a mean or a tail with the ridge, but for kinks of one's
+    own."""
+    if _has_tail(problem) or isinstance(problem.space, PartitionedRows):
         return True
-    if not isinstance(space, Rows) or space.dim < MANY_COORDINATES:
+    ours = isinstance(problem.risk, Mean) and isinstance(problem.penalty, Ridge)
+    if not ours or not isinstance(problem.space, Rows | StreamedRows | Gram | StreamedGram):
         return False
-    if space.dim >= LARGEST_HESSIAN:
-        return True
-    smooth = space.n >= ROWS_A_COORDINATE * space.dim
-    return smooth and (space.is_sparse or space.n * space.dim <= MOST_NUMBERS)
-
-
-def is_wide(problem: Problem) -> bool:
-    """Return whether there are so many coordinates for the rows that cutting planes are quicker.
-
-    With as many coordinates as rows they begin at the hard-margin point, which may be the optimum.
-    """
-    space = problem.space
-    return isinstance(space, Rows) and space.dim**2 > WIDE * space.n
-
-
-def _newton(problem: Problem, tol: float, max_time: float | None) -> Solver:
-    if isinstance(problem.space, GroupedRows):
-        return GroupedNewton(tol, max_time=max_time)
-    if not (isinstance(problem.risk, Mean) and isinstance(problem.loss, Hinge)):
-        if isinstance(problem.space, StreamedRows):
-            return StreamedNewton(tol, max_time=max_time)
-        if isinstance(problem.space, PartitionedRows):
-            return PartitionedNewton(tol, max_time=max_time)
-        return Newton(tol, max_time=max_time)
-    from .smoothed_newton import SmoothedNewton
-
-    return SmoothedNewton(tol, max_time=max_time)
-
-
-def _quasi_newton(problem: Problem, tol: float, max_time: float | None) -> Solver:
-    from .smoothing.quasi_newton import QuasiNewton
-
-    return QuasiNewton(tol, max_time=max_time)
+    return isinstance(problem.loss, Hinge) or not kinked(problem.loss)
 
 
 def _has_tail(problem: Problem) -> bool:
@@ -170,27 +115,17 @@ def _lifted(problem: Problem, tol: float, max_time: float | None) -> Solver:
 METHODS: dict[str, Method] = {
     "closed-form": Method(
         lambda problem, tol, max_time: SquaredLossSolver(tol),
-        lambda problem: ridge_mean(problem, Square) and not in_partitions(problem),
-    ),
-    "quasi-newton": Method(
-        _quasi_newton, lambda problem: ridge_mean(problem, Hinge) and has_many_coordinates(problem)
+        lambda problem: (
+            ridge_mean(problem, Square) and not isinstance(problem.space, PartitionedRows)
+        ),
     ),
     "cutting-plane": Method(
         lambda problem, tol, max_time: CuttingPlane(tol, max_time=max_time),
-        lambda problem: ridge_mean(problem, Hinge) and is_wide(problem),
+        lambda problem: False,
     ),
-    "newton": Method(
-        _newton,
-        lambda problem: ridge_mean(problem, Hinge, SquaredHinge) or in_partitions(problem),
-    ),
+    "descent": Method(_descent, _descends),
     "qp": Method(_qp, lambda problem: False),
     "lifted": Method(_lifted, lambda problem: False),
-    "pair-newton": Method(
-        lambda problem, tol, max_time: PairNewton(tol, max_time=max_time), can_draw_pairs
-    ),
-    "tail-newton": Method(
-        lambda problem, tol, max_time: TailNewton(tol, max_time=max_time), _has_tail
-    ),
     "proximal": Method(
         lambda problem, tol, max_time: Proximal(tol, max_time=max_time), lambda problem: True
     ),
@@ -200,7 +135,7 @@ NAMES = ("auto", *METHODS)
 """What a caller may ask for."""
 
 
-WITHOUT_CLASSES = ("auto", "pair-newton", "proximal")
+WITHOUT_CLASSES = ("auto", "descent", "proximal")
 """Methods that ordered pairs have, too."""
 
 
@@ -212,6 +147,8 @@ def choose_solver(problem: Problem, method: str, tol: float, max_time: float | N
     InputError
         If the method is unknown, or needs two classes where pairs are ordered.
     """
+    if method in OLD:
+        raise InputError(f"method {method!r} is now called {OLD[method]!r}")
     if method not in NAMES:
         raise InputError(f"unknown method {method!r}: choose one of {', '.join(NAMES)}")
     if method == "auto":

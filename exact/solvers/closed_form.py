@@ -16,7 +16,7 @@ from ..losses.registry import SQUARE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
-from ..square_loss.moments import moments
+from ..square_loss.row_average import moments
 
 LISTED_NUMBERS = 2_000_000
 """Pairs times features up to which listed pairs are one least-squares problem."""

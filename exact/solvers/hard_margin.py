@@ -73,6 +73,8 @@ def offer_hard_margin(problem: Problem, recorder: Recorder, separable: bool = Fa
         return
     c = np.zeros(problem.n)
     c[counted] = problem.lam * found
+    if not c.max() <= problem.n:
+        return  # marginals add up to one at most: far outside, nothing is feasible
     witness = Witness.from_marginals(problem, c[problem.pairs.positive], c[~problem.pairs.positive])
     w = (1 + LONGER) * space.pull(witness.c) / problem.lam
     recorder.offer(w, problem.objective(w), witness, dual_value(problem, witness)[0])

@@ -10,7 +10,7 @@ the last of them is proved to be semidefinite, and K itself is covered too, if i
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -150,6 +150,10 @@ class Gram:
         gram.K, gram.lengths = self.K[np.ix_(index, index)], self.lengths[index]
         gram.n = gram.dim = int(index.size)
         return gram
+
+    def product(self, tol: float, stop: Callable[[], bool]) -> Callable[[np.ndarray], np.ndarray]:
+        """Return the function c -> K c; see `StreamedGram.product`."""
+        return self.K.__matmul__
 
     def plain(self) -> Gram:
         """Return the same space with all sums in float64: quick, and with more rounding."""

@@ -21,8 +21,7 @@ import numpy as np
 from ..errors import InputError
 from ..tools.checks import check_choice, check_number
 from ..tools.rounding import UNIT, gamma
-from .row_average import RowAverage
-from .square_parts import SquareParts, square_parts
+from .row_average import RowAverage, SquareParts, square_parts
 
 BALLS = ("none", "l1", "l2")
 
@@ -72,12 +71,7 @@ class ConvexSquare:
         return self._value(w, square_parts(self.loss, w))[0]
 
     def lower_bound(self, w: np.ndarray) -> float:
-        """Return a lower bound >= 0 of the optimum, rounding included; tighter for better `w`.
-
-        Parameters
-        ----------
-        w : array (d,)
-        """
+        """Return a lower bound >= 0 of the optimum, rounding included; tighter for better `w`."""
         return self._lower_bound(square_parts(self.loss, w))
 
     def gap(self, w: np.ndarray) -> float:

@@ -5,9 +5,9 @@ the row weights, their class sums A+ and A-, and s, P the class sums of a x and 
 
     Sigma_int = A-^2 (A+ P+ - s+ s+') + A+^2 (A- P- - s- s-'),    delta_int = A- s+ - A+ s-
 
-are the moments of `support_loss.py` times (A+ A-)^2 and A+ A-, each feature in units of a
-power of two, so that q_S = delta_int' Sigma_int^-1 delta_int. Elimination without fractions
-(Bareiss) gives it as a quotient of two determinants, however nearly dependent the features are.
+are the moments of `row_average.py` times (A+ A-)^2 and A+ A-, each feature in units of a power of
+two, so that q_S = delta_int' Sigma_int^-1 delta_int. Elimination without fractions (Bareiss) gives
+it as a quotient of two determinants, however nearly dependent the features are.
 """
 
 from __future__ import annotations
@@ -20,12 +20,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..tools.checks import check_number
+from ..tools.exact_numbers import power_of_two, whole_numbers_of
 
-PRODUCT, PIVOT = 1.5e-7, 1.5e-6
-"""Approximate seconds of one product in a sum over rows, and of one in an elimination."""
-
-LARGEST = 5e7
-"""Most products spent on one question; a question that needs more gets no answer."""
+PRODUCT, PIVOT = 1.5e-7, 1.5e-6  # seconds of a product in a sum, and of one in elimination
+LARGEST = 5e7  # most products spent on one question; a question that needs more gets no answer
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,17 +39,9 @@ class ExactOptimum:
 
 
 class ExactMoments:
-    """Exact F of given rows; the sums over rows are computed on demand.
+    """Exact F of given rows, with row weights and the penalty lam/2 |w|^2.
 
-    Parameters
-    ----------
-    X : array or CSR matrix (n, d)
-        Finite numbers, as they were given.
-    positive : bool array (n,)
-    weight : array (n,), optional
-        Row weights, >= 0.
-    lam : float
-        >= 0, of the penalty lam/2 |w|^2.
+    The sums over rows are computed on demand.
     """
 
     def __init__(
@@ -65,7 +55,7 @@ class ExactMoments:
         self._sides = np.flatnonzero(positive), np.flatnonzero(~positive)
         self._weights = [np.ones(side.size, dtype=object) for side in self._sides]
         if weight is not None:
-            whole, _ = whole_numbers(np.asarray(weight, dtype=float))
+            whole, _ = whole_numbers_of(np.asarray(weight, dtype=float))
             self._weights = [whole[side] for side in self._sides]
         self.lam = Fraction(check_number("lam", lam, closed="low")) / 2
         self._totals = [int(a.sum()) for a in self._weights]
@@ -75,11 +65,8 @@ class ExactMoments:
     def seconds(self, support: np.ndarray) -> float:
         """Return about how many seconds this support takes; inf where there will be no answer."""
         s, n = len(support), self._X.shape[0]
-        new = sum(
-            (int(i), int(j)) not in self._entries
-            for a, i in enumerate(support)
-            for j in support[a:]
-        )
+        pairs = ((int(i), int(j)) for a, i in enumerate(support) for j in support[a:])
+        new = sum(pair not in self._entries for pair in pairs)
         if new * n + s**3 > LARGEST:
             return np.inf
         return new * n * PRODUCT + (s + 1) ** 3 * PIVOT
@@ -90,15 +77,7 @@ class ExactMoments:
         return np.isfinite(seconds) and time.perf_counter() + seconds <= end
 
     def optimum(self, support: np.ndarray, upper: float = np.inf) -> ExactOptimum:
-        """Return F*(S) = 1 / (1 + q_S), zero where q_S is infinite.
-
-        Parameters
-        ----------
-        support : int array (s,)
-            Different features, sorted.
-        upper : float
-            The minimiser is made where F*(S) is below this.
-        """
+        """Return F*(S) = 1 / (1 + q_S), and a minimiser where that is below `upper`."""
         S = [int(j) for j in support]
         delta = [self._delta(j) for j in S]
         rows = [[self._sigma(i, j) for j in S] + [delta[a]] for a, i in enumerate(S)]
@@ -113,7 +92,7 @@ class ExactMoments:
         """Return F at the floats w (d,)."""
         S = [int(j) for j in np.flatnonzero(w)]
         whole = self._totals[0] * self._totals[1]
-        z = [Fraction(w[j]) * Fraction(2) ** self._column(j)[0] / whole for j in S]
+        z = [Fraction(w[j]) * power_of_two(self._column(j)[0]) / whole for j in S]
         spread = sum(
             (2 if b > a else 1) * z[a] * z[b] * self._sigma(S[a], S[b])
             for a in range(len(S))
@@ -138,7 +117,7 @@ class ExactMoments:
             length = sum(y * self._delta(j) for j, y in found.items())
             found = {j: y * whole / length for j, y in found.items()}
         try:
-            scaled = {j: y / Fraction(2) ** self._column(j)[0] for j, y in found.items()}
+            scaled = {j: y / power_of_two(self._column(j)[0]) for j, y in found.items()}
             return np.array([float(scaled.get(j, Fraction(0))) for j in S])
         except OverflowError:
             return None
@@ -159,7 +138,7 @@ class ExactMoments:
         """Return the power of two of a column, and of each class x, a x and the sum of a x."""
         if j not in self._columns:
             values = self._X[:, j] if self._csc is None else self._csc[:, [j]].toarray().ravel()
-            x, power = whole_numbers(np.asarray(values, dtype=float))
+            x, power = whole_numbers_of(np.asarray(values, dtype=float))
             x = x - x[0]  # pairs do not see the shift, and it makes the numbers shorter
             if self.lam:  # the penalty must be a whole number in these units, too
                 finer = max(0, -((_twos(self.lam) - 2 * power) // 2))
@@ -183,7 +162,7 @@ class ExactMoments:
                 square = int(np.dot(weighted[c], sides[c])) if sides[c].size else 0
                 total += A[1 - c] ** 2 * (A[c] * square - first[c] * second[c])
             if i == j and self.lam:
-                total += int(self.lam * (A[0] * A[1]) ** 2 * Fraction(2) ** (-2 * power))
+                total += int(self.lam * (A[0] * A[1]) ** 2 * power_of_two(-2 * power))
             self._entries[i, j] = total
         return self._entries[i, j]
 
@@ -211,43 +190,7 @@ def _eliminate(rows: list[list[int]]) -> tuple[list[int], int, int | None]:
     return kept, last, None
 
 
-def whole_numbers(values: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return whole numbers (object array) and a power, values = numbers 2^power exactly."""
-    mantissa, exponent = np.frexp(values)
-    numbers = np.ldexp(mantissa, 53).astype(np.int64)
-    used = numbers != 0
-    if not used.any():
-        return np.zeros(values.size, dtype=object), 0
-    trailing = np.zeros(values.size, dtype=np.int64)
-    low = numbers[used]
-    trailing[used] = np.log2((low & -low).astype(float)).astype(np.int64)
-    power = int((exponent[used] + trailing[used]).min()) - 53
-    shift = np.where(used, exponent - 53 - power, 0)
-    whole = [
-        int(x) << int(s) if s >= 0 else int(x) >> -int(s)
-        for x, s in zip(numbers, shift, strict=True)
-    ]
-    out = np.empty(values.size, dtype=object)
-    out[:] = whole
-    return out, power
-
-
 def _twos(x: Fraction) -> int:
     """Return the power of two of a dyadic fraction: x 2^-that is an odd whole number."""
     top, bottom = x.numerator, x.denominator
     return (top & -top).bit_length() - 1 - (bottom.bit_length() - 1)
-
-
-def below(x: Fraction) -> float:
-    """Return a float that is not above x >= 0, next to it."""
-    near = float(x)
-    return near if Fraction(near) <= x else float(np.nextafter(near, -np.inf))
-
-
-def above(x: Fraction) -> float:
-    """Return a float that is not below x >= 0, next to it; inf where there is none."""
-    try:
-        near = float(x)
-    except OverflowError:
-        return np.inf
-    return near if Fraction(near) >= x else float(np.nextafter(near, np.inf))

@@ -1,9 +1,17 @@
-"""The mean square loss over all pairs, written as an average over rows. [SHT, Prop. 1]"""
+"""The mean square loss over all pairs as an average over rows, and its moments. [SHT, Prop. 1]
+
+    mean_ij (1 - w'(x_i - x_j))^2 = w'M w - 2 w'delta + 1,   M = Sigma + delta delta',
+
+with delta the difference of the class means and Sigma the sum of the two class covariances
+(divided by n, never n - 1). As a sum over rows it needs no d x d matrix. `square_parts` and
+`moment_error` bound what rounding does to either form; sums over rows are made block by block, so
+that the chains of additions stay short.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,25 +24,19 @@ from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
 from ..tools.checks import check_number
-from ..tools.rounding import gamma
+from ..tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
 
-DENSE = 500
-"""Largest side of a matrix whose largest eigenvalue is computed rather than bounded."""
-
-SLACK, FAILURE = 0.2, 1e-9
-"""A bound is at most 1 / (1 - SLACK) times too large, and too small with chance `FAILURE`."""
+DENSE = 500  # largest side of a matrix whose largest eigenvalue is computed rather than bounded
+SLACK = 0.2  # a bound of an eigenvalue is at most 1 / (1 - SLACK) times too large
+FAILURE = 1e-9  # chance that it is too small
+NUMBERS, ROWS = 1 << 20, 2048  # most numbers and rows in a block
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The rows and weights as they were given: bounds that include all rounding refer to them.
+    """The rows X, weights (one each without), and what was subtracted, as they were given.
 
-    Attributes
-    ----------
-    X : array or CSR matrix (n, d)
-    weight : array (n,) or None for one each
-    offset : array (d,) or None
-        What was subtracted from the rows.
+    Bounds that include all rounding refer to them.
     """
 
     X: np.ndarray | sp.csr_matrix
@@ -52,21 +54,9 @@ class RowAverage:
     rows, mass_j is 1/(n r) or 1/(n (1 - r)): the paper's row loss is n times the first term, plus
     the rest.
 
-    Attributes
-    ----------
-    X : array or CSR matrix (n, d)
-        From any origin: the loss does not depend on it.
-    positive : bool array (n,)
-    mass : array (n,)
-        >= 0; adds up to one in each class, unless this is a part.
-    means : array (2, d)
-        Of the negative and of the positive class, of all rows even if this is a part.
-    share : float
-        r, the share of the positive class in the total weight.
-    lam : float
-        >= 0; zero in the paper.
-    source : Source, optional
-        The data from which the average was made; by default the numbers above count as the data.
+    Rows X (n, d), dense or CSR, may have any origin. Masses (n,) add up to one in each class, and
+    the means (2, d) of the negative and the positive class are those of all rows, unless this is a
+    part. Without a source the numbers here count as the data. The paper has lam = 0.
     """
 
     X: np.ndarray | sp.csr_matrix
@@ -81,13 +71,7 @@ class RowAverage:
     def of(
         cls, space: Rows, positive: np.ndarray, pairs: AllPairs | None = None, lam: float = 0.0
     ) -> RowAverage:
-        """Return F of all pairs of these rows, with the pairs' row weights.
-
-        Raises
-        ------
-        InputError
-            If the space has no rows, the pairs are a list, a class is missing, or lam < 0.
-        """
+        """Return F of all pairs of these rows, with the pairs' row weights."""
         pairs = pairs or AllPairs()
         if not isinstance(space, Rows) or not isinstance(pairs, AllPairs):
             raise InputError("the average over rows is for all pairs of rows")
@@ -132,14 +116,8 @@ class RowAverage:
         rows, each with the factor m, have F as their mean, whatever their sizes and even where
         a part lacks a class. The paper's block of b rows has the factor n / b.
         """
-        return RowAverage(
-            self.X[rows],
-            self.positive[rows],
-            factor * self.mass[rows],
-            self.means,
-            self.share,
-            self.lam,
-        )
+        X, positive, mass = self.X[rows], self.positive[rows], factor * self.mass[rows]
+        return RowAverage(X, positive, mass, self.means, self.share, self.lam)
 
     def among(self, columns: np.ndarray) -> RowAverage:
         """Return F of these features alone, an int array in any order."""
@@ -147,15 +125,8 @@ class RowAverage:
         if source is not None:
             offset = None if source.offset is None else source.offset[columns]
             source = Source(source.X[:, columns], source.weight, offset)
-        return RowAverage(
-            self.X[:, columns],
-            self.positive,
-            self.mass,
-            self.means[:, columns],
-            self.share,
-            self.lam,
-            source,
-        )
+        X, means = self.X[:, columns], self.means[:, columns]
+        return RowAverage(X, self.positive, self.mass, means, self.share, self.lam, source)
 
     def residuals(self, w: np.ndarray) -> np.ndarray:
         """Return each row's score less the mean score of its class: (n,)."""
@@ -182,11 +153,6 @@ class RowAverage:
         Dense rows with n + 1 or d up to `DENSE`: the eigenvalue itself, plus its rounding.
         Otherwise by Lanczos' method from a random start, raised so far that by the theorem of
         Kuczynski and Wozniakowski (1992, theorem 4.2) it is too small with chance `FAILURE` only.
-
-        Parameters
-        ----------
-        rng : Generator
-            Draws the start.
         """
         n, d = self.X.shape
         if isinstance(self.X, np.ndarray) and min(n + 1, d) <= DENSE:
@@ -223,15 +189,6 @@ def top_eigenvalue(
     """Return an upper bound of the largest eigenvalue of a semidefinite matrix.
 
     See `RowAverage.curvature`. Exact to rounding where the steps exhaust the space.
-
-    Parameters
-    ----------
-    times : function
-        Multiplies a vector (dim,) by the matrix.
-    dim : int
-    rng : Generator
-    rank : int
-        An upper bound of the matrix's rank.
     """
     wanted = (math.log(1.648 * math.sqrt(dim) / FAILURE) / math.sqrt(SLACK) + 1) / 2
     steps = min(math.ceil(wanted), dim, rank + 1)
@@ -251,3 +208,207 @@ def top_eigenvalue(
     top = scipy.linalg.eigvalsh_tridiagonal(diagonal[:steps], beside[: steps - 1]).max()
     exhausted = beside[steps - 1] <= 1e-9 * np.abs(diagonal).max()
     return float(top) * (1 + 1e-9 if exhausted else 1 / (1 - SLACK))
+
+
+@dataclass(frozen=True, eq=False)
+class SquareParts:
+    """F, line and slope at some weights, without a penalty, and bounds of their rounding."""
+
+    square: float
+    line: float
+    slope: np.ndarray
+    square_error: float
+    line_error: float
+    slope_error: np.ndarray
+
+
+def square_parts(loss: RowAverage, w: np.ndarray) -> SquareParts:
+    """Return the parts of F at `w` (d,); the rows of `loss` count as the data.
+
+    Bounds hold in whatever order a block's sums are added up: m terms lose at most gamma_m of their
+    sizes.
+    """
+    (n, d), side, size = loss.X.shape, loss.positive.astype(int), np.abs(w)
+    score, slip = np.empty(n), np.empty(n)
+    shift, far = np.zeros((2, d)), np.zeros((2, d))
+    for some, rows, centre in _blocks(loss):
+        score[some] = rows @ w - (centre @ w)[side[some]]
+        slip[some] = abs(rows) @ size + (np.abs(centre) @ size)[side[some]]
+        for c in range(2):
+            mass = loss.mass[some] * (side[some] == c)
+            shift[c] += np.asarray(rows.T @ mass) - mass.sum() * centre[c]
+            far[c] += np.asarray(abs(rows).T @ mass)
+    lost = gamma(_chain(loss)) * far
+    if not isinstance(loss.X, np.ndarray):  # the means lost no more than this
+        lost, shift = gamma(n + 8) * far, np.zeros((2, d))
+    moved, moved_error = shift @ w, lost @ size + gamma(d + 4) * (np.abs(shift) @ size)
+    rho = score - moved[side]
+    error = gamma(d + 6) * slip + moved_error[side] + 2 * UNIT * (np.abs(score) + np.abs(rho))
+    delta = (loss.means[1] - loss.means[0]) + (shift[1] - shift[0])
+    delta_error = lost.sum(axis=0) + 4 * UNIT * (
+        np.abs(loss.means[1] - loss.means[0]) + np.abs(shift).sum(axis=0)
+    )
+    line = 1 - float(w @ delta)
+    line_error = float(size @ delta_error) + gamma(d + 4) * (1 + float(size @ np.abs(delta)))
+    spread = float(short_sum(loss.mass * rho**2))
+    astray = float(short_sum(loss.mass * error**2)) * (1 + gamma(short_chain(n) + 8))
+    spread_error = gamma(short_chain(n) + 8) * spread + 2.01 * np.sqrt(spread * astray) + astray
+    pull, pull_error = _pulled(loss, rho, error)
+    slope = 2 * pull - 2 * line * delta
+    slope_error = 2 * pull_error + 2 * abs(line) * delta_error
+    slope_error += 2 * line_error * (np.abs(delta) + delta_error)
+    return SquareParts(
+        spread + line**2,
+        line,
+        slope,
+        spread_error + 2 * abs(line) * line_error + line_error**2 + gamma(8) * (spread + line**2),
+        line_error,
+        slope_error + gamma(8) * (np.abs(pull) + abs(line) * np.abs(delta)),
+    )
+
+
+def _pulled(loss: RowAverage, rho: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return sum_j mass_j rho_j (x_j - a centre of its class), and a bound of its rounding."""
+    d, chain = loss.dim, _chain(loss)
+    pull, rough = np.zeros(d), np.zeros(d)
+    c = loss.mass * rho
+    noise = gamma(chain) * np.abs(c) + loss.mass * error * (1 + gamma(8))
+    for some, rows, centre in _blocks(loss):
+        sides = loss.positive[some]
+        pull += np.asarray(rows.T @ c[some])
+        rough += np.asarray(abs(rows).T @ noise[some])
+        for k, chosen in enumerate((~sides, sides)):
+            pull -= float(c[some][chosen].sum()) * centre[k]
+            rough += float(noise[some][chosen].sum()) * np.abs(centre[k])
+    return pull, rough * (1 + gamma(chain))
+
+
+def _step(loss: RowAverage) -> int:
+    return max(64, min(ROWS, NUMBERS // loss.dim))
+
+
+def _chain(loss: RowAverage) -> int:
+    """Return the longest chain of roundings in a sum over rows, block by block."""
+    n, step = loss.mass.size, _step(loss)
+    return min(step, n) + 2 * (n // step + 1) + 12
+
+
+def _blocks(
+    loss: RowAverage,
+) -> Iterator[tuple[slice, np.ndarray | sp.csr_matrix, np.ndarray]]:
+    """Yield slices, their rows, and what must still be subtracted from the rows of each class."""
+    n, d = loss.X.shape
+    step = _step(loss)
+    for start in range(0, n, step):
+        some = slice(start, start + step)
+        if isinstance(loss.X, np.ndarray):
+            rows = loss.X[some] - loss.means[loss.positive[some].astype(int)]
+            yield some, rows, np.zeros((2, d))
+        else:
+            yield some, loss.X[some], loss.means
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """delta (d,) and Sigma (d, d) of the two classes.
+
+    size (d,), where known, is the largest absolute value of each feature before centring: what
+    is smaller than its rounding is no information.
+    """
+
+    delta: np.ndarray
+    sigma: np.ndarray
+    size: np.ndarray | None = None
+
+    @property
+    def M(self) -> np.ndarray:
+        """Sigma + delta delta'; the Hessian of the mean square loss is twice this."""
+        return self.sigma + np.outer(self.delta, self.delta)
+
+
+def moments(
+    space: Rows, positive: np.ndarray, pairs: AllPairs, columns: np.ndarray | None = None
+) -> Moments:
+    """Return delta and Sigma of all pairs, with row weights, of all or some features."""
+    average = RowAverage.of(space, positive, pairs)
+    return row_moments(average, columns, None if space.is_sparse else space.offset)
+
+
+def row_moments(
+    average: RowAverage, columns: np.ndarray | None = None, offset: np.ndarray | None = None
+) -> Moments:
+    """Return delta and Sigma of a loss that is given as an average over rows. [SHT, eq. (4)]"""
+    return moments_with_losses(average, columns, offset)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Losses:
+    """What the moments of each feature have lost to rounding, in the feature's own units: (d,).
+
+    entry : bound of the error in an entry of the centred rows
+    mean : the largest of what the two class means have lost
+    """
+
+    entry: np.ndarray
+    mean: np.ndarray
+
+
+def moments_with_losses(
+    average: RowAverage, columns: np.ndarray | None = None, offset: np.ndarray | None = None
+) -> tuple[Moments, Losses]:
+    """Return what `row_moments` returns, and what `moment_error` needs to bound its rounding.
+
+    A difference of two floats is right to one unit of itself. So an entry x less the offset, less
+    the computed class mean, is off by a unit of either difference, however large x is; that the
+    mean is off too is the same for all rows of a class, and is measured: `Losses.mean`.
+    """
+    columns = np.arange(average.dim) if columns is None else np.asarray(columns)
+    means, n = average.means[:, columns], average.mass.size
+    sigma = np.zeros((columns.size, columns.size))
+    rest, size, left = np.zeros((2, columns.size)), np.zeros(columns.size), np.zeros(columns.size)
+    block = _block(n)
+    X = average.X if columns.size == average.dim else average.X[:, columns]
+    for start in range(0, n, block):
+        some = slice(start, start + block)
+        rows = X[some] if isinstance(X, np.ndarray) else X[some].toarray()
+        side, mass = average.positive[some], average.mass[some]
+        np.maximum(size, np.abs(rows).max(axis=0), out=size)
+        rows = rows - means[side.astype(int)]
+        np.maximum(left, np.abs(rows).max(axis=0), out=left)
+        sigma += (rows.T * mass) @ rows
+        rest += np.stack([(mass * ~side) @ rows, (mass * side) @ rows])
+    # `rest` is what the class means lost to rounding.
+    delta = (means[1] - means[0]) + (rest[1] - rest[0])
+    entry = 1.01 * UNIT * (left + (size if isinstance(X, np.ndarray) else 0.0))
+    size = size + (0.0 if offset is None else np.abs(offset[columns]))
+    losses = Losses(entry, np.abs(rest).max(axis=0))
+    return Moments(delta, (sigma + sigma.T) / 2, size), losses
+
+
+@dataclass(frozen=True)
+class MomentError:
+    """How far the computed moments may be from those of the data, features at variance one."""
+
+    sigma: float
+    delta: float
+
+
+def moment_error(n: int, entry: float, mean: float = 0.0, distance: float = 0.0) -> MomentError:
+    """Return bounds of the rounding in `row_moments`, after division by the features' scales.
+
+    A sum over rows is off by chain times the sum of the sizes, which is at most one (Cauchy and
+    Schwarz; the masses of a class add up to one). An error e of the entries changes Sigma_jk by
+    at most e (sum of mass |x_j| + the same of k) + 2 e^2, the sums at most sqrt(2). A class mean
+    that is off by s takes s_j s_k off Sigma in each class, and s is in delta already, but for the
+    rounding of its own sum.
+    """
+    block = _block(n)
+    # Masses are quotients by a sum in the long format.
+    chain = gamma(block + math.ceil(n / block) + 16) + gamma(n + 2, LONG_UNIT) + 2 * UNIT
+    shift = mean + 2 * chain + entry
+    sigma = 2 * chain + 3 * entry + 2 * entry**2 + 2.01 * shift**2 + 16 * UNIT
+    return MomentError(sigma, 2.01 * (chain + entry) + 8 * UNIT * (distance + mean))
+
+
+def _block(n: int) -> int:
+    return max(64, math.isqrt(n))

@@ -43,19 +43,10 @@ class Loop:
     plain : function, optional
         Takes the same arguments, and returns and fills the same bits; None compiles at the first
         call.
-    as_written : bool
-        Whether the function itself, run by Python over the plain forms of the loops that it calls,
-        is the plain form.
     """
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        plain: Callable[..., Any] | None = None,
-        as_written: bool = False,
-    ):
-        self.function = function
-        self.plain = _resolved(function, "plain") if as_written else plain
+    def __init__(self, function: Callable[..., Any], plain: Callable[..., Any] | None = None):
+        self.function, self.plain = function, plain
         self.__doc__, self.__name__ = function.__doc__, function.__name__
         self.__module__, self.__wrapped__ = function.__module__, function
         self.spent = 0.0
@@ -81,23 +72,13 @@ class Loop:
             self.spent += took
             _SPENT[0] += took
 
-    def compile(self, *args: Any) -> None:
-        """Compile for arguments of these kinds, and use that form from now on."""
-        self._fast = self.compiled
-        self._fast(*args)
-
-    @property
-    def is_compiled(self) -> bool:
-        """Whether the next call takes the compiled form for sure."""
-        return self._fast is not None
-
     @property
     def compiled(self) -> Callable[..., Any]:
         """The compiled form; it is compiled for its arguments at its own first call."""
         with _LOCK:
             made = getattr(self, "_made", None)
             if made is None:
-                resolved = _resolved(self.function, "compiled")
+                resolved = _resolved(self.function)
                 made = self._made = _jitted(resolved)
                 if resolved is not self.function and self.__name__ in resolved.__code__.co_names:
                     resolved.__globals__[self.__name__] = made  # it calls itself
@@ -125,17 +106,15 @@ def compiled(function: Function) -> Function:
     return cast(Function, Loop(function))
 
 
-def compiled_later(plain: Callable[..., Any] | None = None) -> Callable[[Function], Function]:
+def compiled_later(plain: Callable[..., Any]) -> Callable[[Function], Function]:
     """Return a decorator as `compiled`, with the plain form to use until compiling pays.
 
     Parameters
     ----------
-    plain : function, optional
-        Takes the same arguments, and returns and fills the same bits. By default it is the
-        function as written, over the plain forms of the loops above it that it calls: for
-        loops of few steps.
+    plain : function
+        Takes the same arguments, and returns and fills the same bits.
     """
-    return lambda function: cast(Function, Loop(function, plain, plain is None))
+    return lambda function: cast(Function, Loop(function, plain))
 
 
 def cheaper(plain: Function, fast: Function, loop: object) -> Function:
@@ -163,11 +142,11 @@ def compile_at_once() -> None:
     IMPORT_PRICE = COMPILE_PRICE = 0.0
 
 
-def _resolved(function: Callable[..., Any], form: str) -> Callable[..., Any]:
-    """Return the function over one form, "plain" or "compiled", of the loops that it calls."""
+def _resolved(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function over the compiled forms of the loops that it calls."""
     assert isinstance(function, FunctionType)
     used = {
-        name: getattr(value, form)
+        name: value.compiled
         for name in function.__code__.co_names
         if isinstance(value := function.__globals__.get(name), Loop)
         and value.function is not function

@@ -33,12 +33,11 @@ def whole_numbers_of(values: np.ndarray) -> tuple[np.ndarray, int]:
     low = int(power[used].min())
     shift = np.where(used, power - low, 0).astype(np.int64)
     m = np.ldexp(part, 53).astype(np.int64)
-    if int(shift.max()) > 9:
-        return m.astype(object) << shift.astype(object), low - 53
-    m <<= shift  # below 2^62
-    common = int(np.bitwise_or.reduce(m))
+    # Up to 2^62 in the machine's own numbers.
+    whole = m << shift if int(shift.max()) <= 9 else m.astype(object) << shift.astype(object)
+    common = int(np.bitwise_or.reduce(whole))
     zeros = (common & -common).bit_length() - 1
-    return (m >> zeros).astype(object), low - 53 + zeros
+    return (whole >> zeros).astype(object), low - 53 + zeros
 
 
 def power_of_two(exponent: int) -> Fraction:

@@ -7,11 +7,11 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 
-from aucert.approx.newton.rank_svm import RankSVM
-from aucert.approx.nystrom.nystrom import Nystrom
+from aucert.approx.newton.truncated_newton import RankSVM
+from aucert.approx.nystrom import Nystrom
+from aucert.approx.oam import OAM
 from aucert.approx.pipelines import noam, nsolam, rfauc
-from aucert.approx.random_pairs.oam_estimator import OAM
-from aucert.approx.square_loss.saddle_estimators import SOLAM
+from aucert.approx.solam import SOLAM
 from aucert.exact.errors import InputError
 from aucert.exact.spaces.kernels import Gaussian
 from loops import each

@@ -25,8 +25,9 @@ from aucert.approx import (
     rfauc,
     save_model,
 )
-from aucert.approx.square_loss.saddle_estimators import FSAUC, SOLAM
-from aucert.approx.square_loss.spam_estimator import SPAM
+from aucert.approx.fsauc import FSAUC
+from aucert.approx.solam import SOLAM
+from aucert.approx.spam import SPAM
 from aucert.exact.classifier import model_codec
 from aucert.exact.errors import InputError
 from loops import each

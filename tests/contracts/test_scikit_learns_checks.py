@@ -24,7 +24,7 @@ from aucert.approx import (
     RankSVM,
     SubsampledRankSVM,
 )
-from aucert.approx.nystrom.landmarks import LANDMARKS
+from aucert.approx.landmarks import LANDMARKS
 from aucert.exact import ROCSVM, ROCSVMCV, SAUCSVM, SurvivalSVM, SurvivalSVMCV
 
 FAST = [ROCSVM, SHTAUC, NBAUC, OAM]

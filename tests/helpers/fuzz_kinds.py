@@ -83,7 +83,8 @@ def _solved(rng: np.random.Generator, hard: Hard, found: Found) -> None:
 def _method(rng: np.random.Generator, loss: str, n: int) -> str:
     if loss != "hinge" or rng.uniform() < 0.6:
         return "auto"
-    return str(rng.choice(["newton", "cutting-plane", "lifted"] if n < 30 else ["newton", "auto"]))
+    few = n < 30
+    return str(rng.choice(["descent", "cutting-plane", "lifted"] if few else ["descent", "auto"]))
 
 
 def _against(truth: LinearTruth, claim: Claim, tight: Solution) -> list[str]:

@@ -28,7 +28,7 @@ def partition_proof(rng: np.random.Generator, found: Found) -> None:
     made = parted(rng, False, whole=True)
     lam, tol = hard_lam(rng, made.X), float(10.0 ** rng.uniform(-7, -1))
     found.name = f"proof, {made.name}, lam {lam:.2g}, tol {tol:.0e}"
-    solution = solve(made.rows, None, lam, method="newton", tol=tol, max_time=2.0)
+    solution = solve(made.rows, None, lam, method="descent", tol=tol, max_time=2.0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "proof.npz"
         write_partitioned_proof(path, made.rows, lam, solution)

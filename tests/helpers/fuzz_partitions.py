@@ -98,7 +98,7 @@ def partitioned(rng: np.random.Generator, found: Found) -> None:
     grouped = bool(rng.integers(2))
     made = parted(rng, grouped)
     loss = str(rng.choice(["hinge", "hinge", *QUADRATIC, *SMOOTH]))
-    lam, method = hard_lam(rng, made.X), str(rng.choice(["auto", "newton"]))
+    lam, method = hard_lam(rng, made.X), str(rng.choice(["auto", "descent"]))
     tol = float(10.0 ** rng.uniform(-9, 0))
     found.name = f"{made.name}, grouped {grouped}, {loss}, lam {lam:.2g}, {method}, tol {tol:.0e}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aucert.approx.nystrom.nystrom import Nystrom
+from aucert.approx.nystrom import Nystrom
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem

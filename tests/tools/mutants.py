@@ -65,15 +65,12 @@ AREAS: dict[str, Area] = {
     "proof": within("exact/proof"),
     "solvers": within("exact/solvers", "exact/curvature"),
     "square-loss": Area(
-        ("exact/square_loss", "exact/solvers/best_subset"),
-        ("tests/exact/square_loss", "tests/exact/solvers/best_subset"),
+        ("exact/square_loss", "exact/subsets"),
+        ("tests/exact/square_loss", "tests/exact/subsets"),
     ),
     "asking": within("exact/formulation", "exact/api", "exact/classifier"),
     "tools": within("exact/tools"),
-    "kernel-methods": within("approx/nystrom", "approx/newton", "approx/drawn_pairs"),
-    "gradient-methods": within(
-        "approx/hard_thresholding", "approx/square_loss", "approx/random_pairs", "approx/online"
-    ),
+    "approx": within("approx"),
     "bounds": within("validation/bounds", "validation/budget", "validation/checking"),
     "claims": within("validation/claims", "validation/findings", "validation/tables"),
     "files": within("validation/files", "validation/commands", "validation/report"),

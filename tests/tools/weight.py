@@ -3,7 +3,7 @@
 Lines are those of `.py` files, and of templates, JSON and TOML that stand in for code. Net lines
 are those that are not blank, comment, docstring or import. Evidence, formal proofs, vectors,
 reference problems, recorded answers and printed numbers do not count. `--update` lowers the limits
-of `weight_limits.toml` to what is there, but never below the budget.
+of `weight_limits.toml` to what is there, but never below the budget; a room that has none gets one.
 """
 
 from __future__ import annotations
@@ -77,20 +77,23 @@ def weigh(room: Room, root: Path = ROOT) -> dict[str, int]:
 
 def limits() -> dict[str, dict[str, int]]:
     """For each room the larger of its budget and its count at the last submission."""
-    return tomllib.loads(LIMITS.read_text(encoding="utf-8"))
+    return tomllib.loads(LIMITS.read_text(encoding="utf-8")) if LIMITS.exists() else {}
 
 
-def lowered(name: str, found: dict[str, int], limit: dict[str, int]) -> dict[str, int]:
+def lowered(room: Room, found: dict[str, int], limit: dict[str, int]) -> dict[str, int]:
     """The limits of a room after a submission with these counts: never raised."""
-    least = {"lines": ROOMS[name].lines, "net": ROOMS[name].net or 0}
-    return {key: max(least[key], min(found[key], limit[key])) for key in limit}
+    least = {"lines": room.lines} | ({"net": room.net} if room.net else {})
+    return {
+        key: max(few, min(found[key], limit.get(key, found[key]))) for key, few in least.items()
+    }
 
 
 def main(arguments: list[str]) -> int:
     """Print the table; with `--update` lower the limits first."""
     found = {name: weigh(room) for name, room in ROOMS.items()}
     if "--update" in arguments:
-        new = {name: lowered(name, found[name], limit) for name, limit in limits().items()}
+        old = limits()
+        new = {name: lowered(room, found[name], old.get(name, {})) for name, room in ROOMS.items()}
         blocks = [
             f'["{name}"]\n' + "".join(f"{key} = {value}\n" for key, value in limit.items())
             for name, limit in new.items()

@@ -50,7 +50,7 @@ program()
 
 LOADED_LATE = (
     *("aucert.validation.cli", "click", "aucert.exact.tools.interrupts", "numpy"),
-    "aucert.validation.commands.solve",
+    "aucert.validation.commands.solve_path",
 )
 
 COMMANDS = {

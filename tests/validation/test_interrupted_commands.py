@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from aucert.approx.drawn_pairs.descent import Adamax
+from aucert.approx.subgradient import Adamax
 from aucert.exact.certificate.solution import Status
 from aucert.exact.problem.problem import linear_problem
 from aucert.validation.claims.claim import Claim, Context, Outcome, Verdict

@@ -11,8 +11,8 @@ from numbers import Integral
 
 import numpy as np
 
-from ...approx.drawn_pairs.draw_pairs import draw_pairs
-from ...approx.nystrom.landmarks import uniform
+from ...approx.drawn_pairs import draw_pairs
+from ...approx.landmarks import uniform
 from ...exact.certificate.certificate import careful_primal
 from ...exact.certificate.solution import Solution
 from ...exact.errors import InputError

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ...approx.nystrom.nystrom import nystrom_map
+from ...approx.nystrom import nystrom_map
 from ...exact.errors import InputError
 from ...exact.formulation.formulation import true_space
 from ...exact.pairs.marginals import deficiency

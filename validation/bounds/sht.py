@@ -13,14 +13,14 @@ import math
 import numpy as np
 
 from ...exact.errors import InputError
-from ...exact.square_loss.restricted_constants import (
+from ...exact.tools.checks import check_choice, check_count
+from ..extremes import max, min
+from .printed import IN_FLOATS, Bound
+from .restricted_constants import (
     RestrictedConstants,
     check_blocks,
     restricted_constants_exact,
 )
-from ...exact.tools.checks import check_choice, check_count
-from ..extremes import max, min
-from .printed import IN_FLOATS, Bound
 
 
 def nu_printed(k: int, k_star: int) -> float:
@@ -80,7 +80,7 @@ def sht_theorem1(
     Parameters
     ----------
     M_blocks : array (m, d, d)
-        From `aucert.exact.square_loss.restricted_constants.block_matrices`; the blocks are
+        From `aucert.validation.bounds.restricted_constants.block_matrices`; the blocks are
         drawn uniformly.
     delta : array (d,)
         Difference of the class means.

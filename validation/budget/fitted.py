@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ...approx.drawn_pairs.draw_pairs import draw_pairs
-from ...approx.drawn_pairs.incomplete_roc_svm import IncompleteROCSVM
-from ...approx.newton.rank_svm import NewtonClassifier
-from ...approx.nystrom.nystrom import Nystrom
+from ...approx.drawn_pairs import draw_pairs
+from ...approx.incomplete import IncompleteROCSVM
+from ...approx.newton.truncated_newton import NewtonClassifier
+from ...approx.nystrom import Nystrom
 from ...exact.certificate.solution import Status
 from ...exact.errors import InputError
 from ...exact.losses.loss import Loss

@@ -1,9 +1,9 @@
-"""`aucert certify`."""
+"""`aucert certify`, and in fractions what `--exact` adds to it."""
 
 from __future__ import annotations
 
-import dataclasses
 import time
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import click
@@ -11,49 +11,59 @@ import numpy as np
 from click.core import ParameterSource
 
 from ...exact.api.certify import certify_request
+from ...exact.api.solve import solve_request
 from ...exact.certificate.audit import Audit
+from ...exact.certificate.exact_certificate import ExactCertificate, check_exact
 from ...exact.errors import InputError
 from ...exact.formulation.named_weights import INTERCEPTS, in_column_order
 from ...exact.formulation.request import Request
 from ...exact.formulation.rival_units import in_units_of
+from ...exact.pairs.ordered.ordered_pairs import OrderedPairs
 from ...exact.problem.penalties.registry import penalty_from
+from ...exact.problem.problem import linear_problem
 from ...exact.problem.scalings import convention_loss, convention_name
+from ...exact.spaces.kernel import name_of
 from ...exact.tools.checks import check_number
 from ..files.models import LinearModel, read_model_of_another
 from ..files.tables import may_count_from
-from ..files.vectors import Vector, read_scores, read_vector
-from .exact_mode import check_exact_options, exact_interval
-from .reading.inputs import Data, data_of
-from .reading.model_file import SavedModel, read_model
-from .reading.requests import request_of
-from .reading.scaled_tables import in_units, selection_of
-from .writing.documents import (
+from ..files.vectors import read_scores, read_vector
+from .documents import (
     common_keys,
     objective_in_words,
     order_keys,
     print_document,
     scores_of,
 )
+from .inputs import Data, Options, open_data, request_of
+from .predict import SavedModel, read_model
 
 
-def run_certify(name: str, options: dict[str, Any]) -> None:
+@dataclass(frozen=True, kw_only=True)
+class CertifyOptions(Options):
+    """Those of `certify`."""
+
+    convention: str | None = None
+    C: float | None = None
+    weights: str | None = None
+    model: str | None = None
+    scores: str | None = None
+    norm2: float | None = None
+    exact: bool = False
+
+
+def run_certify(name: str, **given: Any) -> None:
     """Certify weights or scores, and print."""
-    model = None
-    if options.get("model") is not None:
+    options, model = CertifyOptions.of(given), None
+    if options.model is not None:
         model, options = _of_model(options)
-    options = options | {"loss": _asked_loss(options)}
-    _check_certify_options(options)
-    if options["exact"]:
-        check_exact_options(options)
+    options = _checked(options)
     start = time.perf_counter()
-    data = data_of(name, options, model)
-    if options["exact"] and data.partitioned:
+    data = open_data(name, options, model, vector=options.model is None)
+    if options.exact and data.partitioned:
         raise InputError("--exact is for rows that are held in memory, not for a folder")
     request, rival = request_of(options, data), None
-    if options["convention"] is not None:
-        rival, request = in_units_of(
-            options["convention"], options["C"], data.labels, request, data.X
-        )
+    if options.convention is not None and options.C is not None:
+        rival, request = in_units_of(options.convention, options.C, data.labels, request, data.X)
     w, scores = _weights_or_scores(name, options, data, model)
     audit = certify_request(
         data.X,
@@ -61,43 +71,43 @@ def run_certify(name: str, options: dict[str, Any]) -> None:
         request,
         w,
         scores,
-        options["norm2"],
+        options.norm2,
         rival,
-        tol=options["tol"],
-        max_time=options["max_time"],
+        tol=options.tol,
+        max_time=options.max_time,
     )
     values = scores if w is None else scores_of(data, request, w)
     assert values is not None
     document = _document(data, options, request, audit, values)
     document["seconds"] = time.perf_counter() - start
-    if options["exact"]:
+    if options.exact:
         assert w is not None
-        document["exact"] = exact_interval(data, w, request, options)
+        document["exact"] = _exact_interval(data, w, request, options)
         document["seconds"] = time.perf_counter() - start
-    print_document(document, options["as_json"])
+    print_document(document, options.as_json)
 
 
 def _weights_or_scores(
-    name: str, options: dict[str, Any], data: Data, model: SavedModel | None
+    name: str, options: CertifyOptions, data: Data, model: SavedModel | None
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Return what is to be judged: weights and None, or None and scores."""
     if model is not None:
         return model.weights(data.X), None
-    if options["weights"] is not None:
+    if options.weights is not None:
         return _read_weights(options, data), None
     if data.partitioned:
         raise InputError(f"{name}: rows in a folder are certified with --weights or --model")
-    header = selection_of(options).header
-    return None, read_scores(options["scores"], data.y.size, header)
+    header = options.selection.header
+    return None, read_scores(str(options.scores), data.y.size, header)
 
 
 def _document(
-    data: Data, options: dict[str, Any], request: Request, audit: Audit, scores: np.ndarray
+    data: Data, options: CertifyOptions, request: Request, audit: Audit, scores: np.ndarray
 ) -> dict[str, Any]:
     """Return what is printed, but for the seconds."""
     order = order_keys(data, scores)
-    statement = audit.statement + objective_in_words(data, request, options) + in_units(data.scaler)
-    judged = {k: value for k, value in dataclasses.asdict(audit).items() if k != "statement"}
+    statement = audit.statement + objective_in_words(data, request, options) + data.in_units
+    judged = {k: value for k, value in asdict(audit).items() if k != "statement"}
     judged |= {"status": str(audit.status), "message": _turned(order, data) or statement}
     judged |= {"seconds": 0.0, "statement": statement}
     return common_keys(data, options, request) | {"method": "auto"} | judged | order
@@ -116,14 +126,20 @@ def _turned(order: dict[str, Any], data: Data) -> str:
     return f"An AUC of {share:.3g} ranks the other class higher: if that is what was meant, {do}."
 
 
-def _read_weights(options: dict[str, Any], data: Data) -> np.ndarray:
+def _read_weights(options: CertifyOptions, data: Data) -> np.ndarray:
     """Return the weights of `--weights`, of a size that fits."""
-    path, (n, d) = options["weights"], data.X.shape
-    linear = options["kernel"] == "linear"
+    path, (n, d) = str(options.weights), data.X.shape
+    linear = options.kernel == "linear"
     model = read_model_of_another(path, d) if linear else None
     if model is not None:
         return model.w * _sign(path, model, data)
-    found = _read_vector(path, (d, d + 1) if linear else (n,), selection_of(options).header)
+    sizes = (d, d + 1) if linear else (n,)
+    found = read_vector(path, sizes, header=options.selection.header)
+    if list(found.title) == ["0"] and found.values.size + 1 in sizes:
+        click.echo(
+            f"aucert: {path}: its first line, 0, is read as a header: write 0.0 if it is a weight",
+            err=True,
+        )
     if data.scaler is None and found.of_standardised:
         raise InputError(
             f"{path}: these weights are of standardised columns: add --standardise "
@@ -151,17 +167,6 @@ def _read_weights(options: dict[str, Any], data: Data) -> np.ndarray:
     return w
 
 
-def _read_vector(path: str, sizes: tuple[int, ...], header: bool | None) -> Vector:
-    """Return the vector of a file; say on standard error where its header may be a weight."""
-    found = read_vector(path, sizes, header=header)
-    if list(found.title) == ["0"] and found.values.size + 1 in sizes:
-        click.echo(
-            f"aucert: {path}: its first line, 0, is read as a header: write 0.0 if it is a weight",
-            err=True,
-        )
-    return found
-
-
 def _sign(path: str, model: LinearModel, data: Data) -> int:
     """Return -1 where a model scores high what is meant to be low here, else 1."""
     if data.ordered_by is None:
@@ -177,53 +182,85 @@ def _sign(path: str, model: LinearModel, data: Data) -> int:
     return 1 if model.labels[0] > model.labels[1] else -1  # the larger grade is above
 
 
-def _check_certify_options(options: dict[str, Any]) -> None:
-    given = [key for key in ("weights", "scores", "model") if options.get(key) is not None]
-    if len(given) != 1:
+def _checked(options: CertifyOptions) -> CertifyOptions:
+    """Return the options with the loss of the rival, if one is named; refuse what does not go."""
+    if sum(x is not None for x in (options.weights, options.scores, options.model)) != 1:
         raise InputError("give one of --weights FILE, --scores FILE and --model FILE")
-    if options["norm2"] is not None and options["scores"] is None:
+    if options.norm2 is not None and options.scores is None:
         raise InputError("--norm2 goes with --scores")
-    if options["lam"] is not None:
-        if options["convention"] is not None or options["C"] is not None:
+    if options.exact:
+        _check_exact(options)
+    convention, C = options.convention, options.C
+    if options.lam is not None:
+        if convention is not None or C is not None:
             raise InputError("give either --lam, or --from with --C, not both")
-        penalty_from(options["lam"], options.get("l1", 0.0))
-        return
-    if options["convention"] is None or options["C"] is None:
+        penalty_from(options.lam, options.l1)
+        return options
+    if convention is None or C is None:
         raise InputError("give --lam, or --from RIVAL with --C")
-    check_number("C", options["C"])
-    options["convention"] = convention_name(options["convention"])
-    its_own = convention_loss(options["convention"], options["loss"])
-    options["loss"] = options["loss"] or its_own
+    check_number("C", C)
+    convention = convention_name(convention)
+    asked = None if _left_out("loss") else options.loss
+    its_own = convention_loss(convention, asked)
+    return replace(options, convention=convention, loss=asked or its_own)
 
 
-def _of_model(options: dict[str, Any]) -> tuple[SavedModel, dict[str, Any]]:
+def _left_out(key: str) -> bool:
+    """Return whether an option was not given on the command line."""
+    context = click.get_current_context(silent=True)
+    source = None if context is None else context.get_parameter_source(key)
+    return source in (None, ParameterSource.DEFAULT)
+
+
+def _of_model(options: CertifyOptions) -> tuple[SavedModel, CertifyOptions]:
     """Return the model, and the options with the problem that it was solved for.
 
     What is given on the command line goes before what the model says.
     """
     for key in ("columns", "drop", "standardise"):
-        if options.get(key):
+        if getattr(options, key):
             raise InputError(f"--{key} does not go with --model: the model says which columns")
-    model = read_model(options["model"])
-    context = click.get_current_context(silent=True)
+    assert options.model is not None
+    model = read_model(options.model)
     asked = model.asked()
-    if options["convention"] is not None:
+    if options.convention is not None:
         asked.pop("lam", None)
-    if not asked and options["lam"] is None and options["convention"] is None:
+    if not asked and options.lam is None and options.convention is None:
         kind = type(model.last).__name__
         raise InputError(
-            f"{options['model']}: a {kind} does not say which problem is meant: give --lam"
+            f"{options.model}: a {kind} does not say which problem is meant: give --lam"
         )
-    for key, value in asked.items():
-        source = None if context is None else context.get_parameter_source(key)
-        if source in (None, ParameterSource.DEFAULT):
-            options = options | {key: value}
-    return model, options
+    return model, replace(options, **{k: x for k, x in asked.items() if _left_out(k)})
 
 
-def _asked_loss(options: dict[str, Any]) -> str | None:
-    """Return `--loss`, or None where it was left out and a rival sets it."""
-    context = click.get_current_context(silent=True)
-    source = None if context is None else context.get_parameter_source("loss")
-    left_out = source in (None, ParameterSource.DEFAULT)
-    return None if left_out and options["convention"] is not None else options["loss"]
+def _check_exact(options: CertifyOptions) -> None:
+    """Raise `InputError` where the options ask for what the exact mode does not know."""
+    if options.scores is not None:
+        raise InputError("--exact goes with --weights: scores have no exact norm")
+    if options.kernel != "linear":
+        name = name_of(options.kernel)
+        raise InputError(f"--exact is for linear weights: the {name} kernel's values are rounded")
+    if options.structure != 0:
+        raise InputError("--exact is for linear weights: leave --structure out")
+    if options.ordered:
+        raise InputError("--exact is for two classes: leave --qid, --time and --event out")
+    if options.worst_of is not None:
+        raise InputError("--exact is for all pairs: leave --worst-of out")
+    if options.fpr_max != 1 or options.tpr_min != 0:
+        raise InputError("--exact is for all pairs: leave --fpr-max and --tpr-min out")
+
+
+def _exact_interval(
+    data: Data, w: np.ndarray, request: Request, options: CertifyOptions
+) -> dict[str, str]:
+    """Return the exact primal, dual and gap of the weights, rounded outward in print.
+
+    The dual point is that of the solved problem, which is solved for it once more.
+    """
+    pairs = request.pairs
+    assert not isinstance(pairs, OrderedPairs)
+    problem = linear_problem(data.X, data.y, request.lam, request.loss, pairs, positive=1)
+    check_exact(problem)
+    limits = {"tol": options.tol, "max_time": options.max_time}
+    found = solve_request(data.X, data.y, request, **limits)
+    return ExactCertificate.of(problem, w[: problem.space.dim], found.witness).in_digits()

@@ -1,25 +1,34 @@
-"""How a command ends: exit statuses, one line for bad input, and interrupts.
+"""How a command ends: exit statuses, one line for bad input, interrupts, and what it leaves.
 
 Exit status 0; 1 exactly when a verdict differs from the expected one; 2 for bad input, with one
 line that says what to do; 130 when interrupted: then the work at hand is lost, and nothing of it
-is written; 141 when whatever read the output, such as `head`, has stopped reading.
+is written; 141 when what read the output, such as `head`, has stopped reading.
+
+Nothing heavy is imported here: `--help` needs no numpy.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import secrets
+import shutil
 import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import NoReturn
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from ..early import interrupted_early
+
+if TYPE_CHECKING:
+    from ...exact.certificate.solution import Step
 
 
 def run(group: click.Command, arguments: Sequence[str] | None = None) -> None:
@@ -81,7 +90,7 @@ def _file_trouble(error: OSError) -> str:
 
 def _refusal(error: Exception) -> str:
     """Return the sentence for an error of ours; any other goes on as what it is, a defect."""
-    from ...exact.errors import CertificateError, InputError  # here: `--help` needs no numpy
+    from ...exact.errors import CertificateError, InputError
     from ...exact.tools.interrupts import is_interrupt
 
     if isinstance(error, InputError):
@@ -104,7 +113,7 @@ def stopped_at_once() -> Iterator[None]:
     early = early and before in (signal.default_int_handler, interrupted_early)
     if early:
         signal.signal(signal.SIGINT, interrupted_early)
-    from ...exact.tools import interrupts  # here: `--help` needs no numpy
+    from ...exact.tools import interrupts
 
     if early:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -128,3 +137,148 @@ def _interrupted() -> NoReturn:
 def _fail(message: str) -> NoReturn:
     click.echo(f"aucert: {' '.join(message.split())}", err=True)
     sys.exit(2)
+
+
+# The folder of --out
+
+
+def named_folder(name: str | None, option: str = "--out") -> Path | None:
+    """Return the folder of `--out` or another option, or None where there is none.
+
+    An empty name, which would be the folder one stands in, and that of a file are refused.
+    """
+    from ...exact.errors import InputError
+
+    if name is None:
+        return None
+    if not name.strip():
+        raise InputError(f"{option} needs the name of a folder ('.' is the one you stand in)")
+    folder = Path(name)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{option} {name}: this is a file, a folder is needed")
+    return folder
+
+
+@contextmanager
+def output_folder(
+    name: str | None,
+    check: Callable[[Path], object] = lambda folder: None,
+    instead: tuple[str, ...] = (),
+    option: str = "--out",
+) -> Iterator[Path | None]:
+    """Yield a folder to write into, or None; all in it, or nothing, moves to the named one.
+
+    `check` is asked before the work, and the files `instead` are removed where they are not
+    written now. An interrupt waits for the moves, and a killed process leaves a hidden folder.
+    """
+    from ...exact.errors import InputError
+    from ...exact.tools.interrupts import finish, held_back
+
+    folder = named_folder(name, option)
+    if folder is None:
+        yield None
+        return
+    made = not folder.exists()
+    if not made:
+        check(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    hidden = folder / f".aucert-{secrets.token_hex(8)}.tmp"
+    try:
+        hidden.mkdir()
+        yield hidden
+        finish()
+        with held_back():
+            _move(hidden, folder, instead)
+    except BaseException as error:  # an interrupt too
+        shutil.rmtree(hidden, ignore_errors=True)
+        if made:
+            with suppress(OSError):  # somebody else has put something there
+                folder.rmdir()
+        if isinstance(error, InputError):  # it is about the named folder
+            raise type(error)(str(error).replace(f"{hidden.name}{os.sep}", "")) from error
+        raise
+
+
+def _move(hidden: Path, folder: Path, instead: tuple[str, ...]) -> None:
+    from ...exact.errors import InputError
+
+    moves = {path: Path(os.path.realpath(folder / path.name)) for path in sorted(hidden.iterdir())}
+    for final in moves.values():  # links are followed
+        if final.is_dir():
+            raise InputError(f"{final}: this is a folder, a file is to be written there")
+    for name in {*instead} - {path.name for path in moves}:
+        (folder / name).unlink(missing_ok=True)
+    for path, final in moves.items():
+        if final.exists():
+            shutil.copymode(final, path)
+        shutil.move(path, final) if final.parent != folder.resolve() else os.replace(path, final)
+    hidden.rmdir()
+
+
+# Progress on standard error, on a terminal only
+
+
+@contextmanager
+def _task(first: str, quiet: bool, counted: bool = True) -> Iterator[Callable[..., None] | None]:
+    """Yield `Progress.update` of a task that is shown, or None where nothing is shown."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich import progress as rich
+    from rich.console import Console
+
+    bar = (rich.BarColumn(), rich.MofNCompleteColumn()) if counted else (rich.SpinnerColumn(),)
+    columns = (rich.TextColumn("{task.description}"), *bar, rich.TimeElapsedColumn())
+    with rich.Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        yield partial(progress.update, progress.add_task(first, total=None))
+
+
+@contextmanager
+def solver_progress(quiet: bool = False, engine: Any = None) -> Iterator[Callable[[Step], None]]:
+    """Yield a callback that shows the iterations, the best objective and the gap so far.
+
+    The passes of an engine over its rows are shown, too.
+    """
+    with _task("starting", quiet, counted=False) as update:
+        if update is None:
+            yield lambda step: None
+            return
+        words = {"step": "starting", "pass": ""}
+
+        def say(kind: str, text: str) -> None:
+            words[kind] = text
+            update(description=words["step"] + words["pass"])
+
+        def show(step: Step) -> None:
+            numbers = f"objective {step.primal:.6g}  gap {step.gap:.2g}"
+            say("step", f"step {step.n_iter}  {numbers}")
+
+        if engine is not None:
+            engine.heard = lambda done, count: say("pass", f"  {done / count:.0%} of a pass")
+        try:
+            yield show
+        finally:
+            if engine is not None:
+                engine.heard = None
+
+
+@contextmanager
+def pass_progress(quiet: bool = False) -> Iterator[Callable[[int, int], None] | None]:
+    """Yield a function (done, all) for the first pass over the rows: a bar, or None if quiet."""
+    with _task("first pass", quiet) as update:
+        yield None if update is None else lambda done, all: update(completed=done, total=all)
+
+
+@contextmanager
+def counted_progress(
+    of: str, words: Callable[[Any], str], quiet: bool = False
+) -> Iterator[Callable[[int, int, Any], None] | None]:
+    """Yield a function (done, total, item) that moves a bar, or None where nothing is shown.
+
+    `of` is what is counted, and `words` says of an item that it is done.
+    """
+    with _task(of, quiet) as update:
+        if update is None:
+            yield None
+            return
+        yield lambda done, total, item: update(completed=done, total=total, description=words(item))

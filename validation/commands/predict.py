@@ -1,47 +1,71 @@
-"""`aucert predict`: the scores and labels that a saved model gives to the rows of a table."""
+"""`aucert predict`: the scores of a saved model; and the model file that `solve --out` writes.
+
+Estimators, and with them scikit-learn, are imported where a model is written or read: a command
+without one starts in half the time.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
+import scipy.sparse as sp
 
 from ... import __version__
+from ...exact.certificate.solution import Solution
 from ...exact.errors import InputError
 from ...exact.tools.interrupts import finish
+from ..data.datasets import load, names
+from ..files.tables import Selection, column_names, listed, read_raw
 from ..files.written_files import write_atomically
-from .reading.model_file import read_model, read_rows, scores_and_labels
-from .writing.documents import SCHEMA_VERSION
+from ..memory import check_room
+from .documents import SCHEMA_VERSION
+from .inputs import Data, Options, penalty_options, split_names, true_names
 
-MOST_NAMED = 10
-"""Unused columns that are named on standard error at most."""
+ASKED = (
+    *("lam", "loss", "gamma", "structure", "l1", "groups", "sign"),
+    *("pairs", "fpr_max", "tpr_min", "worst_of", "seed", "kernel"),
+)
+"""Options of the problem that a model file holds."""
+
+ORDER = ("qid", "target", "time", "event")
+"""Options of a problem over ordered pairs, and the columns that they name."""
+
+HOW = ("tol", "method", "max_time", "threshold")
+"""Options of the solver, and the rule of the intercept."""
 
 
-def run_predict(model_path: str, name: str, options: dict[str, Any]) -> None:
+def run_predict(path: str, name: str, **given: Any) -> None:
     """Score the rows, and print or write `score,label`, or the score alone, for each of them."""
-    model = read_model(model_path)
-    X, ignored = read_rows(model, name, options)
-    scores, labels = scores_and_labels(model, X)
+    options = Options.of(given)
+    model = read_model(path)
+    X, ignored = _read_rows(model, name, options)
+    with warnings.catch_warnings():
+        # The columns were matched here; scikit-learn cannot see the names of an array.
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        scores = np.asarray(model.whole.decision_function(X), dtype=float)
+        labels = np.asarray(model.whole.predict(X)) if model.has_classes else None
     if not np.isfinite(scores).all():
         row = int(np.argmin(np.isfinite(scores))) + 1
         raise InputError(f"{name}: the score of data row {row} overflows: are its numbers right?")
     text = _as_csv(scores, labels)
-    if options["out"] is not None:
-        write_atomically(options["out"], lambda file: file.write(text.encode()))
+    if options.out is not None:
+        write_atomically(options.out, lambda file: file.write(text.encode()))
     finish()
     if ignored:
-        more = f" and {len(ignored) - MOST_NAMED} more" if len(ignored) > MOST_NAMED else ""
-        shown = ", ".join(f"'{column}'" for column in ignored[:MOST_NAMED])
-        click.echo(f"aucert: columns not used: {shown}{more}", err=True)
-    if options["as_json"]:
+        click.echo(f"aucert: columns not used: {listed(ignored)}", err=True)
+    if options.as_json:
         document = {
             "schema_version": SCHEMA_VERSION,
             "version": __version__,
-            "model": model_path,
+            "model": path,
             "data": name,
             "n": len(scores),
             "classes": model.whole.classes_.tolist() if model.has_classes else None,
@@ -50,19 +74,14 @@ def run_predict(model_path: str, name: str, options: dict[str, Any]) -> None:
             "labels": None if labels is None else labels.tolist(),
         }
         click.echo(json.dumps(document, allow_nan=False, indent=2))
-    elif options["out"] is None:
+    elif options.out is None:
         click.echo(text, nl=False)
     else:
-        click.echo(f"{len(scores)} rows scored{_counts(labels)}; written to {options['out']}")
-
-
-def _counts(labels: np.ndarray | None) -> str:
-    """Return how many rows have each label, in words."""
-    if labels is None:
-        return ""
-    values, counts = np.unique(labels, return_counts=True)
-    each = zip(values.tolist(), counts, strict=True)
-    return ": " + ", ".join(f"{n} of class {value!r}" for value, n in each)
+        counts = np.unique([] if labels is None else labels, return_counts=True)
+        each = zip(counts[0].tolist(), counts[1], strict=True)
+        words = ", ".join(f"{n} of class {value!r}" for value, n in each)
+        words = f": {words}" if words else ""
+        click.echo(f"{len(scores)} rows scored{words}; written to {options.out}")
 
 
 def _as_csv(scores: np.ndarray, labels: np.ndarray | None) -> str:
@@ -74,3 +93,165 @@ def _as_csv(scores: np.ndarray, labels: np.ndarray | None) -> str:
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
     return text.getvalue()
+
+
+def write_model(path: Path, data: Data, options: Any, solution: Solution, scores: Any) -> None:
+    """Write the solution as a fitted estimator: with a scaler, a `Pipeline` of both."""
+    from ...exact.api.saved_models import save_model, solved_model, solved_order
+
+    asked = {key: getattr(options, key) for key in (*ASKED, *HOW)}
+    asked |= penalty_options(options, data)
+    model: Any
+    if not data.has_classes:
+        asked |= {key: getattr(options, key) for key in ORDER}
+        model = solved_order(solution, data.X, asked)
+    else:
+        classes = _classes(data.negative, data.label)
+        if data.partitioned:
+            scores, positive, weight = scores.as_rows()
+        else:
+            positive, weight = data.positive, None
+        model = solved_model(solution, data.X, scores, positive, classes, asked, weight)
+    if data.zero_based is not None:
+        model.zero_based_ = data.zero_based
+    if data.scaler is not None:
+        from sklearn.pipeline import Pipeline
+
+        model = Pipeline([("scaler", data.scaler), ("model", model)])
+    elif data.columns is not None:
+        model.feature_names_in_ = np.array(data.columns, dtype=object)
+    save_model(model, path)
+
+
+def _classes(negative: Any, positive: Any) -> np.ndarray:
+    """Return both labels; "not X" for the rest against X."""
+    if positive is None:
+        return np.array([0, 1])
+    if negative is None:
+        return np.array([f"not {positive}", str(positive)])
+    same = type(negative) is type(positive)
+    return np.array([negative, positive] if same else [str(negative), str(positive)])
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """A model read from a file: the whole of it, its scaler if there is one, and its last step."""
+
+    path: str
+    whole: Any
+    scaler: Any
+    last: Any
+    exact: bool
+    """Whether the last step is one of `aucert.exact`, which tells the problem it was solved for."""
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """Names of the features, where the model has them."""
+        held = getattr(self.whole, "feature_names_in_", None)
+        return None if held is None else tuple(map(str, held))
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.whole.n_features_in_)
+
+    def read_as(self, asked: Selection) -> Selection:
+        """Return how its rows are read: of an svmlight file as those that it was trained on."""
+        base = getattr(self.last, "zero_based_", None)
+        base = base if asked.zero_based is None else asked.zero_based
+        return replace(asked, zero_based=base, width=self.n_features)
+
+    def asked(self) -> dict[str, Any]:
+        """Return the options of the problem that the model was solved for; none of other models."""
+        if not self.exact:
+            return {}
+        found = {name: getattr(self.last, name, None) for name in (*ASKED, *ORDER)}
+        return {name: value for name, value in found.items() if value is not None}
+
+    @property
+    def label(self) -> str | None:
+        """The positive label, as `--positive` takes it; None of a model of ordered pairs."""
+        return str(self.whole.classes_[1]) if self.has_classes else None
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether the model tells two classes apart; one of ordered pairs only gives scores."""
+        return hasattr(self.last, "classes_")
+
+    def weights(self, X: Any) -> np.ndarray:
+        """Return the weights of the features, or the coefficients of these rows."""
+        if not (self.exact or hasattr(self.last, "coef_")):
+            raise InputError(
+                f"{self.path}: a {type(self.last).__name__} has no weights to certify: certify "
+                "its scores with --scores"
+            )
+        from ...exact.api.saved_models import weights_on
+
+        try:
+            return weights_on(self.last, X)
+        except InputError as error:
+            raise InputError(f"{self.path}: {error}") from None
+
+
+def read_model(path: str) -> SavedModel:
+    """Return the model of a file of `solve --out` or `save_model`, one that gives scores."""
+    if Path(path).is_dir():
+        raise InputError(
+            f"{path}: this is a folder, the model file in it is needed: {path}/model.npz"
+        )
+    from ...approx.saved_models import load_model
+    from ...exact.api.saved_models import ROCSVM  # the import makes its estimators known
+
+    whole = load_model(path)
+    steps = [step for _, step in whole.steps] if hasattr(whole, "steps") else [whole]
+    if not hasattr(whole, "decision_function"):
+        raise InputError(f"{path}: a {type(whole).__name__} gives no scores")
+    plain = len(steps) == 2 and hasattr(steps[0], "scale_")
+    return SavedModel(
+        path, whole, steps[0] if plain else None, steps[-1], isinstance(steps[-1], ROCSVM)
+    )
+
+
+def _read_rows(model: SavedModel, name: str, options: Options) -> tuple[Any, list[str]]:
+    """Return the features of the data that the model needs, in its order, and what was not used.
+
+    Columns are found by their names where both have some, and refused where they disagree; else
+    by their place, and then their number must agree. Of an svmlight file zeros are left out.
+    """
+    options.check_for(name)
+    drop = split_names(options.drop) or ()
+    if name.split(":")[0] in names() and not Path(name).exists():
+        X, columns, ignored = load(name, 0).X, None, []
+    else:
+        asked = replace(options.selection, labelled=False)
+        if model.columns is not None and (wanted := _present(model, name, asked.header)):
+            asked, drop = replace(asked, columns=wanted, drop=()), ()
+        table = read_raw(name, model.read_as(asked))
+        X, columns = table.X, true_names(table.columns)
+        ignored = [k for k in table.ignored if k not in drop]
+    d = model.n_features
+    if X.shape[1] != d:
+        hint = "" if columns is None else f" ({', '.join(columns[:5])}, ...)"
+        raise InputError(
+            f"{name}: {X.shape[1]} feature columns{hint}, the model {model.path} has {d}: leave "
+            "out others, such as the label, with --drop"
+        )
+    if sp.issparse(X) and getattr(model.scaler, "with_mean", False):
+        what = f"{name}: the rows as a dense table, since the model takes means off its columns"
+        check_room(what, 8 * X.shape[0] * X.shape[1], "give fewer rows at a time")
+        return sp.csr_array(X).toarray(), ignored
+    return X, ignored
+
+
+def _present(model: SavedModel, name: str, header: bool | None) -> tuple[str, ...] | None:
+    """Return the model's columns if the data have names, None where they have none."""
+    held, wanted = column_names(name, header), model.columns
+    assert wanted is not None
+    if held is None:
+        return None
+    missing = [column for column in wanted if column not in held]
+    if missing:
+        raise InputError(
+            f"{name}: the model {model.path} needs columns that are not there: {listed(missing)}"
+        )
+    return wanted

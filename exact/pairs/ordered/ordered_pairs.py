@@ -20,6 +20,7 @@ from ...sums.merged.ordered_sums import ordered_hinge, ordered_square, ordered_s
 from ...sums.merged.weights import PairWeights, partners, rows_above
 from ...tools.checks import as_float_scores, check_choice, check_scores
 from ...tools.rounding import UNIT, above, gamma
+from ..near import Curved, Near, near_of_list
 from .columns import as_codes, as_ranks, as_shares, check_gain, check_weights, whole_weights
 from .draws import Draws
 from .listed_sums import enumerated_ordered, listed_pairs
@@ -34,7 +35,7 @@ FORMS = ("auto", "numpy", "compiled", "binned")
 
 
 @dataclass(frozen=True, eq=False)
-class OrderedPairs:
+class OrderedPairs(Curved):
     """The pairs (i, j) of one group with key_i > key_j: c_ij = a_i b_j / M, M = sum a_i b_j.
 
     All pairs of two classes, ranking by query [Joachims, KDD 2002], ordinal regression, survival
@@ -246,6 +247,17 @@ class OrderedPairs:
         rng : numpy Generator
         """
         return self._draws.pairs(m, rng)
+
+    def some(self, size: int, rng: np.random.Generator) -> Near:
+        """See `Curved.some`: all pairs where there are no more."""
+        found = self.listed(size)
+        return (*self.draw(size, rng), np.full(size, 1 / size)) if found is None else found
+
+    def near(
+        self, loss: Loss, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
+    ) -> Near:
+        """See `Curved.near`: drawn by weight, then those that are curved."""
+        return near_of_list(*self.some(size, rng), loss, scores, width, size, rng)
 
     @cached_property
     def _draws(self) -> Draws:

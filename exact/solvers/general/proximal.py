@@ -11,8 +11,7 @@ every x the same sums give a minorant, so the gap is known. It has two parts,
 
     gap = bias + (Omega(w) + Omega*(g) - <g, w>),    bias = U(w) - V + <g, w> >= 0:
 
-once what smoothing costs is the larger one, the width is cut. A smooth loss with the ridge alone is
-first left to L-BFGS, stopped by the same gap, and over many rows to Newton steps before that.
+once what smoothing costs is the larger one, the width is cut.
 """
 
 from __future__ import annotations
@@ -25,13 +24,10 @@ import numpy as np
 from ...certificate.solution import Recorder, Status
 from ...certificate.solver import Solver
 from ...errors import InputError
-from ...problem.penalties.ridge import Ridge
 from ...problem.problem import Problem
 from ...problem.risk import Mean
 from ...spaces.rows import Rows
 from .look import FURTHER, Look, look, offer_zero
-from .quasi_newton import quasi_newton
-from .smooth_start import newton_from_part, part_of
 
 WIDEST = 1.0
 """First width: the margin that a loss asks for is one."""
@@ -55,9 +51,6 @@ TOO_FAR = 1e3
 GUESS, LEAST_REACH = 0.1, 1e-140
 """The first L is this share of its bound. Shorter rows count as of this length, lest squares
 underflow."""
-
-PART_NOISE = 0.01
-"""A part of the rows is solved to this many times dim over its rows: what lies below is noise."""
 
 NOISE = 1e-15
 """Relative rounding of g, which must not be taken for steepness."""
@@ -100,29 +93,8 @@ class Proximal(Solver):
         """Improve on `recorder.w0`."""
         assert recorder.w0 is not None
         kinked = not np.isfinite(getattr(problem.risk, "smoothness", np.inf))
-        if not kinked and isinstance(problem.penalty, Ridge):
-            part = None if recorder.w0.any() else part_of(problem)
-            if part is not None:
-                near = self._of_part(part, recorder)
-                newton_from_part(problem, part, near, recorder, self.tol)
-                assert recorder.best_w is not None
-                recorder.w0 = recorder.best_w
-                if recorder.near(FURTHER * self.tol):
-                    return None
-            quasi_newton(problem, recorder, self.tol, self.max_iter)
-            if recorder.near(FURTHER * self.tol):
-                return None
         w = recorder.w0 if recorder.best_w is None else recorder.best_w
         return self._descend(problem, recorder, w, WIDEST if kinked else 0.0)
-
-    def _of_part(self, part: Problem, recorder: Recorder) -> np.ndarray:
-        """Return the solution for a part of the rows, no better than these few can tell."""
-        silent = recorder.part()
-        solver = Proximal(max(self.tol, PART_NOISE * part.space.dim / part.n), self.max_iter)
-        solver.start(part, silent)
-        solver.run(part, silent)
-        assert silent.best_w is not None
-        return silent.best_w
 
     def _descend(
         self, problem: Problem, recorder: Recorder, w: np.ndarray, width: float

@@ -75,7 +75,7 @@ second."""
 START_TOL = 1e-3
 """Relative gap to which the smaller problem is solved."""
 
-DRAWN = 100_000
+DRAWN = 5_000
 """Pairs drawn for a Hessian, at most."""
 
 HALF_WIDTH, LEAST_HALF_WIDTH = 16, 4
@@ -113,7 +113,7 @@ class TailNewton(Solver):
     max_time: float | None = None
     seed: int = 0
 
-    name: ClassVar[str] = "tail-newton"
+    name: ClassVar[str] = "descent"
 
     def check(self, problem: Problem) -> None:
         """Raise `InputError` unless it is partial AUC with the ridge over rows."""
@@ -249,7 +249,11 @@ def curvature(
     assert isinstance(space, Rows) and isinstance(risk, Tail)
     scores = space.scores(w)
     chosen, loss = risk.chosen(scores, width), risk.mean.loss
-    size = min(DRAWN, NUMBERS // space.dim, 4 * risk.mean.pairs.n_pos * risk.mean.pairs.n_neg)
+    size = min(
+        max(DRAWN, 40 * space.dim),
+        NUMBERS // space.dim,
+        4 * risk.mean.pairs.n_pos * risk.mean.pairs.n_neg,
+    )
     picks = [_drawn(weights, size, rng) for _, weights in chosen]
     rng.shuffle(picks[1])  # both are ascending: the first rows would meet the first ones only
     i, j = (rows[pick] for (rows, _), pick in zip(chosen, picks, strict=True))

@@ -68,6 +68,10 @@ class StreamedGram:
             self._tiles = weakref.ref(held)
         return held
 
+    def product(self, tol: float, stop: Callable[[], bool]) -> Callable[[np.ndarray], np.ndarray]:
+        """Return the function c -> K c (n,) of solvers, for a relative gap and until `stop()`."""
+        return self.tiles(tol, stop).product
+
     def blocks(self) -> Iterator[slice]:
         """Yield the slices of rows whose kernel rows are held at a time."""
         step = max(1, BLOCK_BYTES // (8 * self.n))

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from aucert.approx import SubsampledRankSVM, kernel_svm, linear_svm, load_model, save_model
-from aucert.approx.newton.baseline_svms import random_part
+from aucert.approx.newton.nbauc import random_part
 from aucert.exact import solve
 from aucert.exact.errors import InputError
 from aucert.validation.data.datasets import load

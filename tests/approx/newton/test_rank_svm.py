@@ -10,10 +10,10 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from aucert.approx.landmarks import LANDMARKS
 from aucert.approx.newton.nbauc import NBAUC
-from aucert.approx.newton.rank_svm import RankSVM
-from aucert.approx.nystrom.landmarks import LANDMARKS
-from aucert.approx.nystrom.nystrom import Nystrom
+from aucert.approx.newton.truncated_newton import RankSVM
+from aucert.approx.nystrom import Nystrom
 from aucert.exact.api.roc_svm import ROCSVM
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.solution import Status

@@ -15,11 +15,12 @@ from aucert.exact.api.solve import solve
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
-from aucert.exact.problem.problem import Ridge, linear_problem, pair_problem, split_labels
+from aucert.exact.problem.penalties.elastic_net import ElasticNet
+from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_problem, split_labels
 from aucert.exact.solvers.active_pairs import ActivePairs
 from aucert.exact.solvers.closed_form import SquaredLossSolver
 from aucert.exact.solvers.cutting_plane import CuttingPlane
-from aucert.exact.solvers.newton import Newton
+from aucert.exact.solvers.descent import Descent
 from aucert.exact.solvers.qp_backends import solve_qp
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows
@@ -119,10 +120,7 @@ ARGUMENTS: dict[str, tuple[dict[str, Any], str]] = {
     "loss none": ({"loss": None}, "unknown loss"),
     "method": ({"method": "magic"}, "unknown method 'magic': choose one of auto"),
     "method none": ({"method": None}, "unknown method"),
-    "newton for the square": (
-        {"method": "newton", "loss": "square"},
-        "Newton solves the squared hinge",
-    ),
+    "an old name": ({"method": "quasi-newton"}, "descent"),
     "cuts for the square": (
         {"method": "cutting-plane", "loss": "square"},
         "cutting planes solve the hinge",
@@ -253,8 +251,8 @@ def test_bad_choice_of_form_or_backend() -> None:
 def test_solvers_refuse_problems_that_are_not_theirs() -> None:
     kernel = pair_problem(Gram(X @ X.T), Y == 1, AllPairs(), HINGE, Ridge(1.0))
     squared = linear_problem(X, Y, 1.0, "squared_hinge")
-    with pytest.raises(InputError, match="Newton needs rows"):
-        Newton().solve(squared.over(Gram(X @ X.T)))
+    with pytest.raises(InputError, match="ridge"):
+        Descent().solve(Problem(squared.space, squared.risk, ElasticNet(0.1, 0.1)))
     with pytest.raises(InputError, match="rows"):
         ActivePairs().solve(kernel)
     with pytest.raises(InputError, match="active pairs solve the hinge"):

@@ -29,7 +29,6 @@ def rows(n: int = 400, d: int = 12) -> tuple[np.ndarray, np.ndarray]:
 CALLS: dict[str, dict[str, Any]] = {
     "hinge": {},
     "squared hinge": {"loss": "squared_hinge"},
-    "quasi-newton": {"method": "quasi-newton"},
     "cutting planes": {"method": "cutting-plane"},
     "logistic": {"loss": "logistic"},
     "kernel": {"kernel": "rbf"},

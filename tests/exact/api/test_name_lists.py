@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from aucert.approx.nystrom import nystrom
+from aucert.approx import nystrom
 from aucert.exact import ROCSVM, solve
 from aucert.exact.losses.registry import ALL_LOSSES, OURS
 from aucert.exact.solvers.choose import NAMES

@@ -179,7 +179,7 @@ def test_partial_auc_has_a_path() -> None:
         ({"fpr_max": 0.5}, "partial AUC is over all pairs"),
         ({"positive": 1}, "leave positive out"),
         ({"pairs": PairList(np.array([0]), np.array([1]))}, "leave pairs out"),
-        ({"method": "newton"}, "two classes"),
+        ({"method": "closed-form"}, "two classes"),
         ({"method": "qp"}, "two classes"),
         ({"sample_weight": np.ones(3)}, "sample_weight"),
         ({"sample_weight": -np.ones(40)}, "sample_weight"),

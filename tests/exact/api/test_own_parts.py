@@ -22,7 +22,7 @@ from aucert.exact.certificate.solution import Status
 from aucert.exact.formulation.request import Request
 from aucert.exact.spaces.kernels import KERNELS, Gaussian
 from aucert.validation.commands import certify as certify_command
-from aucert.validation.commands import solve as solve_command
+from aucert.validation.commands import solve_path as solve_command
 from loops import each
 from own_parts import Polynomial, RoundedHinge
 
@@ -108,12 +108,14 @@ def test_the_functions_behind_the_command_line_take_them(
         "as_json": True,
         "lam": LAM,
     }
-    solve_command.run_solve(str(file), options | {"method": "auto", "out": str(tmp_path / "out")})
+    solve_command.run_solve(
+        str(file), **options, **{"method": "auto", "out": str(tmp_path / "out")}
+    )
     out = capsys.readouterr().out
     assert '"kernel": "Polynomial"' in out and '"status": "certified"' in out
     more = {"weights": str(tmp_path / "out" / "weights.csv"), "scores": None, "norm2": None}
     rival = {"convention": None, "C": None, "exact": False}
-    certify_command.run_certify(str(file), options | more | rival)
+    certify_command.run_certify(str(file), **options, **more, **rival)
     assert '"loss": "rounded hinge"' in capsys.readouterr().out
 
 

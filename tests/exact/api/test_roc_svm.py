@@ -180,7 +180,7 @@ def test_identical_rows_have_a_valid_model() -> None:
         {"max_time": "short"},
         {"threshold": "best"},
         {"threshold": None},
-        {"method": "newton", "loss": "square"},
+        {"method": "quasi-newton"},
     ],
 )
 def test_bad_parameters_are_refused_at_fit(bad: dict) -> None:

@@ -137,9 +137,9 @@ def test_features_cut_by_time_are_no_stalled_solver(monkeypatch: pytest.MonkeyPa
     X, y = rows()
     column_by_column(monkeypatch)
     monkeypatch.setattr(factor_module, "FEATURE_NUMBERS", 80 * 5)
-    request = Request.of(1e-2, kernel="rbf", gamma=0.5)
+    request = Request.of(1e-2, "squared_hinge", kernel="rbf", gamma=0.5)
     for spent, status in ((1.0, Status.STALLED), (31.0, Status.TIME_LIMIT)):
         ticks = iter([0.0, spent])
         monkeypatch.setattr(solving_module, "time", SimpleNamespace(monotonic=ticks.__next__))
-        found = solve_formulated(X, y, request, "newton", 1e-9, 60.0, None)[1]
+        found = solve_formulated(X, y, request, "auto", 1e-9, 60.0, None)[1]
         assert found.status == status

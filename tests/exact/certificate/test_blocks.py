@@ -28,7 +28,7 @@ from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.minorant import Minorant
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem
-from aucert.exact.solvers.smoothed_newton import SmoothedNewton
+from aucert.exact.solvers.descent import Descent
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.spaces.streamed import StreamedRows
 from aucert.exact.tools.threads import at_most
@@ -264,7 +264,7 @@ def test_a_solve_is_certified_without_another_pass(monkeypatch: pytest.MonkeyPat
         return found
 
     monkeypatch.setattr(Certificate, "with_minorant", watched)
-    solution = SmoothedNewton(tol=1e-6).solve(problem)
+    solution = Descent(tol=1e-6).solve(problem)
     assert solution.status == Status.CERTIFIED and made == [0]
     during = len(passes)
     again = Certificate.of(problem, solution.w, solution.witness)

@@ -8,7 +8,7 @@ import pytest
 from aucert.exact.certificate.evaluate_rows import Streamed
 from aucert.exact.certificate.evaluation import InMemory
 from aucert.exact.problem.problem import Problem, linear_problem
-from aucert.exact.solvers.smoothed_newton import SmoothedNewton
+from aucert.exact.solvers.descent import Descent
 from aucert.exact.spaces.streamed import StreamedRows
 from loops import each
 
@@ -67,6 +67,6 @@ def test_the_slope_of_a_line_is_that_of_the_smoothed_objective_along_it(kind: st
 def test_newtons_own_steps_come_near_the_optimum_without_its_finish(streamed: bool) -> None:
     """The finish repairs wrong steps, so it is left out here."""
     for seed in range(3):
-        solver = SmoothedNewton(tol=1e-4, polish=False, seed=seed)
+        solver = Descent(tol=1e-4, finish=False, seed=seed)
         found = solver.solve(some_problem(streamed), np.full(3, 0.3)).certificate
         assert found.reaches(1e-4)

@@ -22,7 +22,7 @@ from aucert.exact.pairs.marginals import deficiency
 from aucert.exact.problem.problem import Ridge, linear_problem, pair_problem
 from aucert.exact.spaces.gram import Gram, chain_of, norm_chain
 from aucert.exact.spaces.rows import Rows
-from aucert.exact.square_loss.sparse_bounds import certified_diagonal, cholesky_slip
+from aucert.exact.square_loss.support import certified_diagonal, cholesky_slip
 from aucert.exact.sums.assembled import PairSums
 from aucert.exact.sums.binned import Extent, Histogram
 from aucert.exact.sums.sorted import hinge_roundings, squared_roundings

@@ -47,7 +47,7 @@ def survival_gap(w: np.ndarray, C: float, convention: str, factor: float = 1.0) 
     lam = factor * lam_from_C(C, count, convention)
     loss = "hinge" if convention.endswith("hinge") else "squared_hinge"
     problem = ordered_problem(X, None, lam, loss=loss, time=TIME, event=EVENT)
-    solution = solve(X, None, lam, loss=loss, time=TIME, event=EVENT)
+    solution = solve(X, None, lam, loss=loss, time=TIME, event=EVENT, tol=1e-11)
     gap = Certificate.of(problem, w, solution.witness).relative_gap
     assert gap is not None
     return gap

@@ -33,7 +33,7 @@ def some_rows(weighted: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray
 def solved(weighted: bool = True) -> tuple[PartitionedRows, Solution]:
     X, y, weight = some_rows(weighted)
     rows = PartitionedRows(cut(X, y, weight, CUTS))
-    return rows, solve(rows, None, LAM, method="newton", tol=1e-5)
+    return rows, solve(rows, None, LAM, method="descent", tol=1e-5)
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_rows_that_a_proof_counts_twice_take_two_files(tmp_path: Path, capsys: A
     twice = np.concatenate([X, X]), np.concatenate([y, y])
     rows = PartitionedRows(cut(*twice, None, [N]))
     write_partitioned_proof(
-        tmp_path / "p.npz", rows, LAM, solve(rows, None, LAM, method="newton", tol=1e-5)
+        tmp_path / "p.npz", rows, LAM, solve(rows, None, LAM, method="descent", tol=1e-5)
     )
     proof, parts = dict(np.load(tmp_path / "p.npz")), save_partitions(rows, tmp_path)
     assert "verified 1 of 2 partitions: " in verdict(proof, parts[:1], tmp_path, capsys)
@@ -247,10 +247,10 @@ def test_what_no_proof_can_be_written_of_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="prove a gap of"):
         write_partitioned_proof(tmp_path / "p.npz", rows, 50 * LAM, solution)
     halves = PartitionedRows(cut(X, y, np.full(N, 0.5), [9]))
-    of_halves = solve(halves, None, LAM, method="newton", tol=1e-4)
+    of_halves = solve(halves, None, LAM, method="descent", tol=1e-4)
     with pytest.raises(InputError, match="takes whole numbers"):
         write_partitioned_proof(tmp_path / "p.npz", halves, LAM, of_halves)
-    with pytest.raises(InputError, match="with method='newton'"):
+    with pytest.raises(InputError, match="with method='descent'"):
         write_partitioned_proof(tmp_path / "p.npz", rows, LAM, solve(X, y, LAM))
     with pytest.raises(InputError, match="use write_proof"):
         write_partitioned_proof(tmp_path / "p.npz", X, LAM, solution)  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ from aucert.exact.curvature.points import NewtonPoint
 from aucert.exact.losses.registry import SQUARED_HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem
-from aucert.exact.solvers.newton import Newton
+from aucert.exact.solvers.descent import Descent
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.structure.structured_norm import SparseWhitened
 from loops import each
@@ -133,8 +133,8 @@ def test_sparse_and_whitened_rows_have_prices_of_their_own() -> None:
 
 
 @each("scale", [1e-40, 1.0, 1e40])
-@each("solver", [TruncatedNewton(), TruncatedNewton(drawn=0), Newton()])
-def test_rows_of_any_size_are_solved(scale: float, solver: Newton) -> None:
+@each("solver", [TruncatedNewton(), TruncatedNewton(drawn=0), Descent()])
+def test_rows_of_any_size_are_solved(scale: float, solver: Any) -> None:
     problem = problem_of(200, 500, 1e-3)
     assert isinstance(problem.space, Rows)
     scaled = replace(problem.over(Rows(scale * problem.space.X)), penalty=Ridge(1e-3 * scale**2))
@@ -145,7 +145,7 @@ def test_rows_of_any_size_are_solved(scale: float, solver: Newton) -> None:
 def test_rows_that_are_long_for_their_penalty_are_solved(scale: float) -> None:
     problem = problem_of(200, 500, 1e-3)
     assert isinstance(problem.space, Rows)
-    for solver in (TruncatedNewton(1e-9), Newton()):
+    for solver in (TruncatedNewton(1e-9), Descent()):
         found = solver.solve(problem.over(Rows(scale * problem.space.X)))
         assert found.certificate.gap <= 1e-9
 

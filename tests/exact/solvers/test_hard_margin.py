@@ -7,10 +7,11 @@ import pytest
 import scipy.sparse as sp
 
 from aucert.exact.certificate.solution import Recorder, Status
+from aucert.exact.certificate.solver import Solver
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import Problem, linear_problem
+from aucert.exact.solvers.descent import Descent
 from aucert.exact.solvers.hard_margin import marginals, offer_hard_margin
-from aucert.exact.solvers.smoothed_newton import SmoothedNewton
 from loops import each, seeds
 
 
@@ -65,7 +66,7 @@ def test_other_forms_of_rows_are_right_or_left_alone(kind: str) -> None:
     found = linear_problem(rows, y, 1e-4, pairs=pairs)
     recorder = offered(found)
     assert recorder.near(1e-9) or (kind == "duplicates" and recorder.best_w is None)
-    assert SmoothedNewton().solve(found).status == Status.CERTIFIED
+    assert Descent().solve(found).status == Status.CERTIFIED
 
 
 def test_nothing_is_offered_for_many_rows_or_constant_ones() -> None:
@@ -78,7 +79,7 @@ def test_where_bounds_of_pairs_matter_the_certificate_says_so() -> None:
     problem = wide(1, lam=10.0)
     solution = offered(problem).finish(problem, 1e-9, Status.STALLED)
     assert solution.status == Status.STALLED and solution.certificate.gap > 1e-3
-    assert SmoothedNewton().solve(problem).status == Status.CERTIFIED
+    assert Descent().solve(problem).status == Status.CERTIFIED
 
 
 def test_weighted_rows_are_certified_though_a_narrow_ramp_rounds(
@@ -88,6 +89,6 @@ def test_weighted_rows_are_certified_though_a_narrow_ramp_rounds(
     X, y = np.round(rng.normal(size=(4300, 1))), rng.random(4300) < 0.1
     pairs = AllPairs(rng.integers(1, 9, 4300).astype(float))
     problem = linear_problem(X, y, 0.08, pairs=pairs)
-    assert SmoothedNewton().solve(problem).status == Status.CERTIFIED
-    monkeypatch.setattr(SmoothedNewton, "_repeated", lambda self, problem, recorder, found: found)
-    assert SmoothedNewton().solve(problem).status == Status.STALLED
+    assert Descent().solve(problem).status == Status.CERTIFIED
+    monkeypatch.setattr(Descent, "conclude", Solver.conclude)
+    assert Descent().solve(problem).status == Status.STALLED

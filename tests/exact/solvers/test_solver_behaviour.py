@@ -14,9 +14,7 @@ from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers.active_pairs import ActivePairs
 from aucert.exact.solvers.closed_form import SquaredLossSolver
 from aucert.exact.solvers.cutting_plane import CuttingPlane
-from aucert.exact.solvers.newton import Newton
-from aucert.exact.solvers.smoothed_newton import SmoothedNewton
-from aucert.exact.solvers.smoothing.quasi_newton import QuasiNewton
+from aucert.exact.solvers.descent import Descent
 from aucert.exact.spaces.gram import Gram
 from loops import each
 from naive import weighted_pairs
@@ -28,8 +26,7 @@ Y = X[:, 0] + RNG.normal(size=110) > 0.5
 SOLVERS = {
     "cutting-plane": (CuttingPlane(), "hinge"),
     "active-pairs": (ActivePairs(limit=20_000), "hinge"),
-    "quasi-newton": (QuasiNewton(), "hinge"),
-    "newton": (Newton(), "squared_hinge"),
+    "descent": (Descent(), "squared_hinge"),
     "closed-form": (SquaredLossSolver(), "square"),
 }
 
@@ -61,7 +58,7 @@ def test_the_same_run_twice_gives_the_same_bits(name: str) -> None:
     assert one.certificate == two.certificate and one.n_iter == two.n_iter
 
 
-@each("name", ["cutting-plane", "newton"])
+@each("name", ["cutting-plane", "descent"])
 def test_a_time_limit_returns_the_best_certified_point(name: str) -> None:
     solver, loss = SOLVERS[name]
     limited = type(solver)(max_time=1e-9)  # type: ignore[call-arg]
@@ -69,14 +66,14 @@ def test_a_time_limit_returns_the_best_certified_point(name: str) -> None:
     assert solution.status == Status.TIME_LIMIT and solution.n_iter == 1
     full = solver.solve(problem_of(loss)).certificate
     assert solution.certificate.dual <= full.primal <= solution.certificate.primal
-    assert solution.certificate.primal <= 1.0  # no worse than zero weights
+    assert solution.certificate.primal <= 1.0 + 1e-12  # no worse than zero weights
 
 
 def test_an_iteration_limit_is_reported() -> None:
     solution = CuttingPlane(max_iter=1, finish_from=0).solve(problem_of("hinge"))
     assert solution.status == Status.ITERATION_LIMIT and solution.n_iter == 1
-    solution = Newton(max_iter=1).solve(problem_of("squared_hinge"))
-    assert solution.status == Status.ITERATION_LIMIT and solution.n_iter == 1
+    solution = Descent(max_iter=1).solve(problem_of("squared_hinge"))
+    assert solution.status == Status.ITERATION_LIMIT and solution.n_iter == 2  # the start is one
 
 
 @each("name", SOLVERS)
@@ -115,7 +112,7 @@ def test_an_interruption_returns_a_valid_certificate(name: str, after: int) -> N
     assert solution.certificate.primal >= full.certificate.dual
 
 
-@each("name", ["cutting-plane", "active-pairs", "newton"])
+@each("name", ["cutting-plane", "active-pairs", "descent"])
 def test_a_warm_start_at_the_optimum_is_kept(name: str) -> None:
     solver, loss = SOLVERS[name]
     cold = solver.solve(problem_of(loss))
@@ -183,26 +180,9 @@ def test_degenerate_data_are_solved(kind: str, loss: str) -> None:
 
 
 def test_auto_chooses_by_the_loss() -> None:
-    kinds = {"hinge": SmoothedNewton, "squared_hinge": Newton, "square": SquaredLossSolver}
+    kinds = {"hinge": Descent, "squared_hinge": Descent, "square": SquaredLossSolver}
     for loss, kind in kinds.items():
         assert isinstance(choose_solver(problem_of(loss), "auto", 1e-9, None), kind)
-
-
-@each(
-    ("n", "d", "lam", "kind"),
-    [
-        (2000, 99, 1e-3, SmoothedNewton),
-        (2000, 100, 1e-3, QuasiNewton),  # a Hessian is dear, and the sums are smooth
-        (1000, 100, 1e-3, SmoothedNewton),  # too few rows a coordinate for that
-        (50, 500, 1e-3, QuasiNewton),
-        (50, 80, 1e-3, CuttingPlane),  # wide: the hard-margin point may be the optimum
-        (50, 20, 100.0, SmoothedNewton),
-    ],
-)
-def test_auto_forms_no_hessian_where_it_is_dear(n: int, d: int, lam: float, kind: type) -> None:
-    rng = np.random.default_rng(0)
-    problem = linear_problem(rng.normal(size=(n, d)), np.arange(n) % 2, lam)
-    assert isinstance(choose_solver(problem, "auto", 1e-9, None), kind)
 
 
 @each("loss", ["squared_hinge", "square"])

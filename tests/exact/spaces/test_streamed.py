@@ -19,7 +19,7 @@ from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.evidence import Weights
 from aucert.exact.problem.problem import Ridge, pair_problem
-from aucert.exact.solvers.smoothed_newton import SmoothedNewton
+from aucert.exact.solvers.descent import Descent
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.spaces.streamed import StreamedRows
 from loops import each, seeds
@@ -65,11 +65,11 @@ def test_the_certificate_from_blocks_brackets_the_sorted_one(lam: float, weighte
     weight = np.random.default_rng(1).uniform(0.5, 2, positive.size) if weighted else None
     streamed = pair_problem(StreamedRows(X, 400), positive, AllPairs(weight), HINGE, Ridge(lam))
     held = streamed.over(Rows(X))
-    w = SmoothedNewton(tol=1e-6).solve(held).w
+    w = Descent(tol=1e-6).solve(held).w
     witness = Witness.from_weights(streamed, w, 1 << 14, 3)
     upper, lower = evaluated(streamed, w, witness)
     true = Certificate.of(held, w, Witness.from_scores(held, held.space.scores(w)))
-    best = SmoothedNewton(tol=1e-9).solve(held).certificate
+    best = Descent(tol=1e-9).solve(held).certificate
     assert true.primal - true.rounding <= upper.high and upper.low <= true.primal
     assert upper.value <= true.primal + 1e-4 / (1 << 14) + upper.error
     assert lower.low <= best.primal
@@ -83,10 +83,10 @@ def test_the_certificate_from_blocks_brackets_the_sorted_one(lam: float, weighte
 def test_a_streamed_problem_is_solved_with_proof(lam: float) -> None:
     X, positive = some_rows(60_000, 2)
     problem = pair_problem(StreamedRows(X, 5000), positive, AllPairs(), HINGE, Ridge(lam))
-    solution = SmoothedNewton(tol=1e-6).solve(problem)
+    solution = Descent(tol=1e-6).solve(problem)
     assert solution.status == Status.CERTIFIED
     assert solution.witness.c.size == 0 and isinstance(solution.witness.evidence, Weights)
-    held = SmoothedNewton(tol=1e-9).solve(problem.over(Rows(X)))
+    held = Descent(tol=1e-9).solve(problem.over(Rows(X)))
     a, b = solution.certificate, held.certificate
     assert abs(a.primal - b.primal) <= a.gap + b.gap
 
@@ -96,7 +96,7 @@ def test_a_memory_map_is_read_in_blocks(tmp_path: Path) -> None:
     np.save(tmp_path / "X.npy", X.astype(np.float32))
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     problem = pair_problem(StreamedRows(mapped), positive, AllPairs(), HINGE, Ridge(1e-2))
-    assert SmoothedNewton(tol=1e-6).solve(problem).certificate.reaches(1e-6)
+    assert Descent(tol=1e-6).solve(problem).certificate.reaches(1e-6)
 
 
 def test_values_that_are_not_finite_are_named() -> None:

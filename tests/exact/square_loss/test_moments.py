@@ -12,7 +12,7 @@ from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers import closed_form
 from aucert.exact.solvers.closed_form import SquaredLossSolver
 from aucert.exact.spaces.rows import Rows
-from aucert.exact.square_loss.moments import moments
+from aucert.exact.square_loss.row_average import moments
 from loops import costly_slow, each, first_fast
 from pairwise import differences, mean_square, pair_weights
 

@@ -10,10 +10,10 @@ import pytest
 import scipy.sparse as sp
 
 from aucert.approx import FSAUC, SOLAM, SPAM
-from aucert.approx.online.row_stream import from_rows
+from aucert.approx.online import from_rows
 from aucert.exact.solvers.convex_reference import convex_reference
 from aucert.exact.square_loss.convex_square import ConvexSquare
-from aucert.exact.square_loss.square_parts import square_parts
+from aucert.exact.square_loss.row_average import square_parts
 from exact_square import ExactSquare
 from loops import each
 

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.spaces.rows import Rows
-from aucert.exact.square_loss.moments import Moments, moments
-from aucert.exact.square_loss.support_loss import SupportLoss, optimum_on
+from aucert.exact.square_loss.row_average import Moments, moments
+from aucert.exact.square_loss.support import SupportLoss, optimum_on
 from loops import each, seeds
 from pairwise import best_subset, differences, least_mean_square, mean_square
 

@@ -155,8 +155,9 @@ def test_the_certificate_is_that_of_the_whitened_rows(structure: float) -> None:
     task = formulate(X, y, Request.of(0.01, structure=structure))
     solution = choose_solver(task.work, "auto", 1e-10, None).solve(task.work)
     judged = task.judge(solution, 1e-9)
-    assert judged.certificate.primal == pytest.approx(solution.certificate.primal, rel=1e-11)
-    assert judged.certificate.dual == pytest.approx(solution.certificate.dual, rel=1e-11)
+    held, other = judged.certificate, solution.certificate
+    room = held.rounding + other.rounding + 1e-11 * other.primal
+    assert abs(held.primal - other.primal) <= room and abs(held.dual - other.dual) <= room
     assert judged.certificate.reaches(1e-9)
 
 
@@ -187,8 +188,9 @@ def test_without_structure_the_optimum_is_that_of_the_plain_machine() -> None:
         task = formulate(X, y, Request.of(0.01, kernel=kernel))
         space = Structured(task.meant.space, scatter_of(AllPairs(), y), 0.0)
         again = Certificate.of(task.meant.over(space), plain.w, plain.witness)
-        assert again.primal == pytest.approx(plain.certificate.primal, rel=1e-12)
-        assert again.dual == pytest.approx(plain.certificate.dual, rel=1e-12)
+        room = again.rounding + plain.certificate.rounding
+        assert abs(again.primal - plain.certificate.primal) <= room
+        assert abs(again.dual - plain.certificate.dual) <= room
 
 
 def test_one_row_in_each_class_has_no_spread() -> None:

@@ -215,12 +215,9 @@ CASES: dict[str, Callable[[str, int], Arguments]] = {
 
 
 def loops() -> Iterator[tuple[str, Loop]]:
-    """Yield every loop of the package that has a plain form, with its name.
-
-    `test_subset_tree` compares those of the search for subsets.
-    """
+    """Yield every loop of the package that has a plain form, with its name."""
     for found in walk_packages(aucert.exact.__path__, "aucert.exact."):
-        if found.name.endswith("_compiled") and "best_subset" not in found.name:
+        if found.name.endswith("_compiled"):
             for name, value in vars(import_module(found.name)).items():
                 if isinstance(value, Loop) and value.plain is not None:
                     yield f"{found.name.rpartition('.')[2]}.{name}", value

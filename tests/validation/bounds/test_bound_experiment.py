@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from aucert.approx.drawn_pairs.draw_pairs import draw_pairs
+from aucert.approx.drawn_pairs import draw_pairs
 from aucert.exact import solve
 from aucert.exact.errors import InputError
 from aucert.exact.spaces.kernels import Gaussian, Laplacian

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from aucert.approx.drawn_pairs.draw_pairs import draw_pairs
+from aucert.approx.drawn_pairs import draw_pairs
 from aucert.exact import solve
 from aucert.exact.errors import InputError
 from aucert.exact.pairs.all_pairs import PairList

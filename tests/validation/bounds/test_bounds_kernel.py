@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.approx.nystrom.nystrom import nystrom_map
+from aucert.approx.nystrom import nystrom_map
 from aucert.exact.errors import InputError
 from aucert.exact.spaces.gram import StreamedGram
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear

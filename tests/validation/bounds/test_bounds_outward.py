@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import naive
-from aucert.approx.nystrom.nystrom import nystrom_map
+from aucert.approx.nystrom import nystrom_map
 from aucert.exact.spaces.gram import Gram, StreamedGram
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
 from aucert.validation.bounds.kernel import Approximation

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.approx.hard_thresholding.hard_threshold import hard_threshold
-from aucert.approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
+from aucert.approx.sht import StochasticHardThresholding, sparse_problem
+from aucert.approx.thresholding import hard_threshold
 from aucert.exact.errors import InputError, TooLargeError
-from aucert.exact.square_loss.restricted_constants import (
+from aucert.exact.square_loss.row_average import RowAverage
+from aucert.validation.bounds.restricted_constants import (
     RestrictedConstants,
     block_matrices,
     restricted_constants_exact,
 )
-from aucert.exact.square_loss.row_average import RowAverage
 from aucert.validation.bounds.sht import least_sparsity, nu_lemma2, nu_printed, sht_theorem1
 from loops import each
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.approx.drawn_pairs.draw_pairs import draw_pairs
+from aucert.approx.drawn_pairs import draw_pairs
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.pairs.all_pairs import AllPairs, PairList

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aucert.approx.hard_thresholding.hard_threshold import hard_threshold
-from aucert.approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
+from aucert.approx.sht import StochasticHardThresholding, sparse_problem
+from aucert.approx.thresholding import hard_threshold
 from aucert.exact import best_subset
-from aucert.exact.square_loss.restricted_constants import block_matrices, restricted_constants_exact
+from aucert.validation.bounds.restricted_constants import block_matrices, restricted_constants_exact
 from aucert.validation.bounds.sht import sht_theorem1
 from loops import each
 

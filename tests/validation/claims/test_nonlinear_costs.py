@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.approx.random_pairs import pair_steps
-from aucert.approx.random_pairs.pair_steps import _scheduled
+from aucert.approx import nsauc
+from aucert.approx.nsauc import _scheduled
 from aucert.exact.curvature.curvature import SortedCurvature
 from aucert.validation import suite
 from aucert.validation.claims.nonlinear import costs
@@ -78,7 +78,7 @@ def _over_all_columns(
 
 @pytest.mark.slow
 def test_a_step_that_touches_every_coordinate_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pair_steps, "_sparse_steps", _over_all_columns)
+    monkeypatch.setattr(nsauc, "_sparse_steps", _over_all_columns)
     row = suite.run([STEP]).rows[0]
     assert row.verdict == "fails" and "d^0.9" in str(row.measured), row.measured
     # As printed, with a factor d, it would then be as tight as it reads.

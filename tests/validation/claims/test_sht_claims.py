@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from aucert.approx.hard_thresholding.hard_threshold import hard_threshold
-from aucert.approx.hard_thresholding.sht_auc import StochasticHardThresholding
+from aucert.approx.sht import StochasticHardThresholding
+from aucert.approx.thresholding import hard_threshold
 from aucert.exact.square_loss.row_average import RowAverage
 from aucert.validation import suite
 from aucert.validation.claims.sht import basics as sht

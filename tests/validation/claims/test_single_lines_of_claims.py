@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from aucert.approx.nystrom.nystrom import nystrom_map
+from aucert.approx.nystrom import nystrom_map
 from aucert.exact.spaces.kernels import Gaussian, Linear
 from aucert.validation.claims.claim import REGISTRY, Context, Outcome, Verdict
 from aucert.validation.claims.sht import sparsity

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aucert.approx.drawn_pairs.draw_pairs import draw_pairs
+from aucert.approx.drawn_pairs import draw_pairs
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.problem.problem import Ridge, pair_problem
 from aucert.exact.spaces.kernels import Gaussian

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aucert.validation.cli import main
-from aucert.validation.commands import solve as solve_command
+from aucert.validation.commands import solve_path as solve_command
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aucert.exact.errors import InputError
-from aucert.validation.commands.check_solver import run_check_solver
+from aucert.validation.commands.others import run_check_solver
 from aucert.validation.reference.problems import reference_problems
 from loops import each, first_fast
 
@@ -42,7 +42,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_right_solver_is_status_0_and_a_table_which_the_folder_gets_too(capfd, tmp_path) -> None:
-    assert run_check_solver(GIVEN | {"out": str(tmp_path / "a" / "b")}) == 0
+    assert run_check_solver(**(GIVEN | {"out": str(tmp_path / "a" / "b")})) == 0
     out, err = capfd.readouterr()
     assert err == ""
     names = ["two-rows:0.1", "two-rows:10", "ties"]
@@ -59,7 +59,7 @@ def test_a_right_solver_is_status_0_and_a_table_which_the_folder_gets_too(capfd,
 
 
 def test_a_wrong_solver_is_status_1_and_json_is_one_document_whatever_it_prints(capfd) -> None:
-    assert run_check_solver(GIVEN | {"solver": "mysolver:wrong", "as_json": True}) == 1
+    assert run_check_solver(**(GIVEN | {"solver": "mysolver:wrong", "as_json": True})) == 1
     out, err = capfd.readouterr()
     document = json.loads(out)
     assert err == "" and not document["passed"] and document["solver"] == "mysolver:wrong"
@@ -67,7 +67,7 @@ def test_a_wrong_solver_is_status_1_and_json_is_one_document_whatever_it_prints(
 
 
 def test_the_list_names_every_problem(capfd) -> None:
-    assert run_check_solver(GIVEN | {"solver": None, "only": (), "list_only": True}) == 0
+    assert run_check_solver(**(GIVEN | {"solver": None, "only": (), "list_only": True})) == 0
     lines = capfd.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == [p.name for p in reference_problems()]
 
@@ -88,6 +88,6 @@ def test_the_list_names_every_problem(capfd) -> None:
 )
 def test_bad_input_prints_nothing_and_leaves_no_folder(change, words, capfd, tmp_path) -> None:
     with pytest.raises(InputError, match=words):
-        run_check_solver(GIVEN | {"out": str(tmp_path / "out")} | change)
+        run_check_solver(**(GIVEN | {"out": str(tmp_path / "out")} | change))
     assert capfd.readouterr().out == ""
     assert not (tmp_path / "out").exists()

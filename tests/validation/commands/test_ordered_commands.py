@@ -178,7 +178,7 @@ def test_arrays_of_an_npz_file_order_its_rows(tmp_path: Path, capsys) -> None:
         (("--qid", "q", "--pairs", "nearest:2"), "leave --pairs out"),
         (("--qid", "q", "--fpr-max", "0.5"), "partial AUC is over all pairs"),
         (("--qid", "q", "--structure", "1"), "structure"),
-        (("--qid", "q", "--method", "newton"), "two classes"),
+        (("--qid", "q", "--method", "closed-form"), "two classes"),
         (("--qid", "a"), "pair"),
         (("--qid", "b", "--columns", "a"), "no query has two rows of different grades"),
         (("--time", "t"), "together"),

@@ -16,8 +16,8 @@ import pytest
 
 from aucert.exact.errors import InputError
 from aucert.validation.cli import main
-from aucert.validation.commands.writing import outputs
-from aucert.validation.commands.writing.outputs import output_folder
+from aucert.validation.commands import endings
+from aucert.validation.commands.endings import output_folder
 from loops import each, first_fast
 
 SOLVE = ["solve", "linear:60", "--lam", "0.01"]
@@ -154,7 +154,7 @@ def test_an_interrupt_waits_for_the_moves(tmp_path: Path, monkeypatch) -> None:
         signal.raise_signal(signal.SIGINT)
         replace(*given)
 
-    monkeypatch.setattr(outputs.os, "replace", interrupted)
+    monkeypatch.setattr(endings.os, "replace", interrupted)
     with pytest.raises(KeyboardInterrupt), output_folder(str(tmp_path / "new")) as folder:
         assert folder is not None
         for name in "abc":

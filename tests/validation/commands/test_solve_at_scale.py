@@ -13,7 +13,7 @@ import pytest
 from aucert.exact import InputError
 from aucert.exact.proof import check_proof
 from aucert.validation.cli import main
-from aucert.validation.commands import solve as solve_command
+from aucert.validation.commands import solve_path as solve_command
 from loops import each
 
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.approx.drawn_pairs.descent import Adamax
-from aucert.approx.drawn_pairs.draw_pairs import draw_pairs
-from aucert.approx.nystrom.landmarks import uniform
-from aucert.approx.nystrom.nystrom import nystrom_map
+from aucert.approx.drawn_pairs import draw_pairs
+from aucert.approx.landmarks import uniform
+from aucert.approx.nystrom import nystrom_map
+from aucert.approx.subgradient import Adamax
 from aucert.exact import ROCSVM
 from aucert.exact.pairs.auc import auc
 from aucert.exact.spaces.kernels import Gaussian

@@ -13,14 +13,14 @@ import pytest
 from rich.console import Console
 
 from aucert.validation.claims.claim import DataUsed
-from aucert.validation.commands.writing.console import (
+from aucert.validation.commands.endings import counted_progress
+from aucert.validation.commands.others import (
     claims_table,
     print_report,
     report_table,
     summary_line,
     verdict_text,
 )
-from aucert.validation.commands.writing.progress import counted_progress
 from aucert.validation.plots import Figure, Series, svg
 from aucert.validation.report.document import Report, brief, environment, repeat, shown
 from aucert.validation.report.row import Row

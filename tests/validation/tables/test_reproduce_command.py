@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.approx.nystrom.nystrom import nystrom_map
+from aucert.approx.nystrom import nystrom_map
 from aucert.exact.spaces.kernels import get_kernel
 from aucert.exact.spaces.streamed import StreamedRows
 from aucert.validation.cli import main

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....approx.nystrom.landmarks import kmeans
+from ....approx.landmarks import kmeans
 from ....exact.spaces.kernels import Gaussian
 from ..claim import Context, Outcome, Verdict
 from ..common import wdbc_sample

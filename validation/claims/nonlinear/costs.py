@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ....approx.random_pairs import pair_steps
-from ....approx.random_pairs.pair_steps import Schedule, Walk
+from ....approx import nsauc
+from ....approx.nsauc import Schedule, Walk
 from ....exact.curvature.newton_equation import direction
 from ....exact.curvature.points import NewtonPoint
 from ....exact.losses.registry import SQUARED_HINGE
@@ -111,8 +111,8 @@ def hessian_product_cost_without_the_pairs(context: Context) -> Outcome:
 
 
 def _interpreted(name: str) -> Any:
-    """Return a compiled function of `pair_steps` as Python runs it, callees too."""
-    scope = {key: getattr(value, "__wrapped__", value) for key, value in vars(pair_steps).items()}
+    """Return a compiled function of `nsauc` as Python runs it, callees too."""
+    scope = {key: getattr(value, "__wrapped__", value) for key, value in vars(nsauc).items()}
     return FunctionType(scope[name].__code__, scope)
 
 

@@ -7,10 +7,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from ....approx.landmarks import kmeans
 from ....approx.newton.truncated_newton import TruncatedNewton
-from ....approx.nystrom.landmarks import kmeans
-from ....approx.nystrom.nystrom import nystrom_map
-from ....approx.random_pairs.nsauc import PairSGD
+from ....approx.nsauc import PairSGD
+from ....approx.nystrom import nystrom_map
 from ....exact.losses.registry import SQUARED_HINGE
 from ....exact.problem.problem import Problem, Ridge, pair_problem
 from ....exact.spaces.kernels import Gaussian

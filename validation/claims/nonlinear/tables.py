@@ -7,8 +7,8 @@ import math
 import numpy as np
 from scipy.optimize import linprog
 
-from ....approx.nystrom.landmarks import kmeans
-from ....approx.nystrom.nystrom import nystrom_map
+from ....approx.landmarks import kmeans
+from ....approx.nystrom import nystrom_map
 from ....exact.spaces.kernels import Gaussian
 from ...data import datasets
 from ...data.printed_numbers import numbers

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ....approx.nystrom.nystrom import against_true_kernel, nystrom_map
+from ....approx.nystrom import against_true_kernel, nystrom_map
 from ....exact.certificate.certificate import Certificate
 from ....exact.spaces.kernels import Kernel
 from ....exact.spaces.rows import Rows

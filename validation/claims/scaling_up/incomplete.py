@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from ....approx.drawn_pairs.draw_pairs import draw_pairs
+from ....approx.drawn_pairs import draw_pairs
 from ....exact.certificate.solution import Solution
 from ....exact.pairs.all_pairs import PairList
 from ....exact.problem.problem import Problem

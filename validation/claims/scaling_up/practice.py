@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....approx.drawn_pairs.descent import Adamax
-from ....approx.drawn_pairs.draw_pairs import draw_pairs
-from ....approx.nystrom.landmarks import choose_landmarks
-from ....approx.nystrom.nystrom import nystrom_map
+from ....approx.drawn_pairs import draw_pairs
+from ....approx.landmarks import choose_landmarks
+from ....approx.nystrom import nystrom_map
+from ....approx.subgradient import Adamax
 from ....exact.spaces.kernels import Gaussian
 from ....exact.spaces.rows import Rows
 from ...bounds.exact_answers import hinge_problem

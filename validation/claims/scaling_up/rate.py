@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....approx.drawn_pairs.draw_pairs import draw_pairs
+from ....approx.drawn_pairs import draw_pairs
 from ....exact.losses.registry import HINGE
 from ....exact.pairs.all_pairs import AllPairs
 from ...data import datasets

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ....approx.hard_thresholding.hard_threshold import hard_threshold
-from ....approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
+from ....approx.sht import StochasticHardThresholding, sparse_problem
+from ....approx.thresholding import hard_threshold
 from ....exact.pairs.all_pairs import AllPairs
 from ....exact.spaces.rows import Rows
-from ....exact.square_loss.moments import moments
-from ....exact.square_loss.row_average import RowAverage
+from ....exact.square_loss.row_average import RowAverage, moments
 from ...data import datasets
 from ...data.generators import sparse_mean_shift
 from ...data.labelled_data import Dataset

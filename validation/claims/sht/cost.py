@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ....approx.hard_thresholding.sht_auc import sparse_problem
+from ....approx.sht import sparse_problem
 from ...data.generators import sparse_mean_shift
 from ...extremes import max, min
 from ..claim import Context, Outcome, Verdict

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from ....approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
-from ....exact.square_loss.restricted_constants import (
+from ....approx.sht import StochasticHardThresholding, sparse_problem
+from ...bounds.restricted_constants import (
     block_matrices,
     largest_restricted,
     restricted_constants_exact,

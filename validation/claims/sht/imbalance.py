@@ -12,9 +12,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from ....approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
-from ....exact.solvers.best_subset.best_subset import best_subset
-from ....exact.square_loss.restricted_constants import block_matrices
+from ....approx.sht import StochasticHardThresholding, sparse_problem
+from ....exact.subsets.best_subset import best_subset
+from ...bounds.restricted_constants import block_matrices
 from ...bounds.sht import sht_theorem1
 from ...data.generators import sparse_mean_shift
 from ...data.labelled_data import Dataset

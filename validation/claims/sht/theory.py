@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ....approx.hard_thresholding.hard_threshold import hard_threshold
-from ....approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
-from ....exact.solvers.best_subset.best_subset import best_subset
-from ....exact.square_loss.restricted_constants import (
+from ....approx.sht import StochasticHardThresholding, sparse_problem
+from ....approx.thresholding import hard_threshold
+from ....exact.square_loss.row_average import RowAverage
+from ....exact.subsets.best_subset import best_subset
+from ...bounds.restricted_constants import (
     RestrictedConstants,
     block_matrices,
     restricted_constants_exact,
 )
-from ....exact.square_loss.row_average import RowAverage
 from ...bounds.sht import least_sparsity, nu_lemma2, nu_printed, sht_theorem1
 from ...data.generators import sparse_mean_shift
 from ...data.labelled_data import Dataset

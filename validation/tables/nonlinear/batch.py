@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from sklearn.kernel_approximation import RBFSampler
 
+from ....approx.bandwidth import gamma_mean_distance
+from ....approx.landmarks import kmeans
 from ....approx.newton.truncated_newton import TruncatedNewton
-from ....approx.nystrom.bandwidth import gamma_mean_distance
-from ....approx.nystrom.landmarks import kmeans
-from ....approx.nystrom.nystrom import nystrom_map
+from ....approx.nystrom import nystrom_map
 from ....exact.api.folds import make_splits
 from ....exact.formulation.formulation import formulate
 from ....exact.formulation.request import Request

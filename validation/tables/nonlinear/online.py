@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 
 from ....approx.newton.truncated_newton import TruncatedNewton
-from ....approx.online.row_stream import from_rows
-from ....approx.random_pairs.nsauc import PairSGD, mean_square_size, random_pairs, starting_time
-from ....approx.random_pairs.oam import OnlineAUC
-from ....approx.random_pairs.pair_steps import Walk
-from ....approx.square_loss.solam import SaddleWalk, StochasticSaddle
+from ....approx.nsauc import PairSGD, Walk, mean_square_size, random_pairs, starting_time
+from ....approx.oam import OnlineAUC
+from ....approx.online import from_rows
+from ....approx.solam import SaddleWalk, StochasticSaddle
 from ....exact.api.folds import make_splits
 from ....exact.api.path_selection import cross_validated_path
 from ....exact.api.solve import choose_solver

@@ -105,7 +105,7 @@ def pair_machine(
         gamma=None if kernel == "linear" else 1 / (2 * sigma**2),
         structure=structure,
         pairs=pairs,
-        method="newton",
+        method="descent",
         tol=tol,
         positive=1,
     )

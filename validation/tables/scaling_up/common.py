@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ....approx.drawn_pairs.descent import Adamax
-from ....approx.drawn_pairs.draw_pairs import draw_pairs
-from ....approx.nystrom.nystrom import nystrom_map
+from ....approx.drawn_pairs import draw_pairs
+from ....approx.nystrom import nystrom_map
+from ....approx.subgradient import Adamax
 from ....exact.api.path_selection import cross_validated_path
 from ....exact.api.solve import choose_solver
 from ....exact.certificate.certificate import Certificate

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ....approx.nystrom.landmarks import uniform
-from ....approx.nystrom.nystrom import nystrom_map
+from ....approx.landmarks import uniform
+from ....approx.nystrom import nystrom_map
 from ....exact.formulation.formulation import formulate
 from ....exact.formulation.request import Request
 from ....exact.spaces.kernels import get_kernel

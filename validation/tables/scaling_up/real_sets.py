@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from ....approx.nystrom.landmarks import uniform
-from ....approx.nystrom.nystrom import nystrom_map
+from ....approx.landmarks import uniform
+from ....approx.nystrom import nystrom_map
 from ....exact.spaces.kernels import get_kernel
 from ...data.real_data import TASKS, load_real
 from ..table import Budget, Experiment, Job, Part, Run

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ....approx.hard_thresholding.baselines import top_mean_difference
-from ....approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
+from ....approx.sht import StochasticHardThresholding, sparse_problem
+from ....approx.sparse_baselines import top_mean_difference
 from ....exact.api.folds import make_splits
 from ....exact.pairs.auc import auc
 from ...data.generators import sparse_mean_shift

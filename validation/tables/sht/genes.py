@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from ....approx.hard_thresholding.baselines import fisher_scores
-from ....approx.hard_thresholding.hard_threshold import largest
+from ....approx.sparse_baselines import fisher_scores
+from ....approx.thresholding import largest
 from ....exact.api.folds import make_splits
-from ....exact.solvers.best_subset.best_subset import best_subset
+from ....exact.subsets.best_subset import best_subset
 from ...data.real_data import load_real
 from ...files.tables import feature_names, read_arrays
 from ..table import Budget, Experiment, Job, Part, Run

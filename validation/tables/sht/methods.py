@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ....approx.hard_thresholding.baselines import mean_difference, top_fisher, top_mean_difference
-from ....approx.hard_thresholding.hsg_ht import hsg_ht
-from ....approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
-from ....approx.hard_thresholding.stoiht import stoiht
-from ....approx.square_loss.fsauc import MultiStageSaddle
-from ....approx.square_loss.solam import StochasticSaddle
-from ....approx.square_loss.spam import StochasticProximal
+from ....approx.fsauc import MultiStageSaddle
+from ....approx.logistic_thresholding import hsg_ht, stoiht
+from ....approx.sht import StochasticHardThresholding, sparse_problem
+from ....approx.solam import StochasticSaddle
+from ....approx.spam import StochasticProximal
+from ....approx.sparse_baselines import mean_difference, top_fisher, top_mean_difference
 from ....exact.api.path import regularization_path
 from ....exact.errors import InputError
 from ....exact.pairs.auc import auc

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ....approx.hard_thresholding.baselines import oracle_support
-from ....approx.hard_thresholding.hard_threshold import hard_threshold, largest
-from ....approx.hard_thresholding.sht_auc import StochasticHardThresholding, sparse_problem
+from ....approx.sht import StochasticHardThresholding, sparse_problem
+from ....approx.sparse_baselines import oracle_support
+from ....approx.thresholding import hard_threshold, largest
 from ....exact.api.folds import make_splits
-from ....exact.solvers.best_subset.best_subset import best_subset
+from ....exact.subsets.best_subset import best_subset
 from ...data.generators import sparse_mean_shift
 from ...data.labelled_data import Dataset
 from ..table import Budget, Experiment, Job, Part, Run

@@ -23,9 +23,9 @@ from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import ALL_LOSSES
 from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
 from aucert.exact.pairs.statistics.concordance import concordance
+from aucert.exact.problem import subsample
 from aucert.exact.problem.problem import Problem
 from aucert.exact.proof.partitioned_proof import write_partitioned_proof
-from aucert.exact.solvers.general import grouped_newton
 from aucert.exact.spaces.partitions.grouped.blocks import cut_groups
 from aucert.exact.spaces.partitions.grouped.counts import counted_pairs
 from aucert.exact.spaces.partitions.partition import cut
@@ -215,13 +215,12 @@ def test_a_sample_of_whole_groups_starts_many_rows(
     loss: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Here rows in partitions solve it: few are held, and none after."""
-    for name, value in {"THINNING": 20, "LEAST": 2000, "ROWS_A_COORDINATE": 20}.items():
-        monkeypatch.setattr(grouped_newton, name, value)
+    monkeypatch.setattr(subsample, "LEAST_ROWS", 500)
     monkeypatch.setattr("aucert.exact.api.in_blocks.HELD_NUMBERS", 1)
     monkeypatch.setattr(GroupedRows, "all_rows", lambda _: pytest.fail("all rows were fetched"))
     X, group, grade = some_rows(30_000, 1500)
     found = solve(rows_in(X, group, grade, 20), None, 1e-2, loss=loss, tol=1e-6)
-    assert (found.status, found.method) == (Status.CERTIFIED, "newton")
+    assert (found.status, found.method) == (Status.CERTIFIED, "descent")
     held = solve(X, grade, 1e-2, qid=group, loss=loss, tol=1e-6)
     room = sum(s.certificate.gap for s in (held, found))
     assert abs(held.certificate.primal - found.certificate.primal) <= room

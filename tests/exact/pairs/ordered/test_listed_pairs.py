@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from aucert.exact.certificate.certificate import Certificate
-from aucert.exact.certificate.solution import Recorder, Status
+from aucert.exact.certificate.solution import Recorder
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
 from aucert.exact.pairs.ordered import listed_sums
-from aucert.exact.pairs.ordered.kinds import survival_pairs
 from aucert.exact.pairs.ordered.ordered_pairs import OrderedPairs
 from aucert.exact.problem.evidence import Alpha
 from aucert.exact.problem.penalties.ridge import Ridge
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean
-from aucert.exact.solvers.general import pair_newton
-from aucert.exact.solvers.general.listed import solve_listed
-from aucert.exact.solvers.general.pair_newton import PairNewton
+from aucert.exact.solvers.listed import solve_listed
 from aucert.exact.spaces.rows import Rows
 from loops import each, seeds
 from ordered_naive import Naive, naive_ordered
@@ -72,22 +67,6 @@ def test_an_alpha_a_pair_makes_a_minorant(seed: int, loss) -> None:
     assert abs(Fraction(minorant.value) - value) <= Fraction(minorant.value_error)
     apart = sum(abs(Fraction(x) - y) for x, y in zip(minorant.c.tolist(), c, strict=True))
     assert apart <= Fraction(minorant.c_error) <= Fraction(1, 10**12)
-
-
-def test_few_pairs_a_coordinate_reach_the_last_digits(monkeypatch) -> None:
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(150, 20))
-    time = np.exp(-X @ rng.normal(size=20) + rng.normal(size=150))
-    other = np.exp(rng.normal(size=150))
-    pairs = survival_pairs(np.minimum(time, other), time <= other)
-    problem = Problem(Rows(X), Mean(pairs, HINGE), Ridge(1e-4))
-    found = PairNewton(1e-9).solve(problem)
-    assert found.status is Status.CERTIFIED and found.certificate.reaches(1e-9)
-    again = Certificate.of(problem, found.w, replace(found.minorant, value=9.0), 1e-9)
-    assert again.dual == found.certificate.dual  # what the minorant claims is not believed
-    monkeypatch.setattr(pair_newton, "solve_listed", lambda *rest: None)
-    alone = PairNewton(1e-9, max_time=0.5).solve(problem)
-    assert alone.status is not Status.CERTIFIED
 
 
 def test_many_pairs_are_not_listed(monkeypatch) -> None:

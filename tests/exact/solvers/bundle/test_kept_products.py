@@ -9,7 +9,6 @@ from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers.bundle.images import FIRST_ROOM, Images, KernelImages, Place, RowImages
 from aucert.exact.solvers.bundle.segment import Evaluated, Segment
-from aucert.exact.solvers.smoothing.functions import functions_of
 from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.rows import Rows
 from loops import each
@@ -66,16 +65,3 @@ def test_a_segment_knows_the_objective_without_a_product(kernel: bool) -> None:
     grid = [problem.objective(a + t * (b - a)) for t in np.linspace(0, 1, 101)]
     assert best.primal <= min(grid) + 0.05 * (max(grid) - min(grid))
     assert best.primal == pytest.approx(problem.objective(a + share * (b - a)), rel=1e-12)
-
-
-@each("kernel", [False, True])
-def test_functions_are_vectors_of_the_space(kernel: bool) -> None:
-    problem = problem_of(kernel)
-    space, functions = problem.space, functions_of(problem, 1e-9, lambda: False)
-    rng = np.random.default_rng(3)
-    c, e = (v - v.mean() for v in rng.normal(size=(2, 40)))
-    f = 0.5 * functions.pull(c) - 2.0 * functions.of(space.pull(e))
-    w = 0.5 * space.pull(c) - 2.0 * space.pull(e)
-    assert functions.weights(f) == pytest.approx(w, abs=1e-12)
-    assert functions.scores(f) == pytest.approx(space.scores(w), abs=1e-10)
-    assert functions.inner(f, f) == pytest.approx(space.norm2(w), rel=1e-10)

@@ -114,11 +114,12 @@ def test_auto_takes_a_specialist_where_there_is_one_and_else_the_general_solver(
             choose_solver(Problem(space, Mean(pairs, loss), penalty), "auto", 1e-6, 5)
         ).__name__
 
-    assert chosen(HINGE, Ridge(1e-3)) == "SmoothedNewton"
-    assert chosen(SQUARED_HINGE, Ridge(1e-3)) == "Newton"
+    assert chosen(HINGE, Ridge(1e-3)) == "Descent"
+    assert chosen(SQUARED_HINGE, Ridge(1e-3)) == "Descent"
     assert chosen(SQUARE, Ridge(1e-3)) == "SquaredLossSolver"
     assert {chosen(loss, ElasticNet(1e-3, 1e-3)) for loss in LOSSES} == {"Proximal"}
-    assert chosen(RoundedHinge(), Ridge(1e-3)) == chosen(LOGISTIC, Ridge(1e-3)) == "Proximal"
+    assert chosen(RoundedHinge(), Ridge(1e-3)) == "Descent"
+    assert chosen(LOGISTIC, Ridge(1e-3)) == "Descent"
 
 
 def test_specialists_refuse_a_penalty_that_they_would_leave_out() -> None:

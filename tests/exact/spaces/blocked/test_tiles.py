@@ -88,7 +88,7 @@ def test_free_memory_is_known_or_infinite(monkeypatch, tmp_path) -> None:
 @each("lam", [1e-1, 1e-3])
 def test_without_features_the_optimum_is_the_same(method: str, lam: float, streamed: None) -> None:
     plain = solve(X, Y, lam, kernel="rbf", gamma=0.1, tol=1e-8, method=method)
-    factored = solve(X, Y, lam, kernel="rbf", gamma=0.1, method="newton")
+    factored = solve(X, Y, lam, kernel="rbf", gamma=0.1, method="descent")
     assert plain.certificate.reaches(1e-8) and factored.certificate.reaches(1e-9)
     slack = plain.certificate.gap + factored.certificate.gap + 2 * plain.certificate.rounding
     assert abs(plain.certificate.primal - factored.certificate.primal) <= slack + 1e-15
@@ -100,14 +100,14 @@ def test_the_certificate_catches_a_wrong_product(monkeypatch, streamed: None) ->
     monkeypatch.setattr(tiles.Tiles, "product", lambda self, c: 1.3 * right(self, c))
     found = solve(X, Y, 1e-2, kernel="rbf", gamma=0.1, tol=1e-8, max_time=20)
     assert not found.certificate.reaches(1e-8)
-    true = solve(X, Y, 1e-2, kernel="rbf", gamma=0.1, method="newton").certificate
+    true = solve(X, Y, 1e-2, kernel="rbf", gamma=0.1, method="descent").certificate
     held = found.certificate
     assert held.dual <= true.primal and held.primal >= true.dual
 
 
 def test_cutting_planes_stop_where_the_matrix_is_not_ready(streamed: None) -> None:
     found = solve(X, Y, 1e-2, kernel="rbf", gamma=0.1, method="cutting-plane", max_time=1e-6)
-    assert found.certificate.gap >= 0 and found.certificate.primal <= 1.0
+    assert found.certificate.gap >= 0 and found.certificate.primal <= 1.0 + 1e-12
 
 
 @pytest.mark.long_digits

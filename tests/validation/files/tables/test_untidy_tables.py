@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from aucert.exact.errors import InputError
-from aucert.validation.commands.reading.scaled_tables import row_counters, split_names
+from aucert.validation.commands.inputs import row_counters, split_names
 from aucert.validation.files.tables import Selection, read_raw, read_table
 from loops import each
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from .....approx.drawn_pairs.draw_pairs import draw_pairs
+from .....approx.drawn_pairs import draw_pairs
 from .....exact.losses.registry import HINGE
 from .....exact.pairs.all_pairs import PairList
 from .....exact.problem.problem import Ridge, pair_problem

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .....approx.nystrom.landmarks import uniform
+from .....approx.landmarks import uniform
 from .....exact.spaces.kernels import Gaussian, Kernel, Laplacian
 from ....bounds.kernel import Approximation
 from ....bounds.printed import theorem4

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .....approx.drawn_pairs.draw_pairs import draw_pairs
+from .....approx.drawn_pairs import draw_pairs
 from .....exact.certificate.solution import Solution
 from .....exact.problem.problem import Problem
 from ....bounds.exact_answers import hinge_problem, optimum

@@ -7,10 +7,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from .....approx.drawn_pairs.descent import Adamax
-from .....approx.drawn_pairs.draw_pairs import draw_pairs
-from .....approx.nystrom.landmarks import uniform
-from .....approx.nystrom.nystrom import against_true_kernel, nystrom_map
+from .....approx.drawn_pairs import draw_pairs
+from .....approx.landmarks import uniform
+from .....approx.nystrom import against_true_kernel, nystrom_map
+from .....approx.subgradient import Adamax
 from .....exact.certificate.certificate import Certificate, Witness
 from .....exact.problem.problem import Problem
 from .....exact.spaces.gram_factor import factor_gram

@@ -1,1 +1,0 @@
-"""At most k nonzero weights, by hard thresholding. [SHT]"""

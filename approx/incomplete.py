@@ -1,0 +1,409 @@
+"""The ROC-SVM on drawn pairs as a scikit-learn classifier.
+
+SAUC-SVM at scale: its structure with drawn pairs, with Nyström features, and with both.
+
+No paper has the combination. It needs nothing new: [SAUC, eq. (8)] is an ordinary machine in
+whitened features, and that machine may have drawn pairs [ScalingUp, eq. (7)] or Nyström features
+[ScalingUp, eq. (11)] like any other. The structure is that of all rows, O(n d^2) operations,
+however few pairs are drawn. On features of a size that allows it, `aucert.exact.SAUCSVM` after
+`Nystrom` finds the optimum over all pairs itself, with proof; `docs/sauc-at-scale.md` compares.
+
+Pairs drawn from rows in partitions: only the rows that they name are fetched.
+
+Which pairs are drawn depends on the number of rows of each class alone, so that the same seed draws
+the same pairs in memory and in partitions.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from ..exact.certificate.certificate import Certificate, Witness
+from ..exact.certificate.evaluate_rows import binned_at
+from ..exact.certificate.from_scores import full_certificate
+from ..exact.certificate.notes import noting
+from ..exact.certificate.solution import Callback, Solution
+from ..exact.classifier.base import REPETITION, AUCClassifier, Progress, shortfall_of
+from ..exact.classifier.inputs import Matrix, TrainingRows, draw_seed
+from ..exact.classifier.partitions import in_partitions, opened, set_linear
+from ..exact.classifier.threshold import get_rule
+from ..exact.errors import InputError, TooLargeError
+from ..exact.formulation.formulation import formulate
+from ..exact.formulation.request import Request
+from ..exact.losses.registry import HINGE, LOSSES, get_loss
+from ..exact.pairs.all_pairs import AllPairs, PairList
+from ..exact.pairs.partitioned_pairs import pairs_in
+from ..exact.problem.problem import Problem, Ridge, pair_problem
+from ..exact.problem.risk import Mean
+from ..exact.spaces.partitions.partitioned_rows import PartitionedRows
+from ..exact.spaces.rows import Rows, Space
+from ..exact.structure.scatter import check_structure
+from ..exact.tools.checks import check_choice, check_count
+from .drawn_pairs import draw_codes, draw_pairs
+from .nystrom import Nystrom
+from .subgradient import Adamax, Descent, GradientDescent
+
+STEPS = {"adamax": 0.05, "adamax-scalar": 0.002, "gradient": 0.01}
+"""Default lengths of the first step. Adamax's was measured: on features of order one it needs 10 to
+100 times fewer steps than 0.002. The second is roclab's, the third one of the paper's two."""
+
+STRIDE = 2.0
+"""A default step may move a score by about this much. Adamax moves all coordinates at once."""
+
+
+@dataclass(eq=False, repr=False)
+class IncompleteROCSVM(AUCClassifier):
+    """The ROC-SVM on randomly drawn pairs, fitted by full-batch descent.
+
+    [ScalingUp, eq. (7), eq. (8), Section 2.2]: minimise lam/2 |w|^2 + mean over B drawn pairs of
+    loss(w'x_i - w'x_j). Standardise the features first. In a pipeline after `Nystrom` it is
+    [ScalingUp, eq. (12)].
+
+    The result differs from the optimum over all pairs for two reasons. The descent stops early,
+    which `incomplete_certificate_` bounds; and the drawn pairs are not all pairs, which
+    `certificate_` covers too.
+
+    Of dask collections and `PartitionedRows` without weights, the same pairs are drawn as in
+    memory, and only the rows that they name are fetched.
+
+    Parameters
+    ----------
+    lam : float
+        > 0, weight of the penalty against the mean loss.
+    n_pairs : "n" or int
+        B; "n" draws as many pairs as there are rows (of positive weight), as the paper does.
+    replace : bool
+        Whether to draw with replacement. Without it, row weights must be equal: with them, each
+        pair is drawn with probability proportional to the product of its two weights.
+    loss : {"hinge", "squared_hinge", "square"}
+    optimizer : {"adamax", "adamax-scalar", "gradient"}
+        `Adamax`, its variant with one scale for all coordinates (roclab's), `GradientDescent`.
+    step : float, optional
+        > 0, length of the steps; by default 0.05, 0.002 and 0.01 in this order, the first two
+        shorter where the rows are much longer than those of 30 standardised columns.
+    decay : float
+        In [0, 1]: step t has the length step / t^decay.
+    max_iter : int
+    tol : float
+        Relative gap on the drawn pairs at which to stop; 0 for never.
+    threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
+        The rule that sets the intercept from the training scores, see `ROCSVM`.
+    max_time : float, optional
+        Seconds for the descent; the best point so far is kept, with its gaps.
+    random_state : int, RandomState or None
+        Draws the pairs; the number s draws those of ``draw_pairs(..., seed=s)``.
+
+    Attributes
+    ----------
+    coef_ : array (1, n_features_in_)
+    certificate_ : Certificate
+        How far `coef_` is from the optimum over ALL pairs, at most.
+    incomplete_certificate_ : Certificate
+        How far `coef_` is from the optimum over the drawn pairs, at most.
+    solution_ : Solution
+        The solution of the problem over the drawn pairs.
+    status_ : Status
+    n_pairs_ : int
+        Pairs drawn.
+    n_iter_ : int
+    history_ : list of Step
+    intercept_, classes_, n_features_in_, feature_names_in_
+        As in `ROCSVM`.
+    """
+
+    lam: float = 1e-3
+    _: KW_ONLY
+    n_pairs: str | int = "n"
+    replace: bool = True
+    loss: str = "hinge"
+    optimizer: str = "adamax"
+    step: float | None = None
+    decay: float = 0.0
+    max_iter: int = 5000
+    tol: float = 1e-3
+    random_state: int | np.random.RandomState | None = None
+
+    @property
+    def expected_failed_checks(self) -> dict[str, str]:
+        """Which of scikit-learn's checks fail, and why."""
+        return dict.fromkeys(REPETITION, "pairs are drawn: weights are repetition on average")
+
+    def _check_parameters(self) -> None:
+        self._solver()
+        check_choice("loss", self.loss, LOSSES)
+
+    def _fit(self, X: object, y: object, sample_weight: object, callback: Progress | None) -> None:
+        if not in_partitions(X):
+            super()._fit(X, y, sample_weight, callback)
+            return
+        self._check_parameters()
+        get_rule(self.threshold)
+        self._fit_in_partitions(X, y, sample_weight, callback)
+
+    def _fit_in_partitions(
+        self, X: object, y: object, sample_weight: object, callback: Progress | None
+    ) -> None:
+        """Fit to rows in partitions, of which only those that the pairs name are fetched."""
+        with opened(X, y, sample_weight) as (rows, self.classes_):
+            self.n_pairs_, seed = self._count(rows.n), draw_seed(self.random_state)
+            named = named_rows(rows, self.n_pairs_, seed, not self.replace)
+            solution, _, _ = self._solve(*named, AllPairs(), callback)
+            self._keep_solution(solution)
+            self.incomplete_certificate_ = solution.certificate
+            loss = get_loss(self.loss)
+            self.certificate_ = certificate_over_all(rows, loss, self.lam, solution.w)
+            set_linear(self, rows, solution.w)
+
+    def _train(self, data: TrainingRows, callback: Callback | None) -> None:
+        rows, positive, weight = data
+        if weight is not None and (weight == weight[0]).all():
+            weight = None
+        self.n_pairs_, seed = self._count(positive.size), draw_seed(self.random_state)
+        pairs = draw_pairs(positive, self.n_pairs_, seed, self.replace, weight=weight)
+        whole = AllPairs(weight)
+        solution, drawn, space = self._solve(rows, positive, pairs, whole, callback)
+        self._keep_solution(solution)
+        self.incomplete_certificate_ = solution.certificate
+        self.certificate_ = full_certificate(drawn.with_pairs(whole), solution.w, space)
+        self._set_weights(self.solution_.w, rows, positive, weight)
+
+    def _shortfall(self) -> str | None:
+        if self.incomplete_certificate_.gap <= self.tol:  # F(0) = 1
+            return None
+        return shortfall_of(self.solution_, self.tol, "the objective over the drawn pairs")
+
+    def _solve(
+        self,
+        rows: Matrix,
+        positive: np.ndarray,
+        pairs: PairList,
+        whole: AllPairs,
+        callback: Callback | None,
+    ) -> tuple[Solution, Problem, Rows]:
+        """Return the solution, the problem that it is one of, and the rows of the descent.
+
+        `pairs` are drawn from `whole`, whose row weights a structure would be made of.
+        """
+        space = Rows(rows)
+        problem = pair_problem(space, positive, pairs, get_loss(self.loss), Ridge(self.lam))
+        found = self._solver_for(space).solve(problem, callback=callback)
+        return found, problem, space
+
+    def _solver_for(self, space: Rows) -> Descent:
+        """Return the solver, its default step no longer than suits the size of the rows."""
+        solver = self._solver()
+        size = float(np.sqrt(space.dim) * space.norms.mean())
+        if self.step is not None or self.optimizer == "gradient" or size == 0:
+            return solver
+        return dataclasses.replace(solver, step=min(solver.step, STRIDE / size))
+
+    def _solver(self) -> Descent:
+        check_choice("optimizer", self.optimizer, STEPS)
+        step = STEPS[self.optimizer] if self.step is None else self.step
+        names = ("decay", "tol", "max_iter", "max_time")
+        common = {"step": step, **{name: getattr(self, name) for name in names}}
+        if self.optimizer == "gradient":
+            return GradientDescent(**common)
+        variant = "textbook" if self.optimizer == "adamax" else "scalar-norm"
+        return Adamax(**common, variant=variant)
+
+    def _count(self, n: int) -> int:
+        if isinstance(self.n_pairs, str) and self.n_pairs == "n":
+            return n
+        return check_count("n_pairs (other than 'n')", self.n_pairs)
+
+
+@dataclass(eq=False, repr=False)
+class IncompleteSAUCSVM(IncompleteROCSVM):
+    """SAUC-SVM on randomly drawn pairs, fitted by full-batch descent in whitened features.
+
+    [SAUC, eq. (8); ScalingUp, eq. (7)]: minimise over w
+
+        lam/2 (|w|^2 + structure w'Sigma w) + mean over B drawn pairs of loss(w'x_i - w'x_j),
+
+    Sigma = Sigma_+ + Sigma_-, the covariances of the two classes (divided by n) of ALL rows.
+    Standardise the features first. For a kernel put `Nystrom` in front, as `incomplete_sauc` does.
+
+    Parameters
+    ----------
+    lam : float
+        > 0, weight of the penalty against the mean loss.
+    structure : float
+        >= 0, weight of the structure relative to |w|^2, the paper's lambda; 0 gives
+        `IncompleteROCSVM`, reached by other steps if there are more features than rows.
+    n_pairs, replace, loss, optimizer, step, decay, max_iter, tol, threshold, max_time, random_state
+        As in `IncompleteROCSVM`; the steps are made in the whitened coordinates.
+
+    Attributes
+    ----------
+    certificate_ : Certificate
+        How far `coef_` is from the optimum of SAUC's problem over ALL pairs, at most.
+    incomplete_certificate_ : Certificate
+        How far `coef_` is from that of SAUC's problem over the drawn pairs, at most.
+    coef_, intercept_, classes_, solution_, status_, n_pairs_, n_iter_, history_
+        As in `IncompleteROCSVM`, and so are all others.
+    """
+
+    structure: float = 1.0
+
+    def _check_parameters(self) -> None:
+        check_structure(self.structure)
+        super()._check_parameters()
+
+    def _fit_in_partitions(
+        self, X: object, y: object, sample_weight: object, callback: Progress | None
+    ) -> None:
+        raise InputError(
+            "the structure of rows in partitions is not known: take a sample of the rows, or "
+            "IncompleteROCSVM, which has none"
+        )
+
+    def _solve(
+        self,
+        rows: Matrix,
+        positive: np.ndarray,
+        pairs: PairList,
+        whole: AllPairs,
+        callback: Callback | None,
+    ) -> tuple[Solution, Problem, Rows]:
+        task = formulate(
+            rows, positive, Request.of(self.lam, self.loss, whole, True, structure=self.structure)
+        )
+        meant = task.meant.with_pairs(pairs)
+        work = meant if task.work is task.meant else task.work.with_pairs(pairs)
+        assert isinstance(work.space, Rows)
+        found = self._solver_for(work.space).solve(work, callback=callback)
+        return replace(task, meant=meant, work=work).judge(found, self.tol), meant, work.space
+
+
+def incomplete_sauc(
+    lam: float = 1e-3,
+    structure: float = 1.0,
+    gamma: float | None = None,
+    n_landmarks: int = 100,
+    n_pairs: str | int = "n",
+    seed: int | None = None,
+    with_mean: bool = True,
+) -> Pipeline:
+    """Return SAUC-SVM with a Gaussian kernel, approximated twice: Nyström features, drawn pairs.
+
+    [SAUC, eq. (12); ScalingUp, eq. (7), eq. (11)]. The structure is that of the scores, so it is
+    the same in the features and in the kernel's own space.
+
+    Parameters
+    ----------
+    lam : float
+        > 0, of `IncompleteSAUCSVM`.
+    structure : float
+        >= 0.
+    gamma : float, optional
+        > 0, of the Gaussian; 1 / (number of features) by default.
+    n_landmarks : int
+        At most this many k-means centres.
+    n_pairs : "n" or int
+        As in `IncompleteROCSVM`.
+    seed : int or None
+        Chooses the landmarks and draws the pairs.
+    with_mean : bool
+        Whether to centre the columns; False for sparse input.
+
+    Raises
+    ------
+    InputError
+        If the seed is no whole number. Other parameters are checked when the pipeline is fitted.
+    """
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer)):
+        raise InputError(f"seed must be a whole number or None, not {seed!r}")
+    chosen = Nystrom(gamma=gamma, n_landmarks=n_landmarks, landmarks="kmeans", random_state=seed)
+    return Pipeline(
+        [
+            ("scale", StandardScaler(with_mean=with_mean)),
+            ("nystrom", chosen),
+            ("sauc", IncompleteSAUCSVM(lam, structure, n_pairs=n_pairs, random_state=seed)),
+        ]
+    )
+
+
+MOST_NUMBERS = 1 << 28
+"""Numbers in the rows that are fetched, at most (2 GB)."""
+
+BINS, SMOOTH_BINS = 1 << 10, 1 << 9
+"""Bins a unit of score of the certificate over all pairs."""
+
+WIDTHS = (0.01, 0.1, 0.5, 2.0, 8.0)
+"""Smoothing widths whose dual points of the hinge are compared: a pass over the rows each."""
+
+
+def named_rows(
+    rows: PartitionedRows, n_pairs: int, seed: int, different: bool
+) -> tuple[np.ndarray, np.ndarray, PairList]:
+    """Return the rows (m, d) that drawn pairs name, which of them are positive, and the pairs.
+
+    Parameters
+    ----------
+    rows : PartitionedRows
+        Without weights.
+    n_pairs, seed
+        As `draw_pairs`.
+    different : bool
+        Whether to draw without replacement.
+
+    Raises
+    ------
+    InputError
+        If rows have weights, a class is missing, or more different pairs are wanted than there are.
+    TooLargeError
+        If too many rows would be fetched.
+    """
+    facts = rows.facts
+    if facts.weighted:
+        raise InputError(
+            "pairs are drawn from partitions whose rows have no weights: leave them out"
+        )
+    pairs_in(facts)
+    n_pos, n_neg = facts.n_pos, facts.n - facts.n_pos
+    if min(2 * n_pairs, facts.n) * rows.dim > MOST_NUMBERS:
+        raise TooLargeError(
+            f"{n_pairs} drawn pairs name up to {min(2 * n_pairs, facts.n)} rows of {rows.dim} "
+            f"columns, which are fetched: draw at most {MOST_NUMBERS // (2 * rows.dim)} pairs "
+            "(n_pairs)"
+        )
+    i, j = np.divmod(draw_codes(n_pos, n_neg, n_pairs, seed, not different), n_neg)
+    plus, at_i = np.unique(i, return_inverse=True)
+    minus, at_j = np.unique(j, return_inverse=True)
+    found = rows.named(minus, plus)
+    positive = found.positive
+    listed = PairList(
+        np.flatnonzero(positive)[at_i], np.flatnonzero(~positive)[at_j], None, positive
+    )
+    return found.rows, positive, listed
+
+
+def certificate_over_all(
+    rows: PartitionedRows, loss: Any, lam: float, w: np.ndarray
+) -> Certificate:
+    """Return how far `w` is from the optimum over all pairs, by a dual point of its scores.
+
+    The point is shrunk by the rule that holds for any loss. In memory the square and the squared
+    hinge have a better rule of their own, so that there the gap of weights far from the optimum is
+    smaller.
+    """
+    problem = Problem(cast(Space, rows), Mean(pairs_in(rows.facts), loss), Ridge(lam))
+    with noting():
+        grids = [(SMOOTH_BINS, 0)]
+        if loss == HINGE:
+            grids = [(BINS, max(1, round(width * BINS / 2))) for width in WIDTHS]
+        found = [Certificate.of(problem, w, _scaled(problem, w, *grid)) for grid in grids]
+    return max(found, key=lambda one: one.dual)
+
+
+def _scaled(problem: Problem, w: np.ndarray, bins: int, half: int) -> Witness:
+    """Return the dual point of the scores of `w` at its best scale."""
+    found = binned_at(problem, w, bins, half)
+    return Witness.from_weights(problem, w, found.bins, half, found.scale(problem.lam))

@@ -1,0 +1,421 @@
+"""Landmarks: the few points whose kernel functions span the approximation.
+
+Five ways to choose d of them for n rows:
+
+* `uniform`: d different rows, every set equally likely. [ScalingUp, Section 3.1]
+* `stratified`: the same within each class, in proportion to its size.
+* `kmeans`: the centres that k-means finds; they are no rows. [Nonlinear, Algorithm 1]
+* `pivoted`: rows drawn one by one in proportion to what the chosen ones do not explain yet, the
+  randomly pivoted Cholesky method of Chen, Epperly, Tropp and Webber (2023).
+* `leverage`: rows drawn in proportion to their ridge leverage scores, see `leverage.py`.
+
+Equal rows do no harm: the ways that draw rows may choose both, and the map of `nystrom.py`
+drops what is redundant; `kmeans` and `pivoted` never do, and return fewer than d landmarks where
+fewer span everything.
+
+Leverage scores: how much each row matters to a kernel, as a rule to choose landmarks by.
+
+The ridge leverage score of row i at the ridge r > 0 is
+
+    l_i = (K (K + n r I)^(-1))_ii,     0 <= l_i <= 1,     sum l_i = the effective dimension,
+
+and it measures how badly the other rows explain row i (Alaoui and Mahoney, 2015). Exactly it costs
+O(n^3). From s pilot rows S drawn uniformly, with C = k(X, X_S) and W = k(X_S, X_S),
+
+    l~_i = min(1, (k(x_i, x_i) - C_i (W + n r I)^(-1) C_i') / (n r)),
+
+is an upper bound of it, in O(n s^2), and equal to it where S is all rows (Musco and Musco, 2017).
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from ..exact.errors import InputError
+from ..exact.spaces.kernels import Kernel
+from ..exact.spaces.rows import LARGEST_REACH, check_matrix
+from ..exact.tools.checks import check_choice, check_count, check_number
+from ..exact.tools.lossless import check_labels
+
+Matrix = np.ndarray | sp.csr_matrix
+Seed = int | np.random.Generator | None
+
+LANDMARKS = ("uniform", "stratified", "kmeans", "pivoted", "leverage")
+
+EXPLAINED = 1e-13
+"""A row is left alone once less than this share of it is unexplained: the rest is rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Landmarks:
+    """The chosen points.
+
+    Attributes
+    ----------
+    rows : array or CSR (d, p)
+    index : int array (d,) or None
+        Which rows of the data they are, in the order of choice; None for centres.
+    """
+
+    rows: Matrix
+    index: np.ndarray | None = None
+
+
+def uniform(X: object, n_landmarks: int, seed: Seed = None) -> Landmarks:
+    """Return different rows, every set of them equally likely. [ScalingUp, Section 3.1]
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n, p)
+    n_landmarks : int
+        d, from 1 to n.
+    seed : int, Generator or None
+        The same number gives the same landmarks.
+
+    Raises
+    ------
+    InputError
+        If more landmarks than rows are wanted, or X is no finite matrix.
+    """
+    matrix = _check(X, n_landmarks)
+    index = np.random.default_rng(seed).choice(_rows(matrix), n_landmarks, replace=False)
+    return Landmarks(matrix[index], index)
+
+
+def draw_by_class(X: object, n_landmarks: int, y: object, seed: Seed = None) -> Landmarks:
+    """Return different rows, from each class in proportion to its size. [ScalingUp, Section 3.1]
+
+    Shares are rounded so that they add up to d, and each class has at least one landmark.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n, p)
+    n_landmarks : int
+        d, from the number of classes to n.
+    y : array (n,)
+        Labels, of two kinds or more.
+    seed : int, Generator or None
+
+    Raises
+    ------
+    InputError
+        If more landmarks than rows, or fewer than classes, are wanted.
+    """
+    matrix = _check(X, n_landmarks)
+    labels = check_labels(y)
+    if labels.shape != (_rows(matrix),):
+        raise InputError(f"{_rows(matrix)} rows, but labels of shape {labels.shape}")
+    _, members, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    rng = np.random.default_rng(seed)
+    parts = [
+        rng.choice(np.flatnonzero(members == k), count, replace=False)
+        for k, count in enumerate(shares(sizes, n_landmarks))
+    ]
+    index = np.concatenate(parts)
+    return Landmarks(matrix[index], index)
+
+
+def shares(sizes: np.ndarray, total: int) -> np.ndarray:
+    """Return whole numbers >= 1 that add up to `total`, as near to proportion as that allows.
+
+    Parameters
+    ----------
+    sizes : int array (k,)
+        Sizes of the classes, each at least 1.
+    total : int
+        From k to the sum of the sizes.
+
+    Raises
+    ------
+    InputError
+        If `total` is less than k.
+    """
+    if total < sizes.size:
+        raise InputError(
+            f"{total} landmarks cannot have one of each of the {sizes.size} classes: take more"
+        )
+    quota = total * sizes / sizes.sum()
+    counts = np.maximum(np.floor(quota).astype(int), 1)
+    while counts.sum() != total:
+        missing = counts.sum() < total
+        movable = counts < sizes if missing else counts > 1
+        distance = (quota - counts) if missing else (counts - quota)
+        counts[np.where(movable, distance, -np.inf).argmax()] += 1 if missing else -1
+    return counts
+
+
+def kmeans(
+    X: object, n_landmarks: int, seed: Seed = None, n_init: int = 1, max_iter: int = 100
+) -> Landmarks:
+    """Return the centres of k-means clusters.
+
+    [ScalingUp, Section 3.1; Nonlinear, Section 3.2, Algorithm 1]
+
+    scikit-learn's `KMeans`, started by its k-means++. With as many landmarks as rows, the rows
+    themselves are the centres; of fewer distinct rows than d, each is one centre.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n, p)
+    n_landmarks : int
+        d, from 1 to n.
+    seed : int, Generator or None
+    n_init : int
+        Starts, of which the best is kept. The papers name no number; one is usual here.
+    max_iter : int
+        Rounds of each start at most; stopping early costs little, landmarks need not be optimal.
+
+    Raises
+    ------
+    InputError
+        If more landmarks than rows are wanted, X is no finite matrix or its squares overflow.
+    """
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    matrix = _check(X, n_landmarks)
+    check_count("n_init", n_init)
+    check_count("max_iter", max_iter)
+    if abs(matrix).max() > LARGEST_REACH:
+        raise InputError("X has values so large that their squares overflow: rescale it")
+    if n_landmarks == _rows(matrix):
+        return Landmarks(matrix)
+    state = int(np.random.default_rng(seed).integers(2**31 - 1))
+    model = KMeans(n_landmarks, n_init=n_init, max_iter=max_iter, random_state=state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows: said above
+        model.fit(matrix)
+    return Landmarks(model.cluster_centers_[np.unique(model.labels_)])
+
+
+def draw_by_pivots(X: object, n_landmarks: int, kernel: Kernel, seed: Seed = None) -> Landmarks:
+    """Return rows chosen by randomly pivoted Cholesky.
+
+    Each next row is drawn with probability proportional to r_i = k(x_i, x_i) - K~_ii, what the
+    rows chosen so far leave unexplained of it (Chen, Epperly, Tropp and Webber, 2023). It takes
+    d columns of the Gram matrix and O(n d^2) operations.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n, p)
+    n_landmarks : int
+        d, from 1 to n. Fewer are returned where fewer explain every row.
+    kernel : Kernel
+    seed : int, Generator or None
+
+    Raises
+    ------
+    InputError
+        If more landmarks than rows are wanted, X is no finite matrix, or the kernel is zero on
+        every row.
+    """
+    matrix = _check(X, n_landmarks)
+    rng = np.random.default_rng(seed)
+    whole = np.asarray(kernel.diagonal(matrix), dtype=float)
+    if not whole.max() > 0:
+        raise InputError("the kernel is zero on every row: there is nothing to span")
+    left = whole.copy()
+    features = np.zeros((_rows(matrix), n_landmarks))
+    chosen: list[int] = []
+    for k in range(n_landmarks):
+        left[left <= EXPLAINED * whole.max()] = 0.0
+        total = left.sum()
+        if total == 0.0:
+            break
+        p = int(rng.choice(left.size, p=left / total))
+        column = kernel(matrix, matrix[p : p + 1])[:, 0] - features[:, :k] @ features[p, :k]
+        features[:, k] = column / np.sqrt(left[p])
+        left -= features[:, k] ** 2
+        left[p] = 0.0
+        chosen.append(p)
+    index = np.array(chosen)
+    return Landmarks(matrix[index], index)
+
+
+def choose_landmarks(
+    method: str,
+    X: object,
+    n_landmarks: int,
+    kernel: Kernel,
+    y: object = None,
+    seed: Seed = None,
+) -> Landmarks:
+    """Return the landmarks of the method named.
+
+    Parameters
+    ----------
+    method : {"uniform", "stratified", "kmeans", "pivoted", "leverage"}
+    X : array or sparse matrix (n, p)
+    n_landmarks : int
+    kernel : Kernel
+        For "pivoted" and "leverage".
+    y : array (n,), optional
+        Labels, for "stratified".
+    seed : int, Generator or None
+
+    Raises
+    ------
+    InputError
+        For another method, for "stratified" without labels, and as the methods do.
+    """
+    check_choice("landmarks", method, LANDMARKS)
+    if method == "stratified":
+        if y is None:
+            raise InputError("stratified requires y to be passed, but the target y is None")
+        return draw_by_class(X, n_landmarks, y, seed)
+    if method == "pivoted":
+        return draw_by_pivots(X, n_landmarks, kernel, seed)
+    if method == "leverage":
+        matrix = _check(X, n_landmarks)
+        index = draw_by_leverage(matrix, n_landmarks, kernel, seed)
+        return Landmarks(matrix[index], index)
+    return uniform(X, n_landmarks, seed) if method == "uniform" else kmeans(X, n_landmarks, seed)
+
+
+def _check(X: object, n_landmarks: int) -> Matrix:
+    matrix = check_matrix(X)
+    check_count("n_landmarks", n_landmarks)
+    if n_landmarks > _rows(matrix):
+        raise InputError(
+            f"{n_landmarks} landmarks are wanted, but X has only {_rows(matrix)} rows: take fewer"
+        )
+    return matrix
+
+
+def _rows(matrix: Matrix) -> int:
+    return int(matrix.shape[0])
+
+
+BLOCK_ROWS = 4096
+
+SMALLEST_REST = 1e-10
+"""Share of the trace that is always taken to be unexplained: less than this is rounding."""
+
+
+def leverage_scores(
+    X: object, kernel: Kernel, ridge: float, n_pilot: int | None = None, seed: Seed = None
+) -> np.ndarray:
+    """Return the ridge leverage scores of the rows, or upper bounds of them: (n,).
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n, p)
+    kernel : Kernel
+    ridge : float
+        > 0, r, in units of the kernel; an eigenvalue of K counts where it is large beside n r.
+    n_pilot : int, optional
+        s; by default all rows, which is exact.
+    seed : int, Generator or None
+        Draws the pilot rows.
+
+    Raises
+    ------
+    InputError
+        If X is no finite matrix, the kernel is zero on every row, or a number is out of range.
+    """
+    matrix = check_matrix(X)
+    check_number("ridge", ridge)
+    if n_pilot is not None:
+        check_count("n_pilot", n_pilot)
+    return _scores(matrix, kernel, ridge, _pilot(matrix, n_pilot, np.random.default_rng(seed)))
+
+
+def default_ridge(
+    X: object, kernel: Kernel, n_landmarks: int, n_pilot: int | None = None, seed: Seed = None
+) -> float:
+    """Return the ridge at which the effective dimension is about d, and not above d + 1.
+
+    n r = (sum of the eigenvalues of K after the first k) / k with k = d / 2, upwards: the first k
+    add at most k to the effective dimension, and the rest at most k.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n, p)
+    kernel : Kernel
+    n_landmarks : int
+        d.
+    n_pilot : int, optional
+        Rows whose eigenvalues, times n / s, stand for those of K; by default all, which is exact.
+    seed : int, Generator or None
+    """
+    matrix = check_matrix(X)
+    return _ridge(matrix, kernel, n_landmarks, _pilot(matrix, n_pilot, np.random.default_rng(seed)))
+
+
+def draw_by_leverage(
+    X: object,
+    n_landmarks: int,
+    kernel: Kernel,
+    seed: Seed = None,
+    ridge: float | None = None,
+    n_pilot: int | None = None,
+) -> np.ndarray:
+    """Return different rows drawn one by one in proportion to their leverage: (d,).
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n, p)
+    n_landmarks : int
+        d, from 1 to n.
+    kernel : Kernel
+    seed : int, Generator or None
+    ridge : float, optional
+        As in `leverage_scores`; `default_ridge` by default.
+    n_pilot : int, optional
+        By default 2 d, and at least 100.
+
+    Raises
+    ------
+    InputError
+        As `leverage_scores`.
+    """
+    matrix, rng = check_matrix(X), np.random.default_rng(seed)
+    pilot = _pilot(matrix, max(100, 2 * n_landmarks) if n_pilot is None else n_pilot, rng)
+    if ridge is None:
+        ridge = _ridge(matrix, kernel, n_landmarks, pilot)
+    scores = _scores(matrix, kernel, ridge, pilot)
+    # The order of log(u) / l is that of draws in proportion to l without replacement.
+    keys = np.log(rng.random(scores.size)) / np.maximum(scores, 1e-300)
+    return np.argsort(-keys, kind="stable")[:n_landmarks]
+
+
+def _pilot(matrix: Any, n_pilot: int | None, rng: np.random.Generator) -> Any:
+    """Return that many rows, or all."""
+    n = matrix.shape[0]
+    if n_pilot is None or n_pilot >= n:
+        return matrix
+    return matrix[rng.choice(n, n_pilot, replace=False)]
+
+
+def _diagonal(matrix: Any, kernel: Kernel) -> np.ndarray:
+    whole = np.asarray(kernel.diagonal(matrix), dtype=float)
+    if not whole.max() > 0:
+        raise InputError("the kernel is zero on every row: there is nothing to span")
+    return whole
+
+
+def _ridge(matrix: Any, kernel: Kernel, n_landmarks: int, pilot: Any) -> float:
+    trace, k = float(_diagonal(matrix, kernel).sum()), -(-n_landmarks // 2)
+    top = np.linalg.eigvalsh(kernel(pilot, pilot))[::-1][:k]
+    share = matrix.shape[0] / pilot.shape[0]
+    left = max(trace - share * float(top.sum()), SMALLEST_REST * trace)
+    return left / (k * matrix.shape[0])
+
+
+def _scores(matrix: Any, kernel: Kernel, ridge: float, pilot: Any) -> np.ndarray:
+    n, whole = matrix.shape[0], _diagonal(matrix, kernel)
+    gram = kernel(pilot, pilot)
+    gram[np.diag_indices_from(gram)] += n * ridge
+    lower = scipy.linalg.cholesky(gram, lower=True)
+    scores = np.empty(n)
+    for start in range(0, n, BLOCK_ROWS):
+        block = slice(start, min(start + BLOCK_ROWS, n))
+        half = scipy.linalg.solve_triangular(lower, kernel(pilot, matrix[block]), lower=True)
+        scores[block] = whole[block] - np.einsum("ij,ij->j", half, half)
+    return np.clip(scores / (n * ridge), 0.0, 1.0)

@@ -1,0 +1,415 @@
+"""HSG-HT: hard thresholding of the logistic loss with batches that grow. [SHT, section IV]
+
+The method of Zhou, Yuan and Feng (2018), which knows no pairs.
+
+StoIHT: stochastic iterative hard thresholding of the logistic loss. [SHT, section IV]
+
+The method of Nguyen, Needell and Woolf (2017), which knows no pairs.
+
+Hard thresholding of the logistic loss: the step that StoIHT and HSG-HT share.
+
+    w <- H_k(w - step g),   c <- c - step g_c,
+
+g and g_c the gradient of the mean over a batch of log(1 + exp(-y (w'x + c))) in the weights and
+in the intercept, which is never thresholded. On sparse rows a step costs O(nonzeros of the
+batch + k): a feature that neither the batch nor the weights have stays zero.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..exact.errors import InputError
+from ..exact.problem.problem import split_labels
+from ..exact.spaces.rows import check_matrix
+from ..exact.square_loss.row_average import top_eigenvalue
+from ..exact.tools.checks import check_count, check_number
+from ..exact.tools.compiling import compiled
+from .online import RowArrays
+
+TOGETHER = 2**20
+"""About so many rows are handed to the compiled steps at a time."""
+
+
+def batch_size(t: int, first: float, ratio: float, n: int) -> int:
+    """Return the size of batch t = 0, 1, ...: min(n, ceil(first / ratio^t)).
+
+    Parameters
+    ----------
+    t : int
+    first, ratio : float
+        tau > 0, and omega in (0, 1).
+    n : int
+    """
+    grown = math.log(first) - t * math.log(ratio)
+    return n if grown >= math.log(n) else max(1, math.ceil(first / ratio**t))
+
+
+def hsg_ht(
+    X: object,
+    y: object,
+    k: int,
+    *,
+    first: float = 1.0,
+    ratio: float = 1 / 1.033,
+    step: float | str = "auto",
+    max_passes: float = 50.0,
+    intercept: str | float = "log-odds",
+    mode: str = "right",
+    seed: int | None = 0,
+    positive: object = None,
+) -> LogisticSolution:
+    """Fit at most k weights and an intercept to the logistic loss by HSG-HT. [SHT, section IV]
+
+    Step t = 0, 1, ... takes the mean gradient of min(n, ceil(first / ratio^t)) rows, drawn
+    without replacement within a batch: few rows first, in the end all of them.
+
+    Differs from the paper: its programs, ``mode="authors"``, 1. begin the sizes anew in each
+    pass, floor(first / ratio^t), so that from first = 1 batches never grow beyond a few dozen
+    rows of some hundred; 2. take the rows of a pass in their order; 3. begin at the intercept 0,
+    with the step 3, which `intercept` and `step` can set here. H_k keeps k features, see
+    `hard_threshold`.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n, d)
+    y : array (n,)
+        Two kinds of labels.
+    k : int
+        >= 1.
+    first : float
+        tau > 0.
+    ratio : float
+        omega in (0, 1); the programs have 1 / 1.033.
+    step : "auto" or float
+        > 0; "auto" is 1 / (2 L) with L = max (|x|^2 + 1) / 4, the largest curvature of a row, as
+        its theory has it. Steps so short seldom leave the first support.
+    max_passes : float
+        Stop once this many times n rows have been looked at.
+    intercept : "log-odds" or float
+        The start of the intercept; "log-odds" is log(n_pos / n_neg).
+    mode : {"right", "authors"}
+    seed : int or None
+    positive : label, optional
+        The larger one by default.
+
+    Raises
+    ------
+    InputError
+        If the data or a parameter cannot be used.
+    """
+    data = LogisticData(X, y, k, intercept, positive)
+    check_number("first", first)
+    check_number("ratio", ratio, high=1.0)
+    check_number("max_passes", max_passes)
+    if mode not in ("right", "authors"):
+        raise InputError(f"mode must be one of right, authors, not {mode!r}")
+    if isinstance(step, str):
+        if step != "auto":
+            raise InputError(f"step must be 'auto' or a number > 0, not {step!r}")
+        step = 2 / (data.rows.longest**2 + 1)
+    length = check_number("step", step)
+    if mode == "authors":
+        sizes = _pass_sizes(data.n, first, ratio)
+        cuts = np.cumsum(sizes)[:-1]
+        for _ in range(check_count("max_passes", int(max_passes))):
+            data.take(np.split(np.arange(data.n), cuts), 1 / sizes, length)
+        return data.solution(length)
+    rng = np.random.default_rng(seed)
+    while data.n_rows < max_passes * data.n:
+        batches, held = [], 0
+        while held < TOGETHER and data.n_rows + held < max_passes * data.n:
+            size = batch_size(data.n_iter + len(batches), first, ratio, data.n)
+            batches.append(rng.choice(data.n, size, replace=False, shuffle=False))
+            held += size
+        data.take(batches, np.array([1 / batch.size for batch in batches]), length)
+    return data.solution(length)
+
+
+def _pass_sizes(n: int, first: float, ratio: float) -> np.ndarray:
+    sizes, left = [], n
+    while left > 0:
+        grown = math.floor(first / ratio ** len(sizes))
+        sizes.append(min(max(grown, 1), left))
+        left -= sizes[-1]
+    return np.array(sizes)
+
+
+def stoiht(
+    X: object,
+    y: object,
+    k: int,
+    *,
+    n_blocks: int = 1,
+    step: float | str = "auto",
+    max_epochs: int = 50,
+    intercept: str | float = "log-odds",
+    seed: int | None = 0,
+    positive: object = None,
+) -> LogisticSolution:
+    """Fit at most k weights and an intercept to the logistic loss by StoIHT. [SHT, section IV]
+
+    With the rows cut into m blocks of sizes b_i, and a block i drawn uniformly,
+
+        w <- H_k(w - step g),   g = (m / n) sum over block i of the gradients,
+
+    whose mean over the blocks is the gradient of the mean loss.
+
+    Differs from the paper: 1. Its programs begin at the intercept 0 (``intercept=0.0``). The
+    first step of one block then goes along r mean_+ - (1 - r) mean_-, the mean of the data mixed
+    in; from the log odds it goes along the difference of the class means. 2. They always take the
+    step 1. 3. Here a block weighs as much as its rows, as above; there all blocks weigh the same.
+    4. H_k keeps k features, see `hard_threshold`.
+
+    Parameters
+    ----------
+    X, y, k, positive
+        As in `hsg_ht`.
+    n_blocks : int
+        m.
+    step : "auto" or float
+        > 0; "auto" is 1 / the largest curvature of a block, the intercept included.
+    max_epochs : int
+        The most epochs, of m steps each.
+    intercept : "log-odds" or float
+        As in `hsg_ht`.
+    seed : int or None
+        Draws the blocks and their order.
+
+    Raises
+    ------
+    InputError
+        If the data or a parameter cannot be used.
+    """
+    data = LogisticData(X, y, k, intercept, positive)
+    check_count("max_epochs", max_epochs)
+    rng = np.random.default_rng(seed)
+    if check_count("n_blocks", n_blocks) > data.n:
+        raise InputError(f"{n_blocks} blocks cannot be made of {data.n} rows")
+    blocks = np.array_split(rng.permutation(data.n), n_blocks)
+    if isinstance(step, str):
+        if step != "auto":
+            raise InputError(f"step must be 'auto' or a number > 0, not {step!r}")
+        step = 1 / max(block_curvature(data, block, n_blocks, rng) for block in blocks)
+    length = check_number("step", step)
+    factors = np.full(n_blocks, n_blocks / data.n)
+    for _ in range(max_epochs):
+        order = rng.integers(n_blocks, size=n_blocks)
+        data.take([blocks[at] for at in order], factors, length)
+    return data.solution(length)
+
+
+def block_curvature(
+    data: LogisticData, block: np.ndarray, n_blocks: int, rng: np.random.Generator
+) -> float:
+    """Return an upper bound of (m / n) times the largest eigenvalue of sum (x, 1)(x, 1)' / 4."""
+    rows = data.X[block]
+
+    def times(v: np.ndarray) -> np.ndarray:
+        scores = np.asarray(rows @ v[:-1]) + v[-1]
+        return np.append(np.asarray(rows.T @ scores), scores.sum()) * n_blocks / (4 * data.n)
+
+    top = top_eigenvalue(times, data.w.size + 1, rng, rank=block.size)
+    return max(top, math.ulp(1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticSolution:
+    """What StoIHT and HSG-HT return: a local answer, with no certificate.
+
+    Attributes
+    ----------
+    w : array (d,)
+        At most k nonzeros.
+    intercept : float
+    support : int array
+        Places of the nonzero weights, sorted.
+    objective : float
+        The mean logistic loss over all rows.
+    step : float
+    n_iter : int
+        Steps made.
+    n_rows : int
+        Rows looked at, with repetition.
+    """
+
+    w: np.ndarray
+    intercept: float
+    support: np.ndarray
+    objective: float
+    step: float
+    n_iter: int
+    n_rows: int
+
+
+class LogisticData:
+    """The rows, their signs, and the walk of (w, c) on them.
+
+    Raises
+    ------
+    InputError
+        As `check_matrix` and `split_labels`; if k < 1 or the intercept is neither "log-odds" nor
+        a finite number.
+    """
+
+    def __init__(self, X: object, y: object, k: int, intercept: str | float, positive: object):
+        self.X: np.ndarray | sp.csr_matrix = check_matrix(X)
+        self.positive, _, _ = split_labels(y, positive)
+        self.n, self.k = int(self.X.shape[0]), check_count("k", k)
+        if self.positive.size != self.n:
+            raise InputError(f"y has {self.positive.size} labels for {self.n} rows")
+        n_pos = int(self.positive.sum())
+        if isinstance(intercept, str):
+            if intercept != "log-odds":
+                raise InputError(f"intercept must be 'log-odds' or a number, not {intercept!r}")
+            intercept = math.log(n_pos / (self.n - n_pos))
+        start = check_number("intercept", intercept, low=-math.inf)
+        self.rows = RowArrays.of(self.X)
+        self.w, self.c = np.zeros(int(self.X.shape[1])), np.array([start])
+        self.n_iter, self.n_rows = 0, 0
+
+    def take(self, batches: list[np.ndarray], factors: np.ndarray, step: float) -> None:
+        """Make one step for each batch, along the sum of its rows' gradients times its factor."""
+        cuts = np.cumsum([0, *(batch.size for batch in batches)])
+        order = np.concatenate(batches).astype(np.int64)
+        signs = np.where(self.positive, 1.0, -1.0)
+        factors = np.asarray(factors, dtype=float)
+        rows, k, w, c = self.rows, self.k, self.w, self.c
+        if rows.dense:
+            logistic_dense(rows.data, order, cuts, factors, signs, step, k, w, c)
+        else:
+            at, ends = rows.indices, rows.indptr
+            logistic_sparse(rows.data, at, ends, order, cuts, factors, signs, step, k, w, c)
+        self.n_iter += len(batches)
+        self.n_rows += order.size
+
+    def solution(self, step: float) -> LogisticSolution:
+        """Return what has been reached."""
+        scores = np.asarray(self.X @ self.w) + self.c[0]
+        loss = float(np.logaddexp(0.0, np.where(self.positive, -scores, scores)).mean())
+        support = np.flatnonzero(self.w)
+        return LogisticSolution(
+            self.w, float(self.c[0]), support, loss, step, self.n_iter, self.n_rows
+        )
+
+
+@compiled
+def logistic_dense(data, order, cuts, factors, signs, step, k, w, c):  # pragma: no cover - compiled
+    """Make the steps in place on whole rows; batch t has the rows order[cuts[t]:cuts[t + 1]]."""
+    d, n_some = w.size, 0
+    slope, listed, some = np.empty(d), np.empty(d, np.bool_), np.empty(d, np.int64)
+    for j in range(d):
+        if w[j] != 0.0:
+            some[n_some] = j
+            n_some += 1
+    for t in range(factors.size):
+        whole, slope[:] = 0.0, 0.0
+        for place in range(cuts[t], cuts[t + 1]):
+            i, score = order[place], c[0]
+            row = data[i * d : (i + 1) * d]
+            for at in range(n_some):  # the other weights are zero
+                score += row[some[at]] * w[some[at]]
+            pull = -signs[i] / (1.0 + math.exp(min(signs[i] * score, 700.0))) * factors[t]
+            whole += pull
+            for j in range(d):
+                slope[j] += pull * row[j]
+        for j in range(d):
+            w[j] -= step * slope[j]
+        c[0] -= step * whole
+        floor = np.inf if n_some == k else 0.0  # k weights are as large as those kept before
+        for at in range(n_some):
+            floor = min(floor, abs(w[some[at]]))
+        n_some = 0
+        for j in range(d):
+            if abs(w[j]) < floor:
+                w[j] = 0.0
+            else:
+                some[n_some] = j
+                n_some += 1
+        n_some = keep_largest(w, some, listed, n_some, k)
+
+
+@compiled
+def logistic_sparse(
+    data, indices, indptr, order, cuts, factors, signs, step, k, w, c
+):  # pragma: no cover - compiled
+    """Make the same steps on CSR rows."""
+    d, n_some = w.size, 0
+    slope, listed, some = np.zeros(d), np.zeros(d, np.bool_), np.empty(d, np.int64)
+    for j in range(d):
+        if w[j] != 0.0:
+            some[n_some], listed[j] = j, True
+            n_some += 1
+    for t in range(factors.size):
+        whole = 0.0
+        for place in range(cuts[t], cuts[t + 1]):
+            i, score = order[place], c[0]
+            lo, hi = indptr[i], indptr[i + 1]
+            for at in range(lo, hi):
+                score += data[at] * w[indices[at]]
+            pull = -signs[i] / (1.0 + math.exp(min(signs[i] * score, 700.0))) * factors[t]
+            whole += pull
+            for at in range(lo, hi):
+                j = indices[at]
+                slope[j] += pull * data[at]
+                if not listed[j]:
+                    some[n_some], listed[j] = j, True
+                    n_some += 1
+        for place in range(n_some):
+            j = some[place]
+            w[j] -= step * slope[j]
+            slope[j] = 0.0
+        c[0] -= step * whole
+        n_some = keep_largest(w, some, listed, n_some, k)
+
+
+@compiled
+def keep_largest(w, some, listed, n_some, k):  # pragma: no cover - compiled
+    """Keep the k largest of the listed weights, the first of tied ones; return how many stay."""
+    if n_some <= k:
+        return n_some
+    sizes, room = np.empty(n_some), np.empty(n_some)
+    for place in range(n_some):
+        sizes[place] = room[place] = abs(w[some[place]])
+    bar, above, tied = _smallest(room, n_some, n_some - k), 0, 0
+    for place in range(n_some):
+        if sizes[place] > bar:
+            above += 1
+        elif sizes[place] == bar:
+            room[tied] = some[place]
+            tied += 1
+    last = _smallest(room, tied, k - above - 1)
+    kept = 0
+    for place in range(n_some):
+        j = some[place]
+        if sizes[place] > bar or (sizes[place] == bar and j <= last):
+            some[kept] = j
+            kept += 1
+        else:
+            w[j], listed[j] = 0.0, False
+    return kept
+
+
+@compiled
+def _smallest(x, n, k):  # pragma: no cover - compiled
+    """Return the k-th smallest (from 0) of the first n numbers, and change their order.
+
+    Hoare's selection: numpy's own takes the compiler seconds.
+    """
+    left, right = 0, n - 1
+    while left < right:
+        pivot, i, j = x[(left + right) // 2], left, right
+        while i <= j:
+            while x[i] < pivot:
+                i += 1
+            while x[j] > pivot:
+                j -= 1
+            if i <= j:
+                x[i], x[j] = x[j], x[i]
+                i, j = i + 1, j - 1
+        left, right = (i if k > j else left), (j if k < i else right)
+    return x[k]

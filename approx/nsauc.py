@@ -1,0 +1,597 @@
+"""Stochastic subgradient steps on random pairs: NSAUC, and NSVMSGD2 without its average.
+
+[Nonlinear, Algorithm 3], an averaging variant of Bordes, Bottou and Gallinari's SVMSGD2. Step t
+draws one positive and one negative row, x_t = x_i - x_j, and
+
+    w <- w + 1[w'x_t < 1] x_t / (lam (t + t0)),
+    every rskip steps    w <- (1 - rskip / (t + t0)) w,
+    every askip steps    mean <- mean + (w - mean) / q,    q counting the averaged points,
+
+so that a step costs one pair's nonzeros, and the O(d) of the penalty and the average are rare.
+What it minimises is lam/2 |w|^2 + the mean hinge over all pairs. It comes near that optimum only
+once lam times the number of steps is well above one, see `docs/online-methods.md`.
+
+What NSAUC and NSVMSGD2 share: Nyström features, and steps on random pairs.
+
+NSAUC and NSVMSGD2 as scikit-learn classifiers with `partial_fit`.
+
+The compiled steps of NSAUC on given pairs, dense and sparse; `nsauc.py` draws the pairs.
+
+[Nonlinear, Algorithm 3]. Functions that call each other stay in this one file: the on-disk cache
+does not notice a changed callee elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..exact.certificate.certificate import Witness
+from ..exact.certificate.from_scores import WIDTHS
+from ..exact.certificate.solution import Callback, Recorder, Solution, Status
+from ..exact.certificate.solver import Solver
+from ..exact.classifier.inputs import Matrix, TrainingRows
+from ..exact.errors import InputError
+from ..exact.losses.registry import HINGE
+from ..exact.pairs.all_pairs import AllPairs, PairList
+from ..exact.problem.problem import Problem, Ridge, pair_problem
+from ..exact.spaces.rows import Rows
+from ..exact.tools.checks import check_choice, check_count, check_number
+from ..exact.tools.compiling import compiled
+from .drawn_pairs import by_weight
+from .nystrom import NystromClassifier
+from .online import OnlineClassifier
+from .subgradient import DIVERGED
+
+T0_RULES = ("scaled", "inverse", "bottou")
+AVERAGES = ("all", "half", "none")
+
+CHUNK = 2**18
+"""Most steps between two looks at the clock."""
+
+LOOKS = 50
+"""Most evaluations of the objective over all pairs in a run; each costs about an epoch."""
+
+
+def starting_time(rule: str | float, lam: float, size2: float = 1.0) -> float:
+    """Return t0, which holds the first steps back. [Nonlinear, Section 4]
+
+    The paper leaves t0 open ("set experimentally").
+
+    Parameters
+    ----------
+    rule : {"scaled", "inverse", "bottou"} or float
+        "inverse" is 1 / lam: the first step has length one, right for rows of length one.
+        "scaled" is size2 / lam, the same for rows of any length: multiplying the features by s
+        and lam by s^2 then changes nothing but units. "bottou" is lam^(-3/4), what the public
+        code of SVMSGD2 comes to; for lam far below one the first steps are then long. A number
+        is taken as it is.
+    lam : float
+        > 0.
+    size2 : float
+        >= 0, the mean squared distance of a row from the mean; taken as 1 where it is zero.
+
+    Raises
+    ------
+    InputError
+        For another word, or a number that is not > 0.
+    """
+    if isinstance(rule, str):
+        check_choice("t0 (other than a number > 0)", rule, T0_RULES)
+        if rule == "bottou":
+            return float(lam**-0.75)
+        return (size2 if rule == "scaled" and size2 > 0 else 1.0) / lam
+    return check_number("t0", rule)
+
+
+@dataclass(frozen=True)
+class PairSGD(Solver):
+    """NSAUC, and NSVMSGD2 with ``average="none"``. [Nonlinear, Algorithm 3]
+
+    Differs from the paper: 1. The step follows the hinge's derivative, not the hinge itself (E54
+    in `docs/errata.md`). 2. The average is the mean of the points (E55). 3. t0 has a rule. 4. A
+    run too short for one averaged point is refused (E56).
+
+    Parameters
+    ----------
+    max_epochs : int
+        Each is n steps.
+    average : {"all", "half", "none"}
+        The mean of all points, of those in the second half of the run, or no mean: the last
+        point, which is NSVMSGD2.
+    t0 : {"scaled", "inverse", "bottou"} or float
+        See `starting_time`; > 0.
+    rskip, askip : int
+        >= 1, steps between two penalties and between two averaged points. From 1 to 16 the
+        result hardly changes, the time does.
+    tol : float
+        Certified relative gap at which to stop; 0 for never.
+    paper_literal : bool
+        Algorithm 3 as printed: the loss in the place of its derivative, and the average with
+        harmonic weights. It converges to another point, or runs away.
+    seed : int or None
+        Draws the pairs.
+    max_time : float, optional
+        Seconds.
+    """
+
+    max_epochs: int = 100
+    average: str = "all"
+    t0: str | float = "scaled"
+    rskip: int = 16
+    askip: int = 16
+    tol: float = 0.0
+    paper_literal: bool = False
+    seed: int | None = 0
+    max_time: float | None = None
+
+    name: ClassVar[str] = "nsauc"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("max_epochs", "rskip", "askip"):
+            check_count(name, getattr(self, name))
+        check_choice("average", self.average, AVERAGES)
+        starting_time(self.t0, 1.0)
+
+    def check(self, problem: Problem) -> None:
+        """Raise `InputError` unless there are rows, the hinge, and steps enough for an average."""
+        if not isinstance(problem.space, Rows) or problem.loss != HINGE:
+            raise InputError("NSAUC needs the hinge and rows: map a kernel to features first")
+        total, start = self.span(problem.n)
+        if self.average != "none" and total // self.askip == start // self.askip:
+            raise InputError(
+                f"{total} steps hold no averaged point: take a smaller askip than {self.askip}, "
+                "or more epochs"
+            )
+
+    def span(self, n: int) -> tuple[int, int]:
+        """Return the steps of a run on `n` rows, and those before the first averaged point."""
+        total = self.max_epochs * n
+        return total, total // 2 if self.average == "half" else 0
+
+    def start(self, problem: Problem, recorder: Recorder) -> None:
+        """Start from `w0` or zero; the method offers only what it has made itself."""
+        if recorder.w0 is None:
+            recorder.w0 = np.zeros(problem.space.dim)
+
+    def run(self, problem: Problem, recorder: Recorder) -> Status | None:
+        """Make the steps from `recorder.w0`.
+
+        The history has a line for each look at the objective over all pairs; `n_iter` counts
+        steps. With `paper_literal` or a tiny t0 the objective can leave all bounds. Then the method
+        has stalled, and the point is that of the look before, or zero.
+        """
+        assert recorder.w0 is not None
+        return _Run(self, Walk.of(recorder.w0)).go(problem, recorder)
+
+    def solve_walk(
+        self, problem: Problem, walk: Walk, callback: Callback | None = None
+    ) -> Solution:
+        """Do what `solve` does from a walk that has not begun, and leave it where the run ends."""
+        return self.solve_by(_Run(self, walk).go, problem, None, callback)
+
+    def point(self, walk: Walk) -> np.ndarray:
+        """Return the average of a walk, or its last point if there is none."""
+        return walk.w if self.average == "none" or walk.count == 0 else walk.mean
+
+    def advance(
+        self,
+        walk: Walk,
+        X: Any,
+        pairs: tuple[np.ndarray, np.ndarray],
+        lam: float,
+        t0: float,
+        start: int = 0,
+    ) -> None:
+        """Make one step for each of the pairs, and change `walk`.
+
+        Parameters
+        ----------
+        walk : Walk
+        X : array or CSR (n, d)
+        pairs : two int arrays (m,)
+            The positive and the negative row of each step.
+        lam, t0 : float
+            Both > 0.
+        start : int
+            Steps before the first averaged point.
+        """
+        literal = self.paper_literal
+        schedule = Schedule(lam, t0, self.rskip, self.askip, start, literal, literal)
+        walk.advance(X, pairs, schedule)
+
+
+def random_pairs(
+    problem: Problem, size: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return `size` pairs drawn with replacement, each with probability c_ij: (size,) twice."""
+    pairs = problem.pairs
+    if isinstance(pairs, PairList):
+        k = by_weight(pairs.c, rng.random(size))
+        return pairs.i[k], pairs.j[k]
+    sides = np.flatnonzero(problem.pairs.positive), np.flatnonzero(~problem.pairs.positive)
+    if pairs.weight is None:
+        total = int(sides[0].size) * int(sides[1].size)
+        i, j = np.divmod(rng.integers(total, size=size), sides[1].size)
+        return sides[0][i], sides[1][j]
+    draws = rng.random((size, 2))
+    found = [by_weight(pairs.weight[sides[k]], draws[:, k]) for k in (0, 1)]
+    return sides[0][found[0]], sides[1][found[1]]
+
+
+def mean_square_size(space: Rows) -> float:
+    """Return the mean squared distance of a row from the mean row."""
+    if isinstance(space.X, np.ndarray):
+        return float(np.einsum("ij,ij->", space.X, space.X) / space.n)
+    return float(space.X.multiply(space.X).sum() / space.n - space.offset @ space.offset)
+
+
+class _Run:
+    """One run of `PairSGD`, along a walk."""
+
+    def __init__(self, solver: PairSGD, walk: Walk):
+        self.solver, self.walk = solver, walk
+        self.rng = np.random.default_rng(solver.seed)
+        self.width = len(WIDTHS) // 2
+
+    def go(self, problem: Problem, recorder: Recorder) -> Status | None:
+        """Make the steps; return why they ended."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._go(problem, recorder)
+
+    def _go(self, problem: Problem, recorder: Recorder) -> Status | None:
+        solver, walk, space = self.solver, self.walk, problem.space
+        assert isinstance(space, Rows)
+        total, start = solver.span(problem.n)
+        t0 = starting_time(solver.t0, problem.lam, mean_square_size(space))
+        every = problem.n * max(1, solver.max_epochs // LOOKS)
+        while walk.t < total:
+            ahead = min(total - walk.t, every - walk.t % every, CHUNK)
+            pairs = random_pairs(problem, ahead, self.rng)
+            solver.advance(walk, space.X, pairs, problem.lam, t0, start)
+            over = recorder.out_of_time
+            if over or walk.t == total or walk.t % every == 0:
+                if not self.look(problem, recorder):
+                    return Status.STALLED
+                if recorder.near(0.9 * solver.tol):
+                    return None
+            if over:
+                return Status.TIME_LIMIT
+        return Status.ITERATION_LIMIT
+
+    def look(self, problem: Problem, recorder: Recorder) -> bool:
+        """Evaluate the point so far over all pairs; False where it has left all bounds."""
+        w = self.solver.point(self.walk).copy()
+        scores = problem.space.scores(w)
+        if not np.isfinite(scores).all():
+            return False
+        value = problem.sums(scores).value + problem.lam / 2 * problem.space.norm2(w)
+        if not value < DIVERGED:
+            return False
+        recorder.best_primal = np.inf  # the method's own point is returned, not the best one
+        recorder.offer(w, value)
+        near = range(self.width - 1, self.width + 2)
+        duals = {k: _slope_bound(problem, scores, WIDTHS[k]) for k in near}
+        best = max(duals, key=lambda k: duals[k])
+        self.width = min(max(best, 1), len(WIDTHS) - 2)
+        recorder.offer(
+            witness=lambda: Witness.from_scores(problem, scores, WIDTHS[best]), dual=duals[best]
+        )
+        recorder.step(self.walk.t)
+        return True
+
+
+def _slope_bound(problem: Problem, scores: np.ndarray, width: float) -> float:
+    """Return the lower bound that the slopes at `scores` prove, shrunk by their best factor."""
+    sums = problem.sums(scores, width)
+    norm2 = problem.space.norm2(problem.space.pull(sums.c))
+    scale = min(1.0, problem.lam * sums.conjugate / norm2) if norm2 > 0 else 1.0
+    return scale * sums.conjugate - scale**2 * norm2 / (2 * problem.lam)
+
+
+@dataclass(eq=False, repr=False)
+class PairSGDClassifier(NystromClassifier, OnlineClassifier):
+    """Base of the classifiers trained by `PairSGD`.
+
+    `partial_fit` takes one epoch's steps on the pairs of its rows, which must be of both classes.
+    The first call chooses the landmarks, and t0, from its rows; later calls keep them.
+    """
+
+    lam: float = 1e-3
+    _: KW_ONLY
+    n_landmarks: int = 100
+    landmarks: str = "kmeans"
+    max_epochs: int = 100
+    t0: str | float = "scaled"
+    rskip: int = 16
+    tol: float = 1e-3
+
+    _needs_both = True
+
+    def _solver(self) -> PairSGD:
+        Ridge(self.lam)
+        names = ("max_epochs", "t0", "rskip", "tol", "max_time")
+        common = {name: getattr(self, name) for name in names}
+        return PairSGD(**common, **self._averaging())
+
+    def _averaging(self) -> dict[str, Any]:
+        """Return the solver's parameters that say what is averaged, and when."""
+        return {"average": "none"}
+
+    def _check_parameters(self) -> None:
+        self._solver()
+
+    def _check_stream(self) -> None:
+        if self._solver().average == "half":
+            raise InputError('average="half" needs to know the end: take "all", or fit')
+
+    def _train(self, data: TrainingRows, callback: Callback | None) -> None:
+        rows, positive, _ = data
+        problem = self._problem(self._begin(rows, positive), positive)
+        solver = replace(self._solver(), seed=self._run_seed)
+        self._keep_solution(solver.solve_walk(problem, self._walk, callback))
+        self.n_iter_ = self._walk.t
+        self._set_function(self.solution_.w, rows, positive)
+
+    def _learn(self, rows: Matrix, positive: np.ndarray, first: bool) -> None:
+        solver, known = self._solver(), not first
+        features = self.nystrom_.map_.transform(rows) if known else self._begin(rows, positive)
+        pairs = random_pairs(self._problem(features, positive), positive.size, self._batch_rng())
+        solver.advance(self._walk, features, pairs, self.lam, self.t0_)
+        self.n_iter_ = self._walk.t
+        self._set_function(solver.point(self._walk), rows, positive)
+
+    def _begin(self, rows: Matrix, positive: np.ndarray) -> np.ndarray:
+        """Choose landmarks and t0, begin a walk at zero, and return the features of the rows."""
+        names = ("n_landmarks", "landmarks")
+        chosen = {name: getattr(self, name) for name in names}
+        features = self._fit_map(rows, positive, **chosen, random_state=self._draw_seed())
+        self._walk, self.n_iter_ = Walk.of(np.zeros(features.shape[1])), 0
+        self.t0_ = starting_time(self.t0, self.lam, mean_square_size(Rows(features)))
+        return features
+
+    def _problem(self, features: np.ndarray, positive: np.ndarray) -> Problem:
+        return pair_problem(Rows(features), positive, AllPairs(), HINGE, Ridge(self.lam))
+
+    def _shortfall(self) -> str | None:
+        reach = self.lam * self.n_iter_
+        if self.status_ in (Status.TIME_LIMIT, Status.INTERRUPTED, Status.STALLED):
+            return self.status_.advice
+        if reach >= 1 or self.status_ == Status.CERTIFIED:
+            return None
+        return (
+            f"lam times the number of steps is {reach:.1e}, below 1: the objective is far "
+            "from its optimum; raise lam or max_epochs"
+        )
+
+
+@dataclass(eq=False, repr=False)
+class NSAUC(PairSGDClassifier):
+    """The stochastic nonlinear AUC machine: Nyström features, then averaged steps on random pairs.
+
+    [Nonlinear, Algorithm 1, Algorithm 3]: over the features, approach the minimum of
+
+        lam/2 |w|^2 + mean over all positive-negative pairs of max(0, 1 - w'(x_i - x_j)).
+
+    It comes near only once lam times the number of steps is well above one. Below that the AUC
+    may be good, but the objective stays far from its optimum, and with ``t0="bottou"``, the
+    choice of the public code, even above that of w = 0: see `docs/online-methods.md`.
+    `certificate_` says what is proved. Standardise the features first. The departures from the
+    paper are listed at `aucert.approx.nsauc.PairSGD`.
+
+    Parameters
+    ----------
+    lam : float
+        > 0, weight of the penalty against the mean loss.
+    kernel, gamma, n_landmarks, landmarks, rcond
+        As in `NBAUC`; see `aucert.approx.bandwidth` for the papers' rules for gamma.
+    max_epochs : int
+        Each is n steps, a step one random pair.
+    average : {"all", "half"}
+        The mean of all points, as in the paper, or of those in the second half of the run, which
+        forgets the start.
+    t0 : {"scaled", "inverse", "bottou"} or float
+        Holds the first steps back, see `aucert.approx.nsauc.starting_time`.
+    rskip, askip : int
+        Steps between two penalties, and between two averaged points.
+    tol : float
+        Certified relative gap at which to stop before `max_epochs`; 0 for never.
+    threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
+        The rule that sets the intercept from the training scores, see `ROCSVM`; in `partial_fit`
+        from the scores of the batch.
+    max_time : float, optional
+        Seconds for the steps.
+    random_state : int, RandomState or None
+        Draws the landmarks and the pairs.
+
+    Attributes
+    ----------
+    coef_, dual_coef_, intercept_, classes_, nystrom_
+        As in `NBAUC`.
+    certificate_, solution_, status_, history_
+        After `fit`: how far `coef_` is from the optimum in the span of the landmarks, at most,
+        the dual point that proves it, why the run ended, and the objective on the way.
+    t0_ : float
+    n_iter_ : int
+        Steps made.
+    n_features_in_, feature_names_in_
+        As in `RankSVM`.
+    """
+
+    _: KW_ONLY
+    average: str = "all"
+    askip: int = 16
+
+    def _averaging(self) -> dict[str, Any]:
+        check_choice("average", self.average, ("all", "half"))
+        return {"average": self.average, "askip": self.askip}
+
+
+@dataclass(eq=False, repr=False)
+class NSVMSGD2(PairSGDClassifier):
+    """NSAUC without the average: its last point. [Nonlinear, Section 5.5]
+
+    Parameters
+    ----------
+    lam, kernel, gamma, n_landmarks, landmarks, rcond, max_epochs, t0, rskip, tol, threshold
+        As in `NSAUC`.
+    max_time, random_state
+        As in `NSAUC`.
+
+    Attributes
+    ----------
+    coef_, dual_coef_, intercept_, classes_, nystrom_, certificate_, solution_, status_, history_
+        As in `NSAUC`.
+    t0_, n_iter_, n_features_in_, feature_names_in_
+        As in `NSAUC`.
+    """
+
+
+@compiled
+def _scheduled(w, mean, count, t, t0, rskip, askip, start, literal):  # pragma: no cover - compiled
+    """Do what is due after step t: shrink w, average it. Return the number of averaged points."""
+    if t % rskip == 0:
+        keep = 1.0 - rskip / (t + t0)
+        for p in range(w.size):
+            w[p] *= keep
+    if t > start and t % askip == 0:
+        count += 1
+        for p in range(w.size):
+            if literal:
+                mean[p] = (count * mean[p] + w[p]) / count
+            else:
+                mean[p] += (w[p] - mean[p]) / count
+    return count
+
+
+@compiled
+def _dense_steps(
+    X, i, j, w, mean, t, count, lam, t0, rskip, askip, start, literal_slope, literal_mean
+):  # pragma: no cover - compiled
+    """Make a step for each pair of rows (i, j); return the steps and averaged points so far."""
+    for k in range(i.size):
+        t += 1
+        a, b = X[i[k]], X[j[k]]
+        z = 0.0
+        for p in range(w.size):
+            z += w[p] * (a[p] - b[p])
+        if z < 1.0:
+            slope = 1.0 - z if literal_slope else 1.0
+            step = slope / (lam * (t + t0))
+            for p in range(w.size):
+                w[p] += step * (a[p] - b[p])
+        count = _scheduled(w, mean, count, t, t0, rskip, askip, start, literal_mean)
+    return t, count
+
+
+@compiled
+def _sparse_steps(
+    data,
+    column,
+    first,
+    i,
+    j,
+    w,
+    mean,
+    t,
+    count,
+    lam,
+    t0,
+    rskip,
+    askip,
+    start,
+    literal_slope,
+    literal_mean,
+):  # pragma: no cover - compiled
+    """Do what `_dense_steps` does, on the arrays of a CSR matrix."""
+    for k in range(i.size):
+        t += 1
+        z = 0.0
+        for p in range(first[i[k]], first[i[k] + 1]):
+            z += w[column[p]] * data[p]
+        for p in range(first[j[k]], first[j[k] + 1]):
+            z -= w[column[p]] * data[p]
+        if z < 1.0:
+            slope = 1.0 - z if literal_slope else 1.0
+            step = slope / (lam * (t + t0))
+            for p in range(first[i[k]], first[i[k] + 1]):
+                w[column[p]] += step * data[p]
+            for p in range(first[j[k]], first[j[k] + 1]):
+                w[column[p]] -= step * data[p]
+        count = _scheduled(w, mean, count, t, t0, rskip, askip, start, literal_mean)
+    return t, count
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What is done when, in one run.
+
+    Attributes
+    ----------
+    lam, t0 : float
+        > 0: step t has the length 1 / (lam (t + t0)).
+    rskip, askip : int
+        >= 1, steps between two penalties and between two averaged points.
+    start : int
+        Steps before the first averaged point.
+    literal_slope, literal_mean : bool
+        The loss in the place of its derivative, and the average with the weights 1, 1/2, 1/3,
+        ..., both as printed and both wrong (E54 and E55 in `docs/errata.md`).
+    """
+
+    lam: float
+    t0: float
+    rskip: int = 16
+    askip: int = 16
+    start: int = 0
+    literal_slope: bool = False
+    literal_mean: bool = False
+
+
+@dataclass(eq=False)
+class Walk:
+    """Where a run stands: w and the mean of the averaged points (d,), t steps, count points."""
+
+    w: np.ndarray
+    mean: np.ndarray
+    t: int = 0
+    count: int = 0
+
+    @classmethod
+    def of(cls, w: np.ndarray) -> Walk:
+        """Return a walk that starts at `w`, of which it makes a copy."""
+        return cls(np.array(w, dtype=float), np.zeros(w.size))
+
+    def advance(self, X: Any, pairs: tuple[np.ndarray, np.ndarray], schedule: Schedule) -> None:
+        """Make one step for each of the pairs.
+
+        Parameters
+        ----------
+        X : array or CSR (n, d)
+        pairs : two int arrays (m,)
+            The positive and the negative row of each step.
+        schedule : Schedule
+        """
+        i, j = pairs
+        run = (
+            i,
+            j,
+            self.w,
+            self.mean,
+            self.t,
+            self.count,
+            float(schedule.lam),
+            float(schedule.t0),
+            schedule.rskip,
+            schedule.askip,
+            schedule.start,
+            schedule.literal_slope,
+            schedule.literal_mean,
+        )
+        if isinstance(X, np.ndarray):
+            self.t, self.count = _dense_steps(np.ascontiguousarray(X), *run)
+        else:
+            self.t, self.count = _sparse_steps(X.data, X.indices, X.indptr, *run)

@@ -1,1 +1,0 @@
-"""Landmarks, and the features made of them. [ScalingUp, Section 3]"""

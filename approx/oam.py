@@ -1,0 +1,350 @@
+"""Online AUC maximisation with buffers, by sequential or gradient updates: OAM.
+
+Zhao, Hoi, Jin and Yang (2011), which [Nonlinear, Section 5.2] runs on Nyström features as NOAM.
+Rows come one by one. Of each class a reservoir keeps at most N rows, at any time a uniform sample
+of those that came. A row x with the sign s = +1 or -1 meets the rows b of the other class's
+buffer, d = s (x - b), with the weight c = (C / 2) max(1, rows of the other class so far / N):
+
+    sequential    for one b after the other:  w <- w + min(c, max(0, 1 - w'd) / |d|^2) d,
+    gradient      w <- w + c sum of the d with w'd <= 1,    w held while they are summed.
+
+The updates reach the optimum of no objective: the method is made for one pass over a stream. The
+factor 1/2 belongs to the paper's objective, which counts each pair from both its rows. It is taken
+from public implementations of the method, because the paper itself was not at hand.
+
+OAM as a scikit-learn classifier.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from ..exact.certificate.certificate import Certificate
+from ..exact.certificate.from_scores import full_certificate
+from ..exact.certificate.solution import Callback, Recorder, Status
+from ..exact.classifier.inputs import Matrix, TrainingRows
+from ..exact.classifier.threshold import get_rule
+from ..exact.errors import InputError
+from ..exact.losses.registry import HINGE
+from ..exact.pairs.all_pairs import AllPairs
+from ..exact.problem.penalties.ridge import LARGEST_LAM, SMALLEST_LAM
+from ..exact.problem.problem import Ridge, pair_problem
+from ..exact.spaces.rows import LARGEST_REACH, Rows
+from ..exact.tools.checks import check_choice, check_count, check_number
+from ..exact.tools.compiling import compiled
+from .online import OnlineClassifier
+
+UPDATES = ("sequential", "gradient")
+
+
+@compiled
+def _meet(w, change, x, buffer, size, sign, weight, sequential):  # pragma: no cover - compiled
+    """Change `w` for a row that meets `size` rows of a buffer; `change` is room for d numbers."""
+    for p in range(w.size):
+        change[p] = 0.0
+    for k in range(size):
+        z = 0.0
+        norm2 = 0.0
+        for p in range(w.size):
+            step = sign * (x[p] - buffer[k, p])
+            z += w[p] * step
+            norm2 += step * step
+        if sequential:
+            if z < 1.0 and norm2 > 0.0:
+                tau = min(weight, (1.0 - z) / norm2)
+                for p in range(w.size):
+                    w[p] += tau * sign * (x[p] - buffer[k, p])
+        elif z <= 1.0:
+            for p in range(w.size):
+                change[p] += weight * sign * (x[p] - buffer[k, p])
+    if not sequential:
+        for p in range(w.size):
+            w[p] += change[p]
+
+
+@compiled
+def _keep(buffer, seen, x, draw):  # pragma: no cover - compiled
+    """Offer row number `seen` (from 1) of a class to its reservoir; `draw` is in [0, 1)."""
+    at = seen - 1 if seen <= buffer.shape[0] else int(draw * seen)
+    if at < buffer.shape[0]:
+        for p in range(x.size):
+            buffer[at, p] = x[p]
+
+
+@compiled
+def _pass(
+    X, positive, draws, w, mean, buffer_pos, buffer_neg, seen, C, sequential, radius
+):  # pragma: no cover - compiled
+    """Take the rows one by one; `seen` holds the rows so far, positive and negative."""
+    change = np.empty(w.size)
+    for t in range(X.shape[0]):
+        x = X[t]
+        mine = 0 if positive[t] else 1
+        seen[mine] += 1
+        if mine == 0:
+            _keep(buffer_pos, seen[0], x, draws[t])
+            other, others, sign = buffer_neg, seen[1], 1.0
+        else:
+            _keep(buffer_neg, seen[1], x, draws[t])
+            other, others, sign = buffer_pos, seen[0], -1.0
+        capacity = other.shape[0]
+        weight = C / 2 * max(1.0, others / capacity)
+        _meet(w, change, x, other, min(others, capacity), sign, weight, sequential)
+        norm2 = 0.0
+        for p in range(w.size):
+            norm2 += w[p] * w[p]
+        if norm2 > radius * radius:
+            shrink = radius / np.sqrt(norm2)
+            for p in range(w.size):
+                w[p] *= shrink
+        total = seen[0] + seen[1]
+        for p in range(w.size):
+            mean[p] += (w[p] - mean[p]) / total
+
+
+@dataclass(eq=False)
+class Stream:
+    """Where a run stands.
+
+    Attributes
+    ----------
+    w, mean : array (d,)
+        The weights, and their mean over all rows so far.
+    buffer_pos, buffer_neg : array (N, d)
+        The first min(seen, N) rows count.
+    seen : int array (2,)
+        Positive and negative rows so far.
+    """
+
+    w: np.ndarray
+    mean: np.ndarray
+    buffer_pos: np.ndarray
+    buffer_neg: np.ndarray
+    seen: np.ndarray
+
+
+@dataclass(frozen=True)
+class OnlineAUC:
+    """OAM: what it does to a stream of rows.
+
+    Parameters
+    ----------
+    C : float
+        > 0. Each pair weighs C / 2, times the rows that one in the buffer stands for.
+    update : {"sequential", "gradient"}
+    n_buffer : int
+        N, rows kept of each class.
+    radius : float, optional
+        > 0: keeps |w| at most this long, by projection after each row. By default nothing does.
+    """
+
+    C: float = 0.1
+    update: str = "sequential"
+    n_buffer: int = 100
+    radius: float | None = None
+
+    def __post_init__(self) -> None:
+        check_number("C", self.C)
+        check_choice("update", self.update, UPDATES)
+        check_count("n_buffer", self.n_buffer)
+        if self.radius is not None:
+            check_number("radius", self.radius)
+
+    def start(self, dim: int) -> Stream:
+        """Return a stream of rows with `dim` features, of which none has come yet."""
+        check_count("dim", dim)
+        pos, neg = np.zeros((self.n_buffer, dim)), np.zeros((self.n_buffer, dim))
+        return Stream(np.zeros(dim), np.zeros(dim), pos, neg, np.zeros(2, dtype=np.int64))
+
+    def learn(self, stream: Stream, X: np.ndarray, positive: np.ndarray, draws: np.ndarray) -> None:
+        """Take the rows in their order, and change `stream`.
+
+        Parameters
+        ----------
+        stream : Stream
+        X : array (m, d)
+        positive : bool array (m,)
+            All rows may be of one class: they meet those in the buffer.
+        draws : array (m,)
+            In [0, 1), one a row, for the reservoirs.
+
+        Raises
+        ------
+        InputError
+            If the sizes do not fit together, the squares of the rows overflow, or the weights do:
+            C is too large then.
+        """
+        if X.shape != (positive.size, stream.w.size) or draws.shape != (positive.size,):
+            raise InputError(
+                f"rows {X.shape}, {positive.size} labels and {draws.size} draws do not fit a "
+                f"stream of {stream.w.size} features"
+            )
+        if X.size and max(X.max(), -X.min()) > LARGEST_REACH:
+            raise InputError("X has values so large that their squares overflow: rescale it")
+        _pass(
+            np.ascontiguousarray(X, dtype=float),
+            positive,
+            draws,
+            stream.w,
+            stream.mean,
+            stream.buffer_pos,
+            stream.buffer_neg,
+            stream.seen,
+            float(self.C),
+            self.update == "sequential",
+            np.inf if self.radius is None else float(self.radius),
+        )
+        if not np.isfinite(stream.w).all():
+            raise InputError("the weights overflow: take a smaller C, or a radius")
+
+
+ROWS = 2048
+"""Rows taken at a time; sparse rows are made dense in blocks of this size."""
+
+
+@dataclass(eq=False, repr=False)
+class OAM(OnlineClassifier):
+    """Online AUC maximisation: each row meets a buffer of the other class. (Zhao et al., 2011)
+
+    [Nonlinear, Section 5.2] uses it as a rival, on Nyström features: see
+    `aucert.approx.pipelines.noam`. It is made for one pass over a stream, and starts from
+    the objective
+
+        |w|^2 / 2 + C sum over all positive-negative pairs of max(0, 1 - w'(x_i - x_j)),
+
+    whose optimum its updates do not reach: `certificate_` says how far from it they end, and
+    `aucert.exact.certify` says the same for any lam. Standardise the features first. The updates
+    are written out in `aucert.approx.oam`.
+
+    Parameters
+    ----------
+    C : float
+        > 0. The larger, the further a single row moves the weights: choose it by cross-validation.
+    update : {"sequential", "gradient"}
+    n_buffer : int
+        Rows kept of each class.
+    radius : float, optional
+        > 0, the largest |w| allowed; by default there is none.
+    average : bool
+        Whether to use the mean of the weights over all rows instead of the last ones.
+    max_epochs : int
+        Passes of `fit` over the rows, each in a new random order.
+    threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
+        The rule that sets the intercept, see `ROCSVM`: from the training scores in `fit`, and
+        from those of the buffers in `partial_fit`.
+    max_time : float, optional
+        Seconds for the passes.
+    random_state : int, RandomState or None
+        Draws the order and the buffers.
+
+    Attributes
+    ----------
+    coef_ : array (1, n_features_in_)
+    intercept_ : array (1,)
+        Minus the threshold; zero until rows of both classes have come.
+    classes_ : array (2,)
+        The negative and the positive label.
+    certificate_ : Certificate
+        After `fit`: of the objective above divided by C n_pos n_neg, which is the ROC-SVM's with
+        lam = 1 / (C n_pos n_neg), among all weights, those outside of `radius` too.
+    stream_ : Stream
+        Weights, their mean, and the buffers.
+    status_ : Status
+        After `fit`.
+    n_iter_ : int
+        Rows taken.
+    n_features_in_, feature_names_in_
+        As in `RankSVM`.
+    """
+
+    C: float = 0.01
+    _: KW_ONLY
+    update: str = "sequential"
+    n_buffer: int = 100
+    radius: float | None = None
+    average: bool = False
+    max_epochs: int = 1
+
+    def _check_parameters(self) -> None:
+        self._method()
+
+    def _train(self, data: TrainingRows, callback: Callback | None) -> None:
+        rows, positive, _ = data
+        rng, recorder = self._begin(rows), Recorder(self.max_time, callback)
+        recorder.best_primal = recorder.best_dual = math.nan  # there is no objective
+        self.status_ = Status.ITERATION_LIMIT
+        for part in self._parts(positive.size, rng):
+            self._take(rows[part], positive[part], rng)
+            recorder.step(self.n_iter_)
+            if recorder.out_of_time:
+                self.status_ = Status.TIME_LIMIT
+                break
+        self._set_weights(self._point(), rows, positive)
+        self.certificate_ = self._certificate(rows, positive)
+
+    def _certificate(self, rows: Matrix, positive: np.ndarray) -> Certificate:
+        """Return how far the weights are from the optimum of the objective of the paper.
+
+        It costs a few sorts of the scores, and no step of the method.
+        """
+        n_pos = int(positive.sum())
+        lam = 1 / (float(self.C) * n_pos * (positive.size - n_pos))
+        ridge = Ridge(min(max(lam, SMALLEST_LAM), LARGEST_LAM))
+        problem = pair_problem(Rows(rows), positive, AllPairs(), HINGE, ridge)
+        found = full_certificate(problem, self.coef_[0])
+        words = f"the mean hinge over all pairs + {ridge.l2!r} |w|^2 / 2"
+        return replace(found, objective=words)
+
+    def _shortfall(self) -> str | None:
+        if self.status_ != Status.TIME_LIMIT:
+            return None
+        return "the time ran out before the last row: raise max_time"
+
+    def _learn(self, rows: Matrix, positive: np.ndarray, first: bool) -> None:
+        if first:
+            self._begin(rows)
+        rng = self._batch_rng()
+        for a, b in pairwise([*range(0, positive.size, ROWS), positive.size]):
+            self._take(rows[a:b], positive[a:b], rng)
+        self.coef_ = self._point().reshape(1, -1)
+        self.intercept_ = np.array([0.0 - self._buffer_threshold()])
+
+    def _parts(self, n: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        """Yield the rows of all passes, some at a time, each pass in a new order."""
+        for _ in range(self.max_epochs):
+            yield from np.array_split(rng.permutation(n), math.ceil(n / ROWS))
+
+    def _begin(self, rows: Matrix) -> np.random.Generator:
+        """Begin a stream; return the generator of `fit`."""
+        self.stream_, self.n_iter_ = self._method().start(rows.shape[1]), 0
+        return np.random.default_rng(self._draw_seed())
+
+    def _method(self) -> OnlineAUC:
+        check_count("max_epochs", self.max_epochs)
+        if self.max_time is not None:
+            check_number("max_time", self.max_time)
+        return OnlineAUC(self.C, self.update, self.n_buffer, self.radius)
+
+    def _take(self, rows: Matrix, positive: np.ndarray, rng: np.random.Generator) -> None:
+        dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
+        self._method().learn(self.stream_, dense, positive, rng.random(positive.size))
+        self.n_iter_ += positive.size
+
+    def _point(self) -> np.ndarray:
+        return (self.stream_.mean if self.average else self.stream_.w).copy()
+
+    def _buffer_threshold(self) -> float:
+        """Return the rule's threshold for the buffers, a row weighing those it stands for."""
+        stream, seen = self.stream_, self.stream_.seen
+        sizes = np.minimum(seen, stream.buffer_pos.shape[0])
+        if not seen.all():
+            return 0.0
+        rows = np.vstack([stream.buffer_pos[: sizes[0]], stream.buffer_neg[: sizes[1]]])
+        positive = np.arange(rows.shape[0]) < sizes[0]
+        weight = np.repeat(seen / sizes, sizes)
+        return float(get_rule(self.threshold)(self._scores(rows), positive, weight))

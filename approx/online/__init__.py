@@ -1,1 +1,0 @@
-"""What the methods share that read rows one by one."""

@@ -1,1 +1,0 @@
-"""One random pair a step. [Nonlinear, Section 4.2]"""

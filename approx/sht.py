@@ -1,0 +1,756 @@
+"""Stochastic hard thresholding for sparse AUC: SHT-AUC. [SHT, Algorithm 1]
+
+Minimise the mean square loss over all pairs with at most k nonzero weights, by
+
+    w <- H_k(w - step * gradient of one random block at w).
+
+Best subset selection is NP-hard, so that the result is no global optimum. The solution says how
+near it is to a fixed point, and never carries a certificate.
+
+Better weights from a sparse method's answer: the optimum on its features, and swaps of them.
+
+Everything here uses F* on given features, a closed form, and stays a local search: it has no
+lower bound and never sees the best subset. [SHT, eq. (3)] is the problem.
+
+What methods for sparse weights return, and the record of a run. Neither is a certificate.
+
+SHT-AUC as a scikit-learn classifier.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field, replace
+from enum import StrEnum
+from typing import Protocol, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..exact.certificate.certificate import Certificate
+from ..exact.classifier.base import AUCClassifier
+from ..exact.classifier.inputs import TrainingRows, draw_seed
+from ..exact.errors import InputError
+from ..exact.pairs.all_pairs import AllPairs
+from ..exact.problem.problem import Problem, split_labels
+from ..exact.spaces.rows import Rows
+from ..exact.square_loss.row_average import RowAverage, row_moments
+from ..exact.square_loss.support import (
+    SupportLoss,
+    forward,
+    objective_above,
+    sparse_floor,
+    swap_descent,
+)
+from ..exact.tools.checks import check_choice, check_count, check_number
+from ..exact.tools.rounding import Bound, above
+from .online import PROVED, check_step, start_at
+from .thresholding import hard_threshold, largest
+
+
+def sparse_problem(
+    X: object,
+    y: object,
+    weight: np.ndarray | None = None,
+    lam: float = 0.0,
+    positive: object = None,
+) -> RowAverage:
+    """Return the square loss over all pairs of a data matrix and its labels. [SHT, eq. (4)]
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n, d)
+    y : array (n,)
+        Two kinds of labels.
+    weight : array (n,), optional
+        Row weights, >= 0; a weight means repetition.
+    lam : float
+        >= 0, of a penalty lam/2 |w|^2; the paper has none.
+    positive : label, optional
+        The larger one by default.
+
+    Raises
+    ------
+    InputError
+        As `Rows`, `split_labels`, `AllPairs` and `RowAverage.of`.
+    """
+    mask, _, _ = split_labels(y, positive)
+    return RowAverage.of(Rows(X), mask, AllPairs(weight), lam)
+
+
+@dataclass(frozen=True)
+class StochasticHardThresholding:
+    """SHT-AUC. [SHT, Algorithm 1]
+
+    Differs from the paper: 1. H_k keeps k features, not k - 1, see `hard_threshold`. 2. Where n
+    is not a multiple of the number m of blocks, the mean of the paper's block losses is not F;
+    here each block's sum over rows is multiplied by m, which is the same for equal blocks and
+    unbiased for others. 3. The step is found from the data. 4. Of the points after each epoch the
+    best one is returned unless ``keep="last"``.
+
+    Class means and class shares are those of all rows in every block: with those of the block,
+    the expected step does not vanish at the optimum, and a block without positives has none.
+
+    Parameters
+    ----------
+    k : int
+        Features to keep, >= 1; as many as there are, or more, means no thresholding.
+    n_blocks : int, optional
+        m; 1 by default, which is deterministic. Give this or `block_size`.
+    block_size : int, optional
+        Rows a block, at most: m = ceil(n / block_size), the blocks as equal as can be.
+    step : "auto" or float
+        "auto" is 1 / max L_i, with L_i the largest curvature of block i: no longer than the
+        1 / rho+ of the paper's theory. It may well be several times longer in practice.
+    max_epochs : int
+        Epochs of m iterations each; a block is drawn with replacement in each iteration.
+    tol : float
+        Stationarity at which to stop, checked after each epoch; 0 for never.
+    keep : {"best", "last"}
+    mode : {"right", "authors"}
+        "authors" is the published experiments' configuration: k - 1 features kept (eq. (6) to the
+        letter), blocks cut in the order of the rows with the remainder in the last one, each with
+        the mean of its own rows, and `step` (1 if "auto") times r (1 - r) along the gradient;
+        the last point is returned. The experiments also bring the rows to length one:
+        that is left to the data, and without it the step may be far too long.
+    seed : int or None
+        Draws the blocks and their order.
+    max_time : float, optional
+        Seconds for the iterations; bounding the curvature before them, and refining the answer
+        after them, are not counted.
+    refine : {"none", "refit", "swaps"}
+        "none" leaves the answer as it is, as in the paper. "refit" takes the optimum on its
+        features. "swaps" also exchanges one feature for another as long as that lowers the
+        objective, see `refine_weights`. Refining has no history, and proves nothing.
+    """
+
+    k: int
+    n_blocks: int | None = None
+    block_size: int | None = None
+    step: float | str = "auto"
+    max_epochs: int = 200
+    tol: float = 1e-6
+    keep: str = "best"
+    mode: str = "right"
+    seed: int | None = 0
+    max_time: float | None = None
+    refine: str = "none"
+
+    def __post_init__(self) -> None:
+        check_count("k", self.k)
+        if self.n_blocks is not None and self.block_size is not None:
+            raise InputError("give n_blocks or block_size, not both")
+        for name in ("n_blocks", "block_size"):
+            if getattr(self, name) is not None:
+                check_count(name, getattr(self, name))
+        check_step(self.step)
+        check_count("max_epochs", self.max_epochs)
+        check_number("tol", self.tol, closed="low")
+        check_choice("keep", self.keep, ("best", "last"))
+        check_choice("mode", self.mode, ("right", "authors"))
+        if self.max_time is not None:
+            check_number("max_time", self.max_time)
+        check_choice("refine", self.refine, REFINEMENTS)
+
+    @property
+    def literal(self) -> bool:
+        """Whether this is the published experiments' configuration."""
+        return self.mode == "authors"
+
+    def solve(
+        self,
+        problem: RowAverage | Problem,
+        w0: np.ndarray | None = None,
+        callback: Callable[[Epoch], object] | None = None,
+    ) -> SparseSolution:
+        """Return the solution, started from `w0` (zero by default).
+
+        Parameters
+        ----------
+        problem : RowAverage or Problem
+            From `sparse_problem`; or a problem over rows with the square loss and all pairs, whose
+            penalty then counts.
+        w0 : array (d,), optional
+            At most k nonzeros.
+        callback : function of an `Epoch`, optional
+            Called after each epoch.
+
+        Raises
+        ------
+        InputError
+            If the problem is another one, w0 does not fit, or there are more blocks than rows.
+        """
+        loss = RowAverage.of_problem(problem) if isinstance(problem, Problem) else problem
+        w = self._start(w0, loss)
+        blocks_rng, bound_rng = np.random.default_rng(self.seed).spawn(2)
+        blocks = self.blocks(loss, blocks_rng)
+        step = self._step(loss, blocks, bound_rng)
+        recorder = SparseRecorder(
+            loss,
+            loss.curvature(bound_rng),
+            self.k,
+            self.tol,
+            "last" if self.literal else self.keep,
+            self.literal,
+            self.max_time,
+            callback,
+        )
+        walk = _Walk(self, blocks, step, blocks_rng, w)
+        status = recorder.watch(walk.run)
+        kept = self.k - 1 if self.literal else self.k
+        if self.refine != "none" and kept > 0:
+            recorder.improve(lambda w: refine_weights(loss, w, kept, self.refine))
+        return recorder.finish(status, step, loss.delta, walk.n_iter)
+
+    def blocks(self, loss: RowAverage, rng: np.random.Generator) -> list[RowAverage]:
+        """Return the blocks, each as a loss of its own; their mean is F unless mode="authors"."""
+        n = loss.mass.size
+        m = self.n_blocks or 1
+        if m > n:
+            raise InputError(f"{m} blocks cannot be made of {n} rows")
+        if self.literal:
+            size = min(self.block_size or n // m, n)
+            cuts = np.append(np.arange(n // size) * size, n)
+            pieces = [slice(int(a), int(b)) for a, b in itertools.pairwise(cuts)]
+            return [loss.part(rows, n / (rows.stop - rows.start)) for rows in pieces]
+        if self.block_size is not None:
+            m = math.ceil(n / self.block_size)
+        if m == 1:
+            return [loss]
+        return [loss.part(rows, m) for rows in np.array_split(rng.permutation(n), m)]
+
+    def _start(self, w0: np.ndarray | None, loss: RowAverage) -> np.ndarray:
+        w = start_at(w0, loss.dim)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if w0 is not None and not np.isfinite(loss.value(w)):
+                raise InputError("w0 is so large that the objective overflows")
+        if np.count_nonzero(w) > self.k:
+            raise InputError(f"w0 has {np.count_nonzero(w)} nonzeros, more than k = {self.k}")
+        return w
+
+    def _step(self, loss: RowAverage, blocks: list[RowAverage], rng: np.random.Generator) -> float:
+        if self.literal:
+            factor = 1.0 if isinstance(self.step, str) else float(self.step)
+            return factor * loss.share * (1 - loss.share)
+        if not isinstance(self.step, str):
+            return float(self.step)
+        steepest = max(block.curvature(rng) for block in blocks)
+        return 1 / steepest if steepest > 0 else 1.0  # without curvature there is no gradient
+
+
+@dataclass
+class _Walk:
+    """The iterations of one run."""
+
+    solver: StochasticHardThresholding
+    blocks: list[RowAverage]
+    step: float
+    rng: np.random.Generator
+    w: np.ndarray
+    n_iter: int = 0
+
+    def run(self, recorder: SparseRecorder) -> Stop:
+        m, stop = len(self.blocks), recorder.look(self.w, 0)
+        for _ in range(self.solver.max_epochs):
+            if stop is not None:
+                return stop
+            for at in self.rng.integers(m, size=m):
+                if not self.move(self.blocks[at]):
+                    return Stop.DIVERGED
+                if recorder.out_of_time:
+                    return recorder.look(self.w, self.n_iter) or Stop.TIME_LIMIT
+            stop = recorder.look(self.w, self.n_iter)
+        return stop or Stop.EPOCH_LIMIT
+
+    def move(self, block: RowAverage) -> bool:
+        """Make one iteration; False, and none is made, where the numbers overflow."""
+        moved = self.w - self.step * block.gradient(self.w)
+        if not np.isfinite(moved).all():
+            return False
+        self.w = hard_threshold(moved, self.solver.k, self.solver.literal)
+        self.n_iter += 1
+        return True
+
+
+REFINEMENTS = ("none", "refit", "swaps")
+
+MAX_ROUNDS = 20
+"""The most times that the features to swap with are chosen anew."""
+
+
+def refine_weights(
+    loss: RowAverage, w: np.ndarray, k: int, how: str, pool: int = 300
+) -> np.ndarray:
+    """Return weights with at most k nonzeros and an objective that is not higher.
+
+    "refit" takes the optimum on the features of `w`. "swaps" then adds features greedily up to k,
+    and exchanges one feature for another as long as that lowers F*, the optimum after the swap. Of
+    more than `pool` features it tries those with the largest derivatives in units of their spread,
+    and chooses them anew after every descent until none helps.
+
+    Parameters
+    ----------
+    loss : RowAverage
+    w : array (d,)
+        At most k nonzeros.
+    k : int
+    how : {"none", "refit", "swaps"}
+    pool : int
+        Features tried at a time, beside those of `w`; a matrix of that side is formed.
+    """
+    check_choice("refine", how, REFINEMENTS)
+    k, pool = min(check_count("k", k), loss.dim), check_count("pool", pool)
+    best, value = w, loss.value(w)
+    if how == "none":
+        return w
+    for _ in range(MAX_ROUNDS):
+        after = _descend(loss, best, k, pool if how == "swaps" else 0)
+        new = loss.value(after)
+        if not new < value:
+            break
+        settled = new >= value * (1 - 1e-9)
+        best, value = after, new
+        if how == "refit" or settled or loss.dim <= pool + k:
+            break
+    return best
+
+
+def _descend(loss: RowAverage, w: np.ndarray, k: int, pool: int) -> np.ndarray:
+    """Return the end of one descent; without a pool, the optimum on the features of `w`."""
+    support = np.flatnonzero(w)
+    columns = support
+    if pool:
+        columns = np.union1d(support, _promising(loss, w, pool))
+    if columns.size == 0:
+        return w
+    few = SupportLoss(row_moments(loss, columns), loss.lam)
+    start = np.searchsorted(columns, support)
+    if pool:
+        found = swap_descent(few, forward(few, min(k, columns.size), start))
+    else:
+        found = few.optimum(start)
+    after = np.zeros(loss.dim)
+    after[columns] = found.w
+    return after
+
+
+def _promising(loss: RowAverage, w: np.ndarray, pool: int) -> np.ndarray:
+    """Return the features with which a step from `w` gains most, to second order."""
+    if loss.dim <= pool:
+        return np.arange(loss.dim)
+    X, mass = loss.X, loss.mass
+    squares = mass @ np.square(X) if isinstance(X, np.ndarray) else X.multiply(X).T @ mass
+    spread = np.asarray(squares).ravel() - np.square(loss.means).sum(axis=0) + loss.lam / 2
+    noise = 1e-12 * np.asarray(squares).ravel()
+    slope = np.square(loss.gradient(w))
+    gain = np.divide(slope, spread, out=np.zeros(loss.dim), where=spread > noise)
+    return largest(gain, pool)
+
+
+DIVERGED = 10.0
+"""The run ends where the objective exceeds this times max(1, the objective at the start)."""
+
+
+class Smooth(Protocol):
+    """A smooth function of d weights."""
+
+    def value(self, w: np.ndarray) -> float:
+        """Return the function value at `w`."""
+        ...
+
+    def gradient(self, w: np.ndarray) -> np.ndarray:
+        """Return the gradient at `w`."""
+        ...
+
+
+class Stop(StrEnum):
+    """Why a run stopped. No reason says that the support is the best one."""
+
+    STATIONARY = "stationary"
+    EPOCH_LIMIT = "epoch_limit"
+    TIME_LIMIT = "time_limit"
+    INTERRUPTED = "interrupted"
+    DIVERGED = "diverged"
+
+    @property
+    def advice(self) -> str:
+        """What it means and what to do, in one sentence."""
+        return _ADVICE[self]
+
+
+_ADVICE = {
+    Stop.STATIONARY: "A fixed point of hard thresholding: a local answer, maybe not the best.",
+    Stop.EPOCH_LIMIT: "The epochs ran out: raise max_epochs; with several blocks the iterates "
+    "never settle, take one block for that.",
+    Stop.TIME_LIMIT: "The time ran out: raise max_time.",
+    Stop.INTERRUPTED: "You stopped it: the point so far is returned.",
+    Stop.DIVERGED: 'The step is too long for these features: take step="auto" or scale them.',
+}
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """One line of history, after n_iter iterations; the first is the start.
+
+    objective is F; stationarity as in `SparseSolution`; changes counts the features that came in
+    since the line before.
+    """
+
+    n_iter: int
+    seconds: float
+    objective: float
+    stationarity: float
+    changes: int
+
+
+@dataclass(frozen=True, eq=False)
+class SparseSolution:
+    """What a method for sparse weights returns: a local answer, with no certificate.
+
+    Attributes
+    ----------
+    w : array (d,)
+    support : int array
+        Places of the nonzero weights, sorted.
+    objective : float
+        F(w).
+    stationarity : float
+        |w - v| / max(|w|, |v|) with v = H_k(w - gradient F(w) / L) and L a bound of the curvature
+        of F: zero exactly at the fixed points of full-batch hard thresholding. In [0, 2].
+    screening_overlap : float
+        Share of the support that is also among the features of largest mean difference: at one,
+        the iterations have selected nothing that plain screening would not.
+    step : float
+        What the gradient of F was multiplied by.
+    status : Stop
+    n_iter : int
+    seconds : float
+    history : list of Epoch
+    as_saved : bool
+        True where it was read from a file: then it is what the file says.
+    """
+
+    w: np.ndarray
+    support: np.ndarray
+    objective: float
+    stationarity: float
+    screening_overlap: float
+    step: float
+    status: Stop
+    n_iter: int
+    seconds: float
+    history: list[Epoch] = field(default_factory=list)
+    as_saved: bool = field(default=False, init=False, compare=False)
+
+
+def stationarity(
+    w: np.ndarray, gradient: np.ndarray, curvature: float, k: int, paper_literal: bool = False
+) -> float:
+    """Return how far `w` is from a fixed point of full-batch hard thresholding: in [0, 2].
+
+    |w - v| / max(|w|, |v|) with v = H_k(w - gradient / curvature).
+
+    Parameters
+    ----------
+    w, gradient : arrays (d,)
+    curvature : float
+        >= 0, an upper bound of the largest eigenvalue of the Hessian.
+    k : int
+    paper_literal : bool
+        As in `hard_threshold`.
+    """
+    move = gradient / curvature if curvature > 0 else gradient
+    then = hard_threshold(w - move, k, paper_literal)
+    scale = max(float(np.linalg.norm(w)), float(np.linalg.norm(then)))
+    return float(np.linalg.norm(w - then)) / scale if scale > 0 else 0.0
+
+
+class SparseRecorder:
+    """Evaluates the point after each epoch of a run, and keeps the best or the last.
+
+    Parameters
+    ----------
+    objective : Smooth
+    curvature : float
+        As in `stationarity`.
+    k : int
+    tol : float
+        Stationarity at which to stop.
+    keep : {"best", "last"}
+        A point after which the objective is no number, or past `DIVERGED`, is never kept.
+    paper_literal : bool
+        As in `hard_threshold`.
+    max_time : float, optional
+    callback : function of an `Epoch`, optional
+    """
+
+    def __init__(
+        self,
+        objective: Smooth,
+        curvature: float,
+        k: int,
+        tol: float,
+        keep: str = "best",
+        paper_literal: bool = False,
+        max_time: float | None = None,
+        callback: Callable[[Epoch], object] | None = None,
+    ):
+        self.objective, self.curvature = objective, curvature
+        self.k, self.tol, self.keep, self.paper_literal = k, tol, keep, paper_literal
+        self.max_time, self.callback = max_time, callback
+        self.start = time.perf_counter()
+        self.history: list[Epoch] = []
+        self._last = self._kept = np.zeros(0)
+        self._line: Epoch | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self.start
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the time limit has passed."""
+        return self.max_time is not None and self.seconds > self.max_time
+
+    def watch(self, run: Callable[[SparseRecorder], Stop]) -> Stop:
+        """Return why a run stopped; an interrupt ends it once there is a point to return."""
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                return run(self)
+        except KeyboardInterrupt:
+            if not self.history:
+                raise
+            return Stop.INTERRUPTED
+
+    def look(self, w: np.ndarray, n_iter: int) -> Stop | None:
+        """Record the point `w`; return the reason to stop, or None to go on."""
+        value = self.objective.value(w)
+        first = self.history[0].objective if self.history else value
+        if not value <= DIVERGED * max(1.0, first):
+            return Stop.DIVERGED
+        gradient = self.objective.gradient(w)
+        residual = stationarity(w, gradient, self.curvature, self.k, self.paper_literal)
+        before = self._last if self.history else np.zeros(w.size)
+        changes = int(np.count_nonzero((w != 0) & (before == 0)))
+        line = Epoch(n_iter, self.seconds, value, residual, changes)
+        self.history.append(line)
+        self._last = w
+        if self._line is None or self.keep == "last" or value < self._line.objective:
+            self._line, self._kept = line, w
+        if self.callback is not None:
+            self.callback(line)
+        return Stop.STATIONARY if residual <= self.tol else None
+
+    def improve(self, better: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Replace the kept point by what `better` makes of it, unless the objective rises."""
+        assert self._line is not None, "a recorder has looked at the start at least"
+        w = better(self._kept)
+        value = self.objective.value(w)
+        if w is self._kept or not value <= self._line.objective:
+            return
+        gradient = self.objective.gradient(w)
+        residual = stationarity(w, gradient, self.curvature, self.k, self.paper_literal)
+        self._line = replace(
+            self._line, seconds=self.seconds, objective=value, stationarity=residual
+        )
+        self._kept = w
+
+    def finish(self, status: Stop, step: float, screen: np.ndarray, n_iter: int) -> SparseSolution:
+        """Return the kept point; screening ranks the features by the size of `screen` (d,)."""
+        assert self._line is not None, "a recorder has looked at the start at least"
+        support = np.flatnonzero(self._kept)
+        overlap = 0.0
+        if support.size:
+            overlap = np.isin(support, largest(screen, support.size)).mean()
+        return SparseSolution(
+            self._kept,
+            support,
+            self._line.objective,
+            self._line.stationarity,
+            float(overlap),
+            step,
+            status,
+            n_iter,
+            self.seconds,
+            self.history,
+        )
+
+
+class SparseBound(Protocol):
+    """A lower bound of the objective over all weights with at most k nonzeros."""
+
+    @property
+    def k(self) -> int:
+        """Nonzeros, at most."""
+        ...
+
+    @property
+    def ridge(self) -> float:
+        """The penalty is ridge/2 |w|^2."""
+        ...
+
+    @property
+    def lower(self) -> float:
+        """The bound."""
+        ...
+
+    def gap_of(self, w: np.ndarray) -> float:
+        """Return how far the objective at `w` is above the bound, rounding included."""
+        ...
+
+
+@dataclass(eq=False, repr=False)
+class SHTAUC(AUCClassifier):
+    """A linear model of at most k features for AUC, by stochastic hard thresholding.
+
+    [SHT, eq. (3), Algorithm 1]: minimise over w with at most k nonzeros
+
+        mean over all positive-negative pairs of (1 - w'(x_i - x_j))^2.
+
+    Standardise the features first: the first step goes along the difference of the class means, so
+    the features chosen depend on their units. The answer is local: `stationarity_` says how near it
+    is to a fixed point. The problem is not convex, so the lower bound in `certificate_` is that of
+    a convex relaxation. `StochasticHardThresholding` lists the departures from the paper.
+
+    Parameters
+    ----------
+    k : int
+        Features to keep, >= 1. If there are no more than that, nothing is thresholded.
+    n_blocks : int
+        m; with several blocks each epoch makes as many steps, but the iterates never settle. The
+        blocks have equally many rows, whatever their weights.
+    step : "auto" or float
+        "auto" is 1 / the largest curvature of a block.
+    max_epochs : int
+        Passes over the rows.
+    mode : {"right", "authors"}
+        "authors" is the configuration of the published experiments, which keeps k - 1 features
+        and does hardly more than rank them by the difference of the class means.
+    tol : float
+        Stationarity at which to stop; 0 for never.
+    refine : {"none", "refit", "swaps"}
+        "none" leaves the answer as it is, as in the paper. "refit" takes the optimum on its
+        features. "swaps" also exchanges features, one at a time, as long as that helps, and mostly
+        ends at the best ones, see `refine_weights`.
+    threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
+        The rule that sets the intercept from the training scores, see
+        `aucert.exact.classifier.threshold`.
+    max_time : float, optional
+        Seconds.
+    random_state : int, RandomState or None
+        Draws the blocks; it plays no part where there is one.
+
+    Attributes
+    ----------
+    coef_ : array (1, n_features_in_)
+    support_ : int array
+        The features of nonzero weight, sorted.
+    objective_ : float
+        The mean square loss over all pairs.
+    stationarity_ : float
+        In [0, 2], zero at a fixed point; see `SparseSolution`.
+    lower_bound_ : float
+        No weights with at most k nonzeros have a lower objective. From a relaxation where there
+        are few features, else zero; `judge` takes a better one.
+    gap_ : float
+        At least objective_ - lower_bound_, rounding included. Of a loaded model
+        (`solution_.as_saved`) both are what its file says, until `judge` makes them anew.
+    certificate_ : Certificate
+        Of the same bounds. Where the bound is zero its `statement` says that much and no more.
+    proved_ : bool
+        Whether gap_ is at most 1e-9: then no other features are better by more than that.
+    solution_ : SparseSolution
+    status_ : Stop
+    n_iter_ : int
+        Steps made.
+    history_ : list of Epoch
+    intercept_, classes_, n_features_in_, feature_names_in_
+        As in `ROCSVM`.
+    """
+
+    k: int = 8
+    _: KW_ONLY
+    n_blocks: int = 1
+    step: float | str = "auto"
+    max_epochs: int = 5000
+    mode: str = "right"
+    tol: float = 1e-4
+    refine: str = "none"
+    random_state: int | np.random.RandomState | None = None
+
+    def _solver(self, seed: int = 0) -> StochasticHardThresholding:
+        names = ("k", "n_blocks", "step", "max_epochs", "tol", "mode", "max_time", "refine")
+        given = {name: getattr(self, name) for name in names}
+        return StochasticHardThresholding(**given, seed=seed)
+
+    def _check_parameters(self) -> None:
+        self._solver()
+
+    def _train(self, data: TrainingRows, callback: Callable[[Epoch], object] | None) -> None:
+        rows, positive, weight = data
+        solver = self._solver(draw_seed(self.random_state))
+        loss = RowAverage.of(Rows(rows), positive, AllPairs(weight))
+        self.solution_ = solver.solve(loss, callback=callback)
+        self.support_, self.stationarity_ = self.solution_.support, self.solution_.stationarity
+        self.objective_, self.status_ = self.solution_.objective, self.solution_.status
+        self.n_iter_, self.history_ = self.solution_.n_iter, self.solution_.history
+        self._set_bound(sparse_floor(loss, self.k), objective_above(loss, self.solution_.w))
+        self._set_weights(self.solution_.w, rows, positive, weight)
+
+    def judge(self, best: SparseBound) -> Self:
+        """Set `lower_bound_`, `gap_` and `proved_` by a bound that somebody has computed.
+
+        Parameters
+        ----------
+        best : BestSubset, or another `SparseBound`
+            Of the data of the training, for this k or a larger one, without a penalty: what
+            `aucert.exact.best_subset` returns, stopped early or not. It does not change the model.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If the bound is of another problem.
+        """
+        check_is_fitted(self)
+        if best.ridge != 0 or best.k < self.k:
+            raise InputError(
+                f"the bound is for k = {best.k} and ridge = {best.ridge:g}; "
+                f"this model needs one for k = {self.k} and ridge = 0"
+            )
+        gap = best.gap_of(self.coef_[0])
+        if abs(best.lower + gap - self.objective_) > 1e-6 * (1 + self.objective_):
+            raise InputError("the bound is of other data than the model was trained on")
+        if best.lower > self.lower_bound_ or self.solution_.as_saved:
+            self._set_bound(best.lower, best.lower + gap)
+        return self
+
+    def _set_bound(self, lower: float, upper: float) -> None:
+        """Set what is proved by bounds of the optimum and of the objective, rounding included."""
+        self.lower_bound_ = lower
+        self.gap_ = (upper if np.isfinite(upper) else self.objective_) - lower
+        # The upper bound is of the rows as given; the objective is of the centred ones.
+        error = max(above(upper - self.objective_), 0.0)
+        words = f"the mean square loss over all pairs among weights with {self.k} nonzeros at most"
+        self.certificate_ = Certificate.from_bounds(
+            Bound(self.objective_, error), Bound(lower, 0.0), 0.0, words
+        )
+        self.proved_ = bool(upper - lower <= PROVED)
+
+    def _shortfall(self) -> str | None:
+        awaited = [Stop.STATIONARY]
+        if (self.n_blocks or 1) > 1 or self.mode == "authors":
+            awaited.append(Stop.EPOCH_LIMIT)  # neither is meant to settle
+        if self.status_ in awaited:
+            return None
+        return (
+            f"the stationarity is {self.stationarity_:.1e}, not within tol={self.tol:g}. "
+            f"{self.status_.advice}"
+        )

@@ -1,0 +1,286 @@
+"""SOLAM: the square loss over all pairs as a saddle point, a row a step. [SHT, section IV]
+
+The method of Ying, Wen and Lyu (2016). With p the share of the positive class,
+
+    min over |w| <= R, a, b, max over alpha of the mean over rows of
+    (1 - p) (w'x - a)^2 [positive] + p (w'x - b)^2 [negative]
+        + 2 (1 + alpha) (p w'x [negative] - (1 - p) w'x [positive]) - p (1 - p) alpha^2
+
+is p (1 - p) (F - 1) at the best a, b, alpha: w'mean_+, w'mean_-, and their difference b - a.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..exact.errors import InputError
+from ..exact.square_loss.convex_square import ConvexSquare
+from ..exact.square_loss.row_average import RowAverage
+from ..exact.tools.checks import check_choice, check_number
+from ..exact.tools.compiling import compiled
+from .online import RowMethod, RowWalk, SquareClassifier, check_step
+
+SHARES = ("running", "exact")
+
+
+def auto_step(step: float | str, radius: float, kappa: float) -> float:
+    """Return `step`, or for "auto" min(1 / (2 (1 + kappa^2)), radius / kappa).
+
+    The first is one over the largest curvature of a row's saddle function in (w, a), the second
+    crosses the ball in one step of the first gradient, about. A rule of thumb, not of the paper.
+    """
+    if not isinstance(step, str):
+        return float(step)
+    return min(1 / (2 * (1 + kappa**2)), radius / kappa if kappa > 0 else 1.0)
+
+
+@dataclass(frozen=True)
+class SaddleMethod(RowMethod):
+    """What SOLAM and FSAUC share: a ball of weights, and a step.
+
+    Parameters
+    ----------
+    radius : float
+        R > 0, of the ball.
+    step : "auto" or float
+        > 0.
+    share : {"running", "exact"}
+        p as it is in the rows seen so far, as in the paper, or in all rows.
+    max_passes : int
+        Passes of n steps each.
+    seed : int or None
+    max_time : float, optional
+        Seconds, looked at after each pass (each stage of FSAUC).
+    """
+
+    radius: float = 1.0
+    step: float | str = "auto"
+    share: str = "running"
+    max_passes: int = 10
+    seed: int | None = 0
+    max_time: float | None = None
+
+    ball: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        check_number("radius", self.radius)
+        check_step(self.step)
+        check_choice("share", self.share, SHARES)
+        super().__post_init__()
+
+    def problem(self, loss: RowAverage) -> ConvexSquare:
+        """Return the convex problem that the steps minimise."""
+        part = RowAverage(loss.X, loss.positive, loss.mass, loss.means, loss.share)
+        return ConvexSquare(part, ball=self.ball, radius=self.radius)
+
+    def exact_share(self, loss: RowAverage) -> float:
+        """Return p for the compiled steps, or zero for the share of the rows seen so far."""
+        return loss.share if self.share == "exact" else 0.0
+
+
+@dataclass(frozen=True)
+class StochasticSaddle(SaddleMethod):
+    """SOLAM. [SHT, section IV] Minimise the mean square loss over all pairs in an l2 ball.
+
+    Gradient steps of length step / sqrt(t), down in w, a, b and up in alpha, each followed by the
+    projection on |w| <= R, |a|, |b| <= R kappa, |alpha| <= 2 R kappa, kappa the longest row. The
+    answer is the mean of the points before the steps, weighted by the lengths.
+
+    Differs from the paper: 1. The start is zero; the programs begin at w = R / sqrt(d),
+    a = b = R, alpha = 2 R. 2. a and b are kept from both sides; the programs cut from above only.
+    3. The rows are drawn with replacement, as its theory has it; the programs go round.
+
+    Parameters
+    ----------
+    radius, share, max_passes, seed, max_time
+        As in `SaddleMethod`.
+    step : "auto" or float
+        > 0, the paper's xi, which knows nothing of the scale of the data; "auto" is `auto_step`.
+    """
+
+    ball: ClassVar[str] = "l2"
+
+    def begin(self, loss: RowAverage | None, w: np.ndarray, n_steps: int) -> SaddleWalk:
+        """Return a walk that starts at `w`; the number of its steps plays no part."""
+        return SaddleWalk(self, loss, w)
+
+
+class SaddleWalk(RowWalk):
+    """The state of a run, and its steps on the rows of the loss that it visits.
+
+    Attributes
+    ----------
+    w, total : arrays (d,)
+        The last point, and the weighted sum of the points so far.
+    ends : array (3,)
+        a, b, alpha.
+    counts : array (3,)
+        Rows and positive rows seen, and the sum of the steps' lengths.
+    """
+
+    def __init__(self, solver: StochasticSaddle, loss: RowAverage | None, w: np.ndarray):
+        self.solver, self.w, self.total = solver, w, np.zeros(w.size)
+        self.ends, self.counts, self.kappa = np.zeros(3), np.zeros(3), 0.0
+        if loss is not None:
+            self.visit(loss)
+
+    def visit(self, loss: RowAverage) -> None:
+        """Take the rows of another loss from here on; kappa is the longest row so far."""
+        super().visit(loss)
+        self.kappa = max(self.kappa, self.rows.longest)
+
+    @property
+    def n_iter(self) -> int:
+        """Steps made."""
+        return int(self.counts[0])
+
+    @property
+    def answer(self) -> np.ndarray:
+        """The weighted mean of the points."""
+        return self.total / self.counts[2] if self.counts[2] > 0 else self.w.copy()
+
+    def take(self, order: np.ndarray) -> None:
+        """Make one step for each row of `order`."""
+        saddle_steps(
+            self.rows.data,
+            self.rows.indices,
+            self.rows.indptr,
+            self.rows.dense,
+            np.asarray(order, dtype=np.int64),
+            self.loss.positive,
+            self.solver.exact_share(self.loss),
+            float(self.solver.radius),
+            self.kappa,
+            auto_step(self.solver.step, self.solver.radius, self.kappa),
+            self.w,
+            self.total,
+            self.ends,
+            self.counts,
+        )
+
+
+@compiled
+def saddle_slopes(score, positive, p, ends):  # pragma: no cover - compiled
+    """Return the factor c of the slope c x in w, and the slopes in a, b and alpha."""
+    a, b, alpha = ends[0], ends[1], ends[2]
+    if positive:
+        q = 2.0 * (1.0 - p)
+        return q * (score - a - 1.0 - alpha), q * (a - score), 0.0, -q * (score + p * alpha)
+    q = 2.0 * p
+    return q * (score - b + 1.0 + alpha), 0.0, q * (b - score), q * (score - (1.0 - p) * alpha)
+
+
+@compiled
+def saddle_steps(
+    data,
+    indices,
+    indptr,
+    dense,
+    order,
+    positive,
+    exact,
+    radius,
+    kappa,
+    step,
+    w,
+    total,
+    ends,
+    counts,
+):  # pragma: no cover
+    """Make the steps in place. w is held as size * w, so that a projection is one product."""
+    d, size, weight = w.size, 1.0, 0.0
+    missed = np.zeros(d)  # what `total` lacks of weight * w
+    square = 0.0
+    for t in range(order.size):
+        i = order[t]
+        lo, hi = indptr[i], indptr[i + 1]
+        base = lo if dense else 0
+        if t % max(d // 8, 64) == 0 or size < 1e-4:  # afresh: no drift, no underflow
+            _settle(w, total, missed, size, weight)
+            size, weight, square = 1.0, 0.0, 0.0
+            for j in range(d):
+                square += w[j] * w[j]
+        counts[0] += 1.0
+        counts[1] += 1.0 if positive[i] else 0.0
+        p = exact if exact > 0.0 else counts[1] / counts[0]
+        gamma = step / math.sqrt(counts[0])
+        counts[2] += gamma
+        weight += gamma * size
+        score, norm2 = 0.0, 0.0
+        for k in range(lo, hi):
+            score += data[k] * w[indices[k - base]]
+            norm2 += data[k] * data[k]
+        score *= size
+        slope, slope_a, slope_b, slope_alpha = saddle_slopes(score, positive[i], p, ends)
+        move = gamma * slope
+        for k in range(lo, hi):
+            change = move / size * data[k]
+            w[indices[k - base]] -= change
+            missed[indices[k - base]] -= weight * change
+        square = max(square - 2.0 * move * score + move * move * norm2, 0.0)
+        if square > radius * radius:
+            size *= radius / math.sqrt(square)
+            square = radius * radius
+        wide = radius * kappa
+        ends[0] = min(max(ends[0] - gamma * slope_a, -wide), wide)
+        ends[1] = min(max(ends[1] - gamma * slope_b, -wide), wide)
+        ends[2] = min(max(ends[2] + gamma * slope_alpha, -2.0 * wide), 2.0 * wide)
+    _settle(w, total, missed, size, weight)
+
+
+@compiled
+def _settle(w, total, missed, size, weight):  # pragma: no cover
+    for j in range(w.size):
+        total[j] += weight * w[j] - missed[j]
+        missed[j] = 0.0
+        w[j] *= size
+
+
+@dataclass(eq=False, repr=False)
+class SaddleClassifier(SquareClassifier):
+    """Base of SOLAM and FSAUC: the square loss in a ball, as a saddle point."""
+
+    radius: float = 1.0
+    _: KW_ONLY
+    share: str = "running"
+
+    def _check_stream(self) -> None:
+        if self.share == "exact":
+            raise InputError('share="exact" needs all rows: take "running", or fit')
+
+
+@dataclass(eq=False, repr=False)
+class SOLAM(SaddleClassifier):
+    """A linear model for AUC in an l2 ball, as a saddle point, a row a step.
+
+    [SHT, section IV]: minimise over |w| <= radius
+
+        mean over all positive-negative pairs of (1 - w'(x_i - x_j))^2.
+
+    Standardise the features first. The departures from the paper are listed at
+    `aucert.approx.solam.StochasticSaddle`.
+
+    Parameters
+    ----------
+    radius : float
+        > 0.
+    step : "auto" or float
+        > 0, the paper's xi: step t has the length step / sqrt(t).
+    share : {"running", "exact"}
+        The share of the positive rows among those seen so far, or among all.
+    max_passes : int
+    threshold, max_time, random_state
+        As in `SPAM`.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, support_, objective_, gap_, lower_bound_, proved_,
+    certificate_, solution_, history_, n_iter_, n_features_in_, feature_names_in_
+        As in `SPAM`.
+    """
+
+    _method = StochasticSaddle

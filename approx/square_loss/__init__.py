@@ -1,1 +1,0 @@
-"""Stochastic methods for the square loss: SOLAM, SPAM, FSAUC. [SHT, Section IV]"""

@@ -1,0 +1,190 @@
+"""Pairs where a loss is curved, drawn: what a Hessian of few pairs is made of.
+
+With d_ij = x_i - x_j the mean loss over pairs has the Hessian
+
+    sum over pairs of c_ij loss''(t_ij) d_ij d_ij',
+
+to which a pair far from the curved margins adds nothing. A kinked loss is curved in a window around
+its kink, which one sort finds; other losses are drawn by weight.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from ..losses.loss import Loss, kinked
+from ..losses.registry import HINGE
+from ..sums.counted import SortedRows
+
+PROBE = 1e-6  # distance of margins over which loss'' is taken: near separation z is so small
+GRID = np.geomspace(1e-3, 500, 40)
+MARGINS = 1.0 + np.concatenate([-GRID[::-1], [0.0], GRID])
+ENOUGH, WIDER, WIDEST = 4, 4.0, 4.0  # a window widens until it holds this share; the widest one
+MORE = 20  # up to so many times the wanted pairs, all pairs are looked at
+SORTED_FROM = 500  # rows from which the window is drawn by the compiled sweep
+
+Near = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Rows i and j of the pairs, and c_ij loss'' of each, scaled to stand for all pairs."""
+
+
+class Curved(ABC):
+    """Pairs of which some can be drawn where a loss is curved."""
+
+    @abstractmethod
+    def near(
+        self, loss: Loss, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
+    ) -> Near:
+        """Return about `size` pairs where the loss, smoothed over `width`, is curved."""
+
+    @abstractmethod
+    def some(self, size: int, rng: np.random.Generator) -> Near:
+        """Return rows i, j of about `size` pairs drawn by weight, and what each stands for."""
+
+
+def bend(loss: Loss, t: np.ndarray, width: float) -> np.ndarray:
+    """Return loss'' at the margins, smoothed over `width` where the loss has a kink."""
+    step = max(width, PROBE)
+    used = step if kinked(loss) else 0.0
+    fall = loss.alpha(t - step / 2, used) - loss.alpha(t + step / 2, used)
+    return np.maximum(fall, 0.0) / step
+
+
+def curved_margins(loss: Loss, width: float) -> tuple[float, float]:
+    """Return the margins between which the loss is curved, infinite where there is no end."""
+    if loss == HINGE:
+        return 1.0 - width / 2, 1.0 + width / 2
+    curved = np.flatnonzero(bend(loss, MARGINS, width) > 0)
+    if not curved.size:
+        return -np.inf, np.inf
+    first, last = int(curved[0]), int(curved[-1])
+    low = -np.inf if first == 0 else float(MARGINS[first - 1])
+    high = np.inf if last == MARGINS.size - 1 else float(MARGINS[last + 1])
+    return low, high
+
+
+def draw_from_ranges(
+    counts: np.ndarray, size: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return up to `size` of the pairs that are listed as one range for each row.
+
+    Returns rows and places in their ranges, and how many pairs each stands for; all pairs where
+    there are no more than `size`.
+    """
+    ends = np.cumsum(counts)
+    held = int(ends[-1])
+    picks = np.arange(held) if held <= size else np.sort(rng.integers(0, held, size))
+    row = np.searchsorted(ends, picks, side="right")
+    share = np.full(picks.size, held / max(picks.size, 1))
+    return row, picks - (ends[row] - counts[row]), share
+
+
+def near_of_classes(
+    positive: np.ndarray,
+    weights: tuple[np.ndarray, np.ndarray],
+    loss: Loss,
+    scores: np.ndarray,
+    width: float,
+    size: int,
+    rng: np.random.Generator,
+    even: bool,
+) -> Near:
+    """Draw from all pairs of two classes; `weights` are those of the classes, each adding to one.
+
+    `even` says that the rows of a class weigh the same.
+    """
+    plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
+    a, b = weights
+    if loss != HINGE and plus.size * minus.size <= MORE * size:
+        return _curved(plus, minus, a, b, loss, scores, width, size, rng)
+    low, high = curved_margins(loss, width)
+    if low == -np.inf and high == np.inf:
+        i, j = (drawn(mass, size, rng, even) for mass in (a, b))
+        curvature = bend(loss, scores[plus[i]] - scores[minus[j]], width)
+        return plus[i], minus[j], curvature / size
+    # No margin is larger than the range of the scores, and a window has two sides.
+    top = 2.02 * (float(np.ptp(scores)) + 1.0)
+    enough = min(size, plus.size * minus.size) // ENOUGH
+    order = None
+    if loss == HINGE and positive.size >= SORTED_FROM:
+        order = SortedRows.of(scores, positive, top)
+    by_score = np.argsort(scores[minus], kind="stable") if order is None else None
+    while True:
+        if order is not None:
+            i, j, held = order.drawn(width, size, rng)
+            share = _mass(positive, a, b, i, j) * (held / max(i.size, 1))
+        else:
+            low, high = curved_margins(loss, width)
+            t, below = scores[plus], scores[minus][by_score]
+            first = np.searchsorted(below, t - high, side="right")
+            counts = np.maximum(np.searchsorted(below, t - low, side="left") - first, 0)
+            row, place, stands = draw_from_ranges(counts, size, rng)
+            column = by_score[first[row] + place]
+            i, j, share = plus[row], minus[column], a[row] * b[column] * stands
+        if i.size >= enough or width >= top or loss != HINGE:
+            break
+        width = min(WIDER * width, top)
+    # Inside the window the slope of a kinked loss is a ramp of steepness 1 / width.
+    curvature = 1 / width if loss == HINGE else bend(loss, scores[i] - scores[j], width)
+    return i, j, share * curvature
+
+
+def near_of_list(
+    i: np.ndarray,
+    j: np.ndarray,
+    c: np.ndarray,
+    loss: Loss,
+    scores: np.ndarray,
+    width: float,
+    size: int,
+    rng: np.random.Generator,
+) -> Near:
+    """Draw from listed or drawn pairs, all of them where the curved ones are few."""
+    t = scores[i] - scores[j]
+    while True:
+        curvature = bend(loss, t, width)
+        inside = np.flatnonzero(curvature > 0)
+        if inside.size >= min(size, i.size) // ENOUGH or max(width, PROBE) >= WIDEST:
+            break
+        width = WIDER * max(width, PROBE)
+    stands = 1.0
+    if inside.size > size:
+        stands = inside.size / size
+        inside = inside[np.sort(rng.integers(0, inside.size, size))]
+    return i[inside], j[inside], (curvature * c)[inside] * stands
+
+
+def _curved(
+    plus: np.ndarray,
+    minus: np.ndarray,
+    a: np.ndarray,
+    b: np.ndarray,
+    loss: Loss,
+    scores: np.ndarray,
+    width: float,
+    size: int,
+    rng: np.random.Generator,
+) -> Near:
+    """Look at all pairs: near separation hardly any is curved, and draws by weight find none."""
+    i, j = np.repeat(plus, minus.size), np.tile(minus, plus.size)
+    c = np.outer(a, b).ravel()
+    return near_of_list(i, j, c, loss, scores, width, size, rng)
+
+
+def drawn(mass: np.ndarray, size: int, rng: np.random.Generator, even: bool) -> np.ndarray:
+    """Return places drawn by their mass, with replacement."""
+    if even:
+        return rng.integers(0, mass.size, size)
+    ends = np.cumsum(mass)
+    found = np.searchsorted(ends, rng.random(size) * ends[-1], side="right")
+    return np.minimum(found, mass.size - 1)
+
+
+def _mass(
+    positive: np.ndarray, a: np.ndarray, b: np.ndarray, i: np.ndarray, j: np.ndarray
+) -> np.ndarray:
+    """Return c_ij of pairs of rows."""
+    mass = np.empty(positive.size)
+    mass[positive], mass[~positive] = a, b
+    return mass[i] * mass[j]

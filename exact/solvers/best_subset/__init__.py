@@ -1,1 +1,0 @@
-"""Branch and bound and its rivals."""

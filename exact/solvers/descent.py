@@ -1,0 +1,449 @@
+"""One descent: L-BFGS on ever narrower widths, its first inverse the identity or a drawn Hessian.
+
+A loss with a kink is smoothed over a width, and sums of smooth losses have bins of a width; either
+costs a bias of the order width^2. With g the pull of the slopes, which prove the lower bound,
+
+    gap = bias + |lam w - g|^2 / (2 lam).
+
+    many rows: descend on a twentieth of them first, roughly, and start from there
+    until the gap is inside the tolerance:
+        p = the two loops of L-BFGS around the first inverse;  promised = -gradient'p / 2
+        if promised is small next to the bias: take p at a narrower width
+        else: search along p in score space, where a trial costs the sums and no product
+        if the steps since the last draw have cost as much as a draw, and the Hessian was poor:
+            draw pairs where the loss is curved, factor their Hessian
+    if the gap is open: the hinge's finishers
+
+Sums and gradients are exact; samples and drawn Hessians only say where to look. The certificate
+judges. [Liu & Nocedal, Math. Program. 1989, for the two loops]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..certificate.solution import Recorder, Solution, Status
+from ..certificate.solver import INSIDE, Solver
+from ..curvature.line_search import root_of_slope
+from ..curvature.pair_matrices import differences_gram, factored, solved
+from ..errors import InputError
+from ..losses.loss import kinked
+from ..losses.registry import HINGE
+from ..pairs.all_pairs import AllPairs, PairList
+from ..pairs.near import Curved
+from ..problem.penalties.ridge import Ridge
+from ..problem.problem import Problem
+from ..problem.risk import Mean
+from ..problem.subsample import held_part, part_of
+from ..spaces.gram import Gram, StreamedGram
+from ..spaces.partitions.partitioned_rows import PartitionedRows
+from ..spaces.rows import Rows
+from ..spaces.streamed import StreamedRows
+from .active_pairs import ActivePairs
+from .cutting_plane import CuttingPlane
+from .hard_margin import offer_hard_margin
+from .listed import solve_listed
+from .points import BlockPoints, KernelPoints, Point, Points
+
+BIAS = 0.25  # share of the tolerance that a width may cost
+SOLVED = 0.3  # a width is solved once a step promises less than this share of its bias
+PROVED = 0.5  # of a kernel: once the gradient's part is less than this share of the bias
+SHRINK, CAREFUL, SLOW = 0.02, 0.2, 0.5  # least factors from one width to the next
+ROOMY, ROOMY_KERNEL = 100, 30  # pairs a coordinate, or a row, that a window keeps at the first one
+FEW = 30  # a window of fewer than dim + FEW pairs is left to the finisher
+FLAT = 0.6  # a search ends at this share of the first slope
+POOR = 0.4  # a Hessian is poor once a full step leaves more of the gradient, in its own norm
+DRAWS, LEAST, SHARE = 40, 5000, 0.2  # pairs a coordinate; at least; of what an evaluation costs
+LARGEST_HESSIAN = 5000  # coordinates above which no Hessian is formed (200 MB)
+COLD, WARM = 4.0, 0.05  # the first width from zero, and the widest from a sample or a given start
+COARSE_START = 2.5e-6  # relative bias of the first width over blocks, where much less is needed
+ROUGH = 1e-3  # a sample is solved to this relative gap, or to 20 dim / its rows
+CURVED = 1e-12  # a secant is kept from this cosine on: below it is rounding
+PROGRESS, FLATTER, LOWER = 0.9, 0.25, 0.99  # of the gap, |gradient|^2, F: since the last progress
+FAR, FEW_ROWS = 0.5, 2000  # above this relative gap windows are of no use, but over few rows
+SEPARATED = 0.1  # rows are taken for separable if the loss is less than this share of F
+FINER = 0.25  # share of the tolerance that a finisher aims at where only rounding was missing
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Where rows and kernels differ: a kernel has as many coordinates as rows, and no Hessian."""
+
+    memory: int = 30  # secants kept
+    patience: int = 30  # steps without progress before the run has stalled
+    hessians: bool = True
+    at_once: bool = False  # whether a width that stays roomy falls to what the tolerance needs
+
+
+OF_ROWS, OF_BLOCKS = Rules(), Rules(at_once=True)
+OF_KERNELS = Rules(memory=60, patience=100, hessians=False)
+
+
+def step_cost(n: int, dim: int) -> float:
+    """Return what a step costs, in numbers passed: two products, the sums, some Python."""
+    return n * (2 * dim + 40) + 1e5
+
+
+def draw_cost(pairs: int, dim: int, n: int) -> float:
+    """Return what a Hessian costs: a product, ten times as quick a number, and a sort."""
+    return pairs * (dim**2 / 10 + 100) + 40 * n
+
+
+class Memory:
+    """The last steps and changes of the gradient around a first inverse (None: the identity)."""
+
+    def __init__(self, points: Points, most: int):
+        self.inner, self.most = points.inner, most
+        self.factor: np.ndarray | None = None
+        self.kept: list[tuple[np.ndarray, np.ndarray, float]] = []
+
+    def remember(self, step: np.ndarray, change: np.ndarray) -> None:
+        """Keep a step and the change of the gradient along it, if it shows a curvature."""
+        inner = self.inner
+        curvature, squares = inner(step, change), inner(step, step) * inner(change, change)
+        if squares > 0 and curvature > CURVED * np.sqrt(squares):
+            self.kept = [*self.kept[1 - self.most :], (step, change, curvature)]
+
+    def direction(self, gradient: np.ndarray) -> np.ndarray:
+        """Return minus the inverse Hessian times the gradient, as far as it is known."""
+        p, shares = -gradient, []
+        for step, change, curvature in reversed(self.kept):
+            shares.append(self.inner(step, p) / curvature)
+            p = p - shares[-1] * change
+        if self.factor is not None:
+            p = solved(self.factor, p)
+        elif self.kept:
+            _, change, curvature = self.kept[-1]
+            p = p * (curvature / self.inner(change, change))
+        for (step, change, curvature), share in zip(self.kept, reversed(shares), strict=True):
+            p = p + (share - self.inner(change, p) / curvature) * step
+        return p
+
+    def poor(self, before: np.ndarray, after: np.ndarray) -> bool:
+        """Return whether a full step left more of the gradient, in H^-1 norm, than it should."""
+        if self.factor is None:
+            return True
+        sizes = [float(r @ solved(self.factor, r)) for r in (before, after)]
+        return sizes[1] > POOR**2 * sizes[0]
+
+
+class Run:
+    """One run over `points`; its Hessians are drawn from `part`, some of the rows or all.
+
+    `whole` is the number of rows of the largest problem, which a Hessian may serve.
+    """
+
+    def __init__(self, points: Points, rules: Rules, seed: int, whole: int = 0):
+        self.points, self.problem, self.rules = points, points.problem, rules
+        self.memory, self.part = Memory(points, rules.memory), points.problem
+        self.rng, self.whole = np.random.default_rng(seed), whole or points.problem.n
+        self.dim = self.problem.space.dim
+        paid = SHARE * step_cost(self.whole, self.dim) / draw_cost(1, self.dim, 0)
+        self.size = int(max(LEAST, DRAWS * self.dim, min(paid, 40 * LEAST)))
+        self.spent, self.price = 0.0, 1.0
+
+    def run(
+        self, f: np.ndarray, width: float, rough: bool = False, max_iter: int = 1000
+    ) -> Status | None:
+        """Return why it stopped; None if the gap is inside the tolerance."""
+        points, recorder, tol = self.points, self.points.recorder, self.points.tol
+        now = self._paid(points.at(f, width if points.hinge else points.smooth_width()))
+        if self.memory.factor is None:
+            self._draw(now, same_width=False)
+        idle, gap, far, low = 0, np.inf, np.inf, np.inf
+        for _ in range(max_iter):
+            if recorder.near(points.inside_share() * tol):
+                return None
+            if recorder.out_of_time:
+                return Status.TIME_LIMIT
+            idle += 1
+            fell = recorder.best_primal < LOWER * low
+            if recorder.gap < PROGRESS * gap or now.far < FLATTER * far or fell:
+                idle, low = 0, recorder.best_primal
+                gap, far = min(gap, recorder.gap), min(far, now.far)
+            if idle >= 2 and now.bins:
+                finer = points.finer(now)
+                if finer is not None:
+                    now, idle = self._paid(finer), 0
+                    continue
+            if idle >= self.rules.patience:
+                return Status.STALLED
+            p = self.memory.direction(now.gradient)
+            promised = -points.inner(now.gradient, p) / 2
+            # A sample's optimum is only a start, so that a promised gain does for a proved one.
+            if rough and promised + now.bias <= tol * recorder.best_primal:
+                return None
+            if (
+                points.hinge
+                and now.bias > 1.5 * points.allowed(BIAS)
+                and self._solved(now, promised)
+            ):
+                narrower = self._narrower(now)
+                if narrower is None:
+                    return Status.STALLED
+                if narrower < now.width:
+                    now = self._paid(
+                        points.at(now.f + p, narrower)
+                    )  # so near, the full step is safe
+                    self._draw(now, same_width=False)
+                    continue
+            moved, full = self._searched(now, p)
+            if moved is None:
+                # Old secants may have misled the direction.
+                if not self.memory.kept:
+                    return Status.STALLED
+                self.memory.kept = []
+                continue
+            self.memory.remember(moved.f - now.f, moved.gradient - now.gradient)
+            if not full or self.memory.poor(now.gradient, moved.gradient):
+                self._draw(moved, same_width=True)
+            now = moved
+        return Status.ITERATION_LIMIT
+
+    def _paid(self, now: Point) -> Point:
+        """Count what an evaluation has cost."""
+        self.spent += step_cost(self.problem.n, self.dim)
+        return now
+
+    def _solved(self, now: Point, promised: float) -> bool:
+        """Return whether a width is solved: with few pairs a row `promised` says nothing."""
+        if not self.rules.hessians:
+            return now.far <= PROVED * now.bias
+        return promised <= SOLVED * now.bias
+
+    def _narrower(self, now: Point) -> float | None:
+        """Return the width that the tolerance needs, not too far at once, or None for few pairs."""
+        points, width = self.points, now.width
+        needed = points.width_of(points.allowed(BIAS))
+        if self.rules.hessians:
+            roomy = points.inside(SHRINK * width) > ROOMY * self.dim
+            least = CAREFUL if not roomy else 0.0 if self.rules.at_once else SHRINK
+        else:
+            roomy = points.inside(CAREFUL * width) > ROOMY_KERNEL * self.dim
+            least = CAREFUL if roomy else SLOW
+        narrower = max(needed, least * width)
+        few = self.dim + FEW
+        left = points.inside(narrower) < few and points.inside(width) < 10 * few
+        if self.rules.hessians and left:
+            return None
+        return narrower if narrower < 0.95 * width else None
+
+    def _draw(self, now: Point, same_width: bool) -> None:
+        """Draw and factor a Hessian if the steps since the last draw have paid for it.
+
+        The price doubles with each draw at one width: where drawn pairs miss columns, steps must
+        show what they miss.
+        """
+        part, space = self.part, self.part.space
+        dense = isinstance(space, Rows) and isinstance(space.X, np.ndarray)
+        drawn = self.rules.hessians and isinstance(part.pairs, Curved)
+        if not (drawn and dense and self.dim <= LARGEST_HESSIAN):
+            return
+        scores = now.scores if part is self.problem else space.scores(now.f)
+        self.points.spread = float(np.ptp(scores)) + 1.0
+        self.price = self.price if same_width else 1.0
+        if self.spent < self.price * draw_cost(self.size, self.dim, part.n):
+            return
+        width = now.width if self.points.hinge else 0.0
+        i, j, c = part.pairs.near(part.loss, scores, width, self.size, self.rng)
+        H = differences_gram(space, i, j, c)
+        H.flat[:: self.dim + 1] += part.lam
+        self.memory.factor, self.spent = factored(H), 0.0
+        self.price *= 2.0 if same_width and i.size >= self.size else 1.0
+        self.memory.kept = self.memory.kept if same_width else []
+
+    def _searched(self, now: Point, p: np.ndarray) -> tuple[Point | None, bool]:
+        """Return the point at a good length of p, and whether that was the full step."""
+        first = 1.0
+        if self.memory.factor is None and not self.memory.kept:
+            first = self.points.first_length(now, p, self.rng)
+            p = first * p
+        line = self.points.line(now, p)
+        t = root_of_slope(line.slope, line.start, FLAT, 20) if line.start < 0 else 0.0
+        if t == 0.0 or np.array_equal(now.f + t * p, now.f):
+            return None, False
+        moved = line.at(t)
+        return (None, False) if moved is None else (self._paid(moved), t == first == 1.0)
+
+
+def descend(
+    problem: Problem,
+    recorder: Recorder,
+    tol: float,
+    seed: int,
+    start: np.ndarray | None = None,
+    rough: bool = False,
+    max_iter: int = 1000,
+    whole: int = 0,
+) -> tuple[Run, Status | None]:
+    """Return a run over rows that are held, and why it stopped."""
+    points = Points(problem, recorder, tol)
+    run, dim = Run(points, OF_ROWS, seed, whole), problem.space.dim
+    part, start = part_of(problem), np.zeros(dim) if start is None else start
+    if part is None:
+        return run, run.run(start, WARM if start.any() else COLD, rough, max_iter)
+    silent = recorder.part()  # what is best on a sample proves nothing of all rows
+    inner, _ = descend(
+        part,
+        silent,
+        max(tol, min(ROUGH, 20 * dim / part.n)),
+        seed,
+        start,
+        True,
+        max_iter,
+        run.whole,
+    )
+    points.density, points.spread, width = inner.points.density, inner.points.spread, WARM
+    pairs = part.pairs
+    if not isinstance(pairs, AllPairs) or min(part.n_pos, part.n_neg) >= 100 * dim:
+        run.part = part  # else its pairs are too alike
+        run.memory.factor = None if points.hinge else inner.memory.factor
+    if points.density:  # the width that the tolerance needs, while its window is roomy
+        needed = points.width_of(BIAS * tol * max(silent.best_primal, 1e-7))
+        width = float(np.clip(needed, min(ROOMY * dim / points.inside(1.0), WARM), WARM))
+    w = start if silent.best_w is None else silent.best_w
+    return run, run.run(w, width, rough, max_iter)
+
+
+def descend_blocks(
+    problem: Problem,
+    recorder: Recorder,
+    tol: float,
+    seed: int,
+    start: np.ndarray | None,
+    max_iter: int,
+) -> Status | None:
+    """Return why a run over blocks or partitions stopped; it starts from rows that are held."""
+    points, dim = BlockPoints(problem, recorder, tol), problem.space.dim
+    run, part = Run(points, OF_BLOCKS, seed), held_part(problem)
+    run.part, width, w = part, WARM, start
+    if w is None:
+        silent = recorder.part()
+        rough = max(tol, min(ROUGH, 20 * dim / part.n))
+        inner, _ = descend(part, silent, rough, seed, None, True, max_iter, problem.n)
+        points.density, points.spread = inner.points.density, inner.points.spread
+        w = np.zeros(dim) if silent.best_w is None else silent.best_w
+        if points.density:
+            needed = points.width_of(BIAS * tol * max(silent.best_primal, 1e-7))
+            coarse = points.width_of(COARSE_START * silent.best_primal)
+            needed = coarse if needed < 0.1 * coarse else needed  # costs less to count on
+            width = float(np.clip(needed, min(ROOMY * dim / points.inside(1.0), WARM), WARM))
+    run.spent = np.inf  # a Hessian of the rows that are held costs no pass
+    return run.run(w, width if w.any() else COLD, max_iter=max_iter)
+
+
+@dataclass(frozen=True)
+class Descent(Solver):
+    """Solve a problem over rows or a kernel matrix with the ridge, a mean of any loss over pairs.
+
+    Parameters
+    ----------
+    tol : float
+        Relative gap to reach.
+    max_iter : int
+        Steps at most; those of finishers are not counted.
+    finish : bool
+        Whether the hinge's finishers may go on where the descent stalls.
+    seed : int
+        Draws the pairs for the Hessian.
+    max_time : float, optional
+        Seconds.
+    """
+
+    tol: float = 1e-9
+    max_iter: int = 1000
+    finish: bool = True
+    seed: int = 0
+    max_time: float | None = None
+
+    name: ClassVar[str] = "descent"
+
+    def check(self, problem: Problem) -> None:
+        """Raise `InputError` unless the problem is one of a mean and the ridge over held rows."""
+        if not isinstance(problem.risk, Mean) or not isinstance(problem.penalty, Ridge):
+            raise InputError("the descent is for a mean over pairs with the ridge penalty")
+        if kinked(problem.loss) and problem.loss != HINGE:
+            raise InputError("the descent smooths the hinge alone: take the proximal method")
+
+    def start(self, problem: Problem, recorder: Recorder) -> None:
+        """Leave the start to `run`: a sample shows more than a point."""
+
+    def run(self, problem: Problem, recorder: Recorder) -> Status | None:
+        """Descend, and finish with other solvers where that does not arrive."""
+        hinge, space = problem.loss == HINGE, problem.space
+        if hinge:
+            # With so many coordinates all pairs can have margin one: that may be the optimum.
+            offer_hard_margin(problem, recorder)
+            if recorder.best_w is not None and recorder.near(INSIDE * self.tol):
+                return None
+        if isinstance(space, Rows):
+            _, reason = descend(
+                problem, recorder, self.tol, self.seed, recorder.w0, max_iter=self.max_iter
+            )
+        elif isinstance(space, StreamedRows | PartitionedRows):
+            reason = descend_blocks(
+                problem, recorder, self.tol, self.seed, recorder.w0, self.max_iter
+            )
+        else:
+            product = space.product(self.tol, lambda: recorder.out_of_time)
+            points = KernelPoints(problem, recorder, self.tol, product)
+            f = points.zero if recorder.w0 is None else points.of(recorder.w0)
+            cold = not f.any()
+            run = Run(points, OF_KERNELS, self.seed)
+            reason = run.run(f, COLD if cold else WARM, max_iter=self.max_iter)
+        held = hinge and isinstance(space, Rows | Gram | StreamedGram) and self.finish
+        if recorder.near(self.tol) or reason is Status.TIME_LIMIT or not held:
+            return reason
+        return self._finished(problem, recorder, reason)
+
+    def _finished(
+        self, problem: Problem, recorder: Recorder, reason: Status | None
+    ) -> Status | None:
+        """Go on with the hinge: its pairs near the margin, then cutting planes."""
+        pairs = problem.pairs
+        if not isinstance(pairs, AllPairs | PairList):
+            solve_listed(problem, recorder, self.tol)
+            return reason
+        w = recorder.best_w
+        assert w is not None
+        rows = isinstance(problem.space, Rows)
+        penalty = problem.lam / 2 * problem.space.norm2(w)
+        if rows and recorder.best_primal - penalty <= SEPARATED * recorder.best_primal:
+            offer_hard_margin(problem, recorder, separable=True)
+            if recorder.near(INSIDE * self.tol):
+                return None
+        promising = problem.n <= FEW_ROWS or recorder.gap <= FAR * recorder.best_primal
+        if rows and promising:
+            reason = ActivePairs(self.tol, max_rounds=12, max_time=recorder.time_left).run(
+                problem, recorder
+            )
+        if recorder.near(self.tol) or recorder.out_of_time:
+            return reason
+        return CuttingPlane(self.tol, max_time=recorder.time_left).run(problem, recorder)
+
+    def conclude(self, problem: Problem, recorder: Recorder, reason: Status | None) -> Solution:
+        """Return the solution; where only rounding is missing, with a better dual point.
+
+        The marginals of a narrow ramp over weighted rows round more than those of single pairs.
+        """
+        solution = super().conclude(problem, recorder, reason)
+        held = isinstance(problem.space, Rows | Gram | StreamedGram)
+        hinge = problem.loss == HINGE and held and isinstance(problem.pairs, AllPairs | PairList)
+        missing = solution.status is Status.STALLED and recorder.near(self.tol)
+        if not (missing and self.finish and hinge):
+            return solution
+        # Forgotten, so that a dual point that rounds too much cannot keep out a better one.
+        recorder.best_dual, recorder.best_witness = -np.inf, None
+        finer = FINER * self.tol
+        solver = CuttingPlane(finer, max_time=recorder.time_left)
+        if isinstance(problem.space, Rows):
+            solver = ActivePairs(finer, max_rounds=12, max_time=recorder.time_left)
+        try:
+            reason = solver.run(problem, recorder)
+        except KeyboardInterrupt:
+            reason = Status.INTERRUPTED
+        again = recorder.finish(problem, self.tol, reason)
+        return min(solution, again, key=lambda one: one.certificate.gap)

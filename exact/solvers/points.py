@@ -1,0 +1,463 @@
+"""What a descent evaluates: points with both sides of their gap, and the slope along a line.
+
+At f, smoothed over a width, the sums give a pull g of the slopes and a bias >= 0, and
+
+    F(f) - dual = bias + |lam f - g|^2 / (2 lam).
+
+Over rows that are held f is the vector of weights; of a kernel it is the coefficients and the
+scores beneath them, (2, n), so that only a new function takes a product with the kernel matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..certificate.blocks.kept import Kept
+from ..certificate.blocks.squared import SquaredInBlocks
+from ..certificate.blocks.streamed import Streamed
+from ..certificate.evaluate_rows import blocked
+from ..certificate.evaluation import Evaluation
+from ..certificate.notes import sums_at
+from ..certificate.partitioned.grouped.evaluate import OfGroups
+from ..certificate.partitioned.losses import smooth_over_partitions
+from ..certificate.solution import Recorder
+from ..certificate.solver import INSIDE
+from ..errors import OverflowingError
+from ..losses.registry import HINGE
+from ..pairs.all_pairs import AllPairs
+from ..pairs.near import Curved
+from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..problem.evidence import Evidence, Scores, Weights
+from ..problem.minorant import Minorant
+from ..problem.problem import Problem
+from ..problem.risk import LONG_ROWS, Mean
+from ..spaces.partitions.grouped.grouped_rows import GroupedRows
+from ..spaces.partitions.partitioned_rows import PartitionedRows
+from ..sums.assembled import PairSums
+from ..sums.binned import half_width
+
+INSIDE_SMOOTH = 0.25  # of the tolerance: sums of smooth losses round more
+BINS_COST = 0.2  # share of the tolerance that bins of a smooth loss may cost
+COARSE = 0.01  # before the end they may cost this share of the gradient's part of the gap
+FINEST_COST = 1e-16  # below this a finer grid gains nothing
+LEAST_BITS, PER_WIDTH, MOST_PER_WIDTH = 2, 2.0, 64.0  # bins: a unit at least, a width, most a width
+SORTED_ROWS = 3000  # with fewer rows that weigh one each, sorting is as quick as bins, and exact
+WEIGHTED_GRID = 6  # sorting rows with weights costs as much as this many bins a row
+ORDERED_BINS = 40_000  # rows from which ordered pairs are first summed on a coarser grid
+ROUNDINGS, CLOSE = 4.0, 0.95  # over blocks the gap may come so many roundings, or so far, near
+SQUARED_DOUBT, SQUARED_ORDER = 9.0, 3  # K bins a unit cost the squared hinge 1 / (9 K^3)
+BLOCK_COST, MOST_BITS, LEAST_BLOCK_BITS = 0.1, 20, 5  # bins of smooth losses over blocks
+OUTWARD = 4.0  # a trial beyond so many steps takes a product of its own
+MOMENT = 24.0  # a density of pairs at the margin times width^2 / 24 is the bias
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """What is known at f: its scores (n,), sums at a width, pull, gradient, and what both cost."""
+
+    f: np.ndarray
+    scores: np.ndarray  # empty where rows are not held
+    width: float
+    bins: int
+    pull: np.ndarray
+    gradient: np.ndarray
+    bias: float
+    far: float
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """F along f + t p: `slope(t)`, and `at(t)`, the point there, offered; None if it overflows."""
+
+    start: float
+    slope: Callable[[float], float]
+    at: Callable[[float], Point | None]
+
+
+class Points:
+    """The points of a problem over rows that are held, with the ridge."""
+
+    def __init__(self, problem: Problem, recorder: Recorder, tol: float):
+        self.problem, self.recorder, self.tol = problem, recorder, tol
+        self.hinge = problem.loss == HINGE
+        self.classes = isinstance(problem.pairs, AllPairs)
+        self.far = np.inf  # the gradient's part of the gap, at the last point
+        self.density: float | None = None  # of pairs at the margin, as a share of all pairs
+        self.spread = 2.0  # the range of the scores and one more
+        self.fine = not (self.hinge and self.classes)  # whether sums are sorted from now on
+        self.forms = {0: problem}
+        pairs = problem.pairs
+        large = isinstance(pairs, OrderedPairs) and problem.n >= ORDERED_BINS
+        if self.hinge and large and pairs.form == "auto":
+            self.forms[0] = replace(problem, risk=Mean(pairs.by("binned"), problem.loss))
+        self.per_width = PER_WIDTH
+        if not self.fine:  # so many that |rough gradient|^2 / (2 lam) is below the bias
+            rough = 6 * self.mean_square() / (problem.n * problem.lam)
+            self.per_width = float(np.clip(np.sqrt(rough), PER_WIDTH, MOST_PER_WIDTH))
+
+    @property
+    def zero(self) -> np.ndarray:
+        """The function zero."""
+        return np.zeros(self.problem.space.dim)
+
+    def of(self, w: np.ndarray) -> np.ndarray:
+        """Return the function of the coordinates w."""
+        return w
+
+    def weights(self, f: np.ndarray) -> np.ndarray:
+        """Return the coordinates of a function."""
+        return f
+
+    def inner(self, one: np.ndarray, other: np.ndarray) -> float:
+        """Return the inner product of two functions."""
+        return float(one @ other)
+
+    def scores(self, f: np.ndarray) -> np.ndarray:
+        """Return f at every row."""
+        return self.problem.space.scores(f)
+
+    def pull(self, c: np.ndarray) -> np.ndarray:
+        """Return the function sum_i c_i k_i."""
+        return self.problem.space.pull(c)
+
+    def mean_square(self) -> float:
+        """Return the mean of |x|^2."""
+        return float(np.square(self.problem.space.norms).mean())
+
+    def inside_share(self) -> float:
+        """Return the share of the tolerance to reach: the certificate adds rounding."""
+        return INSIDE if self.hinge else INSIDE_SMOOTH
+
+    def allowed(self, share: float) -> float:
+        """Return the bias that a share of the tolerance leaves room for."""
+        return share * self.tol * max(self.recorder.best_primal, 1e-7)
+
+    def inside(self, width: float) -> float:
+        """Return about how many pairs a window of this width has."""
+        return (self.density or 0.0) * width * float(self.problem.pairs.count())
+
+    def width_of(self, bias: float) -> float:
+        """Return the width that costs a bias, as far as is known."""
+        return float(np.sqrt(MOMENT * bias / self.density)) if self.density else np.inf
+
+    def smooth_width(self) -> float:
+        """Return the width of bins for a smooth loss: only the last steps need the finest."""
+        primal = min(self.recorder.best_primal, 1e300)
+        room = max(self.tol * primal, COARSE * min(self.far, primal), FINEST_COST)
+        smoothness = max(self.problem.loss.smoothness, 1e-300)
+        return float(np.sqrt(12 * BINS_COST * min(room, 1e-2) / smoothness))
+
+    def sums(self, scores: np.ndarray, width: float) -> tuple[PairSums, float, int]:
+        """Return the sums, the width that they have, and the bins a unit (0: sorted)."""
+        n, pairs = self.problem.n, self.problem.pairs
+        whole = isinstance(pairs, AllPairs) and pairs.weight is None
+        bins = 0
+        if not self.fine:
+            bins = 1 << max(LEAST_BITS, int(np.ceil(np.log2(self.per_width / width))))
+        if bins * self.spread > (1 if whole else WEIGHTED_GRID) * n or (whole and n < SORTED_ROWS):
+            bins = 0
+        if not bins:
+            return sums_at(self.forms[0], scores, width), width, 0
+        if bins not in self.forms:
+            assert isinstance(pairs, AllPairs)
+            self.forms[bins] = self.problem.with_pairs(replace(pairs, form="binned", bins=bins))
+        found = self.forms[bins].risk.sums(scores, width)
+        return found, 2 * half_width(width, bins) / bins, bins
+
+    @np.errstate(over="ignore")  # a bound that overflows is infinitely bad
+    def at(
+        self,
+        f: np.ndarray,
+        width: float,
+        scores: np.ndarray | None = None,
+        found: tuple[PairSums, float, int] | None = None,
+    ) -> Point:
+        """Evaluate at f, and offer both sides to the recorder."""
+        lam = self.problem.lam
+        scores = self.scores(f) if scores is None else scores
+        sums, width, bins = self.sums(scores, width) if found is None else found
+        pull = self.pull(sums.c)
+        gradient = lam * f - pull
+        bias = max(sums.value - sums.conjugate + self.inner(f, pull), 0.0)
+        self.far = max(self.inner(gradient, gradient), 0.0) / (2 * lam)
+        now = Point(f, scores, width, bins, pull, gradient, bias, self.far)
+        if self.hinge:
+            self.density = MOMENT * bias / width**2
+        norm2 = max(self.inner(pull, pull), 0.0)
+        # alpha may be shrunk: s V - s^2 |g|^2 / (2 lam) is largest at this s.
+        scale = min(1.0, lam * sums.conjugate / norm2) if self.hinge and norm2 > 0 else 1.0
+        dual = scale * sums.conjugate - scale**2 * norm2 / (2 * lam)
+        primal = sums.value + lam / 2 * max(self.inner(f, f), 0.0)
+        self.recorder.offer(
+            self.weights(f), primal, lambda: self.evidence(now, sums, scale), max(dual, 0.0)
+        )
+        self.recorder.step()
+        return now
+
+    def evidence(self, now: Point, sums: PairSums, scale: float) -> Evidence | Minorant:
+        """Return what proves the lower bound of a point."""
+        problem, form, w = self.problem, self.forms[0], self.weights(now.f)
+        if now.bins and problem.n > LONG_ROWS:
+            return Weights(w, now.bins, half_width(now.width, now.bins), scale)
+        if now.bins:  # at the rounded scores the slopes are those that the bins gave
+            return Scores(np.floor(now.bins * now.scores) / now.bins, now.width, scale)
+        scores = problem.space.scores(w)
+        if self.hinge and self.classes:
+            return Scores(scores, now.width, scale)
+        if np.array_equal(scores, now.scores):
+            return Minorant.of_sums(form, sums, scores, now.width, scale)
+        return Minorant.from_scores(form, scores, now.width, scale)
+
+    def finer(self, now: Point) -> Point | None:
+        """Evaluate anew with sorted sums, or return None where they are: bins have a rough
+        gradient."""
+        if not now.bins:
+            return None
+        self.fine = True
+        return self.at(now.f, now.width, now.scores)
+
+    def line(self, now: Point, p: np.ndarray) -> Line:
+        """Return F along p; a trial costs the sums alone.
+
+        The full step has the scores of its point to the last digit: it is the one that ends up in
+        the certificate.
+        """
+        width = now.width if self.hinge else self.smooth_width()
+        whole = self.scores(now.f + p)
+        shift = whole - now.scores
+        lam, along, length2 = self.problem.lam, self.inner(now.f, p), self.inner(p, p)
+        last: dict[float, tuple[np.ndarray, tuple[PairSums, float, int]]] = {}
+
+        def slope(t: float) -> float:
+            # Far beyond a short step, its rounding would be as large as what it moves.
+            beyond = t > OUTWARD
+            scores = whole if t == 1.0 else now.scores + t * shift
+            scores = self.scores(now.f + t * p) if beyond else scores
+            last.clear()
+            try:
+                last[t] = scores, self.sums(scores, width)
+            except OverflowingError:
+                return np.inf
+            return lam * (along + t * length2) - float(last[t][1][0].c @ shift)
+
+        def at(t: float) -> Point | None:
+            # The search may end at a length that it has not tried.
+            if t not in last and not np.isfinite(slope(t)):
+                return None
+            scores, found = last[t]
+            return self.at(now.f + t * p, width, scores, found)
+
+        return Line(self.inner(now.gradient, p), slope, at)
+
+    def first_length(self, now: Point, p: np.ndarray, rng: np.random.Generator) -> float:
+        """Return the length at which the slope along p ends if the loss bends as at zero.
+
+        Without secants nothing else is known of it: three moments of the scores along p.
+        """
+        problem, pairs = self.problem, self.problem.pairs
+        length = float(np.sqrt(self.inner(p, p)))  # squares of longer vectors may overflow
+        if not 0 < length < np.inf:
+            return 1.0
+        p = p / length
+        shift = self.scores(p)
+        if isinstance(pairs, AllPairs):
+            mass, up = pairs.row_mass(), pairs.positive
+            means = float(mass[up] @ shift[up]), float(mass[~up] @ shift[~up])
+            square = float(mass @ shift**2) - 2 * means[0] * means[1]
+        elif isinstance(pairs, Curved):
+            i, j, c = pairs.some(2000, rng)
+            square = float(c @ (shift[i] - shift[j]) ** 2)
+        else:
+            square = float(np.ptp(shift)) ** 2 / 4
+        width = now.width if self.hinge else 1e-3
+        at = np.array([-width / 2, width / 2]) + self.hinge
+        fall = problem.loss.alpha(at, width if self.hinge else 0.0)
+        bent = float(fall[0] - fall[1]) / width * square + problem.lam
+        return -self.inner(now.gradient, p) / bent / length if bent > 0 else 1.0
+
+
+class KernelPoints(Points):
+    """The points of a problem over a kernel matrix; `product` returns K c."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        recorder: Recorder,
+        tol: float,
+        product: Callable[[np.ndarray], np.ndarray],
+    ):
+        self.product = product
+        super().__init__(problem, recorder, tol)
+        self.fine = True  # a product costs more than any sort
+
+    @property
+    def zero(self) -> np.ndarray:
+        """The function zero."""
+        return np.zeros((2, self.problem.n))
+
+    def of(self, w: np.ndarray) -> np.ndarray:
+        """Return the function of the coefficients w."""
+        return self.pull(w) if w.any() else self.zero
+
+    def weights(self, f: np.ndarray) -> np.ndarray:
+        """Return the coefficients of a function."""
+        return f[0].copy()
+
+    def inner(self, one: np.ndarray, other: np.ndarray) -> float:
+        """Return the inner product of two functions."""
+        return float(one[0] @ other[1])
+
+    def scores(self, f: np.ndarray) -> np.ndarray:
+        """Return f at every row."""
+        return f[1]
+
+    def pull(self, c: np.ndarray) -> np.ndarray:
+        """Return the function sum_i c_i k_i."""
+        return np.stack([c, self.product(c)])
+
+    def mean_square(self) -> float:
+        """Sums of kernels are always sorted: nothing asks for it."""
+        return 0.0
+
+    def evidence(self, now: Point, sums: PairSums, scale: float) -> Evidence | Minorant:
+        """Return what proves the lower bound of a point."""
+        if self.hinge:
+            return Scores(now.scores, now.width, scale)
+        return Minorant.of_sums(self.problem, sums, now.scores, now.width, scale)
+
+
+class BlockPoints(Points):
+    """The points of a problem whose rows are read in blocks or lie in partitions: bins alone.
+
+    An evaluation is one or two passes over the rows, and comes with bounds of its rounding.
+    """
+
+    def __init__(self, problem: Problem, recorder: Recorder, tol: float):
+        super().__init__(problem, recorder, tol)
+        self.groups = isinstance(problem.space, GroupedRows)
+        self.bits = 0
+        self.found: Evaluation | None = None  # at the last point
+        self.evaluators: dict[int, Any] = {}
+        self.doubt, self.order = SQUARED_DOUBT, SQUARED_ORDER
+        if self.groups:
+            self.whole: Any = OfGroups(problem)
+        elif not self.hinge and isinstance(problem.space, PartitionedRows):
+            self.whole = smooth_over_partitions(problem)
+            self.doubt, self.order = self.whole.doubt, self.whole.order
+        elif not self.hinge:
+            self.whole = SquaredInBlocks(problem)
+
+    def mean_square(self) -> float:
+        """Bins a width are few until they are seen to be too rough."""
+        return 0.0
+
+    def inside_share(self) -> float:
+        """Return the share of the tolerance to reach: rounding is known here."""
+        now, lam = self.found, self.problem.lam
+        if now is None:
+            return INSIDE
+        rounding = now.primal_rounding(lam) + now.dual_rounding(lam)
+        spare = ROUNDINGS * rounding / (self.tol * max(now.primal(lam), 1e-300))
+        return float(np.clip(1 - spare, INSIDE, CLOSE))
+
+    def smooth_width(self) -> float:
+        """Set the bins of a smooth loss: what those of the last point cost says how many."""
+        primal = min(self.recorder.best_primal, 1.0)
+        allowed = BLOCK_COST * self.tol * max(primal, 1e-7)
+        bits = -np.log2(allowed * self.doubt) / self.order
+        now = self.found
+        if now is not None and now.bins >= 1 << self.bits:
+            bits = self.bits + np.ceil(np.log2(max(now.bias / allowed, 1.0)) / self.order)
+        self.bits = int(np.clip(np.ceil(bits), max(self.bits, LEAST_BLOCK_BITS), MOST_BITS))
+        return 0.0
+
+    def evaluator(self, width: float) -> Any:
+        """Return the hinge's evaluator on the grid of a width."""
+        bins = 1 << max(LEAST_BITS, int(np.ceil(np.log2(PER_WIDTH / width))))
+        if bins > 1 << LEAST_BITS:  # the same width from half as many bins, where two make it
+            bins //= half_width(width, bins)
+        bins *= int(self.per_width / PER_WIDTH)
+        if bins not in self.evaluators:
+            known = next(iter(self.evaluators.values()), None)
+            again = isinstance(known, Kept | Streamed)
+            self.evaluators[bins] = known.rebinned(bins) if again else blocked(self.problem, bins)
+        return self.evaluators[bins]
+
+    def evaluation(self, w: np.ndarray, width: float) -> Evaluation:
+        """Return the evaluation at w, not offered yet."""
+        if self.groups:
+            return self.whole.at(w, width)
+        if self.hinge:
+            return self.evaluator(width).at(w, width)
+        return self.whole.at(w, 1 << self.bits)
+
+    def at(self, f: np.ndarray, width: float, scores: Any = None, found: Any = None) -> Point:
+        """Evaluate at f, or take what was found there, and offer both sides to the recorder."""
+        problem, lam = self.problem, self.problem.lam
+        found = self.evaluation(f, width) if found is None else found
+        self.found = found
+        scale = found.scale(lam) if self.hinge and not self.groups else 1.0
+        if self.hinge:
+            self.density = MOMENT * found.bias / found.width**2
+        self.recorder.offer(
+            found.w,
+            found.primal(lam),
+            lambda: Minorant.from_weights(problem, found.w, found.bins, found.half, scale),
+            found.dual(lam, scale),
+        )
+        self.recorder.step()
+        gradient = lam * found.w - found.pull
+        self.far = float(gradient @ gradient) / (2 * lam)
+        nothing = np.empty(0)
+        return Point(
+            found.w, nothing, found.width, found.bins, found.pull, gradient, found.bias, self.far
+        )
+
+    def finer(self, now: Point) -> Point | None:
+        """Evaluate anew with more bins, or return None where they are as many as they get."""
+        if self.groups:
+            return None
+        if not self.hinge:
+            before = self.bits
+            self.smooth_width()
+            return self.at(now.f, now.width) if self.bits > before else None
+        if self.per_width >= MOST_PER_WIDTH:
+            return None
+        self.per_width = min(4 * self.per_width, MOST_PER_WIDTH)
+        return self.at(now.f, now.width)
+
+    def line(self, now: Point, p: np.ndarray) -> Line:
+        """Return F along p; a trial is a pass over the rows."""
+        lam, width = self.problem.lam, now.width
+        start = float(now.gradient @ p)
+        if self.hinge and not self.groups:
+            along = self.evaluator(width).line(self.found, p, width)
+            return Line(
+                start, along.slope, lambda t: self.at(now.f + t * p, width, None, along.at(t))
+            )
+        if not self.hinge:
+            self.smooth_width()
+        tried: dict[float, Evaluation] = {}
+
+        def slope(t: float) -> float:
+            try:
+                tried[t] = found = self.evaluation(now.f + t * p, width)
+            except OverflowingError:
+                return np.inf  # so far out that the loss overflows, F rises
+            return float(p @ (lam * found.w - found.pull))
+
+        def at(t: float) -> Point | None:
+            if t not in tried and not np.isfinite(slope(t)):
+                return None
+            return self.at(now.f + t * p, width, None, tried[t])
+
+        return Line(start, slope, at)
+
+    def first_length(self, now: Point, p: np.ndarray, rng: np.random.Generator) -> float:
+        """Return the length at which no score moves by more than one."""
+        length = float(np.linalg.norm(p)) * self.problem.space.reach
+        return 1.0 / length if 0 < length < np.inf else 1.0

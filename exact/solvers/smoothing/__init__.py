@@ -1,1 +1,0 @@
-"""Newton steps on the smoothed hinge, at one width after another."""

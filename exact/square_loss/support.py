@@ -1,0 +1,708 @@
+"""The square loss over all pairs on few features: closed form, local search and bounds.
+
+With w zero outside the features S, and Sigma, delta as in `row_average.py`,
+
+    F(w) = w'M w - 2 w'delta + 1 = w'Sigma w + (1 - w'delta)^2,
+    F*(S) = min F = 1 / (1 + q_S),    q_S = delta_S' Sigma_SS^+ delta_S,
+
+where q_S is infinite, and F*(S) zero, unless delta_S lies in the range of Sigma_SS: then some w
+on S has w'(x_i - x_j) = 1 for all pairs at once. The minimum on the best k features is the
+problem that [SHT, eq. (3)] states. A penalty lam/2 |w|^2 adds lam/2 to the diagonal of Sigma.
+
+A bound for all S at once: features are scaled to variance one. For a diagonal D >= 0 with
+Sigma_TT - D positive semidefinite, any w on T and r = delta - Sigma w, each S of k features that
+has the features `inside` has
+
+    q_S <= w'(delta + r) - sum over T less S of (D_j w_j^2 + 2 r_j w_j) + sum over S of r_j^2/D_j,
+
+since q_S = max_u 2 delta'u - u'Sigma u over u on S, and u'Sigma u >= w'Sigma w + 2 w'Sigma (u - w)
++ (u - w)'D(u - w). At w = Sigma_TT^-1 delta_T the vector r is rounding. This is the relaxation by
+perspectives at one point.
+
+Floats know the moments to a few units of the features' spread. That is no information about what
+varies less: the difference of a feature and its near copy, or a feature that is all but constant.
+There F*(S) is computed in whole numbers; see `exact_moments.py`. Where that would be too slow the
+bound is zero, which holds for any F.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from ..errors import InputError
+from ..pairs.all_pairs import AllPairs
+from ..spaces.rows import Rows
+from ..tools.checks import check_number
+from ..tools.exact_numbers import float_above, float_below
+from ..tools.lossless import as_float64
+from ..tools.rounding import UNIT, gamma
+from .exact_moments import ExactMoments
+from .row_average import (
+    Losses,
+    MomentError,
+    Moments,
+    RowAverage,
+    Source,
+    moment_error,
+    moments,
+    moments_with_losses,
+    square_parts,
+)
+
+CONSTANT = 1e-12  # what a feature varies by in the classes is rounding below this times its size
+NULL = 1e-13  # variances below this count as zero; the features are scaled to variance one
+WELL = 1e-4  # least eigenvalue of Sigma_SS, at variance one a feature, to use its inverse
+UNCLEAR = 1e-8  # a variance left below this, over the least eigenvalue, has lost too many digits
+IMPROVES = 1e-12  # a swap that lowers F* by less than this times F* is rounding
+PAIRS = 8  # number of best pairs of features tried as starts
+ENTRIES = 1 << 18  # pairs of features in one block
+REGULAR = 1e-8  # least entry of D: below it features count as dependent, and no bound is made
+LARGEST_SIDE = 500  # most features for which a bound from all of them is affordable
+TOLERANCE = 1e-9  # default of the gap to reach; F(0) = 1 sets the scale
+ANSWERS = 20_000  # most supports whose optimum is computed in whole numbers
+BLUR, DRIFT = 1e-6, 1e-3  # largest error of an entry and of a class mean, over the spread
+FAINT = 1e-290  # least variance of floats
+LARGEST_WORK = 1e9  # most rows times features squared for which `sparse_floor` is affordable
+
+
+@dataclass(frozen=True, eq=False)
+class SupportOptimum:
+    """The minimum F*(S) = 1 / (1 + q) on a sorted support, and a minimiser w (d,)."""
+
+    support: np.ndarray
+    q: float
+    value: float
+    w: np.ndarray
+
+
+class SupportLoss:
+    """F and its minima on supports, from the moments of the two classes.
+
+    F*(S) does not depend on the units of the features where lam is zero, so they are scaled to
+    variance one within the classes first. What decides between a small variance and none is
+    rounding: `CONSTANT` and `NULL`. A direction of variance below them counts as having none.
+    Features that coincide to six digits or so, but not quite, are beyond what moments can tell
+    apart, and the minimum on them may come out wrong: nothing here is a bound, see
+    `SupportBounds` for those. A penalty settles it.
+
+    Features are divided by `scale` (d,) to have variance one within the classes. `scaled_sigma`
+    (d, d) has the penalty in it and one or zero on its diagonal; features that are not
+    `informative` (d,) are the same constant in both classes.
+    """
+
+    def __init__(self, moments: Moments, lam: float = 0.0):
+        delta, sigma = np.asarray(moments.delta), np.asarray(moments.sigma)
+        if delta.ndim != 1 or sigma.shape != (delta.size, delta.size):
+            raise InputError(f"delta of shape {delta.shape} and Sigma of {sigma.shape} do not fit")
+        if not (np.isfinite(delta).all() and np.isfinite(sigma).all()):
+            raise InputError("the moments must be finite")
+        self.lam = check_number("lam", lam, closed="low")
+        self.delta, self.sigma, self.dim = delta, sigma, int(delta.size)
+        variance = np.diag(sigma) + self.lam / 2
+        size = np.zeros(self.dim) if moments.size is None else moments.size
+        varies = variance > (CONSTANT * size) ** 2
+        # A constant feature with another constant in each class separates; rounding does not.
+        silent = ~varies & (np.abs(delta) <= CONSTANT * size)
+        self.scale = np.where(varies, np.sqrt(np.maximum(variance, 0.0)), np.abs(delta))
+        self.scale[silent] = 1.0
+        self.scaled_delta = np.where(silent, 0.0, delta / self.scale)
+        ridged = sigma + self.lam / 2 * np.eye(self.dim)
+        correlation = ridged / np.outer(self.scale, self.scale)
+        self.scaled_sigma = np.where(np.outer(varies, varies), correlation, 0.0)
+        noise = float((np.finfo(float).eps * size / self.scale)[varies].max(initial=0.0))
+        self.informative = varies | (self.scaled_delta != 0.0)
+        self._null, self._slip = NULL + noise, 1e-8 + 8 * noise
+
+    def value(self, w: np.ndarray) -> float:
+        """Return F(w) = w'Sigma w + (1 - w'delta)^2 + lam/2 |w|^2 at `w` (d,)."""
+        w = self._check_weights(w)
+        return float(w @ self.sigma @ w + (1 - w @ self.delta) ** 2 + self.lam / 2 * (w @ w))
+
+    def gradient(self, w: np.ndarray) -> np.ndarray:
+        """Return 2 M w - 2 delta + lam w at `w`: (d,). [SHT, Prop. 1]"""
+        w = self._check_weights(w)
+        return 2 * (self.sigma @ w) - 2 * (1 - w @ self.delta) * self.delta + self.lam * w
+
+    def optimum(self, support: Iterable[int]) -> SupportOptimum:
+        """Return the minimum of F over the weights on these features."""
+        factor = self._factor(_check_support(support, self.dim))
+        w = np.zeros(self.dim)
+        if np.isinf(factor.q):
+            scaled = factor.escaping / float(factor.escaping @ factor.escaping)
+        else:
+            scaled = factor.solved / (1 + factor.q)
+        w[factor.support] = scaled / self.scale[factor.support]
+        return SupportOptimum(factor.support, factor.q, 1 / (1 + factor.q), w)
+
+    def additions(self, support: Iterable[int], end: float = np.inf) -> np.ndarray:
+        """Return F*(S with i) for each feature i: (d,). F*(S) itself where i is in S.
+
+        One more feature adds (delta_i - Sigma_iS Sigma_SS^+ delta_S)^2 to q, divided by what
+        remains of its variance when S is known. Features that hardly vary when S is known are
+        looked at one by one, up to the time `end` (`time.perf_counter`); then they count as F*(S).
+        """
+        return self._additions(self._factor(_check_support(support, self.dim)), end)
+
+    def swaps(self, support: Iterable[int], end: float = np.inf) -> np.ndarray:
+        """Return F*(S without S_j, with i) for each place j in sorted S and feature i: (s, d).
+
+        NaN where i is already in S, and for places j not evaluated before the deadline `end`
+        (`time.perf_counter`); nearly dependent features are slow.
+        """
+        chosen = _check_support(support, self.dim)
+        values, sure = swapped(self._factor(chosen), self.scaled_sigma, self.scaled_delta)
+        for place in np.flatnonzero(~sure):
+            values[place] = np.nan
+            if time.perf_counter() < end:
+                values[place] = self._additions(self._factor(np.delete(chosen, place)), end)
+        values[:, chosen] = np.nan
+        return values
+
+    def best_swap(self, support: Iterable[int], end: float = np.inf) -> Swap | None:
+        """Return the swap after which F*(S) is lowest; None where no swap is possible.
+
+        Whether it lowers F*(S) is for the caller to see; `end` as in `swaps`.
+        """
+        chosen = _check_support(support, self.dim)
+        if chosen.size in (0, self.dim) or time.perf_counter() >= end:
+            return None
+        values = self.swaps(chosen, end)
+        if np.isnan(values).all():
+            return None
+        place, into = np.unravel_index(int(np.nanargmin(values)), values.shape)
+        return Swap(int(chosen[place]), int(into), float(values[place, into]))
+
+    def _factor(self, support: np.ndarray) -> Factor:
+        sigma, delta = self.scaled_sigma[np.ix_(support, support)], self.scaled_delta[support]
+        eigenvalues, vectors = np.linalg.eigh(sigma)
+        kept = eigenvalues > self._null * max(support.size, 1)
+        inside = vectors[:, kept]
+        basis = inside / np.sqrt(eigenvalues[kept])
+        coordinates = basis.T @ delta
+        escaping = delta - inside @ (inside.T @ delta)
+        outside = np.linalg.norm(escaping) > self._slip * max(1.0, float(np.linalg.norm(delta)))
+        return Factor(
+            support,
+            basis,
+            basis @ coordinates,
+            escaping,
+            np.inf if outside else float(coordinates @ coordinates),
+            float(eigenvalues[kept].min(initial=1.0)),
+        )
+
+    def _additions(self, factor: Factor, end: float = np.inf) -> np.ndarray:
+        if np.isinf(factor.q):
+            return np.zeros(self.dim)
+        support, variance = factor.support, np.diag(self.scaled_sigma)
+        known = factor.basis.T @ self.scaled_sigma[support]
+        left = variance - (known**2).sum(axis=0)
+        news = self.scaled_delta - factor.solved @ self.scaled_sigma[support]
+        clear = left > UNCLEAR / factor.least
+        more = np.divide(news**2, left, out=np.zeros(self.dim), where=clear)
+        more[(variance == 0) & (self.scaled_delta != 0)] = np.inf
+        more[support] = 0.0
+        values = 1 / (1 + factor.q + more)
+        unclear = ~clear & (variance > 0)
+        unclear[support] = False
+        for i in np.flatnonzero(unclear):
+            if time.perf_counter() >= end:
+                break
+            values[i] = 1 / (1 + self._factor(np.sort(np.append(support, i))).q)
+        return values
+
+    def _check_weights(self, w: np.ndarray) -> np.ndarray:
+        w = as_float64(w, "w")
+        if w.shape != (self.dim,):
+            raise InputError(f"w must have {self.dim} entries; its shape is {w.shape}")
+        return w
+
+
+def optimum_on(
+    space: Rows,
+    positive: np.ndarray,
+    support: Iterable[int],
+    pairs: AllPairs | None = None,
+    lam: float = 0.0,
+) -> SupportOptimum:
+    """Return the minimum on a support without the moments of the other features."""
+    chosen = _check_support(support, space.dim)
+    few = SupportLoss(moments(space, positive, pairs or AllPairs(), chosen), lam)
+    found = few.optimum(range(chosen.size))
+    w = np.zeros(space.dim)
+    w[chosen] = found.w
+    return SupportOptimum(chosen, found.q, found.value, w)
+
+
+def _check_support(support: Iterable[int], dim: int) -> np.ndarray:
+    given = np.asarray(list(support))
+    if given.size == 0:
+        return np.empty(0, dtype=np.intp)
+    if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer):
+        raise InputError("a support is a list of feature indices")
+    if given.min() < 0 or given.max() >= dim:
+        raise InputError(f"the support names features outside 0 .. {dim - 1}")
+    chosen = np.unique(given)
+    if chosen.size != given.size:
+        raise InputError("the support names a feature twice")
+    return chosen
+
+
+@dataclass(frozen=True, eq=False)
+class Swap:
+    """One feature removed, one added, and the minimum afterwards."""
+
+    out: int
+    into: int
+    value: float
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """Sigma_SS of scaled features: its eigenvectors with and without variance, and q."""
+
+    support: np.ndarray
+    basis: np.ndarray  # (s, rank), divided by the square roots of the eigenvalues
+    solved: np.ndarray  # (s,) Sigma_SS^+ delta_S
+    escaping: np.ndarray  # (s,) the part of delta_S outside the range of Sigma_SS
+    q: float
+    least: float  # the smallest eigenvalue that is not zero
+
+
+def swapped(factor: Factor, sigma: np.ndarray, delta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return F* after each swap, (s, d), and whether each row of it has its digits, bool (s,)."""
+    support, s, d = factor.support, factor.support.size, delta.size
+    if factor.basis.shape[1] < s or np.isinf(factor.q) or factor.least <= WELL:
+        return np.ones((s, d)), np.zeros(s, dtype=bool)
+    rows, P, variance = sigma[support], factor.basis @ factor.basis.T, np.diag(sigma)
+    A, own = P @ rows, np.diag(P)[:, None]
+    x, share = factor.solved[:, None], A / own
+    left = variance - ((factor.basis.T @ rows) ** 2).sum(axis=0) + A * share
+    news = delta - factor.solved @ rows + x * share
+    more = np.divide(news**2, left, out=np.zeros((s, d)), where=left > 0)
+    more[:, (variance == 0) & (delta != 0)] = np.inf
+    asked = variance > 0
+    asked[support] = False
+    sure = (left[:, asked] > UNCLEAR / factor.least).all(axis=1)
+    return 1 / (1 + np.maximum(factor.q - x**2 / own, 0.0) + more), sure
+
+
+def swap_descent(
+    loss: SupportLoss, support: Iterable[int], max_swaps: int = 1000, end: float = np.inf
+) -> SupportOptimum:
+    """Return the minimum on a support after the best swaps, until none lowers it."""
+    here = loss.optimum(support)
+    for _ in range(max_swaps):
+        swap = loss.best_swap(here.support, end)
+        if swap is None or not swap.value < here.value * (1 - IMPROVES):
+            break
+        after = loss.optimum({*here.support.tolist(), swap.into} - {swap.out})
+        if not after.value < here.value:  # the swap's gain was rounding
+            break
+        here = after
+    return here
+
+
+def forward(
+    loss: SupportLoss, k: int, start: Iterable[int] = (), end: float = np.inf
+) -> np.ndarray:
+    """Return k features: those of `start`, then greedily the one that lowers F* most."""
+    chosen = [int(j) for j in start]
+    while len(chosen) < k and time.perf_counter() < end:
+        values = loss.additions(chosen, end)
+        values[chosen] = np.inf
+        chosen.append(int(np.argmin(values)))
+    if len(chosen) < k:
+        rest = [int(j) for j in screened(loss) if int(j) not in set(chosen)]
+        chosen += rest[: k - len(chosen)]
+    return np.array(sorted(chosen), dtype=np.intp)
+
+
+def screened(loss: SupportLoss) -> np.ndarray:
+    """Return the features, largest mean difference over spread first."""
+    return np.argsort(-np.abs(loss.scaled_delta), kind="stable")
+
+
+def pair_blocks(loss: SupportLoss, used: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
+    """Yield places a < b in `used`, q of the two features, and 1 - |correlation|, in blocks.
+
+        q = (delta_a^2 + delta_b^2 - 2 rho delta_a delta_b) / (1 - rho^2)
+
+    Where 1 - |rho| is below `UNCLEAR`, or a feature does not vary, q is -inf and the last is zero.
+    """
+    delta, varies = loss.scaled_delta[used], np.diag(loss.scaled_sigma)[used] > 0
+    step = max(1, ENTRIES // max(used.size, 1))
+    for low in range(0, used.size - 1, step):
+        some = np.arange(low, min(low + step, used.size - 1))
+        a, b = np.nonzero(np.arange(used.size)[None, :] > some[:, None])
+        a = some[a]
+        rho = loss.scaled_sigma[used[a], used[b]]
+        least = 1 - np.abs(rho)
+        clear = (least >= UNCLEAR) & varies[a] & varies[b]
+        top = delta[a] ** 2 + delta[b] ** 2 - 2 * rho * delta[a] * delta[b]
+        below = (1 - rho) * (1 + rho)
+        q = np.divide(top, below, out=np.full(a.size, -np.inf), where=clear)
+        yield a, b, q, np.where(clear, least, 0.0)
+
+
+def best_pairs(loss: SupportLoss, count: int, end: float = np.inf) -> list[np.ndarray]:
+    """Return the `count` pairs of features of least F*, as far as time allows."""
+    used = screened(loss)[: int(loss.informative.sum())]  # the likely ones come first
+    found: list[tuple[float, int, int]] = []
+    for a, b, q, _ in pair_blocks(loss, used):
+        top = np.argpartition(-q, min(count, q.size) - 1)[:count]
+        found += [(float(q[i]), int(used[a[i]]), int(used[b[i]])) for i in top]
+        if time.perf_counter() >= end:
+            break
+    ranked = sorted(((-q, i, j) for q, i, j in found if np.isfinite(q)))[:count]
+    return [np.array([i, j], dtype=np.intp) for _, i, j in ranked]
+
+
+def good_support(
+    loss: SupportLoss, k: int, starts: Iterable[Iterable[int]] = (), end: float = np.inf
+) -> SupportOptimum:
+    """Return the best result of swaps from several starts, as many as time allows.
+
+    They are those given, the largest mean differences, the greedy choice, and the greedy choices
+    that begin with the best pairs.
+    """
+    best = swap_descent(loss, screened(loss)[:k], end=end)
+    ways: list[Iterable[int]] = [*starts]
+    sure = len(ways)
+    pairs = best_pairs(loss, PAIRS, end) if k >= 2 and time.perf_counter() < end else []
+    for at, start in enumerate([*ways, (), *pairs]):
+        if at >= sure and time.perf_counter() >= end:
+            break
+        found = swap_descent(loss, forward(loss, k, start, end), end=end)
+        best = found if found.value < best.value else best
+    return best
+
+
+@dataclass(frozen=True, eq=False)
+class Diagonal:
+    """A diagonal below a matrix, proved so, and the inverse of the matrix (not proved)."""
+
+    entries: np.ndarray
+    inverse: np.ndarray
+
+    @property
+    def least(self) -> float:
+        """Not above the least eigenvalue of the matrix."""
+        return float(self.entries.min())
+
+
+def certified_diagonal(sigma: np.ndarray) -> Diagonal | None:
+    """Return D > 0 with sigma - D positive semidefinite, or None where there is next to none.
+
+    D is a multiple of what remains of each variance when the other features are known. That it
+    is below sigma is proved by a Cholesky factorisation: where it runs to its end, the matrix is
+    above -gamma_{s+1} times its trace. [Rump 2006, "Verification of positive definiteness"]
+    """
+    side = len(sigma)
+    try:
+        inverse = scipy.linalg.cho_solve(scipy.linalg.cho_factor(sigma), np.eye(side))
+    except np.linalg.LinAlgError:
+        return None
+    shape = 1 / np.diag(inverse)
+    if not (np.isfinite(shape).all() and (shape > 0).all()):
+        return None
+    root = np.sqrt(shape)
+    share = scipy.linalg.eigvalsh(sigma / np.outer(root, root), subset_by_index=[0, 0])[0]
+    for safety in (1 - 1e-7, 0.99, 0.5):
+        tried = safety * share * shape
+        rest = sigma - np.diag(tried)
+        entries = tried - cholesky_slip(rest, tried)
+        if not entries.min() >= REGULAR:
+            return None
+        try:
+            np.linalg.cholesky(rest)
+        except np.linalg.LinAlgError:
+            continue
+        return Diagonal(entries, inverse)
+    return None
+
+
+def cholesky_slip(rest: np.ndarray, tried: np.ndarray) -> float:
+    """Return how far below zero an eigenvalue of sigma - diag(tried) may be, and what D loses.
+
+    A Cholesky factorisation of `rest` that runs to its end, in floats, proves that its eigenvalues
+    are above -c / (1 - c) times its trace, c = gamma_{s+1}. [Rump 2006] The diagonal of `rest` is
+    off by a unit of itself, and so is what is left of `tried` by one of that.
+    """
+    side, trace = len(rest), float(np.maximum(np.diag(rest), 0.0).sum())
+    return 1.001 * gamma(side + 2) * trace + 2 * UNIT * float(tried.max())
+
+
+def ceiling(
+    sigma: np.ndarray, delta: np.ndarray, diagonal: Diagonal, k: int, inside: np.ndarray
+) -> float:
+    """Return an upper bound of q_S over the S of at most k features, rounding included."""
+    w, D, size = diagonal.inverse @ delta, diagonal.entries, len(delta)
+    top = float(_whole_ceiling(sigma, delta, w, D))
+    dropped = np.sort((D * w * w)[~inside])[: max(size - k, 0)]
+    return top - float(dropped.sum()) * (1 - gamma(size + 8))
+
+
+def _whole_ceiling(
+    sigma: np.ndarray, delta: np.ndarray, w: np.ndarray, D: np.ndarray
+) -> np.ndarray:
+    """Return an upper bound of q on all features (..., s), from any w, with D below sigma."""
+    size = delta.shape[-1]
+    r = delta - (sigma @ w[..., None])[..., 0]
+    length = np.abs(w)
+    largest = np.abs(delta).max(axis=-1, initial=0.0, keepdims=True)
+    # Entries of sigma are at most one, but for rounding.
+    slip = 2 * gamma(size + 4) * (length.sum(axis=-1, keepdims=True) + largest)
+    left = np.abs(r) + slip
+    spare = left**2 / D + 3 * left * length + gamma(size + 8) * length * (np.abs(delta) + left)
+    return (w * (delta + r)).sum(axis=-1) + spare.sum(axis=-1) * (1 + gamma(2 * size + 8))
+
+
+def whole_ceilings(sigma: np.ndarray, delta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return upper bounds of q on whole supports, and lower bounds of their least eigenvalues.
+
+    With the computed eigenvectors V and values l, G = V'V - I and R = sigma V - V diag(l),
+
+        least eigenvalue of sigma  >=  (min l - |G| max l - |V| |R|) / (1 + |G|)
+
+    where the right side is positive: V'sigma V = diag(l) + G diag(l) + V'R, and |V|^2 <= 1 + |G|.
+    """
+    size = delta.shape[-1]
+    if size == 0:
+        return np.zeros(len(delta)), np.ones(len(delta))
+    values, vectors = np.linalg.eigh(sigma)
+    gram = vectors.transpose(0, 2, 1) @ vectors - np.eye(size)
+    miss = sigma @ vectors - vectors * values[:, None, :]
+    # Entries of sigma and V, and lengths of V's columns, are at most one, but for rounding.
+    noise = 2.2 * size * gamma(size + 4)
+    unlike = np.linalg.norm(gram, axis=(1, 2)) * (1 + 1e-9) + size * noise
+    astray = np.linalg.norm(miss, axis=(1, 2)) * (1 + 1e-9) + size * noise
+    lost = unlike * np.abs(values).max(axis=1) + (1 + unlike) * astray
+    least = (values[:, 0] - lost * (1 + 1e-9)) / (1 + unlike) * (1 - 1e-12)
+    sure = (least > 0) & (unlike < 1e-3)
+    safe = np.where(sure[:, None], np.maximum(values, 1e-300), 1.0)
+    w = (vectors @ ((vectors.transpose(0, 2, 1) @ delta[..., None]) / safe[..., None]))[..., 0]
+    q = _whole_ceiling(sigma, delta, w, np.where(sure, least, 1.0)[:, None])
+    return np.where(sure, q, np.inf), np.where(sure, least, 0.0)
+
+
+def objective_floor(
+    q: float | np.ndarray, k: int, least: float | np.ndarray, error: MomentError
+) -> np.ndarray:
+    """Return the F* that no support with this bound of q comes below, moments' rounding included.
+
+    Sigma_SS of the data is at least (1 - h) times the computed one, h = k error.sigma / least, and
+    delta_S is off by at most sqrt(k) error.delta, so that q_S of the data is at most
+    (sqrt(q) + sqrt(k) error.delta / sqrt(least))^2 / (1 - h).
+    """
+    c, h = rounding_of_floor(k, least, error)
+    root = np.sqrt(np.maximum(q, 0.0)) + c
+    floor = (1 - 8 * UNIT) / (1 + root * root / (1 - h) * (1 + 8 * UNIT))
+    return np.where(h < 0.5, floor, 0.0)
+
+
+def rounding_of_floor(
+    k: int, least: float | np.ndarray, error: MomentError
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return c and h of `objective_floor`: q of the data is at most (sqrt(q) + c)^2 / (1 - h).
+
+    h is at most one half; there it says that nothing is known.
+    """
+    least = np.asarray(least, dtype=float)
+    h = np.minimum(k * error.sigma / least * (1 + 4 * UNIT), 0.5)
+    return np.sqrt(k / least) * error.delta * (1 + 4 * UNIT), h
+
+
+def objective_ceiling(loss: SupportLoss, w: np.ndarray, error: MomentError) -> float:
+    """Return an upper bound of F(w) on the data, rounding included."""
+    length, size = float(np.abs(w * loss.scale).sum()), int(np.count_nonzero(w))
+    shift = error.delta * length + gamma(size + 4) * (1 + float(np.abs(w * loss.delta).sum()))
+    miss = abs(1 - float(w @ loss.delta))
+    spread = (error.sigma + gamma(2 * size + 8)) * length**2
+    return loss.value(w) * (1 + 4 * UNIT) + spread + (2 * miss + 3 * shift) * shift
+
+
+@dataclass(frozen=True, eq=False)
+class SupportBounds:
+    """What is proved about F on the supports of given rows.
+
+    `loss` is for the search: its conventions about small variances enter no bound. `error` is that
+    of its moments, on features that are neither `silent` (constant on all rows: they never help)
+    nor `blurred` (floats tell too little about them). `tol`, the gap to reach, decides what
+    rounding is too much.
+    """
+
+    loss: SupportLoss
+    error: MomentError
+    exact: ExactMoments
+    silent: np.ndarray
+    blurred: np.ndarray
+    tol: float = TOLERANCE
+    _asked: list[int] = field(default_factory=lambda: [0])
+
+    @property
+    def slack(self) -> float:
+        """Bounds that rounding moves by more are computed in whole numbers, if that is cheap."""
+        return self.tol / 4
+
+    @property
+    def useful(self) -> np.ndarray:
+        """The features that are not silent: int array."""
+        return np.flatnonzero(~self.silent)
+
+    @property
+    def spent(self) -> bool:
+        """Whether the allowance of supports in whole numbers is used up."""
+        return self._asked[0] >= ANSWERS
+
+    def ceiling(self, w: np.ndarray, end: float = np.inf) -> float:
+        """Return an upper bound of F(w) on the rows; inf where none can be had."""
+        used, bound, slack = np.flatnonzero(w), np.inf, np.inf
+        if not self.blurred[used].any():
+            with np.errstate(over="ignore", invalid="ignore"):
+                bound = objective_ceiling(self.loss, w, self.error)
+                slack = bound - self.loss.value(w)
+        if slack <= self.slack:
+            return bound
+        if self.exact.affordable(used, end):
+            return float_above(self.exact.value(w))
+        return bound if np.isfinite(bound) else np.inf
+
+    def leaf(
+        self, support: np.ndarray, upper: float = np.inf, end: float = np.inf
+    ) -> tuple[SupportOptimum | None, float]:
+        """Return good weights on a support, and a lower bound of F* on it."""
+        found, S = self.loss.optimum(support), support[~self.silent[support]]
+        if S.size == 0:
+            return found, 1.0
+        floor, slack = self._floor_by_floats(S)
+        if slack <= self.slack or self.spent or not self.exact.affordable(S, end):
+            return found, floor
+        self._asked[0] += 1
+        answer = self.exact.optimum(S, upper)
+        value = float_below(answer.value)
+        if value >= upper:
+            return None, max(floor, value)
+        if answer.w is not None and np.isfinite(answer.w).all():
+            w = np.zeros(self.loss.dim)
+            w[S] = answer.w
+            q = 1 / value - 1 if value > 0 else np.inf
+            found = replace(found, q=q, value=value, w=w)
+        return found, max(floor, value)
+
+    def redundant(self, support: np.ndarray, end: float = np.inf) -> bool:
+        """Return whether a feature is proved to add nothing to the others: no F* is lost by it.
+
+        False where q is infinite, or it would take too long to see.
+        """
+        if not self.exact.affordable(support, end):
+            return False
+        return self.exact.optimum(support, 0.0).redundant
+
+    def _floor_by_floats(self, S: np.ndarray) -> tuple[float, float]:
+        """Return a lower bound of F* on a support, and what rounding may have taken off it."""
+        if self.blurred[S].any():
+            return 0.0, np.inf
+        sigma, delta = self.loss.scaled_sigma[np.ix_(S, S)], self.loss.scaled_delta[S]
+        diagonal = certified_diagonal(sigma)
+        if diagonal is None:
+            return 0.0, np.inf
+        q = ceiling(sigma, delta, diagonal, S.size, np.ones(S.size, dtype=bool))
+        floor = float(objective_floor(q, S.size, diagonal.least, self.error))
+        return floor, 1 / (1 + max(float(delta @ diagonal.inverse @ delta), 0.0)) - floor
+
+
+def support_bounds_of(average: RowAverage, tol: float = TOLERANCE) -> SupportBounds:
+    """Return the bounds of F on the supports of an average over rows."""
+    source = average.source or Source(average.X, average.mass, None)
+    found, losses = moments_with_losses(average, offset=source.offset)
+    silent, flat = _constant(source.X, average.positive, source.weight)
+    delta, sigma = np.where(silent, 0.0, found.delta), found.sigma.copy()
+    sigma[flat], sigma[:, flat] = 0.0, 0.0
+    loss = SupportLoss(Moments(delta, sigma, found.size), average.lam)
+    blurred = ~silent & _blurred(loss, losses, flat)
+    trusted = ~silent & ~blurred
+    scale = loss.scale[trusted]
+    error = moment_error(
+        average.mass.size,
+        float((losses.entry[trusted] / scale).max(initial=0.0)),
+        float((losses.mean[trusted] / scale).max(initial=0.0)),
+        float(np.abs(loss.scaled_delta[trusted]).max(initial=0.0)),
+    )
+    exact = ExactMoments(source.X, average.positive, source.weight, average.lam)
+    return SupportBounds(loss, error, exact, silent, blurred, tol)
+
+
+def _blurred(loss: SupportLoss, losses: Losses, flat: np.ndarray) -> np.ndarray:
+    """Return the features about which the moments, as floats, tell too little."""
+    variance = np.diag(loss.sigma) + loss.lam / 2
+    # A feature that floats call constant, while its numbers differ.
+    called = ~loss.informative | ((np.diag(loss.scaled_sigma) == 0) & ~flat)
+    faint = (variance < FAINT) & ~(flat & (loss.lam == 0) & (np.abs(loss.delta) > FAINT**0.5))
+    rough = (losses.entry > BLUR * loss.scale) | (losses.mean > DRIFT * loss.scale)
+    return called | faint | rough | ~np.isfinite(loss.scale)
+
+
+def _constant(
+    X: np.ndarray | sp.csr_matrix, positive: np.ndarray, weight: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return which features are constant on all rows that count, and which within each class."""
+    counts = np.ones(positive.size, dtype=bool) if weight is None else weight > 0
+    ends = []
+    for side in (positive & counts, ~positive & counts):
+        rows = X[side]
+        low, high = rows.min(axis=0), rows.max(axis=0)
+        if not isinstance(X, np.ndarray):
+            low, high = low.toarray().ravel(), high.toarray().ravel()
+        ends.append((low, high))
+    (low, high), (other_low, other_high) = ends
+    flat = (low == high) & (other_low == other_high)
+    return flat & (low == other_low), flat
+
+
+def sparse_floor(average: RowAverage, k: int) -> float:
+    """Return a lower bound of F over all weights with at most k nonzeros, without a search.
+
+    Zero, which holds for any F, where the features are dependent, or too many: more than 500.
+    """
+    n, d = average.mass.size, average.dim
+    if d > LARGEST_SIDE or n * d * d > LARGEST_WORK:
+        return 0.0
+    bounds = support_bounds_of(average)
+    used, loss = bounds.useful, bounds.loss
+    if used.size == 0:
+        return 1.0
+    sigma, delta = loss.scaled_sigma[np.ix_(used, used)], loss.scaled_delta[used]
+    diagonal = None if bounds.blurred.any() else certified_diagonal(sigma)
+    if diagonal is None:
+        return 0.0
+    q = ceiling(sigma, delta, diagonal, k, np.zeros(used.size, dtype=bool))
+    return float(objective_floor(q, min(k, used.size), diagonal.least, bounds.error))
+
+
+def objective_above(average: RowAverage, w: np.ndarray) -> float:
+    """Return an upper bound of F(w), rounding included, from the features that w uses.
+
+    A looser one, from a single look at each row, where their moments would take too long.
+    """
+    used = np.flatnonzero(w)
+    if average.mass.size * used.size**2 > LARGEST_WORK:
+        return _above_by_rows(average.among(used), w[used])
+    return support_bounds_of(average.among(used)).ceiling(w[used])
+
+
+def _above_by_rows(average: RowAverage, w: np.ndarray) -> float:
+    """Return an upper bound of F(w) from the scores of the rows as they were given."""
+    source = average.source or Source(average.X, average.mass, None)
+    means = average.means if source.offset is None else average.means + source.offset
+    given = RowAverage(source.X, average.positive, average.mass, means, average.share)
+    with np.errstate(over="ignore", invalid="ignore"):
+        parts = square_parts(given, w)
+        square = parts.square + parts.square_error
+        whole = (square + average.lam / 2 * float(w @ w)) * (1 + gamma(w.size + 16))
+    return float(whole) if np.isfinite(whole) else np.inf

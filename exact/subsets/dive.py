@@ -1,0 +1,309 @@
+"""The compiled part of the search for the best subset: one part of the tree, depth first.
+
+A node is a set I of features that are in and a set C of candidates; its supports are the S of k
+features between I and T = I + C. The bound of q_S over them is that of `square_loss/support.py`,
+at w = Sigma_TT^-1 delta_T. The residual r is computed afresh each time and its rounding added, so
+that the bound holds whatever errors the updates of w and of the inverse have piled up.
+Functions that call each other stay in one file: the disk cache sees no changed callee elsewhere.
+Sorts, sums and copies are loops: numpy's forms, and `solve`, take the compiler seconds each.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from ..tools.compiling import compiled
+
+OUT, CANDIDATE, IN = 0, 1, 2  # what a node says of a feature; written out as numbers below
+_ULP = 1.01 * 2.0**-53
+
+
+@compiled
+def _ceiling(data, index, size, w, cost):  # pragma: no cover
+    """Return w'(delta + r) and the bound of q_T, rounding included; fill the costs D_j w_j^2."""
+    sigma, delta, diagonal = data
+    length, largest, r = 0.0, 0.0, np.empty(size)
+    for a in range(size):
+        r[a] = delta[index[a]]
+        length += abs(w[a])
+        largest = max(largest, abs(r[a]))
+    for b in range(size):  # column by column: no sum waits for another
+        column, share = sigma[index[b]], w[b]
+        for a in range(size):
+            r[a] -= share * column[index[a]]
+    slip = (size + 4) * _ULP * (length * 1.001 + largest)
+    value, spare = 0.0, 0.0
+    for a in range(size):
+        j = index[a]
+        left, weight = abs(r[a]) + slip, abs(w[a])
+        value += w[a] * (delta[j] + r[a])
+        spare += left * left / diagonal[j] + 3 * left * weight
+        spare += (size + 6) * _ULP * weight * (abs(delta[j]) + left)
+        cost[a] = diagonal[j] * w[a] * w[a] * (1 - 8 * _ULP)
+    return value, value + spare * (1 + (size + 8) * _ULP)
+
+
+@compiled
+def _smallest(state, index, size, cost, count, ordered):  # pragma: no cover
+    """Sort the candidates' costs; return the sum of the `count` smallest, rounded down."""
+    m, total = 0, 0.0
+    for a in range(size):
+        if state[index[a]] == 1:
+            at = m
+            while at > 0 and ordered[at - 1] > cost[a]:
+                ordered[at] = ordered[at - 1]
+                at -= 1
+            ordered[at] = cost[a]
+            m += 1
+    for i in range(count):
+        total += ordered[i]
+    return total * (1 - (count + 4) * _ULP)
+
+
+@compiled
+def _without(A, w, index, size, at, to, to_w, to_index):  # pragma: no cover
+    """Write the inverse, w and the members without the feature at `at`; `to` may be A itself."""
+    row, share = np.empty(size), w[at] / A[at, at]
+    for b in range(size):
+        row[b] = A[at, b]
+    for a in range(size - 1):
+        source = a if a < at else a + 1
+        factor = A[source, at] / row[at]
+        to_w[a] = w[source] - A[source, at] * share
+        to_index[a] = index[source]
+        for b in range(at):
+            to[a, b] = A[source, b] - factor * row[b]
+        for b in range(at, size - 1):
+            to[a, b] = A[source, b + 1] - factor * row[b + 1]
+
+
+@compiled
+def _whole(data, index, size):  # pragma: no cover
+    """Return q of a whole support and its bound."""
+    block, w = np.empty((size, size)), np.empty(size)
+    for a in range(size):
+        w[a] = data[1][index[a]]
+        for b in range(size):
+            block[a, b] = data[0][index[a], index[b]]
+    for p in range(size):  # elimination; the diagonal keeps it regular, and a poor w is no harm
+        for a in range(p + 1, size):
+            factor = block[a, p] / block[p, p] if block[p, p] > 0 else 0.0
+            w[a] -= factor * w[p]
+            for b in range(p + 1, size):
+                block[a, b] -= factor * block[p, b]
+    for p in range(size - 1, -1, -1):
+        w[p] = w[p] / block[p, p] if block[p, p] > 0 else 0.0
+        for a in range(p):
+            w[a] -= block[a, p] * w[p]
+    return _ceiling(data, index, size, w, np.empty(size))
+
+
+@compiled
+def _target(q, tol, c, h):  # pragma: no cover
+    """Return the q up to which `objective_floor`, of c and h, is at least F at `q` less `tol`."""
+    rest = 1 / (1 + q) - tol
+    if rest <= 0:
+        return np.inf
+    root = np.sqrt((1 / rest - 1) * (1 - h)) - c
+    return root * root * (1 - 32 * _ULP) if root >= 0 else -1.0
+
+
+@compiled
+def _settle(data, state, A, w, members, size, k, bound, target, work):  # pragma: no cover
+    """Put features in or out as long as the bound decides about them.
+
+    Returns how many are not out, how many are in, the node's bound, and the largest of what was
+    ruled out on the way. It may stop at any point, and does where no work[0] is left.
+    """
+    cost, ordered, closed = np.empty(size), np.empty(size), 0.0
+    while True:
+        fixed, before = 0, size
+        for a in range(size):
+            fixed += state[members[a]] == 2
+        _, here = _ceiling(data, members, size, w, cost)
+        work[0] -= 2.0 * size**2
+        if fixed == k or size == k:
+            return size, fixed, min(bound, here), closed
+        m = size - k
+        here -= _smallest(state, members, size, cost, m, ordered)
+        bound = min(bound, here)
+        if bound <= target:
+            return size, fixed, bound, closed
+        worst, best = ordered[m - 1], ordered[m]
+        for a in range(size):
+            if state[members[a]] == 1 and cost[a] >= best and fixed < k:
+                rest = min(bound, here - (cost[a] - worst) * (1 - 4 * _ULP))
+                if rest <= target:  # nothing is left without it
+                    closed = max(closed, rest)
+                    state[members[a]] = 2
+                    fixed += 1
+        if fixed == k:
+            return size, fixed, bound, closed
+        for a in range(before - 1, -1, -1):
+            if state[members[a]] == 1 and cost[a] <= worst and size > k:
+                rest = min(bound, here - (best - cost[a]) * (1 - 4 * _ULP))
+                if rest <= target and work[0] > 0:  # nothing is left with it
+                    work[0] -= 3.0 * size * size
+                    closed = max(closed, rest)
+                    state[members[a]] = 0
+                    _without(A, w, members, size, a, A, w, members)
+                    size -= 1
+        if size == before or work[0] <= 0:
+            return size, fixed, bound, closed
+
+
+@compiled
+def _likeliest(state, A, w, members, size, missing, index):  # pragma: no cover
+    """Return the places of the candidates whose loss would cost most, the largest first.
+
+    Fill `index` with the features that are in, and with these.
+    """
+    gain, places, n = np.empty(size), np.empty(missing, np.int64), 0
+    for a in range(size):
+        gain[a] = w[a] * w[a] / A[a, a] if state[members[a]] == 1 else -1.0
+        if state[members[a]] == 2:
+            index[n] = members[a]
+            n += 1
+    for i in range(missing):
+        best = 0
+        for a in range(1, size):
+            best = a if gain[a] > gain[best] else best
+        places[i], gain[best] = best, -2.0
+        index[n + i] = members[best]
+    return places
+
+
+@compiled
+def _first(start, inverse, delta, A, w, members):  # pragma: no cover
+    """Write the inverse, w and the members of the first node; return how many they are."""
+    size = 0
+    for j in range(start.size):
+        if start[j] != 0:
+            members[size] = j
+            size += 1
+    for a in range(size):
+        w[a] = 0.0
+        for b in range(size):
+            A[a, b] = inverse[a, b]
+            w[a] += inverse[a, b] * delta[members[b]]
+    return size
+
+
+@compiled
+def _copied(state, out):  # pragma: no cover
+    """Fill out with what a node says of the features."""
+    for j in range(state.size):
+        out[j] = state[j]
+
+
+@compiled
+def _branch(
+    data, state, A, w, members, size, k, bound, places, top, states, bounds
+):  # pragma: no cover
+    """Write the children from `top` on: S lacks the first of `places`; has it, not the second..."""
+    index, x = np.empty(size, np.int64), np.empty(size)
+    cost, ordered = np.empty(size), np.empty(size)
+    for i in range(places.size):
+        at, n = places[i], size - 1
+        share = w[at] / A[at, at]
+        for b in range(n):
+            source = b if b < at else b + 1
+            index[b] = members[source]
+            x[b] = w[source] - A[source, at] * share
+        child_state = states[top + i]
+        _copied(state, child_state)
+        child_state[members[at]] = 0
+        for b in range(i):
+            child_state[members[places[b]]] = 2
+        _, child = _ceiling(data, index, n, x, cost)
+        if n > k:
+            child -= _smallest(child_state, index, n, cost, n - k, ordered)
+        bounds[top + i] = min(child, bound)
+
+
+@compiled
+def dive(data, start, inverse, k, best, tol, max_nodes, n_slots, most, c, h):  # pragma: no cover
+    """Search below one node, depth first, until nothing is left or `max_nodes` nodes are opened.
+
+    `data` holds Sigma and delta of features with variance one and D > 0, below Sigma on those of
+    `start` (d,): the node, with more than k features that are not `OUT` and fewer than k `IN`.
+    `inverse` is that of Sigma on the former. Supports have k features; `best` is q of the best
+    known one, and what is lower in F by less than `tol` need not be found. At most `max_nodes`
+    nodes are opened, `n_slots` deep, with about `most` multiplications; what is beyond is given
+    back. c and h are those of `objective_floor`; unless both are zero, good supports are given back
+    as nodes too.
+
+    Returns the support found, (k,), or (0,) where nothing is better than `best`; a number that q of
+    no support that was ruled out, or looked at, exceeds; states (nodes left, d) and bounds of the
+    nodes that are left; and the number of those opened.
+    """
+    s0 = inverse.shape[0]
+    slots, slot_w = np.empty((n_slots, s0, s0)), np.zeros((n_slots, s0))
+    slot_members, slot_size = np.zeros((n_slots, s0), np.int64), np.zeros(n_slots, np.int64)
+    room = (n_slots + 1) * (k + 1)
+    stack, stack_bound = np.zeros((room, start.size), np.uint8), np.zeros(room)
+    stack_level, stack_place = np.zeros(room, np.int64), np.zeros(room, np.int64)
+    left, left_bound = np.zeros((2 * room + 2, start.size), np.uint8), np.zeros(2 * room + 2)
+    found, work, state = np.zeros(0, np.int64), np.empty(1), np.empty(start.size, np.uint8)
+    work[0] = most
+    closed, count, n_left, top, target = 0.0, 0, 0, 1, _target(best, tol, c, h)
+    stack_bound[0] = np.inf
+    _copied(start, stack[0])
+    while top > 0:
+        top -= 1
+        level, bound = stack_level[top], stack_bound[top]
+        if bound <= target:
+            closed = max(closed, bound)
+            continue
+        if count >= max_nodes or level >= n_slots or n_left >= room or work[0] <= 0:
+            _copied(stack[top], left[n_left])
+            left_bound[n_left] = bound
+            n_left += 1
+            max_nodes = 0 if n_left >= room else max_nodes
+            continue
+        count += 1
+        _copied(stack[top], state)
+        A, w, members = slots[level], slot_w[level], slot_members[level]
+        if level == 0:
+            size = _first(start, inverse, data[1], A, w, members)
+        else:  # the parent's slot is as it was left: this is a depth-first search
+            up, at = level - 1, stack_place[top]
+            size = slot_size[up] - 1
+            _without(slots[up], slot_w[up], slot_members[up], size + 1, at, A, w, members)
+        size, fixed, bound, ruled_out = _settle(
+            data, state, A, w, members, size, k, bound, target, work
+        )
+        slot_size[level], closed = size, max(closed, ruled_out)
+        if bound <= target:
+            closed = max(closed, bound)
+            continue
+        # The likeliest support of the node is looked at; it may be the only one.
+        missing, index = k - fixed, np.empty(k, np.int64)
+        places = _likeliest(state, A, w, members, size, missing, index)
+        value, whole = _whole(data, index, k)
+        if value > best:
+            best, found, target = value, index, _target(value, tol, c, h)
+        whole = min(whole, bound)
+        if c + h > 0 and whole > target:  # too good for floats to rule it out
+            for i in range(k):
+                left[n_left, index[i]] = 2
+            left_bound[n_left], n_left = whole, n_left + 1
+        else:
+            closed = max(closed, whole)
+        if fixed == k or size == k:
+            continue
+        _branch(data, state, A, w, members, size, k, bound, places, top, stack, stack_bound)
+        for i in range(missing):
+            stack_place[top + i], stack_level[top + i] = places[i], level + 1
+        top += missing
+    return found, closed, left[:n_left], left_bound[:n_left], count
+
+
+@cache
+def compile_dive() -> None:
+    """Compile the search below a node for the arguments of `branch_and_bound`, once a process."""
+    one, state = np.eye(2), np.full(2, CANDIDATE, dtype=np.uint8)
+    data = one, np.ones(2), np.full(2, 0.5)
+    dive(data, state, one, 1, 0.0, 1e-9, 1, 2, np.inf, 0.0, 0.0)

@@ -1,0 +1,523 @@
+"""What a command works on: its options, the data that they name, and the request that they make."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import shlex
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Self
+
+import click
+import numpy as np
+import scipy.sparse as sp
+
+from ...exact.errors import InputError
+from ...exact.formulation.penalty_grid import unit_penalty
+from ...exact.formulation.request import Request
+from ...exact.pairs.all_pairs import AllPairs, PairList
+from ...exact.pairs.nearest_pairs import nearest_pairs
+from ...exact.pairs.ordered.asked import ordered_pairs_of
+from ...exact.pairs.ordered.ordered_pairs import OrderedPairs
+from ...exact.problem.penalties.group_lasso import GroupLasso
+from ...exact.problem.penalties.sign import Sign
+from ...exact.spaces.kernels import PRECOMPUTED
+from ...exact.spaces.partitions.partitioned_rows import PartitionedRows
+from ..data.datasets import load, names
+from ..data.labelled_data import data_sha256
+from ..files.labels import Labels
+from ..files.tables import SVMLIGHT, Selection, option_of, read_by_query, read_survival, read_table
+from ..memory import check_room
+from .endings import pass_progress
+
+ALL = "nonnegative"
+
+BYTES_A_PAIR = 40
+"""Two rows and a weight, and a sorted copy of the rows, of a pair that is written down."""
+
+STANDARDISED = (
+    "The columns are standardised: this is about them, not about the columns as the file has them."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of a problem by the names that click gives them; a command has some of them.
+
+    A loss and a kernel may be objects of one's own, and a model file gives groups and a sign as
+    lists of columns.
+    """
+
+    target: str | None = None
+    positive: str | None = None
+    lam: float | None = None
+    loss: Any = "hinge"
+    kernel: Any = "linear"
+    gamma: float | None = None
+    structure: float = 0.0
+    l1: float = 0.0
+    l1_ratio: float | None = None
+    groups: str | list[int] | None = None
+    sign: str | list[int] | None = None
+    pairs: str = "all"
+    qid: str | None = None
+    time: str | None = None
+    event: str | None = None
+    worst_of: str | None = None
+    columns: str | None = None
+    row_weights: str | None = None
+    drop: str | None = None
+    header: str | None = None
+    zero_based: str | None = None
+    standardise: bool = False
+    fpr_max: float = 1.0
+    tpr_min: float = 0.0
+    tol: float = 1e-9
+    max_time: float | None = None
+    seed: int = 0
+    out: str | None = None
+    as_json: bool = False
+    keys: tuple[str, ...] = ()
+    """Which of them the command has."""
+
+    @classmethod
+    def of(cls, given: dict[str, Any]) -> Self:
+        """Return what click has read."""
+        return cls(**given, keys=tuple(given))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What a result says was asked for."""
+        return {key: getattr(self, key) for key in self.keys if key not in ("as_json", "out")}
+
+    @property
+    def ordered(self) -> bool:
+        """Whether one of the options that order the rows was given."""
+        return not (self.qid is None and self.time is None and self.event is None)
+
+    @property
+    def selection(self) -> Selection:
+        """What is read of a file."""
+        words = (self.header, self.zero_based)
+        header, zero_based = (None if word is None else word == "yes" for word in words)
+        return Selection(
+            self.target,
+            split_names(self.columns),
+            split_names(self.drop) or (),
+            header=header,
+            zero_based=zero_based,
+            beside=() if self.worst_of is None else (self.worst_of,),
+        )
+
+    def check_for(self, name: str, vector: bool = False) -> None:
+        """Refuse an option on how another kind of file is read; a `vector` may have a header."""
+        ending = name.lower().removesuffix(".gz")
+        if self.zero_based is not None and not ending.endswith(SVMLIGHT):
+            raise InputError(f"{name}: --zero-based is for svmlight files ({', '.join(SVMLIGHT)})")
+        if self.header is not None and not (vector or ending.endswith((".csv", ".tsv"))):
+            raise InputError(f"{name}: --header is for .csv and .tsv files")
+
+
+def split_names(text: str | None) -> tuple[str, ...] | None:
+    """Return the names of an option like `--drop a,b`, or None where it was not given.
+
+    They are one line of a CSV file: a name that holds a comma stands between double quotes.
+    """
+    if text is None:
+        return None
+    try:
+        row = next(csv.reader([text], skipinitialspace=True, strict=True), [])
+    except csv.Error:
+        row = []
+    found = tuple(name.strip() for name in row)
+    if not found or not all(found):
+        raise InputError(
+            f"{text!r}: give names of columns with one comma between two, and a name that holds "
+            'a comma between double quotes: "a, b"'
+        )
+    return found
+
+
+# Data
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Rows (n, d), labels (n,) that are 1 on the positive rows, and their fingerprint.
+
+    Rows in a folder have no y and no fingerprint; with `--qid` or `--time` y are the grades or the
+    times. What the file does not say is None.
+    """
+
+    name: str
+    X: Any
+    y: np.ndarray
+    sha256: str | None
+    label: str | float | None = None
+    negative: str | float | None = None
+    """What the rows of the two classes are called; a negative None is all the rest."""
+    columns: list[str] | None = None
+    names: Labels | None = None
+    """What stood for the label of each row."""
+    ordered: OrderedPairs | None = None
+    ordered_by: str | None = None
+    """"qid" or "time"; "qid" for a folder whose rows have queries, too."""
+    scaler: Any = None
+    """What made X of the columns, with `--standardise` or by the model."""
+    member: np.ndarray | None = None
+    """The group of each row (n,), with `--worst-of`."""
+    zero_based: bool | None = None
+    assumed: bool = False
+    """As in `Table`."""
+
+    @property
+    def labels(self) -> np.ndarray | None:
+        """What a request takes as y: None where the pairs hold the order."""
+        return self.y if self.ordered is None and not self.partitioned else None
+
+    @property
+    def positive(self) -> np.ndarray:
+        """Bool array (n,)."""
+        return self.y == 1
+
+    @property
+    def labelled(self) -> dict[str, Any]:
+        """What orders the rows, by the names that `write_proof` has for it."""
+        if self.ordered is None:
+            if self.names is None or self.label is None:
+                return {"y": self.y, "positive": 1}
+            rest = next(x for x in self.names.values if x != self.label)  # one of them, for all
+            return {"y": Labels([rest, self.label], self.y).written(), "positive": self.label}
+        if self.ordered_by == "qid":
+            return {"y": self.y, "qid": self.ordered.group}
+        return {"y": None, "time": self.y, "event": self.ordered.upper}
+
+    @property
+    def for_checker(self) -> dict[str, Any]:
+        """The columns that order the rows for the checker of proofs; each label is the file's."""
+        if self.names is not None:
+            return {"y": self.names.written()}
+        return {name: x for name, x in self.labelled.items() if isinstance(x, np.ndarray)}
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether rows are positive or negative, rather than ordered within queries or by time."""
+        return self.ordered is None and self.ordered_by is None
+
+    @property
+    def partitioned(self) -> bool:
+        """Whether the rows, and their labels with them, stay in a folder of files."""
+        return isinstance(self.X, PartitionedRows)
+
+    @property
+    def in_units(self) -> str:
+        """The sentence that standardised columns need, or nothing."""
+        return "" if self.scaler is None else f" {STANDARDISED}"
+
+
+def open_data(name: str, options: Options, model: Any = None, vector: bool = False) -> Data:
+    """Return the data that `name` stands for: a built-in name, a folder or a file, in its order.
+
+    Of a `SavedModel` the columns are read, in its order, and scaled as it scales them. Raises
+    `InputError` for data that cannot be used, and for options that do not go together.
+    """
+    from ..files.parquet_folder import is_parquet_folder
+
+    if not name.strip():
+        raise InputError(f"{name!r} names no data: give a file, a folder, or {', '.join(names())}")
+    built_in = name.split(":")[0] in names() and not Path(name).exists()
+    folder = not built_in and is_parquet_folder(name)
+    _check_pairs(name, options, built_in, folder)
+    options.check_for(name, vector)
+    if options.row_weights is not None and not folder:
+        raise InputError("--row-weights is for a folder of Parquet files")
+    if built_in:
+        given = (options.target, options.positive, options.columns, options.drop)
+        if any(each is not None for each in given):
+            raise InputError(
+                f"{name} is built in: --target, --positive, --columns and --drop are for files"
+            )
+        data = load(name, options.seed)
+        scaler = fit_scaling(data.X, None, options) if model is None else model.scaler
+        y = data.is_positive.astype(np.int64)
+        return Data(name, scaled(scaler, data.X), y, data.sha256, scaler=scaler)
+    if folder:
+        return _folder_data(name, options, model)
+    base = name.split(":")[0]
+    if not Path(name).exists() and not Path(name).suffix:
+        close = difflib.get_close_matches(base, names(), 3)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"built in: {', '.join(names())}"
+        raise InputError(f"{name}: no such file, and no built-in data of that name ({hint})")
+    return _file_data(name, options, model)
+
+
+def _check_pairs(name: str, options: Options, built_in: bool, folder: bool) -> None:
+    """Refuse options on the order of the rows that do not go together, or not with the data."""
+    if options.worst_of is not None:
+        if options.ordered:
+            raise InputError("--worst-of is for two classes: leave --qid, --time and --event out")
+        if options.pairs != "all":
+            raise InputError("--worst-of makes the pairs: leave --pairs out")
+        if built_in or folder:
+            raise InputError(f"{name}: --worst-of is for one file: it names a column of it")
+    if not options.ordered:
+        return
+    by_time = options.qid is None
+    if not by_time and not (options.time is None and options.event is None):
+        raise InputError("give either --qid, or --time and --event, not both")
+    if by_time and (options.time is None or options.event is None):
+        raise InputError("give --time and --event together")
+    if options.positive is not None:
+        raise InputError("--positive is for two classes: leave it out with --qid or --time")
+    if by_time and options.target is not None:
+        raise InputError("--target is not for survival: --time and --event order the rows")
+    if options.pairs != "all":
+        raise InputError("--qid and --time make the pairs: leave --pairs out")
+    if built_in:
+        raise InputError(f"{name} is built in: --qid, --time and --event are for files")
+    if folder and by_time:
+        raise InputError("--time and --event are for one file: a folder takes --qid")
+
+
+def _folder_data(name: str, options: Options, model: Any) -> Data:
+    """Return the rows of a folder of Parquet files, which stay there."""
+    from ..files.parquet_folder import read_parquet_folder
+
+    if options.standardise or (model is not None and model.scaler is not None):
+        raise InputError("--standardise is for one table: standardise the files of a folder first")
+    asked, positive, qid = options.selection, options.positive, options.qid
+    if model is not None:
+        positive = model.label if positive is None else positive
+        asked = asked if model.columns is None else replace(asked, columns=model.columns)
+    found = read_parquet_folder(name, asked, positive, options.row_weights, qid)
+    with pass_progress(options.as_json) as heard:
+        rows = found.rows(heard=heard)
+    rows.engine.heard = None
+    return Data(
+        name,
+        rows,
+        np.zeros(0),
+        None,
+        label=found.positive,
+        negative=found.negative,
+        columns=true_names(found.columns),
+        ordered_by=None if qid is None else "qid",
+    )
+
+
+def _file_data(name: str, options: Options, model: Any) -> Data:
+    """Return the rows of a file: two classes, or the pairs of their queries or of their times."""
+    asked, beside, pairs = options.selection, None, None
+    if model is not None:
+        if model.columns is not None and true_names([*model.columns]):
+            asked = replace(asked, columns=model.columns)
+        asked = model.read_as(asked)
+    if options.qid is not None:
+        table = read_by_query(name, options.qid, asked)
+        y, beside = table.numbers(name, "grade"), table.beside[options.qid]
+        pairs = ordered_pairs_of(y, beside, None, None)
+    elif options.time is not None and options.event is not None:
+        table, y, beside = read_survival(name, options.time, options.event, asked)
+        pairs = ordered_pairs_of(None, None, y, beside)
+    else:
+        label = options.positive
+        if label is None and model is not None:
+            label = model.label
+        _, y, table = read_table(name, asked, label)
+    columns, sha = true_names(table.columns), data_sha256(table.X, y)
+    if model is None and pairs is None:
+        for column in row_counters(table.X, columns):
+            click.echo(
+                f"aucert: {name}: column '{column}' counts the rows: if it is a saved row index "
+                f"and no feature, leave it out with --drop {shlex.quote(option_of([column]))}",
+                err=True,
+            )
+    member = None if options.worst_of is None else table.beside[options.worst_of]
+    beside = member if beside is None else beside
+    if beside is not None:  # words by their order
+        codes = np.unique(beside, return_inverse=True)[1] if beside.dtype.kind == "U" else beside
+        sha = sha256((sha + data_sha256(np.zeros((1, 1)), codes)).encode()).hexdigest()
+    scaler = fit_scaling(table.X, columns, options) if model is None else model.scaler
+    return Data(
+        name,
+        scaled(scaler, table.X),
+        y,
+        sha,
+        label=table.positive,
+        negative=table.negative,
+        columns=columns,
+        names=table.labels if pairs is None else None,
+        ordered=pairs,
+        ordered_by=None if pairs is None else "time" if options.qid is None else "qid",
+        scaler=scaler,
+        member=member,
+        zero_based=table.zero_based,
+        assumed=table.assumed,
+    )
+
+
+def row_counters(X: Any, columns: list[str] | None) -> list[str]:
+    """Return the named columns that hold k, k + 1, k + 2, ...: most likely saved row indices.
+
+    Few rows can do so by chance; of fewer than 20 none is named.
+    """
+    if columns is None or not isinstance(X, np.ndarray) or len(X) < 20:
+        return []
+    ends = np.flatnonzero((X[1] - X[0] == 1) & (X[-1] - X[0] == len(X) - 1))
+    return [columns[k] for k in ends if (np.diff(X[:, k]) == 1).all()]
+
+
+def true_names(columns: list[str]) -> list[str] | None:
+    """Return names of columns, or None where they are only their places in the file."""
+    if all(name.isdigit() for name in columns):
+        places = [int(name) for name in columns]
+        if places == sorted(places):
+            return None
+    return columns
+
+
+def fit_scaling(X: Any, names: list[str] | None, options: Options) -> Any:
+    """Return the `StandardScaler` of these rows, or None unless `--standardise` was given.
+
+    Sparse rows are divided and not centred; the centre does not matter to pairs.
+    """
+    if not options.standardise:
+        return None
+    if options.kernel == PRECOMPUTED:
+        raise InputError("--standardise is for columns of features, not for a precomputed kernel")
+    from sklearn.preprocessing import StandardScaler
+
+    with np.errstate(all="ignore"):
+        scaler = StandardScaler(with_mean=not sp.issparse(X)).fit(X)
+    if not np.isfinite(scaler.scale_).all():
+        k = int(np.argmin(np.isfinite(scaler.scale_)))
+        name = f"'{names[k]}'" if names else f"number {k + 1}"
+        raise InputError(f"column {name} is too large to standardise: its variance overflows")
+    if names:
+        scaler.feature_names_in_ = np.array(names, dtype=object)
+    return scaler
+
+
+def scaled(scaler: Any, X: Any) -> Any:
+    """Return the rows as the scaler makes them, without scikit-learn's word on names."""
+    if scaler is None:
+        return X
+    centred = X if scaler.mean_ is None or not scaler.with_mean else X - scaler.mean_
+    rows = centred / scaler.scale_
+    rows = sp.csr_array(rows) if sp.issparse(X) else np.ascontiguousarray(rows)
+    if not np.isfinite(rows.data if sp.issparse(rows) else rows).all():
+        raise InputError("a number overflows when the columns are standardised: rescale the data")
+    return rows
+
+
+# The request
+
+
+def request_of(options: Options, data: Data) -> Request:
+    """Return the request that the options make; `certify` sets lam later where a rival gives it.
+
+    That of a path, which has a share of l1, has a penalty at lam = 1.
+    """
+    if options.gamma is not None and options.kernel in ("linear", PRECOMPUTED):
+        raise InputError(f"--gamma is not for the {options.kernel} kernel")
+    lam: float | None = 1.0 if options.lam is None else options.lam
+    penalty: dict[str, Any] = penalty_options(options, data)
+    if options.l1_ratio is not None:
+        unit = unit_penalty(options.l1_ratio, penalty["groups"], penalty["sign"])
+        lam, penalty = None, {"penalty": unit}
+    return Request.of(
+        lam,
+        options.loss,
+        data.ordered or read_pairs(options.pairs, data, options.seed),
+        positive=1 if data.has_classes and not data.partitioned else None,
+        kernel=options.kernel,
+        gamma=options.gamma,
+        structure=options.structure,
+        **penalty,
+        fpr_max=options.fpr_max,
+        tpr_min=options.tpr_min,
+        worst_of=data.member,
+    )
+
+
+def read_pairs(text: str, data: Data, seed: int) -> AllPairs | PairList:
+    """Return the pairs that `--pairs` asks for: `all`, `nearest:K` or `drawn:B`."""
+    if text == "all":
+        return AllPairs()
+    if data.partitioned:
+        raise InputError("rows in a folder go with --pairs all: take a sample of them as one file")
+    kind, _, number = text.partition(":")
+    counted = number.isdigit() and int(number) > 0
+    if kind == "nearest" and counted:
+        return nearest_pairs(data.X, data.positive, int(number))
+    if kind == "drawn" and counted:
+        from ...approx.drawn_pairs import draw_pairs
+
+        check_room(f"--pairs {text}", BYTES_A_PAIR * int(number), "draw fewer pairs")
+        return draw_pairs(data.positive, int(number), seed)
+    raise InputError(f"--pairs takes all, nearest:K or drawn:B with K, B >= 1, not {text!r}")
+
+
+def penalty_options(options: Options, data: Data) -> dict[str, Any]:
+    """Return l1, groups and sign as a `Request` takes them.
+
+    "A,B;C,D" are groups: every other column is one of its own. "nonnegative" and "A,B" are signs.
+    """
+    groups, sign, d = options.groups, options.sign, int(data.X.shape[1])
+    if isinstance(groups, str):
+        held, taken = list(range(d)), set[int]()
+        for part in groups.split(";"):
+            members = _places("--groups", part, data.columns, d)
+            if taken & {*members}:
+                raise InputError(f"--groups {groups}: a column stands in two groups")
+            taken |= {*members}
+            for k in members:
+                held[k] = members[0]
+        groups = held
+    if isinstance(sign, str) and sign != ALL:
+        sign = _places("--sign", sign, data.columns, d)
+    return {"l1": options.l1, "groups": groups, "sign": sign}
+
+
+def _places(option: str, text: str, columns: list[str] | None, d: int) -> list[int]:
+    """Return the places of the columns "A,B", by their names or their numbers."""
+    asked = [name.strip() for name in text.split(",") if name.strip()]
+    if not asked:
+        raise InputError(f"{option} needs the names of columns: A,B")
+    held = columns if columns is not None else [str(k) for k in range(d)]
+    absent = [name for name in asked if name not in held]
+    if absent:
+        what = "no such column" if columns is not None else f"columns are numbered 0 to {d - 1}"
+        raise InputError(f"{option} {text}: {what}: '{absent[0]}'")
+    if len(set(asked)) < len(asked):
+        raise InputError(f"{option} {text}: a column is named twice")
+    return [held.index(name) for name in asked]
+
+
+def penalty_keys(penalty: Any) -> dict[str, Any]:
+    """Return l2 and l1, the number of groups and the columns of a sign where there are some."""
+    inner = penalty.penalty if isinstance(penalty, Sign) else penalty
+    found: dict[str, Any] = {"l2": penalty.l2, "l1": getattr(inner, "l1", 0.0)}
+    if isinstance(inner, GroupLasso):
+        found["groups"] = int(inner.groups.max()) + 1
+    if isinstance(penalty, Sign):
+        found["sign"] = ALL if penalty.columns is None else penalty.columns.tolist()
+    return found
+
+
+def penalty_in_words(penalty: Any, columns: list[str] | None = None) -> str:
+    """Return the penalty as a formula, and which weights are >= 0, by the names of the columns."""
+    keys = penalty_keys(penalty)
+    parts = [f"{keys['l2']:g}/2 |f|^2"] if keys["l2"] > 0 else []
+    if keys["l1"]:
+        grouped = "sum of sqrt(size) |w_group|" if "groups" in keys else "|w|_1"
+        parts.append(f"{keys['l1']:g} {grouped}")
+    sign, where = keys.get("sign"), ""
+    if sign is not None and sign != ALL:
+        named = [str(k) if columns is None else f"'{columns[k]}'" for k in sign]
+        where = f" with w_k >= 0 for {', '.join(named) or 'no column'}"
+    elif sign is not None:
+        where = " with w >= 0"
+    return " + ".join(parts) + where

@@ -1,0 +1,377 @@
+"""`aucert solve`, and `aucert path`: certified solutions at many lam, and held-out AUCs."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import hashlib
+import io
+import json
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from ...exact.api.path import path_of
+from ...exact.api.path_selection import CVPath, cross_validated_path
+from ...exact.api.paths.points import Path as FoundPath
+from ...exact.api.paths.points import PathPoint
+from ...exact.api.solve import solve_request
+from ...exact.certificate.solution import Solution, Step
+from ...exact.certificate.trivial import TRIVIAL, zero_is_optimal
+from ...exact.errors import InputError, WriteError
+from ...exact.formulation.lam_grid import check_lams
+from ...exact.formulation.penalty_grid import unit_penalty
+from ...exact.formulation.request import Request
+from ...exact.problem.penalties.registry import penalty_from
+from ...exact.proof.partitioned_proof import save_partitions, write_partitioned_proof
+from ...exact.proof.proof_file import write_proof
+from ...exact.spaces.gram import as_meant
+from ...exact.tools.checks import check_count, check_tolerance
+from ...exact.tools.interrupts import finish
+from ...exact.tools.wording import at_least, at_most
+from ..files.vectors import OF_STANDARDISED
+from ..files.written_files import write_atomically, write_json, write_named_vector, write_vector
+from .documents import (
+    common_keys,
+    objective_in_words,
+    order_keys,
+    pairs_of,
+    print_document,
+    scores_of,
+)
+from .endings import output_folder, solver_progress
+from .inputs import Data, Options, open_data, penalty_in_words, penalty_options, request_of
+from .predict import write_model
+
+WEIGHTS, PROOF, SOLUTION = "weights.csv", "proof.npz", "solution.json"
+MODEL, DATA = "model.npz", "data.npz"
+OURS = (WEIGHTS, MODEL, PROOF, DATA)
+
+PATH, PATH_WEIGHTS = "path.json", "path-weights.csv"
+
+
+# solve
+
+
+@dataclass(frozen=True, kw_only=True)
+class SolveOptions(Options):
+    """Those of `solve`."""
+
+    lam: float = 1.0
+    method: str = "auto"
+    threshold: str = "equal-error"
+    no_data: bool = False
+    proof: bool = False
+    proof_rows: str | None = None
+
+
+def run_solve(name: str, **given: Any) -> None:
+    """Solve, print, and write what `--out` asks for."""
+    options = SolveOptions.of(given)
+    penalty_from(options.lam, options.l1)  # before a large file is read
+    if options.proof and options.out is None:
+        raise InputError("--proof needs a folder to write to: give --out")
+    if options.proof and options.loss != "hinge":
+        raise InputError("--proof is for the hinge: leave it out, or --loss")
+    if options.proof_rows is not None and not options.proof:
+        raise InputError("--proof-rows writes what --proof is checked against: give --proof, too")
+    with (
+        output_folder(options.out, _check_ours, (PROOF, MODEL, DATA)) as folder,
+        output_folder(options.proof_rows, _check_empty, option="--proof-rows") as rows,
+    ):
+        document = _solved(name, options, folder, rows)
+    print_document(document, options.as_json)
+
+
+def _check_empty(folder: Path) -> None:
+    """Raise where the checker would find files that are not of this proof."""
+    if any(folder.iterdir()):
+        raise InputError(f"--proof-rows {folder}: this folder is not empty: choose another one")
+
+
+def _check_ours(folder: Path) -> None:
+    """Raise if a file that would be replaced was not written by `solve`, or has changed since."""
+    there = [name for name in (*OURS, SOLUTION) if (folder / name).exists()]
+    if not there:
+        return
+    do = "choose another folder, or move it away"
+    try:
+        held = json.loads((folder / SOLUTION).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        held = None
+    ours = {"schema_version", "version", "primal", "dual", "data_sha256"}
+    if not isinstance(held, dict) or not ours <= held.keys():
+        raise InputError(f"--out {folder}: there is a {there[0]} that aucert has not written: {do}")
+    files = held.get("files")
+    if not isinstance(files, dict):  # an early version kept none
+        return
+    for name in OURS:
+        if name in there and files.get(name) != _sha256(folder / name):
+            raise InputError(
+                f"--out {folder}: {name} is not the one that aucert has written there: {do}"
+            )
+
+
+def _sha256(path: Path) -> str | None:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
+def _solved(
+    name: str, options: SolveOptions, folder: Path | None, rows: Path | None
+) -> dict[str, Any]:
+    """Solve, write into `folder` and the proof's rows into `rows`, and return what is printed."""
+    start = time.perf_counter()
+    data = open_data(name, options)
+    if rows is not None and not data.partitioned:
+        raise InputError("--proof-rows is for a folder of Parquet files: leave it out")
+    request, method = request_of(options, data), options.method
+    if data.partitioned and options.proof and method == "auto":
+        method = "descent"  # whose dual point is made of bins, as the proof file's is
+    limits = (method, options.tol, options.max_time)
+    with solver_progress(options.as_json, data.X.engine if data.partitioned else None) as show:
+        solution = solve_request(data.X, data.labels, request, *limits, show)
+    scores = scores_of(data, request, solution.w)
+    seconds = time.perf_counter() - start
+    document = common_keys(data, options, request) | _judged(solution, data, request, options)
+    document |= {"seconds": seconds} | order_keys(data, scores)
+    if folder is None:
+        return document
+    linear = request.kernel == "linear"
+    title = "weight" if linear else "coefficient"
+    title = title if data.scaler is None else OF_STANDARDISED + title
+    if data.columns is None or not linear:
+        write_vector(folder / WEIGHTS, solution.w, title)
+    else:
+        write_named_vector(folder / WEIGHTS, solution.w, data.columns, title)
+    document["proof"] = _proof(folder / PROOF, data, request, solution, options.proof)
+    if document["proof"] and not (data.partitioned or options.no_data):
+        columns = data.for_checker
+        write_atomically(folder / DATA, lambda file: np.savez(file, X=data.X, **columns))
+    if rows is not None:
+        save_partitions(data.X, rows)
+    with _or_said("model"):  # a loss or a kernel of one's own has none
+        write_model(folder / MODEL, data, options, solution, scores)
+    # What the solver knew on its way, which `aucert plot` draws, is not certified.
+    history = [
+        {key: x if math.isfinite(x) else None for key, x in dataclasses.asdict(step).items()}
+        for step in solution.history
+    ]
+    files = {path.name: _sha256(path) for n in OURS if (path := folder / n).exists()}
+    write_json(folder / SOLUTION, document | {"history": history, "files": files})
+    return document
+
+
+@contextmanager
+def _or_said(what: str) -> Iterator[None]:
+    """Within, a refusal of the file is said, and no error: the solution itself stands."""
+    try:
+        yield
+    except WriteError:
+        raise
+    except InputError as error:
+        click.echo(f"aucert: no {what} file: {error}", err=True)
+
+
+def _judged(solution: Solution, data: Data, request: Request, options: Options) -> dict[str, Any]:
+    """Return what the document says of the solution."""
+    certificate, zeros = solution.certificate, solution.zeros_proved
+    keys = ("primal", "dual", "gap", "relative_gap", "radius", "rounding")
+    trivial = request.is_partial and zero_is_optimal(request.loss, certificate, options.tol)
+    most, least = at_most(certificate.primal, 12), at_least(certificate.dual, 12)
+    part = f"{request.risk(data.positive)!r} of " if request.is_partial else ""
+    statement = (
+        f"The weights have an objective of at most {most} over {part}"
+        f"{pairs_of(data, request).count()} pairs, and no weights have less than {least}."
+    )
+    statement += f" {as_meant(certificate.objective)}" if request.gives_matrix else ""
+    return {
+        "method": solution.method,
+        **{key: getattr(certificate, key) for key in keys},
+        "zeros_proved": None if zeros is None else int(zeros.sum()),
+        "status": str(solution.status),
+        "message": solution.status.advice + (f" {TRIVIAL}" if trivial else ""),
+        "n_iter": solution.n_iter,
+        "statement": statement + objective_in_words(data, request, options) + data.in_units,
+    }
+
+
+def _proof(path: Path, data: Data, request: Request, solution: Solution, asked: bool) -> str | None:
+    """Write the proof file and return its name, or None where there is none for the problem.
+
+    That of a folder takes two more passes over the rows: it is written if it is asked for.
+    """
+    if data.partitioned:
+        if asked:
+            write_partitioned_proof(path, data.X, request.lam, solution)
+        return path.name if asked else None
+    if not (request.takes_proof and isinstance(data.X, np.ndarray)):
+        return None
+    with _or_said("proof"):
+        if data.scaler is not None:
+            raise InputError("the file's columns are not those solved for")
+        write_proof(path, data.X, **data.labelled, lam=request.lam, solution=solution)
+        return path.name
+    return None
+
+
+# path
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathOptions(Options):
+    """Those of `path`."""
+
+    lams: tuple[float, ...] = ()
+    n_lams: int = 20
+    cv: int | None = None
+    method: str = "auto"
+    l1_ratio: float = 0.0
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What a result says was asked for; many lam are one option."""
+        return {"lam" if key == "lams" else key: x for key, x in super().parameters.items()}
+
+
+def run_path(name: str, **given: Any) -> None:
+    """Follow the path, print it, and write what `--out` asks for."""
+    options = PathOptions.of(given)
+    if options.lams:  # before a large file is read
+        check_lams(options.lams)
+    check_count("n_lams", options.n_lams)
+    check_tolerance(options.tol, options.max_time)
+    unit_penalty(options.l1_ratio)
+    if options.cv is not None:
+        check_count("cv", options.cv, 2)
+        if options.pairs != "all" or options.fpr_max != 1 or options.tpr_min != 0:
+            raise InputError("--cv is for all pairs: leave --pairs, --fpr-max and --tpr-min out")
+    with output_folder(options.out, instead=(PATH_WEIGHTS,)) as folder:
+        data = open_data(name, options)
+        request = request_of(options, data)
+        found, folds = _followed(data, request, options)
+        document = _path_document(data, request, options, found, folds)
+        if folder is not None:
+            write_json(folder / PATH, document)
+            if request.kernel == "linear":
+                _write_path_weights(folder / PATH_WEIGHTS, data, found)
+    finish()
+    as_json = options.as_json
+    click.echo(json.dumps(document, allow_nan=False, indent=2) if as_json else _table(document))
+
+
+def _followed(
+    data: Data, request: Request, options: PathOptions
+) -> tuple[FoundPath, CVPath | None]:
+    """Return the path over all rows, and what the folds give at the same lam."""
+    limits: dict[str, Any] = {key: getattr(options, key) for key in ("method", "tol", "max_time")}
+    with solver_progress(options.as_json, data.X.engine if data.partitioned else None) as show:
+        lams, each = options.lams or None, _counted(show)
+        found = path_of(data.X, data.labels, request, lams, options.n_lams, callback=each, **limits)
+        if options.cv is None:
+            return found, None
+        penalty = penalty_options(options, data)
+        del penalty["l1"]  # it is a share here
+        keys = ("gamma", "structure", "cv", "seed", "l1_ratio")
+        rows: dict[str, Any] = {"y": None} if data.partitioned else data.labelled
+        folds = cross_validated_path(
+            data.X,
+            lams=found.lams,
+            kernel=request.kernel,
+            loss=request.loss,
+            **(rows | {key: getattr(options, key) for key in keys} | penalty | limits),
+        )
+    return found, folds
+
+
+def _counted(show: Callable[[Step], None]) -> Callable[[PathPoint], None]:
+    """Return a callback of a path that shows how many lam are done."""
+    done: list[PathPoint] = []
+
+    def count(point: PathPoint) -> None:
+        done.append(point)
+        one = point.certificate
+        show(Step(len(done), point.solution.seconds, one.primal, one.dual))
+
+    return count
+
+
+def _path_document(
+    data: Data, request: Request, options: PathOptions, found: FoundPath, folds: CVPath | None
+) -> dict[str, Any]:
+    """Return what is printed and written."""
+    document = common_keys(data, options, request)
+    for key in ("lam", "penalty"):  # each point has its own
+        del document[key]
+    document |= found.to_dict()
+    if folds is not None:
+        gaps = folds.fold_gap.tolist()
+        keys = ("lams", "mean_auc", "standard_error", "fold_auc", "fold_low", "fold_high")
+        document["cv"] = {key: getattr(folds, key).tolist() for key in (*keys, "possible")} | {
+            "fold_gap": [[None if math.isnan(gap) else gap for gap in row] for row in gaps],
+            "best": folds.lam_of("best"),
+            "one_se": folds.lam_of("one-se"),
+            "complete": folds.complete,
+        }
+    form = penalty_in_words(request.penalty, data.columns)
+    if request.structure != 0:
+        form = f"1/2 (|f|^2 + {request.structure:g} times the spread of f within each class)"
+    document["statement"] = (
+        "At each lam the weights have the objective that is shown, and no weights have less than "
+        f"its lower bound. The objective is lam ({form}) + mean {request.loss.name} loss over "
+        f"{document['n_pairs']} pairs.{data.in_units}"
+    )
+    return document
+
+
+def _write_path_weights(path: Path, data: Data, found: FoundPath) -> None:
+    """Write one line a lam: lam, and the weights with the names of their features above them."""
+    names = data.columns or [str(k) for k in range(found.weights.shape[1])]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["lam", *names])
+    for lam, w in zip(found.lams.tolist(), found.weights.tolist(), strict=True):
+        writer.writerow([repr(lam), *map(repr, w)])
+    write_atomically(path, lambda file: file.write(text.getvalue().encode()))
+
+
+def _table(document: dict[str, Any]) -> str:
+    """Return a line for each lam, and what is said of all of them."""
+    folds, share = document.get("cv"), "C" if document["n_pos"] is None else "AUC"
+    scaled = document["parameters"]["standardise"]
+    title = f"{'lam':>10} {'objective':>14} {'lower bound':>14} {'relative gap':>12} {share:>8}"
+    lines = [title + (f" {'held out':>8} {'+-':>7}" if folds else "") + "  status"]
+    for k, point in enumerate(document["path"]):
+        most, least = at_most(point["primal"], 9), at_least(point["dual"], 9)
+        gap = point["relative_gap"]
+        line = f"{point['lam']:10.3g} {most:>14} {least:>14} "
+        line += f"{'undefined':>12}" if gap is None else f"{at_most(gap, 2):>12}"
+        line += f" {point['auc']:8.5f}"
+        if folds:
+            known = k < len(folds["mean_auc"])
+            pair = ("mean_auc", "standard_error")
+            mean, error = (folds[key][k] if known else math.nan for key in pair)
+            line += f" {mean:8.5f} {error:7.5f}"
+        lines.append(f"{line}  {point['status']}")
+    lines.append(document["statement"])
+    if not document["complete"]:
+        lines.append("The time ran out: smaller lam are missing.")
+    if folds:
+        count = sum(folds["possible"])
+        lines.append(
+            f"Of the held-out rows, the best lam is {folds['best']:.6g}, and within one standard "
+            f"error of it {folds['one_se']:.6g}; by the proved ranges {count} of "
+            f"{len(folds['lams'])} lam may be the best of the exact optima."
+            + (" The folds share the means and scales of all rows." if scaled else "")
+        )
+    return "\n".join(lines)
