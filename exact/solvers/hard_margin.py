@@ -18,8 +18,8 @@ import scipy.linalg
 
 from ..certificate.certificate import dual_value
 from ..certificate.solution import Recorder
-from ..certificate.witness import Witness
 from ..pairs.all_pairs import AllPairs
+from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..spaces.rows import Rows
 
@@ -75,7 +75,9 @@ def offer_hard_margin(problem: Problem, recorder: Recorder, separable: bool = Fa
     c[counted] = problem.lam * found
     if not c.max() <= problem.n:
         return  # marginals add up to one at most: far outside, nothing is feasible
-    witness = Witness.from_marginals(problem, c[problem.pairs.positive], c[~problem.pairs.positive])
+    witness = Minorant.from_marginals(
+        problem, c[problem.pairs.positive], c[~problem.pairs.positive]
+    )
     w = (1 + LONGER) * space.pull(witness.c) / problem.lam
     recorder.offer(w, problem.objective(w), witness, dual_value(problem, witness)[0])
     recorder.step()

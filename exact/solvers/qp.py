@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..certificate.certificate import Witness, dual_value
+from ..certificate.certificate import Minorant, dual_value
 from ..certificate.solution import Recorder, Status
 from ..certificate.solver import Solver
 from ..curvature.line_search import best_on_segment
@@ -234,10 +234,10 @@ def _offer(problem: Problem, listed: PairList, alpha: np.ndarray, recorder: Reco
     """Offer the primal and dual points of `alpha` to the recorder."""
     c = listed.marginals(alpha)
     if isinstance(problem.pairs, PairList):
-        witness = Witness.from_alpha(problem, alpha)
+        witness = Minorant.from_alpha(problem, alpha)
     else:
         u, v = c[problem.pairs.positive], -c[~problem.pairs.positive]
-        witness = Witness.from_marginals(problem, np.maximum(u, 0.0), np.maximum(v, 0.0))
+        witness = Minorant.from_marginals(problem, np.maximum(u, 0.0), np.maximum(v, 0.0))
     # At the optimum w is the pull over lam; until then the way there has a better point.
     target = problem.space.pull(c) / problem.lam
     start = recorder.best_w

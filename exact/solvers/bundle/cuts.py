@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from ...certificate.witness import Witness
 from ...pairs.all_pairs import PairList
+from ...problem.minorant import Minorant
 from ...problem.problem import Problem
 from ..qp_backends import BACKENDS, solve_qp
 from .images import Images, Place
@@ -142,7 +142,7 @@ class Bundle:
         self.masses, self.gram = self.masses[kept], self.gram[np.ix_(kept, kept)]
         self.weights, self.idle = self.weights[kept], self.idle[kept]
 
-    def witness_maker(self) -> Callable[[], Witness]:
+    def witness_maker(self) -> Callable[[], Minorant]:
         """Return a function that makes the dual point of the present weights."""
         problem = self.problem
         # Taken now, while weights and cuts belong together. Most dual points are overtaken by the
@@ -155,7 +155,7 @@ class Bundle:
         return lambda: combined_witness(problem, parts)
 
 
-def combined_witness(problem: Problem, parts: list[tuple[float, Cut]]) -> Witness:
+def combined_witness(problem: Problem, parts: list[tuple[float, Cut]]) -> Minorant:
     """Return the dual point that is a combination of cuts.
 
     Parameters
@@ -169,9 +169,9 @@ def combined_witness(problem: Problem, parts: list[tuple[float, Cut]]) -> Witnes
         for x, cut in parts:
             assert cut.alpha is not None
             alpha += x * cut.alpha
-        return Witness.from_alpha(problem, alpha)
+        return Minorant.from_alpha(problem, alpha)
     c = np.zeros(problem.n)
     for x, cut in parts:
         c += x * cut.c
     u, v = c[problem.pairs.positive], -c[~problem.pairs.positive]
-    return Witness.from_marginals(problem, np.maximum(u, 0.0), np.maximum(v, 0.0))
+    return Minorant.from_marginals(problem, np.maximum(u, 0.0), np.maximum(v, 0.0))

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...certificate.witness import Witness
 from ...pairs.all_pairs import AllPairs, PairList
+from ...problem.minorant import Minorant
 from ...problem.problem import Problem
 from ...tools.rounding import running_sum
 
@@ -64,16 +64,16 @@ class Window:
             return self.chosen
         return self.i.astype(np.int64) * self.frozen.size + self.j
 
-    def witness(self, problem: Problem, alpha: np.ndarray) -> Witness:
+    def witness(self, problem: Problem, alpha: np.ndarray) -> Minorant:
         """Return the dual point of `alpha` (m,) in the window and the frozen pairs outside."""
         if self.chosen is not None and self.frozen_alpha is not None:
             whole = self.frozen_alpha.copy()
             whole[self.chosen] = alpha
-            return Witness.from_alpha(problem, whole)
+            return Minorant.from_alpha(problem, whole)
         mass, n, positive = self.c * alpha, problem.n, problem.pairs.positive
         c = self.frozen + np.bincount(self.i, mass, n) - np.bincount(self.j, mass, n)
         u, v = np.maximum(c[positive], 0), np.maximum(-c[~positive], 0)
-        return Witness.from_marginals(problem, u, v)
+        return Minorant.from_marginals(problem, u, v)
 
 
 def open_window(

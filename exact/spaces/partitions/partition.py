@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from sys import getrefcount
-from typing import NamedTuple, NoReturn, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 
@@ -65,6 +65,10 @@ class Partition(Protocol):
     def refuse(self, row: int, column: int | None, value: float) -> NoReturn:
         """Raise `InputError` for a number that is not finite, or a weight (column None)."""
         ...
+
+
+Source = Sequence[Partition | tuple[Any, ...]]
+"""Partitions, each as such or as a tuple of arrays."""
 
 
 def added_up(columns: np.ndarray, offset: np.ndarray, w: np.ndarray) -> np.ndarray:
@@ -181,6 +185,16 @@ class ArrayPartition:
             columns = memory.array(dim, held.shape[0])
             columns[...] = held.T  # converts and turns at once: many times faster than in two steps
             yield Block(columns, np.ascontiguousarray(self.positive[rows]), weight)
+
+
+def held_rows(name: str, X: Any, positive: Any, weight: Any = None) -> ArrayPartition:
+    """Return a partition of what a caller gave: anything that makes arrays (m, d), (m,), (m,)."""
+    X, positive = np.asanyarray(X), np.asarray(positive)
+    if X.ndim != 2:
+        raise InputError(f"{name}: its rows must be a matrix of numbers (m, d)")
+    if positive.dtype != bool or positive.ndim != 1:
+        raise InputError(f"{name}: a bool array (m,) must say which rows are positive (y == 1)")
+    return ArrayPartition(X, positive, None if weight is None else np.asarray(weight), name)
 
 
 def refuse_in(name: str, row: int, column: int | None, value: float) -> NoReturn:
