@@ -45,8 +45,8 @@ class Curved(ABC):
 
 def bend(loss: Loss, t: np.ndarray, width: float) -> np.ndarray:
     """Return loss'' at the margins, smoothed over `width` where the loss has a kink."""
-    step = max(width, PROBE)
-    used = step if kinked(loss) else 0.0
+    kink, width = kinked(loss), max(width, PROBE)
+    step, used = (PROBE, width) if kink else (width, 0.0)
     fall = loss.alpha(t - step / 2, used) - loss.alpha(t + step / 2, used)
     return np.maximum(fall, 0.0) / step
 
