@@ -343,24 +343,7 @@ WIDTHS = (0.01, 0.1, 0.5, 2.0, 8.0)
 def named_rows(
     rows: PartitionedRows, n_pairs: int, seed: int, different: bool
 ) -> tuple[np.ndarray, np.ndarray, PairList]:
-    """Return the rows (m, d) that drawn pairs name, which of them are positive, and the pairs.
-
-    Parameters
-    ----------
-    rows : PartitionedRows
-        Without weights.
-    n_pairs, seed
-        As `draw_pairs`.
-    different : bool
-        Whether to draw without replacement.
-
-    Raises
-    ------
-    InputError
-        If rows have weights, a class is missing, or more different pairs are wanted than there are.
-    TooLargeError
-        If too many rows would be fetched.
-    """
+    """Return the rows (m, d) that drawn pairs name, which of them are positive, and the pairs."""
     facts = rows.facts
     if facts.weighted:
         raise InputError(

@@ -157,15 +157,6 @@ class SpanRows(Rows):
     at most noise sum_k |theta_k| r_k times r_i, r the roots of k(x, x). The dual's norm is measured
     with the true kernel on all rows: ``problem.over(SpanRows(...))`` makes certificates against the
     optimum over the whole space, approximation error included.
-
-    Parameters
-    ----------
-    features : array (n, r)
-        phi of the rows.
-    truth : Space
-        The true kernel on the same rows, `Gram` or `StreamedGram`.
-    found : NystromMap
-    X : array or CSR (n, p)
     """
 
     def __init__(self, features: np.ndarray, truth: Space, found: NystromMap, X: Any):
@@ -374,18 +365,7 @@ SAMPLED, LEAST_SAMPLE = 20, 5000
 
 
 def landmark_sample(model: Any, X: Any) -> np.ndarray:
-    """Return a sample of a collection's rows, and tell the transformer what its columns are called.
-
-    Parameters
-    ----------
-    model : Nystrom
-    X : dask array or dask dataframe (n, d)
-
-    Raises
-    ------
-    InputError
-        If the landmarks need labels, or the rows cannot be used.
-    """
+    """Return a sample of a collection's rows, and name the columns of the transformer."""
     if model.landmarks == "stratified":
         raise InputError(
             "stratified landmarks need the labels of the rows in memory: with dask choose another "

@@ -43,40 +43,6 @@ UPDATES = ("sequential", "gradient")
 
 
 @compiled
-def _meet(w, change, x, buffer, size, sign, weight, sequential):  # pragma: no cover - compiled
-    """Change `w` for a row that meets `size` rows of a buffer; `change` is room for d numbers."""
-    for p in range(w.size):
-        change[p] = 0.0
-    for k in range(size):
-        z = 0.0
-        norm2 = 0.0
-        for p in range(w.size):
-            step = sign * (x[p] - buffer[k, p])
-            z += w[p] * step
-            norm2 += step * step
-        if sequential:
-            if z < 1.0 and norm2 > 0.0:
-                tau = min(weight, (1.0 - z) / norm2)
-                for p in range(w.size):
-                    w[p] += tau * sign * (x[p] - buffer[k, p])
-        elif z <= 1.0:
-            for p in range(w.size):
-                change[p] += weight * sign * (x[p] - buffer[k, p])
-    if not sequential:
-        for p in range(w.size):
-            w[p] += change[p]
-
-
-@compiled
-def _keep(buffer, seen, x, draw):  # pragma: no cover - compiled
-    """Offer row number `seen` (from 1) of a class to its reservoir; `draw` is in [0, 1)."""
-    at = seen - 1 if seen <= buffer.shape[0] else int(draw * seen)
-    if at < buffer.shape[0]:
-        for p in range(x.size):
-            buffer[at, p] = x[p]
-
-
-@compiled
 def _pass(
     X, positive, draws, w, mean, buffer_pos, buffer_neg, seen, C, sequential, radius
 ):  # pragma: no cover - compiled
@@ -84,19 +50,33 @@ def _pass(
     change = np.empty(w.size)
     for t in range(X.shape[0]):
         x = X[t]
-        mine = 0 if positive[t] else 1
-        seen[mine] += 1
-        if mine == 0:
-            _keep(buffer_pos, seen[0], x, draws[t])
-            other, others, sign = buffer_neg, seen[1], 1.0
-        else:
-            _keep(buffer_neg, seen[1], x, draws[t])
-            other, others, sign = buffer_pos, seen[0], -1.0
-        capacity = other.shape[0]
+        side = 0 if positive[t] else 1
+        seen[side] += 1
+        sign = 1.0 - 2.0 * side
+        mine, other = (buffer_pos, buffer_neg) if side == 0 else (buffer_neg, buffer_pos)
+        others, capacity = seen[1 - side], other.shape[0]
+        at = seen[side] - 1 if seen[side] <= mine.shape[0] else int(draws[t] * seen[side])
+        if at < mine.shape[0]:
+            mine[at] = x
         weight = C / 2 * max(1.0, others / capacity)
-        _meet(w, change, x, other, min(others, capacity), sign, weight, sequential)
+        change[:] = 0.0
+        for k in range(min(others, capacity)):
+            z, norm2 = 0.0, 0.0
+            for p in range(w.size):
+                step = sign * (x[p] - other[k, p])
+                z += w[p] * step
+                norm2 += step * step
+            if sequential:
+                if z < 1.0 and norm2 > 0.0:
+                    tau = min(weight, (1.0 - z) / norm2)
+                    for p in range(w.size):
+                        w[p] += tau * sign * (x[p] - other[k, p])
+            elif z <= 1.0:
+                for p in range(w.size):
+                    change[p] += weight * sign * (x[p] - other[k, p])
         norm2 = 0.0
         for p in range(w.size):
+            w[p] += change[p]
             norm2 += w[p] * w[p]
         if norm2 > radius * radius:
             shrink = radius / np.sqrt(norm2)

@@ -93,17 +93,6 @@ def from_rows(X: np.ndarray | sp.csr_matrix, positive: np.ndarray) -> RowAverage
 
     The loss does not depend on the origin, but the path of an online method does, and one that
     sees a row at a time cannot centre: dense and sparse rows take the same path this way.
-
-    Parameters
-    ----------
-    X : array or CSR matrix (n, d)
-    positive : bool array (n,)
-        With rows of both classes.
-
-    Raises
-    ------
-    InputError
-        If a class is missing, or the numbers are so large that the methods would overflow.
     """
     n_pos = int(positive.sum())
     if not 0 < n_pos < positive.size:
@@ -185,24 +174,7 @@ def run_passes(
     callback: Look | None,
     max_time: float | None = None,
 ) -> OnlineSolution:
-    """Run a method to its end and judge its answer.
-
-    Parameters
-    ----------
-    problem : ConvexSquare
-        What the answers are judged by.
-    walk : iterator of (n_iter, w)
-        One item a pass.
-    callback : function of a `Pass`, optional
-        Called after each pass; each look costs about as much as a pass.
-    max_time : float, optional
-        Seconds for the passes: none is begun after that.
-
-    Raises
-    ------
-    InputError
-        If the answer is not finite.
-    """
+    """Run a method to its end and judge its answer."""
     history: list[Pass] = []
     certificate: Certificate | None = None
     seconds, n_iter, w = 0.0, 0, np.zeros(problem.loss.dim)
@@ -277,17 +249,7 @@ class RowWalk(ABC):
 
 
 class RowMethod(ABC):
-    """Parameters of a method, and the one `solve` around its walk.
-
-    Attributes
-    ----------
-    max_passes : int
-        >= 1, passes of n steps each.
-    seed : int or None
-        Draws the rows.
-    max_time : float, optional
-        Seconds, > 0; no pass is begun after them.
-    """
+    """Parameters of a method, and the one `solve` around its walk."""
 
     max_passes: int
     seed: int | None
@@ -304,16 +266,7 @@ class RowMethod(ABC):
 
     @abstractmethod
     def begin(self, loss: RowAverage | None, w: np.ndarray, n_steps: int) -> RowWalk:
-        """Return a walk that starts at `w` (d,), of which it may keep the array.
-
-        Parameters
-        ----------
-        loss : RowAverage, optional
-            The rows to visit first; None where a later `visit` will give them.
-        w : array (d,)
-        n_steps : int
-            Steps that the whole run is meant to have.
-        """
+        """Return a walk that starts at `w` (d,), of which it may keep the array."""
 
     def solve(
         self, loss: RowAverage, w0: np.ndarray | None = None, callback: Look | None = None

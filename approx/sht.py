@@ -290,16 +290,6 @@ def refine_weights(
     and exchanges one feature for another as long as that lowers F*, the optimum after the swap. Of
     more than `pool` features it tries those with the largest derivatives in units of their spread,
     and chooses them anew after every descent until none helps.
-
-    Parameters
-    ----------
-    loss : RowAverage
-    w : array (d,)
-        At most k nonzeros.
-    k : int
-    how : {"none", "refit", "swaps"}
-    pool : int
-        Features tried at a time, beside those of `w`; a matrix of that side is formed.
     """
     check_choice("refine", how, REFINEMENTS)
     k, pool = min(check_count("k", k), loss.dim), check_count("pool", pool)
@@ -452,15 +442,6 @@ def stationarity(
     """Return how far `w` is from a fixed point of full-batch hard thresholding: in [0, 2].
 
     |w - v| / max(|w|, |v|) with v = H_k(w - gradient / curvature).
-
-    Parameters
-    ----------
-    w, gradient : arrays (d,)
-    curvature : float
-        >= 0, an upper bound of the largest eigenvalue of the Hessian.
-    k : int
-    paper_literal : bool
-        As in `hard_threshold`.
     """
     move = gradient / curvature if curvature > 0 else gradient
     then = hard_threshold(w - move, k, paper_literal)
@@ -469,23 +450,7 @@ def stationarity(
 
 
 class SparseRecorder:
-    """Evaluates the point after each epoch of a run, and keeps the best or the last.
-
-    Parameters
-    ----------
-    objective : Smooth
-    curvature : float
-        As in `stationarity`.
-    k : int
-    tol : float
-        Stationarity at which to stop.
-    keep : {"best", "last"}
-        A point after which the objective is no number, or past `DIVERGED`, is never kept.
-    paper_literal : bool
-        As in `hard_threshold`.
-    max_time : float, optional
-    callback : function of an `Epoch`, optional
-    """
+    """Evaluates the point after each epoch of a run, and keeps the best or the last."""
 
     def __init__(
         self,

@@ -40,26 +40,7 @@ Scaling = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Descent(Solver):
-    """Base of the descent methods: steps of length step / t^decay, and when to stop.
-
-    Parameters
-    ----------
-    step : float
-        > 0, the length eta_1 of the first step.
-    decay : float
-        In [0, 1]; 0 keeps the length. At a kink a constant length only comes near the optimum.
-    tol : float
-        Relative gap at which to stop; 0 for never.
-    step_tol : float, optional
-        Stop once no coordinate moves by as much as this. By default the method decides; most
-        never stop for it.
-    max_iter : int
-        Steps at most.
-    keep : {"best", "last"}
-        Which point to return; with "last" the history shows the current objective.
-    max_time : float, optional
-        Seconds.
-    """
+    """Base of the descent methods: steps of length step / t^decay, and when to stop."""
 
     step: float = 1e-2
     decay: float = 0.0

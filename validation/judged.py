@@ -29,7 +29,7 @@ from .claims.claim import Claim, Context, Outcome, Verdict
 from .claims.verdicts import ERROR, vocabulary
 from .data.real_data import real_data_folder
 from .extremes import NaNError, has_nan
-from .files.written_files import write_json
+from .files.written import write_json
 from .report.document import environment
 from .report.row import Row
 from .tables.stored import file_sha256

@@ -227,16 +227,7 @@ class SubsampledRankSVM(KernelRankSVM):
 
 
 def random_part(positive: np.ndarray, size: int, seed: int) -> np.ndarray:
-    """Return `size` rows drawn without replacement, sorted, the classes in their proportion.
-
-    Parameters
-    ----------
-    positive : bool array (n,)
-        With rows of both classes; at least one of each is taken.
-    size : int
-        In [2, n]; a smaller one is taken as 2.
-    seed : int
-    """
+    """Return `size` rows drawn without replacement, sorted, the classes in their proportion."""
     rng = np.random.default_rng(seed)
     n, n_pos = positive.size, int(positive.sum())
     size = min(max(size, 2), n)

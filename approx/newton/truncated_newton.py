@@ -312,22 +312,7 @@ class RankSVM(QueryClassifier, NewtonClassifier):
 
 
 def query_list(qid: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None) -> PairList:
-    """Return the pairs of a positive and a negative row of one query, written down.
-
-    Parameters
-    ----------
-    qid : array (n,)
-    positive : bool array (n,)
-    weight : array (n,), optional
-        A pair weighs the product of its rows' weights.
-
-    Raises
-    ------
-    InputError
-        If no query has both classes.
-    TooLargeError
-        Above `MOST_PAIRS` pairs.
-    """
+    """Return the pairs of a positive and a negative row of one query, written down."""
     codes = as_codes(qid, positive.size)
     order = np.lexsort((~positive, codes))
     upper = np.bincount(codes, weights=positive).astype(np.int64)

@@ -22,7 +22,7 @@ from ... import __version__
 from ...exact.errors import InputError
 from ...exact.tools.checks import check_number
 from ...exact.tools.interrupts import finish
-from ..files.written_files import write_atomically, write_json
+from ..files.written import write_atomically, write_json
 from .endings import counted_progress, named_folder, output_folder
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from ...exact.errors import InputError
 from ...exact.tools.interrupts import finish
 from ..data.datasets import load, names
 from ..files.tables import Selection, column_names, listed, read_raw
-from ..files.written_files import write_atomically
+from ..files.written import write_atomically
 from ..memory import check_room
 from .documents import SCHEMA_VERSION
 from .inputs import Data, Options, penalty_options, split_names, true_names

@@ -56,32 +56,18 @@ BATCH_ROWS = 1 << 16
 
 @dataclass(frozen=True)
 class ParquetPartition:
-    """Row groups of a file.
-
-    Parameters
-    ----------
-    path : str
-    groups : tuple of int
-        Numbers of the row groups.
-    first : int
-        Rows of the file before them.
-    columns : tuple of str
-        The features.
-    target : str
-        The label column.
-    positive : object
-        What its cells are compared with: the positive label in the column's own type, or several.
-    weight : str, optional
-        The column of row weights.
-    """
+    """Row groups of a file."""
 
     path: str
     groups: tuple[int, ...]
     first: int
+    """Rows of the file before them."""
     columns: tuple[str, ...]
     target: str
     positive: frozenset[Any]
+    """Positive cells of the label column, in its own type."""
     weight: str | None = None
+    """The column of row weights."""
 
     @property
     def beside(self) -> tuple[str, ...]:
@@ -237,20 +223,7 @@ def _ends(group: Any, qid: str) -> tuple[Any, Any] | None:
 
 @dataclass(frozen=True, eq=False)
 class ParquetFolder:
-    """What a folder holds, and how its labels are read.
-
-    Attributes
-    ----------
-    partitions : list of ParquetPartition
-    columns : list of str
-    target : str
-    positive, negative : label
-        As in `TableMeta`; None where rows have a query.
-    n : int
-        Rows, as the files say.
-    qid : str, optional
-        The column of the queries.
-    """
+    """What a folder of n rows holds; labels are as in `Table`, None where rows have a query."""
 
     partitions: list[ParquetPartition]
     columns: list[str]
@@ -296,11 +269,6 @@ def read_parquet_folder(
     qid : str, optional
         The column of the queries: the target then holds grades. A file is cut only where its
         statistics say that no query is split.
-
-    Raises
-    ------
-    InputError
-        If there are no such files, their columns differ, or a column cannot be used.
     """
     asked = Selection.of(target)
     beside = tuple(name for name in (weight, qid) if name is not None)

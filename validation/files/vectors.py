@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import csv
 import re
-import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 
@@ -40,15 +38,9 @@ Line = tuple[int, list[str]]
 
 @dataclass(frozen=True, eq=False)
 class Vector:
-    """Finite numbers, and what a text file says of them.
+    """Finite numbers (m,), what each belongs to, and the row above them.
 
-    Attributes
-    ----------
-    values : array (m,) of float64
-    names : list of m str, optional
-        What each number belongs to.
-    title : list of str
-        The first row, where it holds no numbers or is a header of places (0, or 0,1,2).
+    That row is the first of a text where it holds no numbers, or places (0, or 0,1,2).
     """
 
     values: np.ndarray
@@ -118,11 +110,6 @@ def read_scores(path: str | Path, n: int, header: bool | None = None) -> np.ndar
     return values
 
 
-def _declared(file: BinaryIO) -> int:
-    file.seek(0)
-    return declared_size(file)
-
-
 def _from_array(path: Path, what: str) -> np.ndarray:
     if path.suffix.lower() == ".npz":
         arrays = read_arrays(path)
@@ -132,30 +119,27 @@ def _from_array(path: Path, what: str) -> np.ndarray:
         held = next(iter(arrays.values()))
     else:
         with damage_reported(path, "npy", ValueError, EOFError, OSError):
-            _check_beginning(path, what)
             with open(path, "rb") as file:
-                size = 0 if zipfile.is_zipfile(file) else _declared(file)
+                start = file.read(6)
+                if start[:4] == b"PK\x03\x04":
+                    raise InputError(
+                        f"{path}: this is an npz file under another name: call it .npz"
+                    )
+                if start and start != b"\x93NUMPY":  # numpy would take it for a pickle
+                    raise InputError(
+                        f"{path}: damaged, or not a readable npy file; {what} in a text file need "
+                        f"a name that ends in {', '.join(_TEXT_ENDINGS)}"
+                    )
+                file.seek(0)
+                size = declared_size(file)
             if size > path.stat().st_size:
                 raise InputError(f"{path}: damaged, {shown(size)} are declared and not there")
             held = np.load(path, allow_pickle=False)
-        if not isinstance(held, np.ndarray):
-            raise InputError(f"{path}: this is an npz file under another name: call it .npz")
     if held.dtype.kind not in "biuf":
         raise InputError(f"{path}: {what} must be numbers, not {held.dtype}")
     if held.ndim == 0 or held.size != max(held.shape):
         raise InputError(f"{path}: {what} must be one row or one column; the shape is {held.shape}")
     return np.ascontiguousarray(as_float64(held, f"{path}: {what}")).ravel()
-
-
-def _check_beginning(path: Path, what: str) -> None:
-    """Refuse what numpy would take for a pickle, and then advise to load it unsafely."""
-    with path.open("rb") as file:
-        start = file.read(6)
-    if start and start != b"\x93NUMPY" and start[:2] != b"PK":
-        raise InputError(
-            f"{path}: damaged, or not a readable npy file; {what} in a text file need a name that "
-            f"ends in {', '.join(_TEXT_ENDINGS)}"
-        )
 
 
 def _from_text(path: Path, sizes: Sequence[int], what: str, header: bool | None) -> Vector:

@@ -12,7 +12,7 @@ from typing import Any
 from ..claims.claim import Verdict
 from ..claims.recorded import record
 from ..claims.verdicts import ERROR, KINDS, PAPERS
-from ..files.written_files import write_atomically, write_json
+from ..files.written import write_atomically, write_json
 from ..plots import Figure, svg
 from .cases import CasePicture, case_pictures
 from .clauses import shortened

@@ -20,8 +20,7 @@ import numpy as np
 
 from ... import __version__
 from ...exact.errors import InputError
-from ..files.finite_json import finite_json
-from ..files.written_files import write_json
+from ..files.written import finite_json, write_json
 from ..report.document import environment
 from .table import Experiment, Part, Run
 

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ....exact.errors import InputError
-from ...files.finite_json import finite_json
-from ...files.written_files import write_atomically
+from ...files.written import finite_json, write_atomically
 from ..stored import part_key
 from ..table import Experiment, Part, Run
 
