@@ -24,7 +24,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ..exact.certificate.certificate import Certificate, Witness
+from ..exact.certificate.certificate import Certificate, Minorant
 from ..exact.certificate.evaluate_rows import binned_at
 from ..exact.certificate.from_scores import full_certificate
 from ..exact.certificate.notes import noting
@@ -386,7 +386,7 @@ def certificate_over_all(
     return max(found, key=lambda one: one.dual)
 
 
-def _scaled(problem: Problem, w: np.ndarray, bins: int, half: int) -> Witness:
+def _scaled(problem: Problem, w: np.ndarray, bins: int, half: int) -> Minorant:
     """Return the dual point of the scores of `w` at its best scale."""
     found = binned_at(problem, w, bins, half)
-    return Witness.from_weights(problem, w, found.bins, half, found.scale(problem.lam))
+    return Minorant.from_weights(problem, w, found.bins, half, found.scale(problem.lam))

@@ -28,7 +28,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..exact.certificate.certificate import Witness
+from ..exact.certificate.certificate import Minorant
 from ..exact.certificate.from_scores import WIDTHS
 from ..exact.certificate.solution import Callback, Recorder, Solution, Status
 from ..exact.certificate.solver import Solver
@@ -252,7 +252,7 @@ class _Run:
         best = max(duals, key=lambda k: duals[k])
         self.width = min(max(best, 1), len(WIDTHS) - 2)
         recorder.offer(
-            witness=lambda: Witness.from_scores(problem, scores, WIDTHS[best]), dual=duals[best]
+            witness=lambda: Minorant.from_scores(problem, scores, WIDTHS[best]), dual=duals[best]
         )
         recorder.step(self.walk.t)
         return True

@@ -18,7 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..exact.certificate.certificate import Witness
+from ..exact.certificate.certificate import Minorant
 from ..exact.certificate.solution import Recorder, Status
 from ..exact.certificate.solver import Solver
 from ..exact.errors import InputError
@@ -217,12 +217,12 @@ class _Watch:
             self._average(scores, sums, pull)
         return problem.lam * w - pull
 
-    def _slopes(self, scores: np.ndarray, scale: float) -> Witness:
+    def _slopes(self, scores: np.ndarray, scale: float) -> Minorant:
         """Return the dual point of the slopes at these very scores: at a kink others may differ."""
         whole, pairs = self.whole, self.problem.pairs
         if not isinstance(pairs, PairList):
-            return Witness.from_scores(whole, scores)
-        return Witness.from_alpha(whole, scale * whole.loss.alpha(pairs.margins(scores)))
+            return Minorant.from_scores(whole, scores)
+        return Minorant.from_alpha(whole, scale * whole.loss.alpha(pairs.margins(scores)))
 
     def _average(self, scores: np.ndarray, sums: PairSums, pull: np.ndarray) -> None:
         """Offer the average of the slopes since the last power of two."""
@@ -241,11 +241,11 @@ class _Watch:
             return
         point = scale / self.count * self.total
 
-        def witness() -> Witness:
+        def witness() -> Minorant:
             if listed:
-                return Witness.from_alpha(self.whole, point)
+                return Minorant.from_alpha(self.whole, point)
             u, v = point[problem.pairs.positive], -point[~problem.pairs.positive]
-            return Witness.from_marginals(problem, np.maximum(u, 0.0), np.maximum(v, 0.0))
+            return Minorant.from_marginals(problem, np.maximum(u, 0.0), np.maximum(v, 0.0))
 
         self.recorder.offer(witness=witness, dual=dual)
 

@@ -8,7 +8,7 @@ from .api.certify import certify
 from .api.path import Path, PathPoint, regularization_path
 from .api.solve import solve
 from .certificate.audit import Audit
-from .certificate.certificate import Certificate, Witness
+from .certificate.certificate import Certificate
 from .certificate.exact_certificate import ExactCertificate, exact_certificate
 from .certificate.solution import Solution, Status, Step
 from .errors import CertificateError, InputError, TooLargeError
@@ -118,7 +118,6 @@ __all__ = [
     "SurvivalSVMCV",
     "Tail",
     "TooLargeError",
-    "Witness",
     "Worst",
     "best_subset",
     "certify",

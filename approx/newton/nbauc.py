@@ -17,7 +17,7 @@ from typing import Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ...exact.certificate.certificate import Certificate, Witness
+from ...exact.certificate.certificate import Certificate, Minorant
 from ...exact.certificate.solution import Callback
 from ...exact.classifier.base import REPETITION, shortfall_of
 from ...exact.classifier.inputs import TrainingRows, check_row_weights, draw_seed
@@ -70,7 +70,7 @@ class KernelRankSVM(NystromClassifier, NewtonClassifier):
         problem = pair_problem(Rows(features), positive, pairs, SQUARED_HINGE, Ridge(self.lam))
         truth = against_true_kernel(problem, self.nystrom_.map_, rows)
         w = self.coef_[0]
-        witness = Witness.from_scores(truth, truth.space.scores(w))
+        witness = Minorant.from_scores(truth, truth.space.scores(w))
         self.kernel_certificate_ = Certificate.of(truth, w, witness)
         return self.kernel_certificate_
 

@@ -7,7 +7,7 @@ import numpy as np
 from ..losses.registry import HINGE
 from ..problem.problem import Problem
 from ..spaces.rows import Space
-from .certificate import Certificate, Witness
+from .certificate import Certificate, Minorant
 
 WIDTHS = (0.0, *np.geomspace(1e-3, 10.0, 13).tolist())
 """Smoothing widths of the hinge's kink whose bounds are compared."""
@@ -30,10 +30,10 @@ def full_certificate(problem: Problem, w: np.ndarray, space: Space | None = None
     """
     scores = problem.space.scores(problem.check_weights(w))
     widths = WIDTHS if problem.loss == HINGE else WIDTHS[:1]
-    witnesses = [Witness.from_scores(problem, scores, width) for width in widths]
+    witnesses = [Minorant.from_scores(problem, scores, width) for width in widths]
     quick = problem.space if space is None else space
 
-    def bound(witness: Witness) -> float:
+    def bound(witness: Minorant) -> float:
         return witness.value - quick.norm2(quick.pull(witness.c)) / (2 * problem.lam)
 
     return Certificate.of(problem, w, max(witnesses, key=bound))

@@ -14,10 +14,10 @@ from typing import Any, cast
 import numpy as np
 import scipy.sparse as sp
 
-from ..certificate.witness import Witness
 from ..errors import InputError
 from ..pairs.all_pairs import AllPairs
 from ..problem.evidence import Alpha, Scores
+from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..spaces.gram import Gram, StreamedGram
 from ..spaces.gram_factor import GramFactor
@@ -70,7 +70,7 @@ class Groups:
         features = factor.features[self.group]
         return GramFactor(self.first[factor.pivots], factor.L, features, factor.residual)
 
-    def witness(self, meant: Problem, witness: Witness) -> Witness:
+    def witness(self, meant: Problem, witness: Minorant) -> Minorant:
         """Return the rows' dual point of a dual point of the groups.
 
         Scores go to every row of a group; marginals are shared out in proportion to weights.
@@ -79,7 +79,7 @@ class Groups:
         ----------
         meant : Problem
             Over all rows, `AllPairs`.
-        witness : Witness
+        witness : Minorant
             Of the same problem over the groups.
 
         Raises
@@ -92,13 +92,13 @@ class Groups:
             raise InputError("groups of rows have no dual points of pair lists")
         if isinstance(evidence, Scores):
             scores = evidence.scores[self.group]
-            return Witness.from_scores(meant, scores, evidence.width, evidence.scale)
+            return Minorant.from_scores(meant, scores, evidence.width, evidence.scale)
         mass = meant.pairs.row_mass()
         whole = self.total(mass)[self.group]
         share = np.divide(mass, whole, out=np.zeros_like(mass), where=whole > 0)
         c = witness.c[self.group] * share
         u, v = c[meant.pairs.positive], -c[~meant.pairs.positive]
-        return Witness.from_marginals(meant, np.maximum(u, 0.0), np.maximum(v, 0.0))
+        return Minorant.from_marginals(meant, np.maximum(u, 0.0), np.maximum(v, 0.0))
 
 
 class Spread:

@@ -16,12 +16,12 @@ import scipy.sparse as sp
 
 from ..certificate.certificate import Certificate
 from ..certificate.solution import Solution, Status
-from ..certificate.witness import Witness
 from ..errors import InputError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
 from ..problem.evidence import Weights
+from ..problem.minorant import Minorant
 from ..problem.penalties.penalty import Penalty
 from ..problem.penalties.ridge import Ridge
 from ..problem.problem import Problem
@@ -134,7 +134,7 @@ class Formulation:
             # Weights of `work` need not be weights of `meant`: their scores tell the same in both.
             of, bins = witness.evidence, witness.evidence.bins
             scores = self.work.space.scores(of.w)
-            witness = Witness.from_scores(self.work, scores, 2 * of.half / bins, of.scale)
+            witness = Minorant.from_scores(self.work, scores, 2 * of.half / bins, of.scale)
         if self.groups is not None:
             witness = self.groups.witness(self.meant, witness)
         certificate = Certificate.of(self.meant, w, witness, tol)

@@ -9,10 +9,10 @@ import numpy as np
 from ..certificate.audit import Audit, Rival, audit_of, audit_without_gap, lower_bound
 from ..certificate.certificate import Certificate, score_slip
 from ..certificate.certified_order import certified_order
-from ..certificate.witness import Witness
 from ..errors import InputError
 from ..pairs.all_pairs import PairList
 from ..pairs.ordered.ordered_pairs import OrderedPairs
+from ..problem.minorant import Minorant
 from ..problem.problem import Problem
 from ..tools.rounding import LONG_UNIT, UNIT, Bound, gamma
 from ..tools.wording import at_least, at_most
@@ -40,7 +40,7 @@ def audit_scores(
     problem: Problem,
     scores: np.ndarray,
     fit: ScoreFit,
-    witness: Witness,
+    witness: Minorant,
     tol: float,
     norm2: float | None = None,
     rival: Rival | None = None,

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..certificate.witness import Witness
 from ..errors import InputError
 from ..problem.evidence import Alpha, Weights
+from ..problem.minorant import Minorant
 from ..tools.lossless import as_float64
 
 LARGEST_REPETITION = 1 << 26
@@ -16,7 +16,7 @@ LARGEST_REPETITION = 1 << 26
 
 
 def evidence_of(
-    witness: Witness, mask: np.ndarray, repeats: np.ndarray
+    witness: Minorant, mask: np.ndarray, repeats: np.ndarray
 ) -> tuple[str, dict[str, Any]]:
     """Return the kind of evidence and its fields."""
     evidence = witness.evidence

@@ -231,7 +231,7 @@ class Approximation:
         Parameters
         ----------
         c : array (n,)
-            Signed marginals, as in `Witness.c`. What they lack of feasibility, and rounding, is
+            Signed marginals, as in `Minorant.c`. What they lack of feasibility, and rounding, is
             added.
 
         Raises

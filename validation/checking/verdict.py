@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...exact.certificate.certificate import Certificate, Witness
+from ...exact.certificate.certificate import Certificate, Minorant
 from ...exact.errors import CertificateError
 from ...exact.pairs.all_pairs import AllPairs
 from ...exact.problem.problem import Problem, linear_problem
@@ -67,7 +67,7 @@ def upper_value(problem: ReferenceProblem, loss: str, w: np.ndarray) -> float | 
         scores, norm2 = whole.space.scores(w), whole.space.norm2(w)
         if not (np.isfinite(scores).all() and np.isfinite(norm2 + scores @ scores)):
             return None
-        own = Certificate.of(whole, w, Witness.from_scores(whole, 0 * scores, scale=0.0))
+        own = Certificate.of(whole, w, Minorant.from_scores(whole, 0 * scores, scale=0.0))
     lower = problem.optimum[loss][0]
     if lower > own.primal:
         raise CertificateError(
