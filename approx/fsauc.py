@@ -41,8 +41,7 @@ from ..exact.tools.compiling import compiled
 from .online import RowWalk
 from .solam import SaddleClassifier, SaddleMethod
 
-FAILURE = 0.1
-"""The chance of failure, delta, for which the lengths of the stages are chosen."""
+FAILURE = 0.1  # The chance of failure, delta, for which the lengths of the stages are chosen.
 
 
 def count_stages(n_steps: int) -> int:

@@ -48,20 +48,13 @@ Seed = int | np.random.Generator | None
 
 LANDMARKS = ("uniform", "stratified", "kmeans", "pivoted", "leverage")
 
+# A row is left alone once less than this share of it is unexplained: the rest is rounding.
 EXPLAINED = 1e-13
-"""A row is left alone once less than this share of it is unexplained: the rest is rounding."""
 
 
 @dataclass(frozen=True, eq=False)
 class Landmarks:
-    """The chosen points.
-
-    Attributes
-    ----------
-    rows : array or CSR (d, p)
-    index : int array (d,) or None
-        Which rows of the data they are, in the order of choice; None for centres.
-    """
+    """The chosen points."""
 
     rows: Matrix
     index: np.ndarray | None = None
@@ -206,8 +199,8 @@ def _rows(matrix: Matrix) -> int:
 
 BLOCK_ROWS = 4096
 
+# Share of the trace that is always taken to be unexplained: less than this is rounding.
 SMALLEST_REST = 1e-10
-"""Share of the trace that is always taken to be unexplained: less than this is rounding."""
 
 
 def leverage_scores(

@@ -31,8 +31,7 @@ from ..exact.tools.checks import check_count, check_number
 from ..exact.tools.compiling import compiled
 from .online import RowArrays
 
-TOGETHER = 2**20
-"""About so many rows are handed to the compiled steps at a time."""
+TOGETHER = 2**20  # About so many rows are handed to the compiled steps at a time.
 
 
 def batch_size(t: int, first: float, ratio: float, n: int) -> int:
@@ -211,23 +210,7 @@ def block_curvature(
 
 @dataclass(frozen=True, eq=False)
 class LogisticSolution:
-    """What StoIHT and HSG-HT return: a local answer, with no certificate.
-
-    Attributes
-    ----------
-    w : array (d,)
-        At most k nonzeros.
-    intercept : float
-    support : int array
-        Places of the nonzero weights, sorted.
-    objective : float
-        The mean logistic loss over all rows.
-    step : float
-    n_iter : int
-        Steps made.
-    n_rows : int
-        Rows looked at, with repetition.
-    """
+    """What StoIHT and HSG-HT return: a local answer, with no certificate."""
 
     w: np.ndarray
     intercept: float

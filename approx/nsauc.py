@@ -48,11 +48,9 @@ from .subgradient import DIVERGED
 T0_RULES = ("scaled", "inverse", "bottou")
 AVERAGES = ("all", "half", "none")
 
-CHUNK = 2**18
-"""Most steps between two looks at the clock."""
+CHUNK = 2**18  # Most steps between two looks at the clock.
 
-LOOKS = 50
-"""Most evaluations of the objective over all pairs in a run; each costs about an epoch."""
+LOOKS = 50  # Most evaluations of the objective over all pairs in a run; each costs about an epoch.
 
 
 def starting_time(rule: str | float, lam: float, size2: float = 1.0) -> float:

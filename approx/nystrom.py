@@ -50,23 +50,12 @@ from ..exact.tools.rounding import LONG_UNIT, UNIT, gamma
 from ..exact.tools.threads import small_in_one_thread
 from .landmarks import LANDMARKS, choose_landmarks
 
-BLOCK_BYTES = 64 * 2**20
-"""Memory that a block of k(X, Z) may take."""
+BLOCK_BYTES = 64 * 2**20  # Memory that a block of k(X, Z) may take.
 
 
 @dataclass(frozen=True, eq=False)
 class NystromMap:
-    """The features of given landmarks; itself a kernel, K~. Made by `nystrom_map`.
-
-    Attributes
-    ----------
-    kernel : Kernel
-    landmarks : array or CSR (d, p)
-    projection : array (d, r)
-        U_r S_r^(-1/2): phi(x) = projection'e(x).
-    eigenvalues : array (r,)
-        Those of W that were kept, descending.
-    """
+    """The features of given landmarks; itself a kernel, K~. Made by `nystrom_map`."""
 
     kernel: Kernel
     landmarks: Matrix
@@ -79,13 +68,7 @@ class NystromMap:
         return int(self.projection.shape[1])
 
     def transform(self, X: Any) -> np.ndarray:
-        """Return phi of every row: (m, r). [ScalingUp, eq. (11); Nonlinear, Algorithm 1]
-
-        Parameters
-        ----------
-        X : array or CSR (m, p)
-            k(X, Z) is made in blocks of rows, so that only the features take memory.
-        """
+        """Return phi of every row: (m, r). [ScalingUp, eq. (11); Nonlinear, Algorithm 1]"""
         features = np.empty((X.shape[0], self.rank))
         for rows in self.blocks(X.shape[0]):
             features[rows] = self.kernel(X[rows], self.landmarks) @ self.projection
@@ -360,8 +343,8 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
+# Rows in which landmarks are chosen: so many for each landmark, and at least.
 SAMPLED, LEAST_SAMPLE = 20, 5000
-"""Rows in which landmarks are chosen: so many for each landmark, and at least."""
 
 
 def landmark_sample(model: Any, X: Any) -> np.ndarray:

@@ -89,17 +89,7 @@ def _pass(
 
 @dataclass(eq=False)
 class Stream:
-    """Where a run stands.
-
-    Attributes
-    ----------
-    w, mean : array (d,)
-        The weights, and their mean over all rows so far.
-    buffer_pos, buffer_neg : array (N, d)
-        The first min(seen, N) rows count.
-    seen : int array (2,)
-        Positive and negative rows so far.
-    """
+    """Where a run stands."""
 
     w: np.ndarray
     mean: np.ndarray
@@ -183,8 +173,7 @@ class OnlineAUC:
             raise InputError("the weights overflow: take a smaller C, or a radius")
 
 
-ROWS = 2048
-"""Rows taken at a time; sparse rows are made dense in blocks of this size."""
+ROWS = 2048  # Rows taken at a time; sparse rows are made dense in blocks of this size.
 
 
 @dataclass(eq=False, repr=False)

@@ -41,8 +41,7 @@ from ..exact.tools.lossless import as_float64, check_labels
 from ..exact.tools.rounding import UNIT, Bound
 from ..exact.tools.threads import small_in_one_thread
 
-PROVED = 1e-9
-"""Largest gap at which the features are called proved; the scale is F(0) = 1."""
+PROVED = 1e-9  # Largest gap at which the features are called proved; the scale is F(0) = 1.
 
 Look = Callable[["Pass"], object]
 
@@ -84,8 +83,8 @@ class RowArrays(NamedTuple):
         return float(np.sqrt(sums[np.diff(self.indptr) > 0].max(initial=0.0)))
 
 
+# Largest number allowed in the rows: steps and proofs for the square loss take fourth powers.
 LARGEST = 1e60
-"""Largest number allowed in the rows: steps and proofs for the square loss take fourth powers."""
 
 
 def from_rows(X: np.ndarray | sp.csr_matrix, positive: np.ndarray) -> RowAverage:
@@ -134,28 +133,7 @@ class Pass:
 
 @dataclass(frozen=True, eq=False)
 class OnlineSolution:
-    """What an online method returns.
-
-    Attributes
-    ----------
-    w : array (d,)
-    objective : float
-        The mean square loss over all pairs plus the penalties.
-    gap : float
-        Proved, rounding included: `objective` is at most this far above the optimum of that
-        problem.
-    n_iter : int
-    seconds : float
-        Without the looks after the passes.
-    history : list of Pass
-        One line a pass if asked for, else the last only.
-    status : Status
-        "iteration_limit" after all passes, or "time_limit".
-    certificate : Certificate, optional
-        The same, as all estimators have it: with the objective in words.
-    as_saved : bool
-        True where it was read from a file: then the gap is what the file says.
-    """
+    """What an online method returns."""
 
     w: np.ndarray
     objective: float
@@ -310,11 +288,11 @@ class RowMethod(ABC):
         return [walk.loss.mass.size] * self.max_passes
 
 
+# Attributes about the weights that `fit` has found: `partial_fit` removes them.
 PROVED_BY_FIT = (
     *("solution_", "certificate_", "status_", "history_"),
     *("objective_", "gap_", "lower_bound_", "proved_"),
 )
-"""Attributes about the weights that `fit` has found: `partial_fit` removes them."""
 
 
 @dataclass(eq=False, repr=False)
@@ -331,32 +309,7 @@ class OnlineClassifier(AUCClassifier):
 
     @ends_on_interrupt
     def fit(self, X: object, y: object, callback: Progress | None = None) -> Self:
-        """Train a new model on these rows.
-
-        Parameters
-        ----------
-        X : array or sparse matrix (n, d)
-            Finite numbers; sparse input is taken as CSR.
-        y : array (n,)
-            Two kinds of labels; the larger one is the positive class.
-        callback : callable, optional
-            Called with each line of the history as it is written.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            If a parameter or the input cannot be used, or the steps diverge; scikit-learn's own
-            checks of X and y raise a plain `ValueError`.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the time ran out, or the run is known to be too short.
-        """
+        """Train a new model on these rows."""
         self._fit(X, y, None, callback)
         return self._warn()
 
@@ -368,24 +321,6 @@ class OnlineClassifier(AUCClassifier):
         proved of its weights (certificate, gap, status) is removed: the rows of all batches, about
         which it would have to speak, are not kept. `aucert.exact.certify` speaks about any weights
         and rows at hand.
-
-        Parameters
-        ----------
-        X : array or sparse matrix (m, d)
-            Any number of rows. `NSAUC` and `NSVMSGD2` need rows of both classes.
-        y : array (m,)
-        classes : array (2,), optional
-            Both labels; needed in the first call, unless `fit` came before.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            As `fit`; if the labels are not those of the first call; or if a parameter needs to
-            know all rows beforehand (``average="half"``, ``share="exact"``).
         """
         self._check_parameters()
         self._check_stream()

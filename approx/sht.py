@@ -277,8 +277,7 @@ class _Walk:
 
 REFINEMENTS = ("none", "refit", "swaps")
 
-MAX_ROUNDS = 20
-"""The most times that the features to swap with are chosen anew."""
+MAX_ROUNDS = 20  # The most times that the features to swap with are chosen anew.
 
 
 def refine_weights(
@@ -340,8 +339,8 @@ def _promising(loss: RowAverage, w: np.ndarray, pool: int) -> np.ndarray:
     return largest(gain, pool)
 
 
+# The run ends where the objective exceeds this times max(1, the objective at the start).
 DIVERGED = 10.0
-"""The run ends where the objective exceeds this times max(1, the objective at the start)."""
 
 
 class Smooth(Protocol):
@@ -398,30 +397,7 @@ class Epoch:
 
 @dataclass(frozen=True, eq=False)
 class SparseSolution:
-    """What a method for sparse weights returns: a local answer, with no certificate.
-
-    Attributes
-    ----------
-    w : array (d,)
-    support : int array
-        Places of the nonzero weights, sorted.
-    objective : float
-        F(w).
-    stationarity : float
-        |w - v| / max(|w|, |v|) with v = H_k(w - gradient F(w) / L) and L a bound of the curvature
-        of F: zero exactly at the fixed points of full-batch hard thresholding. In [0, 2].
-    screening_overlap : float
-        Share of the support that is also among the features of largest mean difference: at one,
-        the iterations have selected nothing that plain screening would not.
-    step : float
-        What the gradient of F was multiplied by.
-    status : Stop
-    n_iter : int
-    seconds : float
-    history : list of Epoch
-    as_saved : bool
-        True where it was read from a file: then it is what the file says.
-    """
+    """What a method for sparse weights returns: a local answer, with no certificate."""
 
     w: np.ndarray
     support: np.ndarray

@@ -365,15 +365,11 @@ def spam_ridge(
         inverse += 1.0 / P
 
 
-BLOCK = 16.0
-"""Touches in a block over the weights alive at its start, about."""
-CHUNK = 1024
-"""Entries of the rows copied at a time, about."""
+BLOCK = 16.0  # Touches in a block over the weights alive at its start, about.
+CHUNK = 1024  # Entries of the rows copied at a time, about.
+# C at the start of a block, so that no touched level is zero; and its largest value. So weights
+# below about 1e-290 have no digits, and those of 1e-300 vanish.
 NOTHING, EVERYTHING = 1e-300, 1e300
-"""C at the start of a block, so that no touched level is zero; and its largest value.
-
-So weights below about 1e-290 have no digits, and those of 1e-300 vanish.
-"""
 
 X, MINUS, PLUS, LEVEL, CHANGE, TURN, GIVEN = range(7)  # of `room`
 GROWN, AGE, CUT_AGE, LOSS = range(4)  # of `clock`; LOSS is the first of four

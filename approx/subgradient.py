@@ -29,13 +29,12 @@ from ..exact.spaces.rows import Rows
 from ..exact.sums.assembled import PairSums
 from ..exact.tools.checks import check_choice, check_number
 
-DIVERGED = 1e30
-"""The run ends where the objective exceeds this; every loss here has F(0) = 1."""
+DIVERGED = 1e30  # The run ends where the objective exceeds this; every loss here has F(0) = 1.
 
 ROCLAB_STEP_TOL = 1e-4
 
+# Turns the subgradients of one run, in their order, into the directions to step against.
 Scaling = Callable[[np.ndarray], np.ndarray]
-"""Turns the subgradients of one run, in their order, into the directions to step against."""
 
 
 @dataclass(frozen=True)

@@ -84,8 +84,7 @@ def _check(w: np.ndarray, k: int) -> tuple[np.ndarray, int]:
     return w, k
 
 
-SAMPLED = 600
-"""Ranges longer than this are narrowed by a sample first."""
+SAMPLED = 600  # Ranges longer than this are narrowed by a sample first.
 
 
 def _select(w: np.ndarray, left: int, right: int, k: int) -> None:

@@ -38,8 +38,8 @@ SCHEMA_VERSION = 3
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = ("exact", "approx", "validation")
+# Names of folders and ends of files that Python and Numba make: byte code and caches.
 MADE = ("__pycache__", ".pyc", ".pyo", ".nbi", ".nbc")
-"""Names of folders and ends of files that Python and Numba make: byte code and caches."""
 
 
 def run_claim(entry: Claim, seed: int, profile: str, folder: Path | None = None) -> Row:

@@ -46,19 +46,6 @@ class KernelRankSVM(NystromClassifier, NewtonClassifier):
         for a dual point, and c'K c with the true kernel: O(n^2) kernel values. With K~ the kernel
         of the features, the gap is about that in the span plus c'(K - K~)c / (2 lam). The true
         distance may be smaller, by a factor that grows as lam falls.
-
-        Parameters
-        ----------
-        X : array or sparse matrix (n, n_features_in_)
-        y : array (n,)
-            Labels of both classes.
-        sample_weight : array (n,), optional
-            >= 0; a weight means repetition.
-
-        Raises
-        ------
-        InputError
-            If the labels in y are not exactly the two that the model knows.
         """
         check_is_fitted(self)
         rows, labels = self._check_data(X, y, reset=False)

@@ -51,12 +51,12 @@ from ...exact.problem.problem import Problem, Ridge
 from ...exact.spaces.rows import Rows
 from ...exact.tools.checks import check_count, check_number
 
+# After so many steps in a row that clearly lower neither F nor the gradient, the method stops.
 PATIENCE = 10
-"""After so many steps in a row that clearly lower neither F nor the gradient, the method stops."""
 
+# Share of the tolerance to reach. The weights are only as accurate as the root of the gap, and as
+# steps converge so fast, the missing digits cost one step more at most.
 FURTHER = 1e-5
-"""Share of the tolerance to reach. The weights are only as accurate as the root of the gap, and as
-steps converge so fast, the missing digits cost one step more at most."""
 
 
 @dataclass(frozen=True)
@@ -228,8 +228,7 @@ def steepness(problem: Problem) -> float:
     return 2 * float(np.linalg.norm(problem.space.pull(signed)))
 
 
-MOST_PAIRS = 20_000_000
-"""The most pairs within queries that are written down."""
+MOST_PAIRS = 20_000_000  # The most pairs within queries that are written down.
 
 
 @dataclass(eq=False, repr=False)

@@ -37,8 +37,8 @@ from .in_blocks import can_be_held, streamed_problem
 from .partitions.held import held_rows
 from .solve import check_tolerance, choose_solver
 
+# Bins a unit of score in the dual point of somebody's weights, for rows read in blocks.
 BINS = 1 << 14
-"""Bins a unit of score in the dual point of somebody's weights, for rows read in blocks."""
 
 
 @dask_too

@@ -45,17 +45,7 @@ _ADVICE = {
 
 @dataclass(frozen=True)
 class Rival:
-    """The convention in whose units a model is judged.
-
-    Attributes
-    ----------
-    name : str
-        A convention of `aucert.exact.problem.scalings`.
-    C : float
-        In its units.
-    scale : float
-        Its objective is this times ours.
-    """
+    """The convention in whose units a model is judged."""
 
     name: str
     C: float

@@ -39,15 +39,15 @@ from ..tools.exact_numbers import (
 )
 from .solution import Solution
 
+# Largest number of entries of X, or of listed pairs, for the exact mode: about 10 s.
 MOST_NUMBERS = 20_000_000
-"""Largest number of entries of X, or of listed pairs, for the exact mode: about 10 s."""
 
+# The losses that exact scores turn into whole numbers, each with its form.
 FORMS: tuple[tuple[Loss, Form], ...] = (
     (HINGE, Form(1, clipped=True)),
     (SQUARED_HINGE, Form(2, clipped=True)),
     (SQUARE, Form(2, clipped=False)),
 )
-"""The losses that exact scores turn into whole numbers, each with its form."""
 
 
 @dataclass(frozen=True)

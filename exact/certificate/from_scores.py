@@ -9,8 +9,8 @@ from ..problem.problem import Problem
 from ..spaces.rows import Space
 from .certificate import Certificate, Minorant
 
+# Smoothing widths of the hinge's kink whose bounds are compared.
 WIDTHS = (0.0, *np.geomspace(1e-3, 10.0, 13).tolist())
-"""Smoothing widths of the hinge's kink whose bounds are compared."""
 
 
 def full_certificate(problem: Problem, w: np.ndarray, space: Space | None = None) -> Certificate:
@@ -18,15 +18,6 @@ def full_certificate(problem: Problem, w: np.ndarray, space: Space | None = None
 
     The slopes of the loss at the scores are a dual point, whatever the width over which the hinge's
     kink is smoothed. The width that proves the most is taken.
-
-    Parameters
-    ----------
-    problem : Problem
-        Over all pairs, usually.
-    w : array (dim,)
-    space : Space, optional
-        A space of the same functions, where |pull| costs less. It serves to compare the widths;
-        the certificate is made in the problem's own space.
     """
     scores = problem.space.scores(problem.check_weights(w))
     widths = WIDTHS if problem.loss == HINGE else WIDTHS[:1]

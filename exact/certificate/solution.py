@@ -18,15 +18,13 @@ from ..tools.checks import check_callback
 from ..tools.wording import at_least, at_most
 from .certificate import Certificate, Minorant
 
+# `Recorder.time_left` reports at least this many seconds: solvers need a positive limit.
 LEAST_TIME = 1e-3
-"""`Recorder.time_left` reports at least this many seconds: solvers need a positive limit."""
 
 
-Proof = Minorant | Evidence
-"""What proves a lower bound."""
+Proof = Minorant | Evidence  # What proves a lower bound.
 
-BINS = 1 << 10
-"""Bins per unit of score for the dual point of a run that ended before it made one."""
+BINS = 1 << 10  # Bins per unit of score for the dual point of a run that ended before it made one.
 
 
 class Status(StrEnum):

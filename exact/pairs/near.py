@@ -25,8 +25,8 @@ ENOUGH, WIDER, WIDEST = 4, 4.0, 4.0  # a window widens until it holds this share
 MORE = 20  # up to so many times the wanted pairs, all pairs are looked at
 SORTED_FROM = 500  # rows from which the window is drawn by the compiled sweep
 
+# Rows i and j of the pairs, and c_ij loss'' of each, scaled to stand for all pairs.
 Near = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Rows i and j of the pairs, and c_ij loss'' of each, scaled to stand for all pairs."""
 
 
 class Curved(ABC):

@@ -13,21 +13,11 @@ from ..reference.problems import ReferenceProblem
 from .report import CheckRow, CheckVerdict
 from .worker import Answer
 
-SMALL_OPTIMUM = 1e-6
-"""Below this an optimum is no scale; F(0) = 1 is."""
+SMALL_OPTIMUM = 1e-6  # Below this an optimum is no scale; F(0) = 1 is.
 
 
 def judged(problem: ReferenceProblem, loss: str, tol: float, answer: Answer) -> CheckRow:
-    """Return the row of an answer.
-
-    Parameters
-    ----------
-    problem : ReferenceProblem
-    loss : str
-    tol : float
-    answer : dict
-        kind, seconds, and w or message.
-    """
+    """Return the row of an answer."""
     lower, upper = problem.optimum[loss]
     seconds = float(answer["seconds"])
     if answer["kind"] != "w":
@@ -55,13 +45,7 @@ def excess(problem: ReferenceProblem, loss: str, gap: float) -> float:
 
 
 def upper_value(problem: ReferenceProblem, loss: str, w: np.ndarray) -> float | None:
-    """Return an upper bound of F(w), rounding included; None where it overflows.
-
-    Raises
-    ------
-    CertificateError
-        If F(w) is below the proved lower bound.
-    """
+    """Return an upper bound of F(w), rounding included; None where it overflows."""
     whole = whole_problem(problem, loss)
     with np.errstate(all="ignore"):
         scores, norm2 = whole.space.scores(w), whole.space.norm2(w)

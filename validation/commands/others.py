@@ -95,8 +95,7 @@ def claims_table(entries: Sequence[Claim]) -> Table:
     return table
 
 
-WIDE = 130
-"""Columns of a terminal from which every claim fits in a line or two of a table."""
+WIDE = 130  # Columns of a terminal from which every claim fits in a line or two of a table.
 
 
 def report_table(report: Report, width: int = WIDE) -> Table:

@@ -13,8 +13,8 @@ import numpy as np
 from ...exact.errors import InputError
 from ...exact.tools.digits import loses_digits
 
+# A target column with more different values is taken for something else than a label.
 MAX_CLASSES = 1000
-"""A target column with more different values is taken for something else than a label."""
 
 Label = float | int | str
 
@@ -31,8 +31,8 @@ def as_number(text: str) -> float | None:
         return None
 
 
+# Words of features that mean 1 and 0, in any case of letters.
 _WORDS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
-"""Words of features that mean 1 and 0, in any case of letters."""
 
 
 def as_truth(text: str) -> float | None:

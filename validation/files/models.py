@@ -28,16 +28,15 @@ from .labels import as_number
 from .tables import damage_reported, existing_file
 
 _FIRST = re.compile(r"SVM-(light|rank|struct)\b.*Version", re.IGNORECASE)
+# What an SVM-light model begins with, and the meanings in its head that are used.
 _KERNEL, _INDEX, _COUNT, _OFFSET = (
     "kernel type",
     "highest feature index",
     "number of support vectors plus 1",
     "threshold b",
 )
-"""What an SVM-light model begins with, and the meanings in its head that are used."""
 
-LARGEST_MODEL = 1 << 28
-"""Size in bytes beyond which a model file is refused."""
+LARGEST_MODEL = 1 << 28  # Size in bytes beyond which a model file is refused.
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +118,8 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
 
 
+# How the names of liblinear's solvers end that know no classes, and write no line `label`.
 RANKING = ("RANKSVM", "SVR")
-"""How the names of liblinear's solvers end that know no classes, and write no line `label`."""
 
 
 def _liblinear(path: Path) -> tuple[LinearModel, int]:

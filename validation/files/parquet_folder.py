@@ -44,14 +44,13 @@ from .tables import (
     target_place,
 )
 
+# Small row groups of a file are put together up to about so many numbers.
 PARTITION_NUMBERS = 1 << 24
-"""Small row groups of a file are put together up to about so many numbers."""
 
+# Row groups of more numbers than this are read in batches, which is slower but bounded.
 GROUP_NUMBERS = 1 << 24
-"""Row groups of more numbers than this are read in batches, which is slower but bounded."""
 
-BATCH_ROWS = 1 << 16
-"""Rows of such a batch."""
+BATCH_ROWS = 1 << 16  # Rows of such a batch.
 
 
 @dataclass(frozen=True)
@@ -253,23 +252,7 @@ def read_parquet_folder(
     weight: str | None = None,
     qid: str | None = None,
 ) -> ParquetFolder:
-    """Find the Parquet files of a folder, and what their labels are.
-
-    Parameters
-    ----------
-    path : str or Path
-        A folder, read with all in it, but for names that begin with "." or "_"; or a path such as
-        "s3://bucket/folder", where fsspec and its part for it are installed.
-    target : str or Selection, optional
-        As in `read_table`.
-    positive : label, optional
-        As in `read_table`.
-    weight : str, optional
-        The column of row weights.
-    qid : str, optional
-        The column of the queries: the target then holds grades. A file is cut only where its
-        statistics say that no query is split.
-    """
+    """Find the Parquet files of a folder, and what their labels are."""
     asked = Selection.of(target)
     beside = tuple(name for name in (weight, qid) if name is not None)
     asked = replace(asked, drop=(*asked.drop, *beside))

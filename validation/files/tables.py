@@ -45,17 +45,14 @@ from .labels import (
     two_classes,
 )
 
+# Endings of svmlight files, which may be gzipped.
 SVMLIGHT = (".txt", ".libsvm", ".svm", ".svmlight")
-"""Endings of svmlight files, which may be gzipped."""
 
-ROWS = 65_536
-"""Rows that are checked or read at a time."""
+ROWS = 65_536  # Rows that are checked or read at a time.
 
-SHOWN_COLUMNS = 10
-"""Columns that one message names at most."""
+SHOWN_COLUMNS = 10  # Columns that one message names at most.
 
-BYTES_A_FEATURE = 150
-"""A name, and about ten vectors of weights while a problem is solved."""
+BYTES_A_FEATURE = 150  # A name, and about ten vectors of weights while a problem is solved.
 
 GZIP_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
 
@@ -192,28 +189,7 @@ def _numbers(values: np.ndarray, what: str) -> np.ndarray:
 def read_table(
     path: str | Path, target: Selection | str | None = None, positive: object = None
 ) -> tuple[Any, np.ndarray, Table]:
-    """Read a data file into rows and labels 0 and 1.
-
-    Parameters
-    ----------
-    path : str or Path
-    target : str or Selection, optional
-        What to read, or the label column alone. Not for svmlight, where the label stands first.
-    positive : label, optional
-        The positive class; by default the larger of two labels (numeric or text order), as
-        scikit-learn has it. Necessary if there are more than two: then one against the rest.
-
-    Returns
-    -------
-    X : array (n, d) of float64, or CSR for svmlight
-    y : array (n,) of int64, 0 or 1
-    table : Table
-
-    Raises
-    ------
-    InputError
-        In one sentence: what is wrong, where, and what to do.
-    """
+    """Read a data file into rows and labels 0 and 1."""
     table = read_raw(path, target)
     y, one, zero = two_classes(table.labels, positive, f"{path}, column '{table.target}'")
     return table.X, y, replace(table, positive=one, negative=zero)
@@ -400,13 +376,13 @@ def check_names(path: Path, names: Sequence[str]) -> None:
 
 # Values that are refused
 
+# What to do about each kind of cell, by the first word that `_kind_of` says of it.
 _ADVICE = {
     "missing": "fill in missing values",
     "infinite": "replace infinite values",
     "number": "write numbers with a decimal point and nothing between the thousands: 1234.5",
     "text": "encode text as numbers, or name it with --target if it is the label",
 }
-"""What to do about each kind of cell, by the first word that `_kind_of` says of it."""
 
 
 def _kind_of(text: str) -> str:

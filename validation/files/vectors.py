@@ -26,14 +26,13 @@ from .tables import (
 )
 
 _TEXT_ENDINGS = (".csv", ".csv.gz", ".txt")
+# What a line of text above numbers has to say, unless it names each of them.
 _TITLE = re.compile(r"weight|coef|score|value|decision|margin|pred|prob|\b(w|f|beta|alpha|theta)\b")
-"""What a line of text above numbers has to say, unless it names each of them."""
 
+# Opens the title of weights that belong to columns of mean 0 and scale 1.
 OF_STANDARDISED = "standardised "
-"""Opens the title of weights that belong to columns of mean 0 and scale 1."""
 
-Line = tuple[int, list[str]]
-"""A row of the file, counted from 1, and its fields."""
+Line = tuple[int, list[str]]  # A row of the file, counted from 1, and its fields.
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,28 +58,7 @@ def read_vector(
     what: str = "weights",
     header: bool | None = None,
 ) -> Vector:
-    """Read a vector of finite numbers.
-
-    Parameters
-    ----------
-    path : str or Path
-        `.npy`; `.npz` with a single array; `.csv`, `.csv.gz` or `.txt` with one number a line or
-        all in one row (separated by commas, semicolons, tabs or blanks). Above may stand one name
-        for each number of a row, or a title that says what the numbers are ("weight", "score"). Or
-        a name before each number (`age,0.5`), below a title or not.
-    sizes : sequence of int
-        The lengths that fit, for `header` alone.
-    what : str
-        What they are, for the messages: "weights", "scores".
-    header : bool, optional
-        Whether a first line 0 is the header that pandas writes. By default it is where the numbers
-        below it fit, and those with it are not as many as the first of `sizes`.
-
-    Raises
-    ------
-    InputError
-        If the file is not such a vector.
-    """
+    """Read a vector of finite numbers."""
     name = Path(path).name.lower()
     found = existing_file(path)
     if name.endswith((".npy", ".npz")):

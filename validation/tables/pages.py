@@ -22,8 +22,7 @@ KEY = (
     "the paper's own; columns in *italics* have no printed numbers."
 )
 
-NAMED = 24
-"""Parts that a page names in one list, at most; the JSON has all."""
+NAMED = 24  # Parts that a page names in one list, at most; the JSON has all.
 
 
 @dataclass(frozen=True)

@@ -112,19 +112,7 @@ def read_part(path: Path, key: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def write_part(path: Path, document: dict[str, Any]) -> None:
-    """Write the file of a finished part.
-
-    Parameters
-    ----------
-    path : Path
-    document : dict
-        `key`, `result`, `seconds` by the clock, `cpu_seconds` of the processor and `environment`.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written.
-    """
+    """Write the file of a finished part."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

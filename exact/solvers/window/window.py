@@ -16,37 +16,18 @@ from ...problem.minorant import Minorant
 from ...problem.problem import Problem
 from ...tools.rounding import running_sum
 
+# Half widths below this share of the range of the margins are rounding of the scores.
 FINEST = 1e-13
-"""Half widths below this share of the range of the margins are rounding of the scores."""
 
-BEYOND = 1.01
-"""A window this much wider than the range of the margins surely holds all pairs."""
+BEYOND = 1.01  # A window this much wider than the range of the margins surely holds all pairs.
 
+# The half width is bisected at most so many times, until it is known to this factor.
 HALVINGS, NEAR = 60, 1.05
-"""The half width is bisected at most so many times, until it is known to this factor."""
 
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """The open pairs of a hinge problem.
-
-    Attributes
-    ----------
-    i, j : int arrays (m,)
-        Rows of the open pairs.
-    c : array (m,)
-        Their weights in the whole problem (they add up to one only if all pairs are open).
-    frozen : array (n,)
-        Signed marginals of the pairs frozen at alpha = 1.
-    frozen_mass : float
-        Their weight.
-    complete : bool
-        Whether every pair is open, except those without weight.
-    chosen : int array (m,) or None
-        Positions in the pair list, for a `PairList`.
-    frozen_alpha : array or None
-        alpha of the whole list, zero in the window, for a `PairList`.
-    """
+    """The open pairs of a hinge problem."""
 
     i: np.ndarray
     j: np.ndarray
@@ -82,14 +63,6 @@ def open_window(
     """Return the widest window around the margin with at most `limit` pairs.
 
     None where more than `limit` pairs are tied at the margin itself.
-
-    Parameters
-    ----------
-    problem : Problem
-    scores : array (n,)
-    limit : int
-    width : float
-        Half width that the window does not exceed, in units of the margin.
     """
     if isinstance(problem.pairs, PairList):
         return _list_window(problem, problem.pairs, scores, limit, width)

@@ -14,11 +14,10 @@ import numpy as np
 from ...errors import InputError
 from ...tools.lossless import as_float64
 
-BLOCK_NUMBERS = 1 << 17
-"""About how many numbers a block has: they fit into a processor's cache."""
+BLOCK_NUMBERS = 1 << 17  # About how many numbers a block has: they fit into a processor's cache.
 
+# Formats that need no look before they become float64.
 PLAIN = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
-"""Formats that need no look before they become float64."""
 
 
 class Block(NamedTuple):
@@ -53,13 +52,7 @@ class Partition(Protocol):
         ...
 
     def blocks(self) -> Iterator[Block]:
-        """Yield its rows in order.
-
-        Raises
-        ------
-        InputError
-            If they cannot be read, or are no numbers.
-        """
+        """Yield its rows in order."""
         ...
 
     def refuse(self, row: int, column: int | None, value: float) -> NoReturn:
@@ -67,8 +60,7 @@ class Partition(Protocol):
         ...
 
 
-Source = Sequence[Partition | tuple[Any, ...]]
-"""Partitions, each as such or as a tuple of arrays."""
+Source = Sequence[Partition | tuple[Any, ...]]  # Partitions, each as such or as a tuple of arrays.
 
 
 def added_up(columns: np.ndarray, offset: np.ndarray, w: np.ndarray) -> np.ndarray:
@@ -87,8 +79,7 @@ def block_rows(dim: int) -> int:
     return max(256, BLOCK_NUMBERS // max(dim, 1))
 
 
-KEPT_BLOCKS = 4
-"""So many blocks are kept, whoever else holds them: two are in use at a time."""
+KEPT_BLOCKS = 4  # So many blocks are kept, whoever else holds them: two are in use at a time.
 
 
 class Memory:
@@ -134,16 +125,7 @@ ALONE = _alone()
 
 @dataclass(frozen=True, eq=False)
 class ArrayPartition:
-    """Rows of an array, whose labels are known.
-
-    Parameters
-    ----------
-    X : array (m, d)
-        Numbers of any format that float64 holds.
-    positive : bool array (m,)
-    weight : array (m,), optional
-    name : str
-    """
+    """Rows of an array, whose labels are known."""
 
     X: np.ndarray
     positive: np.ndarray

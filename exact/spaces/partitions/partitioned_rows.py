@@ -16,11 +16,11 @@ from .partition import Partition, Source, held_rows
 from .thinning import Drawn, NamedTask, ThinningTask, assembled
 from .work import Reply, Task, new_key
 
+# Rows are fewer than this: counts of them, and small multiples of these, are exact in float64.
 MOST_ROWS = 1 << 50
-"""Rows are fewer than this: counts of them, and small multiples of these, are exact in float64."""
 
+# The offset is the mean, rounded to the range of its column over two to this power.
 OFFSET_BITS = 10
-"""The offset is the mean, rounded to the range of its column over two to this power."""
 
 
 class PartitionedRows(FeatureWeights):

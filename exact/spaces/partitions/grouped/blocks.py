@@ -62,17 +62,7 @@ def whole_partition(blocks: Iterable[Any]) -> Whole | None:
 
 @dataclass(frozen=True, eq=False)
 class GroupedPartition:
-    """Rows with a group and a key.
-
-    Parameters
-    ----------
-    rows : Partition
-        Its classes are not looked at.
-    group : array (m,)
-        Numbers or words: pairs are rows of one group.
-    key : array (m,)
-        Finite numbers; the row of the larger key should have the larger score.
-    """
+    """Rows with a group and a key."""
 
     rows: Partition
     group: Any
@@ -103,13 +93,7 @@ class GroupedPartition:
 
 
 def named(group: np.ndarray, where: str) -> np.ndarray:
-    """Return groups as an array of numbers or of words.
-
-    Raises
-    ------
-    InputError
-        If one is missing, or they are of mixed types.
-    """
+    """Return groups as an array of numbers or of words."""
     if group.dtype.kind == "O":
         kinds = {type(one) for one in group.tolist()}
         if kinds - {str}:

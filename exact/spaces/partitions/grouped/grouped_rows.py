@@ -17,11 +17,10 @@ from .blocks import ClassesTask, held_groups
 from .counts import GroupedFactsTask, OrderCounts, check_groups_whole
 from .drawn import DrawnGroups, GroupsTask, assembled_groups
 
+# What is to be done where a group is split.
 SORT = "sort the rows by their group and cut them between groups"
-"""What is to be done where a group is split."""
 
-MANY_GROUPS = 200
-"""Groups from which a sample consists of whole groups."""
+MANY_GROUPS = 200  # Groups from which a sample consists of whole groups.
 
 
 class GroupedRows(PartitionedRows):
