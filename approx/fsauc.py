@@ -2,8 +2,7 @@
 
 The method of Liu, Zhang, Chen, Wang and Yang (2018). The saddle function is that of `solam`.
 
-The compiled steps of FSAUC: the nonzeros of the row, and a quick look at weights near zero.
-
+A compiled step costs the nonzeros of the row, and a quick look at weights near zero.
 The projection on |w|_1 <= R moves all weights towards zero by one and the same amount. With C the
 sum of these amounts since the beginning of a block of steps,
 
@@ -22,9 +21,7 @@ distance from the centre, their projections included: until that could come to r
 The first step of a part, and one after this projection, may begin outside of them: these steps
 check it.
 
-The parts of FSAUC's step that do not depend on the lists: a, b, alpha, and the centre's ball.
-
-Loops, where slices would say the same: the compiler takes seconds over what slices may raise.
+Loops stand where slices would say the same: the compiler takes seconds over what slices may raise.
 """
 
 from __future__ import annotations
@@ -100,7 +97,7 @@ class MultiStageSaddle(SaddleMethod):
     and the distance from the optimum with it, fall only like 1 / sqrt(T).
 
     On sparse rows a step costs O(nonzeros of the row) and a quick look at each weight that the
-    projection on |w|_1 <= R may soon bring to zero, see `fsauc_compiled`; the projection on the
+    projection on |w|_1 <= R may soon bring to zero, see the top of this file; the projection on the
     ball of radius r costs O(d), whenever it moves anything or nearly does.
 
     Parameters
@@ -209,7 +206,8 @@ class StageWalk(RowWalk):
             times = np.repeat(self.visits, sizes)
             side = np.repeat(self.loss.positive.astype(np.int64), sizes)
             columns = np.tile(columns, n) if dense else columns
-            np.add.at(self.sums, (side, columns), times * data)  # one by one, in the rows' order
+            flat = side * self.sums.shape[1] + columns
+            np.add.at(self.sums.reshape(-1), flat, times * data)  # in the rows' order
             self.visits[:] = 0
 
     def _next_stage(self) -> None:

@@ -1,17 +1,15 @@
-"""The ROC-SVM on drawn pairs as a scikit-learn classifier.
+"""The ROC-SVM and SAUC-SVM on drawn pairs, in memory and in partitions.
 
-SAUC-SVM at scale: its structure with drawn pairs, with Nyström features, and with both.
+No paper has SAUC's structure with drawn pairs. It needs nothing new: [SAUC, eq. (8)] is an ordinary
+machine in whitened features, and that machine may have drawn pairs [ScalingUp, eq. (7)] or Nyström
+features [ScalingUp, eq. (11)] like any other. The structure is that of all rows, O(n d^2)
+operations, however few pairs are drawn. On features of a size that allows it,
+`aucert.exact.SAUCSVM` after `Nystrom` finds the optimum over all pairs itself, with proof;
+`docs/sauc-at-scale.md` compares.
 
-No paper has the combination. It needs nothing new: [SAUC, eq. (8)] is an ordinary machine in
-whitened features, and that machine may have drawn pairs [ScalingUp, eq. (7)] or Nyström features
-[ScalingUp, eq. (11)] like any other. The structure is that of all rows, O(n d^2) operations,
-however few pairs are drawn. On features of a size that allows it, `aucert.exact.SAUCSVM` after
-`Nystrom` finds the optimum over all pairs itself, with proof; `docs/sauc-at-scale.md` compares.
-
-Pairs drawn from rows in partitions: only the rows that they name are fetched.
-
-Which pairs are drawn depends on the number of rows of each class alone, so that the same seed draws
-the same pairs in memory and in partitions.
+Of rows in partitions only those that the pairs name are fetched. Which pairs are drawn depends on
+the number of rows of each class alone, so that the same seed draws the same pairs in memory and in
+partitions.
 """
 
 from __future__ import annotations

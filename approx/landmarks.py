@@ -7,13 +7,11 @@ Five ways to choose d of them for n rows:
 * `kmeans`: the centres that k-means finds; they are no rows. [Nonlinear, Algorithm 1]
 * `pivoted`: rows drawn one by one in proportion to what the chosen ones do not explain yet, the
   randomly pivoted Cholesky method of Chen, Epperly, Tropp and Webber (2023).
-* `leverage`: rows drawn in proportion to their ridge leverage scores, see `leverage.py`.
+* `leverage`: rows drawn in proportion to their ridge leverage scores, see below.
 
-Equal rows do no harm: the ways that draw rows may choose both, and the map of `nystrom.py`
+Equal rows do no harm: the ways that draw rows may choose both, and the map of `nystrom_map`
 drops what is redundant; `kmeans` and `pivoted` never do, and return fewer than d landmarks where
 fewer span everything.
-
-Leverage scores: how much each row matters to a kernel, as a rule to choose landmarks by.
 
 The ridge leverage score of row i at the ridge r > 0 is
 

@@ -1,12 +1,7 @@
-"""HSG-HT: hard thresholding of the logistic loss with batches that grow. [SHT, section IV]
+"""Hard thresholding of the logistic loss: StoIHT and HSG-HT. [SHT, section IV]
 
-The method of Zhou, Yuan and Feng (2018), which knows no pairs.
-
-StoIHT: stochastic iterative hard thresholding of the logistic loss. [SHT, section IV]
-
-The method of Nguyen, Needell and Woolf (2017), which knows no pairs.
-
-Hard thresholding of the logistic loss: the step that StoIHT and HSG-HT share.
+The methods of Nguyen, Needell and Woolf (2017) and of Zhou, Yuan and Feng (2018), which has batches
+that grow. They know no pairs, and share the step
 
     w <- H_k(w - step g),   c <- c - step g_c,
 

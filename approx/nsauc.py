@@ -10,15 +10,6 @@ draws one positive and one negative row, x_t = x_i - x_j, and
 so that a step costs one pair's nonzeros, and the O(d) of the penalty and the average are rare.
 What it minimises is lam/2 |w|^2 + the mean hinge over all pairs. It comes near that optimum only
 once lam times the number of steps is well above one, see `docs/online-methods.md`.
-
-What NSAUC and NSVMSGD2 share: Nyström features, and steps on random pairs.
-
-NSAUC and NSVMSGD2 as scikit-learn classifiers with `partial_fit`.
-
-The compiled steps of NSAUC on given pairs, dense and sparse; `nsauc.py` draws the pairs.
-
-[Nonlinear, Algorithm 3]. Functions that call each other stay in this one file: the on-disk cache
-does not notice a changed callee elsewhere.
 """
 
 from __future__ import annotations

@@ -18,10 +18,6 @@ Two departures from print, both against rounding:
    to the last digits. Without this, both can fail by e / rcond, about 1e-3.
 
 The printed map U_r S_r^(-1/2) e does not conform; see E48 and E49 in `docs/errata.md`.
-
-Nyström features of dask collections: landmarks from a sample, the map on the workers.
-
-What the classifiers on Nyström features share: the map, and the function that it stands for.
 """
 
 from __future__ import annotations

@@ -11,8 +11,6 @@ buffer, d = s (x - b), with the weight c = (C / 2) max(1, rows of the other clas
 The updates reach the optimum of no objective: the method is made for one pass over a stream. The
 factor 1/2 belongs to the paper's objective, which counts each pair from both its rows. It is taken
 from public implementations of the method, because the paper itself was not at hand.
-
-OAM as a scikit-learn classifier.
 """
 
 from __future__ import annotations

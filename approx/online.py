@@ -1,16 +1,10 @@
-"""What the online methods share: rows as plain arrays, the order of draws, what a run returns.
+"""What the online methods share: rows, draws, runs, and the estimators with `partial_fit`.
 
-The skeleton of the methods that see one row at a time: SPAM, SOLAM and FSAUC.
-
-They have no `run(problem, recorder)` like the solvers of a `Problem`, for three reasons. Their
-problem is a `ConvexSquare`, with an l1 penalty or a ball, whose proved gap is not a `Certificate`.
-To evaluate a point costs as much as a pass, so the last point is returned, and no best one is kept.
-And a run can go on with rows that come later, so that its state, the walk, is apart from the solver
-and outlives it.
-
-What the online estimators share: training in one go, or on rows that come in batches.
-
-What SPAM, SOLAM and FSAUC share as classifiers: what is kept of a run and of its rows.
+SPAM, SOLAM and FSAUC, which see one row at a time, have no `run(problem, recorder)` like the
+solvers of a `Problem`, for three reasons. Their problem is a `ConvexSquare`, with an l1 penalty or
+a ball, whose proved gap is not a `Certificate`. To evaluate a point costs as much as a pass, so the
+last point is returned, and no best one is kept. And a run can go on with rows that come later, so
+that its state, the walk, is apart from the solver and outlives it.
 """
 
 from __future__ import annotations

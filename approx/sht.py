@@ -7,14 +7,8 @@ Minimise the mean square loss over all pairs with at most k nonzero weights, by
 Best subset selection is NP-hard, so that the result is no global optimum. The solution says how
 near it is to a fixed point, and never carries a certificate.
 
-Better weights from a sparse method's answer: the optimum on its features, and swaps of them.
-
-Everything here uses F* on given features, a closed form, and stays a local search: it has no
-lower bound and never sees the best subset. [SHT, eq. (3)] is the problem.
-
-What methods for sparse weights return, and the record of a run. Neither is a certificate.
-
-SHT-AUC as a scikit-learn classifier.
+`refine_weights` makes better weights of an answer: the optimum on its features, and swaps of them.
+It stays a local search, has no lower bound and never sees the best subset. [SHT, eq. (3)]
 """
 
 from __future__ import annotations

@@ -2,21 +2,13 @@
 
 The method of Natole, Ying and Lyu (2018), the rival of [SHT, Tables I to III].
 
-SPAM as a scikit-learn classifier.
+The compiled steps cost O(d) on dense rows, and about O(nonzeros) on sparse ones. The arguments
+data, indices, indptr are those of a CSR matrix, `order` the rows to take, `eta` the length of each
+step; w (d,) is changed in place, and each point is added to `total`, (d,) or empty.
 
-The compiled steps of SPAM on dense rows, O(d) each, and on sparse ones without l1.
-
-Without l1 no weight vanishes, and the weights are all shrunk by the same factor: x'mean of each row
-is all that is needed to touch those of a row only. `spam_l1_compiled` has the rest.
-
-The arguments data, indices, indptr are those of a CSR matrix, `order` the rows to take, `eta` the
-length of each step; w (d,) is changed in place, and each point is added to `total`, (d,) or empty.
-
-The compiled steps of SPAM with l1 > 0 on sparse rows: about O(nonzeros) each.
-
-A step shrinks all d weights, and needs w'mean of both classes, all without touching the d weights.
-Within a block of steps, with P the product of the factors 1 + eta l2 so far and C the sum of
-eta l1 times the P before each step,
+With l1 > 0 on sparse rows a step shrinks all d weights, and needs w'mean of both classes, all
+without touching the d weights. Within a block of steps, with P the product of the factors 1 + eta
+l2 so far and C the sum of eta l1 times the P before each step,
 
     w_j = sign(level_j) max(|level_j| - C, 0) / P,
 

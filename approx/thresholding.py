@@ -3,7 +3,7 @@
 [SHT, eq. (1), eq. (6)]. It is the projection onto the vectors with at most k nonzeros: no such
 vector is nearer.
 
-Floyd and Rivest's selection of the k-th largest number. [SHT, Algorithm 2]
+`kth_largest` is Floyd and Rivest's selection. [SHT, Algorithm 2]
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def hard_threshold(w: np.ndarray, k: int, paper_literal: bool = False) -> np.nda
     Differs from the paper: 1. Its eq. (6) keeps the entries *above* the k-th largest absolute
     value, which are k - 1 or, with ties, fewer: none at all for k = 1. Exactly k are kept here,
     the lower indices among tied ones. 2. Its Algorithm 2 (Floyd and Rivest's selection) cannot
-    run as printed, see `floyd_rivest.py`; the selection here is numpy's, also O(d).
+    run as printed, see `kth_largest`; the selection here is numpy's, also O(d).
 
     Parameters
     ----------

@@ -1,11 +1,7 @@
 """NBAUC: the squared hinge over all pairs by truncated Newton, on Nyström features.
 
-The support vector machines that the papers compare with: scikit-learn's, and kernel RankSVM.
-
-[SAUC, Table 3] has the ordinary SVM, with a linear and a Gaussian kernel: it minimises errors, not
-misordered pairs, and is judged by its AUC all the same. [Nonlinear, Table 2] has kernel RankSVM on
-a random fifth of the rows, because on all of them it took days. Here the first is a pipeline around
-scikit-learn, and the second an estimator with the certificates of `NBAUC`.
+[Nonlinear, Table 2] compares it with kernel RankSVM on
+a random fifth of the rows, because on all of them it took days.
 """
 
 from __future__ import annotations

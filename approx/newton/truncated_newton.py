@@ -21,8 +21,6 @@ Differs from the paper:
 5. Conjugate gradients are preconditioned by the H of some sampled pairs, once that pays, and many
    rows are first solved on a few. Neither changes what is solved: gradient and H are those of all
    pairs.
-
-RankSVM: the squared hinge over all pairs by truncated Newton, on the rows themselves.
 """
 
 from __future__ import annotations
