@@ -20,7 +20,7 @@ class NoPairError(InputError):
 
 
 class OverflowingError(InputError):
-    """A loss leaves the range of floating point at these scores; smaller weights have one."""
+    """A loss leaves the range of floating point at these scores, or no grid holds them."""
 
 
 class WriteError(InputError):

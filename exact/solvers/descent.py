@@ -25,6 +25,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..certificate.certificate import dual_value
 from ..certificate.solution import Recorder, Solution, Status
 from ..certificate.solver import INSIDE, Solver
 from ..curvature.line_search import root_of_slope
@@ -39,6 +40,7 @@ from ..problem.problem import Problem
 from ..problem.risk import Mean
 from ..problem.subsample import held_part, part_of
 from ..spaces.gram import Gram, StreamedGram
+from ..spaces.gram_factor import rows_of
 from ..spaces.partitions.partitioned_rows import PartitionedRows
 from ..spaces.rows import Rows
 from ..spaces.streamed import StreamedRows
@@ -407,9 +409,22 @@ class Descent(Solver):
             reason = ActivePairs(self.tol, max_rounds=12, max_time=recorder.time_left).run(
                 problem, recorder
             )
+        elif problem.n <= FEW_ROWS:
+            self._finished_on_features(problem, recorder)
         if recorder.near(self.tol) or recorder.out_of_time:
             return reason
         return CuttingPlane(self.tol, max_time=recorder.time_left).run(problem, recorder)
+
+    def _finished_on_features(self, problem: Problem, recorder: Recorder) -> None:
+        """Go on with the pairs near the margin where a kernel's factor makes rows of it."""
+        w = recorder.best_w
+        assert w is not None
+        rows, lift, _ = rows_of(problem.space)
+        solver = ActivePairs(self.tol, max_rounds=12, max_time=recorder.time_left)
+        found = solver.solve(problem.over(rows), rows.pull(w))
+        w, witness = lift(found.w), found.witness
+        recorder.offer(w, problem.objective(w), witness, dual_value(problem, witness)[0])
+        recorder.step()
 
     def conclude(self, problem: Problem, recorder: Recorder, reason: Status | None) -> Solution:
         """Return the solution; where only rounding is missing, with a better dual point.

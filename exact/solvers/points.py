@@ -436,9 +436,21 @@ class BlockPoints(Points):
         start = float(now.gradient @ p)
         if self.hinge and not self.groups:
             along = self.evaluator(width).line(self.found, p, width)
-            return Line(
-                start, along.slope, lambda t: self.at(now.f + t * p, width, None, along.at(t))
-            )
+
+            def within(t: float) -> float:
+                try:
+                    return along.slope(t)
+                except OverflowingError:
+                    return np.inf  # no grid holds scores so far apart
+
+            def there(t: float) -> Point | None:
+                try:
+                    found = along.at(t)
+                except OverflowingError:
+                    return None
+                return self.at(now.f + t * p, width, None, found)
+
+            return Line(start, within, there)
         if not self.hinge:
             self.smooth_width()
         tried: dict[float, Evaluation] = {}

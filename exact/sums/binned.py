@@ -22,7 +22,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, OverflowingError
 from ..tools.rounding import UNIT, gamma
 from . import binned_compiled as loops
 from .assembled import PairSums
@@ -118,7 +118,7 @@ class Histogram:
                 break
             self.bins //= 2
         if not (size <= max(largest, 1 << 10) and top < LARGEST_BIN):
-            raise InputError("the scores are so far apart that no grid of bins holds them")
+            raise OverflowingError("the scores are so far apart that no grid of bins holds them")
         self.limits = np.array([a_low, a_high, a_low - K - edge])
         # For each bin its mass and its sum of theta; the negatives come first.
         self.grid = np.zeros((2, int(size), 2))

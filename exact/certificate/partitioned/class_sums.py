@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...errors import CertificateError, InputError, OverflowingError
+from ...errors import CertificateError, OverflowingError
 from ...losses.exponential import LARGEST_EXPONENT, Exponential
 from ...losses.loss import Loss
 from ...losses.square import Square
@@ -95,7 +95,7 @@ class OfClasses:
             if inside and (sums > 0).all():
                 return self._exponential(w, levels, found)
             extent = ends if inside else widened(ends, SLACK)  # sums were lost to underflow
-        raise InputError("the scores are so far apart that the exponential loss has no sums")
+        raise OverflowingError("the scores are so far apart that the exponential loss has no sums")
 
     def _exponential(
         self, w: np.ndarray, levels: tuple[float, float], found: ClassSums

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...errors import InputError
+from ...errors import OverflowingError
 from ...tools.rounding import UNIT, gamma
 from ..binned import LARGEST_BIN
 from ..gathered.closed import ClosedLines
@@ -37,7 +37,7 @@ def smooth_ruler(extent: np.ndarray, bins: int, loss: Smooth) -> Ruler:
         if size <= LARGEST_GRID and K * float(np.abs(extent).max()) < LARGEST_BIN:
             break
         if bins == 1:
-            raise InputError("the scores are so far apart that no grid of bins holds them")
+            raise OverflowingError("the scores are so far apart that no grid of bins holds them")
         bins //= 2
     limits = np.array([[*b, first], [*a, first + shift]])
     return Ruler(bins, limits, int(size), extent, powers=1, cut=True)

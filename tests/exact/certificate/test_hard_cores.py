@@ -16,7 +16,7 @@ from loops import each
 CHUNKS, SIZE = 10, 100
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @each("chunk", range(CHUNKS))
 def test_nothing_false_is_claimed_in_a_thousand_hard_cores(chunk: int) -> None:
     tally = run(range(SIZE * chunk, SIZE * (chunk + 1)), CORE)
@@ -32,7 +32,7 @@ def test_nothing_false_is_claimed_in_a_few_hard_cores() -> None:
     assert tally.made.total() >= 50
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @each("chunk", range(3))
 def test_nothing_false_is_claimed_in_three_hundred_solved_pairs(chunk: int) -> None:
     tally = run(range(SIZE * chunk, SIZE * (chunk + 1)), PAIRS)

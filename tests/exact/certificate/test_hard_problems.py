@@ -28,7 +28,7 @@ from loops import each, first_fast
 CHUNKS, SIZE = 20, 50
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @each("chunk", range(CHUNKS))
 def test_nothing_false_is_claimed_of_a_thousand_hard_problems(chunk: int) -> None:
     tally = run(range(SIZE * chunk, SIZE * (chunk + 1)), KINDS)

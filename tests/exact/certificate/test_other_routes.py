@@ -21,7 +21,7 @@ def test_claims_hold_on_the_routes_of_large_problems(first: int) -> None:
     assert tally.made.total() > 15
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_many_claims_hold_on_the_routes_of_large_problems() -> None:
     tally = run(range(3000, 3600), ROUTES)
     assert not tally.false, str(tally)

@@ -22,7 +22,7 @@ OVERFLOWING = 2166
 """At this seed the pull of a trial step had a square that overflowed, with a warning."""
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @each("chunk", range(CHUNKS))
 def test_nothing_false_is_claimed_over_many_hard_partitions(chunk: int) -> None:
     tally = run(range(SIZE * chunk, SIZE * (chunk + 1)), PARTED)
